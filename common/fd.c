@@ -1,0 +1,121 @@
+#include "common/fd.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void fd_close_all(int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] >= 0)
+			(void)close(fds[i]); /* Nothing was buffered that could fail to arrive. */
+		fds[i] = -1;
+	}
+}
+
+int fd_set_nonblocking(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	flags = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t fd_count)
+{
+	union {
+		char bytes[CMSG_SPACE(FD_PASS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control = {0};
+	struct iovec iov = {.iov_base = (void *)bytes, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	struct cmsghdr *cmsg;
+	ssize_t n;
+
+	assert(fd_count <= FD_PASS_MAX);
+	if (fd_count > 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+		memcpy(CMSG_DATA(cmsg), fds, fd_count * sizeof(int));
+	}
+	do {
+		n = sendmsg(socket, &msg, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* Collects the descriptors of every SCM_RIGHTS header; returns how many, up to FD_PASS_MAX. */
+static size_t received_fds(struct msghdr *msg, int *all)
+{
+	size_t count = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		size_t n;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		assert(count + n <= FD_PASS_MAX); /* The control buffer holds no more. */
+		memcpy(all + count, CMSG_DATA(c), n * sizeof(int));
+		count += n;
+	}
+	return count;
+}
+
+ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
+{
+	union {
+		char bytes[CMSG_SPACE(FD_PASS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = {.iov_base = bytes, .iov_len = size};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = sizeof(control.bytes)};
+	size_t wanted = *fd_count;
+	int all[FD_PASS_MAX];
+	size_t received;
+	ssize_t n;
+
+	*fd_count = 0;
+	do {
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	received = received_fds(&msg, all);
+	if (received > wanted || (msg.msg_flags & MSG_CTRUNC)) {
+		fd_close_all(all, received);
+		return -EMSGSIZE;
+	}
+	memcpy(fds, all, received * sizeof(int));
+	*fd_count = received;
+	return n;
+}
+
+int fd_write_all(int fd, const void *bytes, size_t size)
+{
+	const char *p = bytes;
+
+	while (size > 0) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		p += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,200 @@
+#include "common/proc.h"
+
+#include "common/cleanup.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROC_PATH_BYTES	  64
+#define PROC_STATUS_BYTES 8192 /* Longest in practice: Groups: lines; the fields we read come early. */
+#define PROC_STAT_BYTES	  1024
+
+ssize_t proc_read(const char *path, char *buffer, size_t size)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t used = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (used < size - 1) {
+		ssize_t n = read(fd, buffer + used, size - 1 - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	buffer[used] = '\0';
+	return (ssize_t)used;
+}
+
+static void proc_path(char *path, pid_t pid, pid_t tid, const char *file)
+{
+	if (tid)
+		(void)snprintf(path, PROC_PATH_BYTES, "/proc/%d/task/%d/%s", pid, tid, file);
+	else
+		(void)snprintf(path, PROC_PATH_BYTES, "/proc/%d/%s", pid, file);
+}
+
+/* The text after "name:" at the start of a line, or NULL. */
+static const char *status_field(const char *status, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = status; line; line = strchr(line, '\n')) {
+		if (*line == '\n')
+			line++;
+		if (strncmp(line, name, length) == 0 && line[length] == ':')
+			return line + length + 1;
+	}
+	return NULL;
+}
+
+/* The last number of a line: pids are listed from the outermost namespace to the innermost. */
+static pid_t last_number(const char *line)
+{
+	long value = -1;
+
+	for (;;) {
+		char *end;
+		long v;
+
+		while (*line == '\t' || *line == ' ')
+			line++;
+		if (!isdigit((unsigned char)*line))
+			return (pid_t)value;
+		v = strtol(line, &end, 10);
+		value = v;
+		line = end;
+	}
+}
+
+/* The effective id is the second of the four (real, effective, saved, file system). */
+static bool effective_id(const char *line, unsigned *id)
+{
+	return line && sscanf(line, "%*u %u", id) == 1;
+}
+
+int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
+{
+	char path[PROC_PATH_BYTES];
+	char text[PROC_STATUS_BYTES];
+	struct proc_status s = {0};
+	const char *tgid, *nspid, *caught, *pending;
+	unsigned uid, gid;
+	ssize_t n;
+
+	proc_path(path, pid, tid, "status");
+	n = proc_read(path, text, sizeof(text));
+	if (n < 0)
+		return n == -ESRCH ? -ENOENT : (int)n;
+	tgid = status_field(text, "NStgid");
+	nspid = status_field(text, "NSpid");
+	caught = status_field(text, "SigCgt");
+	pending = status_field(text, "SigPnd");
+	if (!tgid || !nspid || !caught || !pending || !effective_id(status_field(text, "Uid"), &uid) ||
+	    !effective_id(status_field(text, "Gid"), &gid))
+		return -EPROTO;
+	s.effective_uid = uid;
+	s.effective_gid = gid;
+	s.namespace_tgid = last_number(tgid);
+	s.namespace_tid = last_number(nspid);
+	s.caught_signals = strtoull(caught, NULL, 16);
+	s.pending_signals = strtoull(pending, NULL, 16);
+	if (s.namespace_tgid <= 0 || s.namespace_tid <= 0)
+		return -EPROTO;
+	*out = s;
+	return 0;
+}
+
+/* Reads a stat file and returns its text after the command name, which may hold anything. */
+static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char **fields)
+{
+	char path[PROC_PATH_BYTES];
+	const char *end;
+	ssize_t n;
+
+	proc_path(path, pid, tid, "stat");
+	n = proc_read(path, text, size);
+	if (n < 0)
+		return n == -ESRCH ? -ENOENT : (int)n;
+	end = strrchr(text, ')');
+	if (!end)
+		return -EPROTO;
+	*fields = end + 1;
+	return 0;
+}
+
+int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds)
+{
+	char text[PROC_STAT_BYTES];
+	uint64_t user, system;
+	const char *fields;
+	int r = stat_fields(pid, tid, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	/* Fields 3 (state) to 13, then utime and stime. */
+	if (sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+		   &user, &system) != 2)
+		return -EPROTO;
+	*nanoseconds = (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+	return 0;
+}
+
+int proc_start_time(pid_t pid, uint64_t *ticks)
+{
+	char text[PROC_STAT_BYTES];
+	const char *fields;
+	int r = stat_fields(pid, 0, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	if (sscanf(fields,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%" SCNu64,
+		   ticks) != 1)
+		return -EPROTO;
+	return 0;
+}
+
+static void cleanup_closedir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir); /* Read-only: nothing to lose. */
+}
+
+pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	char path[PROC_PATH_BYTES];
+	struct proc_status s;
+	struct dirent *entry;
+
+	/* Most targets share our namespace: try the number as it stands. */
+	if (proc_read_status(pid, namespace_tid, &s) == 0 && s.namespace_tid == namespace_tid)
+		return namespace_tid;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && proc_read_status(pid, tid, &s) == 0 &&
+		    s.namespace_tid == namespace_tid)
+			return tid;
+	}
+	return -ESRCH;
+}

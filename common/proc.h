@@ -1,0 +1,48 @@
+/*
+ * Facts about processes, read from /proc. All input is treated as untrusted text; nothing here keeps
+ * state, any thread may call.
+ */
+#ifndef JXPERF_COMMON_PROC_H
+#define JXPERF_COMMON_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace. */
+struct proc_status {
+	uid_t effective_uid;
+	gid_t effective_gid;
+	pid_t namespace_tgid; /* innermost NStgid: the pid the process has for itself */
+	pid_t namespace_tid;  /* innermost NSpid: likewise of the thread */
+	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
+	uint64_t pending_signals; /* SigPnd, the thread's own */
+};
+
+/* Reads a small /proc file whole into buffer, NUL-terminated; longer content is cut at size - 1.
+ * Returns the bytes read or -errno. */
+ssize_t proc_read(const char *path, char *buffer, size_t size);
+
+/* tid 0: the process; otherwise one thread of it. 0 or -errno (-ENOENT: gone; -EPROTO: not as
+ * documented); out is unchanged on failure. */
+int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out);
+
+static inline bool proc_catches_signal(const struct proc_status *s, int signal)
+{
+	return s->caught_signals & (UINT64_C(1) << (signal - 1));
+}
+
+/* User and system CPU time of a process or thread (tid 0: process) in nanoseconds, at the kernel's
+ * tick resolution (/proc/PID/stat utime + stime). 0 or -errno. */
+int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds);
+
+/* Start time of a process in clock ticks since boot (/proc/PID/stat field 22): with the pid, an
+ * identity that reuse cannot forge. 0 or -errno. */
+int proc_start_time(pid_t pid, uint64_t *ticks);
+
+/* The host's tid of the thread of pid whose innermost namespace tid is given; -ESRCH when there is
+ * none. */
+pid_t proc_find_thread(pid_t pid, pid_t namespace_tid);
+
+#endif
