@@ -3,9 +3,9 @@
  *
  *   jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD]
  *
- * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it is
- * done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without it the
- * outcome is printed, for use by hand. It never outlives its deadline.
+ * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
+ * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
+ * it the outcome is printed, for use by hand. It never outlives its deadline.
  */
 #ifndef JXPERF_ATTACH_HELPER_PROTO_H
 #define JXPERF_ATTACH_HELPER_PROTO_H
@@ -30,7 +30,7 @@ struct attach_result {
 /* What Agent_OnAttach returns (the JVM reports it in its reply to "load"). */
 enum agent_on_attach {
 	AGENT_OK = 0,
-	AGENT_BUSY = 101,	  /* another session is active in this JVM */
+	AGENT_BUSY = 101,         /* another session is active in this JVM */
 	AGENT_BAD_OPTIONS = 102,  /* no socket option, or a path too long */
 	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
 	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */

@@ -1,0 +1,409 @@
+#include "attach/jvm.h"
+
+#include "attach/hsperfdata.h"
+#include "attach/jvm_flags.h"
+#include "attach/jvm_view.h"
+#include "attach/target_fs.h"
+#include "common/cleanup.h"
+#include "common/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SMALL_FILE_BYTES  4096
+#define PASSWD_BYTES      4096
+#define PATH_BYTES        64
+#define LIBJVM_BELOW_HOME 3 /* lib/server/libjvm.so */
+
+static const struct {
+	const char *name;
+	int errno_value;
+} obstacles[] = {
+    [JVM_ATTACHABLE] = {"attachable", 0},
+    [JVM_NOT_A_JVM] = {"not a JVM", ENOEXEC},
+    [JVM_NO_PERMISSION] = {"no permission", EACCES},
+    [JVM_32_BIT] = {"32-bit", ENOTSUP},
+    [JVM_NOT_HOTSPOT] = {"not HotSpot", ENOTSUP},
+    [JVM_TOO_OLD] = {"JDK too old", ENOTSUP},
+    [JVM_ATTACH_DISABLED] = {"attach disabled", EPERM},
+    [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
+    [JVM_STOPPED] = {"stopped", EAGAIN},
+    [JVM_SIGQUIT_NOT_CAUGHT] = {"SIGQUIT not caught", EAGAIN},
+};
+
+int jvm_obstacle_errno(enum jvm_obstacle obstacle)
+{
+	return obstacles[obstacle].errno_value;
+}
+
+const char *jvm_obstacle_name(enum jvm_obstacle obstacle)
+{
+	return obstacles[obstacle].name;
+}
+
+/* Records the first obstacle found. */
+__attribute__((format(printf, 3, 4))) static void
+set_obstacle(struct jvm_info *info, enum jvm_obstacle which, const char *fmt, ...)
+{
+	char text[ERR_MESSAGE_MAX];
+	va_list ap;
+
+	if (info->obstacle != JVM_ATTACHABLE)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	info->obstacle = which;
+	jvm_text_copy(info->reason, sizeof(info->reason), text);
+}
+
+/* ---------------------------------------------------------------- what it is */
+
+static void describe_user(struct jvm_info *info)
+{
+	struct passwd entry, *found = NULL;
+	char text[PASSWD_BYTES];
+
+	if (getpwuid_r(info->euid, &entry, text, sizeof(text), &found) == 0 && found)
+		jvm_text_copy(info->user, sizeof(info->user), entry.pw_name);
+	else
+		(void)snprintf(info->user, sizeof(info->user), "%u", info->euid);
+}
+
+static void describe_container(struct jvm_info *info)
+{
+	char path[PATH_BYTES], text[SMALL_FILE_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", info->pid);
+	if (proc_read(path, text, sizeof(text)) > 0)
+		jvm_text_container(info->container, text);
+}
+
+static bool same_mount_namespace(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return stat("/proc/self/ns/mnt", &ours) == 0 && stat(path, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+static bool attach_socket_exists(const struct jvm_view *v, pid_t namespace_pid)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_BYTES];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", namespace_pid);
+	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+static ssize_t read_option_file(void *arg, const char *path, char *text, size_t size)
+{
+	const struct jvm_view *v = arg;
+
+	return target_fs_read(*path == '/' ? v->root_fd : v->cwd_fd, path, text, size);
+}
+
+/* The JVM's own record of its options, used when it was not cut. It also covers JVMs that another
+ * program than the launcher created. An option that contains white space comes out as several. */
+static bool flags_from_perfdata(struct jvm_flags *flags, const struct jvm_view *v)
+{
+	char options[HSPERFDATA_STRING_CUT + 1], file[HSPERFDATA_STRING_CUT + 1] = "";
+
+	if (!jvm_view_counter(v, "java.rt.vmArgs", options, sizeof(options)))
+		return false;
+	(void)jvm_view_counter(v, "java.rt.vmFlags", file, sizeof(file)); /* "" when absent. */
+	if (strlen(options) >= HSPERFDATA_STRING_CUT || strlen(file) >= HSPERFDATA_STRING_CUT)
+		return false;
+	jvm_flags_add_file(flags, file);
+	jvm_flags_add_text(flags, options, NULL);
+	return true;
+}
+
+/* The options in effect, and the main class as the command line gives it ("" when it does not). */
+static void read_options(struct jvm_flags *flags, struct jvm_view *v, char *main, size_t size)
+{
+	struct jvm_flags_reader reader = {read_option_file, v};
+	struct jvm_flags given;
+
+	jvm_flags_init(&given);
+	jvm_flags_add_text(&given, jvm_view_environ(v, "JAVA_TOOL_OPTIONS"), &reader);
+	main[0] = '\0';
+	if (buffer_length(&v->cmdline) > 0)
+		jvm_flags_add_cmdline(&given, (const char *)buffer_head(&v->cmdline),
+				      buffer_length(&v->cmdline),
+				      jvm_view_environ(v, "JDK_JAVA_OPTIONS"), &reader, main, size);
+	jvm_flags_add_text(&given, jvm_view_environ(v, "_JAVA_OPTIONS"), &reader);
+	jvm_flags_init(flags);
+	if (!flags_from_perfdata(flags, v))
+		*flags = given;
+}
+
+static void describe_name(struct jvm_info *info, const struct jvm_view *v, const char *main)
+{
+	char command[HSPERFDATA_STRING_CUT + 1] = "";
+	const char *name = main;
+
+	/* Only the launcher's own command line has the launcher's syntax. */
+	if (!main[0] || strcmp(jvm_view_program(v), "java") != 0) {
+		(void)jvm_view_counter(v, "sun.rt.javaCommand", command, sizeof(command));
+		command[strcspn(command, " ")] = '\0';
+		name = command[0] ? command : jvm_view_program(v);
+	}
+	jvm_text_copy(info->name, sizeof(info->name), jvm_text_application(name));
+}
+
+static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
+{
+	char value[SMALL_FILE_BYTES], path[MAPS_PATH_BYTES + sizeof("/release")];
+
+	if (jvm_view_counter(v, "java.property.java.version", value, sizeof(value)) ||
+	    jvm_view_counter(v, "java.property.java.vm.specification.version", value,
+			     sizeof(value))) {
+		jvm_text_copy(info->jdk, sizeof(info->jdk), value);
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "%s", v->maps.libjvm_path);
+	for (int i = 0; i < LIBJVM_BELOW_HOME; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+	strcat(path, "/release");
+	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
+		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
+}
+
+static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
+			const struct jvm_flags *flags)
+{
+	static const char *const counters[] = {
+	    "sun.gc.policy.name",
+	    "sun.gc.collector.0.name",
+	    "sun.gc.collector.1.name",
+	    "sun.gc.collector.2.name",
+	};
+	const char *gc = jvm_flags_gc(flags);
+	char value[64];
+
+	for (size_t i = 0; !gc[0] && i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (jvm_view_counter(v, counters[i], value, sizeof(value)))
+			gc = jvm_text_collector(value);
+	jvm_text_copy(info->gc, sizeof(info->gc), gc);
+}
+
+/* ---------------------------------------------------------------- why not */
+
+static void judge_program(struct jvm_info *info, const struct jvm_view *v)
+{
+	pid_t pid = info->pid;
+
+	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
+		set_obstacle(
+		    info, JVM_NO_PERMISSION,
+		    "no permission to look into process %d of user '%s': run jxperfd as root "
+		    "or as that user",
+		    pid, info->user);
+	else if (!v->maps.libjvm)
+		set_obstacle(info, JVM_NOT_A_JVM,
+			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "
+			     "'jxperfctl list'",
+			     pid, jvm_view_program(v));
+	else if (jvm_view_is_32_bit(pid))
+		set_obstacle(info, JVM_32_BIT,
+			     "process %d is a 32-bit JVM: only 64-bit ones can be profiled", pid);
+	else if (v->maps.openj9)
+		set_obstacle(info, JVM_NOT_HOTSPOT,
+			     "process %d runs OpenJ9: only HotSpot JVMs can be profiled", pid);
+}
+
+static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
+		      const struct proc_status *status, char state)
+{
+	int release = jvm_text_release(info->jdk);
+	pid_t pid = info->pid;
+
+	if (release && release < JVM_OLDEST_RELEASE)
+		set_obstacle(info, JVM_TOO_OLD,
+			     "process %d runs JDK %s: the agent needs JDK %d or newer", pid,
+			     info->jdk, JVM_OLDEST_RELEASE);
+	if (jvm_flags_attach_disabled(flags))
+		set_obstacle(info, JVM_ATTACH_DISABLED,
+			     "process %d was started with -XX:+DisableAttachMechanism: restart it "
+			     "without to profile it",
+			     pid);
+	if (jvm_flags_dynamic_loading_disabled(flags))
+		set_obstacle(
+		    info, JVM_DYNAMIC_LOADING_DISABLED,
+		    "process %d was started with -XX:-EnableDynamicAgentLoading: restart it "
+		    "without to profile it",
+		    pid);
+	if (geteuid() != 0 && geteuid() != info->euid)
+		set_obstacle(
+		    info, JVM_NO_PERMISSION,
+		    "no permission to attach to process %d of user '%s': run jxperfd as root "
+		    "or as that user",
+		    pid, info->user);
+	if (state == 'T')
+		set_obstacle(
+		    info, JVM_STOPPED,
+		    "process %d is stopped and could not answer: continue it with 'kill -CONT "
+		    "%d'",
+		    pid, pid);
+	if (!info->socket_exists && !proc_catches_signal(status, SIGQUIT))
+		set_obstacle(
+		    info, JVM_SIGQUIT_NOT_CAUGHT,
+		    "process %d does not catch SIGQUIT, by which a JVM is asked to open its "
+		    "attach socket: it is still starting (try again) or was started with -Xrs "
+		    "(restart it with -XX:+StartAttachListener)",
+		    pid);
+}
+
+/* ---------------------------------------------------------------- */
+
+static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_status *status,
+		 char state)
+{
+	struct jvm_flags flags;
+	char main[PATH_MAX];
+
+	describe_user(info);
+	judge_program(info, v);
+	jvm_text_copy(info->name, sizeof(info->name), jvm_view_program(v));
+	if (info->obstacle == JVM_NOT_A_JVM)
+		return;
+	describe_container(info);
+	info->same_mount_namespace = same_mount_namespace(info->pid);
+	jvm_view_read_jvm(v);
+	read_options(&flags, v, main, sizeof(main));
+	describe_name(info, v, main);
+	if (info->obstacle == JVM_NO_PERMISSION)
+		return;
+	describe_jdk(info, v);
+	describe_gc(info, v, &flags);
+	info->socket_exists = attach_socket_exists(v, info->namespace_pid);
+	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
+	judge_jvm(info, &flags, status, state);
+}
+
+static int no_such_process(struct err *err, pid_t pid)
+{
+	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+}
+
+int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
+{
+	_cleanup_free_ struct jvm_info *info = NULL;
+	struct proc_status status;
+	struct jvm_view view;
+	uint64_t start;
+	char state;
+	int r;
+
+	if (pid <= 0)
+		return err_set(err, EINVAL, "'%d' is not a process id", pid);
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		return err_set(err, ENOMEM, "out of memory");
+	r = proc_read_status(pid, 0, &status);
+	if (r == 0)
+		r = proc_start_time(pid, &info->start_ticks);
+	if (r == -ENOENT)
+		return no_such_process(err, pid);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot read '/proc/%d/status'", pid);
+	if (status.namespace_tid != status.namespace_tgid)
+		return err_set(err, ESRCH, "%d is a thread, not a process; see 'jxperfctl list'",
+			       pid);
+	state = jvm_view_state(pid);
+	if (state == 'Z' || state == 'X' || state == '?')
+		return err_set(err, ESRCH, "process %d has ended", pid);
+	info->pid = pid;
+	info->namespace_pid = status.namespace_tgid;
+	info->euid = status.effective_uid;
+	info->egid = status.effective_gid;
+	jvm_view_open(&view, pid);
+	fill(info, &view, &status, state);
+	jvm_view_release(&view);
+	/* Still the process that we began with? */
+	if (proc_start_time(pid, &start) < 0 || start != info->start_ticks)
+		return err_set(err, ESRCH, "process %d has ended", pid);
+	*out = *info;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void cleanup_closedir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir); /* Read-only: nothing to lose. */
+}
+
+/* The pids of /proc, ascending, at most JVM_ENUMERATE_MAX, to be freed. */
+static int list_pids(pid_t **out, size_t *out_count)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = opendir("/proc");
+	_cleanup_free_ pid_t *pids = NULL;
+	struct dirent *entry;
+	size_t count = 0;
+
+	if (!dir)
+		return -errno;
+	pids = malloc(JVM_ENUMERATE_MAX * sizeof(*pids));
+	if (!pids)
+		return -ENOMEM;
+	while (count < JVM_ENUMERATE_MAX && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			pids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	qsort(pids, count, sizeof(*pids), compare_pids);
+	*out = TAKE_PTR(pids);
+	*out_count = count;
+	return 0;
+}
+
+static bool counts_as_jvm(const struct jvm_info *info)
+{
+	char path[PATH_BYTES], text[SMALL_FILE_BYTES];
+
+	if (info->obstacle != JVM_NO_PERMISSION)
+		return info->obstacle != JVM_NOT_A_JVM;
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", info->pid);
+	return proc_read(path, text, sizeof(text)) > 0 && strcmp(text, "java\n") == 0;
+}
+
+int jvm_enumerate(jvm_fn fn, void *arg, struct err *err)
+{
+	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
+	_cleanup_free_ pid_t *pids = NULL;
+	size_t count = 0;
+	int r;
+
+	r = info ? list_pids(&pids, &count) : -ENOMEM;
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot list '/proc'");
+	for (size_t i = 0; i < count; i++)
+		if (jvm_inspect(pids[i], info, NULL) == 0 && counts_as_jvm(info) && !fn(arg, info))
+			break;
+	return 0;
+}

@@ -1,0 +1,120 @@
+#include "attach/target_fs.h"
+
+#include "common/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int target_fs_open_proc(pid_t pid, const char *entry)
+{
+	char path[TARGET_FS_PROC_PATH_BYTES];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, entry);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int target_fs_open(int root_fd, const char *path, int flags)
+{
+	struct open_how how = {
+	    .flags = (uint64_t)(flags | O_CLOEXEC),
+	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd;
+
+	if (!(flags & O_PATH)) /* openat2 refuses flags that O_PATH would ignore. */
+		how.flags |= O_NOCTTY | O_NONBLOCK;
+	do {
+		fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
+{
+	_cleanup_close_ int fd = target_fs_open(dir_fd, path, O_RDONLY);
+	size_t used = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	while (used < size - 1) {
+		ssize_t n = read(fd, buffer + used, size - 1 - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	buffer[used] = '\0';
+	return (ssize_t)used;
+}
+
+static ssize_t descriptor_path(int fd, char *path, size_t size)
+{
+	char link[TARGET_FS_PROC_PATH_BYTES];
+	ssize_t n;
+
+	target_fs_self_path(link, fd, NULL);
+	n = readlink(link, path, size - 1);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size - 1)
+		return -ENAMETOOLONG;
+	path[n] = '\0';
+	return n;
+}
+
+int target_fs_path(int root_fd, int fd, char *path, size_t size)
+{
+	_cleanup_close_ int again = -1;
+	char prefix[PATH_MAX], full[PATH_MAX];
+	const char *inside = full;
+	ssize_t n;
+
+	n = descriptor_path(root_fd, prefix, sizeof(prefix));
+	if (n < 0)
+		return (int)n;
+	if (descriptor_path(fd, full, sizeof(full)) < 0)
+		return -ENOENT;
+	/* The kernel names objects from our root; a chrooted target has its own below it. */
+	if (n > 1 && strncmp(full, prefix, (size_t)n) == 0 && (full[n] == '/' || full[n] == '\0'))
+		inside = full[n] ? full + n : "/";
+	again = target_fs_open(root_fd, inside, O_PATH);
+	if (again < 0 || !target_fs_same(fd, again))
+		return -ENOENT;
+	if (strlen(inside) >= size)
+		return -ENAMETOOLONG;
+	strcpy(path, inside);
+	return 0;
+}
+
+void target_fs_self_path(char *path, int fd, const char *name)
+{
+	(void)snprintf(path, TARGET_FS_PROC_PATH_BYTES, "/proc/self/fd/%d%s%s", fd, name ? "/" : "",
+		       name ? name : "");
+}
+
+bool target_fs_same(int fd, int other_fd)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && fstat(other_fd, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
