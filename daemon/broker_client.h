@@ -21,17 +21,17 @@
 
 struct broker_client;
 
-/* reply lives until the callback returns; its message is a whole sentence for the user when error is
- * not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1 (TAKE_FD),
- * the others are closed after it returns. */
+/* reply lives until the callback returns; its message is a whole sentence for the user when error
+ * is not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1
+ * (TAKE_FD), the others are closed after it returns. */
 typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
 
 /* reason says how the broker ended. */
 typedef void (*broker_died_fn)(void *arg, const char *reason);
 
-/* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the agent.
- * Call before anything that the broker must not inherit exists; descriptors without close-on-exec would
- * be. On success *out is to be freed with broker_client_free. 0 or -errno. */
+/* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
+ * agent. Call before anything that the broker must not inherit exists; descriptors without
+ * close-on-exec would be. On success *out is to be freed with broker_client_free. 0 or -errno. */
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
 		      const char *bundle_dir, broker_died_fn died, void *arg, struct err *err);
 
@@ -42,24 +42,25 @@ void broker_client_free(struct broker_client *client);
 /* The broker's process id, for the log and for tests. */
 pid_t broker_client_pid(const struct broker_client *client);
 
-/* Runs the attach helper on pid. On success the reply carries one descriptor: the agent's connected,
- * blocking SOCK_STREAM socket. From then on until broker_client_release, events may be opened for pid.
- * Each call returns the request's id (above 0) or -errno, in which case fn will not be called. */
+/* Runs the attach helper on pid. On success the reply carries one descriptor: the agent's
+ * connected, blocking SOCK_STREAM socket. From then on until broker_client_release, events may be
+ * opened for pid. Each call returns the request's id (above 0) or -errno, in which case fn will not
+ * be called. */
 int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
 
-/* Opens, for one thread of an attached process (namespace_tid: as the target numbers it), either the
- * clock event (clock_period_ns above 0, breakpoints 0; one descriptor) or 1 to 4 breakpoints
+/* Opens, for one thread of an attached process (namespace_tid: as the target numbers it), either
+ * the clock event (clock_period_ns above 0, breakpoints 0; one descriptor) or 1 to 4 breakpoints
  * (clock_period_ns 0; as many descriptors): all or nothing. */
 int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
 			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
 			    broker_reply_fn fn, void *arg);
 
-/* The callback of request id will not run; descriptors that come for it are closed. An id that is not
- * pending is ignored. */
+/* The callback of request id will not run; descriptors that come for it are closed. An id that is
+ * not pending is ignored. */
 void broker_client_forget(struct broker_client *client, int id);
 
-/* Forgets pid: no more events for it, and an attach of it that is still running is ended (its callback
- * gets ECANCELED). Safe for a pid that was never attached. 0 or -errno. */
+/* Forgets pid: no more events for it, and an attach of it that is still running is ended (its
+ * callback gets ECANCELED). Safe for a pid that was never attached. 0 or -errno. */
 int broker_client_release(struct broker_client *client, pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * The answer to the control command `check`: what works on this machine, or for one JVM, what does
- * not, and what to do about it. Everything is tried, not guessed: events are opened on a thread of our
- * own, the bundle is mapped. Nothing changes in the target; no signal is sent to it.
+ * not, and what to do about it. Everything is tried, not guessed: events are opened on a thread of
+ * our own, the bundle is mapped. Nothing changes in the target; no signal is sent to it.
  *
  * Takes milliseconds. Loop thread or any other; starts and ends a thread of its own.
  */
@@ -13,8 +13,8 @@
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
-/* On success *out is owned by the caller: jxp__check_result__free_unpacked(*out, NULL). 0 or -ENOMEM;
- * what does not work is an item, not an error. */
+/* On success *out is owned by the caller: jxp__check_result__free_unpacked(*out, NULL). 0 or
+ * -ENOMEM; what does not work is an item, not an error. */
 int check_machine(Jxp__CheckResult **out, const char *bundle_dir, struct err *err);
 
 /* Likewise for one JVM. -ESRCH when there is no such process. */
