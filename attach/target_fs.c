@@ -81,21 +81,27 @@ static ssize_t descriptor_path(int fd, char *path, size_t size)
 	return n;
 }
 
+int target_fs_inside_root(int root_fd, const char *path, char *inside, size_t size)
+{
+	char prefix[PATH_MAX];
+	ssize_t n = descriptor_path(root_fd, prefix, sizeof(prefix));
+
+	if (n > 1 && strncmp(path, prefix, (size_t)n) == 0 && (path[n] == '/' || path[n] == '\0'))
+		path = path[n] ? path + n : "/";
+	if (strlen(path) >= size)
+		return -ENAMETOOLONG;
+	strcpy(inside, path);
+	return 0;
+}
+
 int target_fs_path(int root_fd, int fd, char *path, size_t size)
 {
 	_cleanup_close_ int again = -1;
-	char prefix[PATH_MAX], full[PATH_MAX];
-	const char *inside = full;
-	ssize_t n;
+	char full[PATH_MAX], inside[PATH_MAX];
 
-	n = descriptor_path(root_fd, prefix, sizeof(prefix));
-	if (n < 0)
-		return (int)n;
-	if (descriptor_path(fd, full, sizeof(full)) < 0)
+	if (descriptor_path(fd, full, sizeof(full)) < 0 ||
+	    target_fs_inside_root(root_fd, full, inside, sizeof(inside)) < 0)
 		return -ENOENT;
-	/* The kernel names objects from our root; a chrooted target has its own below it. */
-	if (n > 1 && strncmp(full, prefix, (size_t)n) == 0 && (full[n] == '/' || full[n] == '\0'))
-		inside = full[n] ? full + n : "/";
 	again = target_fs_open(root_fd, inside, O_PATH);
 	if (again < 0 || !target_fs_same(fd, again))
 		return -ENOENT;

@@ -28,6 +28,10 @@ int target_fs_open(int root_fd, const char *path, int flags);
  * file). */
 ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size);
 
+/* A path as our /proc names it (maps, links), as the process with that root names it: a chrooted
+ * one does not see what is above. 0 or -ENAMETOOLONG. */
+int target_fs_inside_root(int root_fd, const char *path, char *inside, size_t size);
+
 /* The canonical path by which the target reaches the open file or directory fd; verified by
  * resolving it again, so a renamed, deleted or unreachable object gives -ENOENT. 0 or -errno. */
 int target_fs_path(int root_fd, int fd, char *path, size_t size);

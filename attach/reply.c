@@ -1,0 +1,140 @@
+#include "attach/reply.h"
+
+#include "attach/helper_proto.h"
+#include "attach/jvm_text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUOTE_BYTES 320 /* of the JVM's text in a message: room for the sentence around it */
+
+struct reply {
+	pid_t pid;
+	const char *library;
+	char quote[QUOTE_BYTES]; /* the text behind the status line, on one line */
+	struct err *err;
+};
+
+/* What Agent_OnAttach may return, as sentences. */
+static const struct {
+	long code;
+	int errno_value;
+	const char *sentence;
+} agent_results[] = {
+    {AGENT_BUSY, EBUSY, "is already being profiled by another session; end that one first"},
+    {AGENT_BAD_OPTIONS, EINVAL,
+     "has an agent loaded that does not understand this daemon; restart it to load the new one"},
+    {AGENT_UNSUPPORTED, ENOTSUP,
+     "has a JVM without JVMTI 11 or AsyncGetCallTrace; JDK 11 or newer is needed"},
+    {AGENT_NO_RESOURCES, ENOMEM,
+     "had no memory or thread left for the agent; raise its limits and try again"},
+};
+
+static int agent_result(const struct reply *r, long code)
+{
+	if (code == AGENT_OK)
+		return 0;
+	for (size_t i = 0; i < sizeof(agent_results) / sizeof(agent_results[0]); i++)
+		if (agent_results[i].code == code)
+			return err_set(r->err, agent_results[i].errno_value, "process %d %s",
+				       r->pid, agent_results[i].sentence);
+	return err_set(
+	    r->err, EREMOTEIO,
+	    "process %d: the agent refused to start (code %ld); reinstall jxperf so that "
+	    "agent and daemon match",
+	    r->pid, code);
+}
+
+/* A whole line that is a number. */
+static bool number_line(const char *line, long *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*line) && *line != '-')
+		return false;
+	errno = 0;
+	*value = strtol(line, &end, 10);
+	return errno == 0 && end != line && (*end == '\n' || *end == '\r' || *end == '\0');
+}
+
+static int not_loaded(const struct reply *r)
+{
+	return err_set(r->err, ELIBACC, "process %d: its JVM could not load '%s': %s", r->pid,
+		       r->library, r->quote);
+}
+
+/* The lines behind a status of 0. */
+static int parse_loaded(const struct reply *r, const char *text)
+{
+	static const char label[] = "return code: ";
+	const char *at = strstr(text, label);
+	long code;
+
+	if (number_line(at ? at + sizeof(label) - 1 : text, &code))
+		return agent_result(r, code);
+	if (strstr(text, "was not loaded"))
+		return not_loaded(r);
+	return err_set(r->err, EPROTO, "process %d: its JVM's answer was not understood: '%s'",
+		       r->pid, r->quote);
+}
+
+static int parse_refused(const struct reply *r, long status)
+{
+	if (strstr(r->quote, "ynamic agent loading is not enabled"))
+		return err_set(r->err, EPERM,
+			       "process %d runs with -XX:-EnableDynamicAgentLoading: restart it "
+			       "without to profile it",
+			       r->pid);
+	if (strstr(r->quote, "was not loaded"))
+		return not_loaded(r);
+	return err_set(r->err, EREMOTEIO, "process %d: its JVM refused to load the agent (%ld): %s",
+		       r->pid, status, r->quote[0] ? r->quote : "it gave no reason");
+}
+
+/* White space at the end goes, line ends inside become spaces. */
+static void make_quote(char *quote, const char *text)
+{
+	char flat[QUOTE_BYTES];
+	size_t n = strnlen(text, sizeof(flat) - 1);
+
+	memcpy(flat, text, n);
+	while (n > 0 && isspace((unsigned char)flat[n - 1]))
+		n--;
+	flat[n] = '\0';
+	for (char *p = flat; *p; p++)
+		if (isspace((unsigned char)*p))
+			*p = ' ';
+	jvm_text_copy(quote, QUOTE_BYTES, flat);
+}
+
+int reply_parse(const char *text, size_t size, pid_t pid, const char *library, struct err *err)
+{
+	struct reply r = {.pid = pid, .library = library, .err = err};
+	char copy[REPLY_MAX_BYTES + 1];
+	const char *rest;
+	long status;
+
+	if (size > REPLY_MAX_BYTES)
+		size = REPLY_MAX_BYTES;
+	for (size_t i = 0; i < size; i++)
+		copy[i] = text[i] ? text[i] : ' ';
+	copy[size] = '\0';
+	if (size == 0)
+		return err_set(
+		    err, ECONNRESET,
+		    "process %d: its JVM closed the attach connection without an answer; "
+		    "try again",
+		    pid);
+	rest = strchr(copy, '\n');
+	rest = rest ? rest + 1 : copy + size;
+	if (!number_line(copy, &status)) {
+		make_quote(r.quote, copy);
+		return err_set(err, EPROTO, "process %d: its JVM's answer was not understood: '%s'",
+			       pid, r.quote);
+	}
+	make_quote(r.quote, rest);
+	return status == 0 ? parse_loaded(&r, rest) : parse_refused(&r, status);
+}

@@ -1,0 +1,18 @@
+/*
+ * One attach from beginning to end: a place for socket and bundle, the attach protocol, the agent's
+ * connection, and nothing left behind.
+ */
+#ifndef JXPERF_ATTACH_SESSION_H
+#define JXPERF_ATTACH_SESSION_H
+
+#include <sys/types.h>
+
+#include "common/err.h"
+
+/* Attaches to pid. Changes this process's ids to the target's for good, blocks SIGTERM, SIGINT and
+ * SIGHUP and gives up when one of them comes. Every file made in the target's file system is
+ * removed before it returns. The agent's connected, blocking socket, owned by the caller, or
+ * -errno. */
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err);
+
+#endif

@@ -1,0 +1,72 @@
+#include "attach/target.h"
+
+#include "attach/jvm_text.h"
+#include "attach/target_fs.h"
+#include "common/cleanup.h"
+#include "common/proc.h"
+
+#include <grp.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define ENVIRON_BYTES (256u << 10) /* HOME beyond this is not found: a fallback less. */
+
+static void read_home(struct target *t)
+{
+	_cleanup_free_ char *text = malloc(ENVIRON_BYTES);
+	const char *home = NULL;
+	char path[64];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", t->jvm.pid);
+	n = text ? proc_read(path, text, ENVIRON_BYTES) : -ENOMEM;
+	if (n > 0)
+		home = jvm_text_environ(text, (size_t)n, "HOME");
+	if (home && *home == '/' && strlen(home) < sizeof(t->home))
+		strcpy(t->home, home);
+}
+
+int target_open(struct target *t, pid_t pid, struct err *err)
+{
+	int r;
+
+	memset(t, 0, sizeof(*t));
+	t->root_fd = -1;
+	t->cwd_fd = -1;
+	r = jvm_inspect(pid, &t->jvm, err);
+	if (r < 0)
+		return r;
+	if (t->jvm.obstacle != JVM_ATTACHABLE)
+		return err_set(err, jvm_obstacle_errno(t->jvm.obstacle), "%s", t->jvm.reason);
+	t->root_fd = target_fs_open_proc(pid, "root");
+	if (t->root_fd < 0)
+		return err_set_errno(err, -t->root_fd, "cannot open '/proc/%d/root'", pid);
+	t->cwd_fd = target_fs_open_proc(pid, "cwd");
+	read_home(t);
+	return 0;
+}
+
+void target_close(struct target *t)
+{
+	cleanup_close(&t->root_fd);
+	cleanup_close(&t->cwd_fd);
+	t->root_fd = -1;
+	t->cwd_fd = -1;
+}
+
+int target_become_owner(const struct target *t, struct err *err)
+{
+	uid_t uid = t->jvm.euid;
+	gid_t gid = t->jvm.egid;
+
+	if (geteuid() == 0 && setgroups(0, NULL) < 0)
+		return err_set_errno(err, errno, "cannot give up supplementary groups");
+	if (geteuid() == 0 && setresgid(gid, gid, gid) < 0)
+		return err_set_errno(err, errno, "cannot become group %u", gid);
+	if (setresuid(uid, uid, uid) < 0)
+		return err_set_errno(err, errno, "cannot become user %u", uid);
+	/* Nobody of that user may trace us or open what we hold, the target least of all. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_set_errno(err, errno, "cannot forbid being traced");
+	return 0;
+}

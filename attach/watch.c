@@ -1,0 +1,94 @@
+#include "attach/watch.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+
+static int open_signals(void)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+	sigset_t set;
+	int fd;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		(void)sigaddset(&set, signals[i]); /* Valid numbers: cannot fail. */
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int watch_open(struct watch *w, pid_t pid, unsigned timeout_ms, struct err *err)
+{
+	w->pid = pid;
+	w->timeout_ms = timeout_ms;
+	w->deadline_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	w->pidfd = -1;
+	w->signal_fd = open_signals();
+	if (w->signal_fd < 0)
+		return err_set_errno(err, -w->signal_fd, "cannot watch for signals");
+	w->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (w->pidfd >= 0)
+		return 0;
+	if (errno == ESRCH)
+		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+	return err_set_errno(err, errno, "cannot watch process %d", pid);
+}
+
+void watch_close(struct watch *w)
+{
+	cleanup_close(&w->pidfd);
+	cleanup_close(&w->signal_fd);
+	w->pidfd = -1;
+	w->signal_fd = -1;
+}
+
+/* Milliseconds to wait now, rounded up so that the deadline has passed when they have. */
+static int wait_ms(const struct watch *w, int at_most_ms)
+{
+	uint64_t now = clock_monotonic_ns(), left;
+
+	if (now >= w->deadline_ns)
+		return 0;
+	left = (w->deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS;
+	if (at_most_ms >= 0 && left > (uint64_t)at_most_ms)
+		return at_most_ms;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
+	       struct err *err)
+{
+	struct pollfd p[] = {
+	    {.fd = fd, .events = events},
+	    {.fd = w->pidfd, .events = POLLIN},
+	    {.fd = w->signal_fd, .events = POLLIN},
+	};
+	int r;
+
+	do {
+		r = poll(p, sizeof(p) / sizeof(p[0]), wait_ms(w, at_most_ms));
+	} while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return err_set_errno(err, errno, "cannot wait for %s", waiting_for);
+	if (p[2].revents)
+		return err_set(err, EINTR, "attaching to process %d was interrupted", w->pid);
+	if (p[0].revents)
+		return 1;
+	if (p[1].revents)
+		return err_set(err, ESRCH, "process %d ended while we waited for %s", w->pid,
+			       waiting_for);
+	if (clock_monotonic_ns() < w->deadline_ns)
+		return 0;
+	return err_set(
+	    err, ETIMEDOUT,
+	    "process %d: no sign of %s within %u ms: it is stopped, starved of CPU or at a "
+	    "long safepoint; try again later",
+	    w->pid, waiting_for, w->timeout_ms);
+}

@@ -1,0 +1,34 @@
+/*
+ * Every wait of the attach helper: for a descriptor, but no longer than the deadline, the life of
+ * the target, or a request to stop (SIGTERM, SIGINT, SIGHUP). One for each helper process.
+ */
+#ifndef JXPERF_ATTACH_WATCH_H
+#define JXPERF_ATTACH_WATCH_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+
+struct watch {
+	pid_t pid;
+	int pidfd;
+	int signal_fd;
+	unsigned timeout_ms;
+	uint64_t deadline_ns;
+};
+
+/* Opens pid's pidfd, so that from here on the pid cannot be taken by another process unnoticed, and
+ * turns the stop signals into a descriptor. Starts the time. 0 or -errno (-ESRCH: no such process);
+ * released with watch_close in either case. */
+int watch_open(struct watch *w, pid_t pid, unsigned timeout_ms, struct err *err);
+void watch_close(struct watch *w);
+
+/* Waits until fd (-1: nothing) has one of events, at most at_most_ms (-1: no other limit than the
+ * deadline). 1: it has; 0: at_most_ms have passed. -ETIMEDOUT: the deadline passed while
+ * waiting_for
+ * ("the JVM's answer"), -ESRCH: the target ended, -EINTR: asked to stop. */
+int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
+	       struct err *err);
+
+#endif
