@@ -1,0 +1,14 @@
+/*
+ * Room in a heap array that grows by doubling. The array, its count and its capacity belong to the
+ * caller, who frees it with free(); limits are the caller's too.
+ */
+#ifndef JXPERF_DAEMON_ARRAY_H
+#define JXPERF_DAEMON_ARRAY_H
+
+#include <stddef.h>
+
+/* items is the address of the array pointer. Makes *capacity at least wanted. 0 or -ENOMEM, with
+ * the array unchanged. */
+int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_size);
+
+#endif
