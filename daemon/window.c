@@ -1,0 +1,108 @@
+#include "daemon/window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "daemon/estimate.h"
+#include "daemon/text.h"
+
+const char *name_of_loss(enum loss loss)
+{
+	static const char *const names[LOSS_MAX] = {
+	    [LOSS_METHODS] = "methods",
+	    [LOSS_LINES] = "lines",
+	    [LOSS_NODES] = "nodes",
+	    [LOSS_INSTRUCTIONS] = "instructions",
+	    [LOSS_STRINGS] = "strings",
+	    [LOSS_THREADS] = "threads",
+	    [LOSS_PAIRS] = "pairs",
+	    [LOSS_UNKNOWN_IDS] = "unknown_ids",
+	    [LOSS_REPEATED_IDS] = "repeated_ids",
+	    [LOSS_INVALID] = "invalid",
+	};
+
+	return names[loss];
+}
+
+struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
+{
+	struct window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
+	w->pid = pid;
+	w->settings = *settings;
+	w->state = WINDOW_ATTACHING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	return w;
+}
+
+void window_free(struct window *w)
+{
+	if (!w)
+		return;
+	profile_release(&w->profile);
+	thread_table_release(&w->threads);
+	free(w);
+}
+
+void window_start(struct window *w)
+{
+	w->state = WINDOW_RUNNING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->start_ns = clock_monotonic_ns();
+}
+
+static void end(struct window *w, enum window_state state, const char *reason)
+{
+	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
+		return;
+	w->state = state;
+	(void)text_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
+	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->end_ns = clock_monotonic_ns();
+	thread_table_release(&w->threads);
+}
+
+void window_end(struct window *w, const char *reason)
+{
+	if (w->start_ns == 0)
+		end(w, WINDOW_FAILED, reason);
+	else
+		end(w, reason ? WINDOW_ENDED_EARLY : WINDOW_DONE, reason);
+}
+
+void window_fail(struct window *w, const char *reason)
+{
+	end(w, WINDOW_FAILED, reason);
+}
+
+const char *window_state_name(const struct window *w)
+{
+	static const char *const names[] = {
+	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
+	    [WINDOW_DONE] = "done",           [WINDOW_ENDED_EARLY] = "ended early",
+	    [WINDOW_FAILED] = "failed",
+	};
+
+	return names[w->state];
+}
+
+uint64_t window_elapsed_ns(const struct window *w)
+{
+	if (w->start_ns == 0)
+		return 0;
+	return (w->end_ns ? w->end_ns : clock_monotonic_ns()) - w->start_ns;
+}
+
+double window_overhead_fraction(const struct window *w)
+{
+	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);
+}
+
+uint64_t window_dropped(const struct window *w)
+{
+	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] + w->losses[LOSS_INVALID];
+}

@@ -1,0 +1,114 @@
+/*
+ * One profiling window of one JVM, from the request to the finished report: what was asked, what
+ * the target said it is, the profile, and everything that tells how good the profile is.
+ *
+ * The session that feeds a window borrows it; the engine owns it. After the window ended it is only
+ * read. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
+ */
+#ifndef JXPERF_DAEMON_WINDOW_H
+#define JXPERF_DAEMON_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/profile.h"
+#include "daemon/thread_table.h"
+
+#define WINDOW_ID_BYTES     16
+#define WINDOW_LABEL_BYTES  128
+#define WINDOW_REASON_BYTES 256
+
+#define WINDOW_DURATION_DEFAULT_NS (30 * UINT64_C(1000000000))
+#define WINDOW_PERIOD_DEFAULT_NS   UINT64_C(5000000)
+#define WINDOW_PERIOD_MIN_NS       UINT64_C(100000)
+#define WINDOW_PERIOD_MAX_NS       UINT64_C(10000000000)
+#define WINDOW_BUDGET_DEFAULT      0.01
+#define WINDOW_FRAMES_DEFAULT      128
+
+struct window_settings {
+	bool kinds[PROFILE_KINDS]; /* by Jxp__Kind */
+	Jxp__Sampler sampler;      /* never SAMPLER_AUTO */
+	uint64_t period_ns;
+	uint64_t duration_ns;
+	double budget; /* fraction of the target's CPU time */
+	uint32_t registers;
+	uint32_t max_frames;
+	bool open_through_daemon;
+};
+
+enum window_state {
+	WINDOW_ATTACHING,
+	WINDOW_RUNNING,
+	WINDOW_DONE,
+	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
+	WINDOW_FAILED,      /* reason says why there was nothing to profile */
+};
+
+/* What the engine itself had to drop of a session's stream, by cause. */
+enum loss {
+	LOSS_METHODS,      /* beyond LIMIT_METHODS */
+	LOSS_LINES,        /* line tables beyond the session's memory */
+	LOSS_NODES,        /* beyond LIMIT_NODES, or deeper than MAX_FRAMES_LIMIT */
+	LOSS_INSTRUCTIONS, /* beyond LIMIT_INSTRUCTIONS */
+	LOSS_STRINGS,      /* names that no longer fitted; shown as "" */
+	LOSS_THREADS,      /* beyond LIMIT_THREADS: missing from `threads` only */
+	LOSS_PAIRS,        /* beyond LIMIT_PAIRS: in the totals, not in the list */
+	LOSS_UNKNOWN_IDS,  /* references to something that was never sent, or was dropped */
+	LOSS_REPEATED_IDS, /* definitions of an id that was defined before */
+	LOSS_INVALID,      /* events with a field out of range */
+	LOSS_MAX,
+};
+
+/* "methods", "unknown_ids": the stage label of jxperf_dropped_events_total. */
+const char *name_of_loss(enum loss loss);
+
+struct window {
+	char id[WINDOW_ID_BYTES];
+	pid_t pid; /* as the daemon sees it */
+	char app[WINDOW_LABEL_BYTES];
+	char jdk[WINDOW_LABEL_BYTES];
+	char vm[WINDOW_LABEL_BYTES];
+	char gc[WINDOW_LABEL_BYTES];
+	struct window_settings settings;
+	enum window_state state;
+	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
+	uint64_t start_unix_ns;
+	uint64_t end_unix_ns; /* 0 while running */
+	uint64_t start_ns;    /* 0 before the target began */
+	uint64_t end_ns;
+	struct profile profile;
+	struct thread_table threads; /* emptied when the window ends */
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t losses[LOSS_MAX];
+	uint64_t cpu_ns;
+	uint64_t overhead_ns;
+};
+
+/* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
+struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);
+void window_free(struct window *w);
+
+/* The target was told to start. */
+void window_start(struct window *w);
+
+/* Ends the window, once; later calls change nothing. reason NULL: as planned. A window that has a
+ * reason to end before it started has failed. */
+void window_end(struct window *w, const char *reason);
+
+/* Ends the window as one that could not run. */
+void window_fail(struct window *w, const char *reason);
+
+/* "attaching", "running", "done", "ended early", "failed". */
+const char *window_state_name(const struct window *w);
+
+/* From the start to the end, or to now. */
+uint64_t window_elapsed_ns(const struct window *w);
+
+/* Of the target's CPU time; 0 when none was reported. */
+double window_overhead_fraction(const struct window *w);
+
+/* Events that were lost between a thread and the profile: completed pairs and transitions. */
+uint64_t window_dropped(const struct window *w);
+
+#endif
