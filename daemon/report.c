@@ -1,0 +1,130 @@
+#include "daemon/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+
+struct format {
+	int (*write)(FILE *out, const struct window *w, size_t pairs); /* NULL: not there */
+	size_t default_pairs;
+};
+
+static const struct format *find_format(Jxp__Format format)
+{
+	static const struct format formats[] = {
+	    [JXP__FORMAT__FORMAT_TEXT] = {report_text_write, 10},
+	    [JXP__FORMAT__FORMAT_JSON] = {report_json_write, 1000},
+	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, 10000},
+	    [JXP__FORMAT__FORMAT_PPROF] = {NULL, 0},
+	};
+
+	if ((unsigned)format >= sizeof(formats) / sizeof(formats[0]) || !formats[format].write)
+		return NULL;
+	return &formats[format];
+}
+
+int report_check_format(Jxp__Format format, struct err *err)
+{
+	if (find_format(format))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s reports are not available: use --format text, json or collapsed",
+		       format == JXP__FORMAT__FORMAT_PPROF ? "pprof" : "such");
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *x = *(const struct pair *const *)a;
+	const struct pair *y = *(const struct pair *const *)b;
+
+	if (x->wasteful_bytes != y->wasteful_bytes)
+		return x->wasteful_bytes > y->wasteful_bytes ? -1 : 1;
+	if (x->checked_bytes != y->checked_bytes)
+		return x->checked_bytes > y->checked_bytes ? -1 : 1;
+	return x < y ? -1 : x > y; /* The order of arrival: qsort itself is not stable. */
+}
+
+int ranking_init(struct ranking *r, const struct profile *p, Jxp__Kind kind)
+{
+	*r = (struct ranking){0};
+	if (p->pair_count == 0)
+		return 0;
+	r->pairs = calloc(p->pair_count, sizeof(const struct pair *));
+	if (!r->pairs)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->pair_count; i++)
+		if (p->pairs[i].kind == kind && p->pairs[i].wasteful_bytes > 0)
+			r->pairs[r->count++] = &p->pairs[i];
+	qsort(r->pairs, r->count, sizeof(const struct pair *), compare_pairs);
+	return 0;
+}
+
+void ranking_release(struct ranking *r)
+{
+	free(r->pairs);
+	*r = (struct ranking){0};
+}
+
+void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	unsigned ms = (unsigned)(unix_ns % NS_PER_S / NS_PER_MS);
+	struct tm utc = {0};
+	size_t used;
+
+	(void)gmtime_r(&seconds, &utc); /* Fails only for years beyond an int. */
+	used = strftime(text, REPORT_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+	(void)snprintf(text + used, REPORT_TIME_BYTES - used, ".%03uZ", ms);
+}
+
+static int write_once(const struct window *w, const struct format *format, size_t pairs,
+		      char **text, size_t *size)
+{
+	_cleanup_free_ char *memory = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&memory, &length);
+	int r;
+
+	if (!out)
+		return -ENOMEM;
+	r = format->write(out, w, pairs);
+	if (fclose(out) != 0 && r == 0)
+		r = -ENOMEM; /* The only way in which writing to memory fails. */
+	if (r < 0)
+		return r;
+	*text = TAKE_PTR(memory);
+	*size = length;
+	return 0;
+}
+
+int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+	       char **text, size_t *size, struct err *err)
+{
+	const struct format *writer = find_format(format);
+	int r;
+
+	if (!writer)
+		return report_check_format(format, err);
+	if (pairs == 0)
+		pairs = writer->default_pairs;
+	for (;;) {
+		char *whole;
+		size_t length;
+
+		r = write_once(w, writer, pairs, &whole, &length);
+		if (r < 0)
+			return err_set(err, -r, "out of memory while writing the report");
+		if (length <= max_bytes) {
+			*text = whole;
+			*size = length;
+			return 0;
+		}
+		free(whole);
+		if (pairs == 0)
+			return err_set(err, EMSGSIZE, "the report does not fit into one message");
+		pairs /= 2;
+	}
+}

@@ -1,0 +1,255 @@
+/* The report for people, after figure 7 of the JXPerf paper: call paths root first, the instruction
+ * on the leaf's line, the two accesses of a pair one below the other. */
+#include "daemon/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/estimate.h"
+#include "daemon/names.h"
+#include "daemon/sampler.h"
+#include "proto/limits.h"
+
+#define RULE_COLUMNS 80
+
+static const struct {
+	const char *heading;
+	const char *separator;
+} kind_words[PROFILE_KINDS] = {
+    [JXP__KIND__KIND_DEAD_STORE] = {"Dead stores: stored, then overwritten without being read",
+				    "OVERWRITTEN BY"},
+    [JXP__KIND__KIND_SILENT_STORE] = {"Silent stores: the second store writes the value that is "
+				      "already there",
+				      "REDUNDANT WITH"},
+    [JXP__KIND__KIND_SILENT_LOAD] = {"Silent loads: the second load reads the value that the "
+				     "first one read",
+				     "REDUNDANT WITH"},
+};
+
+static const struct {
+	Jxp__Counter counter;
+	const char *sentence;
+} counter_sentences[] = {
+    {JXP__COUNTER__COUNTER_REPLACED,
+     "armed watchpoints gave their register to a newer sample (reservoir sampling)"},
+    {JXP__COUNTER__COUNTER_EXPIRED_GC, "watchpoints were dropped by a garbage collection"},
+    {JXP__COUNTER__COUNTER_EXPIRED_WINDOW,
+     "watchpoints saw no second access before their thread or the window ended"},
+    {JXP__COUNTER__COUNTER_ABANDONED, "watchpoints for a load were given up after too many stores"},
+    {JXP__COUNTER__COUNTER_SEARCHES_FAILED,
+     "samples found no access of the wanted type within the search's bounds"},
+    {JXP__COUNTER__COUNTER_SEARCHES_SUPERSEDED,
+     "searches were overtaken by the next sample of their thread"},
+    {JXP__COUNTER__COUNTER_UNWALKABLE, "calling contexts could not be walked by the JVM"},
+    {JXP__COUNTER__COUNTER_TRUNCATED,
+     "calling contexts were deeper than the limit and lost their root frames"},
+    {JXP__COUNTER__COUNTER_CONTEXTS_FULL,
+     "calling contexts were lost because the agent's table was full: use a shorter window"},
+    {JXP__COUNTER__COUNTER_NAMES_LOST,
+     "methods have no name because their class was unloaded first"},
+    {JXP__COUNTER__COUNTER_CODE_DROPPED,
+     "compiled methods were not profiled because the agent's code map was full"},
+    {JXP__COUNTER__COUNTER_RING_FULL,
+     "events were lost because a thread's ring was full: use a longer period"},
+    {JXP__COUNTER__COUNTER_UNDECODED,
+     "traps were lost because their instruction or value could not be read"},
+    {JXP__COUNTER__COUNTER_STACK_LOW, "samples were skipped in threads that were low on stack"},
+    {JXP__COUNTER__COUNTER_ASYNC,
+     "signals came late because the target blocked SIGTRAP, and were dropped"},
+    {JXP__COUNTER__COUNTER_EVENT_ERRORS, "perf event controls failed in the target"},
+    {JXP__COUNTER__COUNTER_THREADS_FAILED,
+     "threads were not profiled because their events could not be opened"},
+    {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
+     "threads were not profiled because the agent's thread table was full"},
+};
+
+static const char *const loss_sentences[LOSS_MAX] = {
+    [LOSS_METHODS] = "methods were beyond the daemon's limit and have no name",
+    [LOSS_LINES] = "line tables were beyond the daemon's limit",
+    [LOSS_NODES] = "frames were beyond the daemon's limit",
+    [LOSS_INSTRUCTIONS] = "instructions were beyond the daemon's limit",
+    [LOSS_STRINGS] = "names were beyond the daemon's limit and are shown empty",
+    [LOSS_THREADS] = "events of threads beyond the daemon's limit are missing from 'threads'",
+    [LOSS_PAIRS] = "pairs were beyond the daemon's limit: in the fractions, but not listed",
+    [LOSS_UNKNOWN_IDS] = "references were to something that the agent never sent",
+    [LOSS_REPEATED_IDS] = "definitions repeated an earlier one and were ignored",
+    [LOSS_INVALID] = "events had a field out of range and were dropped",
+};
+
+static void rule(FILE *out, const char *title)
+{
+	int left = (RULE_COLUMNS - (int)(title ? strlen(title) : 0)) / 2;
+
+	for (int i = 0; i < RULE_COLUMNS; i++) {
+		if (title && i == left) {
+			fputs(title, out);
+			i += (int)strlen(title) - 1;
+		} else {
+			fputc(title ? '*' : '-', out);
+		}
+	}
+	fputc('\n', out);
+}
+
+static void frame(FILE *out, const struct profile *p, uint32_t id)
+{
+	const struct cct_node *node = cct_node(&p->cct, id);
+	const struct cct_method *method = cct_method(&p->cct, node->method);
+	const char *file;
+
+	if (!method) {
+		fputs("[frame without a name]", out);
+		return;
+	}
+	file = strings_get(&p->strings, method->file);
+	fprintf(out, "%s.%s(", strings_get(&p->strings, method->class_name),
+		strings_get(&p->strings, method->name));
+	if (node->tier == JXP__TIER__TIER_NATIVE)
+		fputs("Native Method)", out);
+	else if (node->line > 0)
+		fprintf(out, "%s:%d)", file[0] ? file : "Unknown Source", node->line);
+	else
+		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
+}
+
+static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+{
+	uint32_t path[MAX_FRAMES_LIMIT];
+	const char *text = strings_get(&p->strings, instruction);
+	size_t depth = 0;
+
+	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
+		path[depth++] = id; /* The tree admits no deeper path. */
+	while (depth > 1) {
+		frame(out, p, path[--depth]);
+		fputc('\n', out);
+	}
+	fprintf(out, "%s: ", text[0] ? text : "[instruction unknown]");
+	if (leaf)
+		frame(out, p, leaf);
+	else
+		fputs("[calling context unknown]", out);
+	fputc('\n', out);
+}
+
+static void header(FILE *out, const struct window *w)
+{
+	const struct window_settings *s = &w->settings;
+	char start[REPORT_TIME_BYTES];
+
+	report_time(start, w->start_unix_ns);
+	fprintf(out, "window %s: %s (pid %d), %s %s, %s collector\n", w->id, w->app, (int)w->pid,
+		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
+	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start,
+		(double)window_elapsed_ns(w) / (double)NS_PER_S,
+		(double)s->duration_ns / (double)NS_PER_S, window_state_name(w),
+		w->reason[0] ? ": " : "", w->reason);
+	fprintf(out, "sampler %s, period %g ms, budget %g%%, %u debug registers\n",
+		name_of_sampler(s->sampler), (double)s->period_ns / (double)NS_PER_MS,
+		s->budget * 100, s->registers);
+	fprintf(out,
+		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
+		" pairs completed, %" PRIu64 " threads, overhead %.2f%%\n",
+		w->counters[JXP__COUNTER__COUNTER_SAMPLES],
+		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
+		w->counters[JXP__COUNTER__COUNTER_THREADS], window_overhead_fraction(w) * 100);
+	if (sampler_note(s->sampler))
+		fprintf(out, "%s\n", sampler_note(s->sampler));
+	fputc('\n', out);
+}
+
+static void summary(FILE *out, const struct window *w)
+{
+	fprintf(out, "%-14s %9s   %-17s %14s %14s %16s\n", "kind", "fraction", "95% interval",
+		"wasteful bytes", "checked bytes", "JVM's own bytes");
+	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+		const struct totals *t = &w->profile.kinds[kind].application;
+		struct interval ci = estimate_ci95(
+		    (double)t->wasteful_bytes, (double)t->checked_bytes, (double)t->sum_squares);
+		char fraction[16] = "-", interval[32];
+
+		if (!w->settings.kinds[kind])
+			continue;
+		if (t->count > 0)
+			(void)snprintf(fraction, sizeof(fraction), "%.1f%%",
+				       100 * estimate_fraction((double)t->wasteful_bytes,
+							       (double)t->checked_bytes));
+		(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ci.low,
+			       100 * ci.high);
+		fprintf(out, "%-14s %9s   %-17s %14" PRIu64 " %14" PRIu64 " %16" PRIu64 "\n",
+			title_of_kind((Jxp__Kind)kind), fraction, interval, t->wasteful_bytes,
+			t->checked_bytes, w->profile.kinds[kind].jvm.checked_bytes);
+	}
+	fputs("JVM's own: accesses to the virtual machine's memory, kept apart from the "
+	      "fractions.\n",
+	      out);
+}
+
+static void pair(FILE *out, const struct window *w, const struct pair *p, size_t rank)
+{
+	const struct totals *t = &w->profile.kinds[p->kind].application;
+
+	rule(out, NULL);
+	fprintf(out,
+		"#%zu  %.1f%% of checked bytes: %" PRIu64 " wasteful bytes in %" PRIu64
+		" of %" PRIu64 " pairs, %s\n",
+		rank, 100 * estimate_fraction((double)p->wasteful_bytes, (double)t->checked_bytes),
+		p->wasteful_bytes, p->wasteful_count, p->count,
+		name_of_region((Jxp__Region)p->region));
+	access_path(out, &w->profile, p->watch_node, p->watch_instruction);
+	rule(out, kind_words[p->kind].separator);
+	access_path(out, &w->profile, p->trap_node, p->trap_instruction);
+}
+
+static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size_t limit)
+{
+	struct ranking ranking;
+	int r = ranking_init(&ranking, &w->profile, kind);
+	size_t shown;
+
+	if (r < 0)
+		return r;
+	fprintf(out, "\n%s\n", kind_words[kind].heading);
+	shown = ranking.count < limit ? ranking.count : limit;
+	for (size_t i = 0; i < shown; i++)
+		pair(out, w, ranking.pairs[i], i + 1);
+	if (shown > 0)
+		rule(out, NULL);
+	if (ranking.count == 0)
+		fputs("none found\n", out);
+	else if (shown < ranking.count)
+		fprintf(out, "%zu more pairs are not shown\n", ranking.count - shown);
+	ranking_release(&ranking);
+	return 0;
+}
+
+static void quality(FILE *out, const struct window *w)
+{
+	fputs("\nQuality\n", out);
+	for (size_t i = 0; i < sizeof(counter_sentences) / sizeof(counter_sentences[0]); i++) {
+		uint64_t n = w->counters[counter_sentences[i].counter];
+
+		if (n > 0)
+			fprintf(out, "%10" PRIu64 " %s\n", n, counter_sentences[i].sentence);
+	}
+	for (int i = 0; i < LOSS_MAX; i++)
+		if (w->losses[i] > 0)
+			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_sentences[i]);
+	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
+		window_dropped(w));
+}
+
+int report_text_write(FILE *out, const struct window *w, size_t pairs)
+{
+	header(out, w);
+	summary(out, w);
+	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+		int r = w->settings.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	quality(out, w);
+	return 0;
+}
