@@ -1,0 +1,423 @@
+#include "daemon/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "daemon/app_name.h"
+#include "daemon/array.h"
+#include "daemon/intake.h"
+#include "daemon/stream.h"
+#include "daemon/text.h"
+#include "proto/limits.h"
+
+/* What may wait for the agent to read it: a few small frames; PerfOpened is 20 bytes. */
+#define OUT_QUEUE_BYTES (64u << 10)
+
+/* Questions that may wait for the broker: two for each thread of a full thread table. */
+#define PERF_OPEN_QUEUE_MAX (2 * LIMIT_THREADS)
+
+enum state {
+	HELLO,
+	RUNNING,
+	STOPPING,
+	ENDED,
+};
+
+struct perf_question {
+	uint32_t tid;
+	uint32_t breakpoints;
+	uint64_t clock_period_ns;
+	uint64_t sig_data;
+};
+
+struct session {
+	enum state state;
+	uv_loop_t *loop;
+	uv_timer_t timer;
+	struct stream *stream;
+	struct window *window;
+	struct intake intake;
+	struct session_callbacks callbacks;
+	char reason[WINDOW_REASON_BYTES]; /* why the window stops early, or "" */
+	struct perf_question *questions;  /* [question_first] is the one that was asked */
+	size_t question_first;
+	size_t question_count; /* including those before question_first, which were answered */
+	size_t question_capacity;
+	bool asked;  /* the answer to it is awaited */
+	bool asking; /* ask_next is at work */
+	bool closing;
+};
+
+static void on_timer(uv_timer_t *timer);
+
+static void set_deadline(struct session *s, uint64_t after_ms)
+{
+	/* Fails only for a NULL callback or a closing handle; see `closing`. */
+	(void)uv_timer_start(&s->timer, on_timer, after_ms, 0);
+}
+
+/* The one way out: the conversation is over, the window is what it is. Runs from loop callbacks. */
+static void finish(struct session *s, const char *reason)
+{
+	if (s->state == ENDED)
+		return;
+	s->state = ENDED;
+	(void)uv_timer_stop(&s->timer); /* Cannot fail. */
+	stream_free(s->stream);
+	s->stream = NULL;
+	intake_release(&s->intake);
+	window_end(s->window, reason);
+	s->callbacks.ended(s->callbacks.arg);
+}
+
+/* finish, from inside a call of the owner: ended runs from the loop, at once. */
+static void finish_soon(struct session *s, const char *reason)
+{
+	if (s->state == ENDED)
+		return;
+	(void)snprintf(s->reason, sizeof(s->reason), "%s", reason); /* May be cut. */
+	s->state = STOPPING;
+	set_deadline(s, 0);
+}
+
+/* A queue that is full means that the agent stopped reading. 0, or negative when the session ends.
+ */
+static int send_frame(struct session *s, const Jxp__EngineFrame *frame, const int *fds,
+		      size_t fd_count)
+{
+	int r = stream_send(s->stream, &frame->base, fds, fd_count);
+
+	if (r < 0)
+		finish_soon(s, r == -ENOBUFS ? "the agent stopped reading what it was sent"
+					     : "out of memory");
+	return r;
+}
+
+static void send_stop(struct session *s)
+{
+	Jxp__WindowStop stop = JXP__WINDOW_STOP__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+
+	frame.body_case = JXP__ENGINE_FRAME__BODY_STOP;
+	frame.stop = &stop;
+	if (send_frame(s, &frame, NULL, 0) < 0)
+		return;
+	s->state = STOPPING;
+	set_deadline(s, SESSION_STOP_TIMEOUT_MS);
+}
+
+void session_stop(struct session *s, const char *reason)
+{
+	if (s->closing || s->state == STOPPING || s->state == ENDED)
+		return;
+	if (reason)
+		(void)snprintf(s->reason, sizeof(s->reason), "%s", reason); /* May be cut. */
+	if (s->state == HELLO)
+		finish_soon(s, reason ? reason : "it was stopped before it started");
+	else
+		send_stop(s);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct session *s = timer->data;
+
+	switch (s->state) {
+	case HELLO:
+		finish(s, "the agent was loaded but did not say hello in time");
+		break;
+	case RUNNING:
+		send_stop(s);
+		break;
+	case STOPPING:
+		finish(s, s->reason[0] ? s->reason : "the agent did not end the window in time");
+		break;
+	case ENDED:
+		break;
+	}
+}
+
+/* ---------------------------------------------------------------- hello and start */
+
+static int send_hello(struct session *s, const char *refusal)
+{
+	Jxp__EngineHello hello = JXP__ENGINE_HELLO__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+
+	hello.protocol = PROTOCOL_VERSION;
+	hello.refusal = (char *)refusal;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_HELLO;
+	frame.hello = &hello;
+	return send_frame(s, &frame, NULL, 0);
+}
+
+static int send_start(struct session *s)
+{
+	const struct window_settings *settings = &s->window->settings;
+	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+	Jxp__Kind kinds[PROFILE_KINDS];
+
+	start.kinds = kinds;
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		if (settings->kinds[kind])
+			kinds[start.n_kinds++] = (Jxp__Kind)kind;
+	start.sampler = settings->sampler;
+	start.period_ns = settings->period_ns;
+	start.deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	start.registers = settings->registers;
+	start.max_frames = settings->max_frames;
+	start.budget = settings->budget;
+	start.open_through_daemon = settings->open_through_daemon;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
+	frame.start = &start;
+	return send_frame(s, &frame, NULL, 0);
+}
+
+static void describe_target(struct window *w, const Jxp__AgentHello *hello)
+{
+	/* Lengths are not needed: all are shown only. */
+	(void)text_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
+	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
+	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
+	app_name_from_command(w->app, sizeof(w->app), hello->command);
+}
+
+static void on_hello(struct session *s, const Jxp__AgentHello *hello)
+{
+	char refusal[WINDOW_REASON_BYTES];
+
+	if (s->state != HELLO) {
+		finish(s, "the agent said hello twice");
+		return;
+	}
+	if (hello->protocol != PROTOCOL_VERSION) {
+		(void)snprintf(
+		    refusal, sizeof(refusal),
+		    "the agent speaks protocol %u and this daemon %u: restart the JVM or "
+		    "use the jxperf version that was attached to it first",
+		    hello->protocol, PROTOCOL_VERSION);
+		if (send_hello(s, refusal) == 0)
+			finish_soon(s, refusal);
+		return;
+	}
+	describe_target(s->window, hello);
+	if (send_hello(s, "") < 0 || send_start(s) < 0)
+		return;
+	s->state = RUNNING;
+	window_start(s->window);
+	set_deadline(s, s->window->settings.duration_ns / NS_PER_MS);
+	s->callbacks.started(s->callbacks.arg);
+}
+
+/* ---------------------------------------------------------------- events opened by the broker */
+
+/* Asks one question at a time; the answer may come before the callback returns. */
+static void ask_next(struct session *s)
+{
+	if (s->asking)
+		return;
+	s->asking = true;
+	while (!s->asked && s->question_first < s->question_count) {
+		const struct perf_question *question = &s->questions[s->question_first];
+		Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+
+		request.tid = question->tid;
+		request.breakpoints = question->breakpoints;
+		request.clock_period_ns = question->clock_period_ns;
+		request.sig_data = question->sig_data;
+		s->asked = true;
+		s->callbacks.perf_open(s->callbacks.arg, &request);
+	}
+	s->asking = false;
+}
+
+/* The broker may answer out of order and the agent counts on order, so they are asked one by one.
+ */
+static void on_perf_open(struct session *s, const Jxp__PerfOpenRequest *request)
+{
+	if (s->state != RUNNING && s->state != STOPPING) {
+		finish(s, "the agent asked for events before it said hello");
+		return;
+	}
+	if (s->question_count - s->question_first == PERF_OPEN_QUEUE_MAX) {
+		finish(s, "the agent asked for more events than a JVM has threads");
+		return;
+	}
+	if (array_reserve(&s->questions, &s->question_capacity, s->question_count + 1,
+			  sizeof(*s->questions)) < 0) {
+		finish(s, "out of memory");
+		return;
+	}
+	s->questions[s->question_count++] =
+	    (struct perf_question){.tid = request->tid,
+				   .breakpoints = request->breakpoints,
+				   .clock_period_ns = request->clock_period_ns,
+				   .sig_data = request->sig_data};
+	ask_next(s);
+}
+
+/* Moves the rest to the front when half is answered, so that the array stays within its bound. */
+static void question_answered(struct session *s)
+{
+	s->question_first++;
+	if (s->question_first * 2 < s->question_count)
+		return;
+	s->question_count -= s->question_first;
+	memmove(s->questions, s->questions + s->question_first,
+		s->question_count * sizeof(*s->questions));
+	s->question_first = 0;
+}
+
+void session_perf_opened(struct session *s, uint32_t tid, int error, const int *fds, size_t count)
+{
+	Jxp__PerfOpened opened = JXP__PERF_OPENED__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+	int owned[FD_PASS_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		owned[i] = fds[i];
+	if (s->closing || s->state == ENDED || !s->asked) {
+		fd_close_all(owned, count);
+		return;
+	}
+	opened.tid = tid;
+	opened.count = (uint32_t)count;
+	opened.error = error;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_PERF_OPENED;
+	frame.perf_opened = &opened;
+	if (send_frame(s, &frame, owned, count) < 0) {
+		fd_close_all(owned, count);
+		return;
+	}
+	s->asked = false;
+	question_answered(s);
+	ask_next(s);
+}
+
+/* ---------------------------------------------------------------- frames */
+
+static void on_batch(struct session *s, const Jxp__Batch *batch)
+{
+	if (s->state != RUNNING && s->state != STOPPING) {
+		finish(s, "the agent sent events before it said hello");
+		return;
+	}
+	if (intake_batch(&s->intake, batch) < 0) {
+		finish(s, "out of memory");
+		return;
+	}
+	s->callbacks.progressed(s->callbacks.arg);
+}
+
+/* The agent ends by itself at its deadline, which may come a moment before ours. */
+static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
+{
+	char reason[WINDOW_REASON_BYTES];
+
+	if (s->state == HELLO) {
+		finish(s, "the agent ended before it said hello");
+		return;
+	}
+	if (ended->error[0]) {
+		(void)snprintf(reason, sizeof(reason), "%s", ended->error); /* May be cut. */
+		if (s->window->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
+			window_fail(s->window, reason);
+		finish(s, reason);
+		return;
+	}
+	finish(s, s->reason[0] ? s->reason : NULL);
+}
+
+static void on_frame(void *arg, const uint8_t *payload, size_t size)
+{
+	struct session *s = arg;
+	Jxp__AgentFrame *frame = jxp__agent_frame__unpack(NULL, size, payload);
+
+	if (!frame) {
+		finish(s, "the agent sent a malformed frame");
+		return;
+	}
+	switch (frame->body_case) {
+	case JXP__AGENT_FRAME__BODY_HELLO:
+		on_hello(s, frame->hello);
+		break;
+	case JXP__AGENT_FRAME__BODY_BATCH:
+		on_batch(s, frame->batch);
+		break;
+	case JXP__AGENT_FRAME__BODY_PERF_OPEN:
+		on_perf_open(s, frame->perf_open);
+		break;
+	case JXP__AGENT_FRAME__BODY_ENDED:
+		on_window_ended(s, frame->ended);
+		break;
+	default:
+		finish(s, "the agent sent a frame of an unknown kind");
+		break;
+	}
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void on_end(void *arg, const char *reason)
+{
+	struct session *s = arg;
+	char text[WINDOW_REASON_BYTES];
+
+	if (!reason && s->reason[0])
+		reason = s->reason;
+	else if (!reason)
+		reason = "the target closed the connection: it exited or was killed";
+	(void)snprintf(text, sizeof(text), "%s", reason); /* May be cut. */
+	finish(s, text);
+}
+
+int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *window,
+		const struct session_callbacks *callbacks, struct err *err)
+{
+	static const struct stream_limits limits = {.in_frame = FRAME_MAX_AGENT,
+						    .out_frame = FRAME_MAX_AGENT,
+						    .out_queue = OUT_QUEUE_BYTES};
+	_cleanup_free_ struct session *s = calloc(1, sizeof(*s));
+	struct stream_callbacks stream_callbacks = {.arg = s, .frame = on_frame, .end = on_end};
+	int r;
+
+	if (!s)
+		return err_set(err, ENOMEM, "out of memory");
+	s->loop = loop;
+	s->window = window;
+	s->callbacks = *callbacks;
+	intake_init(&s->intake, window);
+	r = stream_new(&s->stream, loop, fd, &limits, &stream_callbacks, err);
+	if (r < 0)
+		return r;
+	(void)uv_timer_init(loop, &s->timer); /* Cannot fail. */
+	s->timer.data = s;
+	set_deadline(s, SESSION_HELLO_TIMEOUT_MS);
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct session *s = handle->data;
+
+	free(s->questions);
+	free(s);
+}
+
+void session_free(struct session *s)
+{
+	if (!s || s->closing)
+		return;
+	s->closing = true;
+	s->state = ENDED;
+	stream_free(s->stream);
+	s->stream = NULL;
+	intake_release(&s->intake);
+	uv_close((uv_handle_t *)&s->timer, on_closed);
+}

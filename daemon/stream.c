@@ -1,0 +1,261 @@
+#include "daemon/stream.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/cleanup.h"
+#include "common/fd.h"
+#include "proto/frame.h"
+
+/* One read; and how many in a row before the other handles of the loop get their turn. */
+#define READ_BYTES     (64u << 10)
+#define READS_IN_A_ROW 16
+
+/* Descriptors that belong to the frame which starts at byte `at` of everything ever queued. */
+struct attachment {
+	uint64_t at;
+	size_t count;
+	int fds[FD_PASS_MAX];
+};
+
+struct stream {
+	uv_poll_t poll;
+	int fd;
+	struct stream_limits limits;
+	struct stream_callbacks callbacks;
+	struct buffer in;
+	struct buffer out;
+	uint64_t sent; /* bytes ever handed to the kernel */
+	struct attachment attachments[STREAM_ATTACHMENTS_MAX];
+	size_t attachment_count;
+	bool finishing; /* input is ignored, flushed is due when out is empty */
+	bool closing;   /* stream_free was called: no more callbacks */
+	bool ended;
+};
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+/* Polls for what can be done now. An end of stream is readable; once finishing, where input is
+ * ignored, the next send finds it. */
+static void watch(struct stream *s)
+{
+	int events = s->finishing ? UV_WRITABLE : UV_READABLE;
+
+	if (s->closing || (s->ended && !s->finishing))
+		return;
+	if (buffer_length(&s->out) > 0)
+		events |= UV_WRITABLE;
+	/* Fails only for a handle that is closing or a negative descriptor: neither is possible. */
+	(void)uv_poll_start(&s->poll, events, on_poll);
+}
+
+static void end(struct stream *s, const char *reason)
+{
+	if (s->closing || s->ended)
+		return;
+	s->ended = true;
+	(void)uv_poll_stop(&s->poll); /* Cannot fail. */
+	s->callbacks.end(s->callbacks.arg, reason);
+}
+
+static void end_errno(struct stream *s, int error)
+{
+	char text[128];
+
+	end(s, strerror_r(error, text, sizeof(text)));
+}
+
+static void drop_attachment(struct stream *s)
+{
+	fd_close_all(s->attachments[0].fds, s->attachments[0].count);
+	s->attachment_count--;
+	memmove(s->attachments, s->attachments + 1,
+		s->attachment_count * sizeof(s->attachments[0]));
+}
+
+/* One sendmsg: up to the next frame that carries descriptors, or that frame with them. */
+static ssize_t send_some(struct stream *s)
+{
+	size_t size = buffer_length(&s->out);
+	const struct attachment *next = s->attachment_count ? &s->attachments[0] : NULL;
+	ssize_t n;
+
+	if (next && next->at > s->sent) {
+		if (size > next->at - s->sent)
+			size = next->at - s->sent;
+		next = NULL;
+	} else if (s->attachment_count > 1 && size > s->attachments[1].at - s->sent) {
+		size = s->attachments[1].at - s->sent;
+	}
+	n = fd_send(s->fd, buffer_head(&s->out), size, next ? next->fds : NULL,
+		    next ? next->count : 0);
+	if (n > 0 && next)
+		drop_attachment(s);
+	return n;
+}
+
+/* 0 when all is sent or the kernel takes no more, else -errno. */
+static int flush(struct stream *s)
+{
+	while (buffer_length(&s->out) > 0) {
+		ssize_t n = send_some(s);
+
+		if (n == -EAGAIN)
+			return 0;
+		if (n < 0)
+			return (int)n;
+		s->sent += (uint64_t)n;
+		buffer_consume(&s->out, (size_t)n);
+	}
+	return 0;
+}
+
+/* Hands whole frames on. False when the stream ended or was freed meanwhile. */
+static bool deliver(struct stream *s)
+{
+	const uint8_t *payload;
+	int64_t size;
+
+	while ((size = frame_peek(&s->in, s->limits.in_frame, &payload)) > 0) {
+		s->callbacks.frame(s->callbacks.arg, payload, (size_t)size);
+		if (s->closing || s->ended || s->finishing)
+			return false;
+		frame_consume(&s->in, (size_t)size);
+	}
+	if (size < 0) {
+		end(s, "a frame's length is outside the limits: this is not the jxperf protocol");
+		return false;
+	}
+	return true;
+}
+
+/* False when there is nothing more to read for now, or ever. */
+static bool read_some(struct stream *s)
+{
+	size_t room = s->in.limit - buffer_length(&s->in);
+	size_t wanted = room < READ_BYTES ? room : READ_BYTES;
+	uint8_t *to = buffer_reserve(&s->in, wanted);
+	int none[1]; /* No descriptor is expected from any peer. */
+	size_t none_count = 0;
+	ssize_t n;
+
+	if (!to) {
+		end_errno(s, errno);
+		return false;
+	}
+	n = fd_recv(s->fd, to, wanted, none, &none_count);
+	if (n == -EAGAIN)
+		return false;
+	if (n < 0) {
+		end_errno(s, (int)-n);
+		return false;
+	}
+	if (n == 0) {
+		end(s,
+		    buffer_length(&s->in) > 0 ? "the connection was closed inside a frame" : NULL);
+		return false;
+	}
+	buffer_commit(&s->in, (size_t)n);
+	return deliver(s);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+	struct stream *s = poll->data;
+	int r;
+
+	/* On POLLERR libuv reports EBADF and stops polling. What had arrived can still be read;
+	 * then the socket itself tells its error, or watch() starts again. */
+	if ((status < 0 || (events & UV_READABLE)) && !s->finishing)
+		for (int i = 0; i < READS_IN_A_ROW; i++)
+			if (!read_some(s))
+				break;
+	if (s->closing || (s->ended && !s->finishing))
+		return;
+	r = flush(s);
+	if (s->finishing && (r < 0 || buffer_length(&s->out) == 0)) {
+		(void)uv_poll_stop(&s->poll); /* Cannot fail. */
+		s->callbacks.flushed(s->callbacks.arg);
+	} else if (r < 0) {
+		end_errno(s, -r);
+	} else {
+		watch(s);
+	}
+}
+
+int stream_new(struct stream **out, uv_loop_t *loop, int fd, const struct stream_limits *limits,
+	       const struct stream_callbacks *callbacks, struct err *err)
+{
+	_cleanup_free_ struct stream *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return err_set(err, ENOMEM, "out of memory");
+	r = fd_set_nonblocking(fd, true);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot make a socket non-blocking");
+	r = uv_poll_init(loop, &s->poll, fd);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot watch a socket");
+	s->poll.data = s;
+	s->fd = fd;
+	s->limits = *limits;
+	s->callbacks = *callbacks;
+	buffer_init(&s->in, FRAME_HEADER_BYTES + limits->in_frame);
+	buffer_init(&s->out, limits->out_queue);
+	watch(s);
+	*out = TAKE_PTR(s);
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct stream *s = handle->data;
+
+	buffer_release(&s->in);
+	buffer_release(&s->out);
+	free(s);
+}
+
+void stream_free(struct stream *s)
+{
+	if (!s || s->closing)
+		return;
+	s->closing = true;
+	while (s->attachment_count > 0)
+		drop_attachment(s);
+	uv_close((uv_handle_t *)&s->poll, on_closed);
+	/* After uv_close the poll handle no longer uses the descriptor (libuv, uv_poll_init). */
+	fd_close_all(&s->fd, 1);
+}
+
+int stream_send(struct stream *s, const ProtobufCMessage *message, const int *fds, size_t fd_count)
+{
+	uint64_t at = s->sent + buffer_length(&s->out);
+	int r;
+
+	assert(fd_count <= FD_PASS_MAX);
+	if (fd_count > 0 && s->attachment_count == STREAM_ATTACHMENTS_MAX)
+		return -ENOBUFS;
+	r = frame_append(&s->out, message, s->limits.out_frame);
+	if (r < 0)
+		return r;
+	if (fd_count > 0) {
+		struct attachment *a = &s->attachments[s->attachment_count++];
+
+		a->at = at;
+		a->count = fd_count;
+		memcpy(a->fds, fds, fd_count * sizeof(*fds));
+	}
+	watch(s);
+	return 0;
+}
+
+void stream_finish(struct stream *s)
+{
+	s->finishing = true;
+	watch(s);
+}
