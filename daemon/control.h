@@ -1,0 +1,43 @@
+/*
+ * The control socket: where jxperfctl connects.
+ *
+ * A connection carries one request. Its answer is one reply, except that an attach is answered by
+ * Progress about every second and then by the report (Document) or a Failure; a client that leaves
+ * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
+ * connection is closed. Access is a matter of the socket's mode, 0660.
+ *
+ * Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_CONTROL_H
+#define JXPERF_DAEMON_CONTROL_H
+
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/engine.h"
+
+#define CONTROL_SOCKET_DEFAULT  "/run/jxperf/control.sock"
+#define CONTROL_CONNECTIONS_MAX 64
+
+struct control;
+
+struct control_settings {
+	const char *socket_path;
+	const char *bundle_dir;
+	const char *http; /* "ADDR:PORT" for `status`, or "" */
+	void *arg;
+	/* No connection is left, and there was one; and: there is one again. May be NULL. */
+	void (*idle)(void *arg);
+	void (*busy)(void *arg);
+};
+
+/* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
+ * replaced; -EADDRINUSE when a daemon answers. Creates the directory of CONTROL_SOCKET_DEFAULT, and
+ * no other. */
+int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
+		const struct control_settings *settings, struct err *err);
+
+/* Closes every connection and removes the socket file. free(NULL) is safe. */
+void control_free(struct control *c);
+
+#endif

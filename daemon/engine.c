@@ -1,0 +1,349 @@
+#include "daemon/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "daemon/history.h"
+#include "daemon/session.h"
+
+/* One target from the request to the end of its session. */
+struct attachment {
+	struct engine *engine;
+	struct window *window;
+	struct session *session; /* NULL while the helper is at work */
+	struct engine_observer observer;
+	bool observed;
+	int attach_request; /* ids of open requests to the broker, or 0 */
+	int perf_request;
+	uint32_t perf_tid;
+	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
+};
+
+struct engine {
+	uv_loop_t *loop;
+	struct broker_client *broker;
+	struct attachment *running[ENGINE_RUNNING_MAX]; /* oldest first */
+	size_t running_count;
+	struct history history;
+	unsigned windows_numbered;
+	uint64_t windows_total;
+	uint64_t attach_failures;
+	bool stopping;
+	void (*stopped)(void *arg);
+	void *stopped_arg;
+};
+
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return err_set(err, ENOMEM, "out of memory");
+	e->loop = loop;
+	e->broker = broker;
+	*out = e;
+	return 0;
+}
+
+static struct attachment *find_attachment(const struct engine *e, pid_t pid)
+{
+	for (size_t i = 0; i < e->running_count; i++)
+		if (e->running[i]->window->pid == pid)
+			return e->running[i];
+	return NULL;
+}
+
+/* Takes the attachment out of the list and frees it, with its window unless that was taken. */
+static void remove_attachment(struct attachment *a)
+{
+	struct engine *e = a->engine;
+	size_t i = 0;
+
+	while (e->running[i] != a)
+		i++;
+	e->running_count--;
+	memmove(e->running + i, e->running + i + 1,
+		(e->running_count - i) * sizeof(struct attachment *));
+	if (a->attach_request > 0)
+		broker_client_forget(e->broker, a->attach_request);
+	if (a->perf_request > 0)
+		broker_client_forget(e->broker, a->perf_request);
+	session_free(a->session);
+	window_free(a->window);
+	free(a);
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	while (e->running_count > 0)
+		remove_attachment(e->running[0]);
+	history_release(&e->history);
+	free(e);
+}
+
+static void report_if_stopped(struct engine *e)
+{
+	void (*stopped)(void *) = e->stopped;
+
+	if (!e->stopping || e->running_count > 0 || !stopped)
+		return;
+	e->stopped = NULL;
+	stopped(e->stopped_arg);
+}
+
+/* The target is not ours any more: tell the broker. It answers nothing; if it is dead, the engine
+ * hears of that elsewhere. */
+static void release_target(struct attachment *a)
+{
+	(void)broker_client_release(a->engine->broker, a->window->pid);
+}
+
+static void attachment_failed(struct attachment *a, const char *message)
+{
+	struct engine *e = a->engine;
+
+	e->attach_failures++;
+	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
+	release_target(a);
+	if (a->observed)
+		a->observer.failed(a->observer.arg, message);
+	remove_attachment(a);
+	report_if_stopped(e);
+}
+
+/* ---------------------------------------------------------------- session callbacks */
+
+static void on_started(void *arg)
+{
+	struct attachment *a = arg;
+
+	log_info("window %s: profiling pid %d (%s)", a->window->id, (int)a->window->pid,
+		 a->window->app);
+	if (a->observed)
+		a->observer.started(a->observer.arg, a->window);
+}
+
+static void on_progressed(void *arg)
+{
+	(void)arg; /* Readers look at the window when they need to. */
+}
+
+static void on_ended(void *arg)
+{
+	struct attachment *a = arg;
+	struct engine *e = a->engine;
+	struct window *w = a->window;
+
+	if (w->state == WINDOW_FAILED) {
+		attachment_failed(a, w->reason);
+		return;
+	}
+	log_info("window %s: %s%s%s", w->id, window_state_name(w), w->reason[0] ? ": " : "",
+		 w->reason);
+	release_target(a);
+	e->windows_total++;
+	if (a->observed)
+		a->observer.ended(a->observer.arg, w);
+	history_add(&e->history, TAKE_PTR(a->window));
+	remove_attachment(a);
+	report_if_stopped(e);
+}
+
+static void on_perf_reply(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct attachment *a = arg;
+	size_t count = reply->error ? 0 : reply->fds;
+
+	a->perf_request = 0;
+	if (reply->error)
+		log_debug("window %s: events for thread %u: %s", a->window->id, a->perf_tid,
+			  reply->message);
+	session_perf_opened(a->session, a->perf_tid, reply->error, fds, count);
+	for (size_t i = 0; i < count; i++)
+		fds[i] = -1; /* The session owns them. */
+}
+
+static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
+{
+	struct attachment *a = arg;
+
+	int r = broker_client_perf_open(a->engine->broker, a->window->pid, (pid_t)request->tid,
+					request->clock_period_ns, request->breakpoints,
+					request->sig_data, on_perf_reply, a);
+
+	if (r < 0) {
+		session_perf_opened(a->session, request->tid, -r, NULL, 0);
+		return;
+	}
+	a->perf_tid = request->tid;
+	a->perf_request = r;
+}
+
+/* ---------------------------------------------------------------- attach */
+
+static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct attachment *a = arg;
+	struct session_callbacks callbacks = {.arg = a,
+					      .started = on_started,
+					      .progressed = on_progressed,
+					      .perf_open = on_perf_open,
+					      .ended = on_ended};
+	struct err err;
+
+	a->attach_request = 0;
+	if (a->stop_reason[0]) {
+		attachment_failed(a, a->stop_reason);
+		return;
+	}
+	if (reply->error || reply->fds != 1) {
+		attachment_failed(a, reply->error ? reply->message
+						  : "the broker gave no connection to the agent");
+		return;
+	}
+	if (session_new(&a->session, a->engine->loop, fds[0], a->window, &callbacks, &err) < 0) {
+		attachment_failed(a, err.message);
+		return;
+	}
+	fds[0] = -1; /* The session owns it. */
+}
+
+static int check_admission(const struct engine *e, pid_t pid, struct err *err)
+{
+	const struct attachment *other = find_attachment(e, pid);
+
+	if (e->stopping)
+		return err_set(err, EBUSY, "the daemon is stopping");
+	if (other)
+		return err_set(err, EBUSY,
+			       "pid %d is already being profiled (window %s): wait, or end it with "
+			       "'jxperfctl detach %d'",
+			       (int)pid, other->window->id, (int)pid);
+	if (e->running_count == ENGINE_RUNNING_MAX)
+		return err_set(err, EBUSY, "%d windows are running, which is the limit: wait",
+			       ENGINE_RUNNING_MAX);
+	return 0;
+}
+
+int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
+		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES], struct err *err)
+{
+	_cleanup_free_ struct attachment *a = calloc(1, sizeof(*a));
+	int r = check_admission(e, pid, err);
+
+	if (r < 0)
+		return r;
+	if (!a)
+		return err_set(err, ENOMEM, "out of memory");
+	a->window = window_new(e->windows_numbered + 1, pid, settings);
+	if (!a->window)
+		return err_set(err, ENOMEM, "out of memory");
+	a->engine = e;
+	a->observer = *observer;
+	a->observed = true;
+	r = broker_client_attach(e->broker, pid, on_attach_reply, a);
+	if (r < 0) {
+		window_free(a->window);
+		return err_set_errno(err, -r, "cannot ask the broker to attach to pid %d", pid);
+	}
+	a->attach_request = r;
+	e->windows_numbered++;
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
+	e->running[e->running_count++] = TAKE_PTR(a);
+	return 0;
+}
+
+/* Before the agent is there the broker is told to give up, and its answer ends the attachment. */
+static void stop_attachment(struct attachment *a, const char *reason)
+{
+	if (a->session) {
+		session_stop(a->session, reason);
+		return;
+	}
+	(void)snprintf(a->stop_reason, sizeof(a->stop_reason), "%s", reason); /* May be cut. */
+	release_target(a);
+}
+
+int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDOW_ID_BYTES],
+		  struct err *err)
+{
+	struct attachment *a = find_attachment(e, pid);
+
+	if (!a)
+		return err_set(err, ESRCH, "pid %d is not being profiled: see 'jxperfctl status'",
+			       (int)pid);
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
+	stop_attachment(a, reason);
+	return 0;
+}
+
+void engine_forget_observer(struct engine *e, const void *arg)
+{
+	for (size_t i = 0; i < e->running_count; i++) {
+		struct attachment *a = e->running[i];
+
+		if (!a->observed || a->observer.arg != arg)
+			continue;
+		a->observed = false;
+		stop_attachment(a, "the client that asked for it went away");
+	}
+}
+
+void engine_stop(struct engine *e, void (*done)(void *arg), void *arg)
+{
+	e->stopping = true;
+	e->stopped = done;
+	e->stopped_arg = arg;
+	for (size_t i = 0; i < e->running_count; i++)
+		stop_attachment(e->running[i], "the daemon was stopped");
+	report_if_stopped(e);
+}
+
+/* ---------------------------------------------------------------- questions */
+
+bool engine_is_profiled(const struct engine *e, pid_t pid)
+{
+	return find_attachment(e, pid) != NULL;
+}
+
+size_t engine_window_count(const struct engine *e)
+{
+	return e->history.count + e->running_count;
+}
+
+const struct window *engine_window(const struct engine *e, size_t i)
+{
+	return i < e->history.count ? e->history.windows[i]
+				    : e->running[i - e->history.count]->window;
+}
+
+const struct window *engine_find_window(const struct engine *e, const char *id)
+{
+	for (size_t i = 0; i < engine_window_count(e); i++)
+		if (strcmp(engine_window(e, i)->id, id) == 0)
+			return engine_window(e, i);
+	return NULL;
+}
+
+const struct window *engine_find_running(const struct engine *e, pid_t pid)
+{
+	const struct attachment *a = find_attachment(e, pid);
+
+	return a ? a->window : NULL;
+}
+
+uint64_t engine_windows_total(const struct engine *e)
+{
+	return e->windows_total;
+}
+
+uint64_t engine_attach_failures(const struct engine *e)
+{
+	return e->attach_failures;
+}

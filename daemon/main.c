@@ -1,0 +1,193 @@
+/* jxperfd: puts the parts together, runs the loop, takes them apart. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/log.h"
+#include "daemon/broker.h"
+#include "daemon/broker_client.h"
+#include "daemon/control.h"
+#include "daemon/engine.h"
+#include "daemon/notify.h"
+#include "daemon/options.h"
+#include "proto/limits.h"
+
+/* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
+ */
+#define PRIVATE_LINGER_MS 2000
+/* A private daemon whose client never came. */
+#define PRIVATE_FIRST_MS 15000
+
+struct daemon {
+	struct options options;
+	uv_loop_t loop;
+	uv_signal_t terminate;
+	uv_signal_t interrupt;
+	uv_timer_t linger;
+	struct broker_client *broker;
+	struct engine *engine;
+	struct control *control;
+	bool stopping;
+	int status;
+};
+
+static void on_stopped(void *arg)
+{
+	struct daemon *d = arg;
+
+	uv_stop(&d->loop);
+}
+
+/* The sessions end within their own deadline, so this always comes to an end. */
+static void stop(struct daemon *d)
+{
+	if (d->stopping)
+		return;
+	d->stopping = true;
+	(void)notify_send("STOPPING=1"); /* Only information. */
+	engine_stop(d->engine, on_stopped, d);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	log_info("stopping: %s", strsignal(number));
+	stop(handle->data);
+}
+
+static void on_broker_died(void *arg, const char *reason)
+{
+	struct daemon *d = arg;
+
+	log_error("stopping: %s", reason);
+	d->status = EXIT_FAILURE;
+	stop(d);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+	stop(timer->data);
+}
+
+static void on_idle(void *arg)
+{
+	struct daemon *d = arg;
+
+	/* Fails only for a handle that is closing. */
+	(void)uv_timer_start(&d->linger, on_linger, PRIVATE_LINGER_MS, 0);
+}
+
+static void on_busy(void *arg)
+{
+	struct daemon *d = arg;
+
+	(void)uv_timer_stop(&d->linger); /* Cannot fail. */
+}
+
+static int start_parts(struct daemon *d, struct err *err)
+{
+	struct options *o = &d->options;
+	struct control_settings control = {
+	    .socket_path = o->socket, .bundle_dir = o->bundle, .http = o->http, .arg = d};
+	int r;
+
+	if (o->private_daemon) {
+		control.idle = on_idle;
+		control.busy = on_busy;
+	}
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, on_broker_died, d,
+			      err);
+	if (r < 0)
+		return r;
+	r = engine_new(&d->engine, &d->loop, d->broker, err);
+	if (r < 0)
+		return r;
+	return control_new(&d->control, &d->loop, d->engine, &control, err);
+}
+
+static void start_handles(struct daemon *d)
+{
+	/* With a valid loop and signal number these fail only for want of memory or descriptors,
+	 * which the parts started before would have met. */
+	(void)uv_signal_init(&d->loop, &d->terminate);
+	(void)uv_signal_init(&d->loop, &d->interrupt);
+	(void)uv_timer_init(&d->loop, &d->linger);
+	d->terminate.data = d->interrupt.data = d->linger.data = d;
+	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
+	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
+	if (d->options.private_daemon)
+		(void)uv_timer_start(&d->linger, on_linger, PRIVATE_FIRST_MS, 0);
+}
+
+static void close_handles(struct daemon *d)
+{
+	uv_close((uv_handle_t *)&d->terminate, NULL);
+	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	uv_close((uv_handle_t *)&d->linger, NULL);
+}
+
+static void free_parts(struct daemon *d)
+{
+	control_free(d->control);
+	engine_free(d->engine);
+	if (d->broker)
+		broker_client_free(d->broker);
+}
+
+static int run(struct daemon *d)
+{
+	struct err err;
+
+	if (uv_loop_init(&d->loop) < 0) {
+		log_error("cannot make an event loop");
+		return EXIT_FAILURE;
+	}
+	start_handles(d);
+	if (start_parts(d, &err) < 0) {
+		log_error("%s", err.message);
+		d->status = EXIT_FAILURE;
+	} else {
+		/* The broker was started before, with the default action. */
+		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
+		log_info("ready: control socket '%s'", d->options.socket);
+		if (notify_send("READY=1") < 0)
+			log_warn("cannot tell systemd that the daemon is ready");
+		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
+	}
+	free_parts(d);
+	close_handles(d);
+	(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Until every handle is closed. */
+	(void)uv_loop_close(&d->loop);          /* Nothing is left that could be busy. */
+	return d->status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct daemon d;
+	struct err err;
+
+	if (options_parse(&d.options, argc, argv, &err) < 0) {
+		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
+		return d.options.action == OPTIONS_CHECK_CONFIG ? EXIT_FAILURE : 2;
+	}
+	switch (d.options.action) {
+	case OPTIONS_VERSION:
+		return puts("jxperfd " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	case OPTIONS_HELP:
+		return fputs(options_usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	case OPTIONS_CHECK_CONFIG:
+		return EXIT_SUCCESS;
+	case OPTIONS_RUN:
+		break;
+	}
+	log_init("jxperfd", d.options.verbose);
+	/* ^C in its terminal is for the client of a private daemon, which asks for the report. */
+	if (d.options.private_daemon)
+		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
+	if (d.options.broker_fd >= 0)
+		return broker_main(d.options.broker_fd, d.options.bundle);
+	return run(&d);
+}
