@@ -23,7 +23,7 @@ ALL_CFLAGS = -std=gnu17 $(WARN) -fno-strict-aliasing -fstack-protector-strong $(
 DEPFLAGS = -MMD -MP
 
 JAVA_HOME ?= $(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::')
-JNI_CPPFLAGS = -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux
+JNI_CPPFLAGS = -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
 
 .PHONY: all demo check deps asan tsan lint fuzz bench format install clean
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so

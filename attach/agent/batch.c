@@ -1,0 +1,205 @@
+#include "attach/agent/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/limits.h"
+
+/* Far enough below FRAME_MAX_AGENT that the largest single part still fits on top. */
+#define BATCH_FULL_BYTES (FRAME_MAX_AGENT / 4)
+
+/* A class file allows 65,535 line entries per method; at up to 12 packed bytes this many still fit one
+ * frame. */
+#define BATCH_LINES_MAX 32768
+
+#define PART_BYTES 96u /* generous for any part without strings */
+
+void batch_init(struct batch *b)
+{
+	*b = (struct batch){.message = JXP__BATCH__INIT};
+}
+
+static void free_methods(Jxp__Batch *m)
+{
+	for (size_t i = 0; i < m->n_methods; i++) {
+		Jxp__Method *method = m->methods[i];
+
+		free(method->class_name);
+		free(method->name);
+		free(method->file);
+		/* All entries of a method are one allocation, the first's. */
+		if (method->n_lines > 0)
+			free(method->lines[0]);
+		free(method->lines);
+		free(method);
+	}
+	free(m->methods);
+}
+
+void batch_clear(struct batch *b)
+{
+	Jxp__Batch *m = &b->message;
+
+	free_methods(m);
+	for (size_t i = 0; i < m->n_nodes; i++)
+		free(m->nodes[i]);
+	free(m->nodes);
+	for (size_t i = 0; i < m->n_transitions; i++)
+		free(m->transitions[i]);
+	free(m->transitions);
+	for (size_t i = 0; i < m->n_instructions; i++) {
+		free(m->instructions[i]->text);
+		free(m->instructions[i]);
+	}
+	free(m->instructions);
+	for (size_t i = 0; i < m->n_threads; i++) {
+		free(m->threads[i]->name);
+		free(m->threads[i]);
+	}
+	free(m->threads);
+	batch_init(b);
+}
+
+bool batch_is_full(const struct batch *b)
+{
+	return b->bytes >= BATCH_FULL_BYTES;
+}
+
+/* Appends part (owned by the batch from now on; NULL is a failed allocation) to a repeated field whose
+ * array grows in powers of two. */
+static bool append(struct batch *b, void *array_pointer, size_t *count, void *part)
+{
+	void **array = *(void ***)array_pointer;
+
+	if (!part || b->failed)
+		goto failed;
+	if ((*count & (*count - 1)) == 0) {
+		void **grown = realloc(array, (*count ? *count * 2 : 1) * sizeof(void *));
+
+		if (!grown)
+			goto failed;
+		array = grown;
+		*(void ***)array_pointer = grown;
+	}
+	array[(*count)++] = part;
+	b->bytes += PART_BYTES;
+	return true;
+failed:
+	free(part);
+	b->failed = true;
+	return false;
+}
+
+Jxp__Transition *batch_transition(struct batch *b)
+{
+	Jxp__Transition *t = malloc(sizeof(*t));
+
+	if (t)
+		jxp__transition__init(t);
+	return append(b, &b->message.transitions, &b->message.n_transitions, t) ? t : NULL;
+}
+
+Jxp__Node *batch_node(struct batch *b)
+{
+	Jxp__Node *n = malloc(sizeof(*n));
+
+	if (n)
+		jxp__node__init(n);
+	return append(b, &b->message.nodes, &b->message.n_nodes, n) ? n : NULL;
+}
+
+/* A bounded copy; protobuf-c's empty string must not be freed, so empty is copied too. */
+static char *copy_string(struct batch *b, const char *s)
+{
+	char *copy = strndup(s ? s : "", LIMIT_STRING_BYTES - 1);
+
+	if (copy)
+		b->bytes += strlen(copy);
+	else
+		b->failed = true;
+	return copy;
+}
+
+static void copy_lines(struct batch *b, Jxp__Method *to, const struct vm_method *m)
+{
+	size_t count = (size_t)(m->line_count < BATCH_LINES_MAX ? m->line_count : BATCH_LINES_MAX);
+	Jxp__LineEntry *entries;
+
+	if (count == 0)
+		return;
+	entries = malloc(count * sizeof(*entries));
+	to->lines = malloc(count * sizeof(*to->lines));
+	if (!entries || !to->lines) {
+		free(entries);
+		free(to->lines);
+		to->lines = NULL;
+		b->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		jxp__line_entry__init(&entries[i]);
+		entries[i].bci = (int32_t)m->lines[i].start_location;
+		entries[i].line = m->lines[i].line_number;
+		to->lines[i] = &entries[i];
+	}
+	to->n_lines = count;
+	b->bytes += count * 12;
+}
+
+bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m)
+{
+	Jxp__Method *method = malloc(sizeof(*method));
+
+	if (method)
+		jxp__method__init(method);
+	if (!append(b, &b->message.methods, &b->message.n_methods, method))
+		return false;
+	method->id = id;
+	method->class_name = copy_string(b, m->class_name);
+	method->name = copy_string(b, m->name);
+	method->file = copy_string(b, m->file);
+	copy_lines(b, method, m);
+	return !b->failed;
+}
+
+bool batch_instruction(struct batch *b, uint32_t id, const char *text)
+{
+	Jxp__Instruction *i = malloc(sizeof(*i));
+
+	if (i)
+		jxp__instruction__init(i);
+	if (!append(b, &b->message.instructions, &b->message.n_instructions, i))
+		return false;
+	i->id = id;
+	i->text = copy_string(b, text);
+	return !b->failed;
+}
+
+bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended)
+{
+	Jxp__Thread *t = malloc(sizeof(*t));
+
+	if (t)
+		jxp__thread__init(t);
+	if (!append(b, &b->message.threads, &b->message.n_threads, t))
+		return false;
+	t->tid = tid;
+	t->name = copy_string(b, name);
+	t->ended = ended;
+	return !b->failed;
+}
+
+int batch_send(struct batch *b, struct link *link)
+{
+	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
+	int r = -ENOMEM;
+
+	if (!b->failed) {
+		frame.body_case = JXP__AGENT_FRAME__BODY_BATCH;
+		frame.batch = &b->message;
+		r = link_send(link, &frame);
+	}
+	batch_clear(b);
+	return r;
+}

@@ -1,0 +1,221 @@
+#include "attach/agent/codemap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define SEGMENT_SHIFT 6u
+
+/* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
+#define CODE_CACHE_MAX (UINT64_C(2) << 30)
+
+/* Blobs alive at a time: a 240 MiB code cache holds some 40,000 nmethods. */
+#define BLOBS_MAX (1u << 17)
+
+/* Written under the mutex; read by handlers field by field. */
+struct slot {
+	_Atomic uint64_t start; /* 0: free */
+	_Atomic uint64_t method;
+	_Atomic uint64_t size_and_type;
+	uint32_t next_free; /* index + 1 */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	_Atomic uint64_t low;
+	_Atomic uint64_t high;
+	_Atomic uint32_t *index; /* of segments, values are slot number + 1 */
+	size_t index_bytes;
+	struct slot *slots;
+	uint32_t used;
+	uint32_t free_list;
+	_Atomic uint64_t dropped;
+} map = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Reserved once per process and kept: late readers and writers must find memory there. */
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		       -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int reserve_tables(uint64_t cache_bytes)
+{
+	if (!map.slots)
+		map.slots = reserve(BLOBS_MAX * sizeof(struct slot));
+	if (!map.index) {
+		map.index_bytes = (size_t)(cache_bytes >> SEGMENT_SHIFT) * sizeof(uint32_t);
+		map.index = reserve(map.index_bytes);
+	}
+	return map.slots && map.index ? 0 : -ENOMEM;
+}
+
+int codemap_init(uint64_t low, uint64_t high)
+{
+	int r;
+
+	if (low >= high || high - low > CODE_CACHE_MAX)
+		return -ERANGE;
+	codemap_clear();
+	(void)pthread_mutex_lock(&map.lock);
+	r = reserve_tables(high - low);
+	if (r == 0) {
+		atomic_store(&map.low, low);
+		atomic_store(&map.high, high);
+		atomic_store(&map.dropped, 0);
+	}
+	(void)pthread_mutex_unlock(&map.lock);
+	return r;
+}
+
+void codemap_clear(void)
+{
+	(void)pthread_mutex_lock(&map.lock);
+	atomic_store(&map.high, 0);
+	atomic_store(&map.low, 0);
+	/* MADV_DONTNEED makes the pages zero again: every slot free, every segment unknown. It cannot
+	 * fail for a private anonymous mapping. */
+	if (map.slots)
+		(void)madvise(map.slots, BLOBS_MAX * sizeof(struct slot), MADV_DONTNEED);
+	if (map.index)
+		(void)madvise(map.index, map.index_bytes, MADV_DONTNEED);
+	map.used = 0;
+	map.free_list = 0;
+	(void)pthread_mutex_unlock(&map.lock);
+}
+
+bool codemap_covers(uint64_t address)
+{
+	return address >= atomic_load_explicit(&map.low, memory_order_relaxed) &&
+	       address < atomic_load_explicit(&map.high, memory_order_relaxed);
+}
+
+static _Atomic uint32_t *segment(uint64_t address)
+{
+	return &map.index[(address - atomic_load_explicit(&map.low, memory_order_relaxed)) >>
+			  SEGMENT_SHIFT];
+}
+
+static uint32_t slot_take(void)
+{
+	uint32_t number = map.free_list;
+
+	if (number) {
+		map.free_list = map.slots[number - 1].next_free;
+		return number;
+	}
+	return map.used < BLOBS_MAX ? ++map.used : 0;
+}
+
+static void slot_release(uint32_t number)
+{
+	atomic_store_explicit(&map.slots[number - 1].start, 0, memory_order_release);
+	map.slots[number - 1].next_free = map.free_list;
+	map.free_list = number;
+}
+
+static void index_fill(uint64_t start, uint64_t size, uint32_t number, bool keep_others)
+{
+	uint64_t high = atomic_load(&map.high);
+	uint64_t end = start + size < high ? start + size : high;
+
+	for (uint64_t a = start & ~((UINT64_C(1) << SEGMENT_SHIFT) - 1); a < end;
+	     a += UINT64_C(1) << SEGMENT_SHIFT) {
+		if (keep_others && atomic_load_explicit(segment(a), memory_order_relaxed))
+			continue;
+		atomic_store_explicit(segment(a), number, memory_order_release);
+	}
+}
+
+/* Clears the index where it names number. */
+static void index_erase(uint64_t start, uint64_t size, uint32_t number)
+{
+	uint64_t high = atomic_load(&map.high);
+	uint64_t end = start + size < high ? start + size : high;
+
+	for (uint64_t a = start & ~((UINT64_C(1) << SEGMENT_SHIFT) - 1); a < end;
+	     a += UINT64_C(1) << SEGMENT_SHIFT)
+		if (atomic_load_explicit(segment(a), memory_order_relaxed) == number)
+			atomic_store_explicit(segment(a), 0, memory_order_release);
+}
+
+static void remove_locked(uint64_t start)
+{
+	uint32_t number = codemap_covers(start) ? atomic_load(segment(start)) : 0;
+	struct slot *slot;
+
+	if (!number)
+		return;
+	slot = &map.slots[number - 1];
+	if (atomic_load(&slot->start) != start)
+		return;
+	index_erase(start, atomic_load(&slot->size_and_type) >> 8, number);
+	slot_release(number);
+}
+
+void codemap_add(uint64_t start, uint32_t size, enum code_type type, uint64_t method)
+{
+	struct slot *slot;
+	uint32_t number;
+
+	(void)pthread_mutex_lock(&map.lock);
+	if (codemap_covers(start)) {
+		/* The JVM reuses space of dead code without telling us of stubs that went away. */
+		remove_locked(start);
+		number = slot_take();
+		if (number) {
+			slot = &map.slots[number - 1];
+			atomic_store_explicit(&slot->method, method, memory_order_relaxed);
+			atomic_store_explicit(&slot->size_and_type,
+					      ((uint64_t)size << 8) | (uint64_t)type,
+					      memory_order_relaxed);
+			atomic_store_explicit(&slot->start, start, memory_order_release);
+			/* Events for an enclosing buffer come after those for the stubs in it. */
+			index_fill(start, size, number, type != CODE_COMPILED);
+		} else {
+			atomic_fetch_add(&map.dropped, 1);
+		}
+	}
+	(void)pthread_mutex_unlock(&map.lock);
+}
+
+void codemap_remove(uint64_t start)
+{
+	(void)pthread_mutex_lock(&map.lock);
+	remove_locked(start);
+	(void)pthread_mutex_unlock(&map.lock);
+}
+
+bool codemap_find(uint64_t address, struct code_blob *out)
+{
+	uint32_t number;
+	uint64_t start, size_and_type;
+	struct slot *slot;
+
+	if (!codemap_covers(address))
+		return false;
+	number = atomic_load_explicit(segment(address), memory_order_acquire);
+	if (!number)
+		return false;
+	slot = &map.slots[number - 1];
+	start = atomic_load_explicit(&slot->start, memory_order_acquire);
+	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_relaxed);
+	out->start = start;
+	out->size = (uint32_t)(size_and_type >> 8);
+	out->type = (enum code_type)(size_and_type & 0xff);
+	out->method = atomic_load_explicit(&slot->method, memory_order_relaxed);
+	/* Replaced under our eyes: the slot was released, or its segment renamed. */
+	if (start == 0 || atomic_load_explicit(segment(address), memory_order_acquire) != number ||
+	    atomic_load_explicit(&slot->start, memory_order_acquire) != start)
+		return false;
+	return address >= start && address - start < out->size;
+}
+
+uint64_t codemap_dropped(void)
+{
+	return atomic_load(&map.dropped);
+}

@@ -1,0 +1,37 @@
+/*
+ * From rings to the socket: takes the records of all threads, sends what they name before the record
+ * itself (instructions, methods, context nodes), each once.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_DRAIN_H
+#define JXPERF_AGENT_DRAIN_H
+
+#include "attach/agent/batch.h"
+#include "attach/agent/context.h"
+#include "attach/agent/vm.h"
+
+struct drain;
+struct thread;
+
+/* All outlive the drain. NULL when memory is short. */
+struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts);
+void drain_free(struct drain *d); /* NULL is fine */
+
+/* Empties the ring of one thread into the batch, sending it whenever it is full. 0 or -errno (the
+ * session cannot go on). */
+int drain_thread(struct drain *d, struct thread *t);
+
+/* Tells the engine that a thread is being profiled, or that it ended. */
+int drain_announce(struct drain *d, const struct thread *t, bool ended);
+
+/* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and times. */
+int drain_flush(struct drain *d, const uint64_t *counters, uint64_t cpu_ns, uint64_t overhead_ns);
+
+/* Methods that could not be named because their class was gone. */
+uint64_t drain_names_lost(const struct drain *d);
+
+/* The JVM has died: nothing may be asked of it any more. */
+void drain_vm_died(struct drain *d);
+
+#endif

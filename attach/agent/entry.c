@@ -1,0 +1,32 @@
+/*
+ * The agent's only exported symbol. Called by the JVM's Attach Listener thread; returns at once.
+ */
+#include <jvmti.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "attach/agent/session.h"
+#include "attach/agent/vmstructs.h"
+#include "attach/helper_proto.h"
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved);
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	const size_t prefix = strlen(ATTACH_OPTION_SOCKET);
+	const char *path;
+	void *jvmti;
+
+	(void)reserved;
+	if (!options || strncmp(options, ATTACH_OPTION_SOCKET, prefix) != 0)
+		return AGENT_BAD_OPTIONS;
+	path = options + prefix;
+	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return AGENT_BAD_OPTIONS;
+	if ((*vm)->GetEnv(vm, &jvmti, JVMTI_VERSION_11) != JNI_OK)
+		return AGENT_UNSUPPORTED;
+	(void)(*(jvmtiEnv *)jvmti)->DisposeEnvironment(jvmti); /* The session makes its own. */
+	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
+		return AGENT_UNSUPPORTED;
+	return session_start(vm, path);
+}

@@ -1,0 +1,28 @@
+/*
+ * Numbers things in the order they are first seen: a map from 128-bit keys to 1, 2, 3, ...
+ * Grows; one thread.
+ */
+#ifndef JXPERF_AGENT_ID_MAP_H
+#define JXPERF_AGENT_ID_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct id_key {
+	uint64_t a, b; /* not both 0 */
+};
+
+struct id_map {
+	struct id_entry *entries;
+	size_t capacity;
+	uint32_t count;
+};
+
+void id_map_init(struct id_map *map);
+void id_map_release(struct id_map *map);
+
+/* The key's number, with *added telling whether it is new; 0 when memory is short. */
+uint32_t id_map_intern(struct id_map *map, struct id_key key, bool *added);
+
+#endif

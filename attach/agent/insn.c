@@ -1,0 +1,296 @@
+#include "attach/agent/insn.h"
+
+#include <Zydis/Zydis.h>
+#include <stdio.h>
+#include <string.h>
+
+/* gregset_t index of each 64-bit register in encoding order (sys/ucontext.h). */
+static const int8_t greg_of_gpr64[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+					 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+					 REG_R12, REG_R13, REG_R14, REG_R15};
+
+static bool decoder_init(ZydisDecoder *decoder)
+{
+	return ZYAN_SUCCESS(
+	    ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
+}
+
+/* -1 for no register, -2 for one that is not a general purpose register. */
+static int greg(ZydisRegister reg)
+{
+	ZydisRegister whole;
+
+	if (reg == ZYDIS_REGISTER_NONE)
+		return -1;
+	whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
+		return -2;
+	return greg_of_gpr64[whole - ZYDIS_REGISTER_RAX];
+}
+
+static enum insn_element element_of(const ZydisDecodedOperand *op)
+{
+	if (op->element_type == ZYDIS_ELEMENT_TYPE_FLOAT32)
+		return ELEMENT_FLOAT32;
+	if (op->element_type == ZYDIS_ELEMENT_TYPE_FLOAT64)
+		return ELEMENT_FLOAT64;
+	return ELEMENT_INTEGER;
+}
+
+/* Prefetches, cache control and multi-byte nops name memory and do not access it; fences and
+ * XSAVE-like instructions are never what we look for. */
+static bool names_memory_only(const ZydisDecodedInstruction *in)
+{
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+	case ZYDIS_CATEGORY_PREFETCH:
+	case ZYDIS_CATEGORY_CLFLUSHOPT:
+	case ZYDIS_CATEGORY_CLWB:
+		return true;
+	default:
+		return in->mnemonic == ZYDIS_MNEMONIC_CLFLUSH;
+	}
+}
+
+static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
+				const ZydisDecodedOperand *op)
+{
+	struct insn_memory *m = &out->memory;
+	bool conditional = op->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE);
+
+	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.segment == ZYDIS_REGISTER_FS ||
+	    op->mem.segment == ZYDIS_REGISTER_GS || out->has_memory || op->size == 0 ||
+	    op->size / 8 > 64 || (conditional && in->mnemonic != ZYDIS_MNEMONIC_CMPXCHG)) {
+		out->unsupported = true;
+		out->has_memory = false;
+		return;
+	}
+	m->base = greg(op->mem.base);
+	m->index = greg(op->mem.index);
+	m->scale = op->mem.scale;
+	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
+	if (op->mem.base == ZYDIS_REGISTER_RIP) {
+		m->base = -1;
+		m->displacement += (int64_t)(out->ip + in->length);
+	}
+	if (m->base == -2 || m->index == -2) {
+		out->unsupported = true;
+		return;
+	}
+	m->size = (uint16_t)(op->size / 8);
+	m->reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+	m->writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	m->element = element_of(op);
+	out->has_memory = m->reads || m->writes;
+}
+
+static bool is_string(ZydisInstructionCategory category)
+{
+	return category == ZYDIS_CATEGORY_STRINGOP;
+}
+
+static void take_hidden_operand(struct insn *out, const ZydisDecodedInstruction *in,
+				const ZydisDecodedOperand *op)
+{
+	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM)
+		return;
+	if (is_string(in->meta.category)) {
+		out->string = true;
+		out->string_size = (uint16_t)(op->size / 8);
+		out->string_reads |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+		out->string_writes |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+	} else if (op->mem.base == ZYDIS_REGISTER_RSP) {
+		out->stack_delta = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? -8 : 8;
+	}
+}
+
+static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
+			  const ZydisDecodedOperand *ops)
+{
+	for (unsigned i = 0; i < in->operand_count; i++) {
+		const ZydisDecodedOperand *op = &ops[i];
+
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
+			int reg = greg(op->reg.value);
+
+			if (reg >= 0)
+				out->written_registers |= 1u << reg;
+		}
+		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || names_memory_only(in))
+			continue;
+		if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN || is_string(in->meta.category))
+			take_hidden_operand(out, in, op);
+		else
+			take_memory_operand(out, in, op);
+	}
+	out->repeats = out->string && (in->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+							 ZYDIS_ATTRIB_HAS_REPNE));
+}
+
+static void take_target(struct insn *out, const ZydisDecodedInstruction *in,
+			const ZydisDecodedOperand *ops)
+{
+	const ZydisDecodedOperand *op = &ops[0];
+
+	out->target_register = -1;
+	if (op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.is_relative) {
+		out->target_direct = true;
+		out->target = out->ip + in->length + (uint64_t)op->imm.value.s;
+	} else if (op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+		out->target_register = greg(op->reg.value);
+	} else if (op->type != ZYDIS_OPERAND_TYPE_MEMORY) {
+		out->flow = FLOW_STOP; /* far transfers */
+	}
+}
+
+static void take_flow(struct insn *out, const ZydisDecodedInstruction *in,
+		      const ZydisDecodedOperand *ops)
+{
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR:
+		out->flow = FLOW_CONDITIONAL;
+		break;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		out->flow = FLOW_JUMP;
+		break;
+	case ZYDIS_CATEGORY_CALL:
+		out->flow = FLOW_CALL;
+		break;
+	case ZYDIS_CATEGORY_RET:
+		out->flow = in->mnemonic == ZYDIS_MNEMONIC_RET ? FLOW_RETURN : FLOW_STOP;
+		return;
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSTEM:
+		out->flow = FLOW_STOP;
+		return;
+	default:
+		out->flow = in->mnemonic == ZYDIS_MNEMONIC_UD2 ? FLOW_STOP : FLOW_NEXT;
+		return;
+	}
+	take_target(out, in, ops);
+}
+
+bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct insn *out)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction in;
+	ZydisDecoderContext context;
+	ZydisDecoder decoder;
+
+	if (!decoder_init(&decoder) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
+		return false;
+	*out = (struct insn){.ip = ip, .length = in.length, .target_register = -1, .mnemonic = in.mnemonic};
+	memcpy(out->bytes, bytes, in.length);
+	take_operands(out, &in, ops);
+	take_flow(out, &in, ops);
+	out->writes_flags = in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 |
+					     in.cpu_flags->set_1 | in.cpu_flags->undefined);
+	return true;
+}
+
+unsigned insn_length(const uint8_t *bytes, size_t available)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecoder decoder;
+
+	if (!decoder_init(&decoder) ||
+	    ZYAN_FAILED(ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &in)))
+		return 0;
+	return in.length;
+}
+
+uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs)
+{
+	const struct insn_memory *m = &insn->memory;
+	uint64_t ea = (uint64_t)m->displacement;
+
+	if (m->base >= 0)
+		ea += (uint64_t)regs[m->base];
+	if (m->index >= 0)
+		ea += (uint64_t)regs[m->index] * m->scale;
+	return ea;
+}
+
+bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *known)
+{
+	uint64_t f = (uint64_t)regs[REG_EFL];
+	uint64_t rcx = (uint64_t)regs[REG_RCX];
+	bool cf = f & 0x001, pf = f & 0x004, zf = f & 0x040, sf = f & 0x080, of = f & 0x800;
+
+	*known = true;
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_JB:
+		return cf;
+	case ZYDIS_MNEMONIC_JNB:
+		return !cf;
+	case ZYDIS_MNEMONIC_JBE:
+		return cf || zf;
+	case ZYDIS_MNEMONIC_JNBE:
+		return !cf && !zf;
+	case ZYDIS_MNEMONIC_JL:
+		return sf != of;
+	case ZYDIS_MNEMONIC_JNL:
+		return sf == of;
+	case ZYDIS_MNEMONIC_JLE:
+		return zf || sf != of;
+	case ZYDIS_MNEMONIC_JNLE:
+		return !zf && sf == of;
+	case ZYDIS_MNEMONIC_JZ:
+		return zf;
+	case ZYDIS_MNEMONIC_JNZ:
+		return !zf;
+	case ZYDIS_MNEMONIC_JS:
+		return sf;
+	case ZYDIS_MNEMONIC_JNS:
+		return !sf;
+	case ZYDIS_MNEMONIC_JO:
+		return of;
+	case ZYDIS_MNEMONIC_JNO:
+		return !of;
+	case ZYDIS_MNEMONIC_JP:
+		return pf;
+	case ZYDIS_MNEMONIC_JNP:
+		return !pf;
+	case ZYDIS_MNEMONIC_JRCXZ:
+		return rcx == 0;
+	case ZYDIS_MNEMONIC_JECXZ:
+		return (uint32_t)rcx == 0;
+	case ZYDIS_MNEMONIC_LOOP:
+		return rcx != 1;
+	case ZYDIS_MNEMONIC_LOOPE:
+		return rcx != 1 && zf;
+	case ZYDIS_MNEMONIC_LOOPNE:
+		return rcx != 1 && !zf;
+	default:
+		*known = false;
+		return false;
+	}
+}
+
+void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction in;
+	ZydisFormatter formatter;
+	ZydisDecoder decoder;
+
+	(void)snprintf(text, size, "?");
+	if (!decoder_init(&decoder) ||
+	    ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, length, &in, ops)))
+		return;
+	if (ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
+	    ZYAN_FAILED(ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL,
+						  ZYAN_TRUE)) ||
+	    ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatter, &in, ops, in.operand_count_visible,
+							text, size, ZYDIS_RUNTIME_ADDRESS_NONE, NULL)))
+		(void)snprintf(text, size, "?");
+}

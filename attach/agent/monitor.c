@@ -1,0 +1,221 @@
+#include "attach/agent/monitor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "attach/agent/settings.h"
+#include "attach/agent/thread.h"
+
+void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
+{
+	*m = (struct monitor){.opener = opener, .drain = drain};
+}
+
+static bool is_fatal(int error)
+{
+	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
+}
+
+static struct thread *find(pid_t tid)
+{
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (atomic_load(&t->state) != THREAD_FREE && t->tid == tid && !atomic_load(&t->ended))
+			return t;
+	}
+	return NULL;
+}
+
+int monitor_add(struct monitor *m, pid_t tid)
+{
+	struct thread *t;
+	int fd;
+
+	if (find(tid))
+		return 0;
+	t = thread_take(tid);
+	if (!t) {
+		m->totals[JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT]++;
+		return 0;
+	}
+	t->epoch = atomic_load(&settings.epoch);
+	reservoir_init(&t->reservoir, settings.registers);
+	fd = opener_clock(m->opener, tid, settings.period_ns, thread_sig_data(t, THREAD_ROLE_CLOCK));
+	if (fd < 0) {
+		thread_recycle(t);
+		if (is_fatal(fd))
+			return fd;
+		if (fd != -ESRCH) /* It may have ended meanwhile. */
+			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+		return 0;
+	}
+	t->clock_fd = fd;
+	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
+	if (perf_enable(fd) < 0)
+		m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+	return 0;
+}
+
+/* The stack of a thread is the writable mapping its stack pointer lies in; guard pages are separate
+ * mappings. */
+static void find_stack(struct thread *t, uint64_t sp)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long low, high;
+	char line[512], access[5];
+
+	if (!maps)
+		return;
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &low, &high, access) != 3 || sp < low || sp >= high)
+			continue;
+		t->stack_low = low;
+		t->stack_high = high;
+		break;
+	}
+	(void)fclose(maps); /* Read-only. */
+}
+
+static int give_registers(struct monitor *m, struct thread *t)
+{
+	int r = thread_allocate(t, settings.max_frames);
+
+	if (r == 0)
+		r = opener_breakpoints(m->opener, t->tid, settings.registers,
+				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
+	if (r < 0) {
+		if (is_fatal(r))
+			return r;
+		if (r != -ESRCH)
+			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+		atomic_store(&t->state, THREAD_FAILED);
+		return 0;
+	}
+	find_stack(t, atomic_load(&t->wanted_sp));
+	t->announced = true;
+	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
+	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
+	return drain_announce(m->drain, t, false);
+}
+
+static void close_events(struct thread *t)
+{
+	fd_close_all(&t->clock_fd, 1);
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+}
+
+static bool is_armed(const struct watchpoint *w)
+{
+	return w->state == WATCH_ARMED;
+}
+
+/* What was armed when the events were closed will not see its second access. */
+static void expire(struct monitor *m, struct thread *t)
+{
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
+		if (is_armed(&t->watchpoints[i]))
+			m->totals[JXP__COUNTER__COUNTER_EXPIRED_WINDOW]++;
+		t->watchpoints[i].state = WATCH_FREE;
+	}
+}
+
+static int retire(struct monitor *m, struct thread *t)
+{
+	int r;
+
+	close_events(t);
+	if (atomic_load(&t->in_handler))
+		return 0; /* Next time round. */
+	r = drain_thread(m->drain, t);
+	if (r == 0 && t->announced)
+		r = drain_announce(m->drain, t, true);
+	expire(m, t);
+	for (unsigned i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		m->totals[i] += atomic_load(&t->counters[i]);
+	thread_recycle(t);
+	return r;
+}
+
+int monitor_update(struct monitor *m)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
+		struct thread *t = thread_at(i);
+		uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+
+		if (state == THREAD_FREE)
+			continue;
+		if (atomic_load(&t->ended))
+			r = retire(m, t);
+		else if (state == THREAD_WANTED)
+			r = give_registers(m, t);
+		else if (state == THREAD_READY)
+			r = drain_thread(m->drain, t);
+	}
+	return r;
+}
+
+void monitor_thread_ended(pid_t tid)
+{
+	struct thread *t = find(tid);
+
+	if (t)
+		atomic_store(&t->ended, true);
+}
+
+void monitor_close_events(struct monitor *m)
+{
+	(void)m;
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (atomic_load(&thread_at(i)->state) != THREAD_FREE)
+			close_events(thread_at(i));
+}
+
+int monitor_finish(struct monitor *m)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (atomic_load(&t->state) == THREAD_FREE)
+			continue;
+		if (r == 0)
+			r = retire(m, t);
+		else
+			thread_recycle(t);
+	}
+	return r;
+}
+
+void monitor_disarm(struct monitor *m, pid_t tid)
+{
+	struct thread *t = find(tid);
+
+	(void)m;
+	/* The handler owns the registers: it sees a new request at its next signal. Until then the
+	 * disabled events stay silent. */
+	for (unsigned i = 0; t && i < settings.registers; i++)
+		if (t->register_fd[i] >= 0)
+			(void)perf_disable(t->register_fd[i]); /* Best effort; the flag is what counts. */
+	if (t)
+		atomic_store(&t->disarm, true);
+}
+
+void monitor_counters(const struct monitor *m, uint64_t *counters)
+{
+	memcpy(counters, m->totals, sizeof(m->totals));
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (atomic_load(&t->state) == THREAD_FREE)
+			continue;
+		for (unsigned c = 0; c < JXP__COUNTER__COUNTER_MAX; c++)
+			counters[c] += atomic_load_explicit(&t->counters[c], memory_order_relaxed);
+	}
+}

@@ -1,0 +1,47 @@
+/*
+ * The set of threads being profiled: opens their events, gives registers to those that run Java code,
+ * retires those that end, and sums their counters.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_MONITOR_H
+#define JXPERF_AGENT_MONITOR_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/agent/drain.h"
+#include "attach/agent/opener.h"
+
+struct monitor {
+	struct opener *opener;
+	struct drain *drain;
+	uint64_t totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
+};
+
+void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain);
+
+/* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or -errno
+ * when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
+int monitor_add(struct monitor *m, pid_t tid);
+
+/* Opens registers for threads that asked, drains all rings, retires threads that ended. */
+int monitor_update(struct monitor *m);
+
+/* The thread ends; called in that thread. Async with everything else. */
+void monitor_thread_ended(pid_t tid);
+
+/* Closes the events of all threads; no new signal arises after it. */
+void monitor_close_events(struct monitor *m);
+
+/* After close_events and once no handler runs: what is still armed has expired; rings are drained and
+ * the table is emptied. */
+int monitor_finish(struct monitor *m);
+
+/* Drops what a thread's registers watch; false when the thread is not profiled. */
+void monitor_disarm(struct monitor *m, pid_t tid);
+
+/* Sums the counters of the window into counters[COUNTER_MAX]. */
+void monitor_counters(const struct monitor *m, uint64_t *counters);
+
+#endif

@@ -1,0 +1,134 @@
+#include "attach/agent/opener.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/perf_events.h"
+
+/* The daemon answers in microseconds; one that does not within this time is gone or stuck. */
+#define REPLY_TIMEOUT_NS (5 * NS_PER_S)
+
+/* A breakpoint needs some valid address until it is armed for the first time. */
+static uint64_t parking_place;
+
+static bool is_refusal(int error)
+{
+	return error == -EACCES || error == -EPERM || error == -ENOSYS;
+}
+
+static bool thread_is_ours(pid_t tid)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d", tid);
+	return access(path, F_OK) == 0;
+}
+
+/* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or -errno.
+ * WindowStop is remembered; Disarm has nothing to do during the opening. */
+static int await_reply(struct opener *o)
+{
+	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;
+
+	while (clock_monotonic_ns() < deadline) {
+		Jxp__EngineFrame *frame;
+		int r = link_receive(o->link, 100, &frame);
+		Jxp__EngineFrame__BodyCase type;
+		int error;
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		type = frame->body_case;
+		error = type == JXP__ENGINE_FRAME__BODY_PERF_OPENED ? frame->perf_opened->error : 0;
+		jxp__engine_frame__free_unpacked(frame, NULL);
+		if (type == JXP__ENGINE_FRAME__BODY_PERF_OPENED)
+			return error;
+		o->stop_seen |= type == JXP__ENGINE_FRAME__BODY_STOP;
+	}
+	return -ETIMEDOUT;
+}
+
+static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, int *fds, size_t count)
+{
+	Jxp__AgentFrame out = JXP__AGENT_FRAME__INIT;
+	size_t got;
+	int r;
+
+	out.body_case = JXP__AGENT_FRAME__BODY_PERF_OPEN;
+	out.perf_open = request;
+	r = link_send(o->link, &out);
+	if (r == 0)
+		r = await_reply(o);
+	if (r < 0)
+		return r;
+	r = -r;
+	got = link_take_fds(o->link, fds, count);
+	if (r == 0 && got != count)
+		r = -EPROTO;
+	if (r < 0)
+		fd_close_all(fds, got);
+	return r;
+}
+
+static int open_directly(pid_t tid, uint64_t period_ns, uint64_t sig_data, int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct perf_event_attr attr;
+
+		if (period_ns)
+			perf_attr_clock(&attr, period_ns, sig_data);
+		else
+			perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&parking_place,
+					     sizeof(parking_place), sig_data + i);
+		fds[i] = perf_open(&attr, tid);
+		if (fds[i] < 0) {
+			int r = fds[i];
+
+			fd_close_all(fds, i);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int open_events(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data, int *fds,
+		       size_t count)
+{
+	Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+	int r = -EPERM;
+
+	if (!o->through_daemon) {
+		r = open_directly(tid, period_ns, sig_data, fds, count);
+		o->through_daemon = is_refusal(r);
+	}
+	if (o->through_daemon) {
+		request.tid = (uint32_t)tid;
+		request.clock_period_ns = period_ns;
+		request.breakpoints = period_ns ? 0 : (uint32_t)count;
+		request.sig_data = sig_data;
+		r = open_through_daemon(o, &request, fds, count);
+	}
+	if (r == 0 && !thread_is_ours(tid)) {
+		fd_close_all(fds, count);
+		r = -ESRCH;
+	}
+	return r;
+}
+
+int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data)
+{
+	int fd = -1;
+	int r = open_events(o, tid, period_ns, sig_data, &fd, 1);
+
+	return r < 0 ? r : fd;
+}
+
+int opener_breakpoints(struct opener *o, pid_t tid, unsigned count, uint64_t sig_data, int *fds)
+{
+	return open_events(o, tid, 0, sig_data, fds, count);
+}

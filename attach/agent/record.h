@@ -1,0 +1,46 @@
+/*
+ * What a signal handler tells the drain thread: one transition of one debug register. Fixed size, so
+ * that a ring of them never fragments; the JVM's and the code's state are captured by value, because
+ * both may change before the record is read.
+ */
+#ifndef JXPERF_AGENT_RECORD_H
+#define JXPERF_AGENT_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/insn.h"
+
+enum record_type { /* values of Transition.Type */
+	RECORD_ARMED = 1,
+	RECORD_REPLACED = 2,
+	RECORD_TRAPPED = 3,
+	RECORD_EXPIRED_GC = 4,
+	RECORD_EXPIRED_WINDOW = 5,
+	RECORD_ABANDONED = 6,
+};
+
+/* An instruction's bytes; the drain thread formats and deduplicates them. */
+struct code_bytes {
+	uint8_t length;
+	uint8_t bytes[INSN_MAX_BYTES];
+};
+
+struct record {
+	uint64_t time_ns;
+	uint64_t address;
+	uint32_t watch_context; /* context_table ids */
+	uint32_t trap_context;
+	struct code_bytes watch_code;
+	struct code_bytes trap_code;
+	uint8_t type;
+	uint8_t kind;	/* Kind */
+	uint8_t reg;
+	uint8_t length; /* bytes watched */
+	uint8_t region; /* Region */
+	uint8_t checked_bytes;
+	bool wasteful;
+	bool jvm_access; /* the second access was made outside Java code */
+};
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Whose memory an address is: the application's heap, its stacks, or the JVM's own structures
+ * (design.md, regions). Built once per window from HotSpot's vmStructs; lookups are a few comparisons,
+ * async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_REGION_H
+#define JXPERF_AGENT_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REGION_RANGES_MAX 8
+
+struct region_range {
+	uint64_t low;
+	uint64_t high;
+};
+
+struct region_map {
+	struct region_range heap[REGION_RANGES_MAX];
+	unsigned heap_count;
+	struct region_range jvm[REGION_RANGES_MAX];
+	unsigned jvm_count;
+};
+
+/* Adds a range; false (and nothing added) when it is empty or the table is full. */
+bool region_add_heap(struct region_map *map, uint64_t low, uint64_t high);
+bool region_add_jvm(struct region_map *map, uint64_t low, uint64_t high);
+
+/* The Region (jxperf.proto) of an address, as far as ranges tell; REGION_OTHER otherwise. */
+int region_find(const struct region_map *map, uint64_t address);
+
+#endif

@@ -1,0 +1,140 @@
+#include "attach/agent/sampler.h"
+
+#include "attach/agent/codemap.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/thread.h"
+
+/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
+ * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it. */
+#define STACK_RESERVE_BYTES (32u * 1024u)
+
+static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
+{
+	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+
+	return t->stack_low && sp >= t->stack_low && sp - t->stack_low < STACK_RESERVE_BYTES;
+}
+
+static void search_failed(struct thread *t, unsigned reg)
+{
+	thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
+	watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+/* The breakpoint goes to ip, unless the search has been there or has used up its hops: a loop without
+ * an access of the wanted type would otherwise cost a trap each time round. */
+static void hop(struct thread *t, unsigned reg, uint64_t ip)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	for (unsigned i = 0; i < w->hops; i++) {
+		if (w->hop[i] == ip) {
+			search_failed(t, reg);
+			return;
+		}
+	}
+	if (w->hops == WATCHPOINT_MAX_HOPS) {
+		search_failed(t, reg);
+		return;
+	}
+	w->hop[w->hops++] = ip;
+	thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
+	if (!watchpoint_seek(t, reg, ip))
+		search_failed(t, reg);
+}
+
+static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_t *uc)
+{
+	const greg_t *regs = uc->uc_mcontext.gregs;
+	struct sample s = {0};
+	uint64_t stop_ip;
+
+	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind), &s.insn, &stop_ip)) {
+	case SEARCH_HERE:
+		s.address = insn_effective_address(&s.insn, regs);
+		s.size = s.insn.memory.size;
+		watchpoint_arm(t, reg, kind, &s, uc);
+		break;
+	case SEARCH_BREAK:
+		hop(t, reg, stop_ip);
+		break;
+	case SEARCH_FAILED:
+		search_failed(t, reg);
+		break;
+	}
+}
+
+/* A search that the next tick overtakes has its register given back: it looks for an access after a
+ * point of time that has passed. */
+static void supersede(struct thread *t)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		if (t->watchpoints[i].state == WATCH_SEEKING ||
+		    t->watchpoints[i].state == WATCH_PENDING) {
+			thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_SUPERSEDED, 1);
+			watchpoint_drop(t, i, RECORD_ABANDONED);
+		}
+	}
+}
+
+static void take_sample(struct thread *t, const ucontext_t *uc)
+{
+	uint8_t kind = settings.kinds[random_below(&t->random, settings.kind_count)];
+	bool replaced;
+	int reg;
+
+	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
+	reg = reservoir_offer(&t->reservoir, &t->random, &replaced);
+	if (reg < 0) {
+		thread_count(t, JXP__COUNTER__COUNTER_RESERVOIR_KEPT, 1);
+		return;
+	}
+	if (replaced) {
+		uint32_t offered = t->reservoir.offered[reg];
+
+		watchpoint_drop(t, (unsigned)reg, RECORD_REPLACED);
+		/* The register changes hands without having been free: its count goes on. */
+		t->reservoir.offered[reg] = offered;
+	}
+	t->watchpoints[reg].kind = kind;
+	t->watchpoints[reg].hops = 0;
+	search(t, (unsigned)reg, kind, uc);
+}
+
+static void on_tick(struct thread *t, const ucontext_t *uc)
+{
+	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+	struct code_blob blob;
+
+	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
+	if (!codemap_find((uint64_t)uc->uc_mcontext.gregs[REG_RIP], &blob) ||
+	    blob.type != CODE_COMPILED) {
+		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
+		return;
+	}
+	if (state == THREAD_CLOCK) {
+		/* The session thread opens the registers and finds the stack by its pointer. */
+		atomic_store_explicit(&t->wanted_sp, (uint64_t)uc->uc_mcontext.gregs[REG_RSP],
+				      memory_order_relaxed);
+		atomic_store_explicit(&t->state, THREAD_WANTED, memory_order_release);
+		return;
+	}
+	if (state != THREAD_READY)
+		return;
+	if (stack_is_low(t, uc)) {
+		thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
+		return;
+	}
+	supersede(t);
+	take_sample(t, uc);
+}
+
+static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	search(t, reg, t->watchpoints[reg].kind, uc);
+}
+
+const struct sampler sampler_clock = {
+    .on_event = on_tick,
+    .on_breakpoint = on_breakpoint,
+};

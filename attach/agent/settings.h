@@ -1,0 +1,33 @@
+/*
+ * What one window was asked to do, and the JVM-wide facts handlers need. Written by the session thread
+ * before the first event is opened, constant until the last one is closed, except for the atomics.
+ */
+#ifndef JXPERF_AGENT_SETTINGS_H
+#define JXPERF_AGENT_SETTINGS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/context.h"
+#include "attach/agent/region.h"
+#include "attach/agent/stack.h"
+
+#define KINDS_MAX 3
+
+struct settings {
+	uint8_t kinds[KINDS_MAX]; /* Kind values to sample */
+	unsigned kind_count;
+	unsigned registers; /* debug registers in use, 1..4 */
+	unsigned max_frames;
+	uint64_t period_ns;
+	struct region_map regions;
+	struct stack_walker walker;
+	struct context_table *contexts;
+	_Atomic uint32_t epoch; /* bumped when a collection starts and when it ends */
+	_Atomic bool stopping;	/* handlers return at once */
+};
+
+extern struct settings settings;
+
+#endif

@@ -1,0 +1,200 @@
+#include "attach/agent/signals.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "attach/agent/sampler.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/thread.h"
+#include "common/clock.h"
+#include "common/proc.h"
+
+static struct sigaction previous;
+static bool installed;
+static const struct sampler *sampler_in_use;
+static _Atomic uint64_t foreign;
+static _Atomic uint64_t late;
+static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
+
+/* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
+static void enter_epoch(struct thread *t)
+{
+	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+
+	if (atomic_exchange(&t->disarm, false))
+		watchpoint_drop_all(t, RECORD_EXPIRED_WINDOW);
+	if (t->epoch == now)
+		return;
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	t->epoch = now;
+}
+
+static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+
+	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+		enter_epoch(t);
+	if (role == THREAD_ROLE_CLOCK)
+		sampler_in_use->on_event(t, uc);
+	else if (reg >= PERF_DEBUG_REGISTERS)
+		return;
+	else if (t->watchpoints[reg].state == WATCH_SEEKING)
+		sampler_in_use->on_breakpoint(t, reg, uc);
+	else
+		watchpoint_trapped(t, reg, uc);
+}
+
+static void handle(const siginfo_t *info, const ucontext_t *uc)
+{
+	uint64_t start = clock_monotonic_ns();
+	unsigned role;
+	struct thread *t = thread_of_signal(perf_siginfo_data(info), &role);
+
+	if (!t) {
+		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+		return;
+	}
+	/* The session thread sets stopping, then waits for in_handler to be 0 (signals_remove);
+	 * sequentially consistent on both sides, so one of the two sees the other. */
+	atomic_store(&t->in_handler, 1);
+	if (atomic_load(&settings.stopping) || atomic_load(&t->ended)) {
+		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+	} else {
+		if (perf_siginfo_async(info))
+			thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
+		else
+			dispatch(t, role, uc);
+		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
+		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS, clock_monotonic_ns() - start);
+	}
+	atomic_store(&t->in_handler, 0);
+}
+
+/* What the process would have done without us. */
+static void forward(int signal, siginfo_t *info, void *context)
+{
+	atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
+	if (previous.sa_flags & SA_SIGINFO) {
+		previous.sa_sigaction(signal, info, context);
+	} else if (previous.sa_handler == SIG_DFL) {
+		/* Terminates: the signal is raised again and delivered when this handler returns. */
+		struct sigaction dfl = {.sa_handler = SIG_DFL};
+
+		(void)sigaction(signal, &dfl, NULL);
+		(void)raise(signal);
+	} else if (previous.sa_handler != SIG_IGN) {
+		previous.sa_handler(signal);
+	}
+}
+
+static void on_sigtrap(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	atomic_fetch_add(&active, 1);
+	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
+		handle(info, context);
+	else
+		forward(signal, info, context);
+	atomic_fetch_sub(&active, 1);
+	errno = saved;
+}
+
+int signals_install(const struct sampler *sampler)
+{
+	struct sigaction action = {.sa_sigaction = on_sigtrap,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction before;
+
+	sampler_in_use = sampler;
+	atomic_store(&foreign, 0);
+	atomic_store(&late, 0);
+	/* Only SIGTRAP is blocked in the handler: the JVM's own SIGSEGV handling goes on. */
+	(void)sigemptyset(&action.sa_mask);
+	if (installed && signals_installed())
+		return 0;
+	if (sigaction(SIGTRAP, NULL, &before) < 0)
+		return -errno;
+	/* A handler that an earlier window had to leave in place is not its own predecessor. */
+	if (before.sa_sigaction != on_sigtrap)
+		previous = before;
+	if (sigaction(SIGTRAP, &action, NULL) < 0)
+		return -errno;
+	installed = true;
+	return 0;
+}
+
+bool signals_installed(void)
+{
+	struct sigaction now;
+
+	return sigaction(SIGTRAP, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+	       now.sa_sigaction == on_sigtrap;
+}
+
+static bool trap_pending_anywhere(void)
+{
+	const uint64_t mask = UINT64_C(1) << (SIGTRAP - 1);
+	struct dirent *entry;
+	bool pending = false;
+	DIR *dir = opendir("/proc/self/task");
+
+	if (!dir)
+		return true; /* Not known: assume the worse. */
+	while (!pending && (entry = readdir(dir))) {
+		struct proc_status status;
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && proc_read_status(getpid(), tid, &status) == 0)
+			pending = status.pending_signals & mask;
+	}
+	(void)closedir(dir); /* Read-only. */
+	return pending;
+}
+
+static bool quiet(void)
+{
+	if (atomic_load(&active) != 0)
+		return false;
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (atomic_load(&thread_at(i)->in_handler))
+			return false;
+	return !trap_pending_anywhere();
+}
+
+bool signals_remove(unsigned timeout_ms)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	if (!installed)
+		return true;
+	/* There is nothing to wait on: a handler cannot notify anybody. */
+	while (!quiet()) {
+		if (clock_monotonic_ns() >= deadline)
+			return false;
+		(void)nanosleep(&tick, NULL);
+	}
+	if (signals_installed())
+		(void)sigaction(SIGTRAP, &previous, NULL); /* Valid: it came from sigaction. */
+	installed = false;
+	return true;
+}
+
+uint64_t signals_foreign(void)
+{
+	return atomic_load(&foreign);
+}
+
+uint64_t signals_late(void)
+{
+	return atomic_load(&late);
+}

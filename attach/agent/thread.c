@@ -1,0 +1,120 @@
+#include "attach/agent/thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/clock.h"
+
+#define SIG_DATA_MARK	  UINT64_C(0x4a58) /* "JX" */
+#define GENERATION_MASK	  0xffffu
+
+static struct thread *table;
+static unsigned used;
+
+int threads_init(void)
+{
+	void *p;
+
+	if (table)
+		return 0;
+	p = mmap(NULL, THREADS_MAX * sizeof(struct thread), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	table = p;
+	return 0;
+}
+
+uint64_t thread_sig_data(const struct thread *t, unsigned role)
+{
+	uint64_t generation = atomic_load_explicit(&t->generation, memory_order_relaxed);
+
+	return SIG_DATA_MARK << 48 | generation << 32 | (uint64_t)(t - table) << 8 | role;
+}
+
+bool thread_signal_is_ours(uint64_t sig_data)
+{
+	return sig_data >> 48 == SIG_DATA_MARK;
+}
+
+struct thread *thread_of_signal(uint64_t sig_data, unsigned *role)
+{
+	uint32_t index = (uint32_t)(sig_data >> 8) & 0xffffffu;
+	struct thread *t;
+
+	if (!thread_signal_is_ours(sig_data) || index >= THREADS_MAX)
+		return NULL;
+	t = &table[index];
+	if (atomic_load_explicit(&t->generation, memory_order_acquire) !=
+	    ((sig_data >> 32) & GENERATION_MASK))
+		return NULL;
+	*role = (unsigned)(sig_data & 0xff);
+	return t;
+}
+
+struct thread *thread_take(pid_t tid)
+{
+	struct thread *t = NULL;
+
+	for (unsigned i = 0; i < used && !t; i++)
+		if (atomic_load(&table[i].state) == THREAD_FREE)
+			t = &table[i];
+	if (!t && used < THREADS_MAX)
+		t = &table[used++];
+	if (!t)
+		return NULL;
+	t->tid = tid;
+	t->clock_fd = -1;
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		t->register_fd[i] = -1;
+	t->announced = false;
+	t->stack_low = t->stack_high = 0;
+	memset(t->watchpoints, 0, sizeof(t->watchpoints));
+	memset((void *)t->counters, 0, sizeof(t->counters));
+	random_seed(&t->random, clock_monotonic_ns() ^ (uint64_t)tid << 32);
+	atomic_store(&t->ended, false);
+	atomic_store(&t->disarm, false);
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	atomic_store(&t->state, THREAD_CLOCK);
+	return t;
+}
+
+void thread_recycle(struct thread *t)
+{
+	/* Late signals compare generations; taking the entry again changes it. */
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	if (t->memory)
+		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
+	t->memory = NULL;
+	atomic_store(&t->state, THREAD_FREE);
+}
+
+int thread_allocate(struct thread *t, unsigned max_frames)
+{
+	size_t bytes = sizeof(struct thread_memory) + max_frames * sizeof(struct agct_frame);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	t->memory = p;
+	t->memory_bytes = bytes;
+	ring_init(&t->memory->ring);
+	return 0;
+}
+
+unsigned threads_used(void)
+{
+	return used;
+}
+
+struct thread *thread_at(unsigned index)
+{
+	return &table[index];
+}
+
+void thread_record(struct thread *t, const struct record *record)
+{
+	if (!ring_push(&t->memory->ring, record))
+		thread_count(t, JXP__COUNTER__COUNTER_RING_FULL, 1);
+}

@@ -1,0 +1,38 @@
+/*
+ * Which instruction made a data watchpoint trap.
+ *
+ * x86 reports the instruction pointer after the access (Intel SDM volume 3, 18.2.5), except for
+ * rep-prefixed string instructions, which trap between iterations with it still on themselves. The
+ * instruction before it is found from the start of its method, by decoding forward (JXPerf section
+ * 5.4), and remembered; in code without a known start, candidates are decoded backward and one is
+ * accepted only if its operand names the watched bytes. After call, ret and indirect jumps the
+ * instruction pointer is elsewhere; implicit stack traffic is recognised by the stack pointer.
+ *
+ * Async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_TRAP_H
+#define JXPERF_AGENT_TRAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "attach/agent/insn.h"
+
+struct trap_access {
+	struct insn insn;	/* insn.ip is the trapping instruction */
+	bool reads;		/* it loads the watched bytes (before it stores, if it does both) */
+	bool writes;
+	bool range_known;	/* address and size below are exact */
+	uint64_t address;
+	uint32_t size;
+	enum insn_element element;
+};
+
+/* registers are those of the trap's context. False when no instruction explains the trap. */
+bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out);
+
+/* Forgets the remembered boundaries. */
+void trap_cache_clear(void);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The JVMTI side of a window: one environment, its events, and questions to the JVM.
+ *
+ * Session thread, attached to the JVM. Events arrive in threads of the JVM; they feed the code map, the
+ * GC epoch and, through the hooks, the session. After vm_close no event of ours is enabled.
+ */
+#ifndef JXPERF_AGENT_VM_H
+#define JXPERF_AGENT_VM_H
+
+#include <jni.h>
+#include <jvmti.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+
+/* Called in the JVM's threads. They must be quick and must not call back into this module. */
+struct vm_hooks {
+	void (*thread_started)(pid_t tid); /* in the new thread */
+	void (*thread_ended)(pid_t tid);   /* in the ending thread */
+	void (*vm_died)(void);
+};
+
+struct vm {
+	JavaVM *jvm;
+	JNIEnv *jni;
+	jvmtiEnv *jvmti;
+};
+
+/* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
+int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
+
+/* Enables the events, has the JVM replay the code it has compiled so far into the code map, and makes it
+ * allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the process. */
+int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
+
+/* Disables all events and disposes of the environment. */
+void vm_close(struct vm *vm);
+
+/* A system property as a string to be freed, or NULL. */
+char *vm_property(struct vm *vm, const char *name);
+
+/* Calls each with the kernel tid of every live platform thread, the calling one excepted. */
+int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err);
+
+/* Names of a method, to be freed with vm_method_release; false when its class is gone. lines may be
+ * NULL with line_count 0. */
+struct vm_method {
+	char *class_name; /* Java name with dots */
+	char *name;	  /* JVMTI memory, as are the following */
+	char *file;	  /* NULL when unknown */
+	jvmtiLineNumberEntry *lines;
+	jint line_count;
+};
+bool vm_method_resolve(struct vm *vm, jmethodID method, struct vm_method *out);
+void vm_method_release(struct vm *vm, struct vm_method *m);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * HotSpot's own description of its data structures: the table gHotSpotVMStructs that libjvm.so exports
+ * for the serviceability agent (src/hotspot/share/runtime/vmStructs.cpp). Present in every JDK from 11
+ * to 25; names that one of them lacks read as absent.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_VMSTRUCTS_H
+#define JXPERF_AGENT_VMSTRUCTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/agent/region.h"
+
+/* A symbol of the libjvm.so that is loaded in this process, or NULL. */
+void *vmstructs_symbol(const char *name);
+
+/* Is this a HotSpot whose table we can read? */
+bool vmstructs_available(void);
+
+/* [low, high) of the code cache. False when the table does not say. */
+bool vmstructs_code_cache(uint64_t *low, uint64_t *high);
+
+/* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", or "" when unknown. */
+const char *vmstructs_gc(void);
+
+/* Fills heap and JVM ranges as far as the table tells. */
+void vmstructs_regions(struct region_map *map);
+
+/* The kernel's tid of the JavaThread at this address (java.lang.Thread.eetop), 0 when unknown. */
+pid_t vmstructs_thread_id(uint64_t java_thread);
+
+#endif

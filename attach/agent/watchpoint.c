@@ -1,0 +1,366 @@
+#include "attach/agent/watchpoint.h"
+
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+
+#include "attach/agent/codemap.h"
+#include "attach/agent/safe_read.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/thread.h"
+#include "attach/agent/trap.h"
+#include "attach/agent/value.h"
+#include "common/clock.h"
+
+/* Below this lies no Java object: an implicit null check is about to fault. */
+#define LOWEST_ADDRESS UINT64_C(65536)
+
+enum access_type watchpoint_access(uint8_t kind)
+{
+	return kind == JXP__KIND__KIND_SILENT_LOAD ? ACCESS_LOAD : ACCESS_STORE;
+}
+
+static bool set_register(struct thread *t, unsigned reg, uint32_t type, uint64_t address,
+			 uint32_t length)
+{
+	struct perf_event_attr attr;
+
+	perf_attr_breakpoint(&attr, type, address, length,
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + reg));
+	attr.disabled = 0; /* One ioctl both changes and enables. */
+	if (perf_modify(t->register_fd[reg], &attr) == 0)
+		return true;
+	thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	return false;
+}
+
+static void free_register(struct thread *t, unsigned reg)
+{
+	if (perf_disable(t->register_fd[reg]) < 0)
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	t->watchpoints[reg].state = WATCH_FREE;
+	reservoir_free(&t->reservoir, reg);
+}
+
+bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip)
+{
+	if (!set_register(t, reg, HW_BREAKPOINT_X, ip, sizeof(long))) {
+		free_register(t, reg);
+		return false;
+	}
+	t->watchpoints[reg].state = WATCH_SEEKING;
+	return true;
+}
+
+static void fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
+			enum record_type type)
+{
+	*r = (struct record){.time_ns = clock_monotonic_ns(),
+			     .address = w->address,
+			     .watch_context = w->context,
+			     .watch_code = w->code,
+			     .type = (uint8_t)type,
+			     .kind = w->kind,
+			     .reg = (uint8_t)reg,
+			     .length = w->length,
+			     .region = w->region};
+}
+
+static void record_transition(struct thread *t, unsigned reg, enum record_type type)
+{
+	struct record r;
+
+	fill_record(&r, &t->watchpoints[reg], reg, type);
+	thread_record(t, &r);
+}
+
+static Jxp__Counter counter_of(enum record_type why)
+{
+	switch (why) {
+	case RECORD_REPLACED:
+		return JXP__COUNTER__COUNTER_REPLACED;
+	case RECORD_EXPIRED_GC:
+		return JXP__COUNTER__COUNTER_EXPIRED_GC;
+	case RECORD_ABANDONED:
+		return JXP__COUNTER__COUNTER_ABANDONED;
+	default:
+		return JXP__COUNTER__COUNTER_EXPIRED_WINDOW;
+	}
+}
+
+void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	if (w->state == WATCH_FREE)
+		return;
+	if (w->state == WATCH_ARMED) {
+		thread_count(t, counter_of(why), 1);
+		record_transition(t, reg, why);
+	}
+	free_register(t, reg);
+}
+
+void watchpoint_drop_all(struct thread *t, enum record_type why)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		watchpoint_drop(t, i, why);
+	reservoir_clear(&t->reservoir);
+}
+
+unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start)
+{
+	uint64_t byte = address + offset;
+
+	for (unsigned length = 8; length > 1; length /= 2) {
+		uint64_t block = byte & ~(uint64_t)(length - 1);
+
+		if (block >= address && block + length <= address + size) {
+			*start = block;
+			return length;
+		}
+	}
+	*start = byte;
+	return 1;
+}
+
+/* Whose memory the access touches. Two things only the instruction tells: stores below the stack
+ * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in compiled
+ * code (TLAB pointers, barrier queues, safepoint polls). */
+static int region_of(const struct thread *t, const struct sample *s, const gregset_t regs)
+{
+	if (s->address >= t->stack_low && s->address < t->stack_high)
+		return s->address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
+							    : JXP__REGION__REGION_STACK;
+	if (s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
+		return JXP__REGION__REGION_JVM;
+	return region_find(&settings.regions, s->address);
+}
+
+/* Another register that watches some of the same bytes would trap in the same instruction, and of two
+ * SIGTRAPs pending at once the kernel delivers one. */
+static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t address, uint64_t size)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		const struct watchpoint *w = &t->watchpoints[i];
+
+		if (i != reg && (w->state == WATCH_ARMED || w->state == WATCH_PENDING) &&
+		    w->address < address + size && address < w->address + w->length)
+			return true;
+	}
+	return false;
+}
+
+static bool capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
+{
+	switch (stack_capture(&settings.walker, uc, ip, t->memory->frames, settings.max_frames,
+			      settings.contexts, context)) {
+	case STACK_OK:
+		return true;
+	case STACK_TRUNCATED:
+		thread_count(t, JXP__COUNTER__COUNTER_TRUNCATED, 1);
+		return true;
+	case STACK_UNWALKABLE:
+		thread_count(t, JXP__COUNTER__COUNTER_UNWALKABLE, 1);
+		return false;
+	case STACK_TABLE_FULL:
+		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_FULL, 1);
+		return false;
+	}
+	return false;
+}
+
+static void code_bytes_of(struct code_bytes *to, const struct insn *in)
+{
+	to->length = in->length;
+	memcpy(to->bytes, in->bytes, sizeof(to->bytes));
+}
+
+static void mark_armed(struct thread *t, unsigned reg)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	memcpy(w->last_value, w->value, sizeof(w->value));
+	w->state = WATCH_ARMED;
+	thread_count(t, JXP__COUNTER__COUNTER_ARMED, 1);
+	record_transition(t, reg, RECORD_ARMED);
+}
+
+/* Fills in everything about the sample that must be known before the register is set. */
+static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
+		    const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	uint64_t start;
+
+	if (s->address < LOWEST_ADDRESS || s->size == 0) {
+		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
+		return false;
+	}
+	if (overlaps_armed(t, reg, s->address, s->size)) {
+		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
+		return false;
+	}
+	if (!capture(t, uc, s->insn.ip, &w->context))
+		return false;
+	w->kind = kind;
+	w->length = (uint8_t)watchpoint_part(s->address, s->size,
+					     random_below(&t->random, s->size), &start);
+	w->address = start;
+	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
+	w->element = s->insn.memory.element;
+	w->after = s->insn.ip + s->insn.length;
+	w->ignored = 0;
+	w->value_taken = false;
+	code_bytes_of(&w->code, &s->insn);
+	return true;
+}
+
+void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
+		    const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	bool loads = watchpoint_access(kind) == ACCESS_LOAD;
+
+	if (!prepare(t, reg, kind, s, uc)) {
+		free_register(t, reg);
+		return;
+	}
+	/* What a read-modify-write loads is gone once it has run. */
+	if (s->executed || (loads && s->insn.memory.writes)) {
+		w->value_taken = safe_read(w->address, w->value, w->length);
+		if (!w->value_taken) {
+			thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
+			free_register(t, reg);
+			return;
+		}
+	}
+	if (!set_register(t, reg,
+			  kind == JXP__KIND__KIND_SILENT_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+			  w->address, w->length)) {
+		free_register(t, reg);
+		return;
+	}
+	if (s->executed)
+		mark_armed(t, reg);
+	else
+		w->state = WATCH_PENDING;
+}
+
+/* The sampled access itself trapped: its value is V1, and the register is armed for the second. */
+static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
+	    (!w->value_taken && !safe_read(w->address, w->value, w->length))) {
+		/* Not the access that was predicted, or its memory is gone already. */
+		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
+		free_register(t, reg);
+		return;
+	}
+	mark_armed(t, reg);
+}
+
+/* Bytes that the second access shares with the watched ones, as a range inside the watchpoint. */
+static unsigned shared_bytes(const struct watchpoint *w, const struct trap_access *a, unsigned *offset)
+{
+	uint64_t low = w->address, high = w->address + w->length;
+
+	if (!a->range_known) {
+		/* Its operand cannot be evaluated any more; alignment makes a full overlap by far the
+		 * most likely, and never more than the access is wide. */
+		*offset = 0;
+		return a->size && a->size < w->length ? a->size : w->length;
+	}
+	if (a->address > low)
+		low = a->address;
+	if (a->address + a->size < high)
+		high = a->address + a->size;
+	*offset = (unsigned)(low - w->address);
+	return high > low ? (unsigned)(high - low) : 0;
+}
+
+static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
+			unsigned offset, unsigned bytes)
+{
+	enum insn_element element = a->element != ELEMENT_INTEGER ? a->element : w->element;
+	const uint8_t *second = now;
+
+	switch (w->kind) {
+	case JXP__KIND__KIND_DEAD_STORE:
+		return a->writes && !a->reads;
+	case JXP__KIND__KIND_SILENT_LOAD:
+		/* A read-modify-write loaded what was there before it. */
+		if (a->writes)
+			second = w->last_value;
+		/* fall through */
+	default:
+		return value_same(w->value + offset, second + offset, bytes, element);
+	}
+}
+
+static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
+			  const struct trap_access *a, const uint8_t *now)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	struct record r;
+	unsigned offset;
+
+	fill_record(&r, w, reg, RECORD_TRAPPED);
+	r.checked_bytes = (uint8_t)shared_bytes(w, a, &offset);
+	r.wasteful = r.checked_bytes && is_wasteful(w, a, now, offset, r.checked_bytes);
+	code_bytes_of(&r.trap_code, &a->insn);
+	free_register(t, reg);
+	if (r.checked_bytes == 0) {
+		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
+		return;
+	}
+	if (!capture(t, uc, a->insn.ip, &r.trap_context)) {
+		/* The JVM moved or cleared the object itself: no Java frame made this access. */
+		if (codemap_covers(a->insn.ip))
+			return;
+		r.trap_context = 0;
+		r.jvm_access = true;
+	}
+	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
+	thread_record(t, &r);
+}
+
+/* A store while a load is waited for: it may change the value, and it ends nothing. */
+static void ignore_store(struct thread *t, unsigned reg, const uint8_t *now)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	thread_count(t, JXP__COUNTER__COUNTER_IGNORED_STORES, 1);
+	memcpy(w->last_value, now, sizeof(w->last_value));
+	if (++w->ignored >= WATCHPOINT_MAX_IGNORED)
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	struct trap_access access;
+	uint8_t now[8] = {0};
+
+	if (!safe_read(w->address, now, w->length) ||
+	    !trap_decode(uc->uc_mcontext.gregs, w->address, w->length, &access)) {
+		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+		return;
+	}
+	if (w->kind == JXP__KIND__KIND_SILENT_LOAD && !access.reads)
+		ignore_store(t, reg, now);
+	else
+		complete_pair(t, reg, uc, &access, now);
+}
+
+void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	if (t->watchpoints[reg].state == WATCH_PENDING)
+		own_access(t, reg, uc);
+	else if (t->watchpoints[reg].state == WATCH_ARMED)
+		second_access(t, reg, uc);
+	else
+		free_register(t, reg); /* A late signal of a register that was freed meanwhile. */
+}

@@ -1,0 +1,82 @@
+/*
+ * The life of one debug register: free → (seeking) → pending → armed → free (JXPerf section 5.1).
+ *
+ *   seeking  an execution breakpoint on the way to the access to sample; run by the clock sampler
+ *   pending  the data watchpoint is set, the sampled access itself has not run yet
+ *   armed    the sampled access ran and left its value V1; the next trap is the second access
+ *
+ * Everything here runs in the SIGTRAP handler of the thread that owns the registers.
+ */
+#ifndef JXPERF_AGENT_WATCHPOINT_H
+#define JXPERF_AGENT_WATCHPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "attach/agent/insn.h"
+#include "attach/agent/record.h"
+#include "attach/agent/search.h"
+
+struct thread;
+
+/* Execution breakpoints spent on following control flow to one access. */
+#define WATCHPOINT_MAX_HOPS 8u
+
+/* A load that is waited for may be preceded by stores, which trap too (x86 has no load-only
+ * watchpoint). More than this many and the sample is given up: each costs a trap. */
+#define WATCHPOINT_MAX_IGNORED 8u
+
+enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };
+
+struct watchpoint {
+	uint8_t state; /* enum watch_state */
+	uint8_t kind;  /* Kind */
+	uint8_t region;
+	uint8_t length; /* bytes watched, a power of two */
+	uint8_t hops;
+	uint8_t ignored;
+	bool value_taken; /* value was read before the access ran */
+	enum insn_element element;
+	uint64_t address;
+	uint64_t after; /* instruction pointer behind the sampled access */
+	uint32_t context;
+	struct code_bytes code;
+	uint8_t value[8];      /* V1 */
+	uint8_t last_value[8]; /* what the location held after its latest access */
+	uint64_t hop[WATCHPOINT_MAX_HOPS];
+};
+
+/* A sampled access, whichever sampler found it. */
+struct sample {
+	struct insn insn;
+	uint64_t address; /* effective */
+	uint32_t size;
+	bool executed; /* the access has run already (hardware samplers); otherwise it is next */
+};
+
+/* The type of access that samples of a kind are taken of. */
+enum access_type watchpoint_access(uint8_t kind);
+
+/* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
+bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
+
+/* Turns a register into a watchpoint on a part of the sampled access. On any failure the register is
+ * free and the reason counted. */
+void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *sample,
+		    const ucontext_t *uc);
+
+/* A register in state pending or armed trapped. */
+void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
+
+/* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
+void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
+
+/* All registers: a new GC epoch, or a request to disarm. */
+void watchpoint_drop_all(struct thread *t, enum record_type why);
+
+/* The aligned power-of-two block inside [address, address + size) that holds the byte at offset:
+ * what a debug register can watch of an access of any width. Returns its length, at most 8. */
+unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start);
+
+#endif

@@ -1,0 +1,289 @@
+#include "attach/agent/window.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/agent/calibrate.h"
+#include "attach/agent/codemap.h"
+#include "attach/agent/method_set.h"
+#include "attach/agent/monitor.h"
+#include "attach/agent/roster.h"
+#include "attach/agent/safe_read.h"
+#include "attach/agent/sampler.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/signals.h"
+#include "attach/agent/trap.h"
+#include "attach/agent/vmstructs.h"
+#include "common/clock.h"
+#include "proto/limits.h"
+
+/* How often rings are drained: far more often than a ring can fill at the shortest period. */
+#define DRAIN_INTERVAL_MS 50
+
+/* Handlers take microseconds; a thread that is not scheduled may hold one up. */
+#define QUIESCE_TIMEOUT_MS 2000u
+
+struct settings settings;
+
+struct window {
+	struct vm *vm;
+	struct link *link;
+	struct opener opener;
+	struct drain *drain;
+	struct monitor monitor;
+	uint64_t deadline_ns;
+	uint64_t trap_cost_ns; /* of one signal, outside the handler */
+	uint64_t cpu_start_ns;
+	uint64_t own_cpu_start_ns;
+	bool stopping;
+};
+
+/* ---------------------------------------------------------------- preparation */
+
+static int take_settings(const Jxp__WindowStart *start, struct err *err)
+{
+	if (start->n_kinds == 0 || start->n_kinds > KINDS_MAX || start->registers < 1 ||
+	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
+	    start->max_frames > MAX_FRAMES_LIMIT || start->period_ns == 0)
+		return err_set(err, EINVAL, "the daemon asked for a window outside the agent's limits");
+	if (start->sampler != JXP__SAMPLER__SAMPLER_CLOCK)
+		return err_set(err, EINVAL, "this agent has the clock sampler only");
+	for (size_t i = 0; i < start->n_kinds; i++) {
+		if (start->kinds[i] < JXP__KIND__KIND_DEAD_STORE ||
+		    start->kinds[i] > JXP__KIND__KIND_SILENT_LOAD)
+			return err_set(err, EINVAL, "this agent does not know kind %d", start->kinds[i]);
+		settings.kinds[i] = (uint8_t)start->kinds[i];
+	}
+	settings.kind_count = (unsigned)start->n_kinds;
+	settings.registers = start->registers;
+	settings.max_frames = start->max_frames;
+	settings.period_ns = start->period_ns;
+	return 0;
+}
+
+/* The context table is one mapping for the life of the process; between windows its pages go back. */
+static int prepare_contexts(void)
+{
+	if (!settings.contexts) {
+		void *p = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (p == MAP_FAILED)
+			return -ENOMEM;
+		settings.contexts = p;
+	}
+	return madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno : 0;
+}
+
+static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *err)
+{
+	uint64_t low, high;
+	int r = take_settings(start, err);
+
+	if (r < 0)
+		return r;
+	*(void **)&settings.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
+	settings.walker.vm = w->vm->jvm;
+	if (!settings.walker.get_trace || !vmstructs_code_cache(&low, &high))
+		return err_set(err, EOPNOTSUPP, "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot jxperf knows");
+	vmstructs_regions(&settings.regions);
+	r = safe_read_init();
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot read the JVM's own memory");
+	if ((r = codemap_init(low, high)) < 0 || (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 ||
+	    (r = roster_open()) < 0)
+		return err_set_errno(err, -r, "cannot set up the agent's tables");
+	method_set_clear();
+	trap_cache_clear();
+	w->drain = drain_new(w->link, w->vm, settings.contexts);
+	if (!w->drain)
+		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");
+	monitor_init(&w->monitor, &w->opener, w->drain);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- threads */
+
+struct adding {
+	struct monitor *monitor;
+	int result;
+};
+
+static void add_thread(void *arg, pid_t tid)
+{
+	struct adding *a = arg;
+
+	if (a->result == 0)
+		a->result = monitor_add(a->monitor, tid);
+}
+
+static int add_all_threads(struct window *w, struct err *err)
+{
+	struct adding a = {.monitor = &w->monitor};
+	int r = vm_each_thread(w->vm, add_thread, &a, err);
+
+	if (r == 0 && a.result < 0)
+		return err_set_errno(err, -a.result, "cannot open events for the JVM's threads");
+	return r;
+}
+
+static int add_news(struct window *w, struct err *err)
+{
+	pid_t tids[64];
+	bool overflowed;
+	size_t n;
+	int r = 0;
+
+	do {
+		n = roster_take(tids, sizeof(tids) / sizeof(tids[0]), &overflowed);
+		for (size_t i = 0; i < n && r == 0; i++)
+			r = monitor_add(&w->monitor, tids[i]);
+		if (r == 0 && overflowed)
+			r = add_all_threads(w, err);
+	} while (r == 0 && n > 0);
+	return r;
+}
+
+static const struct vm_hooks hooks = {
+    .thread_started = roster_add,
+    .thread_ended = monitor_thread_ended,
+    .vm_died = roster_vm_died,
+};
+
+static int start_sampling(struct window *w, struct err *err)
+{
+	int r = signals_install(&sampler_clock);
+
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot handle SIGTRAP");
+	atomic_store(&settings.stopping, false);
+	r = calibrate_trap_cost(&w->opener, &w->trap_cost_ns);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
+	r = vm_start(w->vm, &hooks, err);
+	if (r < 0)
+		return r;
+	w->cpu_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	w->own_cpu_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	r = add_all_threads(w, err);
+	if (r == 0 && w->monitor.totals[JXP__COUNTER__COUNTER_THREADS] == 0)
+		return err_set(err, EPERM, "no event could be opened for any thread of the JVM: let the daemon do it as root, or lower kernel.perf_event_paranoid");
+	return r;
+}
+
+/* ---------------------------------------------------------------- the loop */
+
+static int flush(struct window *w)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t cpu, overhead;
+
+	monitor_counters(&w->monitor, counters);
+	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
+	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
+	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_start_ns;
+	overhead = counters[JXP__COUNTER__COUNTER_HANDLER_NS] +
+		   counters[JXP__COUNTER__COUNTER_SIGNALS] * w->trap_cost_ns +
+		   clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->own_cpu_start_ns;
+	return drain_flush(w->drain, counters, cpu, overhead);
+}
+
+static int read_orders(struct window *w)
+{
+	Jxp__EngineFrame *frame;
+	int r;
+
+	while ((r = link_receive(w->link, 0, &frame)) > 0) {
+		if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP)
+			w->stopping = true;
+		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_DISARM)
+			monitor_disarm(&w->monitor, (pid_t)frame->disarm->tid);
+		jxp__engine_frame__free_unpacked(frame, NULL);
+	}
+	return r;
+}
+
+static void sleep_until_news(struct window *w)
+{
+	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
+			       {.fd = roster_fd(), .events = POLLIN}};
+
+	(void)poll(fds, 2, DRAIN_INTERVAL_MS); /* Whatever woke us, everything is looked at. */
+}
+
+static int run(struct window *w, struct err *err)
+{
+	int r = 0;
+
+	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->deadline_ns) {
+		sleep_until_news(w);
+		r = read_orders(w);
+		w->stopping |= w->opener.stop_seen;
+		if (roster_vm_is_dead()) {
+			drain_vm_died(w->drain);
+			w->stopping = true;
+		}
+		if (r == 0 && !w->stopping)
+			r = add_news(w, err);
+		if (r == 0)
+			r = monitor_update(&w->monitor);
+		if (r == 0)
+			r = flush(w);
+		/* A handler that the application set over ours would get our signals. */
+		if (r == 0 && !signals_installed())
+			r = err_set(err, EBUSY, "the application took over SIGTRAP: the window ended");
+	}
+	return r;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void stop_sampling(struct window *w, int *result)
+{
+	atomic_store(&settings.stopping, true);
+	monitor_close_events(&w->monitor);
+	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has pending;
+	 * it does nothing else from now on. */
+	(void)signals_remove(QUIESCE_TIMEOUT_MS);
+	if (roster_vm_is_dead())
+		drain_vm_died(w->drain);
+	if (*result == 0)
+		*result = monitor_finish(&w->monitor);
+	else
+		(void)monitor_finish(&w->monitor); /* The socket is lost already. */
+	if (*result == 0)
+		*result = flush(w);
+}
+
+int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, struct err *err)
+{
+	struct window w = {.vm = vm,
+			   .link = link,
+			   .opener = {.link = link, .through_daemon = start->open_through_daemon},
+			   .deadline_ns = start->deadline_ns};
+	int r = prepare(&w, start, err);
+
+	if (r == 0) {
+		r = start_sampling(&w, err);
+		if (r == 0)
+			r = run(&w, err);
+		stop_sampling(&w, &r);
+	}
+	roster_close();
+	drain_free(w.drain);
+	safe_read_release();
+	return r;
+}
+
+void window_release_memory(void)
+{
+	codemap_clear();
+	if (settings.contexts)
+		(void)madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED);
+}
