@@ -17,6 +17,7 @@
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/signals.h"
+#include "attach/agent/thread.h"
 #include "attach/agent/trap.h"
 #include "attach/agent/vmstructs.h"
 #include "common/clock.h"
