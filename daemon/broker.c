@@ -1,0 +1,334 @@
+#include "daemon/broker.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "common/perf_events.h"
+#include "common/proc.h"
+#include "daemon/broker_helper.h"
+#include "daemon/broker_perf.h"
+#include "daemon/broker_privilege.h"
+#include "daemon/broker_proto.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Processes attached to, or being attached to, at a time. */
+#define BROKER_TARGETS_MAX 256
+
+/* How long helpers get to clean up when the engine is gone. */
+#define SHUTDOWN_MS 2000
+
+enum entry_state { ENTRY_FREE, ENTRY_ATTACHING, ENTRY_ATTACHED };
+
+/* Invariant: helper is in use exactly while ATTACHING. */
+struct entry {
+	enum entry_state state;
+	pid_t pid;
+	uint64_t start_ticks; /* with pid, which process it is */
+	uint32_t request_id;
+	struct broker_helper helper;
+};
+
+struct broker {
+	int socket;
+	const char *bundle_dir;
+	struct entry entries[BROKER_TARGETS_MAX];
+};
+
+static struct entry *find(struct broker *b, pid_t pid)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		if (b->entries[i].state != ENTRY_FREE && b->entries[i].pid == pid)
+			return &b->entries[i];
+	return NULL;
+}
+
+static struct entry *find_free(struct broker *b)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		if (b->entries[i].state == ENTRY_FREE)
+			return &b->entries[i];
+	return NULL;
+}
+
+static bool same_process(const struct entry *e)
+{
+	uint64_t ticks;
+
+	return proc_start_time(e->pid, &ticks) == 0 && ticks == e->start_ticks;
+}
+
+/* fds are closed here, whether sent or not. A reply that cannot be sent is for an engine that is
+ * gone: the loop sees end of file next. */
+static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
+		  const struct err *err, int *fds)
+{
+	struct broker_reply r = {
+	    .operation = operation,
+	    .id = id,
+	    .error = result < 0 ? -result : 0,
+	    .fds = result > 0 ? (uint32_t)result : 0,
+	};
+
+	if (result < 0)
+		strcpy(r.message, err->message);
+	(void)fd_send(b->socket, &r, sizeof(r), fds, r.fds);
+	fd_close_all(fds, r.fds);
+}
+
+/* ---------------------------------------------------------------- operations */
+
+static int start_attach(struct broker *b, const struct broker_request *request, struct err *err)
+{
+	struct entry *e = find(b, request->pid);
+	uint64_t ticks;
+	int r;
+
+	if (e && e->state == ENTRY_ATTACHED && !same_process(e))
+		e->state = ENTRY_FREE; /* It ended, and its pid was given to another. */
+	else if (e)
+		return err_set(err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that",
+			       request->pid,
+			       e->state == ENTRY_ATTACHED ? "already being profiled"
+							  : "just being attached to",
+			       request->pid);
+	e = find_free(b);
+	if (!e)
+		return err_set(err, EAGAIN,
+			       "%d processes are being profiled, and that is the limit",
+			       BROKER_TARGETS_MAX);
+	r = proc_start_time(request->pid, &ticks);
+	if (r < 0)
+		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'",
+			       request->pid);
+	r = broker_helper_start(&e->helper, request->pid, b->bundle_dir, err);
+	if (r < 0)
+		return r;
+	e->state = ENTRY_ATTACHING;
+	e->pid = request->pid;
+	e->start_ticks = ticks;
+	e->request_id = request->id;
+	return 0;
+}
+
+/* The helper of an entry is done, or out of time. */
+static void finish_attach(struct broker *b, struct entry *e)
+{
+	struct err err = {""};
+	int fd = broker_helper_finish(&e->helper, &err);
+
+	if (fd >= 0 && !same_process(e)) {
+		cleanup_close(&fd);
+		fd = err_set(&err, ESRCH, "process %d has ended", e->pid);
+	}
+	if (e->helper.cancelled) {
+		cleanup_close(&fd);
+		fd = err_set(&err, ECANCELED, "attaching to process %d was cancelled", e->pid);
+	}
+	e->state = fd < 0 ? ENTRY_FREE : ENTRY_ATTACHED;
+	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
+}
+
+static int open_events(struct broker *b, const struct broker_request *request, int *fds,
+		       struct err *err)
+{
+	struct entry *e = find(b, request->pid);
+	int r = broker_perf_check(request, err);
+
+	if (r < 0)
+		return r;
+	if (!e || e->state != ENTRY_ATTACHED)
+		return err_set(err, EPERM, "process %d is not being profiled", request->pid);
+	if (!same_process(e))
+		return err_set(err, ESRCH, "process %d has ended", request->pid);
+	return broker_perf_open(request, fds, err);
+}
+
+static void release(struct broker *b, pid_t pid)
+{
+	struct entry *e = find(b, pid);
+
+	if (e && e->state == ENTRY_ATTACHING)
+		broker_helper_cancel(&e->helper);
+	else if (e)
+		e->state = ENTRY_FREE;
+}
+
+/* ---------------------------------------------------------------- requests */
+
+/* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
+static int check_request(const struct broker_request *r, struct err *err)
+{
+	if (r->pid <= 0)
+		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
+	if (r->reserved)
+		return err_set(err, EINVAL, "a reserved field is set");
+	if (r->operation != BROKER_PERF_OPEN &&
+	    (r->namespace_tid || r->breakpoints || r->clock_period_ns || r->sig_data))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	return 0;
+}
+
+static void serve(struct broker *b, const struct broker_request *request)
+{
+	int fds[PERF_DEBUG_REGISTERS];
+	struct err err = {""};
+	int r = check_request(request, &err);
+
+	switch (request->operation) {
+	case BROKER_ATTACH:
+		if (r == 0)
+			r = start_attach(b, request, &err);
+		if (r == 0)
+			return; /* Answered when the helper is done. */
+		break;
+	case BROKER_PERF_OPEN:
+		if (r == 0)
+			r = open_events(b, request, fds, &err);
+		break;
+	case BROKER_RELEASE:
+		if (r == 0)
+			release(b, request->pid);
+		return; /* Never answered. */
+	default:
+		r = err_set(&err, EINVAL, "operation %u is unknown", request->operation);
+	}
+	reply(b, request->operation, request->id, r, &err, fds);
+}
+
+/* One message. False when the engine is gone. */
+static bool receive(struct broker *b)
+{
+	struct broker_request request;
+	struct err err;
+	size_t no_fds = 0;
+	int none[1];
+	ssize_t n;
+	char probe;
+
+	/* A longer message would be cut to a valid size: MSG_TRUNC tells its true one. */
+	n = recv(b->socket, &probe, sizeof(probe), MSG_PEEK | MSG_TRUNC);
+	if (n == 0 || (n < 0 && errno != EINTR))
+		return false;
+	if (n < 0)
+		return true;
+	memset(&request, 0, sizeof(request));
+	if (fd_recv(b->socket, &request, sizeof(request), none, &no_fds) == n &&
+	    n == (ssize_t)sizeof(request)) {
+		serve(b, &request);
+		return true;
+	}
+	(void)err_set(&err, EMSGSIZE,
+		      "a request of %zd bytes: it has to have %zu and no descriptor", n,
+		      sizeof(request));
+	reply(b, 0, 0, -EMSGSIZE, &err, NULL);
+	return true;
+}
+
+/* ---------------------------------------------------------------- loop */
+
+/* Fills in what the running helpers wait for; returns how many and, in *timeout_ms, the time to the
+ * first that is late (-1: none). */
+static nfds_t poll_helpers(struct broker *b, struct pollfd *p, struct entry **which,
+			   int *timeout_ms)
+{
+	uint64_t now = clock_monotonic_ns(), first = UINT64_MAX;
+	nfds_t count = 0;
+
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		struct entry *e = &b->entries[i];
+
+		if (e->state != ENTRY_ATTACHING)
+			continue;
+		p[count] = (struct pollfd){.fd = e->helper.result_fd, .events = POLLIN};
+		which[count++] = e;
+		if (e->helper.kill_at_ns < first)
+			first = e->helper.kill_at_ns;
+	}
+	*timeout_ms = -1;
+	if (first != UINT64_MAX)
+		*timeout_ms = first <= now ? 0 : (int)((first - now) / NS_PER_MS) + 1;
+	return count;
+}
+
+static void finish_helpers(struct broker *b, const struct pollfd *p, struct entry *const *which,
+			   nfds_t count)
+{
+	for (nfds_t i = 0; i < count; i++)
+		if (p[i].revents || clock_monotonic_ns() >= which[i]->helper.kill_at_ns)
+			finish_attach(b, which[i]);
+}
+
+/* One round. False when the engine is gone. */
+static bool run_once(struct broker *b)
+{
+	struct entry *which[BROKER_TARGETS_MAX];
+	struct pollfd p[BROKER_TARGETS_MAX + 1];
+	int timeout_ms;
+	nfds_t count;
+
+	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
+	count = poll_helpers(b, p + 1, which, &timeout_ms);
+	if (poll(p, count + 1, timeout_ms) < 0)
+		return errno == EINTR;
+	finish_helpers(b, p + 1, which, count);
+	return !p[0].revents || receive(b);
+}
+
+/* Ends what still runs, and lets it remove what it has put into other file systems. */
+static void shut_down(struct broker *b)
+{
+	struct entry *which[BROKER_TARGETS_MAX];
+	struct pollfd p[BROKER_TARGETS_MAX];
+	uint64_t until = clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS;
+	int timeout_ms;
+	nfds_t count;
+
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		if (b->entries[i].state == ENTRY_ATTACHING) {
+			broker_helper_cancel(&b->entries[i].helper);
+			b->entries[i].helper.kill_at_ns = until;
+		}
+	while ((count = poll_helpers(b, p, which, &timeout_ms)) > 0) {
+		if (poll(p, count, timeout_ms) >= 0)
+			finish_helpers(b, p, which, count);
+	}
+}
+
+static bool is_request_socket(int fd)
+{
+	socklen_t size = sizeof(int);
+	int type = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+int broker_main(int socket_fd, const char *bundle_dir)
+{
+	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
+	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+	struct err err;
+
+	if (!b || !is_request_socket(socket_fd)) {
+		log_error("the broker is started by jxperfd itself, not by hand");
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
+	if (broker_privilege_reduce(&err) < 0)
+		log_warn("%s", err.message);
+	b->socket = socket_fd;
+	b->bundle_dir = bundle_dir;
+	while (run_once(b))
+		;
+	shut_down(b);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,164 @@
+#include "daemon/broker_helper.h"
+
+#include "attach/helper_proto.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define HELPER          "jxperf-attach"
+#define HELPER_FD       3
+#define HELPER_GRACE_MS 3000 /* past its own deadline, for the cleanup */
+#define NUMBER_BYTES    16
+
+static void default_signals(sigset_t *set)
+{
+	(void)sigemptyset(set);
+	(void)sigaddset(set, SIGTERM); /* Valid numbers: cannot fail. */
+	(void)sigaddset(set, SIGINT);
+	(void)sigaddset(set, SIGHUP);
+	(void)sigaddset(set, SIGPIPE);
+}
+
+/* The helper gets an empty environment, no signal blocked or ignored, a process group of its own
+ * (^C on our terminal is not meant for it) and, beside the standard three, one descriptor. */
+static int spawn(pid_t *pid, const char *path, char *const argv[], int result_fd)
+{
+	char *const environment[] = {NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, standard;
+	int r;
+
+	(void)sigemptyset(&none);
+	default_signals(&standard);
+	r = posix_spawn_file_actions_init(&actions);
+	if (r)
+		return -r;
+	r = posix_spawnattr_init(&attributes);
+	if (r) {
+		(void)posix_spawn_file_actions_destroy(&actions);
+		return -r;
+	}
+	r = posix_spawn_file_actions_adddup2(&actions, result_fd, HELPER_FD);
+	/* These only store their arguments. */
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setsigdefault(&attributes, &standard);
+	(void)posix_spawnattr_setpgroup(&attributes, 0);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+							POSIX_SPAWN_SETPGROUP);
+	if (!r)
+		r = posix_spawn(pid, path, &actions, &attributes, argv, environment);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
+}
+
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+			struct err *err)
+{
+	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
+	    fd_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)HELPER,
+			      (char *)"--pid",
+			      target_text,
+			      (char *)"--bundle",
+			      (char *)bundle_dir,
+			      (char *)"--timeout-ms",
+			      timeout_text,
+			      (char *)"--result-fd",
+			      fd_text,
+			      NULL};
+	pid_t pid;
+	int pair[2], r;
+
+	(void)snprintf(target_text, sizeof(target_text), "%d", target);
+	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", ATTACH_TIMEOUT_MS_DEFAULT);
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", HELPER_FD);
+	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
+	if (r < 0 || (size_t)r >= sizeof(path))
+		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set_errno(err, errno, "cannot make a socket pair");
+	r = spawn(&pid, path, argv, pair[1]);
+	cleanup_close(&pair[1]);
+	if (r < 0) {
+		cleanup_close(&pair[0]);
+		return err_set_errno(err, -r, "cannot run '%s'; reinstall jxperf", path);
+	}
+	*h = (struct broker_helper){
+	    .target = target,
+	    .pid = pid,
+	    .result_fd = pair[0],
+	    .kill_at_ns =
+		clock_monotonic_ns() + (ATTACH_TIMEOUT_MS_DEFAULT + HELPER_GRACE_MS) * NS_PER_MS,
+	};
+	return 0;
+}
+
+void broker_helper_cancel(struct broker_helper *h)
+{
+	h->cancelled = true;
+	(void)kill(h->pid, SIGTERM); /* Not reaped yet, so it is ours and exists. */
+}
+
+static int describe_death(pid_t target, int status, bool killed, struct err *err)
+{
+	if (killed)
+		return err_set(
+		    err, ETIMEDOUT,
+		    "the attach helper for process %d did not end in time and was killed", target);
+	if (WIFSIGNALED(status))
+		return err_set(err, EIO,
+			       "the attach helper for process %d was killed by signal %d (%s)",
+			       target, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return err_set(err, EIO,
+		       "the attach helper for process %d ended without a result (exit status %d)",
+		       target, WEXITSTATUS(status));
+}
+
+/* What the helper says. It ran as the target's user, so nothing is taken for granted. */
+static int read_result(const struct broker_helper *h, ssize_t n, struct attach_result *result,
+		       int *fd, size_t fds, struct err *err)
+{
+	result->message[sizeof(result->message) - 1] = '\0';
+	if (n != (ssize_t)sizeof(*result) || result->error < 0 ||
+	    (result->error == 0) != (fds == 1))
+		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
+			       h->target);
+	if (result->error)
+		return err_set(err, result->error, "%s", result->message);
+	return TAKE_FD(*fd);
+}
+
+int broker_helper_finish(struct broker_helper *h, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct attach_result result;
+	size_t fds = 1;
+	int status = 0;
+	ssize_t n;
+	bool late;
+
+	if (recv(h->result_fd, &result, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
+		n = -errno; /* Nothing there: it is late. */
+	else
+		n = fd_recv(h->result_fd, &result, sizeof(result), &fd, &fds);
+	late = n == -EAGAIN;
+	cleanup_close(&h->result_fd);
+	h->result_fd = -1;
+	/* It has nothing left to do: it sends its result last, and closes the socket by ending. A
+	 * process that is ending already keeps its own status. */
+	(void)kill(h->pid, SIGKILL);
+	while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (n <= 0)
+		return describe_death(h->target, status, late, err);
+	return read_result(h, n, &result, &fd, fds, err);
+}

@@ -1,0 +1,34 @@
+/*
+ * One run of jxperf-attach, as the broker sees it: started, waited for through its result socket,
+ * reaped. Broker only; one thread.
+ */
+#ifndef JXPERF_DAEMON_BROKER_HELPER_H
+#define JXPERF_DAEMON_BROKER_HELPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+
+struct broker_helper {
+	pid_t target;
+	pid_t pid;           /* of the helper */
+	int result_fd;       /* readable when it is done, however it ended */
+	bool cancelled;      /* asked to stop: no result is wanted any more */
+	uint64_t kill_at_ns; /* it has outlived its own deadline by then */
+};
+
+/* Starts BUNDLE/jxperf-attach on target. 0 or -errno; h is unchanged on failure, and belongs to
+ * broker_helper_finish otherwise. */
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+			struct err *err);
+
+/* Asks it to clean up and end: its result_fd becomes readable soon after. */
+void broker_helper_cancel(struct broker_helper *h);
+
+/* To be called when result_fd is readable or kill_at_ns has passed: takes the result, ends the
+ * process and reaps it. The agent's connected socket, owned by the caller, or -errno. */
+int broker_helper_finish(struct broker_helper *h, struct err *err);
+
+#endif

@@ -1,0 +1,90 @@
+#include "daemon/broker_perf.h"
+
+#include "common/fd.h"
+#include "common/perf_events.h"
+#include "common/proc.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+
+int broker_perf_check(const struct broker_request *request, struct err *err)
+{
+	if (request->namespace_tid <= 0)
+		return err_set(err, EINVAL, "'%d' is not a thread id", request->namespace_tid);
+	if (request->clock_period_ns == 0 &&
+	    (request->breakpoints == 0 || request->breakpoints > PERF_DEBUG_REGISTERS))
+		return err_set(err, EINVAL, "'%u' breakpoints: a thread has 1 to %d",
+			       request->breakpoints, PERF_DEBUG_REGISTERS);
+	if (request->clock_period_ns != 0 && request->breakpoints != 0)
+		return err_set(err, EINVAL, "clock event and breakpoints are opened separately");
+	if (request->clock_period_ns != 0 &&
+	    (request->clock_period_ns < BROKER_CLOCK_PERIOD_MIN_NS ||
+	     request->clock_period_ns > INT64_MAX))
+		return err_set(err, EINVAL, "a clock period of %llu ns is out of range",
+			       (unsigned long long)request->clock_period_ns);
+	return 0;
+}
+
+static int open_failed(pid_t pid, pid_t namespace_tid, int error, struct err *err)
+{
+	static const struct {
+		int error;
+		const char *advice;
+	} table[] = {
+	    {ENOSPC, "its debug registers are in use, by a debugger or another profiler"},
+	    {EACCES, "the kernel forbids it; run jxperfd as root or with CAP_PERFMON and CAP_KILL"},
+	    {EPERM, "the kernel forbids it; run jxperfd as root or with CAP_PERFMON and CAP_KILL"},
+	    {ESRCH, "the thread has ended"},
+	    {EMFILE, "too many descriptors are open; raise the limit (LimitNOFILE=)"},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (table[i].error == error)
+			return err_set(err, error,
+				       "cannot open perf events for thread %d of process %d: %s",
+				       namespace_tid, pid, table[i].advice);
+	return err_set_errno(err, error, "cannot open perf events for thread %d of process %d",
+			     namespace_tid, pid);
+}
+
+/* Breakpoints are created disabled and at address 0; the receiver moves them. */
+static void event_attr(struct perf_event_attr *attr, const struct broker_request *request,
+		       uint32_t i)
+{
+	if (request->clock_period_ns)
+		perf_attr_clock(attr, request->clock_period_ns, request->sig_data);
+	else
+		perf_attr_breakpoint(attr, HW_BREAKPOINT_W, 0, 1, request->sig_data + i);
+}
+
+int broker_perf_open(const struct broker_request *request, int *fds, struct err *err)
+{
+	uint32_t count = request->clock_period_ns ? 1 : request->breakpoints;
+	pid_t tid = proc_find_thread(request->pid, request->namespace_tid);
+	int opened[PERF_DEBUG_REGISTERS];
+	struct perf_event_attr attr;
+	struct proc_status status;
+
+	if (tid < 0)
+		return open_failed(request->pid, request->namespace_tid, ESRCH, err);
+	for (uint32_t i = 0; i < count; i++) {
+		event_attr(&attr, request, i);
+		opened[i] = perf_open(&attr, tid);
+		if (opened[i] < 0) {
+			int error = -opened[i];
+
+			fd_close_all(opened, i);
+			return open_failed(request->pid, request->namespace_tid, error, err);
+		}
+	}
+	/* The tid may have passed to another process between lookup and opening; what is open now
+	 * stays with the thread it was opened for. */
+	if (proc_read_status(request->pid, tid, &status) < 0 ||
+	    status.namespace_tid != request->namespace_tid) {
+		fd_close_all(opened, count);
+		return open_failed(request->pid, request->namespace_tid, ESRCH, err);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		fds[i] = opened[i];
+	return (int)count;
+}
