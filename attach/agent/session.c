@@ -10,6 +10,7 @@
 
 #include "attach/agent/link.h"
 #include "attach/agent/roster.h"
+#include "attach/agent/safe_read.h"
 #include "attach/agent/vm.h"
 #include "attach/agent/vmstructs.h"
 #include "attach/agent/window.h"
@@ -119,13 +120,13 @@ static void converse(struct session *s)
 
 static void run(struct session *s, JNIEnv *jni)
 {
-	if (link_connect(&s->link, s->socket_path) == 0) {
-		if (vm_open(&s->vm, s->jvm, jni, NULL) == 0) {
-			converse(s);
-			if (!roster_vm_is_dead())
-				vm_close(&s->vm);
-			window_release_memory();
-		}
+	if (link_connect(&s->link, s->socket_path) < 0)
+		return;
+	if (vm_open(&s->vm, s->jvm, jni, NULL) == 0) {
+		converse(s);
+		if (!roster_vm_is_dead())
+			vm_close(&s->vm);
+		window_release_memory();
 	}
 }
 
@@ -137,11 +138,13 @@ static void *session_main(void *arg)
 	JNIEnv *jni;
 
 	s->link.fd = -1;
-	if ((*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
+	if (safe_read_init() == 0 &&
+	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
 		run(s, jni);
 		if (!roster_vm_is_dead())
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
+	safe_read_release();
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach again. */
 	atomic_store(&active, false);
 	link_close(&s->link);

@@ -13,7 +13,6 @@
 #include "attach/agent/method_set.h"
 #include "attach/agent/monitor.h"
 #include "attach/agent/roster.h"
-#include "attach/agent/safe_read.h"
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/signals.h"
@@ -93,9 +92,6 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	if (!settings.walker.get_trace || !vmstructs_code_cache(&low, &high))
 		return err_set(err, EOPNOTSUPP, "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot jxperf knows");
 	vmstructs_regions(&settings.regions);
-	r = safe_read_init();
-	if (r < 0)
-		return err_set_errno(err, -r, "cannot read the JVM's own memory");
 	if ((r = codemap_init(low, high)) < 0 || (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 ||
 	    (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
@@ -278,7 +274,6 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 	}
 	roster_close();
 	drain_free(w.drain);
-	safe_read_release();
 	return r;
 }
 
