@@ -1,6 +1,5 @@
 #include "attach/agent/sampler.h"
 
-#include "attach/agent/codemap.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 
@@ -104,11 +103,9 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
 	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
-	struct code_blob blob;
 
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-	if (!codemap_find((uint64_t)uc->uc_mcontext.gregs[REG_RIP], &blob) ||
-	    blob.type != CODE_COMPILED) {
+	if (!search_is_java_code((uint64_t)uc->uc_mcontext.gregs[REG_RIP])) {
 		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
 		return;
 	}

@@ -34,7 +34,7 @@ static bool is_wanted(const struct insn *in, enum access_type wanted)
 	return wanted == ACCESS_LOAD ? in->memory.reads : in->memory.writes;
 }
 
-static bool in_java_code(uint64_t ip)
+bool search_is_java_code(uint64_t ip)
 {
 	struct code_blob blob;
 
@@ -132,7 +132,7 @@ enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_ty
 	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
 		struct insn in;
 
-		if (!in_java_code(w.ip) || !search_fetch(w.ip, &in))
+		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
 			return SEARCH_FAILED;
 		if (is_wanted(&in, wanted)) {
 			if (!w.moved) {

@@ -38,6 +38,9 @@ enum search_result {
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
 			       struct insn *found, uint64_t *stop_ip);
 
+/* Is there compiled Java code or a stub that works for it (array copies and fills) at ip? */
+bool search_is_java_code(uint64_t ip);
+
 /* Decodes the instruction at ip from live memory. False when it cannot be read or decoded. */
 bool search_fetch(uint64_t ip, struct insn *out);
 
