@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE          "usage: jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD]\n"
+#define USAGE                                                                           \
+	"usage: jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD]" \
+	" [--probe]\n"
 #define TIMEOUT_MS_MAX 600000
 #define BACKSTOP_S     5 /* past the deadline, should a file system not answer */
 #define EXIT_USAGE     2
@@ -19,6 +21,7 @@ struct options {
 	const char *bundle;
 	long timeout_ms;
 	long result_fd; /* -1: print */
+	bool probe;
 };
 
 static bool parse_number(const char *text, long min, long max, long *value)
@@ -41,6 +44,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    {"bundle", required_argument, NULL, 'b'},
 	    {"timeout-ms", required_argument, NULL, 't'},
 	    {"result-fd", required_argument, NULL, 'r'},
+	    {"probe", no_argument, NULL, 'P'},
 	    {NULL, 0, NULL, 0},
 	};
 	bool good = true;
@@ -56,27 +60,51 @@ static bool parse_options(int argc, char **argv, struct options *o)
 			good = parse_number(optarg, 1, TIMEOUT_MS_MAX, &o->timeout_ms);
 		else if (c == 'r')
 			good = parse_number(optarg, 0, INT_MAX, &o->result_fd);
+		else if (c == 'P')
+			o->probe = true;
 		else
 			good = false;
 	}
 	return good && optind == argc && o->pid && o->bundle;
 }
 
-static int report(int result_fd, int agent, const struct err *err)
+/* What is told to whoever started us. */
+struct outcome {
+	int agent; /* socket, or -errno */
+	char text[ERR_MESSAGE_MAX];
+};
+
+static void run(const struct options *o, struct outcome *out)
 {
-	struct attach_result result = {.error = agent < 0 ? -agent : 0};
+	unsigned timeout_ms = (unsigned)o->timeout_ms;
+	pid_t pid = (pid_t)o->pid;
+	struct err err = {""};
+
+	if (o->probe) {
+		out->agent = session_probe(pid, o->bundle, timeout_ms, out->text, &err);
+	} else {
+		out->agent = session_attach(pid, o->bundle, timeout_ms, &err);
+		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
+			       pid);
+	}
+	if (out->agent < 0)
+		strcpy(out->text, err.message);
+}
+
+static int report(const struct options *o, const struct outcome *out)
+{
+	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0};
+	bool with_fd = out->agent >= 0 && !o->probe;
 	ssize_t n;
 
-	if (agent < 0)
-		strcpy(result.message, err->message);
-	n = fd_send(result_fd, &result, sizeof(result), &agent, agent < 0 ? 0 : 1);
+	strcpy(result.message, out->text);
+	n = fd_send((int)o->result_fd, &result, sizeof(result), &out->agent, with_fd ? 1 : 0);
 	return n == sizeof(result) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
 {
-	_cleanup_close_ int agent = -1;
-	struct err err = {""};
+	struct outcome out = {.agent = -1};
 	struct options o;
 
 	if (!parse_options(argc, argv, &o)) {
@@ -84,13 +112,13 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	(void)alarm((unsigned)(o.timeout_ms / 1000) + BACKSTOP_S); /* Ends us: never blocked. */
-	agent = session_attach((pid_t)o.pid, o.bundle, (unsigned)o.timeout_ms, &err);
+	run(&o, &out);
 	if (o.result_fd >= 0)
-		return report((int)o.result_fd, agent, &err);
-	if (agent < 0) {
-		(void)fprintf(stderr, "jxperf-attach: %s\n", err.message);
+		return report(&o, &out);
+	if (out.agent < 0) {
+		(void)fprintf(stderr, "jxperf-attach: %s\n", out.text);
 		return EXIT_FAILURE;
 	}
-	(void)printf("the agent of process %ld is connected\n", o.pid);
+	(void)puts(out.text);
 	return EXIT_SUCCESS;
 }

@@ -39,6 +39,14 @@ static void add_reason(char *reasons, size_t size, const struct err *why)
 	(void)snprintf(reasons + used, size - used, "%s%s", used ? ", " : "", why->message);
 }
 
+static int no_place(const struct session *s, bool copy, const char *reasons, struct err *err)
+{
+	return err_set(
+	    err, EACCES,
+	    "process %d has no directory for the agent's %s: %s; give it a writable /tmp%s",
+	    s->target.jvm.pid, copy ? "files" : "socket", reasons, copy ? " without noexec" : "");
+}
+
 /* Makes the private directory, with a copy of the bundle when the target needs one. */
 static int make_place(struct session *s, bool copy, struct err *err)
 {
@@ -58,23 +66,42 @@ static int make_place(struct session *s, bool copy, struct err *err)
 		if (why.message[0])
 			add_reason(reasons, sizeof(reasons), &why);
 	}
-	return err_set(
-	    err, EACCES,
-	    "process %d has no directory for the agent's %s: %s; give it a writable /tmp%s",
-	    s->target.jvm.pid, copy ? "files" : "socket", reasons, copy ? " without noexec" : "");
+	return no_place(s, copy, reasons, err);
 }
 
-/* Where the target is to find the library. A library that it has loaded before must keep its path:
- * glibc knows loaded objects by name, and another name would be another copy. */
+/* The directory that make_place would use, if nothing goes wrong there. */
+static int find_place(struct session *s, bool copy, char path[PRIVATE_DIR_PATH_BYTES],
+		      struct err *err)
+{
+	char reasons[ERR_MESSAGE_MAX / 2] = "";
+
+	for (unsigned i = 0; i < PRIVATE_DIR_CANDIDATES; i++) {
+		_cleanup_close_ int parent = -1;
+		struct err why = {""};
+
+		if (private_dir_probe(&s->target, i, copy, &parent, path, &why) == 0)
+			return 0;
+		if (why.message[0])
+			add_reason(reasons, sizeof(reasons), &why);
+	}
+	return no_place(s, copy, reasons, err);
+}
+
+/* A library that the target has loaded before must keep its path: glibc knows loaded objects by
+ * name, also after their files are gone, and another name would be another copy. */
+static bool needs_copy(const struct session *s)
+{
+	return !s->target.jvm.agent_path[0] && !bundle_visible(&s->bundle, s->target.root_fd);
+}
+
 static int choose_library(struct session *s, struct err *err)
 {
-	bool loaded = s->target.jvm.agent_path[0];
-	bool copy = !loaded && !bundle_visible(&s->bundle, s->target.root_fd);
+	bool copy = needs_copy(s);
 	int r = make_place(s, copy, err);
 
 	if (r < 0)
 		return r;
-	if (loaded) /* Both arrays hold any path. */
+	if (s->target.jvm.agent_path[0]) /* Both arrays hold any path. */
 		return target_fs_inside_root(s->target.root_fd, s->target.jvm.agent_path,
 					     s->library, sizeof(s->library));
 	r = snprintf(s->library, sizeof(s->library), "%s/%s", copy ? s->dir.path : s->bundle.path,
@@ -138,42 +165,85 @@ static int load_agent(struct session *s, struct err *err)
 	return protocol_load(jvm, &s->target, &s->watch, s->library, options, err);
 }
 
-static int run(struct session *s, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
-	       struct err *err)
+/* Everything up to the point where something changes in the target. */
+static int prepare(struct session *s, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+		   struct err *err)
 {
-	int r = watch_open(&s->watch, pid, timeout_ms, err);
+	int r;
 
+	*s = (struct session){
+	    .watch = {.pidfd = -1, .signal_fd = -1},
+	    .target = {.root_fd = -1, .cwd_fd = -1},
+	    .dir = {.parent_fd = -1, .fd = -1},
+	    .listener = -1,
+	};
+	r = watch_open(&s->watch, pid, timeout_ms, err);
 	if (r == 0)
 		r = target_open(&s->target, pid, err);
 	if (r == 0)
 		r = bundle_open(&s->bundle, bundle_dir, err);
 	if (r == 0)
 		r = target_become_owner(&s->target, err);
-	if (r == 0)
-		r = choose_library(s, err);
-	if (r == 0)
-		r = open_listener(s, err);
-	if (r == 0)
-		r = load_agent(s, err);
-	return r < 0 ? r : accept_agent(s, err);
+	return r;
+}
+
+static void clean_up(struct session *s)
+{
+	private_dir_remove(&s->dir);
+	cleanup_close(&s->listener);
+	bundle_close(&s->bundle);
+	target_close(&s->target);
+	watch_close(&s->watch);
 }
 
 int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err)
 {
-	struct session s = {
-	    .watch = {.pidfd = -1, .signal_fd = -1},
-	    .target = {.root_fd = -1, .cwd_fd = -1},
-	    .dir = {.parent_fd = -1, .fd = -1},
-	    .listener = -1,
-	};
 	mode_t mask = umask(077);
-	int r = run(&s, pid, bundle_dir, timeout_ms, err);
+	struct session s;
+	int r = prepare(&s, pid, bundle_dir, timeout_ms, err);
 
-	private_dir_remove(&s.dir);
-	cleanup_close(&s.listener);
-	bundle_close(&s.bundle);
-	target_close(&s.target);
-	watch_close(&s.watch);
+	if (r == 0)
+		r = choose_library(&s, err);
+	if (r == 0)
+		r = open_listener(&s, err);
+	if (r == 0)
+		r = load_agent(&s, err);
+	if (r == 0)
+		r = accept_agent(&s, err);
+	clean_up(&s);
 	(void)umask(mask); /* Cannot fail. */
+	return r;
+}
+
+static int describe_place(struct session *s, char text[ERR_MESSAGE_MAX], struct err *err)
+{
+	bool copy = needs_copy(s);
+	char path[PRIVATE_DIR_PATH_BYTES];
+	struct err said; /* formatted like a message, on one line */
+	int r = find_place(s, copy, path, err);
+
+	if (r < 0)
+		return r;
+	if (copy)
+		(void)err_set(&said, 0, "it cannot read '%s': a copy goes to '%s' while attaching",
+			      s->bundle.path, path);
+	else
+		(void)err_set(
+		    &said, 0, "%s '%s'; the socket goes to '%s' while attaching",
+		    s->target.jvm.agent_path[0] ? "loaded before, from" : "it can read",
+		    s->target.jvm.agent_path[0] ? s->target.jvm.agent_path : s->bundle.path, path);
+	strcpy(text, said.message);
+	return 0;
+}
+
+int session_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+		  char text[ERR_MESSAGE_MAX], struct err *err)
+{
+	struct session s;
+	int r = prepare(&s, pid, bundle_dir, timeout_ms, err);
+
+	if (r == 0)
+		r = describe_place(&s, text, err);
+	clean_up(&s);
 	return r;
 }

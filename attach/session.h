@@ -15,4 +15,10 @@
  * -errno. */
 int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err);
 
+/* Says where socket and agent would go, without making anything there or asking the JVM for
+ * anything. Changes ids and signals as session_attach does. 0 with one sentence in text, or -errno.
+ */
+int session_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+		  char text[ERR_MESSAGE_MAX], struct err *err);
+
 #endif

@@ -6,16 +6,18 @@
 #include "common/fd.h"
 
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define HELPER          "jxperf-attach"
-#define HELPER_FD       3
-#define HELPER_GRACE_MS 3000 /* past its own deadline, for the cleanup */
-#define NUMBER_BYTES    16
+#define HELPER           "jxperf-attach"
+#define HELPER_FD        3
+#define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
+#define PROBE_TIMEOUT_MS 3000
+#define NUMBER_BYTES     16
 
 static void default_signals(sigset_t *set)
 {
@@ -60,8 +62,8 @@ static int spawn(pid_t *pid, const char *path, char *const argv[], int result_fd
 	return -r;
 }
 
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
-			struct err *err)
+static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
+		 bool probe, struct err *err)
 {
 	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
 	    fd_text[NUMBER_BYTES];
@@ -74,12 +76,13 @@ int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundl
 			      timeout_text,
 			      (char *)"--result-fd",
 			      fd_text,
+			      probe ? (char *)"--probe" : NULL,
 			      NULL};
 	pid_t pid;
 	int pair[2], r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
-	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", ATTACH_TIMEOUT_MS_DEFAULT);
+	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", HELPER_FD);
 	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
@@ -97,9 +100,15 @@ int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundl
 	    .pid = pid,
 	    .result_fd = pair[0],
 	    .kill_at_ns =
-		clock_monotonic_ns() + (ATTACH_TIMEOUT_MS_DEFAULT + HELPER_GRACE_MS) * NS_PER_MS,
+		clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
 	};
 	return 0;
+}
+
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+			struct err *err)
+{
+	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, false, err);
 }
 
 void broker_helper_cancel(struct broker_helper *h)
@@ -123,34 +132,17 @@ static int describe_death(pid_t target, int status, bool killed, struct err *err
 		       target, WEXITSTATUS(status));
 }
 
-/* What the helper says. It ran as the target's user, so nothing is taken for granted. */
-static int read_result(const struct broker_helper *h, ssize_t n, struct attach_result *result,
-		       int *fd, size_t fds, struct err *err)
+/* Takes what the helper sent, ends and reaps it. 0, with its descriptors in *fd and *fds, when it
+ * reported success. It ran as the target's user, so nothing is taken for granted. */
+static int collect(struct broker_helper *h, struct attach_result *result, int *fd, size_t *fds,
+		   struct err *err)
 {
-	result->message[sizeof(result->message) - 1] = '\0';
-	if (n != (ssize_t)sizeof(*result) || result->error < 0 ||
-	    (result->error == 0) != (fds == 1))
-		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
-			       h->target);
-	if (result->error)
-		return err_set(err, result->error, "%s", result->message);
-	return TAKE_FD(*fd);
-}
-
-int broker_helper_finish(struct broker_helper *h, struct err *err)
-{
-	_cleanup_close_ int fd = -1;
-	struct attach_result result;
-	size_t fds = 1;
 	int status = 0;
 	ssize_t n;
-	bool late;
 
-	if (recv(h->result_fd, &result, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
-		n = -errno; /* Nothing there: it is late. */
-	else
-		n = fd_recv(h->result_fd, &result, sizeof(result), &fd, &fds);
-	late = n == -EAGAIN;
+	/* Only a late helper has nothing to read here, not even end of file. */
+	n = recv(h->result_fd, result, 1, MSG_PEEK | MSG_DONTWAIT);
+	n = n < 0 ? -errno : fd_recv(h->result_fd, result, sizeof(*result), fd, fds);
 	cleanup_close(&h->result_fd);
 	h->result_fd = -1;
 	/* It has nothing left to do: it sends its result last, and closes the socket by ending. A
@@ -159,6 +151,48 @@ int broker_helper_finish(struct broker_helper *h, struct err *err)
 	while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (n <= 0)
-		return describe_death(h->target, status, late, err);
-	return read_result(h, n, &result, &fd, fds, err);
+		return describe_death(h->target, status, n == -EAGAIN, err);
+	result->message[sizeof(result->message) - 1] = '\0';
+	if (n != (ssize_t)sizeof(*result) || result->error < 0)
+		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
+			       h->target);
+	if (result->error)
+		return err_set(err, result->error, "%s", result->message);
+	return 0;
+}
+
+int broker_helper_finish(struct broker_helper *h, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct attach_result result;
+	size_t fds = 1;
+	int r = collect(h, &result, &fd, &fds, err);
+
+	if (r < 0)
+		return r;
+	if (fds != 1)
+		return err_set(err, EPROTO, "the attach helper for process %d gave no connection",
+			       h->target);
+	return TAKE_FD(fd);
+}
+
+int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+			struct err *err)
+{
+	struct attach_result result;
+	struct broker_helper h;
+	struct pollfd p;
+	size_t fds = 0;
+	int none[1];
+	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, true, err);
+
+	if (r < 0)
+		return r;
+	p = (struct pollfd){.fd = h.result_fd, .events = POLLIN};
+	while (poll(&p, 1, PROBE_TIMEOUT_MS) < 0 && errno == EINTR)
+		;
+	r = collect(&h, &result, none, &fds, err);
+	if (r == 0)
+		strcpy(text, result.message);
+	return r;
 }

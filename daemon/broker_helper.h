@@ -1,6 +1,5 @@
 /*
- * One run of jxperf-attach, as the broker sees it: started, waited for through its result socket,
- * reaped. Broker only; one thread.
+ * One run of jxperf-attach: started, waited for through its result socket, reaped.
  */
 #ifndef JXPERF_DAEMON_BROKER_HELPER_H
 #define JXPERF_DAEMON_BROKER_HELPER_H
@@ -30,5 +29,10 @@ void broker_helper_cancel(struct broker_helper *h);
 /* To be called when result_fd is readable or kill_at_ns has passed: takes the result, ends the
  * process and reaps it. The agent's connected socket, owned by the caller, or -errno. */
 int broker_helper_finish(struct broker_helper *h, struct err *err);
+
+/* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and
+ * agent would go, or -errno. Used by `check`, outside of the broker. */
+int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+			struct err *err);
 
 #endif
