@@ -1,0 +1,297 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/app_name.h"
+#include "daemon/intake.h"
+#include "daemon/report.h"
+#include "proto/limits.h"
+#include "tests/unit/sample_batch.h"
+
+/* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
+ * difference before it is committed. Tests run from the top of the source tree. */
+#define GOLDEN_DIR  "tests/unit/golden/"
+#define ENOUGH      (1u << 20)
+#define GOLDEN_SIZE 65536
+
+#define DEAD         JXP__KIND__KIND_DEAD_STORE
+#define SILENT_STORE JXP__KIND__KIND_SILENT_STORE
+#define SILENT_LOAD  JXP__KIND__KIND_SILENT_LOAD
+
+static void add_pairs(struct sample_batch *s)
+{
+	for (int i = 0; i < 3; i++)
+		(void)sample_pair(s, DEAD, 2, 2, 8, 1);
+	(void)sample_pair(s, DEAD, 2, 3, 8, 0);
+	sample_pair(s, DEAD, 2, 2, 4, 1)->region = JXP__REGION__REGION_STACK;
+	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
+	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 0);
+	(void)sample_pair(s, SILENT_LOAD, 0, 3, 2, 1);
+	sample_pair(s, SILENT_LOAD, 3, 3, 8, 1)->jvm_access = 1;
+	sample_pair(s, SILENT_LOAD, 3, 77, 1, 0)->region = JXP__REGION__REGION_OTHER;
+}
+
+static struct window *crafted_window(void)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true},
+					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .period_ns = 5 * NS_PER_MS,
+					   .duration_ns = 30 * NS_PER_S,
+					   .budget = 0.01,
+					   .registers = 4,
+					   .max_frames = 128};
+	struct window *w = window_new(3, 4242, &settings);
+	struct sample_batch sample;
+	struct intake intake;
+
+	window_start(w);
+	app_name_from_command(w->app, sizeof(w->app), "org.example.Main");
+	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
+	(void)snprintf(w->vm, sizeof(w->vm), "OpenJDK 64-Bit Server VM");
+	(void)snprintf(w->gc, sizeof(w->gc), "G1");
+	sample_batch_init(&sample);
+	add_pairs(&sample);
+	for (uint64_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		sample.counters[i] = 100 + i;
+	sample.counters[JXP__COUNTER__COUNTER_RING_FULL] = 2;
+	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
+	sample.batch.cpu_ns = 29 * NS_PER_S;
+	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	intake_release(&intake);
+	window_end(w, "the target closed the connection: it exited or was killed");
+	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S + 123 * NS_PER_MS;
+	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
+	w->start_ns = 1000 * NS_PER_S;
+	w->end_ns = 1012 * NS_PER_S;
+	return w;
+}
+
+static void assert_golden(const char *name, const char *text)
+{
+	static char expected[GOLDEN_SIZE];
+	char path[128];
+	size_t size;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), GOLDEN_DIR "%s", name);
+	if (getenv("UPDATE_GOLDEN")) {
+		file = fopen(path, "we");
+		assert_non_null(file);
+		assert_true(fputs(text, file) >= 0);
+		assert_int_equal(fclose(file), 0);
+	}
+	file = fopen(path, "re");
+	assert_non_null(file);
+	size = fread(expected, 1, sizeof(expected) - 1, file);
+	expected[size] = '\0';
+	assert_int_equal(fclose(file), 0);
+	assert_string_equal(text, expected);
+}
+
+static char *report_of(const struct window *w, Jxp__Format format, size_t pairs)
+{
+	struct err err = {""};
+	size_t size;
+	char *text;
+
+	if (report_new(w, format, pairs, ENOUGH, &text, &size, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(strlen(text), size);
+	return text;
+}
+
+static void the_text_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_golden("report.txt", text);
+	free(text);
+	window_free(w);
+}
+
+static void the_json_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	(void)state;
+	assert_golden("report.json", text);
+	free(text);
+	window_free(w);
+}
+
+static void the_collapsed_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_COLLAPSED, 0);
+
+	(void)state;
+	assert_golden("report.collapsed", text);
+	free(text);
+	window_free(w);
+}
+
+/* The object of one kind of a parsed report; borrowed. */
+static json_t *kind_of(json_t *report, size_t index)
+{
+	return json_array_get(json_object_get(report, "inefficiency"), index);
+}
+
+static void fractions_are_equations_1_and_2(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *dead = kind_of(report, 0);
+	json_t *pairs = json_object_get(dead, "pairs");
+
+	(void)state;
+	/* 3 * 8 + 4 of 4 * 8 + 4 bytes were dead; the heap pair has 24 of them. */
+	assert_float_equal(json_real_value(json_object_get(dead, "fraction")), 28.0 / 36,
+			   0.000001F);
+	assert_int_equal(json_array_size(pairs), 2);
+	assert_float_equal(json_real_value(json_object_get(json_array_get(pairs, 0), "fraction")),
+			   24.0 / 36, 0.000001F);
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 1);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *dead = kind_of(report, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(dead, "pairs")), 1);
+	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_total")), 2);
+	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_omitted")), 1);
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void only_the_kinds_that_were_asked_for_are_reported(void **state)
+{
+	struct window *w = crafted_window();
+	json_t *report;
+	char *text;
+
+	(void)state;
+	w->settings.kinds[DEAD] = w->settings.kinds[SILENT_LOAD] = false;
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	report = json_loads(text, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(report, "inefficiency")), 1);
+	assert_string_equal(json_string_value(json_object_get(kind_of(report, 0), "kind")),
+			    "silent_store");
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true}};
+	struct window *w = window_new(1, 1, &settings);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	char *json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(json, 0, NULL);
+
+	(void)state;
+	assert_non_null(strstr(text, "none found"));
+	assert_non_null(strstr(text, "0.0% to 100.0%"));
+	assert_non_null(report);
+	json_decref(report);
+	free(text);
+	free(json);
+	window_free(w);
+}
+
+static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
+{
+	struct window *w = crafted_window();
+	char *whole = report_of(w, JXP__FORMAT__FORMAT_JSON, 0), *text;
+	struct err err;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(
+	    report_new(w, JXP__FORMAT__FORMAT_JSON, 0, strlen(whole) - 1, &text, &size, &err), 0);
+	assert_true(size < strlen(whole));
+	assert_non_null(strstr(text, "\"pairs_omitted\": 1"));
+	free(text);
+	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_JSON, 0, 10, &text, &size, &err),
+			 -EMSGSIZE);
+	free(whole);
+	window_free(w);
+}
+
+static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_PPROF, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "pprof"));
+	assert_int_equal(report_check_format((Jxp__Format)77, &err), -EOPNOTSUPP);
+	assert_int_equal(report_check_format((Jxp__Format)-1, &err), -EOPNOTSUPP);
+	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_JSON, NULL), 0);
+}
+
+static void text_that_json_cannot_hold_never_reaches_it(void **state)
+{
+	struct window *w = crafted_window();
+	struct sample_batch sample;
+	struct intake intake;
+	json_t *report;
+	char *text;
+
+	(void)state;
+	w->state = WINDOW_RUNNING;
+	sample_batch_init(&sample);
+	sample.methods[1].class_name = (char *)"bad\xed\xa0\x80\xff\n\"name\"";
+	(void)sample_pair(&sample, DEAD, 2, 2, 8, 1);
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	report = json_loads(text, 0, NULL);
+	assert_non_null(report);
+	assert_non_null(strstr(text, "bad?????\\\"name\\\""));
+	json_decref(report);
+	free(text);
+	intake_release(&intake);
+	window_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_text_report_is_as_agreed),
+	    cmocka_unit_test(the_json_report_is_as_agreed),
+	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
+	    cmocka_unit_test(fractions_are_equations_1_and_2),
+	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
+	    cmocka_unit_test(only_the_kinds_that_were_asked_for_are_reported),
+	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
+	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
+	    cmocka_unit_test(pprof_and_unknown_formats_are_refused_in_one_line),
+	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
