@@ -1,0 +1,124 @@
+/* The agent's smaller tables: ids, method set, regions, and the part of an access that is watched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/id_map.h"
+#include "attach/agent/method_set.h"
+#include "attach/agent/region.h"
+#include "attach/agent/watchpoint.h"
+#include "proto/jxperf.pb-c.h"
+
+static void ids_count_up_and_are_kept_while_the_map_grows(void **state)
+{
+	struct id_map map;
+	bool added;
+
+	(void)state;
+	id_map_init(&map);
+	for (uint64_t i = 1; i <= 10000; i++) {
+		assert_int_equal(id_map_intern(&map, (struct id_key){i, i * 7}, &added), i);
+		assert_true(added);
+	}
+	for (uint64_t i = 1; i <= 10000; i++) {
+		assert_int_equal(id_map_intern(&map, (struct id_key){i, i * 7}, &added), i);
+		assert_false(added);
+	}
+	id_map_release(&map);
+}
+
+static void keys_differ_in_either_half(void **state)
+{
+	struct id_map map;
+	bool added;
+
+	(void)state;
+	id_map_init(&map);
+	assert_int_equal(id_map_intern(&map, (struct id_key){1, 1}, &added), 1);
+	assert_int_equal(id_map_intern(&map, (struct id_key){1, 2}, &added), 2);
+	assert_int_equal(id_map_intern(&map, (struct id_key){2, 1}, &added), 3);
+	id_map_release(&map);
+}
+
+static void the_method_set_remembers_until_cleared(void **state)
+{
+	(void)state;
+	method_set_clear();
+	for (uint64_t m = 0x1000; m < 0x1000 + 8 * 5000; m += 8)
+		method_set_add(m);
+	for (uint64_t m = 0x1000; m < 0x1000 + 8 * 5000; m += 8)
+		assert_true(method_set_has(m));
+	assert_false(method_set_has(0x999));
+	method_set_clear();
+	assert_false(method_set_has(0x1000));
+}
+
+static void an_address_is_in_the_heap_or_the_jvms_or_other(void **state)
+{
+	struct region_map map = {0};
+
+	(void)state;
+	assert_true(region_add_heap(&map, 0x1000, 0x2000));
+	assert_true(region_add_jvm(&map, 0x3000, 0x4000));
+	assert_int_equal(region_find(&map, 0x1000), JXP__REGION__REGION_HEAP);
+	assert_int_equal(region_find(&map, 0x1fff), JXP__REGION__REGION_HEAP);
+	assert_int_equal(region_find(&map, 0x2000), JXP__REGION__REGION_OTHER);
+	assert_int_equal(region_find(&map, 0x3abc), JXP__REGION__REGION_JVM);
+}
+
+static void empty_ranges_and_a_full_table_are_refused(void **state)
+{
+	struct region_map map = {0};
+
+	(void)state;
+	assert_false(region_add_heap(&map, 0x1000, 0x1000));
+	for (unsigned i = 0; i < REGION_RANGES_MAX; i++)
+		assert_true(region_add_heap(&map, i * 16 + 16, i * 16 + 32));
+	assert_false(region_add_heap(&map, 0x10000, 0x20000));
+}
+
+static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(void **state)
+{
+	(void)state;
+	for (uint64_t address = 0x1000; address < 0x1010; address++) {
+		for (uint32_t size = 1; size <= 64; size++) {
+			for (uint32_t offset = 0; offset < size; offset++) {
+				uint64_t start;
+				unsigned length = watchpoint_part(address, size, offset, &start);
+
+				assert_true(length == 1 || length == 2 || length == 4 || length == 8);
+				assert_int_equal(start % length, 0);
+				assert_true(start >= address && start + length <= address + size);
+				assert_true(start <= address + offset && address + offset < start + length);
+			}
+		}
+	}
+}
+
+static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(watchpoint_part(0x1008, 8, 5, &start), 8);
+	assert_int_equal(start, 0x1008);
+	assert_int_equal(watchpoint_part(0x1004, 4, 3, &start), 4);
+	assert_int_equal(watchpoint_part(0x1002, 2, 0, &start), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ids_count_up_and_are_kept_while_the_map_grows),
+	    cmocka_unit_test(keys_differ_in_either_half),
+	    cmocka_unit_test(the_method_set_remembers_until_cleared),
+	    cmocka_unit_test(an_address_is_in_the_heap_or_the_jvms_or_other),
+	    cmocka_unit_test(empty_ranges_and_a_full_table_are_refused),
+	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
+	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

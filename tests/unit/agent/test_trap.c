@@ -1,0 +1,167 @@
+/* Which instruction made a watchpoint trap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/trap.h"
+#include "tests/unit/agent/code.h"
+
+static int setup(void **state)
+{
+	trap_cache_clear();
+	return code_setup(state);
+}
+
+static void the_instruction_before_is_found_from_the_method_start(void **state)
+{
+	/* mov [rbx], ecx behind a prefix that backward decoding could take for part of it */
+	uint64_t start = CODE(0, "\x48\x63\x54\xbb\x10\x89\x0b\x90");
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 7, [REG_RBX] = 0x5000};
+	struct trap_access a;
+
+	(void)state;
+	for (int again = 0; again < 2; again++) { /* the second time from the cache */
+		assert_true(trap_decode(regs, 0x5000, 4, &a));
+		assert_int_equal(a.insn.ip, start + 5);
+		assert_true(a.writes && !a.reads && a.range_known);
+		assert_int_equal(a.address, 0x5000);
+		assert_int_equal(a.size, 4);
+	}
+}
+
+static void an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt(void **state)
+{
+	uint64_t start = CODE(0, "\x48\x8b\x00\x90"); /* mov rax, [rax] */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 3, [REG_RAX] = 0x77};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_true(a.reads);
+	assert_false(a.range_known);
+	assert_int_equal(a.size, 8);
+}
+
+static void an_access_elsewhere_does_not_explain_the_trap(void **state)
+{
+	uint64_t start = CODE(0, "\x89\x0b\x90"); /* mov [rbx], ecx */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 2, [REG_RBX] = 0x9000, [REG_RSP] = 0x100000};
+	struct trap_access a;
+
+	(void)state;
+	assert_false(trap_decode(regs, 0x5000, 4, &a));
+}
+
+static void a_read_modify_write_is_both(void **state)
+{
+	uint64_t start = CODE(0, "\x01\x0b\x90"); /* add [rbx], ecx */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 2, [REG_RBX] = 0x5000};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(a.reads && a.writes);
+}
+
+static void a_repeated_store_traps_on_itself(void **state)
+{
+	uint64_t start = CODE(0, "\xf3\x48\xab\x90"); /* rep stosq */
+	gregset_t regs = {[REG_RIP] = (greg_t)start, [REG_RDI] = 0x5008, [REG_RCX] = 7};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.insn.ip, start);
+	assert_true(a.writes && !a.reads);
+}
+
+static void the_last_iteration_of_a_repeated_store_is_behind_it(void **state)
+{
+	uint64_t start = CODE(0, "\xf3\x48\xab\x90");
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 3, [REG_RDI] = 0x5008, [REG_RCX] = 0};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.insn.ip, start);
+	assert_true(a.writes);
+}
+
+static void a_repeated_move_loads_one_side_and_stores_the_other(void **state)
+{
+	uint64_t start = CODE(0, "\xf3\xa4\x90"); /* rep movsb */
+	gregset_t regs = {[REG_RIP] = (greg_t)start, [REG_RSI] = 0x5001, [REG_RDI] = 0x8001, [REG_RCX] = 3};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 1, &a));
+	assert_true(a.reads && !a.writes);
+	assert_true(trap_decode(regs, 0x8000, 1, &a));
+	assert_true(a.writes && !a.reads);
+}
+
+static void a_call_stored_its_return_address(void **state)
+{
+	uint64_t callee = CODE(1024, "\x90\x90");
+	gregset_t regs = {[REG_RIP] = (greg_t)callee, [REG_RSP] = 0x7000};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x7000, 8, &a));
+	assert_true(a.writes && !a.reads);
+}
+
+static void a_return_loaded_it(void **state)
+{
+	uint64_t caller = CODE(1024, "\x90\x90");
+	gregset_t regs = {[REG_RIP] = (greg_t)caller, [REG_RSP] = 0x7008};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x7000, 8, &a));
+	assert_true(a.reads && !a.writes);
+}
+
+static void native_code_is_decoded_backward_and_checked(void **state)
+{
+	/* Not in the code map: mov [rbx], ecx; the byte before would make it another instruction. */
+	static const uint8_t native[] = {0x90, 0x90, 0x90, 0x89, 0x0b, 0x90};
+	gregset_t regs = {[REG_RIP] = (greg_t)(uintptr_t)native + 5, [REG_RBX] = 0x5000, [REG_RSP] = 0x100000};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_int_equal(a.insn.ip, (uintptr_t)native + 3);
+	regs[REG_RBX] = 0x9000;
+	assert_false(trap_decode(regs, 0x5000, 4, &a));
+}
+
+static void unreadable_code_explains_nothing(void **state)
+{
+	gregset_t regs = {[REG_RIP] = 0x10, [REG_RSP] = 0x100000};
+	struct trap_access a;
+
+	(void)state;
+	assert_false(trap_decode(regs, 0x5000, 4, &a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(the_instruction_before_is_found_from_the_method_start, setup),
+	    cmocka_unit_test_setup(an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt, setup),
+	    cmocka_unit_test_setup(an_access_elsewhere_does_not_explain_the_trap, setup),
+	    cmocka_unit_test_setup(a_read_modify_write_is_both, setup),
+	    cmocka_unit_test_setup(a_repeated_store_traps_on_itself, setup),
+	    cmocka_unit_test_setup(the_last_iteration_of_a_repeated_store_is_behind_it, setup),
+	    cmocka_unit_test_setup(a_repeated_move_loads_one_side_and_stores_the_other, setup),
+	    cmocka_unit_test_setup(a_call_stored_its_return_address, setup),
+	    cmocka_unit_test_setup(a_return_loaded_it, setup),
+	    cmocka_unit_test_setup(native_code_is_decoded_backward_and_checked, setup),
+	    cmocka_unit_test_setup(unreadable_code_explains_nothing, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
