@@ -18,10 +18,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SMALL_FILE_BYTES  4096
-#define PASSWD_BYTES      4096
-#define PATH_BYTES        64
-#define LIBJVM_BELOW_HOME 3 /* lib/server/libjvm.so */
+#define SMALL_FILE_BYTES    4096
+#define PASSWD_BYTES        4096
+#define PATH_BYTES          64
+#define LIBJVM_BELOW_HOME   3 /* lib/server/libjvm.so */
+#define LIBJVM_BEFORE_JDK_9 "/lib/amd64/server/libjvm.so"
 
 static const struct {
 	const char *name;
@@ -174,6 +175,10 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 		jvm_text_copy(info->jdk, sizeof(info->jdk), value);
 		return;
 	}
+	if (strstr(v->maps.libjvm_path, LIBJVM_BEFORE_JDK_9)) {
+		strcpy(info->jdk, "8 or older");
+		return;
+	}
 	(void)snprintf(path, sizeof(path), "%s", v->maps.libjvm_path);
 	for (int i = 0; i < LIBJVM_BELOW_HOME; i++) {
 		char *slash = strrchr(path, '/');
@@ -214,9 +219,10 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
 		set_obstacle(
 		    info, JVM_NO_PERMISSION,
-		    "no permission to look into process %d of user '%s': run jxperfd as root "
-		    "or as that user",
-		    pid, info->user);
+		    "no permission to look into process %d of user '%s': run jxperfd as %s", pid,
+		    info->user,
+		    geteuid() == 0 ? "root outside of any container, with CAP_SYS_PTRACE"
+				   : "root or as that user");
 	else if (!v->maps.libjvm)
 		set_obstacle(info, JVM_NOT_A_JVM,
 			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "

@@ -95,13 +95,26 @@ static void read_perfdata(struct jvm_view *v)
 		buffer_clear(&v->perfdata);
 }
 
+/* Paths as the target itself names them; both arrays hold any path. */
+static void translate(const struct jvm_view *v, char path[MAPS_PATH_BYTES])
+{
+	char inside[MAPS_PATH_BYTES];
+
+	if (path[0] && target_fs_inside_root(v->root_fd, path, inside, sizeof(inside)) == 0)
+		strcpy(path, inside);
+}
+
 void jvm_view_read_jvm(struct jvm_view *v)
 {
 	(void)read_proc(v->pid, "environ", &v->environ); /* Empty says enough. */
 	v->root_fd = target_fs_open_proc(v->pid, "root");
 	v->cwd_fd = target_fs_open_proc(v->pid, "cwd");
-	if (v->root_fd >= 0)
-		read_perfdata(v);
+	if (v->root_fd < 0)
+		return;
+	translate(v, v->maps.libjvm_path);
+	translate(v, v->maps.hsperfdata_path);
+	translate(v, v->maps.agent_path);
+	read_perfdata(v);
 }
 
 void jvm_view_release(struct jvm_view *v)

@@ -27,7 +27,8 @@ struct jvm_view {
 /* Reads what every process has: command line and mappings. Never fails: see above. */
 void jvm_view_open(struct jvm_view *v, pid_t pid);
 
-/* Reads what only JVMs have: environment, root, working directory, performance data. */
+/* Reads what only JVMs have: environment, root, working directory, performance data. Makes the
+ * paths in maps those by which the target itself knows the files, should it have another root. */
 void jvm_view_read_jvm(struct jvm_view *v);
 
 void jvm_view_release(struct jvm_view *v);

@@ -60,38 +60,41 @@ static bool number_line(const char *line, long *value)
 	return errno == 0 && end != line && (*end == '\n' || *end == '\r' || *end == '\0');
 }
 
-static int not_loaded(const struct reply *r)
+/* Refusals, by words that all JDKs have used. */
+static const struct {
+	const char *words;
+	int errno_value;
+	const char *format; /* takes the pid, the library and the JVM's text */
+} refusals[] = {
+    {"ynamic agent loading is not enabled", EPERM,
+     "process %d runs with -XX:-EnableDynamicAgentLoading: restart it without to profile it"},
+    {"was not loaded", ELIBACC, "process %d: its JVM could not load '%s': %s"},
+    {"Agent_OnAttach is not available", ELIBACC,
+     "process %d: its JVM found no agent in '%s'; reinstall jxperf"},
+};
+
+/* The text of an answer that is not a return code. */
+static int refusal(const struct reply *r, long status)
 {
-	return err_set(r->err, ELIBACC, "process %d: its JVM could not load '%s': %s", r->pid,
-		       r->library, r->quote);
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+		if (strstr(r->quote, refusals[i].words))
+			return err_set(r->err, refusals[i].errno_value, refusals[i].format, r->pid,
+				       r->library, r->quote);
+	if (status == 0)
+		return err_set(r->err, EPROTO,
+			       "process %d: its JVM's answer was not understood: '%s'", r->pid,
+			       r->quote);
+	return err_set(r->err, EREMOTEIO, "process %d: its JVM refused to load the agent (%ld): %s",
+		       r->pid, status, r->quote[0] ? r->quote : "it gave no reason");
 }
 
-/* The lines behind a status of 0. */
-static int parse_loaded(const struct reply *r, const char *text)
+/* "return code: N", on the last line; JDK 8: N alone. */
+static bool return_code(const char *text, long *code)
 {
 	static const char label[] = "return code: ";
 	const char *at = strstr(text, label);
-	long code;
 
-	if (number_line(at ? at + sizeof(label) - 1 : text, &code))
-		return agent_result(r, code);
-	if (strstr(text, "was not loaded"))
-		return not_loaded(r);
-	return err_set(r->err, EPROTO, "process %d: its JVM's answer was not understood: '%s'",
-		       r->pid, r->quote);
-}
-
-static int parse_refused(const struct reply *r, long status)
-{
-	if (strstr(r->quote, "ynamic agent loading is not enabled"))
-		return err_set(r->err, EPERM,
-			       "process %d runs with -XX:-EnableDynamicAgentLoading: restart it "
-			       "without to profile it",
-			       r->pid);
-	if (strstr(r->quote, "was not loaded"))
-		return not_loaded(r);
-	return err_set(r->err, EREMOTEIO, "process %d: its JVM refused to load the agent (%ld): %s",
-		       r->pid, status, r->quote[0] ? r->quote : "it gave no reason");
+	return number_line(at ? at + sizeof(label) - 1 : text, code);
 }
 
 /* White space at the end goes, line ends inside become spaces. */
@@ -115,7 +118,7 @@ int reply_parse(const char *text, size_t size, pid_t pid, const char *library, s
 	struct reply r = {.pid = pid, .library = library, .err = err};
 	char copy[REPLY_MAX_BYTES + 1];
 	const char *rest;
-	long status;
+	long status, code;
 
 	if (size > REPLY_MAX_BYTES)
 		size = REPLY_MAX_BYTES;
@@ -136,5 +139,7 @@ int reply_parse(const char *text, size_t size, pid_t pid, const char *library, s
 			       pid, r.quote);
 	}
 	make_quote(r.quote, rest);
-	return status == 0 ? parse_loaded(&r, rest) : parse_refused(&r, status);
+	if (status == 0 && return_code(rest, &code))
+		return agent_result(&r, code);
+	return refusal(&r, status);
 }

@@ -1,10 +1,15 @@
 /*
- * What a JVM answers to `load` on its attach socket, for JDK 8 to 25
- * (src/hotspot/share/services/attachListener.cpp, load_agent): a status line, then text.
+ * What a JVM answers to `load` on its attach socket: a status line, then text
+ * (src/hotspot/share/services/attachListener.cpp). Recorded from JVMs:
  *
- *   0\n return code: N\n     the library was loaded, Agent_OnAttach returned N (JDK 8: just N)
- *   0\n ... was not loaded.  dlopen failed, its text follows
- *   N\n text                 refused; N is -1 or a protocol error (100 and up)
+ *   JDK 8       0\n N\n                          loaded, Agent_OnAttach returned N
+ *               -1\n                             not loaded
+ *   JDK 11, 17  0\n return code: N\n
+ *               -1\n PATH was not loaded.\n ...  and dlopen's text
+ *               -1\n Agent_OnAttach is not available in PATH\n
+ *               -1\n Dynamic agent loading is not enabled. ...
+ *   JDK 21, 25  the same texts, but the status is 0 for each of them
+ *   all         101\n                            protocol version unknown (25: no answer)
  *
  * Works on memory; the text is untrusted.
  */

