@@ -43,7 +43,6 @@ int monitor_add(struct monitor *m, pid_t tid)
 		return 0;
 	}
 	t->epoch = atomic_load(&settings.epoch);
-	reservoir_init(&t->reservoir, settings.registers);
 	fd = opener_clock(m->opener, tid, settings.period_ns, thread_sig_data(t, THREAD_ROLE_CLOCK));
 	if (fd < 0) {
 		thread_recycle(t);
@@ -80,13 +79,27 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
+/* As many debug registers as the window wants, or as a debugger has left us. */
+static int open_registers(struct monitor *m, struct thread *t)
+{
+	unsigned count = settings.registers;
+	int r;
+
+	do {
+		r = opener_breakpoints(m->opener, t->tid, count,
+				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
+	} while (r == -ENOSPC && --count > 0);
+	if (r == 0)
+		reservoir_init(&t->reservoir, count);
+	return r;
+}
+
 static int give_registers(struct monitor *m, struct thread *t)
 {
 	int r = thread_allocate(t, settings.max_frames);
 
 	if (r == 0)
-		r = opener_breakpoints(m->opener, t->tid, settings.registers,
-				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
+		r = open_registers(m, t);
 	if (r < 0) {
 		if (is_fatal(r))
 			return r;
@@ -200,7 +213,7 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 	(void)m;
 	/* The handler owns the registers: it sees a new request at its next signal. Until then the
 	 * disabled events stay silent. */
-	for (unsigned i = 0; t && i < settings.registers; i++)
+	for (unsigned i = 0; t && i < PERF_DEBUG_REGISTERS; i++)
 		if (t->register_fd[i] >= 0)
 			(void)perf_disable(t->register_fd[i]); /* Best effort; the flag is what counts. */
 	if (t)
