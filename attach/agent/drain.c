@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/budget.h"
 #include "attach/agent/id_map.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/thread.h"
@@ -208,19 +209,18 @@ int drain_announce(struct drain *d, const struct thread *t, bool ended)
 	return send_when_full(d);
 }
 
-int drain_flush(struct drain *d, const uint64_t *counters, uint64_t cpu_ns, uint64_t overhead_ns)
+int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost)
 {
 	Jxp__Batch *m = &d->batch.message;
 	uint64_t copy[JXP__COUNTER__COUNTER_MAX];
-	int r;
 
 	memcpy(copy, counters, sizeof(copy));
 	m->counters = copy;
 	m->n_counters = JXP__COUNTER__COUNTER_MAX;
-	m->cpu_ns = cpu_ns;
-	m->overhead_ns = overhead_ns;
-	r = send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
-	return r;
+	m->cpu_ns = cost->cpu_ns;
+	m->overhead_ns = cost->overhead_ns;
+	m->period_ns = cost->period_ns;
+	return send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
 }
 
 uint64_t drain_names_lost(const struct drain *d)

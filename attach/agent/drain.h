@@ -25,8 +25,9 @@ int drain_thread(struct drain *d, struct thread *t);
 /* Tells the engine that a thread is being profiled, or that it ended. */
 int drain_announce(struct drain *d, const struct thread *t, bool ended);
 
-/* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and times. */
-int drain_flush(struct drain *d, const uint64_t *counters, uint64_t cpu_ns, uint64_t overhead_ns);
+/* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
+struct window_cost;
+int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
 
 /* Methods that could not be named because their class was gone. */
 uint64_t drain_names_lost(const struct drain *d);

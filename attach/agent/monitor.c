@@ -220,6 +220,17 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 		atomic_store(&t->disarm, true);
 }
 
+void monitor_set_period(struct monitor *m, uint64_t period_ns)
+{
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (atomic_load(&t->state) != THREAD_FREE && t->clock_fd >= 0 &&
+		    perf_set_period(t->clock_fd, period_ns) < 0)
+			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+	}
+}
+
 void monitor_counters(const struct monitor *m, uint64_t *counters)
 {
 	memcpy(counters, m->totals, sizeof(m->totals));

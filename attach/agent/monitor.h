@@ -41,6 +41,9 @@ int monitor_finish(struct monitor *m);
 /* Drops what a thread's registers watch; false when the thread is not profiled. */
 void monitor_disarm(struct monitor *m, pid_t tid);
 
+/* Changes the period of every thread's clock event; new threads get settings.period_ns. */
+void monitor_set_period(struct monitor *m, uint64_t period_ns);
+
 /* Sums the counters of the window into counters[COUNTER_MAX]. */
 void monitor_counters(const struct monitor *m, uint64_t *counters);
 

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/method_set.h"
@@ -37,9 +38,7 @@ struct window {
 	struct drain *drain;
 	struct monitor monitor;
 	uint64_t deadline_ns;
-	uint64_t trap_cost_ns; /* of one signal, outside the handler */
-	uint64_t cpu_start_ns;
-	uint64_t own_cpu_start_ns;
+	struct budget budget;
 	bool stopping;
 };
 
@@ -51,6 +50,8 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
 	    start->max_frames > MAX_FRAMES_LIMIT || start->period_ns == 0)
 		return err_set(err, EINVAL, "the daemon asked for a window outside the agent's limits");
+	if (!(start->budget > 0 && start->budget <= 1))
+		return err_set(err, EINVAL, "the daemon asked for a budget of %g of the target's CPU time: 0 to 1", start->budget);
 	if (start->sampler != JXP__SAMPLER__SAMPLER_CLOCK)
 		return err_set(err, EINVAL, "this agent has the clock sampler only");
 	for (size_t i = 0; i < start->n_kinds; i++) {
@@ -152,21 +153,21 @@ static const struct vm_hooks hooks = {
     .vm_died = roster_vm_died,
 };
 
-static int start_sampling(struct window *w, struct err *err)
+static int start_sampling(struct window *w, double fraction, struct err *err)
 {
+	uint64_t trap_cost_ns;
 	int r = signals_install(&sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
 	atomic_store(&settings.stopping, false);
-	r = calibrate_trap_cost(&w->opener, &w->trap_cost_ns);
+	r = calibrate_trap_cost(&w->opener, &trap_cost_ns);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	w->cpu_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	w->own_cpu_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	budget_start(&w->budget, fraction, settings.period_ns, trap_cost_ns);
 	r = add_all_threads(w, err);
 	if (r == 0 && w->monitor.totals[JXP__COUNTER__COUNTER_THREADS] == 0)
 		return err_set(err, EPERM, "no event could be opened for any thread of the JVM: let the daemon do it as root, or lower kernel.perf_event_paranoid");
@@ -178,17 +179,20 @@ static int start_sampling(struct window *w, struct err *err)
 static int flush(struct window *w)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
-	uint64_t cpu, overhead;
+	struct window_cost cost;
+	uint64_t period;
 
 	monitor_counters(&w->monitor, counters);
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
-	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - w->cpu_start_ns;
-	overhead = counters[JXP__COUNTER__COUNTER_HANDLER_NS] +
-		   counters[JXP__COUNTER__COUNTER_SIGNALS] * w->trap_cost_ns +
-		   clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->own_cpu_start_ns;
-	return drain_flush(w->drain, counters, cpu, overhead);
+	budget_cost(&w->budget, counters, &cost);
+	period = budget_period(&w->budget, counters, &cost);
+	if (period != settings.period_ns) {
+		settings.period_ns = period;
+		monitor_set_period(&w->monitor, period);
+	}
+	return drain_flush(w->drain, counters, &cost);
 }
 
 static int read_orders(struct window *w)
@@ -267,7 +271,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 	int r = prepare(&w, start, err);
 
 	if (r == 0) {
-		r = start_sampling(&w, err);
+		r = start_sampling(&w, start->budget, err);
 		if (r == 0)
 			r = run(&w, err);
 		stop_sampling(&w, &r);
