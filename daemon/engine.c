@@ -21,11 +21,13 @@ struct attachment {
 	int perf_request;
 	uint32_t perf_tid;
 	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
+	struct metrics_cursor accounted;
 };
 
 struct engine {
 	uv_loop_t *loop;
 	struct broker_client *broker;
+	struct metrics *metrics;
 	struct attachment *running[ENGINE_RUNNING_MAX]; /* oldest first */
 	size_t running_count;
 	struct history history;
@@ -37,7 +39,8 @@ struct engine {
 	void *stopped_arg;
 };
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err)
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
+	       struct metrics *metrics, struct err *err)
 {
 	struct engine *e = calloc(1, sizeof(*e));
 
@@ -45,6 +48,7 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 		return err_set(err, ENOMEM, "out of memory");
 	e->loop = loop;
 	e->broker = broker;
+	e->metrics = metrics;
 	*out = e;
 	return 0;
 }
@@ -104,11 +108,12 @@ static void release_target(struct attachment *a)
 	(void)broker_client_release(a->engine->broker, a->window->pid);
 }
 
-static void attachment_failed(struct attachment *a, const char *message)
+static void attachment_failed(struct attachment *a, int error, const char *message)
 {
 	struct engine *e = a->engine;
 
 	e->attach_failures++;
+	metrics_attach_failed(e->metrics, error);
 	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
 	release_target(a);
 	if (a->observed)
@@ -131,7 +136,9 @@ static void on_started(void *arg)
 
 static void on_progressed(void *arg)
 {
-	(void)arg; /* Readers look at the window when they need to. */
+	struct attachment *a = arg;
+
+	metrics_account(a->engine->metrics, a->window, &a->accounted);
 }
 
 static void on_ended(void *arg)
@@ -141,13 +148,14 @@ static void on_ended(void *arg)
 	struct window *w = a->window;
 
 	if (w->state == WINDOW_FAILED) {
-		attachment_failed(a, w->reason);
+		attachment_failed(a, ECONNABORTED, w->reason);
 		return;
 	}
 	log_info("window %s: %s%s%s", w->id, window_state_name(w), w->reason[0] ? ": " : "",
 		 w->reason);
 	release_target(a);
 	e->windows_total++;
+	metrics_window_ended(e->metrics, w, &a->accounted);
 	if (a->observed)
 		a->observer.ended(a->observer.arg, w);
 	history_add(&e->history, TAKE_PTR(a->window));
@@ -196,19 +204,22 @@ static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fd
 					      .perf_open = on_perf_open,
 					      .ended = on_ended};
 	struct err err;
+	int r;
 
 	a->attach_request = 0;
 	if (a->stop_reason[0]) {
-		attachment_failed(a, a->stop_reason);
+		attachment_failed(a, ECANCELED, a->stop_reason);
 		return;
 	}
 	if (reply->error || reply->fds != 1) {
-		attachment_failed(a, reply->error ? reply->message
-						  : "the broker gave no connection to the agent");
+		attachment_failed(a, reply->error,
+				  reply->error ? reply->message
+					       : "the broker gave no connection to the agent");
 		return;
 	}
-	if (session_new(&a->session, a->engine->loop, fds[0], a->window, &callbacks, &err) < 0) {
-		attachment_failed(a, err.message);
+	r = session_new(&a->session, a->engine->loop, fds[0], a->window, &callbacks, &err);
+	if (r < 0) {
+		attachment_failed(a, -r, err.message);
 		return;
 	}
 	fds[0] = -1; /* The session owns it. */

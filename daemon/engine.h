@@ -3,8 +3,8 @@
  * JVM, bounded numbers). It asks the broker to attach and to open events, runs a session for each
  * target and keeps what came of it.
  *
- * Loop thread only. The broker client is borrowed. Observers are called from the loop, never from
- * inside engine_attach.
+ * Loop thread only. The broker client and the metrics are borrowed. Observers are called from the
+ * loop, never from inside engine_attach.
  */
 #ifndef JXPERF_DAEMON_ENGINE_H
 #define JXPERF_DAEMON_ENGINE_H
@@ -17,6 +17,7 @@
 
 #include "common/err.h"
 #include "daemon/broker_client.h"
+#include "daemon/metrics.h"
 #include "daemon/window.h"
 
 #define ENGINE_RUNNING_MAX 64
@@ -32,7 +33,8 @@ struct engine_observer {
 	void (*failed)(void *arg, const char *message);
 };
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err);
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
+	       struct metrics *metrics, struct err *err);
 
 /* Drops every session at once and frees all windows; observers are not called. free(NULL) is safe.
  */

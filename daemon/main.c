@@ -12,6 +12,8 @@
 #include "daemon/broker_client.h"
 #include "daemon/control.h"
 #include "daemon/engine.h"
+#include "daemon/http.h"
+#include "daemon/metrics.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "proto/limits.h"
@@ -29,6 +31,8 @@ struct daemon {
 	uv_signal_t interrupt;
 	uv_timer_t linger;
 	struct broker_client *broker;
+	struct metrics *metrics;
+	struct http *http;
 	struct engine *engine;
 	struct control *control;
 	bool stopping;
@@ -48,6 +52,8 @@ static void stop(struct daemon *d)
 	if (d->stopping)
 		return;
 	d->stopping = true;
+	if (d->http)
+		http_set_ready(d->http, false);
 	(void)notify_send("STOPPING=1"); /* Only information. */
 	engine_stop(d->engine, on_stopped, d);
 }
@@ -91,7 +97,7 @@ static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
 	struct control_settings control = {
-	    .socket_path = o->socket, .bundle_dir = o->bundle, .http = o->http, .arg = d};
+	    .socket_path = o->socket, .bundle_dir = o->bundle, .http = "", .arg = d};
 	int r;
 
 	if (o->private_daemon) {
@@ -102,9 +108,18 @@ static int start_parts(struct daemon *d, struct err *err)
 			      err);
 	if (r < 0)
 		return r;
-	r = engine_new(&d->engine, &d->loop, d->broker, err);
+	d->metrics = metrics_new();
+	if (!d->metrics)
+		return err_set(err, ENOMEM, "out of memory");
+	r = engine_new(&d->engine, &d->loop, d->broker, d->metrics, err);
 	if (r < 0)
 		return r;
+	if (o->http[0]) {
+		r = http_new(&d->http, &d->loop, o->http, d->metrics, err);
+		if (r < 0)
+			return r;
+		control.http = http_address(d->http);
+	}
 	return control_new(&d->control, &d->loop, d->engine, &control, err);
 }
 
@@ -132,7 +147,9 @@ static void close_handles(struct daemon *d)
 static void free_parts(struct daemon *d)
 {
 	control_free(d->control);
+	http_free(d->http);
 	engine_free(d->engine);
+	metrics_free(d->metrics);
 	if (d->broker)
 		broker_client_free(d->broker);
 }
@@ -152,7 +169,10 @@ static int run(struct daemon *d)
 	} else {
 		/* The broker was started before, with the default action. */
 		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
-		log_info("ready: control socket '%s'", d->options.socket);
+		if (d->http)
+			http_set_ready(d->http, true);
+		log_info("ready: control socket '%s', http %s", d->options.socket,
+			 d->http ? http_address(d->http) : "none");
 		if (notify_send("READY=1") < 0)
 			log_warn("cannot tell systemd that the daemon is ready");
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */

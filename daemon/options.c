@@ -10,6 +10,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/control.h"
+#include "daemon/http.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"
 #define STATE_DIR_DEFAULT "/var/lib/jxperf"
@@ -244,7 +245,9 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 			       argv[optind]);
 	if (o->config[0])
 		r = read_config(o->config, settings, err);
-	if (r == 0 && (o->private_daemon || strcmp(o->http, "none") == 0))
+	if (r < 0)
+		return r;
+	if (o->private_daemon || strcmp(o->http, "none") == 0)
 		o->http[0] = '\0';
-	return r;
+	return o->http[0] ? http_check_address(o->http, err) : 0;
 }

@@ -1,0 +1,363 @@
+#include "daemon/metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/app_name.h"
+#include "daemon/estimate.h"
+#include "daemon/names.h"
+#include "proto/limits.h"
+
+/* Why an attach failed, as a label; the first entry is every other reason. */
+static const struct {
+	int error;
+	const char *name;
+} failure_reasons[] = {
+    {0, "other"},
+    {ESRCH, "no_such_process"},
+    {EACCES, "permission"},
+    {EPERM, "permission"},
+    {EBUSY, "busy"},
+    {ETIMEDOUT, "timeout"},
+    {ECANCELED, "cancelled"},
+    {EOPNOTSUPP, "unsupported"},
+    {EPIPE, "broker"},
+    {ECONNABORTED, "agent"}, /* attached, but no window could run */
+};
+#define FAILURE_REASONS (sizeof(failure_reasons) / sizeof(failure_reasons[0]))
+
+/* Counters of the agent that mean lost events. */
+static const Jxp__Counter dropping_counters[] = {
+    JXP__COUNTER__COUNTER_RING_FULL,      JXP__COUNTER__COUNTER_CONTEXTS_FULL,
+    JXP__COUNTER__COUNTER_UNDECODED,      JXP__COUNTER__COUNTER_STACK_LOW,
+    JXP__COUNTER__COUNTER_ASYNC,          JXP__COUNTER__COUNTER_CODE_DROPPED,
+    JXP__COUNTER__COUNTER_NAMES_LOST,     JXP__COUNTER__COUNTER_EVENT_ERRORS,
+    JXP__COUNTER__COUNTER_THREADS_FAILED, JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
+};
+#define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
+
+struct app_metrics {
+	char app[APP_NAME_BYTES];
+	struct totals kinds[PROFILE_KINDS];
+	uint64_t windows;
+	/* Of the last window that ended: */
+	bool ended;
+	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
+	double last_ratio[PROFILE_KINDS];
+	double last_end_s;
+	bool last_has_overhead;
+	double last_overhead;
+};
+
+struct metrics {
+	struct app_metrics apps[METRICS_APPS_MAX + 1]; /* the last one is "other" */
+	size_t app_count;                              /* without "other" */
+	bool other_used;
+	uint64_t windows_over_limit;
+	uint64_t failures[FAILURE_REASONS];
+	uint64_t dropped_by_agents[DROPPING_COUNTERS];
+	uint64_t dropped_by_engine[LOSS_MAX];
+};
+
+struct metrics *metrics_new(void)
+{
+	return calloc(1, sizeof(struct metrics));
+}
+
+void metrics_free(struct metrics *m)
+{
+	free(m);
+}
+
+static struct app_metrics *find_app(struct metrics *m, const char *app)
+{
+	struct app_metrics *other = &m->apps[METRICS_APPS_MAX];
+
+	for (size_t i = 0; i < m->app_count; i++)
+		if (strcmp(m->apps[i].app, app) == 0)
+			return &m->apps[i];
+	if (m->app_count < METRICS_APPS_MAX) {
+		(void)snprintf(m->apps[m->app_count].app, APP_NAME_BYTES, "%s", app);
+		return &m->apps[m->app_count++];
+	}
+	(void)snprintf(other->app, APP_NAME_BYTES, "other");
+	m->other_used = true;
+	return other;
+}
+
+/* ---------------------------------------------------------------- accounting */
+
+static void add_totals(struct totals *sum, const struct totals *now, struct totals *seen)
+{
+	sum->count += now->count - seen->count;
+	sum->wasteful_count += now->wasteful_count - seen->wasteful_count;
+	sum->checked_bytes += now->checked_bytes - seen->checked_bytes;
+	sum->wasteful_bytes += now->wasteful_bytes - seen->wasteful_bytes;
+	*seen = *now;
+}
+
+void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+{
+	struct app_metrics *app = find_app(m, w->app);
+
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
+			   &cursor->kinds[kind]);
+	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
+		Jxp__Counter counter = dropping_counters[i];
+
+		m->dropped_by_agents[i] += w->counters[counter] - cursor->counters[counter];
+	}
+	for (int i = 0; i < LOSS_MAX; i++)
+		m->dropped_by_engine[i] += w->losses[i] - cursor->losses[i];
+	memcpy(cursor->counters, w->counters, sizeof(cursor->counters));
+	memcpy(cursor->losses, w->losses, sizeof(cursor->losses));
+}
+
+void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+{
+	struct app_metrics *app = find_app(m, w->app);
+
+	metrics_account(m, w, cursor);
+	app->windows++;
+	app->ended = true;
+	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+		const struct totals *t = &w->profile.kinds[kind].application;
+
+		app->last_has_kind[kind] = t->count > 0;
+		app->last_ratio[kind] =
+		    estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes);
+	}
+	app->last_end_s = (double)w->end_unix_ns / (double)NS_PER_S;
+	app->last_has_overhead = w->cpu_ns > 0;
+	app->last_overhead = window_overhead_fraction(w);
+	if (app == &m->apps[METRICS_APPS_MAX])
+		m->windows_over_limit++;
+}
+
+void metrics_attach_failed(struct metrics *m, int error)
+{
+	for (size_t i = 1; i < FAILURE_REASONS; i++) {
+		if (failure_reasons[i].error != error)
+			continue;
+		/* Errors with the same name share the first one's counter. */
+		while (strcmp(failure_reasons[i - 1].name, failure_reasons[i].name) == 0)
+			i--;
+		m->failures[i]++;
+		return;
+	}
+	m->failures[0]++;
+}
+
+/* ---------------------------------------------------------------- exposition */
+
+struct writer {
+	FILE *out;
+	const struct metrics *metrics;
+	const char *name; /* of the samples */
+};
+
+/* Labels need no escaping: app names are letters, digits and "._-", the rest our own words. */
+static void sample_u64(const struct writer *w, const char *labels, uint64_t value)
+{
+	fprintf(w->out, "%s{%s} %" PRIu64 "\n", w->name, labels, value);
+}
+
+static void sample_double(const struct writer *w, const char *labels, double value)
+{
+	fprintf(w->out, "%s{%s} %.9g\n", w->name, labels, value);
+}
+
+typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
+
+static void for_each_app(const struct writer *w, write_app_fn *write_app)
+{
+	for (size_t i = 0; i < w->metrics->app_count; i++)
+		write_app(w, &w->metrics->apps[i]);
+	if (w->metrics->other_used)
+		write_app(w, &w->metrics->apps[METRICS_APPS_MAX]);
+}
+
+#define LABELS_BYTES (APP_NAME_BYTES + 64)
+
+static void label_kind(char labels[LABELS_BYTES], const struct app_metrics *app, int kind)
+{
+	(void)snprintf(labels, LABELS_BYTES, "app=\"%s\",kind=\"%s\"", app->app,
+		       name_of_kind((Jxp__Kind)kind));
+}
+
+static void label_app(char labels[LABELS_BYTES], const struct app_metrics *app)
+{
+	(void)snprintf(labels, LABELS_BYTES, "app=\"%s\"", app->app);
+}
+
+/* One function for each member of struct totals, for every kind of which something was seen. */
+#define KIND_WRITER(function, member)                                                     \
+	static void function##_app(const struct writer *w, const struct app_metrics *app) \
+	{                                                                                 \
+		char labels[LABELS_BYTES];                                                \
+                                                                                          \
+		for (int kind = 1; kind < PROFILE_KINDS; kind++) {                        \
+			if (app->kinds[kind].count == 0)                                  \
+				continue;                                                 \
+			label_kind(labels, app, kind);                                    \
+			sample_u64(w, labels, app->kinds[kind].member);                   \
+		}                                                                         \
+	}                                                                                 \
+	static void function(const struct writer *w)                                      \
+	{                                                                                 \
+		for_each_app(w, function##_app);                                          \
+	}
+
+KIND_WRITER(write_checked_bytes, checked_bytes)
+KIND_WRITER(write_inefficient_bytes, wasteful_bytes)
+KIND_WRITER(write_checked_accesses, count)
+KIND_WRITER(write_inefficient_accesses, wasteful_count)
+
+static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
+{
+	char labels[LABELS_BYTES];
+
+	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+		if (!app->last_has_kind[kind])
+			continue;
+		label_kind(labels, app, kind);
+		sample_double(w, labels, app->last_ratio[kind]);
+	}
+}
+
+static void write_ratio(const struct writer *w)
+{
+	for_each_app(w, write_ratio_app);
+}
+
+static void write_end_app(const struct writer *w, const struct app_metrics *app)
+{
+	char labels[LABELS_BYTES];
+
+	label_app(labels, app);
+	if (app->ended)
+		fprintf(w->out, "%s{%s} %.3f\n", w->name, labels, app->last_end_s);
+}
+
+static void write_end(const struct writer *w)
+{
+	for_each_app(w, write_end_app);
+}
+
+static void write_windows_app(const struct writer *w, const struct app_metrics *app)
+{
+	char labels[LABELS_BYTES];
+
+	label_app(labels, app);
+	sample_u64(w, labels, app->windows);
+}
+
+static void write_windows(const struct writer *w)
+{
+	for_each_app(w, write_windows_app);
+}
+
+static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
+{
+	char labels[LABELS_BYTES];
+
+	label_app(labels, app);
+	if (app->last_has_overhead)
+		sample_double(w, labels, app->last_overhead);
+}
+
+static void write_overhead(const struct writer *w)
+{
+	for_each_app(w, write_overhead_app);
+}
+
+static void write_failures(const struct writer *w)
+{
+	char labels[64];
+
+	for (size_t i = 0; i < FAILURE_REASONS; i++) {
+		if (i > 0 && strcmp(failure_reasons[i - 1].name, failure_reasons[i].name) == 0)
+			continue;
+		(void)snprintf(labels, sizeof(labels), "reason=\"%s\"", failure_reasons[i].name);
+		sample_u64(w, labels, w->metrics->failures[i]);
+	}
+}
+
+static void write_dropped(const struct writer *w)
+{
+	char labels[COUNTER_NAME_BYTES + 32], name[COUNTER_NAME_BYTES];
+
+	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
+		name_of_counter(dropping_counters[i], name);
+		(void)snprintf(labels, sizeof(labels), "stage=\"agent_%s\"", name);
+		sample_u64(w, labels, w->metrics->dropped_by_agents[i]);
+	}
+	for (int i = 0; i < LOSS_MAX; i++) {
+		(void)snprintf(labels, sizeof(labels), "stage=\"engine_%s\"",
+			       name_of_loss((enum loss)i));
+		sample_u64(w, labels, w->metrics->dropped_by_engine[i]);
+	}
+}
+
+static void write_over_limit(const struct writer *w)
+{
+	fprintf(w->out, "%s %" PRIu64 "\n", w->name, w->metrics->windows_over_limit);
+}
+
+static void write_build_info(const struct writer *w)
+{
+	sample_u64(w, "version=\"" JXPERF_VERSION "\"", 1);
+}
+
+/* Counters are named without "_total": OpenMetrics names the family so. */
+static const struct {
+	const char *name;
+	bool counter;
+	const char *help;
+	void (*write)(const struct writer *w);
+} families[] = {
+    {"jxperf_checked_bytes", true,
+     "Bytes of completed access pairs that were checked for waste, in the application's memory.",
+     write_checked_bytes},
+    {"jxperf_inefficient_bytes", true, "Checked bytes that were wasted.", write_inefficient_bytes},
+    {"jxperf_checked_accesses", true, "Completed access pairs that were checked for waste.",
+     write_checked_accesses},
+    {"jxperf_inefficient_accesses", true, "Checked access pairs that were wasteful.",
+     write_inefficient_accesses},
+    {"jxperf_window_inefficiency_ratio", false,
+     "Fraction of checked bytes that were wasted, in the application's last window.", write_ratio},
+    {"jxperf_window_end_timestamp_seconds", false,
+     "When the application's last window ended, in seconds since 1970.", write_end},
+    {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
+    {"jxperf_attach_failures", true, "Windows that could not be run.", write_failures},
+    {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
+     write_dropped},
+    {"jxperf_overhead_ratio", false,
+     "Fraction of the target's CPU time that profiling took, in the application's last window.",
+     write_overhead},
+    {"jxperf_apps_over_limit", true,
+     "Windows counted as app=other because too many applications were seen.",
+     write_over_limit},
+    {"jxperf_build_info", false, "The daemon's version; always 1.", write_build_info},
+};
+
+void metrics_write(FILE *out, const struct metrics *m, bool openmetrics)
+{
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		char name[64];
+		const char *family;
+
+		(void)snprintf(name, sizeof(name), "%s%s", families[i].name,
+			       families[i].counter ? "_total" : "");
+		family = openmetrics ? families[i].name : name;
+		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, families[i].help, family,
+			families[i].counter ? "counter" : "gauge");
+		families[i].write(&(struct writer){.out = out, .metrics = m, .name = name});
+	}
+	if (openmetrics)
+		fputs("# EOF\n", out);
+}
