@@ -19,13 +19,14 @@ say	 = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef $(WERROR)
 CFLAGS	?= -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B)/gen
-ALL_CFLAGS = -std=gnu17 $(WARN) -fno-strict-aliasing -fstack-protector-strong $(CFLAGS) $(SANITIZE)
+ALL_CFLAGS = -std=gnu17 $(WARN) -fno-strict-aliasing -fstack-protector-strong $(CFLAGS)
 DEPFLAGS = -MMD -MP
 
-JAVA_HOME ?= $(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::')
-JNI_CPPFLAGS = -isystem $(JAVA_HOME)/include -isystem $(JAVA_HOME)/include/linux
+# Looked up when used, not when read: `make deps` may be what installs the JDK.
+JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
+JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check deps asan tsan lint fuzz bench format install clean
+.PHONY: all demo check check-clang deps asan tsan lint fuzz bench soak format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # ---------------------------------------------------------------- sources
@@ -56,12 +57,12 @@ $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
 $(B)/obj/%.o: %.c | $(GEN_PB)
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
 # built with a sanitizer, whose run time the target does not have.
 $(B)/pic/%.o: %.c | $(GEN_PB)
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS:$(SANITIZE)=) $(DEPFLAGS) \
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) \
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
@@ -85,6 +86,103 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread
 	$(Q)for l in $(AGENT_LIBS); do \
 		cp -L "$$(ldconfig -p | awk -v l=$$l '$$1 == l && /x86-64/ { print $$NF; exit }')" $(@D)/$$l; done
+
+# ---------------------------------------------------------------- dependencies
+PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev protobuf-c-compiler \
+	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev \
+	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
+	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck
+MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
+	grep -q 'install ok installed' || echo $$p; done)
+SUDO	 := $(if $(filter 0,$(shell id -u)),,sudo)
+
+# Does nothing, and asks for no network, when everything is there.
+deps:
+	$(Q)missing="$(MISSING)"; if [ -n "$$missing" ]; then \
+		echo "installing: $$missing"; \
+		$(SUDO) apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+# ---------------------------------------------------------------- tests
+CORE		:= $(B)/libjxperf-core.a
+UNIT_TESTS	:= $(patsubst tests/unit/test_%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+AGENT_TESTS	:= $(patsubst tests/unit/agent/test_%.c,$(B)/tests/unit/agent/%,$(wildcard tests/unit/agent/test_*.c))
+WORKLOADS	:= $(wildcard tests/workloads/*.java)
+WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
+
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) \
+		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
+# The agent's modules are tested from the very objects that go into the library, except under a
+# sanitizer, which the library itself is never built with.
+AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
+$(B)/tests/unit/agent/%: $(B)/obj/tests/unit/agent/test_%.o $(AGENT_UNDER_TEST)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
+$(B)/workloads/.built: $(WORKLOADS)
+	$(call say,JAVAC,tests/workloads)
+	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -cp $(WORKLOAD_JARS) -d $(@D) $(WORKLOADS) && touch $@
+
+unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
+workloads: $(B)/workloads/.built
+tests: all unit-tests workloads
+
+# A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
+check: deps
+	$(Q)$(MAKE) --no-print-directory tests check-clang WERROR=-Werror
+	$(Q)JXPERF_BUILD=$(B) tests/run $(T)
+check-clang:
+	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
+
+# AddressSanitizer and UBSan on daemon, client and unit tests; then the end-to-end tests against them.
+# What runs inside a JVM stays as it is.
+asan: deps
+	$(Q)$(MAKE) --no-print-directory tests B=$(B)/asan SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+	$(Q)JXPERF_BUILD=$(B)/asan tests/run $(T)
+tsan: deps
+	$(Q)$(MAKE) --no-print-directory unit-tests B=$(B)/tsan SANITIZE=-fsanitize=thread
+	$(Q)JXPERF_BUILD=$(B)/tsan tests/run $(or $(T),unit)
+
+# ---------------------------------------------------------------- fuzzing
+FUZZ_SECONDS ?= 30
+FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz: deps
+	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) \
+		SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
+	$(Q)for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
+		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+		$(B)/fuzz/corpus/$$f 2>&1 | tail -n 12 || exit 1; done
+.PHONY: fuzzers
+fuzzers: $(addprefix $(B)/,$(FUZZERS))
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
+
+# ---------------------------------------------------------------- lint, format
+C_FILES	= $(shell git ls-files '*.c' '*.h')
+SCRIPTS	= tests/run .ci/run
+lint: deps $(GEN_PB)
+	$(Q)clang-format --dry-run -Werror $(C_FILES)
+	$(Q)clang-tidy --quiet $(filter %.c,$(C_FILES)) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
+		{ ! grep -E 'warning:|error:' -A3; }
+	$(Q)shellcheck $(SCRIPTS)
+format:
+	$(Q)clang-format -i $(C_FILES)
+
+# ---------------------------------------------------------------- demo, install
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)JXPERF_BUILD=$(B) tests/demo
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/jxperf
+	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
