@@ -7,8 +7,8 @@
  * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
  * it the outcome is printed, for use by hand. It never outlives its deadline.
  *
- * With --probe it changes nothing in the target: the result's message says where socket and agent would
- * go, and no descriptor comes with it.
+ * With --probe it changes nothing in the target: the result's message says where socket and agent
+ * would go, and no descriptor comes with it.
  */
 #ifndef JXPERF_ATTACH_HELPER_PROTO_H
 #define JXPERF_ATTACH_HELPER_PROTO_H

@@ -15,18 +15,18 @@
 
 #define _cleanup_(f) __attribute__((cleanup(f)))
 
-#define TAKE_PTR(p)                                                                                \
-	({                                                                                         \
-		__typeof__(p) taken_ = (p);                                                        \
-		(p) = NULL;                                                                        \
-		taken_;                                                                            \
+#define TAKE_PTR(p)                         \
+	({                                  \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL;                 \
+		taken_;                     \
 	})
 
-#define TAKE_FD(fd)                                                                                \
-	({                                                                                         \
-		int taken_ = (fd);                                                                 \
-		(fd) = -1;                                                                         \
-		taken_;                                                                            \
+#define TAKE_FD(fd)                \
+	({                         \
+		int taken_ = (fd); \
+		(fd) = -1;         \
+		taken_;            \
 	})
 
 static inline void cleanup_free(void *p)
@@ -39,7 +39,8 @@ static inline void cleanup_close(const int *fd)
 	int saved = errno;
 
 	if (*fd >= 0)
-		(void)close(*fd); /* Nothing can be done about a failing close, and errno matters. */
+		(void)close(
+		    *fd); /* Nothing can be done about a failing close, and errno matters. */
 	errno = saved;
 }
 

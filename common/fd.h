@@ -18,14 +18,14 @@ void fd_close_all(int *fds, size_t count);
 
 int fd_set_nonblocking(int fd, bool on);
 
-/* Sends size bytes in one sendmsg, with the descriptors attached to the first byte. The caller keeps
- * its own copies. Returns the bytes sent or -errno (SIGPIPE is never raised). */
+/* Sends size bytes in one sendmsg, with the descriptors attached to the first byte. The caller
+ * keeps its own copies. Returns the bytes sent or -errno (SIGPIPE is never raised). */
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t fd_count);
 
 /* Receives up to size bytes and up to *fd_count descriptors, which the caller then owns; they are
- * close-on-exec. *fd_count becomes the number received. A message that carried more descriptors than
- * asked for is refused with -EMSGSIZE and all of them are closed. Returns the bytes received, 0 at end
- * of stream, or -errno; on failure nothing is owned and *fd_count is 0. */
+ * close-on-exec. *fd_count becomes the number received. A message that carried more descriptors
+ * than asked for is refused with -EMSGSIZE and all of them are closed. Returns the bytes received,
+ * 0 at end of stream, or -errno; on failure nothing is owned and *fd_count is 0. */
 ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 
 /* Writes all of it to a blocking descriptor. 0 or -errno. */

@@ -39,14 +39,14 @@ static void log_line(int priority, const char *level, const char *fmt, va_list a
 	errno = saved;
 }
 
-#define LOG_FUNCTION(fn, priority, level)                                                          \
-	void fn(const char *fmt, ...)                                                              \
-	{                                                                                          \
-		va_list ap;                                                                        \
-                                                                                                   \
-		va_start(ap, fmt);                                                                 \
-		log_line(priority, level, fmt, ap);                                                \
-		va_end(ap);                                                                        \
+#define LOG_FUNCTION(fn, priority, level)           \
+	void fn(const char *fmt, ...)               \
+	{                                           \
+		va_list ap;                         \
+                                                    \
+		va_start(ap, fmt);                  \
+		log_line(priority, level, fmt, ap); \
+		va_end(ap);                         \
 	}
 
 LOG_FUNCTION(log_error, LOG_ERR, "error: ")

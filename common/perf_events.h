@@ -2,9 +2,10 @@
  * The perf events jxperf opens, and the siginfo they raise. Shared by the agent, which opens them
  * for its own threads where it may, and by the broker, which opens them where the agent may not.
  *
- * All are per-thread, user-mode only, close-on-exec, and deliver a synchronous SIGTRAP to the thread
- * that caused them (perf_event_attr.sigtrap, Linux 5.13; kernel/events/core.c, perf_sigtrap). They
- * are created disabled. sig_data comes back in siginfo and tells the events apart.
+ * All are per-thread, user-mode only, close-on-exec, and deliver a synchronous SIGTRAP to the
+ * thread that caused them (perf_event_attr.sigtrap, Linux 5.13; kernel/events/core.c,
+ * perf_sigtrap). They are created disabled. sig_data comes back in siginfo and tells the events
+ * apart.
  */
 #ifndef JXPERF_COMMON_PERF_EVENTS_H
 #define JXPERF_COMMON_PERF_EVENTS_H
@@ -21,15 +22,16 @@
 /* si_code of a SIGTRAP raised by perf (TRAP_PERF in include/uapi/asm-generic/siginfo.h). */
 #define PERF_TRAP_CODE 6
 
-/* si_perf_flags: the signal was queued while SIGTRAP was blocked, so the context is not the trap's. */
+/* si_perf_flags: the signal was queued while SIGTRAP was blocked, so the context is not the trap's.
+ */
 #define PERF_TRAP_FLAG_ASYNC 1u
 
 /* A timer that counts the thread's CPU time and fires every period_ns nanoseconds of it. */
 void perf_attr_clock(struct perf_event_attr *attr, uint64_t period_ns, uint64_t sig_data);
 
 /* A breakpoint in one debug register. type is HW_BREAKPOINT_X, _W or _RW of linux/hw_breakpoint.h,
- * length 1, 2, 4 or 8 bytes (execution: sizeof(long)) and address aligned to it. Every attribute but
- * type, address and length is constant, as PERF_EVENT_IOC_MODIFY_ATTRIBUTES demands. */
+ * length 1, 2, 4 or 8 bytes (execution: sizeof(long)) and address aligned to it. Every attribute
+ * but type, address and length is constant, as PERF_EVENT_IOC_MODIFY_ATTRIBUTES demands. */
 void perf_attr_breakpoint(struct perf_event_attr *attr, uint32_t type, uint64_t address,
 			  uint32_t length, uint64_t sig_data);
 

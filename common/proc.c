@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PROC_PATH_BYTES	  64
-#define PROC_STATUS_BYTES 8192 /* Longest in practice: Groups: lines; the fields we read come early. */
-#define PROC_STAT_BYTES	  1024
+#define PROC_PATH_BYTES 64
+#define PROC_STATUS_BYTES \
+	8192 /* Longest in practice: Groups: lines; the fields we read come early. */
+#define PROC_STAT_BYTES 1024
 
 ssize_t proc_read(const char *path, char *buffer, size_t size)
 {
@@ -103,7 +104,8 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	nspid = status_field(text, "NSpid");
 	caught = status_field(text, "SigCgt");
 	pending = status_field(text, "SigPnd");
-	if (!tgid || !nspid || !caught || !pending || !effective_id(status_field(text, "Uid"), &uid) ||
+	if (!tgid || !nspid || !caught || !pending ||
+	    !effective_id(status_field(text, "Uid"), &uid) ||
 	    !effective_id(status_field(text, "Gid"), &gid))
 		return -EPROTO;
 	s.effective_uid = uid;

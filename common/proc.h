@@ -1,6 +1,6 @@
 /*
- * Facts about processes, read from /proc. All input is treated as untrusted text; nothing here keeps
- * state, any thread may call.
+ * Facts about processes, read from /proc. All input is treated as untrusted text; nothing here
+ * keeps state, any thread may call.
  */
 #ifndef JXPERF_COMMON_PROC_H
 #define JXPERF_COMMON_PROC_H
@@ -10,12 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace. */
+/* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace.
+ */
 struct proc_status {
 	uid_t effective_uid;
 	gid_t effective_gid;
-	pid_t namespace_tgid; /* innermost NStgid: the pid the process has for itself */
-	pid_t namespace_tid;  /* innermost NSpid: likewise of the thread */
+	pid_t namespace_tgid;     /* innermost NStgid: the pid the process has for itself */
+	pid_t namespace_tid;      /* innermost NSpid: likewise of the thread */
 	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
 	uint64_t pending_signals; /* SigPnd, the thread's own */
 };

@@ -1,8 +1,8 @@
 /*
  * Engine and broker: fixed-size requests and replies over one SOCK_SEQPACKET pair, a message each.
  *
- * The broker is the only privileged half. This is its whole vocabulary; anything of another size, an
- * unknown operation, or a thread that does not belong to a process it attached to is refused.
+ * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
+ * an unknown operation, or a thread that does not belong to a process it attached to is refused.
  * Requests carry an id that the reply repeats; replies may come in another order.
  */
 #ifndef JXPERF_DAEMON_BROKER_PROTO_H
@@ -13,7 +13,7 @@
 #include "common/err.h"
 
 enum broker_operation {
-	BROKER_ATTACH = 1,    /* run the attach helper on pid; the reply carries the agent's socket */
+	BROKER_ATTACH = 1, /* run the attach helper on pid; the reply carries the agent's socket */
 	BROKER_PERF_OPEN = 2, /* open events for one thread; the reply carries them */
 	BROKER_RELEASE = 3,   /* forget pid: no more events for it; no reply */
 };
@@ -21,12 +21,12 @@ enum broker_operation {
 struct broker_request {
 	uint32_t operation;
 	uint32_t id;
-	int32_t pid;	       /* host pid of the target */
+	int32_t pid;           /* host pid of the target */
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	uint32_t breakpoints;  /* PERF_OPEN: 1..4, with clock_period_ns 0 */
 	uint32_t reserved;
 	uint64_t clock_period_ns; /* PERF_OPEN: above 0 for the clock event, which comes alone */
-	uint64_t sig_data;	  /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
+	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 };
 
 struct broker_reply {

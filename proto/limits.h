@@ -12,20 +12,20 @@
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */
-#define FRAME_MAX_AGENT	  (1u << 20)
+#define FRAME_MAX_AGENT   (1u << 20)
 #define FRAME_MAX_CONTROL (1u << 16)
-#define FRAME_MAX_REPLY	  (64u << 20)
+#define FRAME_MAX_REPLY   (64u << 20)
 
 /* What the engine accepts from one session; beyond it, entries are dropped and counted. */
-#define LIMIT_METHODS	   (1u << 18)
-#define LIMIT_NODES	   (1u << 20)
+#define LIMIT_METHODS      (1u << 18)
+#define LIMIT_NODES        (1u << 20)
 #define LIMIT_INSTRUCTIONS (1u << 18)
-#define LIMIT_THREADS	   (1u << 14)
-#define LIMIT_PAIRS	   (1u << 17)
+#define LIMIT_THREADS      (1u << 14)
+#define LIMIT_PAIRS        (1u << 17)
 #define LIMIT_STRING_BYTES 4096u
-#define LIMIT_LINES	   65536u
+#define LIMIT_LINES        65536u
 
-#define WINDOW_MAX_S	 86400u
+#define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u
 
 #endif

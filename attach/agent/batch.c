@@ -9,8 +9,8 @@
 /* Far enough below FRAME_MAX_AGENT that the largest single part still fits on top. */
 #define BATCH_FULL_BYTES (FRAME_MAX_AGENT / 4)
 
-/* A class file allows 65,535 line entries per method; at up to 12 packed bytes this many still fit one
- * frame. */
+/* A class file allows 65,535 line entries per method; at up to 12 packed bytes this many still fit
+ * one frame. */
 #define BATCH_LINES_MAX 32768
 
 #define PART_BYTES 96u /* generous for any part without strings */
@@ -66,8 +66,8 @@ bool batch_is_full(const struct batch *b)
 	return b->bytes >= BATCH_FULL_BYTES;
 }
 
-/* Appends part (owned by the batch from now on; NULL is a failed allocation) to a repeated field whose
- * array grows in powers of two. */
+/* Appends part (owned by the batch from now on; NULL is a failed allocation) to a repeated field
+ * whose array grows in powers of two. */
 static bool append(struct batch *b, void *array_pointer, size_t *count, void *part)
 {
 	void **array = *(void ***)array_pointer;

@@ -5,11 +5,12 @@
 
 #define CHANGE_INTERVAL_NS (500 * NS_PER_MS)
 
-/* Before this many ticks their mean cost says little: the first ones decode methods for the caches. */
+/* Before this many ticks their mean cost says little: the first ones decode methods for the caches.
+ */
 #define TICKS_MIN 50u
 
-/* The session thread may use up to this part of the budget; what it uses beyond shows in the report but
- * cannot be steered by the period. */
+/* The session thread may use up to this part of the budget; what it uses beyond shows in the report
+ * but cannot be steered by the period. */
 #define SESSION_SHARE_MAX 0.5
 
 void budget_start(struct budget *b, double fraction, uint64_t period_ns, uint64_t trap_cost_ns)

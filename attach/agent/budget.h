@@ -2,9 +2,10 @@
  * What a window costs the target, and the sampling period that keeps it within the user's budget
  * (design.md decision 9).
  *
- * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + CPU time of
- * the session thread (measured). A tick and the traps it leads to cost about the same each time, so a
- * thread that gets a tick every `period` of its CPU time spends cost-per-tick / period of it on us.
+ * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + CPU
+ * time of the session thread (measured). A tick and the traps it leads to cost about the same each
+ * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
+ * of it on us.
  *
  * Session thread only.
  */
@@ -42,8 +43,8 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 /* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
 
-/* The period at which ticks of this cost use no more than the given fraction of a thread's time: pure,
- * within [floor_ns, BUDGET_PERIOD_MAX_NS]. */
+/* The period at which ticks of this cost use no more than the given fraction of a thread's time:
+ * pure, within [floor_ns, BUDGET_PERIOD_MAX_NS]. */
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns);
 
 #endif

@@ -44,7 +44,8 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < TRAPS; i++) {
-		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID), elapsed;
+		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+			 elapsed;
 
 		landing();
 		elapsed = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;

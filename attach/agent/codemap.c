@@ -37,8 +37,8 @@ static struct {
 /* Reserved once per process and kept: late readers and writers must find memory there. */
 static void *reserve(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		       -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -77,8 +77,8 @@ void codemap_clear(void)
 	(void)pthread_mutex_lock(&map.lock);
 	atomic_store(&map.high, 0);
 	atomic_store(&map.low, 0);
-	/* MADV_DONTNEED makes the pages zero again: every slot free, every segment unknown. It cannot
-	 * fail for a private anonymous mapping. */
+	/* MADV_DONTNEED makes the pages zero again: every slot free, every segment unknown. It
+	 * cannot fail for a private anonymous mapping. */
 	if (map.slots)
 		(void)madvise(map.slots, BLOBS_MAX * sizeof(struct slot), MADV_DONTNEED);
 	if (map.index)

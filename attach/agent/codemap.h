@@ -6,8 +6,8 @@
  * DynamicCodeGenerated), serialised by a mutex inside. Readers: signal handlers, lock-free.
  *
  * The index is one 32-bit slot per 64 bytes of code cache (HotSpot's CodeCacheSegmentSize is 64 or
- * 128), so a lookup is two loads. Blobs live in a fixed table; a blob that is replaced while it is read
- * is noticed, because its index slot changed, and reported as absent.
+ * 128), so a lookup is two loads. Blobs live in a fixed table; a blob that is replaced while it is
+ * read is noticed, because its index slot changed, and reported as absent.
  */
 #ifndef JXPERF_AGENT_CODEMAP_H
 #define JXPERF_AGENT_CODEMAP_H
@@ -30,8 +30,8 @@ struct code_blob {
 	enum code_type type;
 };
 
-/* Describes the code cache [low, high). Once per window, before any other call; what an earlier window
- * left is forgotten. 0 or -errno. */
+/* Describes the code cache [low, high). Once per window, before any other call; what an earlier
+ * window left is forgotten. 0 or -errno. */
 int codemap_init(uint64_t low, uint64_t high);
 
 /* Returns the memory to the kernel; the address range stays reserved because late JVMTI callbacks

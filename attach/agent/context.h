@@ -1,13 +1,13 @@
 /*
  * The calling context tree of the target, built by signal handlers of all its threads.
  *
- * A node is (parent, method, bci); equal contexts get equal ids, so a record carries four bytes for a
- * whole call path. Open addressing in a table of fixed size: insertion is lock-free and never waits. Two
- * threads that insert the same node at the same moment may create it twice; the engine merges such
- * twins, because it identifies nodes by content.
+ * A node is (parent, method, bci); equal contexts get equal ids, so a record carries four bytes for
+ * a whole call path. Open addressing in a table of fixed size: insertion is lock-free and never
+ * waits. Two threads that insert the same node at the same moment may create it twice; the engine
+ * merges such twins, because it identifies nodes by content.
  *
- * Handlers call context_intern; the drain thread reads nodes whose ids it got from a record. A node is
- * immutable once its id is known. The drain thread may call context_clear when no handler runs.
+ * Handlers call context_intern; the drain thread reads nodes whose ids it got from a record. A node
+ * is immutable once its id is known. The drain thread may call context_clear when no handler runs.
  */
 #ifndef JXPERF_AGENT_CONTEXT_H
 #define JXPERF_AGENT_CONTEXT_H
@@ -24,8 +24,8 @@
 
 struct context_node {
 	_Atomic uint32_t state; /* 0 empty, 1 being written, 2 complete */
-	uint32_t parent;	/* id, 0 for a root */
-	uint64_t method;	/* jmethodID as a number; 0 when the JVM gave none */
+	uint32_t parent;        /* id, 0 for a root */
+	uint64_t method;        /* jmethodID as a number; 0 when the JVM gave none */
 	int32_t bci;
 	bool sent; /* drain thread's mark */
 };

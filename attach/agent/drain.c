@@ -24,7 +24,7 @@ struct drain {
 	struct vm *vm;
 	struct context_table *contexts;
 	struct batch batch;
-	struct id_map methods;	    /* jmethodID -> id */
+	struct id_map methods;      /* jmethodID -> id */
 	struct id_map instructions; /* code bytes -> id */
 	uint64_t names_lost;
 	bool vm_dead;
@@ -55,8 +55,8 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
-/* The id of a method, 0 when it has no name. Names are asked for at the first sight: later its class
- * may be gone. */
+/* The id of a method, 0 when it has no name. Names are asked for at the first sight: later its
+ * class may be gone. */
 static uint32_t method_id(struct drain *d, uint64_t method)
 {
 	struct vm_method names;
@@ -115,7 +115,8 @@ static void send_context(struct drain *d, uint32_t leaf)
 	uint32_t path[MAX_FRAMES_LIMIT];
 	size_t depth = 0;
 
-	for (uint32_t id = leaf; id && !context_node(d->contexts, id)->sent && depth < MAX_FRAMES_LIMIT;
+	for (uint32_t id = leaf;
+	     id && !context_node(d->contexts, id)->sent && depth < MAX_FRAMES_LIMIT;
 	     id = context_node(d->contexts, id)->parent)
 		path[depth++] = id;
 	while (depth > 0)

@@ -1,6 +1,6 @@
 /*
- * From rings to the socket: takes the records of all threads, sends what they name before the record
- * itself (instructions, methods, context nodes), each once.
+ * From rings to the socket: takes the records of all threads, sends what they name before the
+ * record itself (instructions, methods, context nodes), each once.
  *
  * Session thread only.
  */

@@ -22,7 +22,8 @@ void id_map_release(struct id_map *map)
 
 static struct id_entry *find(struct id_entry *entries, size_t capacity, struct id_key key)
 {
-	uint64_t hash = (key.a ^ (key.b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
+	uint64_t hash =
+	    (key.a ^ (key.b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
 
 	for (size_t i = hash >> 32;; i++) {
 		struct id_entry *e = &entries[i & (capacity - 1)];

@@ -57,7 +57,8 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 				const ZydisDecodedOperand *op)
 {
 	struct insn_memory *m = &out->memory;
-	bool conditional = op->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE);
+	bool conditional =
+	    op->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE);
 
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.segment == ZYDIS_REGISTER_FS ||
 	    op->mem.segment == ZYDIS_REGISTER_GS || out->has_memory || op->size == 0 ||
@@ -122,13 +123,15 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 			continue;
 		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || names_memory_only(in))
 			continue;
-		if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN || is_string(in->meta.category))
+		if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
+		    is_string(in->meta.category))
 			take_hidden_operand(out, in, op);
 		else
 			take_memory_operand(out, in, op);
 	}
-	out->repeats = out->string && (in->attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-							 ZYDIS_ATTRIB_HAS_REPNE));
+	out->repeats = out->string &&
+		       (in->attributes &
+			(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
 }
 
 static void take_target(struct insn *out, const ZydisDecodedInstruction *in,
@@ -187,7 +190,8 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
 		return false;
-	*out = (struct insn){.ip = ip, .length = in.length, .target_register = -1, .mnemonic = in.mnemonic};
+	*out = (struct insn){
+	    .ip = ip, .length = in.length, .target_register = -1, .mnemonic = in.mnemonic};
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);
@@ -288,9 +292,10 @@ void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)
 	    ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, length, &in, ops)))
 		return;
 	if (ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||
-	    ZYAN_FAILED(ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL,
-						  ZYAN_TRUE)) ||
-	    ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatter, &in, ops, in.operand_count_visible,
-							text, size, ZYDIS_RUNTIME_ADDRESS_NONE, NULL)))
+	    ZYAN_FAILED(ZydisFormatterSetProperty(
+		&formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE)) ||
+	    ZYAN_FAILED(ZydisFormatterFormatInstruction(&formatter, &in, ops,
+							in.operand_count_visible, text, size,
+							ZYDIS_RUNTIME_ADDRESS_NONE, NULL)))
 		(void)snprintf(text, size, "?");
 }

@@ -2,9 +2,10 @@
  * One x86-64 instruction as the samplers see it: which memory it names, how it reads and writes it,
  * and where control goes next.
  *
- * Pure functions of bytes and registers; async-signal-safe (Zydis neither allocates nor keeps state).
- * "Explicit" accesses are those of a memory operand. Implicit stack traffic of call, ret, push and pop
- * is described apart, because it is not sampled but can still be the second access of a pair.
+ * Pure functions of bytes and registers; async-signal-safe (Zydis neither allocates nor keeps
+ * state). "Explicit" accesses are those of a memory operand. Implicit stack traffic of call, ret,
+ * push and pop is described apart, because it is not sampled but can still be the second access of
+ * a pair.
  */
 #ifndef JXPERF_AGENT_INSN_H
 #define JXPERF_AGENT_INSN_H
@@ -17,7 +18,7 @@
 #define INSN_MAX_BYTES 15
 
 enum insn_flow {
-	FLOW_NEXT,	  /* falls through */
+	FLOW_NEXT,        /* falls through */
 	FLOW_CONDITIONAL, /* taken or not: flags, or rcx for jrcxz and loop */
 	FLOW_JUMP,
 	FLOW_CALL,
@@ -48,13 +49,14 @@ struct insn {
 	uint64_t ip;
 	uint8_t length;
 	uint8_t bytes[INSN_MAX_BYTES];
-	bool has_memory;      /* memory is valid: one explicit operand that can be evaluated */
-	bool repeats;	      /* rep-prefixed string instruction: traps with ip still on itself */
-	bool string;	      /* movs, stos, lods, ...: operands are [rsi] and/or [rdi] */
-	bool string_reads;    /* ... reads [rsi] (or [rdi] for scas) */
-	bool string_writes;   /* ... writes [rdi] */
-	bool unsupported;     /* touches memory in a way that is not evaluated (gather, fs:, masked) */
-	int8_t stack_delta;   /* implicit stack traffic: -8 push-like (store), +8 pop-like (load), 0 */
+	bool has_memory;    /* memory is valid: one explicit operand that can be evaluated */
+	bool repeats;       /* rep-prefixed string instruction: traps with ip still on itself */
+	bool string;        /* movs, stos, lods, ...: operands are [rsi] and/or [rdi] */
+	bool string_reads;  /* ... reads [rsi] (or [rdi] for scas) */
+	bool string_writes; /* ... writes [rdi] */
+	bool unsupported; /* touches memory in a way that is not evaluated (gather, fs:, masked) */
+	int8_t
+	    stack_delta; /* implicit stack traffic: -8 push-like (store), +8 pop-like (load), 0 */
 	uint16_t string_size; /* bytes of one string element */
 	struct insn_memory memory;
 	enum insn_flow flow;
@@ -76,12 +78,12 @@ unsigned insn_length(const uint8_t *bytes, size_t available);
 /* The address its memory operand names with these registers. The instruction must have one. */
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs);
 
-/* For FLOW_CONDITIONAL: is the branch taken with these flags and registers? False in *known when the
- * condition is not one we evaluate. */
+/* For FLOW_CONDITIONAL: is the branch taken with these flags and registers? False in *known when
+ * the condition is not one we evaluate. */
 bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *known);
 
-/* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does not
- * depend on where the code lies. Not for handlers (slow). */
+/* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does
+ * not depend on where the code lies. Not for handlers (slow). */
 void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size);
 
 #endif

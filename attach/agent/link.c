@@ -59,7 +59,8 @@ int link_send(struct link *link, const Jxp__AgentFrame *frame)
 	if (r < 0)
 		return r;
 	while (buffer_length(&link->out) > 0) {
-		ssize_t n = fd_send(link->fd, buffer_head(&link->out), buffer_length(&link->out), NULL, 0);
+		ssize_t n =
+		    fd_send(link->fd, buffer_head(&link->out), buffer_length(&link->out), NULL, 0);
 
 		if (n < 0)
 			return (int)n;

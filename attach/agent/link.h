@@ -1,8 +1,8 @@
 /*
  * The agent's end of the session socket: frames out, frames in, descriptors in.
  *
- * Session thread only. Sending blocks for at most LINK_SEND_TIMEOUT_S: rings absorb a slow engine for
- * that long, and a stuck one ends the session. Nothing here outlives link_close.
+ * Session thread only. Sending blocks for at most LINK_SEND_TIMEOUT_S: rings absorb a slow engine
+ * for that long, and a stuck one ends the session. Nothing here outlives link_close.
  */
 #ifndef JXPERF_AGENT_LINK_H
 #define JXPERF_AGENT_LINK_H
@@ -33,9 +33,9 @@ void link_close(struct link *link);
 /* 0 or -errno; the link is unusable after a failure. */
 int link_send(struct link *link, const Jxp__AgentFrame *frame);
 
-/* Takes the next frame. Waits up to timeout_ms for bytes (0: not at all). Returns 1 with *frame, to be
- * freed with jxp__engine_frame__free_unpacked; 0 when there is none yet; -EPIPE at end of stream, or
- * another -errno, after which the link is unusable. */
+/* Takes the next frame. Waits up to timeout_ms for bytes (0: not at all). Returns 1 with *frame, to
+ * be freed with jxp__engine_frame__free_unpacked; 0 when there is none yet; -EPIPE at end of
+ * stream, or another -errno, after which the link is unusable. */
 int link_receive(struct link *link, int timeout_ms, Jxp__EngineFrame **frame);
 
 /* Takes the descriptors that came with the frame just received, at most count. Returns how many. */

@@ -2,8 +2,8 @@
 
 #include <stdatomic.h>
 
-/* A large application has some 50,000 compiled methods. When the set is full, further methods count as
- * interpreted: a display detail is wrong, nothing is lost. */
+/* A large application has some 50,000 compiled methods. When the set is full, further methods count
+ * as interpreted: a display detail is wrong, nothing is lost. */
 #define SET_ENTRIES (1u << 17)
 #define MAX_PROBES  32u
 

@@ -1,7 +1,8 @@
 /*
- * Methods that compiled code was seen of, as the root of an nmethod or inlined into one. It answers, as
- * far as it can be answered, whether a caller's frame is compiled or interpreted: AsyncGetCallTrace does
- * not tell. Of one window; inserted by JVMTI callbacks, read by the session thread; lock-free.
+ * Methods that compiled code was seen of, as the root of an nmethod or inlined into one. It
+ * answers, as far as it can be answered, whether a caller's frame is compiled or interpreted:
+ * AsyncGetCallTrace does not tell. Of one window; inserted by JVMTI callbacks, read by the session
+ * thread; lock-free.
  */
 #ifndef JXPERF_AGENT_METHOD_SET_H
 #define JXPERF_AGENT_METHOD_SET_H

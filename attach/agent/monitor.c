@@ -24,7 +24,8 @@ static struct thread *find(pid_t tid)
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
 
-		if (atomic_load(&t->state) != THREAD_FREE && t->tid == tid && !atomic_load(&t->ended))
+		if (atomic_load(&t->state) != THREAD_FREE && t->tid == tid &&
+		    !atomic_load(&t->ended))
 			return t;
 	}
 	return NULL;
@@ -43,7 +44,8 @@ int monitor_add(struct monitor *m, pid_t tid)
 		return 0;
 	}
 	t->epoch = atomic_load(&settings.epoch);
-	fd = opener_clock(m->opener, tid, settings.period_ns, thread_sig_data(t, THREAD_ROLE_CLOCK));
+	fd =
+	    opener_clock(m->opener, tid, settings.period_ns, thread_sig_data(t, THREAD_ROLE_CLOCK));
 	if (fd < 0) {
 		thread_recycle(t);
 		if (is_fatal(fd))
@@ -215,7 +217,8 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 	 * disabled events stay silent. */
 	for (unsigned i = 0; t && i < PERF_DEBUG_REGISTERS; i++)
 		if (t->register_fd[i] >= 0)
-			(void)perf_disable(t->register_fd[i]); /* Best effort; the flag is what counts. */
+			(void)perf_disable(
+			    t->register_fd[i]); /* Best effort; the flag is what counts. */
 	if (t)
 		atomic_store(&t->disarm, true);
 }

@@ -1,6 +1,6 @@
 /*
- * The set of threads being profiled: opens their events, gives registers to those that run Java code,
- * retires those that end, and sums their counters.
+ * The set of threads being profiled: opens their events, gives registers to those that run Java
+ * code, retires those that end, and sums their counters.
  *
  * Session thread only.
  */
@@ -16,13 +16,14 @@
 struct monitor {
 	struct opener *opener;
 	struct drain *drain;
-	uint64_t totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
+	uint64_t
+	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
 };
 
 void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain);
 
-/* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or -errno
- * when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
+/* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or
+ * -errno when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
 int monitor_add(struct monitor *m, pid_t tid);
 
 /* Opens registers for threads that asked, drains all rings, retires threads that ended. */
@@ -34,8 +35,8 @@ void monitor_thread_ended(pid_t tid);
 /* Closes the events of all threads; no new signal arises after it. */
 void monitor_close_events(struct monitor *m);
 
-/* After close_events and once no handler runs: what is still armed has expired; rings are drained and
- * the table is emptied. */
+/* After close_events and once no handler runs: what is still armed has expired; rings are drained
+ * and the table is emptied. */
 int monitor_finish(struct monitor *m);
 
 /* Drops what a thread's registers watch; false when the thread is not profiled. */

@@ -27,8 +27,8 @@ static bool thread_is_ours(pid_t tid)
 	return access(path, F_OK) == 0;
 }
 
-/* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or -errno.
- * WindowStop is remembered; Disarm has nothing to do during the opening. */
+/* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or
+ * -errno. WindowStop is remembered; Disarm has nothing to do during the opening. */
 static int await_reply(struct opener *o)
 {
 	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;
@@ -53,7 +53,8 @@ static int await_reply(struct opener *o)
 	return -ETIMEDOUT;
 }
 
-static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, int *fds, size_t count)
+static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, int *fds,
+			       size_t count)
 {
 	Jxp__AgentFrame out = JXP__AGENT_FRAME__INIT;
 	size_t got;

@@ -1,4 +1,5 @@
-/* A small generator for one thread's sampling decisions (xorshift64*, Vigna 2016). Not for secrets. */
+/* A small generator for one thread's sampling decisions (xorshift64*, Vigna 2016). Not for secrets.
+ */
 #ifndef JXPERF_AGENT_RANDOM_H
 #define JXPERF_AGENT_RANDOM_H
 
@@ -21,8 +22,8 @@ static inline uint32_t random_next(struct random *r)
 	return (uint32_t)((r->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32);
 }
 
-/* Uniform in 0..bound-1, bound above 0; the bias of the multiplication is below 2^-24 for bounds that
- * fit a byte (Lemire 2019). */
+/* Uniform in 0..bound-1, bound above 0; the bias of the multiplication is below 2^-24 for bounds
+ * that fit a byte (Lemire 2019). */
 static inline uint32_t random_below(struct random *r, uint32_t bound)
 {
 	return (uint32_t)(((uint64_t)random_next(r) * bound) >> 32);

@@ -1,7 +1,7 @@
 /*
- * What a signal handler tells the drain thread: one transition of one debug register. Fixed size, so
- * that a ring of them never fragments; the JVM's and the code's state are captured by value, because
- * both may change before the record is read.
+ * What a signal handler tells the drain thread: one transition of one debug register. Fixed size,
+ * so that a ring of them never fragments; the JVM's and the code's state are captured by value,
+ * because both may change before the record is read.
  */
 #ifndef JXPERF_AGENT_RECORD_H
 #define JXPERF_AGENT_RECORD_H
@@ -12,12 +12,12 @@
 #include "attach/agent/insn.h"
 
 enum record_type { /* values of Transition.Type */
-	RECORD_ARMED = 1,
-	RECORD_REPLACED = 2,
-	RECORD_TRAPPED = 3,
-	RECORD_EXPIRED_GC = 4,
-	RECORD_EXPIRED_WINDOW = 5,
-	RECORD_ABANDONED = 6,
+		   RECORD_ARMED = 1,
+		   RECORD_REPLACED = 2,
+		   RECORD_TRAPPED = 3,
+		   RECORD_EXPIRED_GC = 4,
+		   RECORD_EXPIRED_WINDOW = 5,
+		   RECORD_ABANDONED = 6,
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -34,7 +34,7 @@ struct record {
 	struct code_bytes watch_code;
 	struct code_bytes trap_code;
 	uint8_t type;
-	uint8_t kind;	/* Kind */
+	uint8_t kind; /* Kind */
 	uint8_t reg;
 	uint8_t length; /* bytes watched */
 	uint8_t region; /* Region */

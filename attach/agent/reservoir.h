@@ -3,8 +3,8 @@
  *
  * Each register keeps how many samples were offered since it was last free, the one it holds
  * included. An offered sample takes a free register if there is one; otherwise the registers are
- * visited in random order and each gives way with probability 1/offered, so that every sample since the
- * register was free has the same chance to be the one it holds. O(1) memory; pure; one thread.
+ * visited in random order and each gives way with probability 1/offered, so that every sample since
+ * the register was free has the same chance to be the one it holds. O(1) memory; pure; one thread.
  */
 #ifndef JXPERF_AGENT_RESERVOIR_H
 #define JXPERF_AGENT_RESERVOIR_H
@@ -23,8 +23,8 @@ struct reservoir {
 /* registers: 1 to PERF_DEBUG_REGISTERS. */
 void reservoir_init(struct reservoir *r, unsigned registers);
 
-/* Offers one sample. Returns the register it takes, with *replaced telling whether that held another
- * sample, or -1 when the sample is not kept. */
+/* Offers one sample. Returns the register it takes, with *replaced telling whether that held
+ * another sample, or -1 when the sample is not kept. */
 int reservoir_offer(struct reservoir *r, struct random *random, bool *replaced);
 
 /* The register is free again: its watchpoint trapped, expired or was never armed. */

@@ -1,8 +1,8 @@
 /*
  * A single-producer single-consumer ring of records.
  *
- * Producer: the signal handler of one thread. Consumer: the drain thread. Neither ever waits: a full
- * ring refuses the record and the caller counts it.
+ * Producer: the signal handler of one thread. Consumer: the drain thread. Neither ever waits: a
+ * full ring refuses the record and the caller counts it.
  */
 #ifndef JXPERF_AGENT_RING_H
 #define JXPERF_AGENT_RING_H

@@ -1,7 +1,7 @@
 /*
- * News of threads, from the JVM's threads to the session thread: who started, who ended, whether the JVM
- * died. A bounded queue under a mutex that is held for a few instructions; an eventfd wakes the reader.
- * What does not fit the queue is not lost: the reader is told to enumerate anew.
+ * News of threads, from the JVM's threads to the session thread: who started, who ended, whether
+ * the JVM died. A bounded queue under a mutex that is held for a few instructions; an eventfd wakes
+ * the reader. What does not fit the queue is not lost: the reader is told to enumerate anew.
  */
 #ifndef JXPERF_AGENT_ROSTER_H
 #define JXPERF_AGENT_ROSTER_H

@@ -1,6 +1,6 @@
 /*
- * Reads of the target's own memory that fail instead of faulting, and that trigger no watchpoint: the
- * kernel copies on our behalf. Async-signal-safe after safe_read_init.
+ * Reads of the target's own memory that fail instead of faulting, and that trigger no watchpoint:
+ * the kernel copies on our behalf. Async-signal-safe after safe_read_init.
  */
 #ifndef JXPERF_AGENT_SAFE_READ_H
 #define JXPERF_AGENT_SAFE_READ_H

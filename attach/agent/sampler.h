@@ -1,8 +1,9 @@
 /*
- * Samplers: where samples come from. One interface, so that hardware samplers stand beside the clock.
+ * Samplers: where samples come from. One interface, so that hardware samplers stand beside the
+ * clock.
  *
- * A sampler has one event per thread and gets its signals; it offers each sample to the reservoir and
- * hands an access to watchpoint_arm. Everything runs in the SIGTRAP handler.
+ * A sampler has one event per thread and gets its signals; it offers each sample to the reservoir
+ * and hands an access to watchpoint_arm. Everything runs in the SIGTRAP handler.
  */
 #ifndef JXPERF_AGENT_SAMPLER_H
 #define JXPERF_AGENT_SAMPLER_H

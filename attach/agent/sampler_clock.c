@@ -20,8 +20,8 @@ static void search_failed(struct thread *t, unsigned reg)
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
-/* The breakpoint goes to ip, unless the search has been there or has used up its hops: a loop without
- * an access of the wanted type would otherwise cost a trap each time round. */
+/* The breakpoint goes to ip, unless the search has been there or has used up its hops: a loop
+ * without an access of the wanted type would otherwise cost a trap each time round. */
 static void hop(struct thread *t, unsigned reg, uint64_t ip)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
@@ -48,7 +48,8 @@ static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_
 	struct sample s = {0};
 	uint64_t stop_ip;
 
-	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind), &s.insn, &stop_ip)) {
+	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind), &s.insn,
+			    &stop_ip)) {
 	case SEARCH_HERE:
 		s.address = insn_effective_address(&s.insn, regs);
 		s.size = s.insn.memory.size;

@@ -21,7 +21,8 @@ bool search_fetch(uint64_t ip, struct insn *out)
 	if (codemap_find(ip, &blob)) {
 		available = (size_t)(blob.start + blob.size - ip);
 		return insn_decode((const uint8_t *)(uintptr_t)ip,
-				   available < INSN_MAX_BYTES ? available : INSN_MAX_BYTES, ip, out);
+				   available < INSN_MAX_BYTES ? available : INSN_MAX_BYTES, ip,
+				   out);
 	}
 	available = safe_read_some(ip, copy, sizeof(copy));
 	return available > 0 && insn_decode(copy, available, ip, out);
@@ -60,8 +61,8 @@ static bool follow_conditional(struct walk *w, const struct insn *in, const greg
 	return true;
 }
 
-/* Jumps and calls: direct, through a register, or through memory that has not changed because nothing
- * ran since the registers were taken. */
+/* Jumps and calls: direct, through a register, or through memory that has not changed because
+ * nothing ran since the registers were taken. */
 static bool follow_transfer(struct walk *w, const struct insn *in, const gregset_t regs)
 {
 	uint64_t target;

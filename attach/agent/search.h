@@ -1,14 +1,14 @@
 /*
  * The dynamically next memory access after a point of execution.
  *
- * Given an instruction pointer and the registers that are exact there, the walk follows the one path that
- * execution will take, as far as it can be known: straight-line code, direct jumps and calls, and
- * branches whose flags no instruction in between has changed. Where it cannot be known, the caller puts an
- * execution breakpoint on the undecided instruction and walks again from there with real registers. No
- * branch is ever guessed.
+ * Given an instruction pointer and the registers that are exact there, the walk follows the one
+ * path that execution will take, as far as it can be known: straight-line code, direct jumps and
+ * calls, and branches whose flags no instruction in between has changed. Where it cannot be known,
+ * the caller puts an execution breakpoint on the undecided instruction and walks again from there
+ * with real registers. No branch is ever guessed.
  *
- * An access is a load or store through an explicit memory operand of 1 to 64 bytes in compiled Java code
- * or a stub. Async-signal-safe; no state.
+ * An access is a load or store through an explicit memory operand of 1 to 64 bytes in compiled Java
+ * code or a stub. Async-signal-safe; no state.
  */
 #ifndef JXPERF_AGENT_SEARCH_H
 #define JXPERF_AGENT_SEARCH_H
@@ -30,8 +30,8 @@ enum search_result {
 	SEARCH_FAILED,
 };
 
-/* Instructions looked at in one walk; longer straight-line code without an access of the type is rare
- * enough to be counted as failed. */
+/* Instructions looked at in one walk; longer straight-line code without an access of the type is
+ * rare enough to be counted as failed. */
 #define SEARCH_MAX_INSNS 128u
 
 /* found is set for SEARCH_HERE, *stop_ip for SEARCH_BREAK. */

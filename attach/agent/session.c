@@ -71,7 +71,8 @@ static int send_ended(struct session *s, const char *error)
 	return link_send(&s->link, &frame);
 }
 
-/* Waits for a frame of one type. 0, or -errno: the engine refused, went away or said something else. */
+/* Waits for a frame of one type. 0, or -errno: the engine refused, went away or said something
+ * else. */
 static int await(struct session *s, Jxp__EngineFrame__BodyCase wanted, Jxp__EngineFrame **frame)
 {
 	uint64_t deadline = clock_monotonic_ns() + HANDSHAKE_TIMEOUT_NS;
@@ -145,15 +146,16 @@ static void *session_main(void *arg)
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
 	safe_read_release();
-	/* Last: the engine takes the end of the stream as the end of the session, and may attach again. */
+	/* Last: the engine takes the end of the stream as the end of the session, and may attach
+	 * again. */
 	atomic_store(&active, false);
 	link_close(&s->link);
 	free(s);
 	return NULL;
 }
 
-/* Signals meant for the application must not land on our thread: it starts with all of them blocked, and
- * the JVM unblocks what it needs when the thread is attached. */
+/* Signals meant for the application must not land on our thread: it starts with all of them
+ * blocked, and the JVM unblocks what it needs when the thread is attached. */
 static int create_thread(struct session *s)
 {
 	sigset_t all, before;

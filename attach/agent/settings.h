@@ -1,6 +1,7 @@
 /*
- * What one window was asked to do, and the JVM-wide facts handlers need. Written by the session thread
- * before the first event is opened, constant until the last one is closed, except for the atomics.
+ * What one window was asked to do, and the JVM-wide facts handlers need. Written by the session
+ * thread before the first event is opened, constant until the last one is closed, except for the
+ * atomics.
  */
 #ifndef JXPERF_AGENT_SETTINGS_H
 #define JXPERF_AGENT_SETTINGS_H
@@ -25,7 +26,7 @@ struct settings {
 	struct stack_walker walker;
 	struct context_table *contexts;
 	_Atomic uint32_t epoch; /* bumped when a collection starts and when it ends */
-	_Atomic bool stopping;	/* handlers return at once */
+	_Atomic bool stopping;  /* handlers return at once */
 };
 
 extern struct settings settings;

@@ -74,7 +74,8 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 		else
 			dispatch(t, role, uc);
 		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
-		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS,
+			     clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	}
 	atomic_store(&t->in_handler, 0);
 }
@@ -86,7 +87,8 @@ static void forward(int signal, siginfo_t *info, void *context)
 	if (previous.sa_flags & SA_SIGINFO) {
 		previous.sa_sigaction(signal, info, context);
 	} else if (previous.sa_handler == SIG_DFL) {
-		/* Terminates: the signal is raised again and delivered when this handler returns. */
+		/* Terminates: the signal is raised again and delivered when this handler returns.
+		 */
 		struct sigaction dfl = {.sa_handler = SIG_DFL};
 
 		(void)sigaction(signal, &dfl, NULL);

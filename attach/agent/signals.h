@@ -20,8 +20,9 @@ bool signals_installed(void);
 
 /* Waits until no handler runs and no SIGTRAP is pending in any thread, at most timeout_ms, then
  * restores the previous action. All events must be closed. Returns false, and leaves the handler in
- * place, when a thread still has one pending (it blocks SIGTRAP): the default action of a signal that
- * arrives later would end the process. Somebody else's handler, set after ours, is left alone. */
+ * place, when a thread still has one pending (it blocks SIGTRAP): the default action of a signal
+ * that arrives later would end the process. Somebody else's handler, set after ours, is left alone.
+ */
 bool signals_remove(unsigned timeout_ms);
 
 /* SIGTRAPs handed on, and signals of ours that came after their event was closed, since install. */

@@ -38,8 +38,8 @@ static bool unwind_stub(ucontext_t *uc)
 	return false;
 }
 
-enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc, uint64_t ip,
-				struct agct_frame *frames, unsigned max_frames,
+enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc,
+				uint64_t ip, struct agct_frame *frames, unsigned max_frames,
 				struct context_table *table, uint32_t *context)
 {
 	ucontext_t at = *uc;

@@ -37,10 +37,10 @@ enum stack_result {
 	STACK_TABLE_FULL,
 };
 
-/* Interns the calling context of the thread as if it stood at ip (the trapping instruction, not the one
- * after). frames is scratch for max_frames entries. *context is set for OK and TRUNCATED. */
-enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc, uint64_t ip,
-				struct agct_frame *frames, unsigned max_frames,
+/* Interns the calling context of the thread as if it stood at ip (the trapping instruction, not the
+ * one after). frames is scratch for max_frames entries. *context is set for OK and TRUNCATED. */
+enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc,
+				uint64_t ip, struct agct_frame *frames, unsigned max_frames,
 				struct context_table *table, uint32_t *context);
 
 #endif

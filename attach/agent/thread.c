@@ -6,8 +6,8 @@
 
 #include "common/clock.h"
 
-#define SIG_DATA_MARK	  UINT64_C(0x4a58) /* "JX" */
-#define GENERATION_MASK	  0xffffu
+#define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
+#define GENERATION_MASK 0xffffu
 
 static struct thread *table;
 static unsigned used;

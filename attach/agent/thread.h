@@ -1,13 +1,13 @@
 /*
  * Per-thread state of a window, and the table of all of it.
  *
- * Ownership: the fields of a struct thread are written by three parties, each with its own block below.
- * The handler's block belongs to the thread itself, inside the SIGTRAP handler (SIGTRAP is blocked
- * there, so it never nests). The session thread owns opening, closing and recycling; it touches the
- * handler's block only while no event of the thread is open and no handler of it runs.
+ * Ownership: the fields of a struct thread are written by three parties, each with its own block
+ * below. The handler's block belongs to the thread itself, inside the SIGTRAP handler (SIGTRAP is
+ * blocked there, so it never nests). The session thread owns opening, closing and recycling; it
+ * touches the handler's block only while no event of the thread is open and no handler of it runs.
  *
- * An event names its thread by table index and generation in sig_data, so a late signal of a recycled
- * entry is recognised and ignored.
+ * An event names its thread by table index and generation in sig_data, so a late signal of a
+ * recycled entry is recognised and ignored.
  */
 #ifndef JXPERF_AGENT_THREAD_H
 #define JXPERF_AGENT_THREAD_H
@@ -28,8 +28,8 @@
 #define THREADS_MAX 4096u
 
 /* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. */
-#define THREAD_ROLE_CLOCK    0u
-#define THREAD_ROLE_REGISTER 1u
+#define THREAD_ROLE_CLOCK     0u
+#define THREAD_ROLE_REGISTER  1u
 #define THREAD_ROLE_CALIBRATE 15u
 
 enum thread_state {
@@ -48,10 +48,10 @@ struct thread_memory {
 
 struct thread {
 	/* Session thread; handlers read. */
-	_Atomic uint32_t state;	     /* enum thread_state; the handler moves CLOCK to WANTED */
+	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
 	_Atomic uint32_t generation; /* 16 bits used */
-	_Atomic bool ended;	     /* the Java thread ends: set by ThreadEnd, handlers stop */
-	_Atomic bool disarm;	     /* a request to drop what the registers watch */
+	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
+	_Atomic bool disarm;         /* a request to drop what the registers watch */
 	pid_t tid;
 	int clock_fd;
 	int register_fd[PERF_DEBUG_REGISTERS];
@@ -84,7 +84,8 @@ static inline void thread_count(struct thread *t, Jxp__Counter counter, uint64_t
 /* Reserves the table once per process. 0 or -ENOMEM. */
 int threads_init(void);
 
-/* The entry that sig_data names, or NULL when it is not ours or not current; *role is set with it. */
+/* The entry that sig_data names, or NULL when it is not ours or not current; *role is set with it.
+ */
 struct thread *thread_of_signal(uint64_t sig_data, unsigned *role);
 
 /* True when sig_data has our mark at all, current or not. */

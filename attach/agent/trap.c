@@ -12,8 +12,8 @@
 #define CACHE_ENTRIES 8192u
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
-/* A method whose start lies further back than this is searched backward instead: decoding takes about
- * 20 ns an instruction and happens in the application's thread. */
+/* A method whose start lies further back than this is searched backward instead: decoding takes
+ * about 20 ns an instruction and happens in the application's thread. */
 #define FORWARD_MAX_BYTES (64u * 1024u)
 
 void trap_cache_clear(void)
@@ -39,8 +39,8 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 	return a < b + b_size && b < a + a_size;
 }
 
-/* The length of the instruction that ends at after, decoding from its method's first byte; 0 when the
- * method is unknown, too long, or the boundaries do not meet after. */
+/* The length of the instruction that ends at after, decoding from its method's first byte; 0 when
+ * the method is unknown, too long, or the boundaries do not meet after. */
 static unsigned forward_length(uint64_t after)
 {
 	struct code_blob blob;
@@ -62,8 +62,8 @@ static unsigned forward_length(uint64_t after)
 }
 
 /* Could this instruction, which has run already, have accessed the watched bytes? An operand whose
- * registers the instruction itself overwrote cannot be evaluated any more and is given the benefit of
- * the doubt, if allowed. */
+ * registers the instruction itself overwrote cannot be evaluated any more and is given the benefit
+ * of the doubt, if allowed. */
 static bool explains(const struct insn *in, const gregset_t regs, uint64_t watched, unsigned length,
 		     bool allow_doubt, struct trap_access *out)
 {
@@ -88,7 +88,8 @@ static bool explains(const struct insn *in, const gregset_t regs, uint64_t watch
 	return true;
 }
 
-/* String instructions have moved rsi and rdi one element past the access by the time of the trap. */
+/* String instructions have moved rsi and rdi one element past the access by the time of the trap.
+ */
 static bool explains_string(const struct insn *in, const gregset_t regs, uint64_t watched,
 			    unsigned length, struct trap_access *out)
 {
@@ -106,7 +107,8 @@ static bool explains_string(const struct insn *in, const gregset_t regs, uint64_
 	reads = in->string_reads && !writes && overlaps(source - 64, 128, watched, length);
 	if (!writes && !reads)
 		return false;
-	*out = (struct trap_access){.insn = *in, .reads = reads, .writes = writes, .size = (uint32_t)size};
+	*out = (struct trap_access){
+	    .insn = *in, .reads = reads, .writes = writes, .size = (uint32_t)size};
 	return true;
 }
 

@@ -20,10 +20,10 @@
 #include "attach/agent/insn.h"
 
 struct trap_access {
-	struct insn insn;	/* insn.ip is the trapping instruction */
-	bool reads;		/* it loads the watched bytes (before it stores, if it does both) */
+	struct insn insn; /* insn.ip is the trapping instruction */
+	bool reads;       /* it loads the watched bytes (before it stores, if it does both) */
 	bool writes;
-	bool range_known;	/* address and size below are exact */
+	bool range_known; /* address and size below are exact */
 	uint64_t address;
 	uint32_t size;
 	enum insn_element element;

@@ -39,7 +39,7 @@ bool value_same(const void *a, const void *b, unsigned size, enum insn_element e
 	if (element == ELEMENT_FLOAT32 && size == sizeof(float))
 		return same_float32(a, b);
 	if (element == ELEMENT_FLOAT32 && size == 2 * sizeof(float))
-		return same_float32(a, b) &&
-		       same_float32((const char *)a + sizeof(float), (const char *)b + sizeof(float));
+		return same_float32(a, b) && same_float32((const char *)a + sizeof(float),
+							  (const char *)b + sizeof(float));
 	return memcmp(a, b, size) == 0;
 }

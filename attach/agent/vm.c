@@ -28,7 +28,8 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 	(void)jvmti, (void)jni, (void)thread, (void)class;
 }
 
-/* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace. */
+/* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
+ */
 static void preload_methods(jvmtiEnv *jvmti, jclass class)
 {
 	jmethodID *methods = NULL;
@@ -44,8 +45,8 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	preload_methods(jvmti, class);
 }
 
-/* compile_info is a chain of records (jvmticmlr.h); the inlining record names the methods whose code
- * became part of this one. */
+/* compile_info is a chain of records (jvmticmlr.h); the inlining record names the methods whose
+ * code became part of this one. */
 static void note_inlined(const void *compile_info)
 {
 	for (const jvmtiCompiledMethodLoadRecordHeader *h = compile_info; h; h = h->next) {
@@ -59,9 +60,9 @@ static void note_inlined(const void *compile_info)
 	}
 }
 
-static void JNICALL on_compiled_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *address,
-				     jint map_length, const jvmtiAddrLocationMap *map,
-				     const void *compile_info)
+static void JNICALL on_compiled_load(jvmtiEnv *jvmti, jmethodID method, jint size,
+				     const void *address, jint map_length,
+				     const jvmtiAddrLocationMap *map, const void *compile_info)
 {
 	(void)jvmti, (void)map_length, (void)map;
 	codemap_add((uintptr_t)address, (uint32_t)size, CODE_COMPILED, (uintptr_t)method);
@@ -75,7 +76,8 @@ static void JNICALL on_compiled_unload(jvmtiEnv *jvmti, jmethodID method, const 
 	codemap_remove((uintptr_t)address);
 }
 
-static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address, jint size)
+static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,
+				    jint size)
 {
 	enum code_type type = strcmp(name, "Interpreter") == 0 ? CODE_INTERPRETER : CODE_STUB;
 
@@ -108,11 +110,16 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 }
 
 static const jvmtiEvent events[] = {
-    JVMTI_EVENT_VM_DEATH,	      JVMTI_EVENT_CLASS_LOAD,
-    JVMTI_EVENT_CLASS_PREPARE,	      JVMTI_EVENT_COMPILED_METHOD_LOAD,
-    JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-    JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
-    JVMTI_EVENT_THREAD_START,	      JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VM_DEATH,
+    JVMTI_EVENT_CLASS_LOAD,
+    JVMTI_EVENT_CLASS_PREPARE,
+    JVMTI_EVENT_COMPILED_METHOD_LOAD,
+    JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+    JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+    JVMTI_EVENT_GARBAGE_COLLECTION_START,
+    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+    JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_THREAD_END,
 };
 #define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
 
@@ -143,7 +150,8 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 	jvmtiError e;
 
 	if ((*jvm)->GetEnv(jvm, (void **)&opened.jvmti, JVMTI_VERSION_11) != JNI_OK)
-		return err_set(err, EOPNOTSUPP, "the JVM has no JVMTI 11: JDK 11 or later is needed");
+		return err_set(err, EOPNOTSUPP,
+			       "the JVM has no JVMTI 11: JDK 11 or later is needed");
 	e = (*opened.jvmti)->AddCapabilities(opened.jvmti, &wanted);
 	if (e == JVMTI_ERROR_NONE)
 		e = (*opened.jvmti)->SetEventCallbacks(opened.jvmti, &callbacks, sizeof(callbacks));

@@ -1,8 +1,8 @@
 /*
  * The JVMTI side of a window: one environment, its events, and questions to the JVM.
  *
- * Session thread, attached to the JVM. Events arrive in threads of the JVM; they feed the code map, the
- * GC epoch and, through the hooks, the session. After vm_close no event of ours is enabled.
+ * Session thread, attached to the JVM. Events arrive in threads of the JVM; they feed the code map,
+ * the GC epoch and, through the hooks, the session. After vm_close no event of ours is enabled.
  */
 #ifndef JXPERF_AGENT_VM_H
 #define JXPERF_AGENT_VM_H
@@ -30,8 +30,9 @@ struct vm {
 /* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
 
-/* Enables the events, has the JVM replay the code it has compiled so far into the code map, and makes it
- * allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the process. */
+/* Enables the events, has the JVM replay the code it has compiled so far into the code map, and
+ * makes it allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the
+ * process. */
 int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
 
 /* Disables all events and disposes of the environment. */
@@ -47,8 +48,8 @@ int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
  * NULL with line_count 0. */
 struct vm_method {
 	char *class_name; /* Java name with dots */
-	char *name;	  /* JVMTI memory, as are the following */
-	char *file;	  /* NULL when unknown */
+	char *name;       /* JVMTI memory, as are the following */
+	char *file;       /* NULL when unknown */
 	jvmtiLineNumberEntry *lines;
 	jint line_count;
 };

@@ -6,9 +6,9 @@
 
 #include "attach/agent/safe_read.h"
 
-/* On x86-64 ZGC's heap views lie between 4 TiB and 64 TiB (zGlobals_x86.cpp, zAddress.cpp), far below
- * anything that mmap chooses by itself. */
-#define ZGC_LOW	 (UINT64_C(1) << 42)
+/* On x86-64 ZGC's heap views lie between 4 TiB and 64 TiB (zGlobals_x86.cpp, zAddress.cpp), far
+ * below anything that mmap chooses by itself. */
+#define ZGC_LOW  (UINT64_C(1) << 42)
 #define ZGC_HIGH (UINT64_C(1) << 46)
 
 /* Beyond the class space itself: the CDS archive that is mapped before it. */
@@ -145,9 +145,9 @@ static uint64_t flag_address(const char *flag)
 	uint64_t flags, count, size;
 	struct entry name, address;
 
-	if (!static_word("JVMFlag", "flags", &flags) || !static_word("JVMFlag", "numFlags", &count) ||
-	    !type_size("JVMFlag", &size) || !find("JVMFlag", "_name", &name) ||
-	    !find("JVMFlag", "_addr", &address))
+	if (!static_word("JVMFlag", "flags", &flags) ||
+	    !static_word("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
+	    !find("JVMFlag", "_name", &name) || !find("JVMFlag", "_addr", &address))
 		return 0;
 	for (uint64_t i = 0; i < count; i++) {
 		const char *row = (const char *)(uintptr_t)(flags + i * size);
@@ -172,8 +172,8 @@ const char *vmstructs_gc(void)
 	static const struct {
 		const char *flag, *name;
 	} collectors[] = {
-	    {"UseG1GC", "G1"},	   {"UseParallelGC", "Parallel"},	 {"UseSerialGC", "Serial"},
-	    {"UseZGC", "ZGC"},	   {"UseShenandoahGC", "Shenandoah"}, {"UseEpsilonGC", "Epsilon"},
+	    {"UseG1GC", "G1"}, {"UseParallelGC", "Parallel"},     {"UseSerialGC", "Serial"},
+	    {"UseZGC", "ZGC"}, {"UseShenandoahGC", "Shenandoah"}, {"UseEpsilonGC", "Epsilon"},
 	};
 
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
@@ -190,7 +190,8 @@ static void add_heap(struct region_map *map)
 	struct entry reserved;
 
 	if (strcmp(vmstructs_gc(), "ZGC") == 0) {
-		(void)region_add_heap(map, ZGC_LOW, ZGC_HIGH); /* The table has room: first entry. */
+		(void)region_add_heap(map, ZGC_LOW,
+				      ZGC_HIGH); /* The table has room: first entry. */
 		return;
 	}
 	if (!static_word("Universe", "_collectedHeap", &heap) ||

@@ -1,7 +1,7 @@
 /*
- * HotSpot's own description of its data structures: the table gHotSpotVMStructs that libjvm.so exports
- * for the serviceability agent (src/hotspot/share/runtime/vmStructs.cpp). Present in every JDK from 11
- * to 25; names that one of them lacks read as absent.
+ * HotSpot's own description of its data structures: the table gHotSpotVMStructs that libjvm.so
+ * exports for the serviceability agent (src/hotspot/share/runtime/vmStructs.cpp). Present in every
+ * JDK from 11 to 25; names that one of them lacks read as absent.
  *
  * Session thread only.
  */

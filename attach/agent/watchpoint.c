@@ -124,8 +124,8 @@ unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint6
 }
 
 /* Whose memory the access touches. Two things only the instruction tells: stores below the stack
- * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in compiled
- * code (TLAB pointers, barrier queues, safepoint polls). */
+ * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in
+ * compiled code (TLAB pointers, barrier queues, safepoint polls). */
 static int region_of(const struct thread *t, const struct sample *s, const gregset_t regs)
 {
 	if (s->address >= t->stack_low && s->address < t->stack_high)
@@ -136,8 +136,8 @@ static int region_of(const struct thread *t, const struct sample *s, const gregs
 	return region_find(&settings.regions, s->address);
 }
 
-/* Another register that watches some of the same bytes would trap in the same instruction, and of two
- * SIGTRAPs pending at once the kernel delivers one. */
+/* Another register that watches some of the same bytes would trap in the same instruction, and of
+ * two SIGTRAPs pending at once the kernel delivers one. */
 static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < t->reservoir.registers; i++) {
@@ -203,8 +203,8 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	if (!capture(t, uc, s->insn.ip, &w->context))
 		return false;
 	w->kind = kind;
-	w->length = (uint8_t)watchpoint_part(s->address, s->size,
-					     random_below(&t->random, s->size), &start);
+	w->length = (uint8_t)watchpoint_part(s->address, s->size, random_below(&t->random, s->size),
+					     &start);
 	w->address = start;
 	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
 	w->element = s->insn.memory.element;
@@ -262,13 +262,14 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 }
 
 /* Bytes that the second access shares with the watched ones, as a range inside the watchpoint. */
-static unsigned shared_bytes(const struct watchpoint *w, const struct trap_access *a, unsigned *offset)
+static unsigned shared_bytes(const struct watchpoint *w, const struct trap_access *a,
+			     unsigned *offset)
 {
 	uint64_t low = w->address, high = w->address + w->length;
 
 	if (!a->range_known) {
-		/* Its operand cannot be evaluated any more; alignment makes a full overlap by far the
-		 * most likely, and never more than the access is wide. */
+		/* Its operand cannot be evaluated any more; alignment makes a full overlap by far
+		 * the most likely, and never more than the access is wide. */
 		*offset = 0;
 		return a->size && a->size < w->length ? a->size : w->length;
 	}

@@ -61,8 +61,8 @@ enum access_type watchpoint_access(uint8_t kind);
 /* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
 
-/* Turns a register into a watchpoint on a part of the sampled access. On any failure the register is
- * free and the reason counted. */
+/* Turns a register into a watchpoint on a part of the sampled access. On any failure the register
+ * is free and the reason counted. */
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *sample,
 		    const ucontext_t *uc);
 

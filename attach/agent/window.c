@@ -49,15 +49,20 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	if (start->n_kinds == 0 || start->n_kinds > KINDS_MAX || start->registers < 1 ||
 	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
 	    start->max_frames > MAX_FRAMES_LIMIT || start->period_ns == 0)
-		return err_set(err, EINVAL, "the daemon asked for a window outside the agent's limits");
+		return err_set(err, EINVAL,
+			       "the daemon asked for a window outside the agent's limits");
 	if (!(start->budget > 0 && start->budget <= 1))
-		return err_set(err, EINVAL, "the daemon asked for a budget of %g of the target's CPU time: 0 to 1", start->budget);
+		return err_set(
+		    err, EINVAL,
+		    "the daemon asked for a budget of %g of the target's CPU time: 0 to 1",
+		    start->budget);
 	if (start->sampler != JXP__SAMPLER__SAMPLER_CLOCK)
 		return err_set(err, EINVAL, "this agent has the clock sampler only");
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		if (start->kinds[i] < JXP__KIND__KIND_DEAD_STORE ||
 		    start->kinds[i] > JXP__KIND__KIND_SILENT_LOAD)
-			return err_set(err, EINVAL, "this agent does not know kind %d", start->kinds[i]);
+			return err_set(err, EINVAL, "this agent does not know kind %d",
+				       start->kinds[i]);
 		settings.kinds[i] = (uint8_t)start->kinds[i];
 	}
 	settings.kind_count = (unsigned)start->n_kinds;
@@ -67,7 +72,8 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	return 0;
 }
 
-/* The context table is one mapping for the life of the process; between windows its pages go back. */
+/* The context table is one mapping for the life of the process; between windows its pages go back.
+ */
 static int prepare_contexts(void)
 {
 	if (!settings.contexts) {
@@ -78,7 +84,8 @@ static int prepare_contexts(void)
 			return -ENOMEM;
 		settings.contexts = p;
 	}
-	return madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno : 0;
+	return madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno
+											   : 0;
 }
 
 static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *err)
@@ -91,10 +98,12 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	*(void **)&settings.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	settings.walker.vm = w->vm->jvm;
 	if (!settings.walker.get_trace || !vmstructs_code_cache(&low, &high))
-		return err_set(err, EOPNOTSUPP, "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot jxperf knows");
+		return err_set(err, EOPNOTSUPP,
+			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
+			       "jxperf knows");
 	vmstructs_regions(&settings.regions);
-	if ((r = codemap_init(low, high)) < 0 || (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 ||
-	    (r = roster_open()) < 0)
+	if ((r = codemap_init(low, high)) < 0 || (r = threads_init()) < 0 ||
+	    (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
 	method_set_clear();
 	trap_cache_clear();
@@ -163,14 +172,17 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 	atomic_store(&settings.stopping, false);
 	r = calibrate_trap_cost(&w->opener, &trap_cost_ns);
 	if (r < 0)
-		return err_set_errno(err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
+		return err_set_errno(
+		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, fraction, settings.period_ns, trap_cost_ns);
 	r = add_all_threads(w, err);
 	if (r == 0 && w->monitor.totals[JXP__COUNTER__COUNTER_THREADS] == 0)
-		return err_set(err, EPERM, "no event could be opened for any thread of the JVM: let the daemon do it as root, or lower kernel.perf_event_paranoid");
+		return err_set(err, EPERM,
+			       "no event could be opened for any thread of the JVM: let the daemon "
+			       "do it as root, or lower kernel.perf_event_paranoid");
 	return r;
 }
 
@@ -238,7 +250,8 @@ static int run(struct window *w, struct err *err)
 			r = flush(w);
 		/* A handler that the application set over ours would get our signals. */
 		if (r == 0 && !signals_installed())
-			r = err_set(err, EBUSY, "the application took over SIGTRAP: the window ended");
+			r = err_set(err, EBUSY,
+				    "the application took over SIGTRAP: the window ended");
 	}
 	return r;
 }
@@ -249,8 +262,8 @@ static void stop_sampling(struct window *w, int *result)
 {
 	atomic_store(&settings.stopping, true);
 	monitor_close_events(&w->monitor);
-	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has pending;
-	 * it does nothing else from now on. */
+	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
+	 * pending; it does nothing else from now on. */
 	(void)signals_remove(QUIESCE_TIMEOUT_MS);
 	if (roster_vm_is_dead())
 		drain_vm_died(w->drain);

@@ -18,7 +18,8 @@ static int code_setup(void **state)
 {
 	(void)state;
 	if (!code_area)
-		code_area = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		code_area = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code_area == MAP_FAILED || safe_read_init() < 0)
 		return -1;
 	memset(code_area, 0xcc, CODE_BYTES);

@@ -32,8 +32,8 @@ static void the_period_is_bounded(void **state)
 
 static void a_few_ticks_change_nothing(void **state)
 {
-	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 10,
-							[JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
+	    [JXP__COUNTER__COUNTER_TICKS] = 10, [JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 
@@ -46,7 +46,8 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100,
 							[JXP__COUNTER__COUNTER_SIGNALS] = 1000,
-							[JXP__COUNTER__COUNTER_HANDLER_NS] = 8 * MS};
+							[JXP__COUNTER__COUNTER_HANDLER_NS] =
+							    8 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 

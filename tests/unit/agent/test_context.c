@@ -55,7 +55,7 @@ static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
 }
 
 #define THREADS 4
-#define PATHS	2000
+#define PATHS   2000
 
 struct inserter {
 	pthread_t thread;
@@ -108,9 +108,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(equal_contexts_have_equal_ids, new_table, free_table),
-	    cmocka_unit_test_setup_teardown(parent_method_and_bci_all_distinguish, new_table, free_table),
-	    cmocka_unit_test_setup_teardown(a_full_table_gives_no_id_and_keeps_its_content, new_table,
+	    cmocka_unit_test_setup_teardown(parent_method_and_bci_all_distinguish, new_table,
 					    free_table),
+	    cmocka_unit_test_setup_teardown(a_full_table_gives_no_id_and_keeps_its_content,
+					    new_table, free_table),
 	    cmocka_unit_test_setup_teardown(threads_agree_on_the_content_of_every_path, new_table,
 					    free_table),
 	};

@@ -64,7 +64,8 @@ static void a_rip_relative_operand_is_an_address(void **state)
 
 static void a_vector_store_is_as_wide_as_its_register(void **state)
 {
-	struct insn in = DECODE("\xc5\xfe\x7f\x44\x8b\x10"); /* vmovdqu ymmword [rbx+rcx*4+0x10], ymm0 */
+	struct insn in =
+	    DECODE("\xc5\xfe\x7f\x44\x8b\x10"); /* vmovdqu ymmword [rbx+rcx*4+0x10], ymm0 */
 
 	(void)state;
 	assert_true(in.memory.writes);
@@ -74,17 +75,19 @@ static void a_vector_store_is_as_wide_as_its_register(void **state)
 static void floating_point_operands_are_known_as_such(void **state)
 {
 	(void)state;
-	assert_int_equal(DECODE("\xf2\x0f\x10\x03").memory.element, ELEMENT_FLOAT64); /* movsd xmm0,[rbx] */
-	assert_int_equal(DECODE("\xf3\x0f\x58\x03").memory.element, ELEMENT_FLOAT32); /* addss xmm0,[rbx] */
+	assert_int_equal(DECODE("\xf2\x0f\x10\x03").memory.element,
+			 ELEMENT_FLOAT64); /* movsd xmm0,[rbx] */
+	assert_int_equal(DECODE("\xf3\x0f\x58\x03").memory.element,
+			 ELEMENT_FLOAT32); /* addss xmm0,[rbx] */
 	assert_int_equal(DECODE("\x8b\x03").memory.element, ELEMENT_INTEGER);
 }
 
 static void address_computation_and_nops_access_nothing(void **state)
 {
 	(void)state;
-	assert_false(DECODE("\x48\x8d\x44\x24\x10").has_memory);	  /* lea rax, [rsp+0x10] */
-	assert_false(DECODE("\x0f\x1f\x44\x00\x00").has_memory);	  /* nop dword [rax+rax] */
-	assert_false(DECODE("\x0f\x18\x0b").has_memory);		  /* prefetcht0 [rbx] */
+	assert_false(DECODE("\x48\x8d\x44\x24\x10").has_memory); /* lea rax, [rsp+0x10] */
+	assert_false(DECODE("\x0f\x1f\x44\x00\x00").has_memory); /* nop dword [rax+rax] */
+	assert_false(DECODE("\x0f\x18\x0b").has_memory);         /* prefetcht0 [rbx] */
 	assert_false(DECODE("\x66\x66\x0f\x1f\x84\x00\x00\x00\x00\x00").has_memory);
 }
 
@@ -151,16 +154,16 @@ struct condition {
 static void conditions_follow_the_flags(void **state)
 {
 	static const struct condition conditions[] = {
-	    {"\x72\x00", 0x001, true},	{"\x72\x00", 0, false},	    /* jb: CF */
-	    {"\x73\x00", 0, true},	{"\x76\x00", 0x040, true},  /* jnb; jbe: CF|ZF */
-	    {"\x77\x00", 0, true},	{"\x77\x00", 0x001, false}, /* ja */
-	    {"\x74\x00", 0x040, true},	{"\x75\x00", 0x040, false}, /* jz, jnz */
-	    {"\x7c\x00", 0x080, true},	{"\x7c\x00", 0x880, false}, /* jl: SF!=OF */
-	    {"\x7d\x00", 0x880, true},	{"\x7e\x00", 0x040, true},  /* jge; jle */
-	    {"\x7f\x00", 0, true},	{"\x7f\x00", 0x800, false}, /* jg */
-	    {"\x78\x00", 0x080, true},	{"\x79\x00", 0x080, false}, /* js, jns */
-	    {"\x70\x00", 0x800, true},	{"\x71\x00", 0x800, false}, /* jo, jno */
-	    {"\x7a\x00", 0x004, true},	{"\x7b\x00", 0x004, false}, /* jp, jnp */
+	    {"\x72\x00", 0x001, true}, {"\x72\x00", 0, false},     /* jb: CF */
+	    {"\x73\x00", 0, true},     {"\x76\x00", 0x040, true},  /* jnb; jbe: CF|ZF */
+	    {"\x77\x00", 0, true},     {"\x77\x00", 0x001, false}, /* ja */
+	    {"\x74\x00", 0x040, true}, {"\x75\x00", 0x040, false}, /* jz, jnz */
+	    {"\x7c\x00", 0x080, true}, {"\x7c\x00", 0x880, false}, /* jl: SF!=OF */
+	    {"\x7d\x00", 0x880, true}, {"\x7e\x00", 0x040, true},  /* jge; jle */
+	    {"\x7f\x00", 0, true},     {"\x7f\x00", 0x800, false}, /* jg */
+	    {"\x78\x00", 0x080, true}, {"\x79\x00", 0x080, false}, /* js, jns */
+	    {"\x70\x00", 0x800, true}, {"\x71\x00", 0x800, false}, /* jo, jno */
+	    {"\x7a\x00", 0x004, true}, {"\x7b\x00", 0x004, false}, /* jp, jnp */
 	};
 
 	(void)state;

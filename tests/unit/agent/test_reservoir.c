@@ -64,10 +64,10 @@ static void the_second_sample_replaces_with_probability_one_half(void **state)
 	assert_in_range(kept, 4800, 5200);
 }
 
-/* Offers SAMPLES samples to one register that never traps; which of them it holds in the end must be
- * uniform. */
+/* Offers SAMPLES samples to one register that never traps; which of them it holds in the end must
+ * be uniform. */
 #define SAMPLES 20u
-#define TRIALS	40000u
+#define TRIALS  40000u
 
 static void survival_is_uniform_over_time(void **state)
 {

@@ -116,7 +116,7 @@ static void a_return_reads_its_target_from_the_stack(void **state)
 
 static void an_indirect_jump_needs_its_register_unchanged(void **state)
 {
-	uint64_t fresh = CODE(0, "\xff\xe0");		/* jmp rax */
+	uint64_t fresh = CODE(0, "\xff\xe0");          /* jmp rax */
 	uint64_t stale = CODE(64, "\x31\xc0\xff\xe0"); /* xor eax, eax; jmp rax */
 	uint64_t target = CODE(1024, "\x8b\x03");
 	gregset_t regs = {[REG_RAX] = (greg_t)target};
@@ -137,9 +137,11 @@ static void leaving_java_code_ends_the_search(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(CODE(0, "\xff\xe0"), regs, ACCESS_LOAD, &in, &stop), SEARCH_FAILED);
+	assert_int_equal(search_walk(CODE(0, "\xff\xe0"), regs, ACCESS_LOAD, &in, &stop),
+			 SEARCH_FAILED);
 	assert_int_equal(search_walk(0x1234, regs, ACCESS_LOAD, &in, &stop), SEARCH_FAILED);
-	assert_int_equal(search_walk(CODE(64, "\x0f\x05"), regs, ACCESS_LOAD, &in, &stop), SEARCH_FAILED);
+	assert_int_equal(search_walk(CODE(64, "\x0f\x05"), regs, ACCESS_LOAD, &in, &stop),
+			 SEARCH_FAILED);
 }
 
 static void an_endless_loop_without_an_access_is_bounded(void **state)
@@ -149,7 +151,8 @@ static void an_endless_loop_without_an_access_is_bounded(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(CODE(0, "\xeb\xfe"), regs, ACCESS_LOAD, &in, &stop), SEARCH_FAILED);
+	assert_int_equal(search_walk(CODE(0, "\xeb\xfe"), regs, ACCESS_LOAD, &in, &stop),
+			 SEARCH_FAILED);
 }
 
 static void code_that_runs_off_its_method_is_not_read(void **state)
@@ -171,7 +174,8 @@ int main(void)
 	    cmocka_unit_test_setup(an_access_further_on_is_waited_for, code_setup),
 	    cmocka_unit_test_setup(accesses_of_the_other_type_are_passed, code_setup),
 	    cmocka_unit_test_setup(a_branch_with_known_flags_is_followed, code_setup),
-	    cmocka_unit_test_setup(a_branch_whose_flags_are_not_known_yet_is_waited_for, code_setup),
+	    cmocka_unit_test_setup(a_branch_whose_flags_are_not_known_yet_is_waited_for,
+				   code_setup),
 	    cmocka_unit_test_setup(flags_survive_instructions_that_do_not_write_them, code_setup),
 	    cmocka_unit_test_setup(direct_calls_are_entered, code_setup),
 	    cmocka_unit_test_setup(a_return_reads_its_target_from_the_stack, code_setup),

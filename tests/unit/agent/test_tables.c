@@ -1,4 +1,5 @@
-/* The agent's smaller tables: ids, method set, regions, and the part of an access that is watched. */
+/* The agent's smaller tables: ids, method set, regions, and the part of an access that is watched.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,10 +89,12 @@ static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(voi
 				uint64_t start;
 				unsigned length = watchpoint_part(address, size, offset, &start);
 
-				assert_true(length == 1 || length == 2 || length == 4 || length == 8);
+				assert_true(length == 1 || length == 2 || length == 4 ||
+					    length == 8);
 				assert_int_equal(start % length, 0);
 				assert_true(start >= address && start + length <= address + size);
-				assert_true(start <= address + offset && address + offset < start + length);
+				assert_true(start <= address + offset &&
+					    address + offset < start + length);
 			}
 		}
 	}

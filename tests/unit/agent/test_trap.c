@@ -92,7 +92,8 @@ static void the_last_iteration_of_a_repeated_store_is_behind_it(void **state)
 static void a_repeated_move_loads_one_side_and_stores_the_other(void **state)
 {
 	uint64_t start = CODE(0, "\xf3\xa4\x90"); /* rep movsb */
-	gregset_t regs = {[REG_RIP] = (greg_t)start, [REG_RSI] = 0x5001, [REG_RDI] = 0x8001, [REG_RCX] = 3};
+	gregset_t regs = {
+	    [REG_RIP] = (greg_t)start, [REG_RSI] = 0x5001, [REG_RDI] = 0x8001, [REG_RCX] = 3};
 	struct trap_access a;
 
 	(void)state;
@@ -126,9 +127,11 @@ static void a_return_loaded_it(void **state)
 
 static void native_code_is_decoded_backward_and_checked(void **state)
 {
-	/* Not in the code map: mov [rbx], ecx; the byte before would make it another instruction. */
+	/* Not in the code map: mov [rbx], ecx; the byte before would make it another instruction.
+	 */
 	static const uint8_t native[] = {0x90, 0x90, 0x90, 0x89, 0x0b, 0x90};
-	gregset_t regs = {[REG_RIP] = (greg_t)(uintptr_t)native + 5, [REG_RBX] = 0x5000, [REG_RSP] = 0x100000};
+	gregset_t regs = {
+	    [REG_RIP] = (greg_t)(uintptr_t)native + 5, [REG_RBX] = 0x5000, [REG_RSP] = 0x100000};
 	struct trap_access a;
 
 	(void)state;
@@ -151,7 +154,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(the_instruction_before_is_found_from_the_method_start, setup),
-	    cmocka_unit_test_setup(an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt, setup),
+	    cmocka_unit_test_setup(
+		an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt, setup),
 	    cmocka_unit_test_setup(an_access_elsewhere_does_not_explain_the_trap, setup),
 	    cmocka_unit_test_setup(a_read_modify_write_is_both, setup),
 	    cmocka_unit_test_setup(a_repeated_store_traps_on_itself, setup),
