@@ -74,9 +74,12 @@ static void the_last_occurrence_wins(void **state)
 static void only_the_exact_flag_counts(void **state)
 {
 	static const char *const others[] = {
-	    "-XX:DisableAttachMechanism", "-XX:+DisableAttachMechanisms",
-	    "+DisableAttachMechanism",	  "-Da=-XX:+DisableAttachMechanism",
-	    "-XX:",			  "-XX:+",
+	    "-XX:DisableAttachMechanism",
+	    "-XX:+DisableAttachMechanisms",
+	    "+DisableAttachMechanism",
+	    "-Da=-XX:+DisableAttachMechanism",
+	    "-XX:",
+	    "-XX:+",
 	    "",
 	};
 
@@ -89,8 +92,8 @@ static void only_the_exact_flag_counts(void **state)
 static void the_collector_asked_for_is_named(void **state)
 {
 	static const char *const options[][2] = {
-	    {"-XX:+UseSerialGC", "Serial"}, {"-XX:+UseParallelGC", "Parallel"},
-	    {"-XX:+UseG1GC", "G1"},	    {"-XX:+UseZGC", "ZGC"},
+	    {"-XX:+UseSerialGC", "Serial"},   {"-XX:+UseParallelGC", "Parallel"},
+	    {"-XX:+UseG1GC", "G1"},           {"-XX:+UseZGC", "ZGC"},
 	    {"-XX:+UseEpsilonGC", "Epsilon"}, {"-XX:+UseShenandoahGC", "Shenandoah"},
 	};
 

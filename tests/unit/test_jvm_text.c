@@ -19,7 +19,8 @@ static void control_characters_and_broken_utf8_become_question_marks(void **stat
 	assert_string_equal(to, "a?b?[1mc?");
 	jvm_text_copy(to, sizeof(to), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	assert_string_equal(to, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	jvm_text_copy(to, sizeof(to), "\xc3|\xe2\x82|\xff|\x80|\xc0\x80|\xed\xa0\x80|\xf5\x80\x80\x80");
+	jvm_text_copy(to, sizeof(to),
+		      "\xc3|\xe2\x82|\xff|\x80|\xc0\x80|\xed\xa0\x80|\xf5\x80\x80\x80");
 	assert_string_equal(to, "?|??|?|?|??|???|????");
 }
 
@@ -57,7 +58,10 @@ static void container_runtimes_groups_give_the_id(void **state)
 static void other_groups_give_none(void **state)
 {
 	static const char *const groups[] = {
-	    "", "0::/\n", "0::/user.slice/user-1000.slice/session-3.scope\n", "0::/docker/" ID "0\n",
+	    "",
+	    "0::/\n",
+	    "0::/user.slice/user-1000.slice/session-3.scope\n",
+	    "0::/docker/" ID "0\n",
 	};
 	char id[JVM_CONTAINER_BYTES];
 

@@ -25,7 +25,8 @@ static const struct {
     {"11, 17, 21, 25", "0\nreturn code: 0\n", 0, NULL},
     {"11, 17, 21, 25", "0\nreturn code: 102\n", -EINVAL, "does not understand this daemon"},
     {"11, 17",
-     "-1\n/x.so was not loaded.\n/x.so: cannot open shared object file: No such file or directory\n",
+     "-1\n/x.so was not loaded.\n/x.so: cannot open shared object file: No such file or "
+     "directory\n",
      -ELIBACC, "could not load '" LIBRARY "': /x.so was not loaded. /x.so: cannot open shared"},
     {"21, 25",
      "0\n/x.so was not loaded.\n/x.so: cannot open shared object file: No such file or directory\n",
@@ -33,7 +34,8 @@ static const struct {
     {"11, 17", "-1\nAgent_OnAttach is not available in /x.so\n", -ELIBACC, "found no agent in"},
     {"21, 25", "0\nAgent_OnAttach is not available in /x.so\n", -ELIBACC, "found no agent in"},
     {"17",
-     "-1\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch target "
+     "-1\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch "
+     "target "
      "VM.",
      -EPERM, "-XX:-EnableDynamicAgentLoading: restart it"},
     {"25",
@@ -66,10 +68,8 @@ static void each_result_of_the_agent_has_its_own_sentence(void **state)
 		const char *text;
 		int result;
 	} results[] = {
-	    {"0\nreturn code: 101\n", -EBUSY},
-	    {"0\nreturn code: 102\n", -EINVAL},
-	    {"0\nreturn code: 103\n", -ENOTSUP},
-	    {"0\nreturn code: 104\n", -ENOMEM},
+	    {"0\nreturn code: 101\n", -EBUSY},    {"0\nreturn code: 102\n", -EINVAL},
+	    {"0\nreturn code: 103\n", -ENOTSUP},  {"0\nreturn code: 104\n", -ENOMEM},
 	    {"0\nreturn code: -7\n", -EREMOTEIO},
 	};
 	char seen[sizeof(results) / sizeof(results[0])][ERR_MESSAGE_MAX];
@@ -94,8 +94,13 @@ static void what_is_not_an_answer_is_called_so(void **state)
 		const char *text;
 		size_t size;
 	} texts[] = {
-	    {"HTTP/1.1 400\r\n", 14}, {"\n", 1},	      {"0x\n", 3},    {"--\n", 3},
-	    {"0", 1},		      {"0\nreturn code: x", 15}, {"\0\0\0\0", 4},
+	    {"HTTP/1.1 400\r\n", 14},
+	    {"\n", 1},
+	    {"0x\n", 3},
+	    {"--\n", 3},
+	    {"0", 1},
+	    {"0\nreturn code: x", 15},
+	    {"\0\0\0\0", 4},
 	    {"99999999999999999999999\n", 24},
 	};
 
@@ -103,7 +108,8 @@ static void what_is_not_an_answer_is_called_so(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct err err;
 
-		assert_int_equal(reply_parse(texts[i].text, texts[i].size, 42, LIBRARY, &err), -EPROTO);
+		assert_int_equal(reply_parse(texts[i].text, texts[i].size, 42, LIBRARY, &err),
+				 -EPROTO);
 		assert_non_null(strstr(err.message, "not understood"));
 	}
 }

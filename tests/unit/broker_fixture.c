@@ -1,0 +1,151 @@
+#include "tests/unit/broker_fixture.h"
+
+#include "attach/helper_proto.h"
+#include "common/fd.h"
+#include "daemon/broker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const behaviours[] = {
+    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait",
+};
+static char root[PATH_MAX];
+static char path[PATH_MAX + 16];
+
+static const char *option(int argc, char **argv, const char *name)
+{
+	for (int i = 1; i + 1 < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return argv[i + 1];
+	return NULL;
+}
+
+static void send_result(int fd, int error, const char *message, int passed)
+{
+	struct attach_result result = {.error = error};
+
+	(void)snprintf(result.message, sizeof(result.message), "%s", message);
+	assert(fd_send(fd, &result, sizeof(result), &passed, passed >= 0 ? 1 : 0) ==
+	       sizeof(result));
+}
+
+static void send_socket(int fd)
+{
+	int pair[2];
+
+	assert(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	assert(write(pair[1], "agent", 5) == 5);
+	send_result(fd, 0, "", pair[0]);
+}
+
+static void wait_for_sigterm(int fd)
+{
+	sigset_t set;
+	int signal;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	assert(sigwait(&set, &signal) == 0);
+	send_result(fd, EINTR, "interrupted", -1);
+}
+
+static int helper(int fd, const char *behaviour)
+{
+	if (strcmp(behaviour, "ok") == 0)
+		send_socket(fd);
+	else if (strcmp(behaviour, "refuse") == 0)
+		send_result(fd, EPERM, "not today", -1);
+	else if (strcmp(behaviour, "crash") == 0)
+		(void)raise(SIGKILL);
+	else if (strcmp(behaviour, "silent") == 0)
+		return 7;
+	else if (strcmp(behaviour, "garbage") == 0)
+		assert(send(fd, "hello", 5, 0) == 5);
+	else if (strcmp(behaviour, "no-fd") == 0)
+		send_result(fd, 0, "", -1);
+	else if (strcmp(behaviour, "wait") == 0)
+		wait_for_sigterm(fd);
+	else
+		assert(!"a behaviour of the list");
+	return 0;
+}
+
+void broker_fixture_main(int argc, char **argv)
+{
+	const char *bundle = option(argc, argv, "--bundle");
+	const char *broker_fd = option(argc, argv, "--broker-fd");
+	const char *result_fd = option(argc, argv, "--result-fd");
+
+	if (broker_fd)
+		_exit(broker_main(atoi(broker_fd), bundle));
+	if (result_fd)
+		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
+}
+
+static void make_bundles(void)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	assert(n > 0);
+	self[n] = '\0';
+	strcpy(root, "/tmp/jxperf-test-XXXXXX");
+	assert(mkdtemp(root));
+	for (size_t i = 0; i < sizeof(behaviours) / sizeof(behaviours[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, behaviours[i]);
+		assert(mkdir(path, 0755) == 0);
+		strcat(path, "/jxperf-attach");
+		assert(symlink(self, path) == 0);
+	}
+}
+
+const char *broker_fixture_bundle(const char *behaviour)
+{
+	if (!root[0])
+		make_bundles();
+	(void)snprintf(path, sizeof(path), "%s/%s", root, behaviour);
+	return path;
+}
+
+void broker_fixture_remove(void)
+{
+	for (size_t i = 0; root[0] && i < sizeof(behaviours) / sizeof(behaviours[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s/jxperf-attach", root, behaviours[i]);
+		(void)unlink(path); /* What stays is seen by the last rmdir. */
+		*strrchr(path, '/') = '\0';
+		(void)rmdir(path);
+	}
+	if (root[0])
+		assert(rmdir(root) == 0);
+	root[0] = '\0';
+}
+
+pid_t broker_fixture_start_target(void)
+{
+	pid_t pid = fork();
+
+	assert(pid >= 0);
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			(void)pause();
+	}
+	return pid;
+}
+
+void broker_fixture_end_target(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
