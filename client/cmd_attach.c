@@ -1,0 +1,214 @@
+/* jxperfctl attach: profiles one JVM for a window and prints the report. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/arguments.h"
+#include "client/command.h"
+#include "client/exchange.h"
+#include "client/output.h"
+#include "client/parse.h"
+#include "client/progress.h"
+#include "client/target.h"
+#include "common/clock.h"
+
+#define DURATION_DEFAULT_NS (30 * NS_PER_S)
+
+struct attach_options {
+	uint64_t duration_ns;
+	Jxp__Kind kinds[PARSE_KINDS_MAX];
+	size_t kind_count;
+	Jxp__Sampler sampler;
+	uint64_t period_ns;
+	double budget;
+	Jxp__Format format;
+	uint32_t pairs;
+	bool open_through_daemon;
+	const char *output;
+};
+
+static int set_duration(void *settings, const char *value, struct err *err)
+{
+	return parse_duration(value, &((struct attach_options *)settings)->duration_ns, err);
+}
+
+static int set_kinds(void *settings, const char *value, struct err *err)
+{
+	struct attach_options *o = settings;
+
+	return parse_kinds(value, o->kinds, &o->kind_count, err);
+}
+
+static int set_sampler(void *settings, const char *value, struct err *err)
+{
+	return parse_sampler(value, &((struct attach_options *)settings)->sampler, err);
+}
+
+static int set_period(void *settings, const char *value, struct err *err)
+{
+	return parse_duration(value, &((struct attach_options *)settings)->period_ns, err);
+}
+
+static int set_budget(void *settings, const char *value, struct err *err)
+{
+	return parse_fraction(value, &((struct attach_options *)settings)->budget, err);
+}
+
+/* Checked as it will be, and refused: it would have no effect. */
+static int set_object_min_size(void *settings, const char *value, struct err *err)
+{
+	uint64_t bytes;
+	int r = parse_size(value, &bytes, err);
+
+	(void)settings;
+	return r < 0 ? r
+		     : err_set(err, EINVAL,
+			       "this version does not have the kind 'objects': leave it out");
+}
+
+static int set_format(void *settings, const char *value, struct err *err)
+{
+	return parse_format(value, &((struct attach_options *)settings)->format, err);
+}
+
+static int set_pairs(void *settings, const char *value, struct err *err)
+{
+	return parse_count(value, &((struct attach_options *)settings)->pairs, err);
+}
+
+static int set_open_through_daemon(void *settings, const char *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	((struct attach_options *)settings)->open_through_daemon = true;
+	return 0;
+}
+
+static int set_output(void *settings, const char *value, struct err *err)
+{
+	if (value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not a file");
+	((struct attach_options *)settings)->output = value;
+	return 0;
+}
+
+static const struct argument_option attach_arguments[] = {
+    {"duration", 0, true, set_duration},
+    {"kinds", 0, true, set_kinds},
+    {"sampler", 0, true, set_sampler},
+    {"period", 0, true, set_period},
+    {"budget", 0, true, set_budget},
+    {"object-min-size", 0, true, set_object_min_size},
+    {"format", 0, true, set_format},
+    {"pairs", 0, true, set_pairs},
+    {"open-through-daemon", 0, false, set_open_through_daemon},
+    {"output", 'o', true, set_output},
+    {0},
+};
+
+/* Asks for the end of the window on a second connection; the report then comes on the first. */
+static int end_window(struct client *c, uint32_t pid, struct err *err)
+{
+	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+
+	detach.pid = pid;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_DETACH;
+	request.detach = &detach;
+	return exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+}
+
+/* Follows the window to its end. *report is the Document. */
+static int follow(struct exchange *x, struct client *c, uint32_t pid, struct progress *progress,
+		  Jxp__ControlReply **report, struct err *err)
+{
+	bool ending = false;
+
+	for (;;) {
+		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+		int r = exchange_next(x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
+
+		if (r == -EINTR && !ending) {
+			(void)interrupt_take(&c->interrupt); /* Which one does not matter. */
+			ending = true;
+			r = end_window(c, pid, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (r < 0)
+			return r;
+		if (reply->body_case == JXP__CONTROL_REPLY__BODY_DOCUMENT) {
+			*report = TAKE_PTR(reply);
+			return 0;
+		}
+		if (reply->body_case != JXP__CONTROL_REPLY__BODY_PROGRESS)
+			return exchange_unexpected(err);
+		progress_show(progress, reply->progress);
+	}
+}
+
+static int run_window(struct client *c, const struct attach_options *o, uint32_t pid,
+		      Jxp__ControlReply **report, struct err *err)
+{
+	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
+	struct progress progress;
+	int r;
+
+	attach.pid = pid;
+	attach.n_kinds = o->kind_count;
+	attach.kinds = (Jxp__Kind *)o->kinds;
+	attach.sampler = o->sampler;
+	attach.period_ns = o->period_ns;
+	attach.duration_ns = o->duration_ns;
+	attach.budget = o->budget;
+	attach.format = o->format;
+	attach.open_through_daemon = o->open_through_daemon;
+	attach.pairs = o->pairs;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
+	request.attach = &attach;
+	progress_init(&progress);
+	r = exchange_begin(&x, c, &request, err);
+	if (r == 0)
+		r = follow(&x, c, pid, &progress, report, err);
+	progress_clear(&progress);
+	return r;
+}
+
+static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
+			     struct err *err)
+{
+	_cleanup_(output_release) struct output output = {.fd = -1};
+	_cleanup_reply_ Jxp__ControlReply *report = NULL;
+	uint32_t pid;
+	int r;
+
+	if ((r = output_open(&output, o->output, err)) < 0 ||
+	    (r = client_allow_private(c, err)) < 0 || (r = target_find(c, target, &pid, err)) < 0 ||
+	    (r = run_window(c, o, pid, &report, err)) < 0)
+		return r;
+	client_release(c); /* Printing may take as long as somebody reads. */
+	return output_commit(&output, report->document->text.data, report->document->text.len, err);
+}
+
+int cmd_attach(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {.options = attach_arguments,
+						  .operands = "PID|NAME"};
+	struct attach_options o = {.duration_ns = DURATION_DEFAULT_NS,
+				   .format = c->json ? JXP__FORMAT__FORMAT_JSON
+						     : JXP__FORMAT__FORMAT_TEXT};
+	const char *target;
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, &o, &target, NULL, &err);
+
+	/* A number that is no pid is known to be wrong before anything is started. */
+	if (r == 0 && parse_is_number(target))
+		r = parse_pid(target, &(uint32_t){0}, &err);
+	if (r == 0)
+		r = attach_and_report(c, &o, target, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+}

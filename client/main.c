@@ -1,0 +1,163 @@
+/* jxperfctl: global options, and the table of commands. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/arguments.h"
+#include "client/command.h"
+#include "proto/limits.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(struct client *c, int argc, char **argv);
+	const char *arguments;
+	const char *help;
+} commands[] = {
+    {"check", cmd_check, "[PID|NAME]", "what works on this machine, or for one JVM"},
+    {"list", cmd_list, "", "the JVMs of this machine"},
+    {"attach", cmd_attach, "PID|NAME [option...]", "profile a JVM and print the report"},
+    {"detach", cmd_detach, "PID|NAME", "end a window early"},
+    {"status", cmd_status, "", "the daemon and what it does now"},
+    {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
+    {"windows", cmd_windows, "", "running and finished windows"},
+    {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static const char options_help[] =
+    "\n"
+    "  --socket PATH  the daemon's control socket ($JXPERF_SOCKET, " CLIENT_SOCKET_DEFAULT ")\n"
+    "  --json         print JSON\n"
+    "  --version\n"
+    "\n"
+    "attach and report:\n"
+    "  --format F     text, json, collapsed or pprof\n"
+    "  --pairs N      show at most N pairs of each kind\n"
+    "  -o FILE        write the report to FILE\n"
+    "attach:\n"
+    "  --duration T   30s, 500ms, 2m (30s)\n"
+    "  --kinds K,K    dead-store, silent-store, silent-load (all)\n"
+    "  --sampler S    auto, pebs, ibs or clock (auto)\n"
+    "  --period T     time between samples of a thread (the daemon's choice)\n"
+    "  --budget P     most of the target's CPU time to spend (1%)\n"
+    "  --open-through-daemon\n"
+    "                 let the daemon open the target's perf events (when the target may not)\n";
+
+struct global_options {
+	struct client *client;
+	bool help;
+	bool version;
+};
+
+static int set_socket(void *settings, const char *value, struct err *err)
+{
+	if (value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not a path");
+	((struct global_options *)settings)->client->socket = value;
+	return 0;
+}
+
+static int set_json(void *settings, const char *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	((struct global_options *)settings)->client->json = true;
+	return 0;
+}
+
+static int set_help(void *settings, const char *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	((struct global_options *)settings)->help = true;
+	return 0;
+}
+
+static int set_version(void *settings, const char *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	((struct global_options *)settings)->version = true;
+	return 0;
+}
+
+static const struct argument_option global_arguments[] = {
+    {"socket", 0, true, set_socket},
+    {"json", 0, false, set_json},
+    {"help", 'h', false, set_help},
+    {"version", 0, false, set_version},
+    {0},
+};
+
+int command_fail(int r, const struct err *err)
+{
+	(void)fprintf(stderr, "jxperfctl: %s\n", err->message); /* Nowhere to tell. */
+	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* stdout's errors are checked once, at the end. */
+static void print_help(void)
+{
+	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		(void)printf("  %-7s %-21s %s\n", commands[i].name, commands[i].arguments,
+			     commands[i].help);
+	(void)fputs(options_help, stdout);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+static int run(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {
+	    .options = global_arguments, .operands = "[COMMAND]", .stop_at_operand = true};
+	struct global_options o = {.client = c};
+	const struct command *command;
+	const char *name;
+	struct err err;
+	int first;
+	int r = arguments_parse(&spec, argc, argv, &o, &name, &first, &err);
+
+	if (r < 0)
+		return command_fail(r, &err);
+	if (o.version)
+		return puts("jxperfctl " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (o.help || (name && strcmp(name, "help") == 0)) {
+		print_help();
+		return EXIT_SUCCESS;
+	}
+	if (!name)
+		return command_fail(err_set(&err, EINVAL, "no command: see 'jxperfctl --help'"),
+				    &err);
+	command = find_command(name);
+	if (!command)
+		return command_fail(
+		    err_set(&err, EINVAL, "unknown command '%s': see 'jxperfctl --help'", name),
+		    &err);
+	return command->run(c, argc - first, argv + first);
+}
+
+int main(int argc, char **argv)
+{
+	struct client client;
+	struct err err;
+	int status, r = client_init(&client, &err);
+
+	if (r < 0)
+		return command_fail(r, &err);
+	status = run(&client, argc, argv);
+	client_release(&client);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		(void)err_set_errno(&err, errno, "cannot write standard output");
+		return command_fail(-EIO, &err);
+	}
+	return status;
+}
