@@ -114,9 +114,10 @@ WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr
 $(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
-$(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(CORE)
+# What several tests share is in *_fixture.c.
+$(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(call obj,$(wildcard tests/unit/*_fixture.c)) $(CORE)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) \
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
 		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with.
