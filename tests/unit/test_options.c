@@ -1,0 +1,164 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/options.h"
+
+static struct options options;
+static struct err err;
+
+/* Parses a command line given as words; returns what options_parse does. */
+static int parse(const char *first, ...)
+{
+	char *argv[16] = {(char *)"jxperfd"};
+	int argc = 1;
+	va_list ap;
+
+	va_start(ap, first);
+	for (const char *word = first; word; word = va_arg(ap, const char *))
+		argv[argc++] = (char *)word;
+	va_end(ap);
+	err.message[0] = '\0';
+	return options_parse(&options, argc, argv, &err);
+}
+
+/* A file with the text; to be unlinked. */
+static const char *config_file(const char *text)
+{
+	static char path[] = "/tmp/jxperf-test-XXXXXX";
+	FILE *file;
+	int fd;
+
+	strcpy(path, "/tmp/jxperf-test-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	file = fdopen(fd, "w");
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	return path;
+}
+
+static void defaults_are_those_of_a_service(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(NULL), 0);
+	assert_int_equal(options.action, OPTIONS_RUN);
+	assert_string_equal(options.socket, "/run/jxperf/control.sock");
+	assert_int_equal(strncmp(options.http, "127.0.0.1:", 10), 0);
+	assert_non_null(strstr(options.bundle, "/../lib/jxperf"));
+	assert_int_equal(options.broker_fd, -1);
+	assert_false(options.private_daemon);
+}
+
+static void the_command_line_sets_what_it_names(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--socket", "/x/s", "--http", "[::1]:80", "--bundle=/b",
+			       "--state-dir", "/st", "--verbose", "--broker-fd", "7", NULL),
+			 0);
+	assert_string_equal(options.socket, "/x/s");
+	assert_string_equal(options.http, "[::1]:80");
+	assert_string_equal(options.bundle, "/b");
+	assert_string_equal(options.state_dir, "/st");
+	assert_true(options.verbose);
+	assert_int_equal(options.broker_fd, 7);
+}
+
+static void actions_are_recognised(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--version", NULL), 0);
+	assert_int_equal(options.action, OPTIONS_VERSION);
+	assert_int_equal(parse("--help", NULL), 0);
+	assert_int_equal(options.action, OPTIONS_HELP);
+	assert_int_equal(parse("--check-config", NULL), 0);
+	assert_int_equal(options.action, OPTIONS_CHECK_CONFIG);
+}
+
+static void a_private_daemon_serves_no_http(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--private", "--http", "127.0.0.1:1", NULL), 0);
+	assert_string_equal(options.http, "");
+	assert_int_equal(parse("--http", "none", NULL), 0);
+	assert_string_equal(options.http, "");
+}
+
+static void wrong_words_are_quoted_in_the_error(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--frobnicate", NULL), -EINVAL);
+	assert_non_null(strstr(err.message, "'--frobnicate'"));
+	assert_int_equal(parse("--socket", NULL), -EINVAL);
+	assert_non_null(strstr(err.message, "'--socket' needs a value"));
+	assert_int_equal(parse("extra", NULL), -EINVAL);
+	assert_non_null(strstr(err.message, "'extra'"));
+	assert_int_equal(parse("--broker-fd", "x", NULL), -EINVAL);
+	assert_int_equal(parse("--http", "nowhere", NULL), -EINVAL);
+	assert_non_null(strstr(err.message, "'nowhere'"));
+}
+
+static void the_file_sets_keys_and_the_command_line_wins(void **state)
+{
+	const char *path = config_file("# settings\n\n socket = /from/file \nverbose=yes\n"
+				       "state-dir = /var/x\n");
+
+	(void)state;
+	assert_int_equal(parse("--socket", "/from/line", "--config", path, NULL), 0);
+	assert_string_equal(options.socket, "/from/line");
+	assert_string_equal(options.state_dir, "/var/x");
+	assert_true(options.verbose);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void assert_bad_line(const char *text, const char *expected)
+{
+	const char *path = config_file(text);
+	char place[64];
+
+	assert_int_equal(parse("--config", path, NULL), -EINVAL);
+	(void)snprintf(place, sizeof(place), "%s:2: ", path);
+	assert_int_equal(strncmp(err.message, place, strlen(place)), 0);
+	assert_non_null(strstr(err.message, expected));
+	assert_int_equal(unlink(path), 0);
+}
+
+static void errors_of_the_file_name_the_line(void **state)
+{
+	(void)state;
+	assert_bad_line("\nsockte = /x\n", "unknown key 'sockte'");
+	assert_bad_line("\njust words\n", "'just words' is not 'key = value'");
+	assert_bad_line("\nverbose = maybe\n", "not 'maybe'");
+	assert_bad_line("\nsocket =\n", "'socket' needs a value");
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("--config", "/nonexistent/jxperf.conf", NULL), -ENOENT);
+	assert_non_null(strstr(err.message, "'/nonexistent/jxperf.conf'"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(defaults_are_those_of_a_service),
+	    cmocka_unit_test(the_command_line_sets_what_it_names),
+	    cmocka_unit_test(actions_are_recognised),
+	    cmocka_unit_test(a_private_daemon_serves_no_http),
+	    cmocka_unit_test(wrong_words_are_quoted_in_the_error),
+	    cmocka_unit_test(the_file_sets_keys_and_the_command_line_wins),
+	    cmocka_unit_test(errors_of_the_file_name_the_line),
+	    cmocka_unit_test(a_file_that_is_not_there_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
