@@ -1,0 +1,213 @@
+"""What the end-to-end tests share: JDKs, JVMs, throw-away directories, and TAP output.
+
+A test file registers functions with @test (or @test_on_jdks for one run on every JDK found) and ends
+with run(). A test fails by raising, mostly through assert; it skips itself with skip(reason).
+Everything started or made here is ended and removed when the file's run is over.
+"""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.abspath(os.environ.get("JXPERF_BUILD", os.path.join(ROOT, "build")))
+BUNDLE = os.path.join(BUILD, "lib/jxperf")
+OLDEST_JDK = 11
+
+_tests = []
+_processes = []
+_directories = []
+
+
+class Skip(Exception):
+    """A test lacks what it needs."""
+
+
+def skip(reason):
+    raise Skip(reason)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip("needs root")
+
+
+# ---------------------------------------------------------------- JDKs
+
+
+class Jdk:
+    def __init__(self, home):
+        self.home = home
+        self.java = os.path.join(home, "bin/java")
+        self.javac = os.path.join(home, "bin/javac")
+        self.release = _release(home)
+
+    def __repr__(self):
+        return f"JDK {self.release}"
+
+
+def _release(home):
+    try:
+        with open(os.path.join(home, "release"), encoding="utf-8") as f:
+            version = re.search(r'JAVA_VERSION="([^"]*)"', f.read())
+    except OSError:
+        return 0
+    if not version:
+        return 0
+    return int(re.match(r"(?:1\.)?(\d+)", version.group(1)).group(1))
+
+
+def jdks():
+    """Every JDK that the agent supports, oldest first, one of each release."""
+    homes = [os.environ.get("JAVA_HOME", "")]
+    homes += [os.path.dirname(os.path.dirname(p)) for p in sorted(glob.glob("/usr/lib/jvm/*/bin/java"))]
+    on_path = shutil.which("java")
+    if on_path:
+        homes.append(os.path.dirname(os.path.dirname(os.path.realpath(on_path))))
+    found = {}
+    for home in homes:
+        if home and os.access(os.path.join(home, "bin/java"), os.X_OK):
+            jdk = Jdk(os.path.realpath(home))
+            if jdk.release >= OLDEST_JDK:
+                found.setdefault(jdk.release, jdk)
+    return [found[release] for release in sorted(found)]
+
+
+def compile_java(sources):
+    """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read."""
+    directory = make_directory()
+    for name, text in sources.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    compiler = next(j for j in jdks() if os.access(j.javac, os.X_OK))
+    subprocess.run(
+        [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", directory, *sources],
+        cwd=directory,
+        check=True,
+    )
+    return directory
+
+
+# ---------------------------------------------------------------- processes and files
+
+
+def make_directory(parent="/var/tmp", mode=0o755):
+    """A directory that is removed at the end."""
+    directory = tempfile.mkdtemp(prefix="jxperf-e2e-", dir=parent)
+    os.chmod(directory, mode)
+    _directories.append(directory)
+    return directory
+
+
+def wait_until(condition, what, seconds=30):
+    """Polls condition until it is true, and returns its value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"{what}: not within {seconds} s"
+        time.sleep(0.01)
+
+
+class Process:
+    """A program whose output goes to a file. pid is the program's own, also behind unshare(1)."""
+
+    def __init__(self, command, **options):
+        self.output_path = os.path.join(make_directory(), "output")
+        with open(self.output_path, "wb") as out:
+            self.child = subprocess.Popen(
+                command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **options
+            )
+        self.pid = self.child.pid
+        _processes.append(self)
+
+    def output(self):
+        with open(self.output_path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def wait_for(self, text, seconds=30):
+        def arrived():
+            assert self.alive(), f"ended early: {self.output()}"
+            return text in self.output()
+
+        wait_until(arrived, f"'{text}' in the output", seconds)
+
+    def alive(self):
+        return self.child.poll() is None
+
+    def stop(self):
+        if self.alive():
+            for process in {self.pid, self.child.pid}:
+                try:
+                    os.kill(process, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+        self.child.wait()
+
+
+def only_child(pid):
+    """The pid of the one child that process pid has, or 0."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            children = f.read().split()
+    except OSError:
+        return 0
+    return int(children[0]) if len(children) == 1 else 0
+
+
+def _clean_up():
+    for process in _processes:
+        process.stop()
+    _processes.clear()
+    for directory in _directories:
+        shutil.rmtree(directory, ignore_errors=True)
+    _directories.clear()
+
+
+# ---------------------------------------------------------------- TAP
+
+
+def test(function):
+    _tests.append((function.__name__.replace("_", " "), function))
+    return function
+
+
+def test_on_jdks(function):
+    """Registers function(jdk) once for every JDK."""
+    for jdk in jdks():
+        name = f"{function.__name__.replace('_', ' ')} ({jdk})"
+        _tests.append((name, lambda jdk=jdk: function(jdk)))
+    return function
+
+
+def _run_one(number, name, function):
+    try:
+        function()
+    except Skip as reason:
+        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        return True
+    except Exception:  # pylint: disable=broad-except; every kind of failure is reported
+        print(f"not ok {number} - {name}")
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}")
+        sys.stdout.flush()
+        return False
+    print(f"ok {number} - {name}", flush=True)
+    return True
+
+
+def run():
+    """Runs what was registered and exits with 1 when a test failed."""
+    print(f"1..{len(_tests)}", flush=True)
+    try:
+        results = [_run_one(i, *t) for i, t in enumerate(_tests, 1)]
+    finally:
+        _clean_up()
+    sys.exit(0 if all(results) else 1)
