@@ -160,15 +160,17 @@ struct writer {
 	const char *name; /* of the samples */
 };
 
-/* Labels need no escaping: app names are letters, digits and "._-", the rest our own words. */
-static void sample_u64(const struct writer *w, const char *labels, uint64_t value)
+/* A series: its name and labels. Labels need no escaping: app names are letters, digits and "._-",
+ * the rest our own words. */
+static void series_app(const struct writer *w, const struct app_metrics *app)
 {
-	fprintf(w->out, "%s{%s} %" PRIu64 "\n", w->name, labels, value);
+	fprintf(w->out, "%s{app=\"%s\"} ", w->name, app->app);
 }
 
-static void sample_double(const struct writer *w, const char *labels, double value)
+static void series_kind(const struct writer *w, const struct app_metrics *app, int kind)
 {
-	fprintf(w->out, "%s{%s} %.9g\n", w->name, labels, value);
+	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app,
+		name_of_kind((Jxp__Kind)kind));
 }
 
 typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
@@ -181,30 +183,15 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 		write_app(w, &w->metrics->apps[METRICS_APPS_MAX]);
 }
 
-#define LABELS_BYTES (APP_NAME_BYTES + 64)
-
-static void label_kind(char labels[LABELS_BYTES], const struct app_metrics *app, int kind)
-{
-	(void)snprintf(labels, LABELS_BYTES, "app=\"%s\",kind=\"%s\"", app->app,
-		       name_of_kind((Jxp__Kind)kind));
-}
-
-static void label_app(char labels[LABELS_BYTES], const struct app_metrics *app)
-{
-	(void)snprintf(labels, LABELS_BYTES, "app=\"%s\"", app->app);
-}
-
 /* One function for each member of struct totals, for every kind of which something was seen. */
 #define KIND_WRITER(function, member)                                                     \
 	static void function##_app(const struct writer *w, const struct app_metrics *app) \
 	{                                                                                 \
-		char labels[LABELS_BYTES];                                                \
-                                                                                          \
 		for (int kind = 1; kind < PROFILE_KINDS; kind++) {                        \
 			if (app->kinds[kind].count == 0)                                  \
 				continue;                                                 \
-			label_kind(labels, app, kind);                                    \
-			sample_u64(w, labels, app->kinds[kind].member);                   \
+			series_kind(w, app, kind);                                        \
+			fprintf(w->out, "%" PRIu64 "\n", app->kinds[kind].member);        \
 		}                                                                         \
 	}                                                                                 \
 	static void function(const struct writer *w)                                      \
@@ -219,13 +206,11 @@ KIND_WRITER(write_inefficient_accesses, wasteful_count)
 
 static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
 {
-	char labels[LABELS_BYTES];
-
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		if (!app->last_has_kind[kind])
 			continue;
-		label_kind(labels, app, kind);
-		sample_double(w, labels, app->last_ratio[kind]);
+		series_kind(w, app, kind);
+		fprintf(w->out, "%.9g\n", app->last_ratio[kind]);
 	}
 }
 
@@ -236,11 +221,10 @@ static void write_ratio(const struct writer *w)
 
 static void write_end_app(const struct writer *w, const struct app_metrics *app)
 {
-	char labels[LABELS_BYTES];
-
-	label_app(labels, app);
-	if (app->ended)
-		fprintf(w->out, "%s{%s} %.3f\n", w->name, labels, app->last_end_s);
+	if (!app->ended)
+		return;
+	series_app(w, app);
+	fprintf(w->out, "%.3f\n", app->last_end_s);
 }
 
 static void write_end(const struct writer *w)
@@ -250,10 +234,8 @@ static void write_end(const struct writer *w)
 
 static void write_windows_app(const struct writer *w, const struct app_metrics *app)
 {
-	char labels[LABELS_BYTES];
-
-	label_app(labels, app);
-	sample_u64(w, labels, app->windows);
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", app->windows);
 }
 
 static void write_windows(const struct writer *w)
@@ -263,11 +245,10 @@ static void write_windows(const struct writer *w)
 
 static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
 {
-	char labels[LABELS_BYTES];
-
-	label_app(labels, app);
-	if (app->last_has_overhead)
-		sample_double(w, labels, app->last_overhead);
+	if (!app->last_has_overhead)
+		return;
+	series_app(w, app);
+	fprintf(w->out, "%.9g\n", app->last_overhead);
 }
 
 static void write_overhead(const struct writer *w)
@@ -277,30 +258,26 @@ static void write_overhead(const struct writer *w)
 
 static void write_failures(const struct writer *w)
 {
-	char labels[64];
-
 	for (size_t i = 0; i < FAILURE_REASONS; i++) {
 		if (i > 0 && strcmp(failure_reasons[i - 1].name, failure_reasons[i].name) == 0)
 			continue;
-		(void)snprintf(labels, sizeof(labels), "reason=\"%s\"", failure_reasons[i].name);
-		sample_u64(w, labels, w->metrics->failures[i]);
+		fprintf(w->out, "%s{reason=\"%s\"} %" PRIu64 "\n", w->name, failure_reasons[i].name,
+			w->metrics->failures[i]);
 	}
 }
 
 static void write_dropped(const struct writer *w)
 {
-	char labels[COUNTER_NAME_BYTES + 32], name[COUNTER_NAME_BYTES];
+	char name[COUNTER_NAME_BYTES];
 
 	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
 		name_of_counter(dropping_counters[i], name);
-		(void)snprintf(labels, sizeof(labels), "stage=\"agent_%s\"", name);
-		sample_u64(w, labels, w->metrics->dropped_by_agents[i]);
+		fprintf(w->out, "%s{stage=\"agent_%s\"} %" PRIu64 "\n", w->name, name,
+			w->metrics->dropped_by_agents[i]);
 	}
-	for (int i = 0; i < LOSS_MAX; i++) {
-		(void)snprintf(labels, sizeof(labels), "stage=\"engine_%s\"",
-			       name_of_loss((enum loss)i));
-		sample_u64(w, labels, w->metrics->dropped_by_engine[i]);
-	}
+	for (int i = 0; i < LOSS_MAX; i++)
+		fprintf(w->out, "%s{stage=\"engine_%s\"} %" PRIu64 "\n", w->name,
+			name_of_loss((enum loss)i), w->metrics->dropped_by_engine[i]);
 }
 
 static void write_over_limit(const struct writer *w)
@@ -310,7 +287,7 @@ static void write_over_limit(const struct writer *w)
 
 static void write_build_info(const struct writer *w)
 {
-	sample_u64(w, "version=\"" JXPERF_VERSION "\"", 1);
+	fprintf(w->out, "%s{version=\"" JXPERF_VERSION "\"} 1\n", w->name);
 }
 
 /* Counters are named without "_total": OpenMetrics names the family so. */
@@ -340,8 +317,7 @@ static const struct {
      "Fraction of the target's CPU time that profiling took, in the application's last window.",
      write_overhead},
     {"jxperf_apps_over_limit", true,
-     "Windows counted as app=other because too many applications were seen.",
-     write_over_limit},
+     "Windows counted as app=other because too many applications were seen.", write_over_limit},
     {"jxperf_build_info", false, "The daemon's version; always 1.", write_build_info},
 };
 

@@ -1,0 +1,103 @@
+/*
+ * Stands in for daemon/broker_client.c: remembers what the engine asked and lets the test answer.
+ * The test that includes it defines the functions of broker_client.h, so that the real ones are not
+ * linked.
+ */
+#ifndef JXPERF_TESTS_FAKE_BROKER_H
+#define JXPERF_TESTS_FAKE_BROKER_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "common/fd.h"
+#include "daemon/broker_client.h"
+
+static struct fake_broker {
+	int last_id;
+	int attach_id; /* the pending attach, or 0 */
+	pid_t attach_pid;
+	broker_reply_fn attach_fn;
+	void *attach_arg;
+	int perf_id; /* the pending perf_open, or 0 */
+	pid_t perf_tid;
+	broker_reply_fn perf_fn;
+	void *perf_arg;
+	pid_t released; /* the last one */
+	unsigned releases;
+	int refuse; /* errno with which requests fail at once, or 0 */
+} fake_broker;
+
+int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	fake_broker.attach_id = ++fake_broker.last_id;
+	fake_broker.attach_pid = pid;
+	fake_broker.attach_fn = fn;
+	fake_broker.attach_arg = arg;
+	return fake_broker.attach_id;
+}
+
+int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
+			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
+			    broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)clock_period_ns;
+	(void)breakpoints;
+	(void)sig_data;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	fake_broker.perf_id = ++fake_broker.last_id;
+	fake_broker.perf_tid = namespace_tid;
+	fake_broker.perf_fn = fn;
+	fake_broker.perf_arg = arg;
+	return fake_broker.perf_id;
+}
+
+void broker_client_forget(struct broker_client *client, int id)
+{
+	(void)client;
+	if (id == fake_broker.attach_id)
+		fake_broker.attach_id = 0;
+	if (id == fake_broker.perf_id)
+		fake_broker.perf_id = 0;
+}
+
+int broker_client_release(struct broker_client *client, pid_t pid)
+{
+	(void)client;
+	fake_broker.released = pid;
+	fake_broker.releases++;
+	return 0;
+}
+
+/* Answers the pending attach as the broker would: an error, or a connection whose other end, the
+ * agent's, is returned. */
+__attribute__((unused)) static void fake_broker_fail_attach(int error, const char *message)
+{
+	struct broker_reply reply = {.operation = BROKER_ATTACH, .error = error};
+
+	assert_int_not_equal(fake_broker.attach_id, 0);
+	fake_broker.attach_id = 0;
+	(void)snprintf(reply.message, sizeof(reply.message), "%s", message);
+	fake_broker.attach_fn(fake_broker.attach_arg, &reply, NULL);
+}
+
+__attribute__((unused)) static int fake_broker_connect_agent(void)
+{
+	struct broker_reply reply = {.operation = BROKER_ATTACH, .fds = 1};
+	int pair[2];
+
+	assert_int_not_equal(fake_broker.attach_id, 0);
+	fake_broker.attach_id = 0;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	fake_broker.attach_fn(fake_broker.attach_arg, &reply, &pair[0]);
+	fd_close_all(&pair[0], 1); /* What the callback did not take. */
+	return pair[1];
+}
+
+#endif

@@ -1,0 +1,370 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/engine.h"
+#include "tests/unit/fake_agent.h"
+#include "tests/unit/fake_broker.h"
+#include "tests/unit/loop_helper.h"
+#include "tests/unit/sample_batch.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct metrics *metrics;
+	struct engine *engine;
+	char id[WINDOW_ID_BYTES];
+	bool started;
+	bool ended;
+	bool failed;
+	bool stopped;
+	char message[256];
+	struct err err;
+};
+
+static const struct window_settings settings = {.kinds = {false, true, true, true},
+						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+						.period_ns = 5000000,
+						.duration_ns = UINT64_C(60000000000),
+						.budget = 0.01,
+						.registers = 4,
+						.max_frames = 128};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){0};
+	fake_broker = (struct fake_broker){0};
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.metrics = metrics_new();
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_free(f->engine);
+	loop_finish(&f->loop);
+	metrics_free(f->metrics);
+	return 0;
+}
+
+static void on_started(void *arg, const struct window *w)
+{
+	struct fixture *f = arg;
+
+	assert_string_equal(w->id, f->id);
+	f->started = true;
+}
+
+static void on_ended(void *arg, const struct window *w)
+{
+	struct fixture *f = arg;
+
+	assert_string_equal(w->id, f->id);
+	assert_false(f->ended || f->failed);
+	f->ended = true;
+}
+
+static void on_failed(void *arg, const char *message)
+{
+	struct fixture *f = arg;
+
+	assert_false(f->ended || f->failed);
+	f->failed = true;
+	(void)snprintf(f->message, sizeof(f->message), "%s", message);
+}
+
+static int attach(struct fixture *f, pid_t pid)
+{
+	struct engine_observer observer = {
+	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
+
+	return engine_attach(f->engine, pid, &settings, &observer, f->id, &f->err);
+}
+
+/* Attaches to 42 and starts the window; returns the agent's socket. */
+static int start(struct fixture *f)
+{
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(fake_broker.attach_pid, 42);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_START);
+	return agent;
+}
+
+static void a_window_runs_from_attach_to_history(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_batch sample;
+	int agent = start(f);
+
+	assert_true(engine_is_profiled(f->engine, 42));
+	assert_string_equal(f->id, "w1");
+	sample_batch_init(&sample);
+	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
+	agent_send_batch(agent, &sample.batch);
+	agent_send_ended(agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_window_count(f->engine), 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->profile.pair_count, 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_DONE);
+	assert_null(engine_find_window(f->engine, "w2"));
+	assert_int_equal(fake_broker.released, 42);
+	assert_int_equal(engine_windows_total(f->engine), 1);
+	(void)close(agent);
+}
+
+static void a_second_attach_names_the_window_and_the_way_out(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(attach(f, 42), -EBUSY);
+	assert_string_equal(f->err.message,
+			    "pid 42 is already being profiled (window w1): wait, or end it with "
+			    "'jxperfctl detach 42'");
+	assert_int_equal(attach(f, 43), 0);
+	assert_string_equal(f->id, "w2");
+}
+
+static void a_failed_attach_is_told_and_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach(f, 42), 0);
+	fake_broker_fail_attach(ESRCH, "no process has the pid 42");
+	assert_true(f->failed);
+	assert_string_equal(f->message, "no process has the pid 42");
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_window_count(f->engine), 0);
+	assert_int_equal(engine_attach_failures(f->engine), 1);
+	assert_int_equal(attach(f, 42), 0);
+}
+
+static void a_broker_that_refuses_fails_the_call(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_broker.refuse = EAGAIN;
+	assert_int_equal(attach(f, 42), -EAGAIN);
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void detaching_ends_the_window_early_with_its_reason(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_string_equal(id, "w1");
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
+	agent_send_ended(agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
+			    "it was detached on request");
+	(void)close(agent);
+}
+
+static void detaching_what_is_not_profiled_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "", id, &f->err), -ESRCH);
+	assert_non_null(strstr(f->err.message, "pid 42"));
+}
+
+static void detaching_while_the_helper_works_cancels_it(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_int_equal(fake_broker.released, 42); /* tells the broker to give up */
+	assert_true(engine_is_profiled(f->engine, 42));
+	fake_broker_fail_attach(ECANCELED, "cancelled");
+	assert_true(f->failed);
+	assert_string_equal(f->message, "it was detached on request");
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void an_agent_that_comes_after_a_cancel_is_sent_away(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES], byte;
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	agent = fake_broker_connect_agent();
+	assert_true(f->failed);
+	assert_int_equal(read(agent, &byte, 1), 0); /* Its connection is closed. */
+	(void)close(agent);
+}
+
+static void a_client_that_leaves_ends_its_window_and_hears_nothing(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	engine_forget_observer(f->engine, f);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
+	agent_send_ended(agent, "");
+	while (engine_is_profiled(f->engine, 42))
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_false(f->ended);
+	assert_non_null(strstr(engine_find_window(f->engine, "w1")->reason, "client"));
+	(void)close(agent);
+}
+
+static void events_are_asked_of_the_broker_and_passed_on(void **state)
+{
+	struct broker_reply reply = {.operation = BROKER_PERF_OPEN, .fds = 1};
+	struct fixture *f = *state;
+	int agent = start(f), fds[FD_PASS_MAX], opened = dup(0);
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	assert_int_not_equal(fake_broker.perf_id, 0);
+	assert_int_equal(fake_broker.perf_tid, 99);
+	fake_broker.perf_fn(fake_broker.perf_arg, &reply, &opened);
+	assert_int_equal(opened, -1); /* taken */
+	loop_settle(&f->loop);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_PERF_OPENED);
+	assert_int_equal(count, 1);
+	fd_close_all(fds, count);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	(void)close(agent);
+}
+
+static void a_broker_that_has_no_room_is_an_answer_too(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f), fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	fake_broker.refuse = EAGAIN;
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->perf_opened->error, EAGAIN);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	(void)close(agent);
+}
+
+static void an_open_question_to_the_broker_is_forgotten_with_the_session(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	assert_int_not_equal(fake_broker.perf_id, 0);
+	(void)close(agent);
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(fake_broker.perf_id, 0);
+}
+
+static void on_stopped(void *arg)
+{
+	((struct fixture *)arg)->stopped = true;
+}
+
+static void stopping_waits_for_the_windows_to_end(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	engine_stop(f->engine, on_stopped, f);
+	loop_settle(&f->loop);
+	assert_false(f->stopped);
+	assert_int_equal(attach(f, 43), -EBUSY);
+	agent_send_ended(agent, "");
+	loop_until(&f->loop, &f->stopped);
+	assert_true(f->ended);
+	(void)close(agent);
+}
+
+static void stopping_an_idle_engine_is_immediate(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_stop(f->engine, on_stopped, f);
+	assert_true(f->stopped);
+}
+
+static void too_many_windows_are_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int pid = 1; pid <= ENGINE_RUNNING_MAX; pid++)
+		assert_int_equal(attach(f, pid), 0);
+	assert_int_equal(attach(f, 1000), -EBUSY);
+	assert_non_null(strstr(f->err.message, "limit"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_window_runs_from_attach_to_history, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_leaves_nothing, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_broker_that_refuses_fails_the_call, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_ends_the_window_early_with_its_reason, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_what_is_not_profiled_is_refused, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_while_the_helper_works_cancels_it, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_agent_that_comes_after_a_cancel_is_sent_away, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_client_that_leaves_ends_its_window_and_hears_nothing,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(events_are_asked_of_the_broker_and_passed_on, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_broker_that_has_no_room_is_an_answer_too, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(
+		an_open_question_to_the_broker_is_forgotten_with_the_session, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(stopping_waits_for_the_windows_to_end, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(stopping_an_idle_engine_is_immediate, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(too_many_windows_are_refused, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
