@@ -30,7 +30,7 @@ static void compact(struct buffer *b)
 
 	if (b->start == 0)
 		return;
-	if (length > 0)
+	if (b->data)
 		memmove(b->data, b->data + b->start, length);
 	b->start = 0;
 	b->end = length;

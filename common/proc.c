@@ -90,7 +90,7 @@ static bool effective_id(const char *line, unsigned *id)
 int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 {
 	char path[PROC_PATH_BYTES];
-	char text[PROC_STATUS_BYTES];
+	char text[PROC_STATUS_BYTES] = "";
 	struct proc_status s = {0};
 	const char *tgid, *nspid, *caught, *pending;
 	unsigned uid, gid;

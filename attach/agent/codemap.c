@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,12 +15,17 @@
 /* Blobs alive at a time: a 240 MiB code cache holds some 40,000 nmethods. */
 #define BLOBS_MAX (1u << 17)
 
+/* Offsets with debug information, of all methods of a window: 2^21 x 4 bytes = 8 MiB when full.
+ * Code that is unloaded does not give its part back before the window ends. */
+#define DEBUG_PCS_MAX (1u << 21)
+
 /* Written under the mutex; read by handlers field by field. */
 struct slot {
 	_Atomic uint64_t start; /* 0: free */
 	_Atomic uint64_t method;
 	_Atomic uint64_t size_and_type;
-	uint32_t next_free; /* index + 1 */
+	_Atomic uint64_t debug_pcs; /* index of the first << 32 | count */
+	uint32_t next_free;         /* index + 1 */
 };
 
 static struct {
@@ -29,6 +35,8 @@ static struct {
 	_Atomic uint32_t *index; /* of segments, values are slot number + 1 */
 	size_t index_bytes;
 	struct slot *slots;
+	uint32_t *debug_pcs;
+	uint32_t debug_pcs_used;
 	uint32_t used;
 	uint32_t free_list;
 	_Atomic uint64_t dropped;
@@ -47,11 +55,13 @@ static int reserve_tables(uint64_t cache_bytes)
 {
 	if (!map.slots)
 		map.slots = reserve(BLOBS_MAX * sizeof(struct slot));
+	if (!map.debug_pcs)
+		map.debug_pcs = reserve(DEBUG_PCS_MAX * sizeof(uint32_t));
 	if (!map.index) {
 		map.index_bytes = (size_t)(cache_bytes >> SEGMENT_SHIFT) * sizeof(uint32_t);
 		map.index = reserve(map.index_bytes);
 	}
-	return map.slots && map.index ? 0 : -ENOMEM;
+	return map.slots && map.index && map.debug_pcs ? 0 : -ENOMEM;
 }
 
 int codemap_init(uint64_t low, uint64_t high)
@@ -83,8 +93,11 @@ void codemap_clear(void)
 		(void)madvise(map.slots, BLOBS_MAX * sizeof(struct slot), MADV_DONTNEED);
 	if (map.index)
 		(void)madvise(map.index, map.index_bytes, MADV_DONTNEED);
+	if (map.debug_pcs)
+		(void)madvise(map.debug_pcs, DEBUG_PCS_MAX * sizeof(uint32_t), MADV_DONTNEED);
 	map.used = 0;
 	map.free_list = 0;
+	map.debug_pcs_used = 0;
 	(void)pthread_mutex_unlock(&map.lock);
 }
 
@@ -157,7 +170,32 @@ static void remove_locked(uint64_t start)
 	slot_release(number);
 }
 
-void codemap_add(uint64_t start, uint32_t size, enum code_type type, uint64_t method)
+static int compare_offsets(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Stores a sorted copy; returns what a slot keeps of it. */
+static uint64_t keep_debug_pcs(const uint32_t *pcs, uint32_t count)
+{
+	uint32_t first = map.debug_pcs_used;
+
+	if (count == 0)
+		return 0;
+	if (count > DEBUG_PCS_MAX - first) {
+		atomic_fetch_add(&map.dropped, 1);
+		return 0;
+	}
+	memcpy(map.debug_pcs + first, pcs, count * sizeof(*pcs));
+	qsort(map.debug_pcs + first, count, sizeof(*pcs), compare_offsets);
+	map.debug_pcs_used += count;
+	return (uint64_t)first << 32 | count;
+}
+
+static void add(uint64_t start, uint32_t size, enum code_type type, uint64_t method,
+		const uint32_t *debug_pcs, uint32_t debug_pc_count)
 {
 	struct slot *slot;
 	uint32_t number;
@@ -173,6 +211,9 @@ void codemap_add(uint64_t start, uint32_t size, enum code_type type, uint64_t me
 			atomic_store_explicit(&slot->size_and_type,
 					      ((uint64_t)size << 8) | (uint64_t)type,
 					      memory_order_relaxed);
+			atomic_store_explicit(&slot->debug_pcs,
+					      keep_debug_pcs(debug_pcs, debug_pc_count),
+					      memory_order_relaxed);
 			atomic_store_explicit(&slot->start, start, memory_order_release);
 			/* Events for an enclosing buffer come after those for the stubs in it. */
 			index_fill(start, size, number, type != CODE_COMPILED);
@@ -181,6 +222,17 @@ void codemap_add(uint64_t start, uint32_t size, enum code_type type, uint64_t me
 		}
 	}
 	(void)pthread_mutex_unlock(&map.lock);
+}
+
+void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type)
+{
+	add(start, size, type, 0, NULL, 0);
+}
+
+void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
+			  uint32_t debug_pc_count)
+{
+	add(start, size, CODE_COMPILED, method, debug_pcs, debug_pc_count);
 }
 
 void codemap_remove(uint64_t start)
@@ -193,7 +245,7 @@ void codemap_remove(uint64_t start)
 bool codemap_find(uint64_t address, struct code_blob *out)
 {
 	uint32_t number;
-	uint64_t start, size_and_type;
+	uint64_t start, size_and_type, debug_pcs;
 	struct slot *slot;
 
 	if (!codemap_covers(address))
@@ -208,6 +260,9 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	out->size = (uint32_t)(size_and_type >> 8);
 	out->type = (enum code_type)(size_and_type & 0xff);
 	out->method = atomic_load_explicit(&slot->method, memory_order_relaxed);
+	debug_pcs = atomic_load_explicit(&slot->debug_pcs, memory_order_relaxed);
+	out->debug_pcs = map.debug_pcs + (debug_pcs >> 32);
+	out->debug_pc_count = (uint32_t)debug_pcs;
 	/* Replaced under our eyes: the slot was released, or its segment renamed. */
 	if (start == 0 || atomic_load_explicit(segment(address), memory_order_acquire) != number ||
 	    atomic_load_explicit(&slot->start, memory_order_acquire) != start)

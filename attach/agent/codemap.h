@@ -25,6 +25,8 @@ enum code_type {
 
 struct code_blob {
 	uint64_t start;
+	const uint32_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
+	uint32_t debug_pc_count;
 	uint64_t method; /* jmethodID as a number, CODE_COMPILED only */
 	uint32_t size;
 	enum code_type type;
@@ -38,7 +40,13 @@ int codemap_init(uint64_t low, uint64_t high);
  * may still write to it. */
 void codemap_clear(void);
 
-void codemap_add(uint64_t start, uint32_t size, enum code_type type, uint64_t method);
+/* A stub, or anything else without debug information. */
+void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type);
+
+/* A compiled method. debug_pcs (copied, any order, may be NULL) are the offsets from start at which
+ * the JVM knows the inlined frames. */
+void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
+			  uint32_t debug_pc_count);
 void codemap_remove(uint64_t start);
 
 /* Is the address inside the code cache at all? */
@@ -47,7 +55,7 @@ bool codemap_covers(uint64_t address);
 /* The blob that address lies in; false when unknown. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 
-/* Blobs that did not fit the table since init. */
+/* Blobs, and debug information of blobs, that did not fit the tables since init. */
 uint64_t codemap_dropped(void);
 
 #endif

@@ -1,6 +1,7 @@
 #include "attach/agent/stack.h"
 
 #include "attach/agent/codemap.h"
+#include "attach/agent/debug_info.h"
 #include "attach/agent/safe_read.h"
 
 static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t *uc,
@@ -49,7 +50,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const ucontex
 
 	if ((*walker->vm)->GetEnv(walker->vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return STACK_UNWALKABLE;
-	at.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
+	at.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(ip);
 	count = walk(walker, env, &at, frames, max_frames);
 	if (count <= 0 && unwind_stub(&at))
 		count = walk(walker, env, &at, frames, max_frames);

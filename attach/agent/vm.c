@@ -45,29 +45,53 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	preload_methods(jvmti, class);
 }
 
-/* compile_info is a chain of records (jvmticmlr.h); the inlining record names the methods whose
- * code became part of this one. */
-static void note_inlined(const void *compile_info)
-{
-	for (const jvmtiCompiledMethodLoadRecordHeader *h = compile_info; h; h = h->next) {
-		const jvmtiCompiledMethodLoadInlineRecord *record = (const void *)h;
+/* A method with more places of debug information than this keeps the first ones. */
+#define DEBUG_PCS_PER_METHOD 16384
 
-		if (h->kind != JVMTI_CMLR_INLINE_INFO)
-			continue;
-		for (jint i = 0; i < record->numpcs; i++)
-			for (jint j = 0; j < record->pcinfo[i].numstackframes; j++)
-				method_set_add((uintptr_t)record->pcinfo[i].methods[j]);
+/* The inlining record among the chain that compile_info is (jvmticmlr.h), or NULL. */
+static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
+{
+	for (const jvmtiCompiledMethodLoadRecordHeader *h = compile_info; h; h = h->next)
+		if (h->kind == JVMTI_CMLR_INLINE_INFO)
+			return (const void *)h;
+	return NULL;
+}
+
+/* Notes which methods became part of this one, and where in it the JVM knows the inlined frames.
+ * Returns the offsets of those places, to be freed, or NULL. */
+static uint32_t *note_inlined(const void *compile_info, const void *code, jint size,
+			      uint32_t *count)
+{
+	const jvmtiCompiledMethodLoadInlineRecord *record = inline_record(compile_info);
+	uint32_t *offsets;
+
+	*count = 0;
+	if (!record || record->numpcs <= 0)
+		return NULL;
+	offsets = malloc((size_t)record->numpcs * sizeof(*offsets));
+	for (jint i = 0; i < record->numpcs; i++) {
+		const PCStackInfo *info = &record->pcinfo[i];
+		intptr_t offset = (const char *)info->pc - (const char *)code;
+
+		for (jint j = 0; j < info->numstackframes; j++)
+			method_set_add((uintptr_t)info->methods[j]);
+		if (offsets && offset >= 0 && offset <= size && *count < DEBUG_PCS_PER_METHOD)
+			offsets[(*count)++] = (uint32_t)offset;
 	}
+	return offsets;
 }
 
 static void JNICALL on_compiled_load(jvmtiEnv *jvmti, jmethodID method, jint size,
 				     const void *address, jint map_length,
 				     const jvmtiAddrLocationMap *map, const void *compile_info)
 {
+	uint32_t count;
+	uint32_t *offsets = note_inlined(compile_info, address, size, &count);
+
 	(void)jvmti, (void)map_length, (void)map;
-	codemap_add((uintptr_t)address, (uint32_t)size, CODE_COMPILED, (uintptr_t)method);
+	codemap_add_compiled((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets, count);
 	method_set_add((uintptr_t)method);
-	note_inlined(compile_info);
+	free(offsets);
 }
 
 static void JNICALL on_compiled_unload(jvmtiEnv *jvmti, jmethodID method, const void *address)
@@ -82,7 +106,7 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 	enum code_type type = strcmp(name, "Interpreter") == 0 ? CODE_INTERPRETER : CODE_STUB;
 
 	(void)jvmti;
-	codemap_add((uintptr_t)address, (uint32_t)size, type, 0);
+	codemap_add_stub((uintptr_t)address, (uint32_t)size, type);
 }
 
 static void JNICALL on_gc(jvmtiEnv *jvmti)

@@ -11,6 +11,7 @@
 #include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
 #include "attach/agent/codemap.h"
+#include "attach/agent/debug_info.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/monitor.h"
 #include "attach/agent/roster.h"
@@ -107,6 +108,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
 	method_set_clear();
 	trap_cache_clear();
+	debug_info_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
 	if (!w->drain)
 		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");

@@ -32,7 +32,7 @@ static inline uint64_t code_place(unsigned offset, const char *bytes, size_t siz
 	uint64_t start = (uintptr_t)code_area + offset;
 
 	memcpy(code_area + offset, bytes, size);
-	codemap_add(start, (uint32_t)size, CODE_COMPILED, offset + 1);
+	codemap_add_compiled(start, (uint32_t)size, offset + 1, NULL, 0);
 	return start;
 }
 #define CODE(offset, bytes) code_place(offset, bytes, sizeof(bytes) - 1)

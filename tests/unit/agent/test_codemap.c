@@ -23,7 +23,7 @@ static void an_address_finds_its_method(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add(LOW + 0x1000, 300, CODE_COMPILED, 42);
+	codemap_add_compiled(LOW + 0x1000, 300, 42, NULL, 0);
 	assert_true(codemap_find(LOW + 0x1000, &blob));
 	assert_int_equal(blob.start, LOW + 0x1000);
 	assert_int_equal(blob.size, 300);
@@ -39,7 +39,7 @@ static void addresses_outside_the_cache_belong_to_nothing(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add(HIGH + 0x1000, 64, CODE_COMPILED, 1); /* ignored */
+	codemap_add_compiled(HIGH + 0x1000, 64, 1, NULL, 0); /* ignored */
 	assert_false(codemap_find(HIGH + 0x1000, &blob));
 	assert_false(codemap_find(0, &blob));
 	assert_false(codemap_find(UINT64_MAX, &blob));
@@ -52,7 +52,7 @@ static void a_blob_that_overruns_the_cache_is_cut(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add(HIGH - 64, 4096, CODE_COMPILED, 1);
+	codemap_add_compiled(HIGH - 64, 4096, 1, NULL, 0);
 	assert_true(codemap_find(HIGH - 1, &blob));
 	assert_false(codemap_find(HIGH, &blob));
 }
@@ -62,10 +62,10 @@ static void removed_code_is_forgotten_and_its_place_used_again(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add(LOW + 0x2000, 128, CODE_COMPILED, 1);
+	codemap_add_compiled(LOW + 0x2000, 128, 1, NULL, 0);
 	codemap_remove(LOW + 0x2000);
 	assert_false(codemap_find(LOW + 0x2000, &blob));
-	codemap_add(LOW + 0x2000, 256, CODE_COMPILED, 2);
+	codemap_add_compiled(LOW + 0x2000, 256, 2, NULL, 0);
 	assert_true(codemap_find(LOW + 0x2000 + 200, &blob));
 	assert_int_equal(blob.method, 2);
 }
@@ -75,8 +75,8 @@ static void a_buffer_does_not_hide_the_stubs_in_it(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add(LOW + 0x4080, 64, CODE_STUB, 0);
-	codemap_add(LOW + 0x4000, 4096, CODE_STUB, 0);
+	codemap_add_stub(LOW + 0x4080, 64, CODE_STUB);
+	codemap_add_stub(LOW + 0x4000, 4096, CODE_STUB);
 	assert_true(codemap_find(LOW + 0x4090, &blob));
 	assert_int_equal(blob.start, LOW + 0x4080);
 	assert_true(codemap_find(LOW + 0x4200, &blob));
@@ -99,7 +99,7 @@ static void *churn(void *arg)
 	(void)arg;
 	while (!atomic_load(&done)) {
 		for (uint32_t m = 100; m < 400; m++)
-			codemap_add(LOW + m * 4096, m, CODE_COMPILED, m);
+			codemap_add_compiled(LOW + m * 4096, m, m, NULL, 0);
 		for (uint32_t m = 100; m < 400; m++)
 			codemap_remove(LOW + m * 4096);
 	}
