@@ -8,6 +8,8 @@
 #ifndef JXPERF_CLIENT_COMMAND_H
 #define JXPERF_CLIENT_COMMAND_H
 
+#include <stdlib.h> /* EXIT_SUCCESS, EXIT_FAILURE */
+
 #include "client/client.h"
 #include "common/err.h"
 
