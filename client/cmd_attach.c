@@ -106,7 +106,8 @@ static const struct argument_option attach_arguments[] = {
     {0},
 };
 
-/* Asks for the end of the window on a second connection; the report then comes on the first. */
+/* Asks for the end of the window on a second connection; the report then comes on the first. A
+ * second signal ends the wait for the answer, and with it the command. */
 static int end_window(struct client *c, uint32_t pid, struct err *err)
 {
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
@@ -133,7 +134,8 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 			(void)interrupt_take(&c->interrupt); /* Which one does not matter. */
 			ending = true;
 			r = end_window(c, pid, err);
-			if (r < 0)
+			/* Refused: it ended by itself meanwhile, and the report is on its way. */
+			if (r < 0 && r != -EREMOTEIO)
 				return r;
 			continue;
 		}

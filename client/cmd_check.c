@@ -78,8 +78,10 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 	request.body_case = JXP__CONTROL_REQUEST__BODY_CHECK;
 	request.check = &check;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);
-	if (r == 0)
-		r = c->json ? print_json(reply->check, err) : print_table(reply->check, err);
+	if (r < 0)
+		return r;
+	client_release(c); /* Printing may take as long as somebody reads. */
+	r = c->json ? print_json(reply->check, err) : print_table(reply->check, err);
 	if (r == 0)
 		*works = all_work(reply->check);
 	return r;

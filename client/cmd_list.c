@@ -65,6 +65,7 @@ static int list(struct client *c, struct err *err)
 	if ((r = client_allow_private(c, err)) < 0 ||
 	    (r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err)) < 0)
 		return r;
+	client_release(c); /* Printing may take as long as somebody reads. */
 	return c->json ? print_json(reply->jvms, err) : print_table(reply->jvms, err);
 }
 

@@ -37,7 +37,7 @@ static int ambiguous(const Jxp__JvmList *list, const char *text, bool whole, siz
 		used += (size_t)n;
 		shown++;
 	}
-	return err_set(err, EINVAL, "'%.60s' matches %zu JVMs: use the pid of one: %s%s", text,
+	return err_set(err, ENOTUNIQ, "'%.60s' matches %zu JVMs: use the pid of one: %s%s", text,
 		       found, candidates, shown < found ? ", ..." : "");
 }
 
@@ -61,7 +61,7 @@ int target_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, stru
 			return 0;
 		}
 	}
-	return err_set(err, EINVAL, "no JVM's name contains '%s': see 'jxperfctl list'", text);
+	return err_set(err, ESRCH, "no JVM's name contains '%s': see 'jxperfctl list'", text);
 }
 
 int target_find(struct client *c, const char *text, uint32_t *pid, struct err *err)
