@@ -200,7 +200,9 @@ int monitor_finish(struct monitor *m)
 
 		if (atomic_load(&t->state) == THREAD_FREE)
 			continue;
-		if (r == 0)
+		if (atomic_load(&t->in_handler))
+			thread_abandon(t);
+		else if (r == 0)
 			r = retire(m, t);
 		else
 			thread_recycle(t);

@@ -63,10 +63,13 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
 		return;
 	}
-	/* The session thread sets stopping, then waits for in_handler to be 0 (signals_remove);
-	 * sequentially consistent on both sides, so one of the two sees the other. */
-	atomic_store(&t->in_handler, 1);
-	if (atomic_load(&settings.stopping) || atomic_load(&t->ended)) {
+	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
+	 * to be 0 before it takes anything away. We enter first and look after, sequentially
+	 * consistent on both sides, so one of the two sees the other; the generation is looked at
+	 * again because the entry may have passed to another thread meanwhile. */
+	atomic_fetch_add(&t->in_handler, 1);
+	if (atomic_load(&settings.stopping) || atomic_load(&t->ended) ||
+	    thread_of_signal(perf_siginfo_data(info), &role) != t) {
 		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
 	} else {
 		if (perf_siginfo_async(info))
@@ -77,7 +80,7 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS,
 			     clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	}
-	atomic_store(&t->in_handler, 0);
+	atomic_fetch_sub(&t->in_handler, 1);
 }
 
 /* What the process would have done without us. */

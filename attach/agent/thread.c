@@ -10,7 +10,7 @@
 #define GENERATION_MASK 0xffffu
 
 static struct thread *table;
-static unsigned used;
+static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
 
 int threads_init(void)
 {
@@ -61,7 +61,7 @@ struct thread *thread_take(pid_t tid)
 		if (atomic_load(&table[i].state) == THREAD_FREE)
 			t = &table[i];
 	if (!t && used < THREADS_MAX)
-		t = &table[used++];
+		t = &table[atomic_fetch_add(&used, 1)];
 	if (!t)
 		return NULL;
 	t->tid = tid;
@@ -78,6 +78,12 @@ struct thread *thread_take(pid_t tid)
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	atomic_store(&t->state, THREAD_CLOCK);
 	return t;
+}
+
+void thread_abandon(struct thread *t)
+{
+	t->memory = NULL;
+	thread_recycle(t);
 }
 
 void thread_recycle(struct thread *t)

@@ -100,6 +100,10 @@ struct thread *thread_take(pid_t tid);
 /* Session thread: an entry whose events are closed and whose ring was drained becomes free. */
 void thread_recycle(struct thread *t);
 
+/* The same for an entry whose handler did not return in time (its thread is stopped by a debugger,
+ * say): its memory is left to it for good. */
+void thread_abandon(struct thread *t);
+
 /* Allocates ring and frames. 0 or -ENOMEM. */
 int thread_allocate(struct thread *t, unsigned max_frames);
 

@@ -1,0 +1,90 @@
+"""The agent's signal handlers reach only functions that are async-signal-safe.
+
+The call graph is read from the library's own machine code, starting at the SIGTRAP handler and at the
+functions it calls through pointers. AsyncGetCallTrace and JNI's GetEnv are the JVM's, made to be called
+there, and do not show as imports.
+"""
+import collections
+import os
+import re
+import subprocess
+
+from lib import BUNDLE, run, test
+
+AGENT = os.path.join(BUNDLE, "libjxperf-agent.so")
+ZYDIS = os.path.join(BUNDLE, "libZydis.so.4.0")
+
+# on_tick and on_breakpoint are called through struct sampler.
+ROOTS = ["on_sigtrap", "on_tick", "on_breakpoint"]
+
+# System calls, vDSO calls and pure functions: signal-safety(7), and memcpy and its like, which glibc
+# documents as AS-Safe.
+SAFE = {"ioctl", "syscall", "pread", "pread64", "sigaction", "raise", "clock_gettime", "memcpy", "memmove",
+        "memset", "memcmp", "strlen", "__errno_location", "__stack_chk_fail", "__memcpy_chk"}
+ZYDIS_SAFE = {"memcpy", "memset", "memmove", "memcmp", "strlen", "__stack_chk_fail",
+              "__assert_fail"}  # never reached: its assertions are on arguments, which we fix
+
+
+def call_graph():
+    """Function -> the functions it calls or jumps to; imports carry '@plt'."""
+    graph = collections.defaultdict(set)
+    current = None
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", AGENT], check=True,
+                          capture_output=True, text=True).stdout
+    for line in text.splitlines():
+        start = re.match(r"^[0-9a-f]+ <([^>]+)>:$", line)
+        if start:
+            current = start.group(1)
+            continue
+        target = re.search(r"\s(?:call|j[a-z]+)\s+[0-9a-f]+ <([^>+]+)(\+0x[0-9a-f]+)?>", line)
+        if target and current and target.group(1) != current:
+            graph[current].add(target.group(1))
+    return graph
+
+
+def reachable(graph, roots):
+    seen, todo = set(), list(roots)
+    while todo:
+        function = todo.pop()
+        if function not in seen:
+            seen.add(function)
+            todo.extend(graph.get(function, ()))
+    return seen
+
+
+def base(name):
+    """GCC's clones are parts of the function they are named after."""
+    return re.sub(r"\.(part|constprop|isra|cold)\..*$|\.cold$", "", name)
+
+
+@test
+def handlers_import_only_async_signal_safe_functions():
+    graph = call_graph()
+    names = {base(f) for f in graph}
+    for root in ROOTS:
+        assert root in names, f"{root} is not in {AGENT}: update ROOTS"
+    roots = [f for f in graph if base(f) in ROOTS]
+    imports = {f[:-len("@plt")] for f in reachable(graph, roots) if f.endswith("@plt")}
+    assert "ioctl" in imports, "the graph does not even reach the breakpoints' control"
+    unsafe = {f for f in imports if f not in SAFE and not f.startswith("Zydis")}
+    assert not unsafe, f"reached from a signal handler: {sorted(unsafe)}"
+
+
+@test
+def the_check_sees_an_unsafe_function():
+    graph = call_graph()
+    session = [f for f in graph if base(f) == "session_start"]
+    imports = {f[:-len("@plt")] for f in reachable(graph, session) if f.endswith("@plt")}
+    assert "calloc" in imports and "calloc" not in SAFE
+
+
+@test
+def the_decoder_imports_nothing_that_allocates_or_locks():
+    text = subprocess.run(["nm", "-D", "--undefined-only", ZYDIS], check=True, capture_output=True,
+                          text=True).stdout
+    imports = {m.group(1) for m in re.finditer(r" U (\w+)", text)}
+    assert imports, "no imports found: is this the decoder?"
+    assert imports <= ZYDIS_SAFE, f"Zydis imports {sorted(imports - ZYDIS_SAFE)}"
+
+
+run()
