@@ -1,0 +1,185 @@
+/*
+ * Fuzzes what a client may send to the control socket: the frame decoder, every request's
+ * validation and its reply. libFuzzer entry point.
+ *
+ * The broker, `list` and `check` are stood in for: they are not parsers of this input, and they
+ * would touch the machine.
+ *
+ * The first byte's bit 0 chooses raw bytes; otherwise the rest is one frame's payload.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/buffer.h"
+#include "common/fd.h"
+#include "daemon/broker_client.h"
+#include "daemon/check.h"
+#include "daemon/connection.h"
+#include "daemon/jvm_list.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+
+enum {
+	SEND_RAW = 1,
+};
+
+struct harness {
+	uv_loop_t loop;
+	bool closed;
+	broker_reply_fn attach_fn; /* an attach that waits, or NULL */
+	void *attach_arg;
+};
+
+static struct harness harness;
+
+int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	harness.attach_fn = fn;
+	harness.attach_arg = arg;
+	return 1;
+}
+
+int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
+			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
+			    broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)namespace_tid;
+	(void)clock_period_ns;
+	(void)breakpoints;
+	(void)sig_data;
+	(void)fn;
+	(void)arg;
+	return -EPIPE;
+}
+
+void broker_client_forget(struct broker_client *client, int id)
+{
+	(void)client;
+	(void)id;
+}
+
+int broker_client_release(struct broker_client *client, pid_t pid)
+{
+	(void)client;
+	(void)pid;
+	return 0;
+}
+
+int check_machine(Jxp__CheckResult **out, const char *bundle_dir, struct err *err)
+{
+	(void)out;
+	(void)bundle_dir;
+	return err_set(err, ENOSYS, "not here");
+}
+
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
+{
+	(void)out;
+	(void)bundle_dir;
+	return err_set(err, ENOSYS, "not for %d", (int)pid);
+}
+
+int jvm_list_new(Jxp__JvmList **out, jvm_list_profiled_fn profiled, void *arg, struct err *err)
+{
+	(void)out;
+	(void)profiled(arg, 1); /* Only called. */
+	return err_set(err, ENOSYS, "not here");
+}
+
+static void on_closed(void *arg, struct connection *connection)
+{
+	struct harness *h = arg;
+
+	(void)connection;
+	h->closed = true;
+}
+
+/* The helper's answer to an attach that the input caused. */
+static void fail_attach(struct harness *h)
+{
+	struct broker_reply reply = {.error = ESRCH, .message = "no such process"};
+
+	if (!h->attach_fn)
+		return;
+	h->attach_fn(h->attach_arg, &reply, NULL);
+	h->attach_fn = NULL;
+}
+
+static void feed(struct harness *h, int fd, struct buffer *stream)
+{
+	char reply[4096];
+	ssize_t n;
+
+	while (buffer_length(stream) > 0 && !h->closed) {
+		n = send(fd, buffer_head(stream), buffer_length(stream),
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n > 0)
+			buffer_consume(stream, (size_t)n);
+		(void)uv_run(&h->loop, UV_RUN_NOWAIT);
+		while (read(fd, reply, sizeof(reply)) > 0)
+			;
+		fail_attach(h);
+	}
+	(void)shutdown(fd, SHUT_WR); /* Fails only when the daemon closed first. */
+	while (!h->closed) {
+		(void)uv_run(&h->loop, UV_RUN_NOWAIT);
+		while (read(fd, reply, sizeof(reply)) > 0)
+			;
+		fail_attach(h);
+	}
+	(void)close(fd);
+}
+
+static void run(struct harness *h, struct buffer *stream)
+{
+	struct metrics *metrics = metrics_new();
+	struct control_context context = {.loop = &h->loop, .bundle_dir = "/", .http = ""};
+	struct connection *connection;
+	int pair[2];
+
+	if (!metrics || engine_new(&context.engine, &h->loop, NULL, metrics, NULL) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
+	    fd_set_nonblocking(pair[1], true) < 0 ||
+	    connection_new(&connection, &context, pair[0], on_closed, h, NULL) < 0)
+		abort(); /* The machine, not the input. */
+	feed(h, pair[1], stream);
+	fail_attach(h);
+	engine_free(context.engine);
+	metrics_free(metrics);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t header[FRAME_HEADER_BYTES] = {0};
+	struct buffer stream;
+
+	if (size < 1 || size > FRAME_MAX_CONTROL)
+		return 0;
+	harness = (struct harness){0};
+	buffer_init(&stream, FRAME_MAX_CONTROL + FRAME_HEADER_BYTES);
+	header[0] = (uint8_t)(size - 1);
+	header[1] = (uint8_t)((size - 1) >> 8);
+	if (!(data[0] & SEND_RAW))
+		(void)buffer_append(&stream, header, sizeof(header)); /* There is room. */
+	(void)buffer_append(&stream, data + 1, size - 1);
+	if (uv_loop_init(&harness.loop) < 0)
+		abort(); /* The machine, not the input. */
+	run(&harness, &stream);
+	(void)uv_run(&harness.loop, UV_RUN_DEFAULT); /* Until every handle is closed. */
+	if (uv_loop_close(&harness.loop) < 0)
+		abort(); /* A handle was leaked. */
+	buffer_release(&stream);
+	return 0;
+}
