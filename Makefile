@@ -155,9 +155,9 @@ FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz: deps
 	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) \
 		SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
-	$(Q)for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
+	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
-		$(B)/fuzz/corpus/$$f 2>&1 | tail -n 12 || exit 1; done
+		$(B)/fuzz/corpus/$$f $$(ls -d tests/fuzz/corpus/$$f 2>/dev/null) 2>&1 | tail -n 12 || exit 1; done
 .PHONY: fuzzers
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
