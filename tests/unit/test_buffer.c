@@ -1,0 +1,152 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/buffer.h"
+
+static void an_empty_buffer_holds_nothing(void **state)
+{
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 16);
+	assert_int_equal(buffer_length(&b), 0);
+	assert_int_equal(buffer_append(&b, NULL, 0), 0);
+	buffer_release(&b);
+}
+
+static void bytes_come_out_in_the_order_they_went_in(void **state)
+{
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 64);
+	assert_int_equal(buffer_append(&b, "hello ", 6), 0);
+	assert_int_equal(buffer_append(&b, "world", 5), 0);
+	assert_int_equal(buffer_length(&b), 11);
+	assert_memory_equal(buffer_head(&b), "hello world", 11);
+	buffer_consume(&b, 6);
+	assert_int_equal(buffer_length(&b), 5);
+	assert_memory_equal(buffer_head(&b), "world", 5);
+	buffer_release(&b);
+}
+
+static void the_limit_can_be_reached_but_not_passed(void **state)
+{
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 8);
+	assert_int_equal(buffer_append(&b, "12345678", 8), 0);
+	assert_int_equal(buffer_append(&b, "9", 1), -ENOBUFS);
+	assert_int_equal(buffer_length(&b), 8);
+	assert_memory_equal(buffer_head(&b), "12345678", 8);
+	buffer_release(&b);
+}
+
+static void a_size_near_the_end_of_the_address_space_is_refused(void **state)
+{
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 64);
+	assert_int_equal(buffer_append(&b, "x", 1), 0);
+	assert_null(buffer_reserve(&b, SIZE_MAX));
+	assert_int_equal(errno, ENOBUFS);
+	assert_null(buffer_reserve(&b, SIZE_MAX - 1));
+	assert_int_equal(buffer_length(&b), 1);
+	buffer_release(&b);
+}
+
+/* Appends and consumes so that the content would wander out of its memory if the front were not
+ * used again. */
+static void consumed_space_is_used_again(void **state)
+{
+	uint8_t next_in = 0, next_out = 0;
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 32);
+	for (int round = 0; round < 1000; round++) {
+		uint8_t bytes[7];
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = next_in++;
+		assert_int_equal(buffer_append(&b, bytes, sizeof(bytes)), 0);
+		while (buffer_length(&b) > 20) {
+			assert_int_equal(*buffer_head(&b), next_out);
+			next_out++;
+			buffer_consume(&b, 1);
+		}
+	}
+	assert_true(b.capacity <= 32);
+	buffer_release(&b);
+}
+
+static void reserved_bytes_count_only_once_committed(void **state)
+{
+	struct buffer b;
+	uint8_t *to;
+
+	(void)state;
+	buffer_init(&b, 64);
+	to = buffer_reserve(&b, 10);
+	assert_non_null(to);
+	memcpy(to, "abc", 3);
+	assert_int_equal(buffer_length(&b), 0);
+	buffer_commit(&b, 3);
+	assert_int_equal(buffer_length(&b), 3);
+	assert_memory_equal(buffer_head(&b), "abc", 3);
+	buffer_release(&b);
+}
+
+static void a_cleared_buffer_keeps_its_memory(void **state)
+{
+	struct buffer b;
+	size_t capacity;
+
+	(void)state;
+	buffer_init(&b, 64);
+	assert_int_equal(buffer_append(&b, "abc", 3), 0);
+	capacity = b.capacity;
+	buffer_clear(&b);
+	assert_int_equal(buffer_length(&b), 0);
+	assert_int_equal(b.capacity, capacity);
+	buffer_release(&b);
+}
+
+static void a_released_buffer_can_be_used_again(void **state)
+{
+	struct buffer b;
+
+	(void)state;
+	buffer_init(&b, 4);
+	assert_int_equal(buffer_append(&b, "abcd", 4), 0);
+	buffer_release(&b);
+	assert_int_equal(buffer_length(&b), 0);
+	assert_int_equal(buffer_append(&b, "efgh", 4), 0);
+	assert_int_equal(buffer_append(&b, "i", 1), -ENOBUFS);
+	assert_memory_equal(buffer_head(&b), "efgh", 4);
+	buffer_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_empty_buffer_holds_nothing),
+	    cmocka_unit_test(bytes_come_out_in_the_order_they_went_in),
+	    cmocka_unit_test(the_limit_can_be_reached_but_not_passed),
+	    cmocka_unit_test(a_size_near_the_end_of_the_address_space_is_refused),
+	    cmocka_unit_test(consumed_space_is_used_again),
+	    cmocka_unit_test(reserved_bytes_count_only_once_committed),
+	    cmocka_unit_test(a_cleared_buffer_keeps_its_memory),
+	    cmocka_unit_test(a_released_buffer_can_be_used_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/fd.h"
+
+struct pair {
+	int ends[2];
+};
+
+static int setup(void **state)
+{
+	struct pair *p = malloc(sizeof(*p));
+
+	if (!p || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p->ends) < 0)
+		return -1;
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct pair *p = *state;
+
+	fd_close_all(p->ends, 2);
+	free(p);
+	return 0;
+}
+
+static size_t open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static void bytes_and_descriptors_arrive_together(void **state)
+{
+	struct pair *p = *state;
+	int sent[2] = {open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY)};
+	int got[4] = {-1, -1, -1, -1};
+	size_t count = 4;
+	char bytes[8], zero = 1;
+
+	assert_int_equal(fd_send(p->ends[0], "abc", 3, sent, 2), 3);
+	assert_int_equal(fd_recv(p->ends[1], bytes, sizeof(bytes), got, &count), 3);
+	assert_memory_equal(bytes, "abc", 3);
+	assert_int_equal(count, 2);
+	assert_int_equal(read(got[1], &zero, 1), 1);
+	assert_int_equal(zero, 0);
+	assert_true(fcntl(got[0], F_GETFD) & FD_CLOEXEC);
+	assert_true(fcntl(got[1], F_GETFD) & FD_CLOEXEC);
+	fd_close_all(sent, 2);
+	fd_close_all(got, 2);
+}
+
+static void the_sender_keeps_its_descriptors(void **state)
+{
+	struct pair *p = *state;
+	int sent = open("/dev/null", O_RDONLY);
+
+	assert_int_equal(fd_send(p->ends[0], "x", 1, &sent, 1), 1);
+	assert_true(fcntl(sent, F_GETFD) >= 0);
+	fd_close_all(&sent, 1);
+}
+
+static void descriptors_nobody_asked_for_are_refused_and_closed(void **state)
+{
+	struct pair *p = *state;
+	int sent[3] = {open("/dev/null", O_RDONLY), open("/dev/null", O_RDONLY),
+		       open("/dev/null", O_RDONLY)};
+	int got[1] = {-1};
+	size_t count = 1, before = open_descriptors();
+	char byte;
+
+	assert_int_equal(fd_send(p->ends[0], "x", 1, sent, 3), 1);
+	assert_int_equal(fd_recv(p->ends[1], &byte, 1, got, &count), -EMSGSIZE);
+	assert_int_equal(count, 0);
+	assert_int_equal(open_descriptors(), before);
+	fd_close_all(sent, 3);
+}
+
+/* SCM_RIGHTS as a hostile peer may send it: more than the control buffer of fd_recv holds. */
+static void more_descriptors_than_fit_are_refused_and_closed(void **state)
+{
+	enum { COUNT = 2 * FD_PASS_MAX };
+	struct pair *p = *state;
+	union {
+		char bytes[CMSG_SPACE(COUNT * sizeof(int))];
+		struct cmsghdr align;
+	} control = {{0}};
+	char byte = 'x';
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control.bytes,
+			     .msg_controllen = sizeof(control.bytes)};
+	int sent[COUNT], got[FD_PASS_MAX];
+	size_t count = FD_PASS_MAX, before;
+
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof(sent));
+	for (int i = 0; i < COUNT; i++)
+		sent[i] = open("/dev/null", O_RDONLY);
+	memcpy(CMSG_DATA(&control.align), sent, sizeof(sent));
+	before = open_descriptors();
+	assert_int_equal(sendmsg(p->ends[0], &msg, 0), 1);
+	assert_int_equal(fd_recv(p->ends[1], &byte, 1, got, &count), -EMSGSIZE);
+	assert_int_equal(count, 0);
+	assert_int_equal(open_descriptors(), before);
+	fd_close_all(sent, COUNT);
+}
+
+static void a_closed_peer_reads_as_the_end_and_writes_as_an_error(void **state)
+{
+	struct pair *p = *state;
+	size_t count = 0;
+	char byte;
+
+	fd_close_all(&p->ends[0], 1);
+	assert_int_equal(fd_recv(p->ends[1], &byte, 1, NULL, &count), 0);
+	/* Not a signal: the test would be dead. */
+	assert_int_equal(fd_send(p->ends[1], "x", 1, NULL, 0), -EPIPE);
+}
+
+static void non_blocking_can_be_turned_on_and_off(void **state)
+{
+	struct pair *p = *state;
+	size_t count = 0;
+	char byte;
+
+	assert_int_equal(fd_set_nonblocking(p->ends[1], true), 0);
+	assert_int_equal(fd_recv(p->ends[1], &byte, 1, NULL, &count), -EAGAIN);
+	assert_int_equal(fd_set_nonblocking(p->ends[1], false), 0);
+	assert_false(fcntl(p->ends[1], F_GETFL) & O_NONBLOCK);
+	assert_int_equal(fd_set_nonblocking(-1, true), -EBADF);
+}
+
+static void closing_all_marks_them_closed(void **state)
+{
+	int fds[3] = {open("/dev/null", O_RDONLY), -1, open("/dev/null", O_RDONLY)};
+	int copy = fds[0];
+
+	(void)state;
+	fd_close_all(fds, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(fds[i], -1);
+	assert_int_equal(fcntl(copy, F_GETFD), -1);
+}
+
+static void everything_is_written_also_past_the_socket_buffer(void **state)
+{
+	enum { SIZE = 4 << 20 };
+	struct pair *p = *state;
+	char *bytes = malloc(SIZE);
+	size_t total = 0;
+	int status;
+	pid_t child;
+	ssize_t n;
+
+	assert_non_null(bytes);
+	memset(bytes, 'w', SIZE);
+	child = fork();
+	if (child == 0)
+		_exit(fd_write_all(p->ends[0], bytes, SIZE) == 0 ? 0 : 1);
+	fd_close_all(&p->ends[0], 1);
+	while ((n = read(p->ends[1], bytes, SIZE)) > 0)
+		total += (size_t)n;
+	assert_int_equal(total, SIZE);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	free(bytes);
+}
+
+static void a_descriptor_that_cannot_be_written_is_an_error(void **state)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	(void)state;
+	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
+	fd_close_all(&fd, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(bytes_and_descriptors_arrive_together, setup, teardown),
+	    cmocka_unit_test_setup_teardown(the_sender_keeps_its_descriptors, setup, teardown),
+	    cmocka_unit_test_setup_teardown(descriptors_nobody_asked_for_are_refused_and_closed,
+					    setup, teardown),
+	    cmocka_unit_test_setup_teardown(more_descriptors_than_fit_are_refused_and_closed, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_closed_peer_reads_as_the_end_and_writes_as_an_error,
+					    setup, teardown),
+	    cmocka_unit_test_setup_teardown(non_blocking_can_be_turned_on_and_off, setup, teardown),
+	    cmocka_unit_test(closing_all_marks_them_closed),
+	    cmocka_unit_test_setup_teardown(everything_is_written_also_past_the_socket_buffer,
+					    setup, teardown),
+	    cmocka_unit_test(a_descriptor_that_cannot_be_written_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/proc.h"
+
+#define TICK_NS (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK))
+
+/* A pid that no process has: one of ours that has ended and was reaped. */
+static pid_t dead_pid(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static void a_file_is_read_whole_and_terminated(void **state)
+{
+	char text[64];
+
+	(void)state;
+	assert_int_equal(proc_read("/proc/sys/kernel/ostype", text, sizeof(text)), 6);
+	assert_string_equal(text, "Linux\n");
+}
+
+static void a_longer_file_is_cut(void **state)
+{
+	char text[4];
+
+	(void)state;
+	assert_int_equal(proc_read("/proc/sys/kernel/ostype", text, sizeof(text)), 3);
+	assert_string_equal(text, "Lin");
+}
+
+static void a_file_that_is_not_there_is_an_error(void **state)
+{
+	char text[4];
+
+	(void)state;
+	assert_int_equal(proc_read("/proc/self/no-such-file", text, sizeof(text)), -ENOENT);
+}
+
+static void our_own_status_is_what_the_system_calls_say(void **state)
+{
+	struct proc_status s;
+
+	(void)state;
+	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
+	assert_int_equal(s.effective_uid, geteuid());
+	assert_int_equal(s.effective_gid, getegid());
+	assert_int_equal(s.namespace_tgid, getpid());
+	assert_int_equal(s.namespace_tid, getpid());
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void a_caught_signal_is_told_from_others(void **state)
+{
+	struct proc_status s;
+
+	(void)state;
+	assert_ptr_not_equal(signal(SIGQUIT, on_signal), SIG_ERR);
+	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
+	assert_true(proc_catches_signal(&s, SIGQUIT));
+	assert_false(proc_catches_signal(&s, SIGUSR2));
+	assert_ptr_not_equal(signal(SIGQUIT, SIG_DFL), SIG_ERR);
+	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
+	assert_false(proc_catches_signal(&s, SIGQUIT));
+}
+
+static void a_pending_signal_of_a_thread_is_seen(void **state)
+{
+	struct proc_status s;
+	sigset_t set;
+	int taken;
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+	assert_int_equal(pthread_kill(pthread_self(), SIGUSR1), 0);
+	assert_int_equal(proc_read_status(getpid(), gettid(), &s), 0);
+	assert_true(s.pending_signals & (UINT64_C(1) << (SIGUSR1 - 1)));
+	assert_int_equal(sigwait(&set, &taken), 0);
+	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &set, NULL), 0);
+}
+
+static void a_process_that_is_gone_is_enoent_and_changes_nothing(void **state)
+{
+	struct proc_status s = {.namespace_tgid = 7};
+	uint64_t value = 7;
+	pid_t pid = dead_pid();
+
+	(void)state;
+	assert_int_equal(proc_read_status(pid, 0, &s), -ENOENT);
+	assert_int_equal(s.namespace_tgid, 7);
+	assert_int_equal(proc_cpu_time(pid, 0, &value), -ENOENT);
+	assert_int_equal(proc_start_time(pid, &value), -ENOENT);
+	assert_int_equal(value, 7);
+}
+
+static void cpu_time_grows_by_what_was_used(void **state)
+{
+	uint64_t before, after, limit = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 5 * TICK_NS;
+
+	(void)state;
+	assert_int_equal(proc_cpu_time(getpid(), 0, &before), 0);
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < limit)
+		;
+	assert_int_equal(proc_cpu_time(getpid(), 0, &after), 0);
+	assert_in_range(after - before, 2 * TICK_NS, 50 * TICK_NS);
+	assert_int_equal(proc_cpu_time(getpid(), getpid(), &after), 0);
+}
+
+/* The name may hold everything that separates the fields of /proc/PID/stat. */
+static void a_command_name_of_parentheses_and_blanks_does_not_confuse(void **state)
+{
+	uint64_t before, after, ticks, again;
+
+	(void)state;
+	assert_int_equal(proc_start_time(getpid(), &ticks), 0);
+	assert_int_equal(proc_cpu_time(getpid(), 0, &before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, ") R 1 (2) 3"), 0);
+	assert_int_equal(proc_start_time(getpid(), &again), 0);
+	assert_int_equal(proc_cpu_time(getpid(), 0, &after), 0);
+	assert_true(again == ticks);
+	assert_true(after >= before && after - before < NS_PER_S);
+}
+
+static void the_start_time_tells_processes_apart(void **state)
+{
+	uint64_t ours, childs;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(usleep((useconds_t)(2 * TICK_NS / 1000)), 0);
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	assert_int_equal(proc_start_time(getpid(), &ours), 0);
+	assert_int_equal(proc_start_time(child, &childs), 0);
+	assert_true(childs > ours);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void our_own_thread_is_found_under_its_number(void **state)
+{
+	(void)state;
+	assert_int_equal(proc_find_thread(getpid(), gettid()), gettid());
+	assert_int_equal(proc_find_thread(getpid(), dead_pid()), -ESRCH);
+}
+
+/* The first process of a new pid namespace, which calls itself 1. */
+static pid_t fork_into_namespace(void)
+{
+	int fds[2];
+	pid_t inner = -1, outer;
+
+	assert_int_equal(pipe(fds), 0);
+	outer = fork();
+	if (outer == 0) {
+		if (unshare(CLONE_NEWPID) == 0) {
+			inner = fork();
+			if (inner == 0)
+				for (;;)
+					pause();
+		}
+		_exit(write(fds[1], &inner, sizeof(inner)) == sizeof(inner) ? 0 : 1);
+	}
+	assert_int_equal(read(fds[0], &inner, sizeof(inner)), sizeof(inner));
+	assert_int_equal(waitpid(outer, NULL, 0), outer);
+	close(fds[0]);
+	close(fds[1]);
+	return inner;
+}
+
+static void a_process_in_a_namespace_has_two_numbers(void **state)
+{
+	struct proc_status s;
+	pid_t inner;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Needs a namespace, which takes root. */
+	inner = fork_into_namespace();
+	assert_true(inner > 1);
+	assert_int_equal(proc_read_status(inner, 0, &s), 0);
+	assert_int_equal(s.namespace_tgid, 1);
+	assert_int_equal(s.namespace_tid, 1);
+	assert_int_equal(proc_find_thread(inner, 1), inner);
+	assert_int_equal(proc_find_thread(inner, 2), -ESRCH);
+	assert_int_equal(kill(inner, SIGKILL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_file_is_read_whole_and_terminated),
+	    cmocka_unit_test(a_longer_file_is_cut),
+	    cmocka_unit_test(a_file_that_is_not_there_is_an_error),
+	    cmocka_unit_test(our_own_status_is_what_the_system_calls_say),
+	    cmocka_unit_test(a_caught_signal_is_told_from_others),
+	    cmocka_unit_test(a_pending_signal_of_a_thread_is_seen),
+	    cmocka_unit_test(a_process_that_is_gone_is_enoent_and_changes_nothing),
+	    cmocka_unit_test(cpu_time_grows_by_what_was_used),
+	    cmocka_unit_test(a_command_name_of_parentheses_and_blanks_does_not_confuse),
+	    cmocka_unit_test(the_start_time_tells_processes_apart),
+	    cmocka_unit_test(our_own_thread_is_found_under_its_number),
+	    cmocka_unit_test(a_process_in_a_namespace_has_two_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
