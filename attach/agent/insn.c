@@ -195,6 +195,7 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);
+	out->tests_memory = in.mnemonic == ZYDIS_MNEMONIC_TEST && out->has_memory;
 	out->writes_flags = in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 |
 					     in.cpu_flags->set_1 | in.cpu_flags->undefined);
 	return true;

@@ -62,6 +62,7 @@ struct insn {
 	enum insn_flow flow;
 	uint32_t written_registers; /* bit per gregset_t index, written by the instruction */
 	bool writes_flags;
+	bool tests_memory; /* test [mem], reg: what HotSpot polls for safepoints with */
 	/* Control flow: a direct target, or through a register or memory operand. */
 	bool target_direct;
 	uint64_t target;

@@ -14,6 +14,8 @@
 /* Below this lies no Java object: an implicit null check is about to fault. */
 #define LOWEST_ADDRESS UINT64_C(65536)
 
+#define POLLING_PAGE_BYTES 4096u
+
 enum access_type watchpoint_access(uint8_t kind)
 {
 	return kind == JXP__KIND__KIND_SILENT_LOAD ? ACCESS_LOAD : ACCESS_STORE;
@@ -123,17 +125,29 @@ unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint6
 	return 1;
 }
 
-/* Whose memory the access touches. Two things only the instruction tells: stores below the stack
+/* A loop's safepoint poll reads the first word of a page that the JVM protects to stop threads
+ * (SafepointMechanism). */
+static bool is_safepoint_poll(const struct sample *s)
+{
+	return s->insn.tests_memory && s->size == 4 && s->address % POLLING_PAGE_BYTES == 0;
+}
+
+/* Whose memory the access touches. Some things only the instruction tells: stores below the stack
  * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in
- * compiled code (TLAB pointers, barrier queues, safepoint polls). */
+ * compiled code (TLAB pointers, barrier queues, safepoint state). */
 static int region_of(const struct thread *t, const struct sample *s, const gregset_t regs)
 {
+	int region;
+
 	if (s->address >= t->stack_low && s->address < t->stack_high)
 		return s->address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
 							    : JXP__REGION__REGION_STACK;
 	if (s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
 		return JXP__REGION__REGION_JVM;
-	return region_find(&settings.regions, s->address);
+	region = region_find(&settings.regions, s->address);
+	if (region == JXP__REGION__REGION_OTHER && is_safepoint_poll(s))
+		return JXP__REGION__REGION_JVM;
+	return region;
 }
 
 /* Another register that watches some of the same bytes would trap in the same instruction, and of

@@ -199,6 +199,14 @@ static void bytes_that_are_no_instruction_are_refused(void **state)
 	assert_int_equal(insn_length((const uint8_t *)"\x48\x8b", 2), 0);
 }
 
+static void a_safepoint_poll_is_a_test_of_memory(void **state)
+{
+	(void)state;
+	assert_true(DECODE("\x41\x85\x00").tests_memory); /* test [r8], eax */
+	assert_false(DECODE("\x85\xc0").tests_memory);    /* test eax, eax */
+	assert_false(DECODE("\x39\x03").tests_memory);    /* cmp [rbx], eax */
+}
+
 static void text_does_not_depend_on_the_address(void **state)
 {
 	char text[128];
@@ -227,6 +235,7 @@ int main(void)
 	    cmocka_unit_test(conditions_follow_the_flags),
 	    cmocka_unit_test(loops_count_rcx),
 	    cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
+	    cmocka_unit_test(a_safepoint_poll_is_a_test_of_memory),
 	    cmocka_unit_test(text_does_not_depend_on_the_address),
 	};
 
