@@ -272,10 +272,11 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 	if (!info->socket_exists && !proc_catches_signal(status, SIGQUIT))
 		set_obstacle(
 		    info, JVM_SIGQUIT_NOT_CAUGHT,
-		    "process %d does not catch SIGQUIT, by which a JVM is asked to open its "
-		    "attach socket: it is still starting (try again) or was started with -Xrs "
-		    "(restart it with -XX:+StartAttachListener)",
-		    pid);
+		    "process %d has no attach socket '/tmp/.java_pid%d' and does not catch "
+		    "SIGQUIT, "
+		    "which would make it open one: it is still starting (try again), or runs with "
+		    "-Xrs and its socket was deleted (restart it)",
+		    pid, info->namespace_pid);
 }
 
 /* ---------------------------------------------------------------- */

@@ -31,7 +31,7 @@ enum jvm_obstacle {
 	JVM_ATTACH_DISABLED,          /* -XX:+DisableAttachMechanism */
 	JVM_DYNAMIC_LOADING_DISABLED, /* -XX:-EnableDynamicAgentLoading */
 	JVM_STOPPED,                  /* SIGSTOP or a debugger: it could not answer */
-	JVM_SIGQUIT_NOT_CAUGHT,       /* still starting, or -Xrs; and no attach socket yet */
+	JVM_SIGQUIT_NOT_CAUGHT,       /* still starting, or -Xrs, and no attach socket */
 };
 
 struct jvm_info {

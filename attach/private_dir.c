@@ -62,6 +62,7 @@ static int check_usable(int fd, const char *path, bool executable, struct err *e
 int private_dir_probe(const struct target *t, unsigned i, bool executable, int *parent,
 		      char path[PRIVATE_DIR_PATH_BYTES], struct err *err)
 {
+	_cleanup_close_ int first = -1;
 	_cleanup_close_ int fd = -1;
 	char text[64], canonical[PATH_MAX];
 	const char *name = candidate(t, i, text, sizeof(text));
@@ -69,14 +70,18 @@ int private_dir_probe(const struct target *t, unsigned i, bool executable, int *
 
 	if (!name)
 		return -ENOENT;
-	fd = *name ? target_fs_open(t->root_fd, name, O_PATH | O_DIRECTORY)
-		   : fcntl(t->cwd_fd, F_DUPFD_CLOEXEC, 0);
-	if (fd == -ENOENT || fd == -ENOTDIR)
+	first = *name ? target_fs_open(t->root_fd, name, O_PATH | O_DIRECTORY)
+		      : fcntl(t->cwd_fd, F_DUPFD_CLOEXEC, 0);
+	if (first == -ENOENT || first == -ENOTDIR)
 		return -ENOENT;
+	if (first < 0)
+		return err_set_errno(err, -first, "'%s'", name);
+	if (target_fs_path(t->root_fd, first, canonical, sizeof(canonical)) < 0)
+		return -ENOENT;
+	/* By its path, since that is what the agent will be loaded by: a working directory may have
+	 * been entered before another mount, with noexec perhaps, was put in its place. */
+	fd = target_fs_open(t->root_fd, canonical, O_PATH | O_DIRECTORY);
 	if (fd < 0)
-		return err_set_errno(err, -fd, "'%s'", name);
-	r = target_fs_path(t->root_fd, fd, canonical, sizeof(canonical));
-	if (r < 0)
 		return -ENOENT;
 	r = check_usable(fd, canonical, executable, err);
 	if (r < 0)

@@ -18,6 +18,7 @@
 
 #define OPTION_BYTES \
 	(sizeof(ATTACH_OPTION_SOCKET) + PRIVATE_DIR_PATH_BYTES + sizeof(PRIVATE_DIR_SOCKET))
+#define EXIT_MS    200 /* between the closing of a process's sockets and its end */
 #define WAIT_AGENT "the agent's connection"
 
 struct session {
@@ -197,6 +198,18 @@ static void clean_up(struct session *s)
 	watch_close(&s->watch);
 }
 
+/* A failure is often but the sign of the target's end, and its sockets close a little before that
+ * can be seen. */
+static int explain(const struct session *s, int r, struct err *err)
+{
+	bool closed = r == -EPIPE || r == -ECONNRESET;
+
+	if (r >= 0 || r == -EINTR || r == -ESRCH ||
+	    !watch_target_ended(&s->watch, closed ? EXIT_MS : 0))
+		return r;
+	return err_set(err, ESRCH, "process %d ended while it was being attached to", s->watch.pid);
+}
+
 int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err)
 {
 	mode_t mask = umask(077);
@@ -211,6 +224,7 @@ int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struc
 		r = load_agent(&s, err);
 	if (r == 0)
 		r = accept_agent(&s, err);
+	r = explain(&s, r, err);
 	clean_up(&s);
 	(void)umask(mask); /* Cannot fail. */
 	return r;

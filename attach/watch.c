@@ -82,8 +82,8 @@ int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, cons
 	if (p[0].revents)
 		return 1;
 	if (p[1].revents)
-		return err_set(err, ESRCH, "process %d ended while we waited for %s", w->pid,
-			       waiting_for);
+		return err_set(err, ESRCH, "process %d ended while it was being attached to",
+			       w->pid);
 	if (clock_monotonic_ns() < w->deadline_ns)
 		return 0;
 	return err_set(
@@ -91,4 +91,11 @@ int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, cons
 	    "process %d: no sign of %s within %u ms: it is stopped, starved of CPU or at a "
 	    "long safepoint; try again later",
 	    w->pid, waiting_for, w->timeout_ms);
+}
+
+bool watch_target_ended(const struct watch *w, int at_most_ms)
+{
+	struct pollfd p = {.fd = w->pidfd, .events = POLLIN};
+
+	return w->pidfd >= 0 && poll(&p, 1, at_most_ms) > 0;
 }

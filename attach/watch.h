@@ -5,6 +5,7 @@
 #ifndef JXPERF_ATTACH_WATCH_H
 #define JXPERF_ATTACH_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,5 +31,8 @@ void watch_close(struct watch *w);
  * ("the JVM's answer"), -ESRCH: the target ended, -EINTR: asked to stop. */
 int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
 	       struct err *err);
+
+/* Has the target ended, or does it within at_most_ms? */
+bool watch_target_ended(const struct watch *w, int at_most_ms);
 
 #endif

@@ -143,13 +143,22 @@ class Process:
         return self.child.poll() is None
 
     def stop(self):
+        """Lets it remove its own files, as a JVM does at SIGTERM, and insists after five seconds."""
+        self._signal(signal.SIGTERM)
+        self._signal(signal.SIGCONT)
+        try:
+            self.child.wait(5)
+        except subprocess.TimeoutExpired:
+            self._signal(signal.SIGKILL)
+            self.child.kill()
+            self.child.wait()
+
+    def _signal(self, number):
         if self.alive():
-            for process in {self.pid, self.child.pid}:
-                try:
-                    os.kill(process, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-        self.child.wait()
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                pass
 
 
 def only_child(pid):

@@ -1,0 +1,126 @@
+"""Agents, JVMs and users that do not play along: each is reported as what it is, in time, and
+nothing stays behind."""
+import glob
+import os
+import signal
+import socket
+import time
+
+from lib import jdks, run, test, test_on_jdks, wait_until
+from support.attach import (
+    Jvm,
+    assert_attaches,
+    attach,
+    attach_socket,
+    leftovers,
+    make_bundle,
+    remove_file,
+    start_attach,
+)
+
+
+def jvm_with_agent(jdk, **settings):
+    return Jvm(jdk, env={f"FAKE_AGENT_{k}": str(v) for k, v in settings.items()})
+
+
+def private_directory(jvm):
+    """That of the helper at work on jvm."""
+    found = [d for d in glob.glob("/tmp/.jxperf-*") if os.stat(d).st_uid == os.stat(f"/proc/{jvm.pid}").st_uid]
+    return found[0] if len(found) == 1 and os.path.exists(f"{found[0]}/agent.sock") else None
+
+
+def finish(helper):
+    text, _ = helper.communicate(timeout=30)
+    assert helper.returncode == 1, (helper.returncode, text)
+    return text
+
+
+@test_on_jdks
+def every_result_of_the_agent_has_its_own_sentence(jdk):
+    seen = set()
+    for code in (101, 102, 103, 104, 7):
+        jvm = jvm_with_agent(jdk, RETURN=code)
+        status, text = attach(jvm.pid, make_bundle())
+        assert status == 1 and str(jvm.pid) in text and "\n" not in text, text
+        assert leftovers(jvm.pid) == []
+        seen.add(text.replace(str(jvm.pid), "PID"))
+        jvm.stop()
+    assert len(seen) == 5, seen
+
+
+@test_on_jdks
+def a_jvm_that_answers_too_late_is_given_up_at_the_deadline(jdk):
+    jvm = jvm_with_agent(jdk, SLEEP_MS=4000)
+    start = time.monotonic()
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=1000)
+    assert 0.9 < time.monotonic() - start < 3
+    assert status == 1 and "no sign of its answer to 'load' within 1000 ms" in text, text
+    assert leftovers(jvm.pid) == []
+    jvm.stop()
+
+
+@test_on_jdks
+def an_agent_that_never_connects_is_given_up_at_the_deadline(jdk):
+    jvm = jvm_with_agent(jdk, SILENT=1)
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=700)
+    assert status == 1 and "no sign of the agent's connection within 700 ms" in text, text
+    assert leftovers(jvm.pid) == []
+    assert jvm.output().count("Full thread dump") == 0
+    jvm.stop()
+
+
+@test
+def a_jvm_that_is_stopped_in_the_middle_is_given_up_at_the_deadline():
+    jvm = Jvm(jdks()[-1])
+    assert_attaches(jvm, make_bundle())  # Its socket exists from now on.
+    helper = start_attach(jvm.pid, make_bundle(), timeout_ms=2000)
+    os.kill(jvm.pid, signal.SIGSTOP)
+    text, _ = helper.communicate(timeout=30)
+    # Either it was stopped before the helper looked, or while the helper waited, or too late.
+    expected = {0: "is connected", 1: "stopped"}
+    assert expected[helper.returncode] in text, (helper.returncode, text)
+    assert leftovers(jvm.pid) == []
+    jvm.stop()
+
+
+@test_on_jdks
+def a_target_that_ends_meanwhile_is_noticed_at_once(jdk):
+    jvm = jvm_with_agent(jdk, SILENT=1)
+    helper = start_attach(jvm.pid, make_bundle(), timeout_ms=20000)
+    directory = wait_until(lambda: private_directory(jvm), "a listening helper")
+    start = time.monotonic()
+    os.kill(jvm.pid, signal.SIGKILL)
+    text = finish(helper)
+    assert time.monotonic() - start < 2
+    assert f"process {jvm.pid} ended while it was being attached to" in text, text
+    assert not os.path.exists(directory)
+    remove_file(attach_socket(jvm))  # A killed JVM leaves it.
+
+
+@test
+def a_helper_that_is_told_to_stop_cleans_up():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        jvm = jvm_with_agent(jdks()[-1], SILENT=1)
+        helper = start_attach(jvm.pid, make_bundle(), timeout_ms=20000)
+        wait_until(lambda j=jvm: private_directory(j), "a listening helper")
+        helper.send_signal(number)
+        text = finish(helper)
+        assert f"attaching to process {jvm.pid} was interrupted" in text, text
+        assert leftovers(jvm.pid) == []
+        jvm.stop()
+
+
+@test
+def a_stranger_at_the_agents_socket_is_sent_away():
+    jvm = jvm_with_agent(jdks()[-1], SILENT=1)
+    helper = start_attach(jvm.pid, make_bundle(), timeout_ms=1500)
+    directory = wait_until(lambda: private_directory(jvm), "a listening helper")
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.settimeout(10)
+        stranger.connect(f"{directory}/agent.sock")
+        assert stranger.recv(10) == b""
+    assert "no sign of the agent's connection" in finish(helper)
+    jvm.stop()
+
+
+run()

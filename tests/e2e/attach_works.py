@@ -1,0 +1,169 @@
+"""jxperf-attach reaches JVMs of every JDK, user and namespace, and leaves no file behind."""
+import os
+import socket
+
+from lib import make_directory, need_root, run, test_on_jdks
+from support.attach import (
+    ContainerJvm,
+    Jvm,
+    agent_paths,
+    as_nobody,
+    assert_attaches,
+    attach,
+    attach_socket,
+    make_bundle,
+    namespace_pid,
+    remove_file,
+)
+
+PRIVATE_TMP = "mount -t tmpfs -o mode=1777 tmpfs /tmp"
+
+
+@test_on_jdks
+def a_plain_jvm_is_attached_to_twice(jdk):
+    jvm, bundle = Jvm(jdk), make_bundle()
+    assert_attaches(jvm, bundle)
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [f"{bundle}/libjxperf-agent.so"]
+    assert "Full thread dump" not in jvm.output()
+    jvm.stop()
+
+
+@test_on_jdks
+def many_attaches_leave_nothing_in_the_jvm(jdk):
+    def count():
+        maps = sum(1 for _ in open(f"/proc/{jvm.pid}/maps", encoding="utf-8"))
+        return len(os.listdir(f"/proc/{jvm.pid}/fd")), maps
+
+    jvm, bundle = Jvm(jdk, "-Xint", "-XX:+UseSerialGC"), make_bundle()
+    for _ in range(5):
+        assert_attaches(jvm, bundle)
+    fds, maps = count()
+    for _ in range(45):
+        assert_attaches(jvm, bundle)
+    assert count()[0] <= fds, (fds, count())
+    # Stacks of ended threads come and go in glibc's cache; 45 leaks of any kind would show.
+    assert count()[1] <= maps + 10, (maps, count())
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_of_another_user_is_attached_to(jdk):
+    need_root()
+    jvm, bundle = Jvm(jdk, prefix=as_nobody(), cwd="/"), make_bundle()
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [f"{bundle}/libjxperf-agent.so"]
+    jvm.stop()
+
+
+@test_on_jdks
+def a_user_who_cannot_read_our_bundle_gets_a_copy(jdk):
+    need_root()
+    jvm, bundle = Jvm(jdk, prefix=as_nobody()), make_bundle(mode=0o700)
+    assert_attaches(jvm, bundle)
+    (path,) = agent_paths(jvm.pid)
+    assert path.startswith("/tmp/.jxperf-"), path
+    # A loaded library keeps its path, also when the file is gone.
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [path]
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_in_other_namespaces_sees_our_bundle(jdk):
+    need_root()
+    jvm, bundle = ContainerJvm(jdk, mounts=PRIVATE_TMP), make_bundle()
+    assert namespace_pid(jvm.pid) == 1
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [f"{bundle}/libjxperf-agent.so"]
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_in_other_namespaces_gets_a_copy_of_what_it_cannot_see(jdk):
+    need_root()
+    jvm = ContainerJvm(jdk, mounts=PRIVATE_TMP, user=as_nobody())
+    bundle = make_bundle(parent="/tmp")
+    assert_attaches(jvm, bundle)
+    (path,) = agent_paths(jvm.pid)
+    assert path.startswith("/tmp/.jxperf-"), path
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [path]
+    jvm.stop()
+
+
+@test_on_jdks
+def a_copy_goes_where_code_may_be_executed(jdk):
+    need_root()
+    jvm = ContainerJvm(jdk, mounts="mount -t tmpfs -o mode=1777,noexec tmpfs /tmp")
+    bundle = make_bundle(parent="/tmp")
+    status, text = attach(jvm.pid, bundle, "--probe")
+    assert status == 0 and "a copy goes to '/var/tmp'" in text, text
+    assert_attaches(jvm, bundle)
+    (path,) = agent_paths(jvm.pid)
+    assert path.startswith("/var/tmp/.jxperf-"), path
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_with_another_root_is_attached_to(jdk):
+    need_root()
+    root = make_directory()
+    mounts = f"mount --rbind / {root}; mount -t tmpfs -o mode=1777 tmpfs {root}/tmp"
+    jvm = ContainerJvm(jdk, mounts=mounts, user=("chroot", root))
+    bundle = make_bundle(parent="/tmp")
+    assert_attaches(jvm, bundle)
+    (path,) = agent_paths(jvm.pid)
+    assert path.startswith(f"{root}/tmp/.jxperf-"), path
+    assert_attaches(jvm, bundle)
+    assert agent_paths(jvm.pid) == [path]
+    jvm.stop()
+
+
+@test_on_jdks
+def an_unwritable_working_directory_does_not_matter(jdk):
+    need_root()
+    jvm = Jvm(jdk, prefix=as_nobody(), cwd=make_directory(mode=0o555))
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+
+
+@test_on_jdks
+def a_working_directory_that_is_gone_does_not_matter(jdk):
+    cwd = make_directory()
+    jvm = Jvm(jdk, cwd=cwd)
+    os.rmdir(cwd)
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+
+
+@test_on_jdks
+def the_last_of_two_contrary_options_counts(jdk):
+    jvm = Jvm(jdk, "-XX:+DisableAttachMechanism", "-XX:-DisableAttachMechanism")
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_without_signals_listens_from_the_start(jdk):
+    # -Xrs alone makes it listen (AttachListener::init_at_startup).
+    jvm = Jvm(jdk, "-Xrs")
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+    remove_file(attach_socket(jvm))
+
+
+@test_on_jdks
+def a_dead_socket_of_a_former_jvm_is_replaced(jdk):
+    jvm = Jvm(jdk)
+    path = attach_socket(jvm)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(path)
+    try:
+        assert_attaches(jvm, make_bundle())
+    finally:
+        jvm.stop()
+        remove_file(path)
+
+
+run()
