@@ -52,7 +52,7 @@ static int print_table(const Jxp__CheckResult *result, struct err *err)
 		table_cell(&t, "%s", result_name(item->result));
 		table_cell(&t, "%s", item->detail);
 	}
-	return table_print(&t) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
 static bool all_work(const Jxp__CheckResult *result)

@@ -50,7 +50,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 		table_cell(&t, "%s", or_dash(jvm->state));
 		table_cell(&t, "%s", or_dash(jvm->name));
 	}
-	return table_print(&t) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
 static int list(struct client *c, struct err *err)

@@ -86,7 +86,7 @@ static int print_table(const Jxp__ThreadList *list, struct err *err)
 		table_cell(&t, "%" PRIu64, thread->traps);
 		table_cell(&t, "%s", registers);
 	}
-	return table_print(&t) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
 static int threads(struct client *c, const char *target, struct err *err)

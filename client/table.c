@@ -72,7 +72,7 @@ static size_t width(const char *text)
 	return n;
 }
 
-int table_print(const struct table *t)
+int table_print(const struct table *t, FILE *out)
 {
 	size_t widths[TABLE_COLUMNS_MAX] = {0};
 
@@ -88,8 +88,8 @@ int table_print(const struct table *t)
 		bool last = i % t->columns == t->columns - 1;
 		size_t pad = last ? 0 : widths[i % t->columns] - width(t->cells[i]) + GAP;
 
-		/* What went wrong with stdout is found by main's fflush. */
-		(void)printf("%s%*s%s", t->cells[i], (int)pad, "", last ? "\n" : "");
+		/* What went wrong with out is for its owner to find. */
+		(void)fprintf(out, "%s%*s%s", t->cells[i], (int)pad, "", last ? "\n" : "");
 	}
 	return 0;
 }

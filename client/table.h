@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CELL_BYTES  512 /* a longer cell is cut */
@@ -28,7 +29,7 @@ void table_release(struct table *t);
 /* Appends the next cell of the current row. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints to stdout. 0 or -ENOMEM, with nothing printed. */
-int table_print(const struct table *t);
+/* Prints to out, whose errors are the caller's. 0, or -ENOMEM with nothing printed. */
+int table_print(const struct table *t, FILE *out);
 
 #endif

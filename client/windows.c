@@ -70,5 +70,5 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 		table_cell(&t, "%" PRIu64, w->traps);
 		table_cell(&t, "%s", w->app);
 	}
-	return table_print(&t) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
