@@ -98,7 +98,8 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
 		fd_close_all(all, received);
 		return -EMSGSIZE;
 	}
-	memcpy(fds, all, received * sizeof(int));
+	if (received > 0) /* fds may be NULL when none were asked for. */
+		memcpy(fds, all, received * sizeof(int));
 	*fd_count = received;
 	return n;
 }
