@@ -57,6 +57,11 @@ static void close_connection(struct connection *c)
 	connection_free(c);
 }
 
+bool connection_is_finishing(const struct connection *c)
+{
+	return c->state == FINISHING;
+}
+
 const struct control_context *connection_context(const struct connection *c)
 {
 	return c->context;

@@ -38,6 +38,9 @@ int connection_new(struct connection **out, const struct control_context *contex
 /* Closes at once, without the closed callback; a window that the client waits for is ended. */
 void connection_free(struct connection *c);
 
+/* Its last reply is on its way; the closed callback follows by itself. */
+bool connection_is_finishing(const struct connection *c);
+
 /* ---- for request.c ---- */
 
 const struct control_context *connection_context(const struct connection *c);

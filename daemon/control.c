@@ -23,7 +23,19 @@ struct control {
 	struct stat socket_identity; /* so that only our own file is removed */
 	struct connection *connections[CONTROL_CONNECTIONS_MAX];
 	size_t connection_count;
+	void (*drained)(void *arg); /* set by control_drain until it was called */
+	void *drained_arg;
 };
+
+static void report_if_drained(struct control *c)
+{
+	void (*drained)(void *) = c->drained;
+
+	if (!drained || c->connection_count > 0)
+		return;
+	c->drained = NULL;
+	drained(c->drained_arg);
+}
 
 static void on_connection_closed(void *arg, struct connection *connection)
 {
@@ -35,6 +47,7 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	c->connections[i] = c->connections[--c->connection_count];
 	if (c->connection_count == 0 && c->settings.idle)
 		c->settings.idle(c->settings.arg);
+	report_if_drained(c);
 }
 
 static void accept_one(struct control *c)
@@ -110,6 +123,23 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
 	*out = TAKE_PTR(c);
 	return 0;
+}
+
+void control_drain(struct control *c, void (*done)(void *arg), void *arg)
+{
+	size_t kept = 0;
+
+	(void)uv_poll_stop(&c->poll); /* Cannot fail. */
+	for (size_t i = 0; i < c->connection_count; i++) {
+		if (connection_is_finishing(c->connections[i]))
+			c->connections[kept++] = c->connections[i];
+		else
+			connection_free(c->connections[i]);
+	}
+	c->connection_count = kept;
+	c->drained = done;
+	c->drained_arg = arg;
+	report_if_drained(c);
 }
 
 void control_free(struct control *c)

@@ -37,6 +37,10 @@ struct control_settings {
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err);
 
+/* Accepts nothing more and closes what waits for nothing; done runs, at once or from the loop, when
+ * the last replies that are on their way have been read (or their readers' time is over). */
+void control_drain(struct control *c, void (*done)(void *arg), void *arg);
+
 /* Closes every connection and removes the socket file. free(NULL) is safe. */
 void control_free(struct control *c);
 

@@ -23,13 +23,15 @@
 #define PRIVATE_LINGER_MS 2000
 /* A private daemon whose client never came. */
 #define PRIVATE_FIRST_MS 15000
+/* For clients to read their last reply when the daemon stops. */
+#define DRAIN_MS 2000
 
 struct daemon {
 	struct options options;
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
-	uv_timer_t linger;
+	uv_timer_t linger; /* until a private daemon leaves; while stopping, until clients must */
 	struct broker_client *broker;
 	struct metrics *metrics;
 	struct http *http;
@@ -39,11 +41,26 @@ struct daemon {
 	int status;
 };
 
-static void on_stopped(void *arg)
+static void on_drained(void *arg)
 {
 	struct daemon *d = arg;
 
 	uv_stop(&d->loop);
+}
+
+static void on_drain_timeout(uv_timer_t *timer)
+{
+	on_drained(timer->data);
+}
+
+/* Every window has ended; the reports are on their way. */
+static void on_stopped(void *arg)
+{
+	struct daemon *d = arg;
+
+	/* Fails only for a handle that is closing. */
+	(void)uv_timer_start(&d->linger, on_drain_timeout, DRAIN_MS, 0);
+	control_drain(d->control, on_drained, d);
 }
 
 /* The sessions end within their own deadline, so this always comes to an end. */
@@ -82,6 +99,8 @@ static void on_idle(void *arg)
 {
 	struct daemon *d = arg;
 
+	if (d->stopping)
+		return;
 	/* Fails only for a handle that is closing. */
 	(void)uv_timer_start(&d->linger, on_linger, PRIVATE_LINGER_MS, 0);
 }

@@ -151,6 +151,8 @@ static int set_defaults(struct options *o, struct err *err)
 	if (snprintf(o->bundle, sizeof(o->bundle), "%s/" BUNDLE_FROM_BINARY, self) >=
 	    (int)sizeof(o->bundle))
 		return err_set(err, ENAMETOOLONG, "the program's path is too long: use --bundle");
+	if (realpath(o->bundle, self)) /* Without "..", to be read by people. */
+		strcpy(o->bundle, self);
 	return 0;
 }
 

@@ -460,6 +460,33 @@ static void connections_beyond_the_limit_are_closed(void **state)
 	loop_until(&f->loop, &f->idle);
 }
 
+static void on_drained(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+static void draining_lets_a_report_be_read_and_closes_the_rest(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
+	int waiting = connect_client(f);
+	bool drained = false;
+	Jxp__ControlReply *reply;
+	char byte;
+
+	(void)close(agent);
+	while (engine_is_profiled(f->engine, 42)) /* The report is queued, not sent. */
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	control_drain(f->control, on_drained, &drained);
+	reply = receive(f, client);
+	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
+	jxp__control_reply__free_unpacked(reply, NULL);
+	loop_until(&f->loop, &drained);
+	assert_int_equal(read(waiting, &byte, 1), 0);
+	(void)close(client);
+	(void)close(waiting);
+}
+
 static void a_socket_file_that_is_not_ours_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
@@ -503,6 +530,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(connections_beyond_the_limit_are_closed, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(draining_lets_a_report_be_read_and_closes_the_rest,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_socket_file_that_is_not_ours_is_left_alone, set_up,
 					    tear_down),
 	};
