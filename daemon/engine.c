@@ -108,12 +108,17 @@ static void release_target(struct attachment *a)
 	(void)broker_client_release(a->engine->broker, a->window->pid);
 }
 
+static void count_failure(struct engine *e, int error)
+{
+	e->attach_failures++;
+	metrics_attach_failed(e->metrics, error);
+}
+
 static void attachment_failed(struct attachment *a, int error, const char *message)
 {
 	struct engine *e = a->engine;
 
-	e->attach_failures++;
-	metrics_attach_failed(e->metrics, error);
+	count_failure(e, error);
 	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
 	release_target(a);
 	if (a->observed)
@@ -242,8 +247,9 @@ static int check_admission(const struct engine *e, pid_t pid, struct err *err)
 	return 0;
 }
 
-int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
-		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES], struct err *err)
+static int start_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
+			const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
+			struct err *err)
 {
 	_cleanup_free_ struct attachment *a = calloc(1, sizeof(*a));
 	int r = check_admission(e, pid, err);
@@ -268,6 +274,16 @@ int engine_attach(struct engine *e, pid_t pid, const struct window_settings *set
 	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
 	e->running[e->running_count++] = TAKE_PTR(a);
 	return 0;
+}
+
+int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
+		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES], struct err *err)
+{
+	int r = start_attach(e, pid, settings, observer, id, err);
+
+	if (r < 0)
+		count_failure(e, -r);
+	return r;
 }
 
 /* Before the agent is there the broker is told to give up, and its answer ends the attachment. */

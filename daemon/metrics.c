@@ -43,6 +43,7 @@ struct app_metrics {
 	char app[APP_NAME_BYTES];
 	struct totals kinds[PROFILE_KINDS];
 	uint64_t windows;
+	uint64_t windows_early; /* of which ended early */
 	/* Of the last window that ended: */
 	bool ended;
 	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
@@ -123,6 +124,8 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 
 	metrics_account(m, w, cursor);
 	app->windows++;
+	if (w->state == WINDOW_ENDED_EARLY)
+		app->windows_early++;
 	app->ended = true;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		const struct totals *t = &w->profile.kinds[kind].application;
@@ -243,6 +246,17 @@ static void write_windows(const struct writer *w)
 	for_each_app(w, write_windows_app);
 }
 
+static void write_early_app(const struct writer *w, const struct app_metrics *app)
+{
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", app->windows_early);
+}
+
+static void write_early(const struct writer *w)
+{
+	for_each_app(w, write_early_app);
+}
+
 static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->last_has_overhead)
@@ -310,6 +324,8 @@ static const struct {
     {"jxperf_window_end_timestamp_seconds", false,
      "When the application's last window ended, in seconds since 1970.", write_end},
     {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
+    {"jxperf_windows_ended_early", true, "Of these, windows that ended before their time.",
+     write_early},
     {"jxperf_attach_failures", true, "Windows that could not be run.", write_failures},
     {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
      write_dropped},

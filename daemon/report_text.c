@@ -12,6 +12,7 @@
 #include "proto/limits.h"
 
 #define RULE_COLUMNS 80
+#define WRAP_COLUMNS 100
 
 static const struct {
 	const char *heading;
@@ -92,6 +93,28 @@ static void rule(FILE *out, const char *title)
 	fputc('\n', out);
 }
 
+/* Writes text in lines of at most WRAP_COLUMNS, broken at blanks. */
+static void wrapped(FILE *out, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (column > 0 && column + 1 + word > WRAP_COLUMNS) {
+			fputc('\n', out);
+			column = 0;
+		}
+		if (column > 0)
+			fputc(' ', out);
+		fprintf(out, "%.*s", (int)word, text);
+		column += word + (column > 0);
+		text += word;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
 static void frame(FILE *out, const struct profile *p, uint32_t id)
 {
 	const struct cct_node *node = cct_node(&p->cct, id);
@@ -155,7 +178,7 @@ static void header(FILE *out, const struct window *w)
 		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
 		w->counters[JXP__COUNTER__COUNTER_THREADS], window_overhead_fraction(w) * 100);
 	if (sampler_note(s->sampler))
-		fprintf(out, "%s\n", sampler_note(s->sampler));
+		wrapped(out, sampler_note(s->sampler));
 	fputc('\n', out);
 }
 

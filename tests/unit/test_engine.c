@@ -141,6 +141,7 @@ static void a_second_attach_names_the_window_and_the_way_out(void **state)
 	assert_string_equal(f->err.message,
 			    "pid 42 is already being profiled (window w1): wait, or end it with "
 			    "'jxperfctl detach 42'");
+	assert_int_equal(engine_attach_failures(f->engine), 1);
 	assert_int_equal(attach(f, 43), 0);
 	assert_string_equal(f->id, "w2");
 }

@@ -105,6 +105,24 @@ static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void *
 	metrics_free(m);
 }
 
+static void windows_that_end_early_are_counted_among_the_others(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor first = {0}, second = {0};
+	struct window *planned = running_window("Shop"), *early = running_window("Shop");
+
+	(void)state;
+	window_end(planned, NULL);
+	window_end(early, "the target was killed");
+	metrics_window_ended(m, planned, &first);
+	metrics_window_ended(m, early, &second);
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
+	assert_line(m, "jxperf_windows_ended_early_total{app=\"Shop\"} 1");
+	window_free(planned);
+	window_free(early);
+	metrics_free(m);
+}
+
 static void the_virtual_machines_own_bytes_are_not_the_applications(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -225,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_running_window_is_added_once_however_often_it_is_accounted),
 	    cmocka_unit_test(windows_of_one_application_add_up_and_the_last_sets_the_ratio),
+	    cmocka_unit_test(windows_that_end_early_are_counted_among_the_others),
 	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
 	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
 	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
