@@ -7,6 +7,10 @@
  * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it. */
 #define STACK_RESERVE_BYTES (32u * 1024u)
 
+/* 0 to 3 accesses are passed over, at random: an instruction that waits for memory is where ticks
+ * land, and what follows it at once would be sampled out of proportion. */
+#define SKIP_CHOICES 4u
+
 static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
 {
 	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
@@ -27,7 +31,7 @@ static void hop(struct thread *t, unsigned reg, uint64_t ip)
 	struct watchpoint *w = &t->watchpoints[reg];
 
 	for (unsigned i = 0; i < w->hops; i++) {
-		if (w->hop[i] == ip) {
+		if (w->hop[i] == ip && w->hop_skip[i] == w->skip) {
 			search_failed(t, reg);
 			return;
 		}
@@ -36,7 +40,8 @@ static void hop(struct thread *t, unsigned reg, uint64_t ip)
 		search_failed(t, reg);
 		return;
 	}
-	w->hop[w->hops++] = ip;
+	w->hop[w->hops] = ip;
+	w->hop_skip[w->hops++] = (uint8_t)w->skip;
 	thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
 	if (!watchpoint_seek(t, reg, ip))
 		search_failed(t, reg);
@@ -48,8 +53,8 @@ static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_
 	struct sample s = {0};
 	uint64_t stop_ip;
 
-	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind), &s.insn,
-			    &stop_ip)) {
+	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind),
+			    &t->watchpoints[reg].skip, &s.insn, &stop_ip)) {
 	case SEARCH_HERE:
 		s.address = insn_effective_address(&s.insn, regs);
 		s.size = s.insn.memory.size;
@@ -98,6 +103,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	}
 	t->watchpoints[reg].kind = kind;
 	t->watchpoints[reg].hops = 0;
+	t->watchpoints[reg].skip = random_below(&t->random, SKIP_CHOICES);
 	search(t, (unsigned)reg, kind, uc);
 }
 

@@ -126,24 +126,25 @@ static bool advance(struct walk *w, const struct insn *in, const gregset_t regs)
 }
 
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
-			       struct insn *found, uint64_t *stop_ip)
+			       unsigned *skip, struct insn *found, uint64_t *stop_ip)
 {
 	struct walk w = {.ip = ip};
 
 	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
 		struct insn in;
+		bool stop = false;
 
 		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
 			return SEARCH_FAILED;
 		if (is_wanted(&in, wanted)) {
-			if (!w.moved) {
-				*found = in;
-				return SEARCH_HERE;
-			}
-			*stop_ip = w.ip;
-			return SEARCH_BREAK;
+			stop = *skip == 0;
+			*skip -= stop ? 0 : 1;
 		}
-		if (!advance(&w, &in, regs)) {
+		if (stop && !w.moved) {
+			*found = in;
+			return SEARCH_HERE;
+		}
+		if (stop || !advance(&w, &in, regs)) {
 			/* Undecidable even with exact registers: nothing to wait for. */
 			if (!w.moved)
 				return SEARCH_FAILED;

@@ -34,9 +34,10 @@ enum search_result {
  * rare enough to be counted as failed. */
 #define SEARCH_MAX_INSNS 128u
 
-/* found is set for SEARCH_HERE, *stop_ip for SEARCH_BREAK. */
+/* *skip accesses of the wanted type are passed over first and counted down. found is set for
+ * SEARCH_HERE, *stop_ip for SEARCH_BREAK. */
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
-			       struct insn *found, uint64_t *stop_ip);
+			       unsigned *skip, struct insn *found, uint64_t *stop_ip);
 
 /* Is there compiled Java code or a stub that works for it (array copies and fills) at ip? */
 bool search_is_java_code(uint64_t ip);

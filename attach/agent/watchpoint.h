@@ -45,6 +45,8 @@ struct watchpoint {
 	uint8_t value[8];      /* V1 */
 	uint8_t last_value[8]; /* what the location held after its latest access */
 	uint64_t hop[WATCHPOINT_MAX_HOPS];
+	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
+	unsigned skip;                         /* accesses still to be passed over */
 };
 
 /* A sampled access, whichever sampler found it. */
