@@ -181,31 +181,34 @@ static int split_address(const char *address, char *host, char *port, struct err
 	return 0;
 }
 
-static int resolve(const char *address, struct addrinfo **out, struct err *err)
+/* The address for bind, to be freed with freeaddrinfo; NULL with the reason when it is not numeric.
+ */
+static struct addrinfo *resolve(const char *address, struct err *err)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
 				 .ai_socktype = SOCK_STREAM};
 	char host[HTTP_ADDRESS_BYTES], port[HTTP_ADDRESS_BYTES];
-	int r = split_address(address, host, port, err);
+	struct addrinfo *list = NULL;
 
-	if (r < 0)
-		return r;
+	if (split_address(address, host, port, err) < 0)
+		return NULL;
 	if (strcmp(host, "localhost") == 0)
 		strcpy(host, "127.0.0.1");
-	if (strtoul(port, NULL, 10) > UINT16_MAX || getaddrinfo(host, port, &hints, out) != 0)
-		return err_set(err, EINVAL,
-			       "'%s' is not a numeric ADDR:PORT: use one such as 127.0.0.1:9779",
-			       address);
-	return 0;
+	if (strtoul(port, NULL, 10) > UINT16_MAX || getaddrinfo(host, port, &hints, &list) != 0) {
+		(void)err_set(err, EINVAL,
+			      "'%s' is not a numeric ADDR:PORT: use one such as 127.0.0.1:9779",
+			      address); /* Only its text is wanted. */
+		return NULL;
+	}
+	return list;
 }
 
 int http_check_address(const char *address, struct err *err)
 {
-	struct addrinfo *list;
-	int r = resolve(address, &list, err);
+	struct addrinfo *list = resolve(address, err);
 
-	if (r < 0)
-		return r;
+	if (!list)
+		return -EINVAL;
 	freeaddrinfo(list);
 	return 0;
 }
@@ -213,12 +216,11 @@ int http_check_address(const char *address, struct err *err)
 static int listen_on(const char *address, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
-	struct addrinfo *list;
-	int r = resolve(address, &list, err);
-	int one = 1;
+	struct addrinfo *list = resolve(address, err);
+	int one = 1, r = 0;
 
-	if (r < 0)
-		return r;
+	if (!list)
+		return -EINVAL;
 	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* Without it a restart has to wait for old connections to time out; it works on every
 	 * TCP socket. */
