@@ -8,7 +8,8 @@
  * without its context) and counted in the window's losses. Since a node's parent must be known
  * before it, a chain of parents cannot have a cycle.
  *
- * The maps and line tables live as long as the session, the window longer; both are bounded.
+ * The maps and line tables live as long as the session, the window longer; both are bounded by the
+ * limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
  */
 #ifndef JXPERF_DAEMON_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_H

@@ -138,15 +138,14 @@ static bool read_some(struct stream *s)
 	size_t room = s->in.limit - buffer_length(&s->in);
 	size_t wanted = room < READ_BYTES ? room : READ_BYTES;
 	uint8_t *to = buffer_reserve(&s->in, wanted);
-	int none[1]; /* No descriptor is expected from any peer. */
-	size_t none_count = 0;
+	size_t fds = 0; /* No descriptor is expected from any peer. */
 	ssize_t n;
 
 	if (!to) {
 		end_errno(s, errno);
 		return false;
 	}
-	n = fd_recv(s->fd, to, wanted, none, &none_count);
+	n = fd_recv(s->fd, to, wanted, NULL, &fds);
 	if (n == -EAGAIN)
 		return false;
 	if (n < 0) {
