@@ -64,7 +64,7 @@ static int make_directory(struct private_daemon *d, struct err *err)
 
 	if (!parent || !parent[0])
 		parent = "/tmp";
-	if (snprintf(path, sizeof(path), "%s/jxperf-XXXXXX", parent) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/.jxperf-XXXXXX", parent) >= (int)sizeof(path))
 		return err_set(err, ENAMETOOLONG, "TMPDIR is longer than a path may be");
 	if (!mkdtemp(path))
 		return err_set_errno(err, errno,
