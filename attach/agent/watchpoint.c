@@ -193,7 +193,6 @@ static void mark_armed(struct thread *t, unsigned reg)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
-	memcpy(w->last_value, w->value, sizeof(w->value));
 	w->state = WATCH_ARMED;
 	thread_count(t, JXP__COUNTER__COUNTER_ARMED, 1);
 	record_transition(t, reg, RECORD_ARMED);
@@ -254,10 +253,12 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 		free_register(t, reg);
 		return;
 	}
-	if (s->executed)
-		mark_armed(t, reg);
-	else
+	if (!s->executed) {
 		w->state = WATCH_PENDING;
+		return;
+	}
+	memcpy(w->last_value, w->value, sizeof(w->value));
+	mark_armed(t, reg);
 }
 
 /* The sampled access itself trapped: its value is V1, and the register is armed for the second. */
@@ -266,12 +267,15 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	struct watchpoint *w = &t->watchpoints[reg];
 
 	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
-	    (!w->value_taken && !safe_read(w->address, w->value, w->length))) {
+	    !safe_read(w->address, w->last_value, w->length)) {
 		/* Not the access that was predicted, or its memory is gone already. */
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
 		free_register(t, reg);
 		return;
 	}
+	/* A read-modify-write loaded something else than it left behind. */
+	if (!w->value_taken)
+		memcpy(w->value, w->last_value, sizeof(w->value));
 	mark_armed(t, reg);
 }
 
