@@ -175,6 +175,18 @@ lint: deps $(GEN_PB)
 format:
 	$(Q)clang-format -i $(C_FILES)
 
+# ---------------------------------------------------------------- bench
+BENCH_PACKAGES	:= libh2-java jython libbatik-java
+BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar
+BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
+$(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
+	$(call say,JAVAC,bench/workloads)
+	$(Q)$(JDK)/bin/javac --release 11 -Xlint:-options -cp $(BENCH_JARS):$(@D) -d $(@D) $(BENCH_SOURCES) && touch $@
+bench:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
+
 # ---------------------------------------------------------------- demo, install
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
