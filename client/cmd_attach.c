@@ -1,4 +1,5 @@
 /* jxperfctl attach: profiles one JVM for a window and prints the report. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -192,6 +193,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	    (r = client_allow_private(c, err)) < 0 || (r = target_find(c, target, &pid, err)) < 0 ||
 	    (r = run_window(c, o, pid, &report, err)) < 0)
 		return r;
+	assert(report);
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return output_commit(&output, report->document->text.data, report->document->text.len, err);
 }

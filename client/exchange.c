@@ -1,5 +1,6 @@
 #include "client/exchange.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -191,6 +192,7 @@ int exchange_once(struct client *c, Jxp__ControlRequest *request,
 		r = exchange_next(&x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
 	if (r < 0)
 		return r;
+	assert(reply);
 	if (reply->body_case != expected)
 		return exchange_unexpected(err);
 	*out = TAKE_PTR(reply);

@@ -140,7 +140,7 @@ static void the_request_arrives_with_our_protocol(void **state)
 	Jxp__ControlRequest *request;
 	uint8_t bytes[256];
 	ssize_t n;
-	int fd;
+	int fd = -1;
 
 	assert_int_equal(begin(*state, &x, &fd), 0);
 	n = recv(fd, bytes, sizeof(bytes), 0);
@@ -282,7 +282,7 @@ static void a_silent_daemon_is_not_waited_for_for_ever(void **state)
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct fixture *f = *state;
 	struct err err;
-	int fd;
+	int fd = -1;
 
 	assert_int_equal(begin(f, &x, &fd), 0);
 	assert_int_equal(exchange_next(&x, &f->client, 50, &reply, &err), -ETIMEDOUT);
@@ -295,7 +295,7 @@ static void a_signal_ends_the_wait_and_the_exchange_goes_on(void **state)
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct fixture *f = *state;
 	struct err err;
-	int fd;
+	int fd = -1;
 
 	assert_int_equal(begin(f, &x, &fd), 0);
 	assert_int_equal(raise(SIGINT), 0);

@@ -27,7 +27,7 @@ struct fixture {
 	char directory[64];
 	char program[96];
 	char temporary[96];
-	char *path; /* of before */
+	char path[4096]; /* of before */
 	struct interrupt interrupt;
 };
 
@@ -35,6 +35,7 @@ static int setup(void **state)
 {
 	static struct fixture f;
 	struct err err;
+	const char *old = getenv("PATH");
 	char path[256];
 
 	(void)snprintf(f.directory, sizeof(f.directory), "/tmp/jxperf-test-XXXXXX");
@@ -43,7 +44,7 @@ static int setup(void **state)
 	(void)snprintf(f.program, sizeof(f.program), "%s/jxperfd", f.directory);
 	(void)snprintf(f.temporary, sizeof(f.temporary), "%s/tmp", f.directory);
 	(void)snprintf(path, sizeof(path), "%s:/usr/bin:/bin", f.directory);
-	f.path = strdup(getenv("PATH"));
+	(void)snprintf(f.path, sizeof(f.path), "%s", old ? old : "");
 	*state = &f;
 	return mkdir(f.temporary, 0700) || setenv("TMPDIR", f.temporary, 1) ||
 	       setenv("PATH", path, 1) || interrupt_init(&f.interrupt, &err);
@@ -71,7 +72,6 @@ static int teardown(void **state)
 	interrupt_release(&f->interrupt);
 	(void)setenv("PATH", f->path, 1);
 	(void)unsetenv("TMPDIR");
-	free(f->path);
 	(void)unlink(f->program);
 	return rmdir(f->temporary) || rmdir(f->directory);
 }
