@@ -401,7 +401,7 @@ static bool counts_as_jvm(const struct jvm_info *info)
 
 int jvm_enumerate(jvm_fn fn, void *arg, struct err *err)
 {
-	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
+	_cleanup_free_ struct jvm_info *info = calloc(1, sizeof(*info));
 	_cleanup_free_ pid_t *pids = NULL;
 	size_t count = 0;
 	int r;

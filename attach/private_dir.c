@@ -126,7 +126,7 @@ int private_dir_create(struct private_dir *d, const struct target *t, unsigned i
 		       struct err *err)
 {
 	struct private_dir made = {.parent_fd = -1, .fd = -1};
-	char parent_path[PRIVATE_DIR_PATH_BYTES];
+	char parent_path[PRIVATE_DIR_PATH_BYTES] = "";
 	int r;
 
 	r = private_dir_probe(t, i, executable, &made.parent_fd, parent_path, err);

@@ -179,8 +179,8 @@ int broker_helper_finish(struct broker_helper *h, struct err *err)
 int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
 			struct err *err)
 {
+	struct broker_helper h = {.result_fd = -1};
 	struct attach_result result;
-	struct broker_helper h;
 	struct pollfd p;
 	size_t fds = 0;
 	int none[1];

@@ -193,8 +193,11 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct 
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;
 	struct check_items c;
-	int r = info ? jvm_inspect(pid, info, err) : err_set(err, ENOMEM, "out of memory");
+	int r;
 
+	if (!info)
+		return err_set(err, ENOMEM, "out of memory");
+	r = jvm_inspect(pid, info, err);
 	if (r < 0)
 		return r;
 	check_items_init(&c);
