@@ -47,10 +47,10 @@ def make_bundle(parent="/var/tmp", mode=0o755):
 
 
 class Jvm(Process):
-    """An idle JVM in a working directory of its own."""
+    """An idle JVM in a working directory of its own. classpath may hold another class Idle."""
 
-    def __init__(self, jdk, *options, prefix=(), env=None, cwd=None, program=None):
-        command = [*prefix, program or jdk.java, "-Xmx64m", *options, "-cp", classes(), "Idle"]
+    def __init__(self, jdk, *options, prefix=(), env=None, cwd=None, classpath=None):
+        command = [*prefix, jdk.java, "-Xmx64m", *options, "-cp", classpath or classes(), "Idle"]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         super().__init__(command, cwd=cwd or make_directory(), env={**environment, **(env or {})})
         self.wait_for("idling")
