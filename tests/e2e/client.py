@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+"""jxperfctl as people use it: on a terminal, interrupted, into files and pipes, with a daemon of its own."""
+import contextlib
+import functools
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+from lib import BUILD, Process, compile_java, jdks, make_directory, run, test, wait_until
+
+CLIENT = os.path.join(BUILD, "bin/jxperfctl")
+DAEMON = os.path.join(BUILD, "bin/jxperfd")
+
+# Longest for a private daemon to notice that its client is gone.
+LINGER_S = 10
+
+STORER = """
+public class %s {
+    static volatile int sink;
+    public static void main(String[] args) {
+        int[] a = new int[16384];
+        System.out.println("up");
+        for (int n = 0;; n++) {
+            for (int i = 0; i < a.length; i++)
+                a[i] = n + i;
+            sink = a[n & 16383];
+        }
+    }
+}
+"""
+
+
+# Names that no other JVM of the machine has.
+FIRST, SECOND, BOTH = f"FirstStorer{os.getpid()}", f"SecondStorer{os.getpid()}", f"Storer{os.getpid()}"
+
+
+@functools.lru_cache(maxsize=None)
+def classes():
+    return compile_java({f"{name}.java": STORER % name for name in (FIRST, SECOND)})
+
+
+class Storer(Process):
+    """A JVM that stores for ever."""
+
+    def __init__(self, name):
+        java = next(j.java for j in jdks())
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        super().__init__([java, "-Xmx64m", "-cp", classes(), name], env=environment)
+        self.wait_for("up")
+
+    def perf_descriptors(self):
+        found = 0
+        for fd in os.listdir(f"/proc/{self.pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                found += "perf_event" in os.readlink(f"/proc/{self.pid}/fd/{fd}")
+        return found
+
+    def wait_for_window(self):
+        wait_until(self.perf_descriptors, "perf events in the target")
+
+    def wait_for_end_of_window(self):
+        wait_until(lambda: not self.perf_descriptors(), "no perf events in the target", LINGER_S)
+
+
+@functools.lru_cache(maxsize=None)
+def the_storer():
+    """One JVM for all tests: each has to leave it as it was."""
+    return Storer(FIRST)
+
+
+class Place:
+    """Where a client without a daemon puts its private one."""
+
+    def __init__(self):
+        self.directory = make_directory()
+        self.environment = {**os.environ, "TMPDIR": self.directory}
+        self.environment["JXPERF_SOCKET"] = os.path.join(self.directory, "none.sock")
+
+    def run(self, *arguments, **options):
+        return subprocess.run([CLIENT, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=60, check=False, **options)
+
+    def start(self, *arguments):
+        return subprocess.Popen([CLIENT, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def daemons(self):
+        """The pids of the daemons started from here, their brokers included."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as f:
+                if f"TMPDIR={self.directory}".encode() in f.read().split(b"\0"):
+                    if os.readlink(f"/proc/{pid}/exe") == DAEMON:
+                        found.append(int(pid))
+        return found
+
+    def assert_clean(self):
+        assert os.listdir(self.directory) == [], os.listdir(self.directory)
+        assert self.daemons() == [], "a private daemon is left"
+
+
+def last_error(result):
+    """The one line after the word on the private daemon."""
+    lines = result.stderr.splitlines()
+    assert lines[:-1] == [l for l in lines if "starting a private one" in l], result.stderr
+    return lines[-1]
+
+
+class Terminal:
+    """A client whose standard streams are a terminal."""
+
+    def __init__(self, place, *arguments):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(CLIENT, [CLIENT, *arguments], place.environment)
+        self.text = ""
+
+    def read_until(self, text, seconds=30):
+        end = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < end, f"no '{text}' in {self.text!r}"
+            assert self._read(), f"ended without '{text}': {self.text!r}"
+
+    def _read(self):
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:  # EIO: the other side is closed.
+            return False
+        self.text += data.decode(errors="replace")
+        return bool(data)
+
+    def interrupt(self):
+        os.write(self.fd, b"\x03")
+
+    def finish(self):
+        while self._read():
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+# ---------------------------------------------------------------- terminal
+
+
+@test
+def a_terminal_shows_progress_and_then_the_report():
+    place, storer = Place(), the_storer()
+    terminal = Terminal(place, "attach", str(storer.pid), "--duration", "2s")
+    terminal.read_until("samples, ")
+    assert terminal.finish() == 0
+    assert "\r\x1b[Kwindow w1: 1 s of 2 s" in terminal.text, terminal.text
+    assert "2.0 s of 2.0 s, done" in terminal.text, terminal.text
+    place.assert_clean()
+
+
+@test
+def control_c_ends_the_window_early_and_reports():
+    place, storer = Place(), the_storer()
+    terminal = Terminal(place, "attach", str(storer.pid), "--duration", "60s")
+    terminal.read_until("window w1: 1 s of 60 s")
+    before = time.monotonic()
+    terminal.interrupt()
+    assert terminal.finish() == 0, terminal.text
+    assert time.monotonic() - before < 5
+    assert "ended early" in terminal.text and "Quality" in terminal.text, terminal.text
+    assert storer.perf_descriptors() == 0
+    place.assert_clean()
+
+
+@test
+def without_a_terminal_there_is_no_progress():
+    place, storer = Place(), the_storer()
+    result = place.run("attach", str(storer.pid), "--duration", "1500ms")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(f"window w1: {FIRST}"), result.stdout
+    assert result.stderr.count("\n") == 1 and "starting a private one" in result.stderr, result.stderr
+    place.assert_clean()
+
+
+# ---------------------------------------------------------------- ends
+
+
+@test
+def a_termination_signal_reports_too():
+    place, storer = Place(), the_storer()
+    client = place.start("--json", "attach", str(storer.pid), "--duration", "60s")
+    storer.wait_for_window()
+    client.send_signal(signal.SIGTERM)
+    out, errors = client.communicate(timeout=20)
+    assert client.returncode == 0, errors
+    assert json.loads(out)["window"]["ended_early"]
+    place.assert_clean()
+
+
+@test
+def a_killed_client_leaves_no_daemon_and_a_clean_target():
+    place, storer = Place(), the_storer()
+    client = place.start("attach", str(storer.pid), "--duration", "60s")
+    storer.wait_for_window()
+    client.kill()
+    client.communicate(timeout=20)
+    storer.wait_for_end_of_window()
+    wait_until(lambda: not place.daemons(), "the end of the private daemon", LINGER_S)
+    assert storer.alive()
+
+
+@test
+def a_killed_daemon_is_one_line_and_status_1():
+    place, storer = Place(), the_storer()
+    client = place.start("attach", str(storer.pid), "--duration", "60s")
+    storer.wait_for_window()
+    for pid in place.daemons():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    out, errors = client.communicate(timeout=20)
+    result = subprocess.CompletedProcess([], client.returncode, out, errors)
+    assert result.returncode == 1 and out == "", (result.returncode, out)
+    assert "closed the connection without an answer" in last_error(result), errors
+    storer.wait_for_end_of_window()
+    assert storer.alive()
+    place.assert_clean()
+
+
+@test
+def a_reader_that_leaves_does_not_leave_a_daemon():
+    place = Place()
+    client = place.start("list")
+    client.stdout.close()
+    client.stderr.read()
+    client.wait(timeout=20)
+    place.assert_clean()
+
+
+# ---------------------------------------------------------------- files
+
+
+@test
+def a_report_goes_into_a_file_whole():
+    place, storer = Place(), the_storer()
+    path = os.path.join(make_directory(), "report.json")
+    result = place.run("attach", str(storer.pid), "--duration", "1s", "--format", "json", "-o", path)
+    assert result.returncode == 0 and result.stdout == "", result.stderr
+    with open(path, encoding="utf-8") as f:
+        assert json.load(f)["schema"] == 1
+    assert os.listdir(os.path.dirname(path)) == ["report.json"]
+
+
+@test
+def a_failed_attach_leaves_the_file_as_it_was():
+    place = Place()
+    path = os.path.join(make_directory(), "report")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("precious")
+    result = place.run("attach", str(os.getpid()), "-o", path)
+    assert result.returncode == 1, result
+    last_error(result)
+    with open(path, encoding="utf-8") as f:
+        assert f.read() == "precious"
+    assert os.listdir(os.path.dirname(path)) == ["report"]
+
+
+@test
+def a_file_that_cannot_be_written_is_found_out_before_the_window():
+    place, storer = Place(), the_storer()
+    result = place.run("attach", str(storer.pid), "-o", "/nonexistent/report")
+    assert result.returncode == 1 and "/nonexistent/report" in result.stderr, result.stderr
+    assert "private" not in result.stderr, "a daemon was started for nothing"
+
+
+# ---------------------------------------------------------------- names, JSON
+
+
+@test
+def a_name_stands_for_the_one_jvm_that_it_matches():
+    place, first, second = Place(), the_storer(), Storer(SECOND)
+    result = place.run("--json", "attach", SECOND[3:], "--duration", "1s")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["window"]["pid"] == second.pid
+    result = place.run("attach", BOTH)
+    assert result.returncode == 1, result
+    line = last_error(result)
+    assert f"{first.pid} ({FIRST})" in line and f"{second.pid} ({SECOND})" in line, line
+    second.stop()
+
+
+@test
+def every_command_speaks_json_to_a_daemon_that_stays():
+    storer = the_storer()
+    socket = os.path.join(make_directory(), "control.sock")
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none"], start_new_session=True)
+    daemon.wait_for("ready")
+
+    def ask(*arguments):
+        result = subprocess.run([CLIENT, "--socket", socket, "--json", *arguments], capture_output=True,
+                                text=True, timeout=60, check=False)
+        assert result.returncode == 0 and result.stderr == "", (arguments, result)
+        return json.loads(result.stdout)
+
+    client = subprocess.Popen([CLIENT, "--socket", socket, "attach", str(storer.pid), "--duration", "60s"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    storer.wait_for_window()
+    assert ask("status")["pid"] == daemon.pid
+    assert [w["pid"] for w in ask("status")["running"]] == [storer.pid]
+    assert [j["state"] for j in ask("list") if j["pid"] == storer.pid] == ["profiled"]
+    assert {i["result"] for i in ask("check")} <= {"ok", "warning", "failed"}
+    wait_until(lambda: any(t["pairs"] for t in ask("threads", str(storer.pid))), "pairs of a thread")
+    busy = max(ask("threads", str(storer.pid)), key=lambda t: t["pairs"])
+    assert [r["register"] for r in busy["registers"]] == [0, 1, 2, 3], busy
+    detach = subprocess.run([CLIENT, "--socket", socket, "detach", FIRST], capture_output=True,
+                            text=True, timeout=60, check=False)
+    assert detach.returncode == 0 and "w1" in detach.stdout, detach
+    assert "ended early" in client.communicate(timeout=20)[0]
+    assert [w["state"] for w in ask("windows")] == ["ended early"]
+    assert ask("report", "w1")["window"]["id"] == "w1"
+    daemon.stop()
+
+
+run()
