@@ -29,6 +29,9 @@ JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 .PHONY: all demo check check-clang deps asan tsan lint fuzz bench soak format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
+# What a failing rule half made is not taken for made.
+.DELETE_ON_ERROR:
+
 # ---------------------------------------------------------------- sources
 COMMON	:= $(wildcard common/*.c)
 PROTO	:= $(wildcard proto/*.c)
