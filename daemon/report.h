@@ -26,13 +26,21 @@ int report_check_format(Jxp__Format format, struct err *err);
 
 /* ---- for the formats ---- */
 
+/* A pair as reports show it, identified by its kind and both calling contexts. The profile tells
+ * instructions and regions apart (an unrolled loop has a copy of each access); here they are added
+ * up, and the most wasteful one gives its instructions and region. */
+struct ranked_pair {
+	struct pair sum;
+	size_t variants; /* entries of the profile that it stands for */
+};
+
 /* The wasteful pairs of one kind, most wasteful first. */
 struct ranking {
-	const struct pair **pairs;
+	struct ranked_pair *pairs;
 	size_t count;
 };
 
-/* 0 or -ENOMEM; the pairs stay the profile's. */
+/* 0 or -ENOMEM. */
 int ranking_init(struct ranking *r, const struct profile *p, Jxp__Kind kind);
 void ranking_release(struct ranking *r);
 

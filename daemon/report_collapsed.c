@@ -54,7 +54,7 @@ static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ranking.count && i < limit; i++) {
-		const struct pair *pair = ranking.pairs[i];
+		const struct pair *pair = &ranking.pairs[i].sum;
 
 		fputs(name_of_kind(kind), out);
 		access_path(out, &w->profile, pair->watch_node, pair->watch_instruction);

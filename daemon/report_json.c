@@ -113,17 +113,19 @@ static json_t *access_json(struct writer *writer, uint32_t node, uint32_t instru
 			 "frames", frames);
 }
 
-static json_t *pair_json(struct writer *writer, const struct pair *pair)
+static json_t *pair_json(struct writer *writer, const struct ranked_pair *ranked)
 {
+	const struct pair *pair = &ranked->sum;
 	const struct totals *totals = &writer->window->profile.kinds[pair->kind].application;
 
 	return json_pack(
-	    "{s:f, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "fraction",
+	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "fraction",
 	    estimate_fraction((double)pair->wasteful_bytes, (double)totals->checked_bytes),
 	    "wasteful_bytes", (json_int_t)pair->wasteful_bytes, "checked_bytes",
 	    (json_int_t)pair->checked_bytes, "count", (json_int_t)pair->count, "wasteful_count",
-	    (json_int_t)pair->wasteful_count, "region", name_of_region((Jxp__Region)pair->region),
-	    "watch", access_json(writer, pair->watch_node, pair->watch_instruction), "trap",
+	    (json_int_t)pair->wasteful_count, "variants", (json_int_t)ranked->variants, "region",
+	    name_of_region((Jxp__Region)pair->region), "watch",
+	    access_json(writer, pair->watch_node, pair->watch_instruction), "trap",
 	    access_json(writer, pair->trap_node, pair->trap_instruction));
 }
 
@@ -134,13 +136,13 @@ static json_t *pairs_json(struct writer *writer, const struct ranking *ranking, 
 	_cleanup_json_ json_t *pairs = json_array();
 
 	for (size_t i = 0; i < ranking->count && i < limit; i++) {
-		const struct pair *pair = ranking->pairs[i];
+		const struct pair *pair = &ranking->pairs[i].sum;
 		size_t depth = cct_depth(cct, pair->watch_node) + cct_depth(cct, pair->trap_node);
 
 		if (depth > writer->frames_left)
 			break;
 		writer->frames_left -= depth;
-		if (json_array_append_new(pairs, pair_json(writer, pair)) < 0)
+		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(pairs);

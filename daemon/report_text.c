@@ -209,17 +209,21 @@ static void summary(FILE *out, const struct window *w)
 	      out);
 }
 
-static void pair(FILE *out, const struct window *w, const struct pair *p, size_t rank)
+static void pair(FILE *out, const struct window *w, const struct ranked_pair *ranked, size_t rank)
 {
+	const struct pair *p = &ranked->sum;
 	const struct totals *t = &w->profile.kinds[p->kind].application;
 
 	rule(out, NULL);
 	fprintf(out,
 		"#%zu  %.1f%% of checked bytes: %" PRIu64 " wasteful bytes in %" PRIu64
-		" of %" PRIu64 " pairs, %s\n",
+		" of %" PRIu64 " pairs, %s",
 		rank, 100 * estimate_fraction((double)p->wasteful_bytes, (double)t->checked_bytes),
 		p->wasteful_bytes, p->wasteful_count, p->count,
 		name_of_region((Jxp__Region)p->region));
+	if (ranked->variants > 1)
+		fprintf(out, "; the first of %zu instruction pairs is shown", ranked->variants);
+	fputc('\n', out);
 	access_path(out, &w->profile, p->watch_node, p->watch_instruction);
 	rule(out, kind_words[p->kind].separator);
 	access_path(out, &w->profile, p->trap_node, p->trap_instruction);
@@ -236,7 +240,7 @@ static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size
 	fprintf(out, "\n%s\n", kind_words[kind].heading);
 	shown = ranking.count < limit ? ranking.count : limit;
 	for (size_t i = 0; i < shown; i++)
-		pair(out, w, ranking.pairs[i], i + 1);
+		pair(out, w, &ranking.pairs[i], i + 1);
 	if (shown > 0)
 		rule(out, NULL);
 	if (ranking.count == 0)

@@ -33,6 +33,7 @@ static void add_pairs(struct sample_batch *s)
 		(void)sample_pair(s, DEAD, 2, 2, 8, 1);
 	(void)sample_pair(s, DEAD, 2, 3, 8, 0);
 	sample_pair(s, DEAD, 2, 2, 4, 1)->region = JXP__REGION__REGION_STACK;
+	(void)sample_pair(s, DEAD, 3, 2, 4, 1);
 	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
 	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 0);
 	(void)sample_pair(s, SILENT_LOAD, 0, 3, 2, 1);
@@ -159,12 +160,32 @@ static void fractions_are_equations_1_and_2(void **state)
 	json_t *pairs = json_object_get(dead, "pairs");
 
 	(void)state;
-	/* 3 * 8 + 4 of 4 * 8 + 4 bytes were dead; the heap pair has 24 of them. */
-	assert_float_equal(json_real_value(json_object_get(dead, "fraction")), 28.0 / 36,
+	/* 3 * 8 + 4 + 4 of 4 * 8 + 4 + 4 bytes were dead; the first pair of contexts has 28 of
+	 * them. */
+	assert_float_equal(json_real_value(json_object_get(dead, "fraction")), 32.0 / 40,
 			   0.000001F);
 	assert_int_equal(json_array_size(pairs), 2);
 	assert_float_equal(json_real_value(json_object_get(json_array_get(pairs, 0), "fraction")),
-			   24.0 / 36, 0.000001F);
+			   28.0 / 40, 0.000001F);
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void a_pair_is_identified_by_its_contexts_alone(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *first = json_array_get(json_object_get(kind_of(report, 0), "pairs"), 0);
+
+	(void)state;
+	/* Three pairs on the heap and one on the stack, in the same contexts: one entry, shown with
+	 * what wasted most. */
+	assert_int_equal(json_integer_value(json_object_get(first, "variants")), 2);
+	assert_int_equal(json_integer_value(json_object_get(first, "count")), 4);
+	assert_int_equal(json_integer_value(json_object_get(first, "wasteful_bytes")), 28);
+	assert_string_equal(json_string_value(json_object_get(first, "region")), "heap");
 	json_decref(report);
 	free(text);
 	window_free(w);
@@ -285,6 +306,7 @@ int main(void)
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(fractions_are_equations_1_and_2),
+	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
 	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
 	    cmocka_unit_test(only_the_kinds_that_were_asked_for_are_reported),
 	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
