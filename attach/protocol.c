@@ -3,6 +3,7 @@
 #include "attach/reply.h"
 #include "attach/target_fs.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/proc.h"
 
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #define REQUEST_MAX      (2 * PATH_MAX)
 #define RECHECK_MS       100 /* for file systems where inotify does not see the JVM's own changes */
 #define BACKLOG_RETRY_MS 20
+#define OTHER_TOOL_MS    1000 /* after which a trigger file that is not ours counts as forgotten */
 #define WAIT_SOCKET      "its attach socket"
 #define WAIT_ANSWER      "its answer to 'load'"
 
@@ -193,16 +195,18 @@ static int watch_tmp(const struct target *t)
 	return TAKE_FD(fd);
 }
 
+/* At most at_most_ms (-1: until the deadline); -ENOENT, without err, when they have passed. */
 static int wait_for_socket(const struct target *t, const struct watch *w, int changes,
-			   struct err *err)
+			   int at_most_ms, struct err *err)
 {
+	uint64_t until = clock_monotonic_ns() + (uint64_t)at_most_ms * NS_PER_MS;
 	char events[4096];
 
 	for (;;) {
 		int fd = try_connect(t, w, err);
 		int r;
 
-		if (fd != -ENOENT)
+		if (fd != -ENOENT || (at_most_ms >= 0 && clock_monotonic_ns() >= until))
 			return fd;
 		r = watch_wait(w, changes, POLLIN, RECHECK_MS, WAIT_SOCKET, err);
 		if (r < 0)
@@ -212,14 +216,9 @@ static int wait_for_socket(const struct target *t, const struct watch *w, int ch
 	}
 }
 
-static void cleanup_trigger(struct trigger *g)
-{
-	trigger_remove(g);
-}
-
 int protocol_connect(const struct target *t, const struct watch *w, struct err *err)
 {
-	_cleanup_(cleanup_trigger) struct trigger trigger = {.dir_fd = -1};
+	_cleanup_(trigger_remove) struct trigger trigger = {.dir_fd = -1};
 	_cleanup_close_ int changes = -1;
 	int r = try_connect(t, w, err);
 
@@ -227,9 +226,15 @@ int protocol_connect(const struct target *t, const struct watch *w, struct err *
 		return r;
 	changes = watch_tmp(t);
 	r = trigger_create(&trigger, t, err);
-	if (r == 0)
-		r = send_sigquit(t, w, err);
-	return r < 0 ? r : wait_for_socket(t, w, changes, err);
+	if (r < 0)
+		return r;
+	/* A JVM that listens already takes SIGQUIT for a wish to see a thread dump. So look once
+	 * more, and let another tool that is just attaching finish. */
+	r = wait_for_socket(t, w, changes, trigger.ours ? 0 : OTHER_TOOL_MS, err);
+	if (r != -ENOENT)
+		return r;
+	r = send_sigquit(t, w, err);
+	return r < 0 ? r : wait_for_socket(t, w, changes, -1, err);
 }
 
 /* ---------------------------------------------------------------- load */

@@ -1,12 +1,11 @@
 """Agents, JVMs and users that do not play along: each is reported as what it is, in time, and
 nothing stays behind."""
-import glob
 import os
 import signal
 import socket
 import time
 
-from lib import jdks, run, test, test_on_jdks, wait_until
+from lib import jdks, need_root, run, test, test_on_jdks, wait_until
 from support.attach import (
     Jvm,
     assert_attaches,
@@ -14,6 +13,7 @@ from support.attach import (
     attach_socket,
     leftovers,
     make_bundle,
+    private_directory,
     remove_file,
     start_attach,
 )
@@ -21,12 +21,6 @@ from support.attach import (
 
 def jvm_with_agent(jdk, **settings):
     return Jvm(jdk, env={f"FAKE_AGENT_{k}": str(v) for k, v in settings.items()})
-
-
-def private_directory(jvm):
-    """That of the helper at work on jvm."""
-    found = [d for d in glob.glob("/tmp/.jxperf-*") if os.stat(d).st_uid == os.stat(f"/proc/{jvm.pid}").st_uid]
-    return found[0] if len(found) == 1 and os.path.exists(f"{found[0]}/agent.sock") else None
 
 
 def finish(helper):
@@ -85,9 +79,10 @@ def a_jvm_that_is_stopped_in_the_middle_is_given_up_at_the_deadline():
 
 @test_on_jdks
 def a_target_that_ends_meanwhile_is_noticed_at_once(jdk):
+    need_root()  # To look into the helper.
     jvm = jvm_with_agent(jdk, SILENT=1)
     helper = start_attach(jvm.pid, make_bundle(), timeout_ms=20000)
-    directory = wait_until(lambda: private_directory(jvm), "a listening helper")
+    directory = wait_until(lambda: private_directory(helper), "a listening helper")
     start = time.monotonic()
     os.kill(jvm.pid, signal.SIGKILL)
     text = finish(helper)
@@ -99,10 +94,11 @@ def a_target_that_ends_meanwhile_is_noticed_at_once(jdk):
 
 @test
 def a_helper_that_is_told_to_stop_cleans_up():
+    need_root()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         jvm = jvm_with_agent(jdks()[-1], SILENT=1)
         helper = start_attach(jvm.pid, make_bundle(), timeout_ms=20000)
-        wait_until(lambda j=jvm: private_directory(j), "a listening helper")
+        wait_until(lambda h=helper: private_directory(h), "a listening helper")
         helper.send_signal(number)
         text = finish(helper)
         assert f"attaching to process {jvm.pid} was interrupted" in text, text
@@ -112,9 +108,10 @@ def a_helper_that_is_told_to_stop_cleans_up():
 
 @test
 def a_stranger_at_the_agents_socket_is_sent_away():
+    need_root()
     jvm = jvm_with_agent(jdks()[-1], SILENT=1)
     helper = start_attach(jvm.pid, make_bundle(), timeout_ms=1500)
-    directory = wait_until(lambda: private_directory(jvm), "a listening helper")
+    directory = wait_until(lambda: private_directory(helper), "a listening helper")
     with socket.socket(socket.AF_UNIX) as stranger:
         stranger.settimeout(10)
         stranger.connect(f"{directory}/agent.sock")

@@ -1,9 +1,13 @@
 """jxperf-attach reaches JVMs of every JDK, user and namespace, and leaves no file behind."""
 import os
+import shutil
 import socket
+import subprocess
 
-from lib import make_directory, need_root, run, test_on_jdks
+from lib import make_directory, need_root, run, skip, test_on_jdks
 from support.attach import (
+    HELPER,
+    NOBODY,
     ContainerJvm,
     Jvm,
     agent_paths,
@@ -11,9 +15,11 @@ from support.attach import (
     assert_attaches,
     attach,
     attach_socket,
+    leftovers,
     make_bundle,
     namespace_pid,
     remove_file,
+    start_attach,
 )
 
 PRIVATE_TMP = "mount -t tmpfs -o mode=1777 tmpfs /tmp"
@@ -164,6 +170,60 @@ def a_dead_socket_of_a_former_jvm_is_replaced(jdk):
     finally:
         jvm.stop()
         remove_file(path)
+
+
+@test_on_jdks
+def a_forgotten_trigger_file_is_used_and_left(jdk):
+    jvm = Jvm(jdk)
+    trigger = f"/proc/{jvm.pid}/cwd/.attach_pid{jvm.pid}"
+    with open(trigger, "w", encoding="ascii"):
+        pass
+    status, text = attach(jvm.pid, make_bundle())
+    assert status == 0, text
+    assert os.path.exists(trigger)
+    os.unlink(trigger)
+    assert "Full thread dump" not in jvm.output()
+    jvm.stop()
+
+
+@test_on_jdks
+def several_attach_at_once_and_no_thread_dump_is_printed(jdk):
+    for _ in range(5):
+        jvm, bundle = Jvm(jdk), make_bundle()
+        helpers = [start_attach(jvm.pid, bundle) for _ in range(4)]
+        for helper in helpers:
+            text, _ = helper.communicate(timeout=60)
+            assert helper.returncode == 0, text
+        assert "Full thread dump" not in jvm.output()
+        assert leftovers(jvm.pid) == []
+        jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_that_is_root_in_its_own_user_namespace_is_attached_to(jdk):
+    need_root()
+    prefix = as_nobody("unshare", "--user", "--map-root-user", "--mount")
+    try:
+        jvm = Jvm(jdk, prefix=prefix)
+    except AssertionError as reason:
+        skip(f"user namespaces cannot be had: {reason}")
+    assert os.stat(f"/proc/{jvm.pid}").st_uid == NOBODY
+    assert_attaches(jvm, make_bundle(mode=0o700))
+    jvm.stop()
+
+
+@test_on_jdks
+def without_root_ones_own_jvms_are_attached_to(jdk):
+    need_root()  # To become somebody who is not.
+    directory = make_directory()
+    helper = shutil.copy(HELPER, directory)
+    jvm, bundle = Jvm(jdk, prefix=as_nobody()), make_bundle()
+    command = as_nobody(helper, "--pid", str(jvm.pid), "--bundle", bundle)
+    for _ in range(2):
+        p = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert p.returncode == 0, p
+        assert leftovers(jvm.pid) == []
+    jvm.stop()
 
 
 run()

@@ -4,6 +4,7 @@ import functools
 import os
 import shutil
 import subprocess
+import time
 
 from lib import BUNDLE, ROOT, Process, compile_java, jdks, make_directory, only_child, wait_until
 
@@ -107,8 +108,18 @@ def assert_refused(jvm, bundle, *words, **options):
 
 
 def leftovers(pid):
-    """Files of an attach in the places of the target where they may have been."""
-    found = []
+    """Files of an attach in the places of the target where they may have been, and that do not go away:
+    others may be attaching to other JVMs right now, whose directories look the same."""
+    end = time.monotonic() + 15
+    found = _attach_files(pid)
+    while found and time.monotonic() < end:
+        time.sleep(0.05)
+        found &= _attach_files(pid)
+    return sorted(found)
+
+
+def _attach_files(pid):
+    found = set()
     home = f"/proc/{pid}/root"
     for directory in (f"{home}/tmp", f"{home}/var/tmp", f"{home}/dev/shm", f"/proc/{pid}/cwd"):
         try:
@@ -116,8 +127,21 @@ def leftovers(pid):
         except OSError:
             continue
         marks = (".jxperf-", f".attach_pid{namespace_pid(pid)}")
-        found += [f"{directory}/{n}" for n in names if n.startswith(marks)]
+        found |= {f"{directory}/{n}" for n in names if n.startswith(marks)}
     return found
+
+
+def private_directory(helper):
+    """Where the helper, a Popen, listens for the agent; None before it does."""
+    fds = f"/proc/{helper.pid}/fd"
+    for fd in os.listdir(fds):
+        try:
+            path = os.readlink(f"{fds}/{fd}")
+        except FileNotFoundError:
+            continue
+        if "/.jxperf-" in path and os.path.exists(f"{path}/agent.sock"):
+            return path
+    return None
 
 
 def attach_socket(jvm):
