@@ -168,9 +168,12 @@ static void header(FILE *out, const struct window *w)
 		(double)window_elapsed_ns(w) / (double)NS_PER_S,
 		(double)s->duration_ns / (double)NS_PER_S, window_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
-	fprintf(out, "sampler %s, period %g ms, budget %g%%, %u debug registers\n",
-		name_of_sampler(s->sampler), (double)s->period_ns / (double)NS_PER_MS,
-		s->budget * 100, s->registers);
+	fprintf(out, "sampler %s, period %g ms", name_of_sampler(s->sampler),
+		(double)s->period_ns / (double)NS_PER_MS);
+	if (w->effective_period_ns > s->period_ns)
+		fprintf(out, " (%.1f ms in the end, to keep the budget)",
+			(double)w->effective_period_ns / (double)NS_PER_MS);
+	fprintf(out, ", budget %g%%, %u debug registers\n", s->budget * 100, s->registers);
 	fprintf(out,
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
 		" pairs completed, %" PRIu64 " threads, overhead %.2f%%\n",

@@ -83,6 +83,7 @@ struct window {
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
+	uint64_t effective_period_ns; /* the sampling period last in force, 0 while not known */
 };
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */

@@ -67,6 +67,7 @@ static struct window *crafted_window(void)
 	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
 	sample.batch.cpu_ns = 29 * NS_PER_S;
 	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
+	sample.batch.period_ns = 8 * NS_PER_MS;
 	intake_init(&intake, w);
 	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
 	intake_release(&intake);
