@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -403,6 +404,59 @@ static void the_end_of_the_engine_ends_broker_and_helpers(void **state)
 	end_broker();
 }
 
+static void helpers_that_are_done_are_reaped(void **state)
+{
+	char path[64], children[64] = "";
+	FILE *file;
+
+	(void)state;
+	start_broker("refuse");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(attach(), EPERM);
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", f.broker, f.broker);
+	file = fopen(path, "re");
+	if (!file)
+		skip(); /* A kernel without CONFIG_PROC_CHILDREN. */
+	(void)!fgets(children, sizeof(children), file);
+	(void)fclose(file);
+	assert_string_equal(children, "");
+}
+
+/* A field of /proc/PID/status of the broker, read as hexadecimal. */
+static uint64_t broker_status(const char *field)
+{
+	char path[64], line[256];
+	uint64_t value = UINT64_MAX;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", f.broker);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, field, strlen(field)) == 0)
+			value = strtoull(line + strlen(field) + 1, NULL, 16);
+	(void)fclose(file);
+	return value;
+}
+
+static void the_broker_keeps_only_the_privileges_it_needs(void **state)
+{
+	static const int needed[] = {CAP_SETUID,          CAP_SETGID, CAP_SYS_PTRACE,
+				     CAP_DAC_READ_SEARCH, CAP_KILL,   38 /* CAP_PERFMON */};
+	uint64_t mask = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		mask |= UINT64_C(1) << needed[i];
+	start_broker("ok");
+	assert_int_equal(attach(), 0); /* It is past its beginning. */
+	assert_int_equal(broker_status("NoNewPrivs:"), 1);
+	assert_int_equal(broker_status("CapEff:") & ~mask, 0);
+	assert_int_equal(broker_status("CapPrm:") & ~mask, 0);
+	if (geteuid() == 0)
+		assert_int_equal(broker_status("CapBnd:") & ~mask, 0);
+}
+
 /* ---------------------------------------------------------------- events */
 
 /* Skips the test where the machine, not the broker, forbids events. */
@@ -515,6 +569,8 @@ int main(int argc, char **argv)
 	    TEST(a_released_attach_is_cancelled),
 	    TEST(release_of_a_stranger_is_ignored),
 	    TEST(the_end_of_the_engine_ends_broker_and_helpers),
+	    TEST(helpers_that_are_done_are_reaped),
+	    TEST(the_broker_keeps_only_the_privileges_it_needs),
 	    TEST(the_clock_event_comes_alone),
 	    TEST(breakpoints_come_together),
 	    TEST(too_many_breakpoints_leave_none_open),
