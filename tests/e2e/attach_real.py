@@ -113,7 +113,8 @@ def a_second_session_in_the_same_jvm_is_refused():
         assert status == 1 and "already being profiled" in error, (status, error)
         running.send_signal(signal.SIGINT)
         report = json.loads(running.communicate(timeout=30)[0])
-        assert report["quality"]["samples"] > 0, report["quality"]
+        # The first session is not disturbed; it may be too young to have samples.
+        assert report["quality"]["threads"] > 0, report["quality"]
     second.measure(jvm.pid)
     jvm.stop()
     remove_file(attach_socket(jvm))

@@ -99,7 +99,8 @@ class Place:
 
     def assert_clean(self):
         assert os.listdir(self.directory) == [], os.listdir(self.directory)
-        assert self.daemons() == [], "a private daemon is left"
+        # A process that was killed is there until it is reaped.
+        wait_until(lambda: not self.daemons(), "no private daemon left", LINGER_S)
 
 
 def last_error(result):
