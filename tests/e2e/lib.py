@@ -4,6 +4,7 @@ A test file registers functions with @test (or @test_on_jdks for one run on ever
 with run(). A test fails by raising, mostly through assert; it skips itself with skip(reason).
 Everything started or made here is ended and removed when the file's run is over.
 """
+import atexit
 import glob
 import os
 import re
@@ -116,6 +117,11 @@ def wait_until(condition, what, seconds=30):
         time.sleep(0.01)
 
 
+def register(process):
+    """Has its stop() called at the end."""
+    _processes.append(process)
+
+
 class Process:
     """A program whose output goes to a file. pid is the program's own, also behind unshare(1)."""
 
@@ -126,7 +132,7 @@ class Process:
                 command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **options
             )
         self.pid = self.child.pid
-        _processes.append(self)
+        register(self)
 
     def output(self):
         with open(self.output_path, encoding="utf-8", errors="replace") as f:
@@ -172,19 +178,26 @@ def only_child(pid):
 
 
 def _clean_up():
-    for process in _processes:
-        process.stop()
-    _processes.clear()
-    for directory in _directories:
-        shutil.rmtree(directory, ignore_errors=True)
-    _directories.clear()
+    while _processes:
+        _processes.pop(0).stop()
+    while _directories:
+        shutil.rmtree(_directories.pop(), ignore_errors=True)
+
+
+atexit.register(_clean_up)
+# The run's time limit sends it.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 # ---------------------------------------------------------------- TAP
 
 
+def add_test(name, function):
+    _tests.append((name, function))
+
+
 def test(function):
-    _tests.append((function.__name__.replace("_", " "), function))
+    add_test(function.__name__.replace("_", " "), function)
     return function
 
 
@@ -192,8 +205,13 @@ def test_on_jdks(function):
     """Registers function(jdk) once for every JDK."""
     for jdk in jdks():
         name = f"{function.__name__.replace('_', ' ')} ({jdk})"
-        _tests.append((name, lambda jdk=jdk: function(jdk)))
+        add_test(name, lambda jdk=jdk: function(jdk))
     return function
+
+
+def note(text):
+    """Shows what a test measured."""
+    print(f"# {text}", flush=True)
 
 
 def _run_one(number, name, function):

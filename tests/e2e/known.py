@@ -1,0 +1,117 @@
+"""Programs whose true fractions are known: each collector of JDK 17, and the newest JDK.
+
+A window is ten seconds of one kind. A program has one busy thread, so two windows run at a time, each
+in a JVM of its own, and the tests judge the reports as they come.
+"""
+import concurrent.futures
+import subprocess
+
+from lib import add_test, jdks, note, register, run, skip
+from support.profile import Daemon, Workload, assert_quality, the_one_kind
+
+WASTEFUL_LEAST = 0.90
+CLEAN_MOST = 0.03
+LEAST_TRAPS = 200
+
+# The fractions do not depend on it; more of it gives enough pairs on a busy machine, too.
+BUDGET = "3%"
+
+WINDOWS_AT_ONCE = 2
+
+PROGRAMS = {
+    "DeadStore": ("dead-store", True),
+    "DeadStoreClean": ("dead-store", False),
+    "SilentStore": ("silent-store", True),
+    "SilentStoreClean": ("silent-store", False),
+    "SilentLoad": ("silent-load", True),
+    "SilentLoadClean": ("silent-load", False),
+}
+# Of interest for its instructions, which do not depend on the collector.
+INSTRUCTION_PROGRAMS = {"SilentLoadIncrement": ("silent-load", False)}
+
+OPTION_OF = {
+    "Serial": "-XX:+UseSerialGC",
+    "Parallel": "-XX:+UseParallelGC",
+    "G1": "-XX:+UseG1GC",
+    "ZGC": "-XX:+UseZGC",
+    "Shenandoah": "-XX:+UseShenandoahGC",
+}
+
+
+class Windows:
+    """Runs windows in the background, in the order in which they were asked for."""
+
+    def __init__(self):
+        self.daemon = Daemon()
+        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
+        register(self)
+
+    def stop(self):
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def ask(self, jdk, collector, program, kind):
+        return self.pool.submit(self._measure, jdk, collector, program, kind)
+
+    def _measure(self, jdk, collector, program, kind):
+        """The report, or None when this JDK lacks the collector."""
+        option = OPTION_OF[collector]
+        if subprocess.run([jdk.java, option, "-version"], capture_output=True, check=False).returncode:
+            return None
+        jvm = Workload(jdk, program, option, "-Dgarbage=true")
+        try:
+            return self.daemon.attach(jvm.pid, "--kinds", kind, "--budget", BUDGET)
+        finally:
+            jvm.stop()
+
+
+def judge(jdk, collector, kind, wasteful, report):
+    if report is None:
+        skip(f"{jdk} has no {collector}")
+    found = the_one_kind(report)
+    low, high = found["fraction_ci95"]
+    quality = report["quality"]
+    note(
+        f"fraction {found['fraction']:.4f} [{low:.4f}, {high:.4f}], {quality['traps']} pairs, "
+        f"overhead {quality['overhead_fraction']:.4f}"
+    )
+    assert report["window"]["gc"] == collector, report["window"]
+    assert found["kind"] == kind.replace("-", "_"), found["kind"]
+    assert_quality(report, LEAST_TRAPS)
+    if wasteful:
+        assert found["fraction"] > WASTEFUL_LEAST, found["pairs"][:5]
+    else:
+        assert found["fraction"] < CLEAN_MOST, found["pairs"][:5]
+
+
+def plan():
+    """JDK, collector and programs of every group of windows."""
+    found = jdks()
+    baseline = next((j for j in found if j.release == 17), None)
+    if baseline:
+        for collector in OPTION_OF:
+            yield baseline, collector, PROGRAMS
+        yield baseline, "G1", INSTRUCTION_PROGRAMS
+    else:
+        add_test("known programs on JDK 17", lambda: skip("no JDK 17 found"))
+    newest = found[-1]
+    if newest is baseline:
+        add_test("known programs on a newer JDK", lambda: skip("no JDK newer than 17 found"))
+        return
+    for collector in ("G1", "ZGC"):
+        yield newest, collector, PROGRAMS
+    yield newest, "G1", INSTRUCTION_PROGRAMS
+
+
+def main():
+    windows = Windows()
+    for jdk, collector, programs in plan():
+        for program, (kind, wasteful) in programs.items():
+            report = windows.ask(jdk, collector, program, kind)
+            add_test(
+                f"{program} ({jdk}, {collector})",
+                lambda j=jdk, c=collector, k=kind, w=wasteful, r=report: judge(j, c, k, w, r.result()),
+            )
+    run()
+
+
+main()

@@ -1,0 +1,177 @@
+"""For tests that profile: a daemon of their own, jxperfctl, the workloads, and what a report says."""
+import functools
+import glob
+import json
+import os
+import signal
+import subprocess
+
+from lib import BUILD, ROOT, Process, jdks, make_directory, register, wait_until
+
+DAEMON = os.path.join(BUILD, "bin/jxperfd")
+CLIENT = os.path.join(BUILD, "bin/jxperfctl")
+JARS = [
+    os.path.join("/usr/share/java", name)
+    for name in ("jfreechart.jar", "jcommon.jar", "commons-collections3.jar", "commons-collections4.jar")
+]
+
+
+# ---------------------------------------------------------------- workloads
+
+
+@functools.lru_cache(maxsize=None)
+def classes():
+    """The directory of the compiled workloads."""
+    directory = os.path.join(BUILD, "workloads")
+    sources = glob.glob(os.path.join(ROOT, "tests/workloads/*.java"))
+    compiled = [os.path.join(directory, os.path.basename(s).replace(".java", ".class")) for s in sources]
+    newest = max(map(os.path.getmtime, sources))
+    if not all(os.path.exists(c) and os.path.getmtime(c) >= newest for c in compiled):
+        os.makedirs(directory, exist_ok=True)
+        javac = next(j.javac for j in jdks() if os.access(j.javac, os.X_OK))
+        options = ["--release", "11", "-Xlint:-options", "-cp", ":".join(JARS), "-d", directory]
+        subprocess.run([javac, *options, *sources], check=True)
+    return directory
+
+
+class Workload(Process):
+    """A workload that runs compiled code by now."""
+
+    def __init__(self, jdk, name, *options, arguments=(), prefix=(), **more):
+        path = ":".join([classes(), *JARS])
+        command = [*prefix, jdk.java, "-Xmx128m", *options, "-cp", path, name, *arguments]
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        super().__init__(command, env=environment, **more)
+        self.wait_for("up\n")
+
+
+# ---------------------------------------------------------------- daemon and client
+
+
+class Daemon(Process):
+    """A daemon that serves a socket of its own. pid is the engine's."""
+
+    def __init__(self):
+        self.socket = os.path.join(make_directory(), "control.sock")
+        command = [DAEMON, "--socket", self.socket, "--http", "none"]
+        super().__init__(command, start_new_session=True)
+        self.wait_for("ready")
+
+    def broker(self):
+        """The pid of the privileged half."""
+        with open(f"/proc/{self.pid}/task/{self.pid}/children", encoding="ascii") as f:
+            children = f.read().split()
+        assert len(children) == 1, f"the daemon has the children {children}"
+        return int(children[0])
+
+    def ctl(self, *arguments, timeout=60):
+        return ctl("--socket", self.socket, *arguments, timeout=timeout)
+
+    def start_ctl(self, *arguments):
+        return Client("--socket", self.socket, *arguments)
+
+    def running(self):
+        """The windows that run now."""
+        return json.loads(succeeded(self.ctl("--json", "status")))["running"]
+
+    def attach(self, pid, *options, duration="10s", timeout=60):
+        """Runs a window and returns its report."""
+        return report_of(self.ctl("attach", str(pid), *attach_options(duration, options), timeout=timeout))
+
+    def start_attach(self, pid, *options, duration="60s"):
+        """Starts a window that others are to end, and returns once samples arrive."""
+        client = self.start_ctl("attach", str(pid), *attach_options(duration, options))
+
+        def samples_arrive():
+            assert client.child.poll() is None, f"ended early: {client.finish()}"
+            return any(w["pid"] == pid and w["samples"] > 0 for w in self.running())
+
+        wait_until(samples_arrive, f"samples of process {pid}")
+        return client
+
+    def stop(self):
+        super().stop()
+        try:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # Nothing of it was left.
+
+
+class Client:
+    """A jxperfctl that runs beside the test."""
+
+    def __init__(self, *arguments):
+        self.child = subprocess.Popen(
+            [CLIENT, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        register(self)
+
+    def finish(self, timeout=60):
+        """What subprocess.run would have returned."""
+        out, errors = self.child.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(self.child.args, self.child.returncode, out, errors)
+
+    def stop(self):
+        if self.child.poll() is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+
+
+def ctl(*arguments, timeout=60):
+    """Runs jxperfctl to its end."""
+    return subprocess.run(
+        [CLIENT, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def attach_options(duration, options):
+    return ["--duration", duration, "--format", "json", "--pairs", "100000", *options]
+
+
+def succeeded(result):
+    """The standard output of a jxperfctl that must have worked."""
+    assert result.returncode == 0, f"exit status {result.returncode}: {result.stderr}"
+    return result.stdout
+
+
+# ---------------------------------------------------------------- reports
+
+
+def report_of(result):
+    report = json.loads(succeeded(result))
+    assert report["schema"] == 1, report["schema"]
+    return report
+
+
+def the_one_kind(report):
+    """What a report of one kind says of it."""
+    assert len(report["inefficiency"]) == 1, [i["kind"] for i in report["inefficiency"]]
+    return report["inefficiency"][0]
+
+
+def assert_quality(report, least_traps):
+    """Enough was measured, and nothing was lost on the way."""
+    quality = report["quality"]
+    assert quality["traps"] >= least_traps, quality
+    assert quality["dropped"] == 0, quality
+    assert not report["window"]["ended_early"], report["window"]
+
+
+def share_through(kind, method):
+    """The part of the wasteful bytes whose accesses both have the method ("Class.name") in their path."""
+
+    def passes(access):
+        return any(f"{f['class']}.{f['method']}" == method for f in access["frames"])
+
+    through = sum(p["wasteful_bytes"] for p in kind["pairs"] if passes(p["watch"]) and passes(p["trap"]))
+    return through / kind["wasteful_bytes"] if kind["wasteful_bytes"] else 0.0
