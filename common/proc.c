@@ -92,7 +92,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	char path[PROC_PATH_BYTES];
 	char text[PROC_STATUS_BYTES] = "";
 	struct proc_status s = {0};
-	const char *tgid, *nspid, *caught, *pending;
+	const char *state, *tgid, *nspid, *caught, *pending;
 	unsigned uid, gid;
 	ssize_t n;
 
@@ -100,11 +100,12 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	n = proc_read(path, text, sizeof(text));
 	if (n < 0)
 		return n == -ESRCH ? -ENOENT : (int)n;
+	state = status_field(text, "State");
 	tgid = status_field(text, "NStgid");
 	nspid = status_field(text, "NSpid");
 	caught = status_field(text, "SigCgt");
 	pending = status_field(text, "SigPnd");
-	if (!tgid || !nspid || !caught || !pending ||
+	if (!state || !tgid || !nspid || !caught || !pending ||
 	    !effective_id(status_field(text, "Uid"), &uid) ||
 	    !effective_id(status_field(text, "Gid"), &gid))
 		return -EPROTO;
@@ -114,6 +115,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	s.namespace_tid = last_number(nspid);
 	s.caught_signals = strtoull(caught, NULL, 16);
 	s.pending_signals = strtoull(pending, NULL, 16);
+	s.state = state[strspn(state, "\t ")];
 	if (s.namespace_tgid <= 0 || s.namespace_tid <= 0)
 		return -EPROTO;
 	*out = s;

@@ -16,6 +16,9 @@
 #include "common/clock.h"
 #include "common/proc.h"
 
+/* More CPU time than the kernel needs to bring a thread from a trap back to user mode. */
+#define PASSAGE_NS NS_PER_MS
+
 static struct sigaction previous;
 static bool installed;
 static const struct sampler *sampler_in_use;
@@ -146,24 +149,69 @@ bool signals_installed(void)
 	       now.sa_sigaction == on_sigtrap;
 }
 
-static bool trap_pending_anywhere(void)
+/* ---------------------------------------------------------------- the end */
+
+/* Calls check for each thread of the process, until one gives false or all gave true. */
+static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t deadline_ns)
 {
-	const uint64_t mask = UINT64_C(1) << (SIGTRAP - 1);
 	struct dirent *entry;
-	bool pending = false;
+	bool all = true;
 	DIR *dir = opendir("/proc/self/task");
 
 	if (!dir)
-		return true; /* Not known: assume the worse. */
-	while (!pending && (entry = readdir(dir))) {
-		struct proc_status status;
+		return false; /* Not known: assume the worse. */
+	while (all && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && proc_read_status(getpid(), tid, &status) == 0)
-			pending = status.pending_signals & mask;
+		if (tid > 0)
+			all = check(tid, deadline_ns);
 	}
 	(void)closedir(dir); /* Read-only. */
-	return pending;
+	return all;
+}
+
+static void sleep_a_tick(void)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+
+	(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
+}
+
+/* The CPU time of any thread of the process, 0 when it has ended. The clock's id is that of
+ * pthread_getcpuclockid(3). */
+static uint64_t thread_cpu_ns(pid_t tid)
+{
+	struct timespec ts = {0};
+
+	(void)clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6u), &ts); /* Fails for no thread. */
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+/* Between the trap and the signal lies a piece of kernel code, run on the way back to user mode,
+ * that outlives the event (perf_pending_task, kernel/events/core.c). A thread that was preempted
+ * before it shows no pending signal and gets one when it runs again. Whoever sleeps, or has run for
+ * a while since the events were closed, is beyond it. */
+static bool has_passed(pid_t tid, uint64_t deadline_ns)
+{
+	uint64_t start_ns = thread_cpu_ns(tid);
+	struct proc_status status;
+
+	while (proc_read_status(getpid(), tid, &status) == 0 && status.state == 'R' &&
+	       tid != gettid() && thread_cpu_ns(tid) - start_ns < PASSAGE_NS) {
+		if (clock_monotonic_ns() >= deadline_ns)
+			return false;
+		sleep_a_tick();
+	}
+	return true;
+}
+
+static bool has_no_trap_pending(pid_t tid, uint64_t deadline_ns)
+{
+	const uint64_t mask = UINT64_C(1) << (SIGTRAP - 1);
+	struct proc_status status;
+
+	(void)deadline_ns;
+	return proc_read_status(getpid(), tid, &status) < 0 || !(status.pending_signals & mask);
 }
 
 static bool quiet(void)
@@ -173,21 +221,22 @@ static bool quiet(void)
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (atomic_load(&thread_at(i)->in_handler))
 			return false;
-	return !trap_pending_anywhere();
+	return all_threads(has_no_trap_pending, 0);
 }
 
 bool signals_remove(unsigned timeout_ms)
 {
-	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
 	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 
 	if (!installed)
 		return true;
+	if (!all_threads(has_passed, deadline))
+		return false;
 	/* There is nothing to wait on: a handler cannot notify anybody. */
 	while (!quiet()) {
 		if (clock_monotonic_ns() >= deadline)
 			return false;
-		(void)nanosleep(&tick, NULL);
+		sleep_a_tick();
 	}
 	if (signals_installed())
 		(void)sigaction(SIGTRAP, &previous, NULL); /* Valid: it came from sigaction. */

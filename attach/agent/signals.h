@@ -18,10 +18,11 @@ int signals_install(const struct sampler *sampler);
 /* Is our handler still the process's action for SIGTRAP? */
 bool signals_installed(void);
 
-/* Waits until no handler runs and no SIGTRAP is pending in any thread, at most timeout_ms, then
- * restores the previous action. All events must be closed. Returns false, and leaves the handler in
- * place, when a thread still has one pending (it blocks SIGTRAP): the default action of a signal
- * that arrives later would end the process. Somebody else's handler, set after ours, is left alone.
+/* Waits until no handler runs and no SIGTRAP is pending or on its way in any thread, at most
+ * timeout_ms, then restores the previous action. All events must be closed. Returns false, and
+ * leaves the handler in place, when a thread still has one pending (it blocks SIGTRAP) or may get
+ * one (it is ready to run and got no CPU): the default action of a signal that arrives later would
+ * end the process. Somebody else's handler, set after ours, is left alone.
  */
 bool signals_remove(unsigned timeout_ms);
 

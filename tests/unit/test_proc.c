@@ -69,6 +69,7 @@ static void our_own_status_is_what_the_system_calls_say(void **state)
 	assert_int_equal(s.effective_gid, getegid());
 	assert_int_equal(s.namespace_tgid, getpid());
 	assert_int_equal(s.namespace_tid, getpid());
+	assert_int_equal(s.state, 'R');
 }
 
 static void on_signal(int number)
