@@ -25,6 +25,7 @@ enum state {
 	HELLO,
 	RUNNING,
 	STOPPING,
+	LEAVING, /* the window has ended, the agent is about to close its end */
 	ENDED,
 };
 
@@ -43,6 +44,7 @@ struct session {
 	struct window *window;
 	struct intake intake;
 	struct session_callbacks callbacks;
+	uint64_t deadline_ns;             /* at which the agent ends the window by itself */
 	char reason[WINDOW_REASON_BYTES]; /* why the window stops early, or "" */
 	struct perf_question *questions;  /* [question_first] is the one that was asked */
 	size_t question_first;
@@ -113,7 +115,7 @@ static void send_stop(struct session *s)
 
 void session_stop(struct session *s, const char *reason)
 {
-	if (s->closing || s->state == STOPPING || s->state == ENDED)
+	if (s->closing || s->state == STOPPING || s->state == LEAVING || s->state == ENDED)
 		return;
 	if (reason)
 		(void)snprintf(s->reason, sizeof(s->reason), "%s", reason); /* May be cut. */
@@ -136,6 +138,9 @@ static void on_timer(uv_timer_t *timer)
 		break;
 	case STOPPING:
 		finish(s, s->reason[0] ? s->reason : "the agent did not end the window in time");
+		break;
+	case LEAVING:
+		finish(s, NULL);
 		break;
 	case ENDED:
 		break;
@@ -169,7 +174,8 @@ static int send_start(struct session *s)
 			kinds[start.n_kinds++] = (Jxp__Kind)kind;
 	start.sampler = settings->sampler;
 	start.period_ns = settings->period_ns;
-	start.deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	s->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	start.deadline_ns = s->deadline_ns;
 	start.registers = settings->registers;
 	start.max_frames = settings->max_frames;
 	start.budget = settings->budget;
@@ -315,23 +321,34 @@ static void on_batch(struct session *s, const Jxp__Batch *batch)
 	s->callbacks.progressed(s->callbacks.arg);
 }
 
-/* The agent ends by itself at its deadline, which may come a moment before ours. */
+/* Nothing more comes but the end of the stream. */
+static void leave(struct session *s, const char *reason)
+{
+	window_end(s->window, reason);
+	s->state = LEAVING;
+	set_deadline(s, SESSION_LEAVE_TIMEOUT_MS);
+}
+
+/* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
+ * exits. */
 static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 {
-	char reason[WINDOW_REASON_BYTES];
+	const char *reason = s->reason[0] ? s->reason : NULL;
+	char error[WINDOW_REASON_BYTES];
 
-	if (s->state == HELLO) {
+	if (s->state != RUNNING && s->state != STOPPING) {
 		finish(s, "the agent ended before it said hello");
 		return;
 	}
 	if (ended->error[0]) {
-		(void)snprintf(reason, sizeof(reason), "%s", ended->error); /* May be cut. */
+		(void)snprintf(error, sizeof(error), "%s", ended->error); /* May be cut. */
 		if (s->window->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
-			window_fail(s->window, reason);
-		finish(s, reason);
-		return;
+			window_fail(s->window, error);
+		reason = error;
+	} else if (s->state == RUNNING && clock_monotonic_ns() < s->deadline_ns) {
+		reason = "the target exited";
 	}
-	finish(s, s->reason[0] ? s->reason : NULL);
+	leave(s, reason);
 }
 
 static void on_frame(void *arg, const uint8_t *payload, size_t size)
@@ -368,6 +385,10 @@ static void on_end(void *arg, const char *reason)
 	struct session *s = arg;
 	char text[WINDOW_REASON_BYTES];
 
+	if (s->state == LEAVING) {
+		finish(s, NULL);
+		return;
+	}
 	if (!reason && s->reason[0])
 		reason = s->reason;
 	else if (!reason)

@@ -1,7 +1,12 @@
 /*
  * The conversation with one injected agent, from its hello to its end, and the window it feeds.
  *
- *   HELLO ──AgentHello──▶ RUNNING ──session_stop / duration over──▶ STOPPING ──WindowEnded──▶ ended
+ *   HELLO ──AgentHello──▶ RUNNING ──session_stop / duration over──▶ STOPPING
+ *                            └───────────────────WindowEnded─────────────┴──▶ LEAVING ──end──▶
+ * ended
+ *
+ * The agent closes its socket as the last thing it does; whoever hears of the end before that could
+ * not attach again at once.
  *
  * Every step has a deadline. Whatever ends the conversation otherwise (end of stream, a malformed
  * frame, a deadline, a full queue) ends the window early, with the reason and with everything that
@@ -24,6 +29,8 @@
 #define SESSION_HELLO_TIMEOUT_MS 5000
 /* From WindowStop to WindowEnded: the agent disarms every thread and drains its rings. */
 #define SESSION_STOP_TIMEOUT_MS 10000
+/* From WindowEnded to the end of the stream: the agent gives its memory back. */
+#define SESSION_LEAVE_TIMEOUT_MS 1000
 
 struct session;
 

@@ -74,6 +74,13 @@ __attribute__((unused)) static void agent_send_ended(int fd, const char *error)
 	agent_send(fd, &frame);
 }
 
+/* The last frame, and the end of the stream as it follows in a JVM. */
+__attribute__((unused)) static void agent_leave(int fd, const char *error)
+{
+	agent_send_ended(fd, error);
+	(void)close(fd);
+}
+
 /* The next frame, to be freed, with its descriptors in fds (FD_PASS_MAX) and their number in count.
  */
 __attribute__((unused)) static Jxp__EngineFrame *agent_receive(int fd, int *fds, size_t *count)

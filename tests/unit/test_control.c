@@ -214,7 +214,7 @@ static void an_attach_ends_with_its_report(void **state)
 	sample_batch_init(&sample);
 	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
 	agent_send_batch(agent, &sample.batch);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	reply = receive(f, client);
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	assert_string_equal(reply->document->window, "w1");
@@ -224,7 +224,6 @@ static void an_attach_ends_with_its_report(void **state)
 	assert_true(f->busy);
 	assert_true(f->idle);
 	(void)close(client);
-	(void)close(agent);
 }
 
 static void progress_comes_while_the_window_runs(void **state)
@@ -279,13 +278,12 @@ static void detaching_on_another_connection_still_gives_the_report(void **state)
 	jxp__control_reply__free_unpacked(reply, NULL);
 	loop_settle(&f->loop);
 	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	reply = receive(f, client);
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(client);
 	(void)close(other);
-	(void)close(agent);
 }
 
 static void a_client_that_leaves_ends_the_window(void **state)
@@ -298,7 +296,7 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	loop_until(&f->loop, &f->idle);
 	loop_settle(&f->loop);
 	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	while (engine_is_profiled(f->engine, 42))
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 	client = connect_client(f);
@@ -307,7 +305,6 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(client);
-	(void)close(agent);
 }
 
 static void a_second_attach_is_refused_in_one_line(void **state)

@@ -120,16 +120,15 @@ static void a_window_runs_from_attach_to_history(void **state)
 	sample_batch_init(&sample);
 	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
 	agent_send_batch(agent, &sample.batch);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	loop_until(&f->loop, &f->ended);
 	assert_false(engine_is_profiled(f->engine, 42));
 	assert_int_equal(engine_window_count(f->engine), 1);
 	assert_int_equal(engine_find_window(f->engine, "w1")->profile.pair_count, 1);
-	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_DONE);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
 	assert_null(engine_find_window(f->engine, "w2"));
 	assert_int_equal(fake_broker.released, 42);
 	assert_int_equal(engine_windows_total(f->engine), 1);
-	(void)close(agent);
 }
 
 static void a_second_attach_names_the_window_and_the_way_out(void **state)
@@ -180,11 +179,10 @@ static void detaching_ends_the_window_early_with_its_reason(void **state)
 	assert_string_equal(id, "w1");
 	loop_settle(&f->loop);
 	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	loop_until(&f->loop, &f->ended);
 	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
 			    "it was detached on request");
-	(void)close(agent);
 }
 
 static void detaching_what_is_not_profiled_is_refused(void **state)
@@ -235,12 +233,11 @@ static void a_client_that_leaves_ends_its_window_and_hears_nothing(void **state)
 	engine_forget_observer(f->engine, f);
 	loop_settle(&f->loop);
 	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	while (engine_is_profiled(f->engine, 42))
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 	assert_false(f->ended);
 	assert_non_null(strstr(engine_find_window(f->engine, "w1")->reason, "client"));
-	(void)close(agent);
 }
 
 static void events_are_asked_of_the_broker_and_passed_on(void **state)
@@ -309,10 +306,9 @@ static void stopping_waits_for_the_windows_to_end(void **state)
 	loop_settle(&f->loop);
 	assert_false(f->stopped);
 	assert_int_equal(attach(f, 43), -EBUSY);
-	agent_send_ended(agent, "");
+	agent_leave(agent, "");
 	loop_until(&f->loop, &f->stopped);
 	assert_true(f->ended);
-	(void)close(agent);
 }
 
 static void stopping_an_idle_engine_is_immediate(void **state)

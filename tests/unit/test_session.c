@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "daemon/session.h"
@@ -105,6 +106,12 @@ static void agent_close(struct fixture *f)
 	f->agent = -1;
 }
 
+static void leave(struct fixture *f, const char *error)
+{
+	agent_leave(f->agent, error);
+	f->agent = -1;
+}
+
 /* Hello, answered by hello and start. */
 static void start(struct fixture *f)
 {
@@ -196,7 +203,7 @@ static void a_stopped_window_is_done_when_the_agent_says_so(void **state)
 	loop_settle(&f->loop);
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_STOP);
 	assert_false(f->ended);
-	agent_send_ended(f->agent, "");
+	leave(f, "");
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->window->state, WINDOW_DONE);
 	assert_int_equal(f->window->profile.pair_count, 1);
@@ -209,7 +216,7 @@ static void batches_after_the_stop_still_count(void **state)
 	start(f);
 	session_stop(f->session, "it was detached on request");
 	send_pair(f);
-	agent_send_ended(f->agent, "");
+	leave(f, "");
 	assert_ended_early(f, "detached on request");
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
@@ -217,8 +224,48 @@ static void batches_after_the_stop_still_count(void **state)
 static void an_agent_that_ends_by_itself_at_its_deadline_is_done(void **state)
 {
 	struct fixture *f = *state;
+	const struct timespec duration = {.tv_nsec = 20 * (long)NS_PER_MS};
+
+	f->window->settings.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	assert_int_equal(nanosleep(&duration, NULL), 0);
+	leave(f, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+}
+
+static void an_agent_that_ends_before_its_deadline_ends_early(void **state)
+{
+	struct fixture *f = *state;
 
 	start(f);
+	send_pair(f);
+	leave(f, "");
+	assert_ended_early(f, "the target exited");
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void the_end_is_told_when_the_agent_has_left(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	session_stop(f->session, NULL);
+	agent_send_ended(f->agent, "");
+	loop_settle(&f->loop);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+	assert_false(f->ended);
+	agent_close(f);
+	loop_settle(&f->loop);
+	assert_true(f->ended);
+}
+
+static void an_agent_that_does_not_leave_is_not_waited_for_long(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	session_stop(f->session, NULL);
 	agent_send_ended(f->agent, "");
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->window->state, WINDOW_DONE);
@@ -253,7 +300,7 @@ static void a_window_that_cannot_run_fails_with_the_agents_reason(void **state)
 	struct fixture *f = *state;
 
 	start(f);
-	agent_send_ended(f->agent, "no perf event may be opened");
+	leave(f, "no perf event may be opened");
 	assert_failed(f, "no perf event may be opened");
 }
 
@@ -263,7 +310,7 @@ static void an_agent_error_after_the_first_tick_ends_early(void **state)
 
 	start(f);
 	send_pair(f);
-	agent_send_ended(f->agent, "out of memory");
+	leave(f, "out of memory");
 	assert_ended_early(f, "out of memory");
 }
 
@@ -420,6 +467,12 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(batches_after_the_stop_still_count, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_agent_that_ends_by_itself_at_its_deadline_is_done,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(an_agent_that_ends_before_its_deadline_ends_early,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(the_end_is_told_when_the_agent_has_left, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_agent_that_does_not_leave_is_not_waited_for_long,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(the_window_is_stopped_when_its_time_is_over, set_up,
 					    tear_down),
