@@ -210,6 +210,11 @@ int drain_announce(struct drain *d, const struct thread *t, bool ended)
 	return send_when_full(d);
 }
 
+int drain_send(struct drain *d)
+{
+	return d->batch.failed || d->batch.bytes > 0 ? send_batch(d) : 0;
+}
+
 int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost)
 {
 	Jxp__Batch *m = &d->batch.message;

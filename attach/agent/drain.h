@@ -25,6 +25,9 @@ int drain_thread(struct drain *d, struct thread *t);
 /* Tells the engine that a thread is being profiled, or that it ended. */
 int drain_announce(struct drain *d, const struct thread *t, bool ended);
 
+/* Sends what has gathered, if anything. */
+int drain_send(struct drain *d);
+
 /* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
 struct window_cost;
 int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);

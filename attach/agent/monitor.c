@@ -6,12 +6,24 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "attach/agent/fd_allowance.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 
 void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
 {
-	*m = (struct monitor){.opener = opener, .drain = drain};
+	unsigned fds = fd_allowance();
+
+	*m = (struct monitor){
+	    .opener = opener, .drain = drain, .fds_left = fds, .fds_reserved = fds / 2};
+}
+
+unsigned monitor_room(const struct monitor *m)
+{
+	unsigned entries = THREADS_MAX - threads_in_use();
+	unsigned fds = m->fds_left > m->fds_reserved ? m->fds_left - m->fds_reserved : 0;
+
+	return fds < entries ? fds : entries;
 }
 
 static bool is_fatal(int error)
@@ -38,7 +50,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 
 	if (find(tid))
 		return 0;
-	t = thread_take(tid);
+	t = monitor_room(m) > 0 ? thread_take(tid) : NULL;
 	if (!t) {
 		m->totals[JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT]++;
 		return 0;
@@ -55,6 +67,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 		return 0;
 	}
 	t->clock_fd = fd;
+	m->fds_left--;
 	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
 	if (perf_enable(fd) < 0)
 		m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
@@ -84,16 +97,26 @@ static void find_stack(struct thread *t, uint64_t sp)
 /* As many debug registers as the window wants, or as a debugger has left us. */
 static int open_registers(struct monitor *m, struct thread *t)
 {
-	unsigned count = settings.registers;
+	unsigned count = settings.registers < m->fds_left ? settings.registers : m->fds_left;
 	int r;
 
+	if (count == 0)
+		return -EMFILE;
 	do {
 		r = opener_breakpoints(m->opener, t->tid, count,
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
 	} while (r == -ENOSPC && --count > 0);
-	if (r == 0)
+	if (r == 0) {
 		reservoir_init(&t->reservoir, count);
+		m->fds_left -= count;
+	}
 	return r;
+}
+
+static void set_period(struct monitor *m, struct thread *t, uint64_t period_ns)
+{
+	if (perf_set_period(t->clock_fd, period_ns) < 0)
+		m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
 }
 
 static int give_registers(struct monitor *m, struct thread *t)
@@ -112,13 +135,18 @@ static int give_registers(struct monitor *m, struct thread *t)
 	}
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
+	/* It may have been opened with another. */
+	set_period(m, t, settings.period_ns);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
 	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
 	return drain_announce(m->drain, t, false);
 }
 
-static void close_events(struct thread *t)
+static void close_events(struct monitor *m, struct thread *t)
 {
+	m->fds_left += t->clock_fd >= 0;
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		m->fds_left += t->register_fd[i] >= 0;
 	fd_close_all(&t->clock_fd, 1);
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 }
@@ -142,7 +170,7 @@ static int retire(struct monitor *m, struct thread *t)
 {
 	int r;
 
-	close_events(t);
+	close_events(m, t);
 	if (atomic_load(&t->in_handler))
 		return 0; /* Next time round. */
 	r = drain_thread(m->drain, t);
@@ -185,10 +213,9 @@ void monitor_thread_ended(pid_t tid)
 
 void monitor_close_events(struct monitor *m)
 {
-	(void)m;
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (atomic_load(&thread_at(i)->state) != THREAD_FREE)
-			close_events(thread_at(i));
+			close_events(m, thread_at(i));
 }
 
 int monitor_finish(struct monitor *m)
@@ -227,13 +254,9 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 
 void monitor_set_period(struct monitor *m, uint64_t period_ns)
 {
-	for (unsigned i = 0; i < threads_used(); i++) {
-		struct thread *t = thread_at(i);
-
-		if (atomic_load(&t->state) != THREAD_FREE && t->clock_fd >= 0 &&
-		    perf_set_period(t->clock_fd, period_ns) < 0)
-			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
-	}
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (atomic_load(&thread_at(i)->state) == THREAD_READY)
+			set_period(m, thread_at(i), period_ns);
 }
 
 void monitor_counters(const struct monitor *m, uint64_t *counters)

@@ -16,11 +16,16 @@
 struct monitor {
 	struct opener *opener;
 	struct drain *drain;
+	unsigned fds_left;     /* descriptors that may still be taken from the target */
+	unsigned fds_reserved; /* of these, kept for registers: a clock alone finds nothing */
 	uint64_t
 	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
 };
 
 void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain);
+
+/* How many more threads can be taken on. */
+unsigned monitor_room(const struct monitor *m);
 
 /* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or
  * -errno when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
@@ -42,7 +47,8 @@ int monitor_finish(struct monitor *m);
 /* Drops what a thread's registers watch; false when the thread is not profiled. */
 void monitor_disarm(struct monitor *m, pid_t tid);
 
-/* Changes the period of every thread's clock event; new threads get settings.period_ns. */
+/* Changes the period of threads that run Java code; others are given settings.period_ns when they
+ * do, so that idle threads cost nothing. */
 void monitor_set_period(struct monitor *m, uint64_t period_ns);
 
 /* Sums the counters of the window into counters[COUNTER_MAX]. */

@@ -10,6 +10,7 @@
 #define GENERATION_MASK 0xffffu
 
 static struct thread *table;
+static unsigned in_use;
 static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
 
 int threads_init(void)
@@ -57,13 +58,14 @@ struct thread *thread_take(pid_t tid)
 {
 	struct thread *t = NULL;
 
-	for (unsigned i = 0; i < used && !t; i++)
+	for (unsigned i = 0; in_use < used && i < used && !t; i++)
 		if (atomic_load(&table[i].state) == THREAD_FREE)
 			t = &table[i];
 	if (!t && used < THREADS_MAX)
 		t = &table[atomic_fetch_add(&used, 1)];
 	if (!t)
 		return NULL;
+	in_use++;
 	t->tid = tid;
 	t->clock_fd = -1;
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
@@ -93,6 +95,7 @@ void thread_recycle(struct thread *t)
 	if (t->memory)
 		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
 	t->memory = NULL;
+	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
 }
 
@@ -107,6 +110,11 @@ int thread_allocate(struct thread *t, unsigned max_frames)
 	t->memory_bytes = bytes;
 	ring_init(&t->memory->ring);
 	return 0;
+}
+
+unsigned threads_in_use(void)
+{
+	return in_use;
 }
 
 unsigned threads_used(void)

@@ -107,6 +107,9 @@ void thread_abandon(struct thread *t);
 /* Allocates ring and frames. 0 or -ENOMEM. */
 int thread_allocate(struct thread *t, unsigned max_frames);
 
+/* Entries that are not free; session thread. */
+unsigned threads_in_use(void);
+
 /* Entries 0..threads_used() have been in use at some time of the process. */
 unsigned threads_used(void);
 struct thread *thread_at(unsigned index);

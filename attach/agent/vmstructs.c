@@ -242,17 +242,35 @@ void vmstructs_regions(struct region_map *map)
 	add_class_space(map);
 }
 
+/* Where a JavaThread keeps its kernel tid; looked up once, because there may be thousands. */
+struct thread_layout {
+	bool known;
+	uint64_t os_thread; /* offset in JavaThread */
+	uint64_t tid;       /* offset in OSThread */
+};
+
+static const struct thread_layout *thread_layout(void)
+{
+	static struct thread_layout layout;
+	struct entry os_thread, tid;
+
+	if (!layout.known &&
+	    (find("JavaThread", "_osthread", &os_thread) ||
+	     find("Thread", "_osthread", &os_thread)) &&
+	    find("OSThread", "_thread_id", &tid))
+		layout = (struct thread_layout){true, os_thread.offset, tid.offset};
+	return &layout;
+}
+
 pid_t vmstructs_thread_id(uint64_t java_thread)
 {
-	struct entry id;
+	const struct thread_layout *layout = thread_layout();
 	uint64_t os_thread;
 	int32_t tid;
 
-	if (!field_word(java_thread, "JavaThread", "_osthread", &os_thread) &&
-	    !field_word(java_thread, "Thread", "_osthread", &os_thread))
-		return 0;
-	if (!find("OSThread", "_thread_id", &id) ||
-	    !safe_read(os_thread + id.offset, &tid, sizeof(tid)) || tid <= 0)
+	if (!layout->known ||
+	    !safe_read(java_thread + layout->os_thread, &os_thread, sizeof(os_thread)) ||
+	    !safe_read(os_thread + layout->tid, &tid, sizeof(tid)) || tid <= 0)
 		return 0;
 	return tid;
 }

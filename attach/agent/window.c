@@ -22,10 +22,13 @@
 #include "attach/agent/trap.h"
 #include "attach/agent/vmstructs.h"
 #include "common/clock.h"
+#include "common/proc.h"
 #include "proto/limits.h"
 
 /* How often rings are drained: far more often than a ring can fill at the shortest period. */
 #define DRAIN_INTERVAL_MS 50
+
+#define REPORT_INTERVAL_NS (250 * NS_PER_MS)
 
 /* Handlers take microseconds; a thread that is not scheduled may hold one up. */
 #define QUIESCE_TIMEOUT_MS 2000u
@@ -40,6 +43,7 @@ struct window {
 	struct monitor monitor;
 	uint64_t deadline_ns;
 	struct budget budget;
+	uint64_t next_report_ns;
 	bool stopping;
 };
 
@@ -118,26 +122,67 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 
 /* ---------------------------------------------------------------- threads */
 
-struct adding {
-	struct monitor *monitor;
-	int result;
+struct candidate {
+	pid_t tid;
+	uint64_t cpu_ns;
 };
 
-static void add_thread(void *arg, pid_t tid)
-{
-	struct adding *a = arg;
+struct candidates {
+	struct candidate *list;
+	size_t count;
+	bool failed;
+};
 
-	if (a->result == 0)
-		a->result = monitor_add(a->monitor, tid);
+static void collect(void *arg, pid_t tid)
+{
+	struct candidates *c = arg;
+	struct candidate *grown;
+
+	if (c->failed)
+		return;
+	if ((c->count & (c->count - 1)) == 0) { /* Grows at powers of two. */
+		grown = realloc(c->list, (c->count ? c->count * 2 : 1) * sizeof(*grown));
+		c->failed = !grown;
+		if (!grown)
+			return;
+		c->list = grown;
+	}
+	c->list[c->count++] = (struct candidate){.tid = tid};
+}
+
+static int compare_cpu(const void *a, const void *b)
+{
+	uint64_t x = ((const struct candidate *)a)->cpu_ns,
+		 y = ((const struct candidate *)b)->cpu_ns;
+
+	return (x < y) - (x > y);
+}
+
+/* When there are more threads than can be taken on, those that have used most CPU time come first.
+ */
+static void busiest_first(struct candidates *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (proc_cpu_time(getpid(), c->list[i].tid, &c->list[i].cpu_ns) < 0)
+			c->list[i].cpu_ns = 0; /* It ended meanwhile. */
+	qsort(c->list, c->count, sizeof(c->list[0]), compare_cpu);
 }
 
 static int add_all_threads(struct window *w, struct err *err)
 {
-	struct adding a = {.monitor = &w->monitor};
-	int r = vm_each_thread(w->vm, add_thread, &a, err);
+	struct candidates c = {0};
+	int r = vm_each_thread(w->vm, collect, &c, err);
 
-	if (r == 0 && a.result < 0)
-		return err_set_errno(err, -a.result, "cannot open events for the JVM's threads");
+	if (r == 0 && c.failed)
+		r = err_set_errno(err, ENOMEM, "cannot list the JVM's threads");
+	if (r == 0 && c.count > monitor_room(&w->monitor))
+		busiest_first(&c);
+	for (size_t i = 0; r == 0 && i < c.count; i++) {
+		r = monitor_add(&w->monitor, c.list[i].tid);
+		if (r < 0)
+			(void)err_set_errno(err, -r, "cannot open events for the JVM's threads");
+	}
+	free(c.list);
 	return r;
 }
 
@@ -190,7 +235,8 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 
 /* ---------------------------------------------------------------- the loop */
 
-static int flush(struct window *w)
+/* Sends what has gathered, with the account up to now. */
+static int report(struct window *w)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	struct window_cost cost;
@@ -207,6 +253,15 @@ static int flush(struct window *w)
 		monitor_set_period(&w->monitor, period);
 	}
 	return drain_flush(w->drain, counters, &cost);
+}
+
+/* The account is closed now and then only: it asks the kernel for the CPU time of every thread. */
+static int flush(struct window *w)
+{
+	if (clock_monotonic_ns() < w->next_report_ns)
+		return drain_send(w->drain);
+	w->next_report_ns = clock_monotonic_ns() + REPORT_INTERVAL_NS;
+	return report(w);
 }
 
 static int read_orders(struct window *w)
@@ -274,7 +329,7 @@ static void stop_sampling(struct window *w, int *result)
 	else
 		(void)monitor_finish(&w->monitor); /* The socket is lost already. */
 	if (*result == 0)
-		*result = flush(w);
+		*result = report(w);
 }
 
 int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, struct err *err)

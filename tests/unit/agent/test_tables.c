@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <limits.h>
 
+#include "attach/agent/fd_allowance.h"
 #include "attach/agent/id_map.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/region.h"
@@ -111,6 +113,15 @@ static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state
 	assert_int_equal(watchpoint_part(0x1002, 2, 0, &start), 2);
 }
 
+static void half_of_the_free_descriptors_may_be_taken(void **state)
+{
+	(void)state;
+	assert_int_equal(fd_allowance_of(1024, 24), 500);
+	assert_int_equal(fd_allowance_of(20, 30), 0);
+	assert_int_equal(fd_allowance_of(ULONG_MAX, 0), UINT_MAX);
+	assert_true(fd_allowance() > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +130,7 @@ int main(void)
 	    cmocka_unit_test(the_method_set_remembers_until_cleared),
 	    cmocka_unit_test(an_address_is_in_the_heap_or_the_jvms_or_other),
 	    cmocka_unit_test(empty_ranges_and_a_full_table_are_refused),
+	    cmocka_unit_test(half_of_the_free_descriptors_may_be_taken),
 	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
 	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
 	};
