@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -113,6 +114,137 @@ static void openj9_is_not_hotspot(void **state)
 	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
 	assert_obstacle(JVM_NOT_HOTSPOT, "OpenJ9");
 	fake_jvm_end(pid);
+}
+
+/* A 32-bit program that only waits: pause() through int 0x80, again and again. */
+static const unsigned char elf32[] = {
+    0x7f,
+    'E',
+    'L',
+    'F',
+    1,
+    1,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    2,
+    0,
+    3,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0x54,
+    0x80,
+    0x04,
+    0x08,
+    52,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    52,
+    0,
+    32,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    /* Program header: the whole file, at 0x08048000, readable and executable. */
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0x80,
+    0x04,
+    0x08,
+    0,
+    0x80,
+    0x04,
+    0x08,
+    0x5d,
+    0,
+    0,
+    0,
+    0x5d,
+    0,
+    0,
+    0,
+    5,
+    0,
+    0,
+    0,
+    0,
+    0x10,
+    0,
+    0,
+    /* mov eax, 29; int 0x80; jmp back */
+    0xb8,
+    29,
+    0,
+    0,
+    0,
+    0xcd,
+    0x80,
+    0xeb,
+    0xf7,
+};
+
+/* The program itself is called libjvm.so, so it has one mapped. */
+static void a_32_bit_jvm_is_refused(void **state)
+{
+	char path[256], byte;
+	int ready[2], fd, r;
+	bool runs;
+	pid_t pid;
+
+	(void)state;
+	strcpy(path, tree_path("lib/libjvm.so"));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	assert_int_equal(write(fd, elf32, sizeof(elf32)), sizeof(elf32));
+	(void)close(fd);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)execl(path, path, NULL);
+		(void)!write(ready[1], "x", 1);
+		_exit(1);
+	}
+	(void)close(ready[1]);
+	runs = read(ready[0], &byte, 1) == 0; /* Closed by the exec. */
+	(void)close(ready[0]);
+	r = runs ? jvm_inspect(pid, &info, &err) : 0;
+	fake_jvm_end(pid);
+	if (!runs)
+		skip(); /* This kernel has no 32-bit programs. */
+	assert_int_equal(r, 0);
+	assert_obstacle(JVM_32_BIT, "32-bit");
 }
 
 static void an_old_jdk_is_refused_by_its_version(void **state)
@@ -340,6 +472,7 @@ int main(void)
 	    TEST(a_jvm_is_described),
 	    TEST(a_process_without_libjvm_is_no_jvm),
 	    TEST(openj9_is_not_hotspot),
+	    TEST(a_32_bit_jvm_is_refused),
 	    TEST(an_old_jdk_is_refused_by_its_version),
 	    TEST(jdk_8_is_told_by_its_directories),
 	    TEST(an_unknown_version_is_tried),
