@@ -16,7 +16,7 @@
 
 #define FILE_BYTES      8192
 #define EVENTS_A_THREAD (PERF_DEBUG_REGISTERS + 1)
-#define OTHER_FDS       16 /* the session's socket and what the JVM opens meanwhile */
+#define AGENT_SHARE     2 /* it takes one part in so many of what is left (fd_allowance.h) */
 
 /* In the order in which jvm_inspect judges: what comes before the obstacle holds. */
 static const struct {
@@ -135,21 +135,22 @@ static void check_descriptors(struct check_items *c, pid_t pid)
 {
 	long limit = open_files_limit(pid), threads = count_entries(pid, "task"),
 	     open_fds = count_entries(pid, "fd");
-	long needed = open_fds + threads * EVENTS_A_THREAD + OTHER_FDS;
+	long wanted = threads * EVENTS_A_THREAD, allowed = (limit - open_fds) / AGENT_SHARE;
 
 	if (limit < 0 || threads < 0 || open_fds < 0)
 		check_items_add(c, "descriptors", CHECK_WARNING,
 				"limit and use of process %d could not be read", pid);
-	else if (needed <= limit)
+	else if (wanted <= allowed)
 		check_items_add(c, "descriptors", CHECK_OK,
-				"%ld open, up to %ld more for %ld threads, limit %ld", open_fds,
-				needed - open_fds, threads, limit);
+				"%ld open, limit %ld: enough for up to %ld events of %ld threads",
+				open_fds, limit, wanted, threads);
 	else
 		check_items_add(
 		    c, "descriptors", CHECK_WARNING,
-		    "%ld open, up to %ld more for %ld threads, but limit %ld: some threads "
-		    "will not be sampled; raise it with 'prlimit --pid %d --nofile=%ld:'",
-		    open_fds, needed - open_fds, threads, limit, pid, needed);
+		    "%ld open, limit %ld: the agent takes at most %ld, and the %ld threads "
+		    "could use %ld; raise the limit with 'prlimit --pid %d --nofile=%ld:'",
+		    open_fds, limit, allowed > 0 ? allowed : 0, threads, wanted, pid,
+		    open_fds + wanted * AGENT_SHARE);
 }
 
 /* ---------------------------------------------------------------- events */

@@ -148,7 +148,7 @@ static void an_attachable_jvm_is_checked_to_the_end(void **state)
 	assert_item("mount namespace", JXP__CHECK_ITEM__RESULT__OK, "same as ours");
 	/* There is no helper in that bundle to find a place. */
 	assert_item("agent files", JXP__CHECK_ITEM__RESULT__FAILED, "cannot run");
-	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__OK, "for 1 threads");
+	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__OK, "of 1 threads");
 	assert_non_null(item("events"));
 }
 
