@@ -154,16 +154,17 @@ static void an_attachable_jvm_is_checked_to_the_end(void **state)
 
 static void too_low_a_descriptor_limit_is_a_warning_with_the_remedy(void **state)
 {
-	struct rlimit before, low;
+	struct fake_jvm fake = {.libraries = {tree_path("libjvm.so")}, .options = {"Main"}};
+	pid_t pid = fake_jvm_start(&fake);
+	struct rlimit limit;
 
 	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	low = before;
-	low.rlim_cur = 16; /* Inherited by the fake JVM; enough for the test. */
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-	check_fake("-XX:+UseG1GC");
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "limit 16");
+	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
+	limit.rlim_cur = 8;
+	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
+	assert_int_equal(check_jvm(&result, pid, tree_path(""), &err), 0);
+	fake_jvm_end(pid);
+	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "limit 8: the agent takes");
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "prlimit --pid");
 }
 
