@@ -19,7 +19,7 @@ struct proc_status {
 	pid_t namespace_tid;      /* innermost NSpid: likewise of the thread */
 	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
 	uint64_t pending_signals; /* SigPnd, the thread's own */
-	char state;               /* 'R' running or ready to, 'S' sleeping, ... (proc_pid_status(5)) */
+	char state; /* 'R' running or ready to, 'S' sleeping, ... (proc_pid_status(5)) */
 };
 
 /* Reads a small /proc file whole into buffer, NUL-terminated; longer content is cut at size - 1.
