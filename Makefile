@@ -71,7 +71,7 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 # ---------------------------------------------------------------- programs
 $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson
@@ -120,7 +120,7 @@ $(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(call obj,$(wildcard tests/unit/*_fixture.c)) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
-		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
+		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
@@ -164,7 +164,7 @@ fuzz: deps
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lm
+	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')

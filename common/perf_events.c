@@ -41,6 +41,22 @@ void perf_attr_clock(struct perf_event_attr *attr, uint64_t period_ns, uint64_t 
 	attr->sample_period = period_ns;
 }
 
+void perf_attr_hardware(struct perf_event_attr *attr, const struct perf_hardware_event *event,
+			uint64_t period, uint64_t sig_data)
+{
+	attr_init(attr, event->type, sig_data);
+	attr->config = event->config;
+	attr->config1 = event->config1;
+	attr->config2 = event->config2;
+	attr->precise_ip = event->precise_ip & 3; /* The field has two bits. */
+	attr->exclude_kernel = attr->exclude_hv = event->user_only;
+	attr->sample_period = period;
+	attr->sample_type = PERF_HARDWARE_SAMPLE_TYPE;
+	/* Also keeps the kernel from collecting several PEBS records before it looks at one
+	 * (arch/x86/events/intel/core.c, intel_pmu_hw_config). */
+	attr->wakeup_events = 1;
+}
+
 void perf_attr_breakpoint(struct perf_event_attr *attr, uint32_t type, uint64_t address,
 			  uint32_t length, uint64_t sig_data)
 {
@@ -78,9 +94,9 @@ int perf_modify(int fd, const struct perf_event_attr *attr)
 	return event_ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, attr);
 }
 
-int perf_set_period(int fd, uint64_t period_ns)
+int perf_set_period(int fd, uint64_t period)
 {
-	return event_ioctl(fd, PERF_EVENT_IOC_PERIOD, &period_ns);
+	return event_ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
 uint64_t perf_siginfo_data(const siginfo_t *info)

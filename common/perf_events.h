@@ -29,6 +29,37 @@
 /* A timer that counts the thread's CPU time and fires every period_ns nanoseconds of it. */
 void perf_attr_clock(struct perf_event_attr *attr, uint64_t period_ns, uint64_t sig_data);
 
+/* Which accesses a hardware sampling event counts. */
+enum perf_access {
+	PERF_ACCESS_ANY, /* operations of every type: the record's data source tells which */
+	PERF_ACCESS_LOADS,
+	PERF_ACCESS_STORES,
+};
+
+/* A hardware sampling event as one machine encodes it (daemon/pmu.h chooses it). */
+struct perf_hardware_event {
+	uint32_t type;
+	uint32_t precise_ip;
+	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
+	bool user_only; /* the PMU, or its driver, can leave the kernel out */
+	enum perf_access access;
+};
+
+/* The most such events a window uses: one for loads, one for stores. */
+#define PERF_HARDWARE_EVENTS 2
+
+/* What every record of a hardware sampling event holds. */
+#define PERF_HARDWARE_SAMPLE_TYPE                                                 \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
+
+/* Fires every period counted operations, with one record each in the event's ring
+ * (common/perf_ring.h). */
+void perf_attr_hardware(struct perf_event_attr *attr, const struct perf_hardware_event *event,
+			uint64_t period, uint64_t sig_data);
+
 /* A breakpoint in one debug register. type is HW_BREAKPOINT_X, _W or _RW of linux/hw_breakpoint.h,
  * length 1, 2, 4 or 8 bytes (execution: sizeof(long)) and address aligned to it. Every attribute
  * but type, address and length is constant, as PERF_EVENT_IOC_MODIFY_ATTRIBUTES demands. */
@@ -42,7 +73,7 @@ int perf_open(const struct perf_event_attr *attr, pid_t tid);
 int perf_enable(int fd);
 int perf_disable(int fd);
 int perf_modify(int fd, const struct perf_event_attr *attr);
-int perf_set_period(int fd, uint64_t period_ns);
+int perf_set_period(int fd, uint64_t period); /* in the unit of the event */
 
 /* glibc before 2.38 does not declare si_perf_*; these read the kernel's layout
  * (include/uapi/asm-generic/siginfo.h). Meaningful only where si_code is PERF_TRAP_CODE. */
