@@ -61,6 +61,15 @@ static int choose_budget(double asked, double *budget, struct err *err)
 	return 0;
 }
 
+static int choose_sampler(const Jxp__AttachRequest *request, struct window_settings *settings,
+			  struct err *err)
+{
+	struct sampler_hardware hardware = {.selection = pmu_selection()};
+
+	hardware.error = sampler_try(hardware.selection);
+	return sampler_choose(request->sampler, request->period_ns > 0, &hardware, settings, err);
+}
+
 int attach_request_settings(const Jxp__AttachRequest *request, struct window_settings *out,
 			    struct err *err)
 {
@@ -77,7 +86,7 @@ int attach_request_settings(const Jxp__AttachRequest *request, struct window_set
 	    (r = check_duration(s.duration_ns, err)) < 0 ||
 	    (r = choose_period(request->period_ns, &s.period_ns, err)) < 0 ||
 	    (r = choose_budget(request->budget, &s.budget, err)) < 0 ||
-	    (r = sampler_choose(request->sampler, &s.sampler, err)) < 0 ||
+	    (r = choose_sampler(request, &s, err)) < 0 ||
 	    (r = report_check_format(request->format, err)) < 0)
 		return r;
 	*out = s;

@@ -168,10 +168,9 @@ static int check_request(const struct broker_request *r, struct err *err)
 {
 	if (r->pid <= 0)
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
-	if (r->reserved)
-		return err_set(err, EINVAL, "a reserved field is set");
 	if (r->operation != BROKER_PERF_OPEN &&
-	    (r->namespace_tid || r->breakpoints || r->clock_period_ns || r->sig_data))
+	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
+	     r->event_period || r->sig_data))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	return 0;
 }

@@ -392,17 +392,18 @@ int broker_client_attach(struct broker_client *c, pid_t pid, broker_reply_fn fn,
 	return submit(c, &request, fn, arg);
 }
 
-int broker_client_perf_open(struct broker_client *c, pid_t pid, pid_t namespace_tid,
-			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
+int broker_client_perf_open(struct broker_client *c, pid_t pid, const Jxp__PerfOpenRequest *asked,
 			    broker_reply_fn fn, void *arg)
 {
 	struct broker_request request = {
 	    .operation = BROKER_PERF_OPEN,
 	    .pid = pid,
-	    .namespace_tid = namespace_tid,
-	    .breakpoints = breakpoints,
-	    .clock_period_ns = clock_period_ns,
-	    .sig_data = sig_data,
+	    .namespace_tid = (pid_t)asked->tid,
+	    .breakpoints = asked->breakpoints,
+	    .hardware_event = asked->hardware_event,
+	    .clock_period_ns = asked->clock_period_ns,
+	    .event_period = asked->event_period,
+	    .sig_data = asked->sig_data,
 	};
 
 	return submit(c, &request, fn, arg);

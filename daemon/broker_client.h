@@ -16,6 +16,7 @@
 
 #include "common/err.h"
 #include "daemon/broker_proto.h"
+#include "proto/jxperf.pb-c.h"
 
 #define BROKER_PENDING_MAX 1024
 
@@ -48,12 +49,10 @@ pid_t broker_client_pid(const struct broker_client *client);
  * be called. */
 int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
 
-/* Opens, for one thread of an attached process (namespace_tid: as the target numbers it), either
- * the clock event (clock_period_ns above 0, breakpoints 0; one descriptor) or 1 to 4 breakpoints
- * (clock_period_ns 0; as many descriptors): all or nothing. */
-int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
-			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
-			    broker_reply_fn fn, void *arg);
+/* Opens what an agent asked for, for one thread of an attached process: the clock event, one
+ * hardware event (one descriptor) or 1 to 4 breakpoints (as many): all or nothing. */
+int broker_client_perf_open(struct broker_client *client, pid_t pid,
+			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg);
 
 /* The callback of request id will not run; descriptors that come for it are closed. An id that is
  * not pending is ignored. */

@@ -3,20 +3,38 @@
 #include "common/fd.h"
 #include "common/perf_events.h"
 #include "common/proc.h"
+#include "daemon/pmu.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
+
+static int check_hardware_event(const struct broker_request *request, struct err *err)
+{
+	const struct pmu_selection *selection = pmu_selection();
+
+	if (request->hardware_event > selection->event_count)
+		return err_set(err, EINVAL, "there is no hardware event %u here: %s",
+			       request->hardware_event, selection->reason);
+	if (request->event_period < BROKER_EVENT_PERIOD_MIN || request->event_period > INT64_MAX)
+		return err_set(err, EINVAL, "a period of %llu operations is out of range",
+			       (unsigned long long)request->event_period);
+	return 0;
+}
 
 int broker_perf_check(const struct broker_request *request, struct err *err)
 {
 	if (request->namespace_tid <= 0)
 		return err_set(err, EINVAL, "'%d' is not a thread id", request->namespace_tid);
+	if (!!request->clock_period_ns + !!request->breakpoints + !!request->hardware_event > 1 ||
+	    (request->event_period && !request->hardware_event))
+		return err_set(err, EINVAL,
+			       "clock event, hardware event and breakpoints are opened separately");
+	if (request->hardware_event)
+		return check_hardware_event(request, err);
 	if (request->clock_period_ns == 0 &&
 	    (request->breakpoints == 0 || request->breakpoints > PERF_DEBUG_REGISTERS))
 		return err_set(err, EINVAL, "'%u' breakpoints: a thread has 1 to %d",
 			       request->breakpoints, PERF_DEBUG_REGISTERS);
-	if (request->clock_period_ns != 0 && request->breakpoints != 0)
-		return err_set(err, EINVAL, "clock event and breakpoints are opened separately");
 	if (request->clock_period_ns != 0 &&
 	    (request->clock_period_ns < BROKER_CLOCK_PERIOD_MIN_NS ||
 	     request->clock_period_ns > INT64_MAX))
@@ -51,7 +69,10 @@ static int open_failed(pid_t pid, pid_t namespace_tid, int error, struct err *er
 static void event_attr(struct perf_event_attr *attr, const struct broker_request *request,
 		       uint32_t i)
 {
-	if (request->clock_period_ns)
+	if (request->hardware_event)
+		perf_attr_hardware(attr, &pmu_selection()->events[request->hardware_event - 1],
+				   request->event_period, request->sig_data);
+	else if (request->clock_period_ns)
 		perf_attr_clock(attr, request->clock_period_ns, request->sig_data);
 	else
 		perf_attr_breakpoint(attr, HW_BREAKPOINT_W, 0, 1, request->sig_data + i);
@@ -59,7 +80,7 @@ static void event_attr(struct perf_event_attr *attr, const struct broker_request
 
 int broker_perf_open(const struct broker_request *request, int *fds, struct err *err)
 {
-	uint32_t count = request->clock_period_ns ? 1 : request->breakpoints;
+	uint32_t count = request->breakpoints ? request->breakpoints : 1;
 	pid_t tid = proc_find_thread(request->pid, request->namespace_tid);
 	int opened[PERF_DEBUG_REGISTERS];
 	struct perf_event_attr attr;

@@ -23,9 +23,11 @@ struct broker_request {
 	uint32_t id;
 	int32_t pid;           /* host pid of the target */
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
-	uint32_t breakpoints;  /* PERF_OPEN: 1..4, with clock_period_ns 0 */
-	uint32_t reserved;
-	uint64_t clock_period_ns; /* PERF_OPEN: above 0 for the clock event, which comes alone */
+	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
+	uint32_t breakpoints;     /* 1..4 of them */
+	uint32_t hardware_event;  /* number from 1 in the broker's own selection (daemon/pmu.h) */
+	uint64_t clock_period_ns; /* the clock event */
+	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 };
 

@@ -7,6 +7,7 @@
 #include "common/perf_events.h"
 #include "common/proc.h"
 #include "daemon/check_items.h"
+#include "daemon/check_sampler.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -23,7 +24,6 @@
 #define PARANOID_FILE     "/proc/sys/kernel/perf_event_paranoid"
 #define PARANOID_USER_MAX 2 /* above it, an unprivileged process may not even watch itself */
 #define CLOCK_PERIOD_NS   UINT64_C(10000000)
-#define PMU_DIRECTORY     "/sys/bus/event_source/devices"
 #define HELPER_FILE       "jxperf-attach"
 
 /* ---------------------------------------------------------------- kernel and privileges */
@@ -186,50 +186,6 @@ static void check_events(struct check_items *c)
 				trial.registers ? CHECK_WARNING : CHECK_FAILED,
 				"%d of %d can be used: %s", trial.registers, PERF_DEBUG_REGISTERS,
 				event_advice(trial.register_error));
-}
-
-/* Opens the smallest precise event of a PMU: 0 or -errno. */
-static int try_pmu(uint32_t type, uint64_t config, unsigned precise)
-{
-	struct perf_event_attr attr = {
-	    .type = type,
-	    .size = sizeof(attr),
-	    .config = config,
-	    .sample_period = 100000,
-	    .sample_type = PERF_SAMPLE_ADDR,
-	    .disabled = 1,
-	    .exclude_kernel = precise > 0, /* IBS refuses any exclusion before Linux 6.2 */
-	    .precise_ip = precise,
-	};
-	_cleanup_close_ int fd = perf_open(&attr, 0);
-
-	return fd < 0 ? fd : 0;
-}
-
-static bool pmu_type(const char *name, uint32_t *type)
-{
-	char path[128], text[32];
-
-	(void)snprintf(path, sizeof(path), PMU_DIRECTORY "/%s/type", name);
-	return proc_read(path, text, sizeof(text)) > 0 && sscanf(text, "%u", type) == 1;
-}
-
-/* Reported only: auto takes clock, whatever the hardware offers, while it is the one sampler there
- * is. */
-static void check_sampler(struct check_items *c)
-{
-	uint32_t type;
-	bool ibs = pmu_type("ibs_op", &type) && try_pmu(type, 0, 0) == 0;
-	bool pebs = !ibs && try_pmu(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 2) == 0;
-
-	check_items_add(c, "hardware sampling", CHECK_OK, "%s",
-			ibs    ? "AMD IBS is there; this version does not use it"
-			: pebs ? "Intel PEBS is there; this version does not use it"
-			       : "none (usual in virtual machines); the clock sampler needs none");
-	check_items_add(
-	    c, "sampler", CHECK_OK,
-	    "auto picks clock: it works without hardware support and weights code by the "
-	    "CPU time spent in it");
 }
 
 static void check_bpf(struct check_items *c)

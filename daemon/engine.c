@@ -186,9 +186,8 @@ static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
 {
 	struct attachment *a = arg;
 
-	int r = broker_client_perf_open(a->engine->broker, a->window->pid, (pid_t)request->tid,
-					request->clock_period_ns, request->breakpoints,
-					request->sig_data, on_perf_reply, a);
+	int r =
+	    broker_client_perf_open(a->engine->broker, a->window->pid, request, on_perf_reply, a);
 
 	if (r < 0) {
 		session_perf_opened(a->session, request->tid, -r, NULL, 0);

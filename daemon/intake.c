@@ -234,8 +234,8 @@ static void take_counters(struct window *w, const Jxp__Batch *batch)
 		w->cpu_ns = batch->cpu_ns;
 	if (batch->overhead_ns > w->overhead_ns)
 		w->overhead_ns = batch->overhead_ns;
-	if (batch->period_ns > 0)
-		w->effective_period_ns = batch->period_ns;
+	if (batch->period > 0)
+		w->effective_period = batch->period;
 }
 
 int intake_batch(struct intake *in, const Jxp__Batch *batch)

@@ -48,18 +48,21 @@ static json_t *time_or_null(uint64_t unix_ns)
 
 static json_t *window_json(const struct window *w)
 {
+	const struct pmu_selection *hardware = w->settings.hardware;
+
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
-	    "s:i, s:s, s:b, s:s, s:s*}",
+	    "s:i, s:s, s:b, s:s, s:s, s:s*}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
 	    (double)window_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
 	    (double)w->settings.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
 	    w->gc, "sampler", name_of_sampler(w->settings.sampler), "period",
-	    (json_int_t)w->settings.period_ns, "period_unit", "ns", "effective_period",
-	    (json_int_t)w->effective_period_ns, "budget", w->settings.budget, "registers",
-	    (int)w->settings.registers, "state", window_state_name(w), "ended_early",
-	    w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_note",
+	    (json_int_t)(hardware ? hardware->period : w->settings.period_ns), "period_unit",
+	    hardware ? "operations" : "ns", "effective_period", (json_int_t)w->effective_period,
+	    "budget", w->settings.budget, "registers", (int)w->settings.registers, "state",
+	    window_state_name(w), "ended_early", w->state == WINDOW_ENDED_EARLY, "reason",
+	    w->reason, "sampler_reason", w->settings.sampler_reason, "sampler_note",
 	    sampler_note(w->settings.sampler));
 }
 

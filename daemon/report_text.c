@@ -59,6 +59,19 @@ static const struct {
     {JXP__COUNTER__COUNTER_ASYNC,
      "signals came late because the target blocked SIGTRAP, and were dropped"},
     {JXP__COUNTER__COUNTER_EVENT_ERRORS, "perf event controls failed in the target"},
+    {JXP__COUNTER__COUNTER_RECORDS_LOST, "hardware samples were lost: the kernel had no room"},
+    {JXP__COUNTER__COUNTER_RECORDS_MALFORMED, "times a ring of hardware samples was unreadable"},
+    {JXP__COUNTER__COUNTER_RECORDS_MISSING, "signals of hardware events came without a sample"},
+    {JXP__COUNTER__COUNTER_RECORDS_OVERTAKEN,
+     "hardware samples were overtaken by a newer one of their thread"},
+    {JXP__COUNTER__COUNTER_RECORDS_UNUSABLE,
+     "hardware samples were no load or store, or lacked address or exact instruction"},
+    {JXP__COUNTER__COUNTER_RECORDS_UNWANTED,
+     "hardware samples were accesses of a type that was not asked for"},
+    {JXP__COUNTER__COUNTER_RECORDS_SKIDDED,
+     "hardware samples were dropped because their thread had left the method"},
+    {JXP__COUNTER__COUNTER_THROTTLED,
+     "times the kernel stopped a hardware event for a moment: use a smaller budget"},
     {JXP__COUNTER__COUNTER_THREADS_FAILED,
      "threads were not profiled because their events could not be opened"},
     {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
@@ -156,6 +169,20 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 	fputc('\n', out);
 }
 
+/* The period asked for, and the one that the budget led to. */
+static void period(FILE *out, const struct window *w)
+{
+	const struct pmu_selection *hardware = w->settings.hardware;
+	const char *unit = hardware ? "million operations" : "ms";
+	double scale = hardware ? 1e6 : (double)NS_PER_MS;
+	uint64_t asked = hardware ? hardware->period : w->settings.period_ns;
+
+	fprintf(out, "period %g %s", (double)asked / scale, unit);
+	if (w->effective_period > asked)
+		fprintf(out, " (%.1f %s in the end, to keep the budget)",
+			(double)w->effective_period / scale, unit);
+}
+
 static void header(FILE *out, const struct window *w)
 {
 	const struct window_settings *s = &w->settings;
@@ -168,11 +195,8 @@ static void header(FILE *out, const struct window *w)
 		(double)window_elapsed_ns(w) / (double)NS_PER_S,
 		(double)s->duration_ns / (double)NS_PER_S, window_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
-	fprintf(out, "sampler %s, period %g ms", name_of_sampler(s->sampler),
-		(double)s->period_ns / (double)NS_PER_MS);
-	if (w->effective_period_ns > s->period_ns)
-		fprintf(out, " (%.1f ms in the end, to keep the budget)",
-			(double)w->effective_period_ns / (double)NS_PER_MS);
+	fprintf(out, "sampler %s (%s)\n", name_of_sampler(s->sampler), s->sampler_reason);
+	period(out, w);
 	fprintf(out, ", budget %g%%, %u debug registers\n", s->budget * 100, s->registers);
 	fprintf(out,
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64

@@ -29,13 +29,6 @@ enum state {
 	ENDED,
 };
 
-struct perf_question {
-	uint32_t tid;
-	uint32_t breakpoints;
-	uint64_t clock_period_ns;
-	uint64_t sig_data;
-};
-
 struct session {
 	enum state state;
 	uv_loop_t *loop;
@@ -46,7 +39,7 @@ struct session {
 	struct session_callbacks callbacks;
 	uint64_t deadline_ns;             /* at which the agent ends the window by itself */
 	char reason[WINDOW_REASON_BYTES]; /* why the window stops early, or "" */
-	struct perf_question *questions;  /* [question_first] is the one that was asked */
+	Jxp__PerfOpenRequest *questions;  /* [question_first] is the one that was asked */
 	size_t question_first;
 	size_t question_count; /* including those before question_first, which were answered */
 	size_t question_capacity;
@@ -161,25 +154,51 @@ static int send_hello(struct session *s, const char *refusal)
 	return send_frame(s, &frame, NULL, 0);
 }
 
+static void describe_event(const struct perf_hardware_event *event, Jxp__HardwareEvent *out)
+{
+	static const Jxp__HardwareEvent__Access accesses[] = {
+	    [PERF_ACCESS_ANY] = JXP__HARDWARE_EVENT__ACCESS__ANY,
+	    [PERF_ACCESS_LOADS] = JXP__HARDWARE_EVENT__ACCESS__LOADS,
+	    [PERF_ACCESS_STORES] = JXP__HARDWARE_EVENT__ACCESS__STORES,
+	};
+
+	jxp__hardware_event__init(out);
+	out->type = event->type;
+	out->precise_ip = event->precise_ip;
+	out->config = event->config;
+	out->config1 = event->config1;
+	out->config2 = event->config2;
+	out->user_only = event->user_only;
+	out->access = accesses[event->access];
+}
+
 static int send_start(struct session *s)
 {
 	const struct window_settings *settings = &s->window->settings;
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__Kind kinds[PROFILE_KINDS];
+	Jxp__HardwareEvent events[PERF_HARDWARE_EVENTS];
+	Jxp__HardwareEvent *event_list[PERF_HARDWARE_EVENTS];
 
 	start.kinds = kinds;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		if (settings->kinds[kind])
 			kinds[start.n_kinds++] = (Jxp__Kind)kind;
 	start.sampler = settings->sampler;
-	start.period_ns = settings->period_ns;
+	start.period_ns = settings->hardware ? 0 : settings->period_ns;
 	s->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
 	start.deadline_ns = s->deadline_ns;
 	start.registers = settings->registers;
 	start.max_frames = settings->max_frames;
 	start.budget = settings->budget;
 	start.open_through_daemon = settings->open_through_daemon;
+	start.events = event_list;
+	for (size_t i = 0; settings->hardware && i < settings->hardware->event_count; i++) {
+		describe_event(&settings->hardware->events[i], &events[i]);
+		event_list[start.n_events++] = &events[i];
+	}
+	start.event_period = settings->hardware ? settings->hardware->period : 0;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
 	return send_frame(s, &frame, NULL, 0);
@@ -230,13 +249,9 @@ static void ask_next(struct session *s)
 		return;
 	s->asking = true;
 	while (!s->asked && s->question_first < s->question_count) {
-		const struct perf_question *question = &s->questions[s->question_first];
-		Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+		/* A copy: the answer may move the array. */
+		const Jxp__PerfOpenRequest request = s->questions[s->question_first];
 
-		request.tid = question->tid;
-		request.breakpoints = question->breakpoints;
-		request.clock_period_ns = question->clock_period_ns;
-		request.sig_data = question->sig_data;
 		s->asked = true;
 		s->callbacks.perf_open(s->callbacks.arg, &request);
 	}
@@ -260,11 +275,10 @@ static void on_perf_open(struct session *s, const Jxp__PerfOpenRequest *request)
 		finish(s, "out of memory");
 		return;
 	}
-	s->questions[s->question_count++] =
-	    (struct perf_question){.tid = request->tid,
-				   .breakpoints = request->breakpoints,
-				   .clock_period_ns = request->clock_period_ns,
-				   .sig_data = request->sig_data};
+	s->questions[s->question_count] = *request;
+	/* They go with the frame; its other fields are numbers. */
+	s->questions[s->question_count].base.n_unknown_fields = 0;
+	s->questions[s->question_count++].base.unknown_fields = NULL;
 	ask_next(s);
 }
 

@@ -12,12 +12,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/pmu.h"
 #include "daemon/profile.h"
 #include "daemon/thread_table.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
 #define WINDOW_REASON_BYTES 256
+
+/* Room for PMU_REASON_BYTES and words around it. */
+#define SAMPLER_REASON_BYTES 320
 
 #define WINDOW_DURATION_DEFAULT_NS (30 * UINT64_C(1000000000))
 #define WINDOW_PERIOD_DEFAULT_NS   UINT64_C(5000000)
@@ -29,7 +33,11 @@
 struct window_settings {
 	bool kinds[PROFILE_KINDS]; /* by Jxp__Kind */
 	Jxp__Sampler sampler;      /* never SAMPLER_AUTO */
-	uint64_t period_ns;
+	/* The events of the pebs and ibs samplers; NULL for clock. Not owned: lasts as long as the
+	 * process. */
+	const struct pmu_selection *hardware;
+	char sampler_reason[SAMPLER_REASON_BYTES]; /* why this sampler */
+	uint64_t period_ns;                        /* of the clock sampler */
 	uint64_t duration_ns;
 	double budget; /* fraction of the target's CPU time */
 	uint32_t registers;
@@ -83,7 +91,8 @@ struct window {
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
-	uint64_t effective_period_ns; /* the sampling period last in force, 0 while not known */
+	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
+				      known */
 };
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */

@@ -13,11 +13,13 @@
  * but cannot be steered by the period. */
 #define SESSION_SHARE_MAX 0.5
 
-void budget_start(struct budget *b, double fraction, uint64_t period_ns, uint64_t trap_cost_ns)
+void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
+		  bool operations)
 {
 	*b = (struct budget){.fraction = fraction,
-			     .floor_ns = period_ns,
-			     .period_ns = period_ns,
+			     .floor = period,
+			     .period = period,
+			     .operations = operations,
 			     .trap_cost_ns = trap_cost_ns,
 			     .process_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 			     .session_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
@@ -34,7 +36,7 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 	cost->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
 	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns;
-	cost->period_ns = b->period_ns;
+	cost->period = b->period;
 }
 
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns)
@@ -48,6 +50,37 @@ uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_
 	return (uint64_t)period;
 }
 
+uint64_t budget_operations_for(uint64_t period, double used, double fraction, uint64_t floor)
+{
+	double factor = used / fraction;
+	double wanted;
+
+	if (factor > BUDGET_STEP_MAX)
+		factor = BUDGET_STEP_MAX;
+	if (factor < 1 / BUDGET_STEP_MAX)
+		factor = 1 / BUDGET_STEP_MAX;
+	wanted = (double)period * factor;
+	if (wanted < (double)floor)
+		return floor;
+	if (wanted > (double)floor * BUDGET_OPERATIONS_MAX)
+		return floor * BUDGET_OPERATIONS_MAX;
+	return (uint64_t)wanted;
+}
+
+/* What sampling used since the last change decides; the first ticks are in the first stretch only.
+ */
+static uint64_t wanted_operations(struct budget *b, uint64_t sampling, uint64_t cpu_ns, double left)
+{
+	double used;
+
+	if (cpu_ns <= b->change_cpu_ns)
+		return b->period;
+	used = (double)(sampling - b->change_sampling_ns) / (double)(cpu_ns - b->change_cpu_ns);
+	b->change_cpu_ns = cpu_ns;
+	b->change_sampling_ns = sampling;
+	return budget_operations_for(b->period, used, left, b->floor);
+}
+
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost)
 {
 	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
@@ -55,16 +88,19 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	double session, left, wanted;
 
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
-		return b->period_ns;
+		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
 	session = (double)cost->session_ns / (double)cost->cpu_ns;
 	if (session > b->fraction * SESSION_SHARE_MAX)
 		session = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - session;
-	wanted = (double)budget_period_for((double)sampling_ns(b, counters) / (double)ticks, left,
-					   b->floor_ns);
+	if (b->operations)
+		wanted = (double)wanted_operations(b, sampling_ns(b, counters), cost->cpu_ns, left);
+	else
+		wanted = (double)budget_period_for((double)sampling_ns(b, counters) / (double)ticks,
+						   left, b->floor);
 	/* Every change restarts the events' counts: small corrections are not worth it. */
-	if (wanted > 1.1 * (double)b->period_ns || wanted < 0.9 * (double)b->period_ns)
-		b->period_ns = (uint64_t)wanted;
-	return b->period_ns;
+	if (wanted > 1.1 * (double)b->period || wanted < 0.9 * (double)b->period)
+		b->period = (uint64_t)wanted;
+	return b->period;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "attach/agent/fd_allowance.h"
+#include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 
@@ -22,8 +23,9 @@ unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
 	unsigned fds = m->fds_left > m->fds_reserved ? m->fds_left - m->fds_reserved : 0;
+	unsigned events = settings.event_count ? settings.event_count : 1;
 
-	return fds < entries ? fds : entries;
+	return fds / events < entries ? fds / events : entries;
 }
 
 static bool is_fatal(int error)
@@ -43,10 +45,52 @@ static struct thread *find(pid_t tid)
 	return NULL;
 }
 
+/* Opens one of the sampler's events, disabled. */
+static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
+{
+	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
+	int fd = settings.event_count == 0
+		     ? opener_clock(m->opener, t->tid, settings.period, sig_data)
+		     : opener_hardware(m->opener, t->tid, i, settings.period, sig_data);
+
+	if (fd < 0)
+		return fd;
+	t->sampling_fd[i] = fd;
+	m->fds_left--;
+	return 0;
+}
+
+/* On failure some may be open. */
+static int open_sampling(struct monitor *m, struct thread *t)
+{
+	int r = 0;
+
+	if (settings.event_count == 0)
+		return open_sampling_event(m, t, 0);
+	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+		if (sampler_wants_event(i))
+			r = open_sampling_event(m, t, i);
+	return r;
+}
+
+static void close_events(struct monitor *m, struct thread *t)
+{
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++) {
+		m->fds_left += t->sampling_fd[i] >= 0;
+		/* A ring's mapping would keep its event going. */
+		if (t->sampling_ring[i].control)
+			(void)perf_disable(t->sampling_fd[i]); /* Fails only once it is closed. */
+	}
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		m->fds_left += t->register_fd[i] >= 0;
+	fd_close_all(t->sampling_fd, SAMPLING_EVENTS);
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+}
+
 int monitor_add(struct monitor *m, pid_t tid)
 {
 	struct thread *t;
-	int fd;
+	int r;
 
 	if (find(tid))
 		return 0;
@@ -56,21 +100,20 @@ int monitor_add(struct monitor *m, pid_t tid)
 		return 0;
 	}
 	t->epoch = atomic_load(&settings.epoch);
-	fd =
-	    opener_clock(m->opener, tid, settings.period_ns, thread_sig_data(t, THREAD_ROLE_CLOCK));
-	if (fd < 0) {
+	r = open_sampling(m, t);
+	if (r < 0) {
+		close_events(m, t);
 		thread_recycle(t);
-		if (is_fatal(fd))
-			return fd;
-		if (fd != -ESRCH) /* It may have ended meanwhile. */
+		if (is_fatal(r))
+			return r;
+		if (r != -ESRCH) /* It may have ended meanwhile. */
 			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
 		return 0;
 	}
-	t->clock_fd = fd;
-	m->fds_left--;
 	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
-	if (perf_enable(fd) < 0)
-		m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0 && perf_enable(t->sampling_fd[i]) < 0)
+			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
 	return 0;
 }
 
@@ -113,16 +156,35 @@ static int open_registers(struct monitor *m, struct thread *t)
 	return r;
 }
 
-static void set_period(struct monitor *m, struct thread *t, uint64_t period_ns)
+static void set_period(struct monitor *m, struct thread *t, uint64_t period)
 {
-	if (perf_set_period(t->clock_fd, period_ns) < 0)
-		m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], period) < 0)
+			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+}
+
+/* One data page: 63 records, of which the handler takes one a signal. */
+#define RING_PAGES 1u
+
+/* The rings of hardware samplers. Only threads that run Java code get them: they are locked memory,
+ * of which a user has little (perf_event_mlock_kb and RLIMIT_MEMLOCK). */
+static int map_rings(struct thread *t)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+		if (t->sampling_fd[i] >= 0)
+			r = perf_ring_map(&t->sampling_ring[i], t->sampling_fd[i], RING_PAGES,
+					  PERF_HARDWARE_SAMPLE_TYPE);
+	return r;
 }
 
 static int give_registers(struct monitor *m, struct thread *t)
 {
 	int r = thread_allocate(t, settings.max_frames);
 
+	if (r == 0)
+		r = map_rings(t);
 	if (r == 0)
 		r = open_registers(m, t);
 	if (r < 0) {
@@ -136,19 +198,10 @@ static int give_registers(struct monitor *m, struct thread *t)
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
 	/* It may have been opened with another. */
-	set_period(m, t, settings.period_ns);
+	set_period(m, t, settings.period);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
 	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
 	return drain_announce(m->drain, t, false);
-}
-
-static void close_events(struct monitor *m, struct thread *t)
-{
-	m->fds_left += t->clock_fd >= 0;
-	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
-		m->fds_left += t->register_fd[i] >= 0;
-	fd_close_all(&t->clock_fd, 1);
-	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 }
 
 static bool is_armed(const struct watchpoint *w)
@@ -252,11 +305,11 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 		atomic_store(&t->disarm, true);
 }
 
-void monitor_set_period(struct monitor *m, uint64_t period_ns)
+void monitor_set_period(struct monitor *m, uint64_t period)
 {
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (atomic_load(&thread_at(i)->state) == THREAD_READY)
-			set_period(m, thread_at(i), period_ns);
+			set_period(m, thread_at(i), period);
 }
 
 void monitor_counters(const struct monitor *m, uint64_t *counters)

@@ -47,9 +47,9 @@ int monitor_finish(struct monitor *m);
 /* Drops what a thread's registers watch; false when the thread is not profiled. */
 void monitor_disarm(struct monitor *m, pid_t tid);
 
-/* Changes the period of threads that run Java code; others are given settings.period_ns when they
- * do, so that idle threads cost nothing. */
-void monitor_set_period(struct monitor *m, uint64_t period_ns);
+/* Changes the period, in the sampler's unit, of threads that run Java code; others are given
+ * settings.period when they do, so that idle threads cost nothing. */
+void monitor_set_period(struct monitor *m, uint64_t period);
 
 /* Sums the counters of the window into counters[COUNTER_MAX]. */
 void monitor_counters(const struct monitor *m, uint64_t *counters);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "attach/agent/settings.h"
 #include "common/clock.h"
 #include "common/perf_events.h"
 
@@ -76,17 +77,28 @@ static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, 
 	return r;
 }
 
-static int open_directly(pid_t tid, uint64_t period_ns, uint64_t sig_data, int *fds, size_t count)
+/* What one request opens: the field names and meanings of PerfOpenRequest. */
+static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *request, size_t i)
+{
+	uint64_t sig_data = request->sig_data + i;
+
+	if (request->hardware_event)
+		perf_attr_hardware(attr, &settings.events[request->hardware_event - 1],
+				   request->event_period, sig_data);
+	else if (request->clock_period_ns)
+		perf_attr_clock(attr, request->clock_period_ns, sig_data);
+	else
+		perf_attr_breakpoint(attr, HW_BREAKPOINT_RW, (uintptr_t)&parking_place,
+				     sizeof(parking_place), sig_data);
+}
+
+static int open_directly(const Jxp__PerfOpenRequest *request, int *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct perf_event_attr attr;
 
-		if (period_ns)
-			perf_attr_clock(&attr, period_ns, sig_data);
-		else
-			perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&parking_place,
-					     sizeof(parking_place), sig_data + i);
-		fds[i] = perf_open(&attr, tid);
+		attr_of(&attr, request, i);
+		fds[i] = perf_open(&attr, (pid_t)request->tid);
 		if (fds[i] < 0) {
 			int r = fds[i];
 
@@ -97,24 +109,18 @@ static int open_directly(pid_t tid, uint64_t period_ns, uint64_t sig_data, int *
 	return 0;
 }
 
-static int open_events(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data, int *fds,
-		       size_t count)
+static int open_events(struct opener *o, Jxp__PerfOpenRequest *request, int *fds)
 {
-	Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+	size_t count = request->breakpoints ? request->breakpoints : 1;
 	int r = -EPERM;
 
 	if (!o->through_daemon) {
-		r = open_directly(tid, period_ns, sig_data, fds, count);
+		r = open_directly(request, fds, count);
 		o->through_daemon = is_refusal(r);
 	}
-	if (o->through_daemon) {
-		request.tid = (uint32_t)tid;
-		request.clock_period_ns = period_ns;
-		request.breakpoints = period_ns ? 0 : (uint32_t)count;
-		request.sig_data = sig_data;
-		r = open_through_daemon(o, &request, fds, count);
-	}
-	if (r == 0 && !thread_is_ours(tid)) {
+	if (o->through_daemon)
+		r = open_through_daemon(o, request, fds, count);
+	if (r == 0 && !thread_is_ours((pid_t)request->tid)) {
 		fd_close_all(fds, count);
 		r = -ESRCH;
 	}
@@ -123,13 +129,35 @@ static int open_events(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t
 
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data)
 {
-	int fd = -1;
-	int r = open_events(o, tid, period_ns, sig_data, &fd, 1);
+	Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+	int fd = -1, r;
 
+	request.tid = (uint32_t)tid;
+	request.clock_period_ns = period_ns;
+	request.sig_data = sig_data;
+	r = open_events(o, &request, &fd);
+	return r < 0 ? r : fd;
+}
+
+int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period, uint64_t sig_data)
+{
+	Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+	int fd = -1, r;
+
+	request.tid = (uint32_t)tid;
+	request.hardware_event = event + 1;
+	request.event_period = period;
+	request.sig_data = sig_data;
+	r = open_events(o, &request, &fd);
 	return r < 0 ? r : fd;
 }
 
 int opener_breakpoints(struct opener *o, pid_t tid, unsigned count, uint64_t sig_data, int *fds)
 {
-	return open_events(o, tid, 0, sig_data, fds, count);
+	Jxp__PerfOpenRequest request = JXP__PERF_OPEN_REQUEST__INIT;
+
+	request.tid = (uint32_t)tid;
+	request.breakpoints = count;
+	request.sig_data = sig_data;
+	return open_events(o, &request, fds);
 }

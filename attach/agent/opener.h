@@ -27,6 +27,10 @@ struct opener {
  * when the session is over. */
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data);
 
+/* Likewise settings.events[event], with a period in operations. */
+int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period,
+		    uint64_t sig_data);
+
 /* Opens count breakpoints, disabled, whose sig_data are sig_data, sig_data + 1, ... All or none: 0
  * or -errno. */
 int opener_breakpoints(struct opener *o, pid_t tid, unsigned count, uint64_t sig_data, int *fds);

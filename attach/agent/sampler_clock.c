@@ -3,20 +3,9 @@
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 
-/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
- * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it. */
-#define STACK_RESERVE_BYTES (32u * 1024u)
-
 /* 0 to 3 accesses are passed over, at random: an instruction that waits for memory is where ticks
  * land, and what follows it at once would be sampled out of proportion. */
 #define SKIP_CHOICES 4u
-
-static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
-{
-	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
-
-	return t->stack_low && sp >= t->stack_low && sp - t->stack_low < STACK_RESERVE_BYTES;
-}
 
 static void search_failed(struct thread *t, unsigned reg)
 {
@@ -85,22 +74,10 @@ static void supersede(struct thread *t)
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
 	uint8_t kind = settings.kinds[random_below(&t->random, settings.kind_count)];
-	bool replaced;
-	int reg;
+	int reg = sampler_take_register(t);
 
-	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
-	reg = reservoir_offer(&t->reservoir, &t->random, &replaced);
-	if (reg < 0) {
-		thread_count(t, JXP__COUNTER__COUNTER_RESERVOIR_KEPT, 1);
+	if (reg < 0)
 		return;
-	}
-	if (replaced) {
-		uint32_t offered = t->reservoir.offered[reg];
-
-		watchpoint_drop(t, (unsigned)reg, RECORD_REPLACED);
-		/* The register changes hands without having been free: its count goes on. */
-		t->reservoir.offered[reg] = offered;
-	}
 	t->watchpoints[reg].kind = kind;
 	t->watchpoints[reg].hops = 0;
 	t->watchpoints[reg].skip = random_below(&t->random, SKIP_CHOICES);
@@ -109,26 +86,9 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
-	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
-
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-	if (!search_is_java_code((uint64_t)uc->uc_mcontext.gregs[REG_RIP])) {
-		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
+	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))
 		return;
-	}
-	if (state == THREAD_CLOCK) {
-		/* The session thread opens the registers and finds the stack by its pointer. */
-		atomic_store_explicit(&t->wanted_sp, (uint64_t)uc->uc_mcontext.gregs[REG_RSP],
-				      memory_order_relaxed);
-		atomic_store_explicit(&t->state, THREAD_WANTED, memory_order_release);
-		return;
-	}
-	if (state != THREAD_READY)
-		return;
-	if (stack_is_low(t, uc)) {
-		thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
-		return;
-	}
 	supersede(t);
 	take_sample(t, uc);
 }

@@ -13,6 +13,7 @@
 #include "attach/agent/context.h"
 #include "attach/agent/region.h"
 #include "attach/agent/stack.h"
+#include "common/perf_events.h"
 
 #define KINDS_MAX 3
 
@@ -21,7 +22,10 @@ struct settings {
 	unsigned kind_count;
 	unsigned registers; /* debug registers in use, 1..4 */
 	unsigned max_frames;
-	uint64_t period_ns;
+	uint64_t period; /* in the sampler's unit: nanoseconds for clock, else operations */
+	/* Of the hardware samplers; none: the clock. */
+	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
+	unsigned event_count;
 	struct region_map regions;
 	struct stack_walker walker;
 	struct context_table *contexts;

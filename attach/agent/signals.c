@@ -45,7 +45,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
 		enter_epoch(t);
-	if (role == THREAD_ROLE_CLOCK)
+	if (role == THREAD_ROLE_SAMPLING)
 		sampler_in_use->on_event(t, uc);
 	else if (reg >= PERF_DEBUG_REGISTERS)
 		return;

@@ -67,7 +67,9 @@ struct thread *thread_take(pid_t tid)
 		return NULL;
 	in_use++;
 	t->tid = tid;
-	t->clock_fd = -1;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		t->sampling_fd[i] = -1;
+	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		t->register_fd[i] = -1;
 	t->announced = false;
@@ -85,6 +87,7 @@ struct thread *thread_take(pid_t tid)
 void thread_abandon(struct thread *t)
 {
 	t->memory = NULL;
+	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
 	thread_recycle(t);
 }
 
@@ -95,6 +98,8 @@ void thread_recycle(struct thread *t)
 	if (t->memory)
 		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
 	t->memory = NULL;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		perf_ring_unmap(&t->sampling_ring[i]);
 	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
 }

@@ -23,18 +23,23 @@
 #include "attach/agent/stack.h"
 #include "attach/agent/watchpoint.h"
 #include "common/perf_events.h"
+#include "common/perf_ring.h"
 #include "proto/jxperf.pb-c.h"
 
 #define THREADS_MAX 4096u
 
-/* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. */
-#define THREAD_ROLE_CLOCK     0u
+/* Sampling events of one thread. */
+#define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
+
+/* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. All sampling events share one: the
+ * handler looks at all of them. */
+#define THREAD_ROLE_SAMPLING  0u
 #define THREAD_ROLE_REGISTER  1u
 #define THREAD_ROLE_CALIBRATE 15u
 
 enum thread_state {
 	THREAD_FREE,
-	THREAD_CLOCK,  /* ticks are counted; no registers yet, so an idle thread costs one event */
+	THREAD_CLOCK,  /* sampling events only; no registers yet, so an idle thread costs little */
 	THREAD_WANTED, /* the handler saw Java code and asks for registers */
 	THREAD_READY,  /* registers open, ring and frames allocated */
 	THREAD_FAILED, /* registers could not be opened: ticks are ignored */
@@ -53,7 +58,8 @@ struct thread {
 	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
 	_Atomic bool disarm;         /* a request to drop what the registers watch */
 	pid_t tid;
-	int clock_fd;
+	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler; clock has one */
+	struct perf_ring sampling_ring[SAMPLING_EVENTS]; /* hardware samplers; the handler reads */
 	int register_fd[PERF_DEBUG_REGISTERS];
 	struct thread_memory *memory;
 	size_t memory_bytes;
@@ -101,7 +107,7 @@ struct thread *thread_take(pid_t tid);
 void thread_recycle(struct thread *t);
 
 /* The same for an entry whose handler did not return in time (its thread is stopped by a debugger,
- * say): its memory is left to it for good. */
+ * say): its memory and rings are left to it for good. */
 void thread_abandon(struct thread *t);
 
 /* Allocates ring and frames. 0 or -ENOMEM. */

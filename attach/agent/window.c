@@ -49,11 +49,42 @@ struct window {
 
 /* ---------------------------------------------------------------- preparation */
 
+static void take_event(const Jxp__HardwareEvent *from, struct perf_hardware_event *to)
+{
+	*to = (struct perf_hardware_event){
+	    .type = from->type,
+	    .precise_ip = from->precise_ip,
+	    .config = from->config,
+	    .config1 = from->config1,
+	    .config2 = from->config2,
+	    .user_only = from->user_only,
+	    .access = from->access == JXP__HARDWARE_EVENT__ACCESS__LOADS    ? PERF_ACCESS_LOADS
+		      : from->access == JXP__HARDWARE_EVENT__ACCESS__STORES ? PERF_ACCESS_STORES
+									    : PERF_ACCESS_ANY};
+}
+
+static int take_sampler(const Jxp__WindowStart *start, struct err *err)
+{
+	bool clock = start->sampler == JXP__SAMPLER__SAMPLER_CLOCK;
+	bool hardware = start->sampler == JXP__SAMPLER__SAMPLER_PEBS ||
+			start->sampler == JXP__SAMPLER__SAMPLER_IBS;
+
+	settings.period = clock ? start->period_ns : start->event_period;
+	if ((!clock && !hardware) || hardware != (start->n_events > 0) || settings.period == 0 ||
+	    start->n_events > PERF_HARDWARE_EVENTS)
+		return err_set(err, EINVAL,
+			       "the daemon asked for a sampler that this agent does not have");
+	settings.event_count = (unsigned)start->n_events;
+	for (unsigned i = 0; i < settings.event_count; i++)
+		take_event(start->events[i], &settings.events[i]);
+	return 0;
+}
+
 static int take_settings(const Jxp__WindowStart *start, struct err *err)
 {
 	if (start->n_kinds == 0 || start->n_kinds > KINDS_MAX || start->registers < 1 ||
 	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
-	    start->max_frames > MAX_FRAMES_LIMIT || start->period_ns == 0)
+	    start->max_frames > MAX_FRAMES_LIMIT)
 		return err_set(err, EINVAL,
 			       "the daemon asked for a window outside the agent's limits");
 	if (!(start->budget > 0 && start->budget <= 1))
@@ -61,8 +92,6 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 		    err, EINVAL,
 		    "the daemon asked for a budget of %g of the target's CPU time: 0 to 1",
 		    start->budget);
-	if (start->sampler != JXP__SAMPLER__SAMPLER_CLOCK)
-		return err_set(err, EINVAL, "this agent has the clock sampler only");
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		if (start->kinds[i] < JXP__KIND__KIND_DEAD_STORE ||
 		    start->kinds[i] > JXP__KIND__KIND_SILENT_LOAD)
@@ -73,8 +102,7 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	settings.kind_count = (unsigned)start->n_kinds;
 	settings.registers = start->registers;
 	settings.max_frames = start->max_frames;
-	settings.period_ns = start->period_ns;
-	return 0;
+	return take_sampler(start, err);
 }
 
 /* The context table is one mapping for the life of the process; between windows its pages go back.
@@ -212,7 +240,7 @@ static const struct vm_hooks hooks = {
 static int start_sampling(struct window *w, double fraction, struct err *err)
 {
 	uint64_t trap_cost_ns;
-	int r = signals_install(&sampler_clock);
+	int r = signals_install(settings.event_count ? &sampler_hardware : &sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
@@ -224,7 +252,7 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, fraction, settings.period_ns, trap_cost_ns);
+	budget_start(&w->budget, fraction, settings.period, trap_cost_ns, settings.event_count > 0);
 	r = add_all_threads(w, err);
 	if (r == 0 && w->monitor.totals[JXP__COUNTER__COUNTER_THREADS] == 0)
 		return err_set(err, EPERM,
@@ -248,8 +276,8 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
 	budget_cost(&w->budget, counters, &cost);
 	period = budget_period(&w->budget, counters, &cost);
-	if (period != settings.period_ns) {
-		settings.period_ns = period;
+	if (period != settings.period) {
+		settings.period = period;
 		monitor_set_period(&w->monitor, period);
 	}
 	return drain_flush(w->drain, counters, &cost);

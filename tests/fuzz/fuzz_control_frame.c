@@ -47,16 +47,12 @@ int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_f
 	return 1;
 }
 
-int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
-			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
-			    broker_reply_fn fn, void *arg)
+int broker_client_perf_open(struct broker_client *client, pid_t pid,
+			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
-	(void)namespace_tid;
-	(void)clock_period_ns;
-	(void)breakpoints;
-	(void)sig_data;
+	(void)asked;
 	(void)fn;
 	(void)arg;
 	return -EPIPE;

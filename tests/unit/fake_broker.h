@@ -40,19 +40,15 @@ int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_f
 	return fake_broker.attach_id;
 }
 
-int broker_client_perf_open(struct broker_client *client, pid_t pid, pid_t namespace_tid,
-			    uint64_t clock_period_ns, uint32_t breakpoints, uint64_t sig_data,
-			    broker_reply_fn fn, void *arg)
+int broker_client_perf_open(struct broker_client *client, pid_t pid,
+			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
-	(void)clock_period_ns;
-	(void)breakpoints;
-	(void)sig_data;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;
 	fake_broker.perf_id = ++fake_broker.last_id;
-	fake_broker.perf_tid = namespace_tid;
+	fake_broker.perf_tid = (pid_t)asked->tid;
 	fake_broker.perf_fn = fn;
 	fake_broker.perf_arg = arg;
 	return fake_broker.perf_id;

@@ -37,7 +37,8 @@ static void what_is_not_said_has_the_documented_default(void **state)
 	assert_int_equal(check(&r), 0);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		assert_true(settings.kinds[kind]);
-	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_int_not_equal(settings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
+	assert_true(settings.sampler_reason[0]);
 	assert_int_equal(settings.period_ns, 5 * NS_PER_MS);
 	assert_float_equal(settings.budget, 0.01, 0);
 	assert_int_equal(settings.registers, 4);
@@ -134,11 +135,11 @@ static void samplers_of_other_machines_are_refused_with_the_one_that_works(void 
 
 	(void)state;
 	r.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	if (check(&r) == 0) /* No machine has both. */
+		r.sampler = JXP__SAMPLER__SAMPLER_IBS;
 	assert_int_equal(check(&r), -EOPNOTSUPP);
-	assert_non_null(strstr(err.message, "'pebs'"));
-	assert_non_null(strstr(err.message, "clock"));
-	r.sampler = JXP__SAMPLER__SAMPLER_IBS;
-	assert_int_equal(check(&r), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "does not work here"));
+	assert_non_null(strstr(err.message, "--sampler clock"));
 	r.sampler = (Jxp__Sampler)12;
 	assert_int_equal(check(&r), -EINVAL);
 }

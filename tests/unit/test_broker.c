@@ -198,7 +198,7 @@ static void unknown_operations_are_refused(void **state)
 
 static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 {
-	struct broker_request bad[5];
+	struct broker_request bad[6];
 
 	(void)state;
 	start_broker("ok");
@@ -208,7 +208,8 @@ static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 	bad[1].breakpoints = 1;
 	bad[2].clock_period_ns = 1;
 	bad[3].sig_data = 1;
-	bad[4].reserved = 1;
+	bad[4].hardware_event = 1;
+	bad[5].event_period = 1;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(ask(&bad[i]), EINVAL);
 }
@@ -239,7 +240,7 @@ static void events_of_a_process_that_was_never_attached_to_are_refused(void **st
 
 static void events_out_of_range_are_refused(void **state)
 {
-	struct broker_request bad[7];
+	struct broker_request bad[11];
 
 	(void)state;
 	start_broker("ok");
@@ -249,12 +250,20 @@ static void events_out_of_range_are_refused(void **state)
 	bad[0].clock_period_ns = 1;
 	bad[1].clock_period_ns = UINT64_MAX;
 	bad[2].breakpoints = 1;
-	for (size_t i = 3; i < 7; i++)
+	for (size_t i = 3; i < 11; i++)
 		bad[i] = breakpoint_request(1);
 	bad[3].breakpoints = 0;
 	bad[4].breakpoints = 5;
 	bad[5].namespace_tid = 0;
 	bad[6].namespace_tid = -1;
+	bad[7].hardware_event = 1; /* and a breakpoint */
+	bad[8].event_period = 1000000;
+	for (size_t i = 9; i < 11; i++)
+		bad[i].breakpoints = 0;
+	bad[9].hardware_event = 3; /* no selection has so many */
+	bad[9].event_period = 1000000;
+	bad[10].hardware_event = 1;
+	bad[10].event_period = 1; /* too often, where there is such an event at all */
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(ask(&bad[i]), EINVAL);
 }

@@ -159,9 +159,13 @@ static void descriptors_that_are_not_taken_are_closed(void **state)
 
 static void requests_of_a_process_not_attached_to_are_answered_with_the_reason(void **state)
 {
+	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+
 	(void)state;
 	start("ok");
-	assert_true(broker_client_perf_open(client, target, target, 0, 4, 0, on_reply, &seen) > 0);
+	asked.tid = (uint32_t)target;
+	asked.breakpoints = 4;
+	assert_true(broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, EPERM);
 	assert_true(strlen(seen.message) > 0);
@@ -202,11 +206,14 @@ static void release_cancels_a_running_attach(void **state)
 
 static void pending_requests_are_bounded(void **state)
 {
+	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
 	int sent = 0;
 
 	(void)state;
 	start("ok");
-	while (broker_client_perf_open(client, target, target, 1000000, 0, 0, on_reply, &seen) > 0)
+	asked.tid = (uint32_t)target;
+	asked.clock_period_ns = 1000000;
+	while (broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0)
 		sent++;
 	assert_int_equal(sent, BROKER_PENDING_MAX);
 	assert_int_equal(broker_client_attach(client, target, on_reply, &seen), -EAGAIN);

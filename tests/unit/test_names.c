@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "daemon/names.h"
-#include "daemon/sampler.h"
 
 static void every_value_has_its_word(void **state)
 {
@@ -41,23 +40,12 @@ static void every_counter_is_named_after_its_protocol_name(void **state)
 	}
 }
 
-static void auto_is_the_clock_where_nothing_better_works(void **state)
-{
-	Jxp__Sampler chosen = JXP__SAMPLER__SAMPLER_AUTO;
-
-	(void)state;
-	assert_int_equal(sampler_choose(JXP__SAMPLER__SAMPLER_AUTO, &chosen, NULL), 0);
-	assert_int_equal(chosen, JXP__SAMPLER__SAMPLER_CLOCK);
-	assert_non_null(strstr(sampler_note(chosen), "weighted by time"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_value_has_its_word),
 	    cmocka_unit_test(values_out_of_range_are_unknown),
 	    cmocka_unit_test(every_counter_is_named_after_its_protocol_name),
-	    cmocka_unit_test(auto_is_the_clock_where_nothing_better_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,7 @@ static struct window *crafted_window(void)
 {
 	struct window_settings settings = {.kinds = {false, true, true, true},
 					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .sampler_reason = "it was asked for",
 					   .period_ns = 5 * NS_PER_MS,
 					   .duration_ns = 30 * NS_PER_S,
 					   .budget = 0.01,
@@ -67,7 +68,7 @@ static struct window *crafted_window(void)
 	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
 	sample.batch.cpu_ns = 29 * NS_PER_S;
 	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
-	sample.batch.period_ns = 8 * NS_PER_MS;
+	sample.batch.period = 8 * NS_PER_MS;
 	intake_init(&intake, w);
 	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
 	intake_release(&intake);

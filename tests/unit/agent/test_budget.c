@@ -38,7 +38,7 @@ static void a_few_ticks_change_nothing(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000);
+	budget_start(&b, 0.01, 2 * MS, 12000, false);
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
 }
 
@@ -52,12 +52,45 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000);
+	budget_start(&b, 0.01, 2 * MS, 12000, false);
 	/* 8 ms of handlers and 12 ms of traps in 100 ticks: 200 us each. */
 	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
 	b.next_change_ns = 0;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 100000;
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
+}
+
+static void operations_are_scaled_by_what_they_cost(void **state)
+{
+	(void)state;
+	assert_int_equal(budget_operations_for(5000000, 0.02, 0.01, 5000000), 10000000);
+	assert_int_equal(budget_operations_for(40000000, 0.005, 0.01, 5000000), 20000000);
+}
+
+static void a_period_in_operations_is_bounded_as_are_its_steps(void **state)
+{
+	(void)state;
+	assert_int_equal(budget_operations_for(5000000, 0, 0.01, 5000000), 5000000);
+	assert_int_equal(budget_operations_for(5000000, 0.9, 0.01, 5000000), 40000000);
+	assert_int_equal(budget_operations_for(40000000, 0, 0.01, 1000000), 5000000);
+	assert_int_equal(budget_operations_for(UINT64_C(900000000), 0.9, 0.01, 1000000),
+			 1000000 * (uint64_t)BUDGET_OPERATIONS_MAX);
+}
+
+static void operations_follow_the_cost_since_the_last_change(void **state)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
+	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 40 * MS};
+	struct window_cost cost = {.cpu_ns = 1000 * MS};
+	struct budget b;
+
+	(void)state;
+	budget_start(&b, 0.01, 5000000, 0, true);
+	assert_int_equal(budget_period(&b, counters, &cost), 20000000); /* 4% of 1% */
+	b.next_change_ns = 0;
+	cost.cpu_ns += 1000 * MS;
+	counters[JXP__COUNTER__COUNTER_HANDLER_NS] += 5 * MS; /* now 0.5%: the 4% are past */
+	assert_int_equal(budget_period(&b, counters, &cost), 10000000);
 }
 
 int main(void)
@@ -68,6 +101,9 @@ int main(void)
 	    cmocka_unit_test(the_period_is_bounded),
 	    cmocka_unit_test(a_few_ticks_change_nothing),
 	    cmocka_unit_test(an_expensive_window_slows_down_and_recovers),
+	    cmocka_unit_test(operations_are_scaled_by_what_they_cost),
+	    cmocka_unit_test(a_period_in_operations_is_bounded_as_are_its_steps),
+	    cmocka_unit_test(operations_follow_the_cost_since_the_last_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
