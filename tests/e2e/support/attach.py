@@ -90,7 +90,7 @@ def attach(pid, bundle, *options, timeout_ms=10000):
 def assert_attaches(jvm, bundle):
     status, text = attach(jvm.pid, bundle)
     assert (status, text) == (0, f"the agent of process {jvm.pid} is connected"), text
-    assert leftovers(jvm.pid) == []
+    assert not leftovers(jvm.pid), leftovers(jvm.pid)
 
 
 def assert_refused(jvm, bundle, *words, **options):
@@ -101,7 +101,7 @@ def assert_refused(jvm, bundle, *words, **options):
     assert text.startswith("jxperf-attach: ") and "\n" not in text, text
     for word in words:
         assert word in text, text
-    assert leftovers(jvm.pid) == []
+    assert not leftovers(jvm.pid), leftovers(jvm.pid)
     assert jvm.output() == before, jvm.output()
     assert jvm.alive()
     return text
