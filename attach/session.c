@@ -119,6 +119,7 @@ static int open_listener(struct session *s, struct err *err)
 
 	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	target_fs_self_path(address.sun_path, s->dir.fd, PRIVATE_DIR_SOCKET);
+	fd_refuse_descriptors(s->listener); /* Accepted sockets inherit it. */
 	if (s->listener < 0 ||
 	    bind(s->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(s->listener, 1) < 0)

@@ -7,6 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 void fd_close_all(int *fds, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -24,6 +28,13 @@ int fd_set_nonblocking(int fd, bool on)
 		return -errno;
 	flags = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
 	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+void fd_refuse_descriptors(int socket)
+{
+	int off = 0;
+
+	(void)setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 }
 
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t fd_count)
@@ -78,16 +89,17 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
 		struct cmsghdr align;
 	} control;
 	struct iovec iov = {.iov_base = bytes, .iov_len = size};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control.bytes,
-			     .msg_controllen = sizeof(control.bytes)};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	size_t wanted = *fd_count;
 	int all[FD_PASS_MAX];
 	size_t received;
 	ssize_t n;
 
 	*fd_count = 0;
+	if (wanted > 0) {
+		msg.msg_control = control.bytes;
+		msg.msg_controllen = sizeof(control.bytes);
+	}
 	do {
 		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);

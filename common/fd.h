@@ -18,13 +18,20 @@ void fd_close_all(int *fds, size_t count);
 
 int fd_set_nonblocking(int fd, bool on);
 
+/* Makes the kernel refuse (EPERM, to the sender) messages with descriptors to this Unix socket, or to
+ * those a listening one accepts. Receiving one that nobody wants means closing it, and a close may
+ * wait as long as its sender likes: TCP with SO_LINGER, a FUSE file. Does nothing before Linux 6.16;
+ * fd_recv refuses them there. */
+void fd_refuse_descriptors(int socket);
+
 /* Sends size bytes in one sendmsg, with the descriptors attached to the first byte. The caller
  * keeps its own copies. Returns the bytes sent or -errno (SIGPIPE is never raised). */
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t fd_count);
 
 /* Receives up to size bytes and up to *fd_count descriptors, which the caller then owns; they are
  * close-on-exec. *fd_count becomes the number received. A message that carried more descriptors
- * than asked for is refused with -EMSGSIZE and all of them are closed. Returns the bytes received,
+ * than asked for is refused with -EMSGSIZE and all of them are closed; with *fd_count 0 the kernel
+ * drops them before they are ours, which no file system is asked about. Returns the bytes received,
  * 0 at end of stream, or -errno; on failure nothing is owned and *fd_count is 0. */
 ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 

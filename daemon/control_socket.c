@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 
 #define BACKLOG 16
 
@@ -68,6 +69,7 @@ int control_socket_listen(const char *path, struct err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a socket");
+	fd_refuse_descriptors(fd); /* Before a client's first message can be on its way. */
 	mask = umask(0117); /* The socket must never be open to more, not even for a moment. */
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	(void)umask(mask); /* Always succeeds. */

@@ -196,6 +196,7 @@ int stream_new(struct stream **out, uv_loop_t *loop, int fd, const struct stream
 	r = fd_set_nonblocking(fd, true);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot make a socket non-blocking");
+	fd_refuse_descriptors(fd);
 	r = uv_poll_init(loop, &s->poll, fd);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch a socket");

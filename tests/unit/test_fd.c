@@ -96,6 +96,21 @@ static void descriptors_nobody_asked_for_are_refused_and_closed(void **state)
 	fd_close_all(sent, 3);
 }
 
+static void without_room_for_descriptors_the_kernel_drops_them(void **state)
+{
+	struct pair *p = *state;
+	int pipe_ends[2];
+	size_t count = 0;
+	char byte;
+
+	assert_int_equal(pipe(pipe_ends), 0);
+	assert_int_equal(fd_send(p->ends[0], "x", 1, &pipe_ends[1], 1), 1);
+	(void)close(pipe_ends[1]);
+	assert_int_equal(fd_recv(p->ends[1], &byte, 1, NULL, &count), -EMSGSIZE);
+	assert_int_equal(read(pipe_ends[0], &byte, 1), 0); /* Nobody holds the writing end. */
+	(void)close(pipe_ends[0]);
+}
+
 /* SCM_RIGHTS as a hostile peer may send it: more than the control buffer of fd_recv holds. */
 static void more_descriptors_than_fit_are_refused_and_closed(void **state)
 {
@@ -204,6 +219,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(bytes_and_descriptors_arrive_together, setup, teardown),
 	    cmocka_unit_test_setup_teardown(the_sender_keeps_its_descriptors, setup, teardown),
 	    cmocka_unit_test_setup_teardown(descriptors_nobody_asked_for_are_refused_and_closed,
+					    setup, teardown),
+	    cmocka_unit_test_setup_teardown(without_room_for_descriptors_the_kernel_drops_them,
 					    setup, teardown),
 	    cmocka_unit_test_setup_teardown(more_descriptors_than_fit_are_refused_and_closed, setup,
 					    teardown),
