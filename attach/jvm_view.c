@@ -10,7 +10,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define READ_CHUNK_BYTES    16384u
 #define ARGUMENTS_MAX_BYTES (2u << 20) /* ARG_MAX's usual value */
@@ -84,12 +83,11 @@ void jvm_view_open(struct jvm_view *v, pid_t pid)
 static void read_perfdata(struct jvm_view *v)
 {
 	_cleanup_close_ int fd = -1;
-	struct stat st;
 
 	if (!v->maps.hsperfdata_path[0])
 		return;
-	fd = target_fs_open(v->root_fd, v->maps.hsperfdata_path, O_RDONLY | O_NOFOLLOW);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	fd = target_fs_open_file(v->root_fd, v->maps.hsperfdata_path, O_NOFOLLOW);
+	if (fd < 0)
 		return;
 	if (read_all(fd, &v->perfdata) < 0)
 		buffer_clear(&v->perfdata);

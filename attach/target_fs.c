@@ -39,18 +39,31 @@ int target_fs_open(int root_fd, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
+int target_fs_open_file(int dir_fd, const char *path, int flags)
 {
-	_cleanup_close_ int fd = target_fs_open(dir_fd, path, O_RDONLY);
-	size_t used = 0;
+	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH | (flags & O_NOFOLLOW));
+	char self[TARGET_FS_PROC_PATH_BYTES];
 	struct stat st;
+	int fd;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) < 0)
+	if (object < 0)
+		return object;
+	if (fstat(object, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EINVAL;
+	target_fs_self_path(self, object, NULL);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
+{
+	_cleanup_close_ int fd = target_fs_open_file(dir_fd, path, 0);
+	size_t used = 0;
+
+	if (fd < 0)
+		return fd;
 	while (used < size - 1) {
 		ssize_t n = read(fd, buffer + used, size - 1 - used);
 

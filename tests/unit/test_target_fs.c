@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -78,9 +80,23 @@ static void what_is_no_file_is_not_read_and_does_not_block(void **state)
 	assert_int_equal(target_fs_read(root, "directory", text, sizeof(text)), -EINVAL);
 	strcpy(address.sun_path, tree_path("socket"));
 	assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(target_fs_read(root, "socket", text, sizeof(text)), -ENXIO);
+	assert_int_equal(target_fs_read(root, "socket", text, sizeof(text)), -EINVAL);
 	(void)close(s);
 	assert_string_equal(text, "before");
+}
+
+static void what_is_no_file_is_not_even_opened(void **state)
+{
+	int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+
+	(void)state;
+	assert_int_equal(mkfifo(tree_path("fifo"), 0644), 0);
+	assert_true(inotify_add_watch(events, tree_path("fifo"), IN_OPEN) >= 0);
+	assert_int_equal(target_fs_read(root, "fifo", text, sizeof(text)), -EINVAL);
+	assert_int_equal(read(events, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	(void)close(events);
 }
 
 static void a_path_is_the_one_below_the_root(void **state)
@@ -169,6 +185,7 @@ int main(void)
 	    TEST(a_file_is_read_and_terminated),
 	    TEST(no_path_leads_out_of_the_root),
 	    TEST(what_is_no_file_is_not_read_and_does_not_block),
+	    TEST(what_is_no_file_is_not_even_opened),
 	    TEST(a_path_is_the_one_below_the_root),
 	    TEST(what_is_deleted_or_outside_has_no_path),
 	    TEST(only_the_whole_root_is_taken_off_a_path),
