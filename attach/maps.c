@@ -77,6 +77,15 @@ static void keep(char *to, struct slice path)
 	to[path.size] = '\0';
 }
 
+/* Is the line's mapping executable? What is only read, such as a file that a server sends, says
+ * nothing about what the process runs, and its name may be anybody's choice. */
+static bool executable(struct slice line)
+{
+	const char *perms = memchr(line.start, ' ', line.size);
+
+	return perms && perms + 3 < line.start + line.size && perms[3] == 'x';
+}
+
 static void scan_line(struct maps *out, struct slice line, const char *agent)
 {
 	struct slice path = line_path(line);
@@ -91,7 +100,7 @@ static void scan_line(struct maps *out, struct slice line, const char *agent)
 		keep(out->libjvm_path, path);
 	} else if (starts_with(name, "libj9vm")) {
 		out->openj9 = true;
-	} else if (equals(name, agent)) {
+	} else if (equals(name, agent) && executable(line)) {
 		keep(out->agent_path, path);
 	} else if (is_hsperfdata(directory, name)) {
 		keep(out->hsperfdata_path, path);

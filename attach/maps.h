@@ -19,7 +19,7 @@ struct maps {
 	bool openj9; /* ... and belongs to Eclipse OpenJ9, which has another attach protocol */
 	char libjvm_path[MAPS_PATH_BYTES];     /* "" when not mapped */
 	char hsperfdata_path[MAPS_PATH_BYTES]; /* the JVM's performance counters; "" when none */
-	char agent_path[MAPS_PATH_BYTES]; /* our agent, without " (deleted)"; "" when not mapped */
+	char agent_path[MAPS_PATH_BYTES]; /* our agent, without " (deleted)"; "" when not loaded */
 };
 
 /* text need not be terminated; a last line without newline counts. agent is the file name to look

@@ -26,7 +26,7 @@ static void map_file(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert(fd >= 0);
-	assert(mmap(NULL, MAP_BYTES, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED);
+	assert(mmap(NULL, MAP_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED);
 	(void)close(fd);
 }
 

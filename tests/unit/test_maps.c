@@ -64,6 +64,20 @@ static void a_deleted_agent_keeps_its_path(void **state)
 	assert_string_equal(m.agent_path, "/tmp/.jxperf-a b/" AGENT);
 }
 
+/* The target would be told to load it. */
+static void a_file_that_is_only_read_is_not_the_agent(void **state)
+{
+	struct maps m = scan("1-2 r--s 0 fe:00 1 /srv/upload/" AGENT "\n"
+			     "1-2 rw-p 0 fe:00 1 /srv/upload/" AGENT "\n");
+
+	(void)state;
+	assert_string_equal(m.agent_path, "");
+	m = scan("1-2 r--s 0 fe:00 1 /srv/upload/" AGENT "\n"
+		 "1-2 r--p 0 fe:00 2 /opt/jxperf/" AGENT "\n"
+		 "1-2 r-xp 0 fe:00 2 /opt/jxperf/" AGENT "\n");
+	assert_string_equal(m.agent_path, "/opt/jxperf/" AGENT);
+}
+
 static void an_upgraded_jdk_is_still_a_jvm(void **state)
 {
 	struct maps m = scan("1-2 r-xp 0 fe:00 1 /j/lib/server/libjvm.so (deleted)");
@@ -127,6 +141,7 @@ int main(void)
 	    cmocka_unit_test(openj9_is_told_by_its_library_beside_libjvm),
 	    cmocka_unit_test(other_programs_have_nothing),
 	    cmocka_unit_test(a_deleted_agent_keeps_its_path),
+	    cmocka_unit_test(a_file_that_is_only_read_is_not_the_agent),
 	    cmocka_unit_test(an_upgraded_jdk_is_still_a_jvm),
 	    cmocka_unit_test(performance_data_is_told_by_directory_and_number),
 	    cmocka_unit_test(malformed_lines_are_skipped),
