@@ -5,7 +5,8 @@
  *
  * Candidates, in order: /tmp, /var/tmp, /dev/shm, /run/user/UID, the working directory, $HOME.
  * Usable are those that the user may write to, whose socket path fits sockaddr_un, and, for a copy
- * of the bundle, that are not mounted noexec.
+ * of the bundle, that are not mounted noexec. None where another user could put something else in
+ * the directory's place: the JVM would load that.
  */
 #ifndef JXPERF_ATTACH_PRIVATE_DIR_H
 #define JXPERF_ATTACH_PRIVATE_DIR_H

@@ -160,6 +160,43 @@ static void an_unwritable_directory_is_refused(void **state)
 	assert_string_equal(err.message, "'/tmp' is not writable");
 }
 
+static void a_directory_whose_entries_others_may_replace_is_refused(void **state)
+{
+	static const mode_t open_to_others[] = {0777, 0775, 0757};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(open_to_others) / sizeof(open_to_others[0]); i++) {
+		assert_int_equal(chmod(tree_path("tmp"), open_to_others[i]), 0);
+		assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), -EPERM);
+		assert_string_equal(err.message,
+				    "other users can replace what is in '/tmp' (chmod +t)");
+	}
+	assert_int_equal(chmod(tree_path("tmp"), 01777), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), 0);
+}
+
+static void so_is_one_below_such_a_directory(void **state)
+{
+	(void)state;
+	tree_add_directory("shared");
+	tree_add_directory("shared/home");
+	assert_int_equal(chmod(tree_path("shared"), 0777), 0);
+	strcpy(target.home, "/shared/home");
+	assert_int_equal(private_dir_create(&dir, &target, HOME, true, &err), -EPERM);
+	assert_string_equal(err.message, "other users can replace what is in '/shared' (chmod +t)");
+}
+
+static void a_directory_of_another_user_is_refused(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Only root can give a directory away. */
+	assert_int_equal(chown(tree_path("tmp"), 65534, 65534), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), -EPERM);
+	assert_int_equal(chown(tree_path(""), 65534, 65534), 0); /* Root of a user namespace. */
+	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), 0);
+}
+
 static void a_probe_makes_nothing(void **state)
 {
 	char path[PRIVATE_DIR_PATH_BYTES];
@@ -186,6 +223,9 @@ int main(void)
 	    TEST(a_deleted_working_directory_is_passed_over),
 	    TEST(a_path_too_long_for_a_socket_is_refused),
 	    TEST(an_unwritable_directory_is_refused),
+	    TEST(a_directory_whose_entries_others_may_replace_is_refused),
+	    TEST(so_is_one_below_such_a_directory),
+	    TEST(a_directory_of_another_user_is_refused),
 	    TEST(a_probe_makes_nothing),
 	};
 
