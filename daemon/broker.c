@@ -25,9 +25,14 @@
 /* How long helpers get to clean up when the engine is gone. */
 #define SHUTDOWN_MS 2000
 
-enum entry_state { ENTRY_FREE, ENTRY_ATTACHING, ENTRY_ATTACHED };
+enum entry_state {
+	ENTRY_FREE,
+	ENTRY_ATTACHING,
+	ENTRY_ATTACHED,
+	ENTRY_STUCK, /* the attach failed, and its helper cannot be killed yet */
+};
 
-/* Invariant: helper is in use exactly while ATTACHING. */
+/* Invariant: helper is in use exactly while ATTACHING or STUCK. */
 struct entry {
 	enum entry_state state;
 	pid_t pid;
@@ -50,11 +55,21 @@ static struct entry *find(struct broker *b, pid_t pid)
 	return NULL;
 }
 
+static void free_if_reaped(struct entry *e)
+{
+	int status;
+
+	if (e->state == ENTRY_STUCK && broker_helper_reaped(&e->helper, &status))
+		e->state = ENTRY_FREE;
+}
+
 static struct entry *find_free(struct broker *b)
 {
-	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		free_if_reaped(&b->entries[i]);
 		if (b->entries[i].state == ENTRY_FREE)
 			return &b->entries[i];
+	}
 	return NULL;
 }
 
@@ -91,9 +106,17 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 	uint64_t ticks;
 	int r;
 
+	if (e)
+		free_if_reaped(e);
+	if (e && e->state == ENTRY_STUCK)
+		return err_set(
+		    err, EBUSY,
+		    "the last attempt to attach to process %d still hangs: a file system "
+		    "that the process uses does not answer",
+		    request->pid);
 	if (e && e->state == ENTRY_ATTACHED && !same_process(e))
 		e->state = ENTRY_FREE; /* It ended, and its pid was given to another. */
-	else if (e)
+	else if (e && e->state != ENTRY_FREE)
 		return err_set(err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that",
 			       request->pid,
 			       e->state == ENTRY_ATTACHED ? "already being profiled"
@@ -132,7 +155,7 @@ static void finish_attach(struct broker *b, struct entry *e)
 		cleanup_close(&fd);
 		fd = err_set(&err, ECANCELED, "attaching to process %d was cancelled", e->pid);
 	}
-	e->state = fd < 0 ? ENTRY_FREE : ENTRY_ATTACHED;
+	e->state = fd >= 0 ? ENTRY_ATTACHED : e->helper.pid ? ENTRY_STUCK : ENTRY_FREE;
 	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
 }
 
@@ -157,7 +180,7 @@ static void release(struct broker *b, pid_t pid)
 
 	if (e && e->state == ENTRY_ATTACHING)
 		broker_helper_cancel(&e->helper);
-	else if (e)
+	else if (e && e->state == ENTRY_ATTACHED)
 		e->state = ENTRY_FREE;
 }
 

@@ -11,12 +11,15 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define HELPER           "jxperf-attach"
 #define HELPER_FD        3
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
 #define PROBE_TIMEOUT_MS 3000
+#define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
 static void default_signals(sigset_t *set)
@@ -132,6 +135,35 @@ static int describe_death(pid_t target, int status, bool killed, struct err *err
 		       target, WEXITSTATUS(status));
 }
 
+bool broker_helper_reaped(struct broker_helper *h, int *status)
+{
+	pid_t r;
+
+	if (h->pid == 0)
+		return true;
+	do {
+		r = waitpid(h->pid, status, WNOHANG);
+	} while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return false;
+	h->pid = 0;
+	return true;
+}
+
+/* It has nothing left to do: it sends its result last, and closes the socket by ending. A process
+ * that is ending already keeps its own status. False when it does not end even so: a kill waits for
+ * a file system's answer, and the target may have mounted one (FUSE) that never gives it. */
+static bool end_process(struct broker_helper *h, int *status)
+{
+	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	(void)kill(h->pid, SIGKILL);
+	while (poll(&p, 1, REAP_MS) < 0 && errno == EINTR)
+		;
+	return broker_helper_reaped(h, status);
+}
+
 /* Takes what the helper sent, ends and reaps it. 0, with its descriptors in *fd and *fds, when it
  * reported success. It ran as the target's user, so nothing is taken for granted. */
 static int collect(struct broker_helper *h, struct attach_result *result, int *fd, size_t *fds,
@@ -145,11 +177,12 @@ static int collect(struct broker_helper *h, struct attach_result *result, int *f
 	n = n < 0 ? -errno : fd_recv(h->result_fd, result, sizeof(*result), fd, fds);
 	cleanup_close(&h->result_fd);
 	h->result_fd = -1;
-	/* It has nothing left to do: it sends its result last, and closes the socket by ending. A
-	 * process that is ending already keeps its own status. */
-	(void)kill(h->pid, SIGKILL);
-	while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (!end_process(h, &status))
+		return err_set(
+		    err, ETIMEDOUT,
+		    "the attach helper for process %d hangs and cannot be killed: a file "
+		    "system that the process uses does not answer",
+		    h->target);
 	if (n <= 0)
 		return describe_death(h->target, status, n == -EAGAIN, err);
 	result->message[sizeof(result->message) - 1] = '\0';

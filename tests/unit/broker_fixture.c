@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait",
+    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -60,6 +61,29 @@ static void wait_for_sigterm(int fd)
 	send_result(fd, EINTR, "interrupted", -1);
 }
 
+/* A process that is traced stays, as far as its parent can see, until its tracer has waited for it,
+ * whatever signal it got. */
+static void become_unreapable(int fd)
+{
+	pid_t self = getpid(), tracer;
+	int ready[2];
+	char byte;
+
+	assert(pipe(ready) == 0);
+	(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* Where there is Yama. */
+	tracer = fork();
+	assert(tracer >= 0);
+	if (tracer == 0) {
+		(void)close(fd);
+		assert(ptrace(PTRACE_SEIZE, self, 0, 0) == 0);
+		assert(write(ready[1], "r", 1) == 1);
+		(void)sleep(BROKER_FIXTURE_STUCK_S);
+		_exit(0);
+	}
+	assert(read(ready[0], &byte, 1) == 1);
+	send_result(fd, EPERM, "not today", -1);
+}
+
 static int helper(int fd, const char *behaviour)
 {
 	if (strcmp(behaviour, "ok") == 0)
@@ -76,6 +100,8 @@ static int helper(int fd, const char *behaviour)
 		send_result(fd, 0, "", -1);
 	else if (strcmp(behaviour, "wait") == 0)
 		wait_for_sigterm(fd);
+	else if (strcmp(behaviour, "stuck") == 0)
+		become_unreapable(fd);
 	else
 		assert(!"a behaviour of the list");
 	return 0;

@@ -9,12 +9,15 @@
  *   garbage  sends five bytes
  *   no-fd    reports success without a descriptor
  *   wait     waits for SIGTERM, then reports EINTR
+ *   stuck    refuses, but cannot be reaped for BROKER_FIXTURE_STUCK_S, killed or not
  */
 #ifndef JXPERF_TESTS_BROKER_FIXTURE_H
 #define JXPERF_TESTS_BROKER_FIXTURE_H
 
 #include <limits.h>
 #include <sys/types.h>
+
+#define BROKER_FIXTURE_STUCK_S 3
 
 /* Runs another role than the test's and exits, when argv asks for one. */
 void broker_fixture_main(int argc, char **argv);

@@ -310,6 +310,22 @@ static void a_helper_that_crashes_is_reported_as_such(void **state)
 	assert_true(says("killed by signal 9"));
 }
 
+/* As one in a file system of the target that never answers. */
+static void a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches(void **state)
+{
+	struct broker_request r = request(BROKER_ATTACH);
+
+	(void)state;
+	start_broker("stuck");
+	assert_int_equal(attach(), ETIMEDOUT);
+	assert_true(says("cannot be killed"));
+	assert_int_equal(attach(), EBUSY);
+	assert_true(says("still hangs"));
+	r.pid = getpid(); /* Another one is attempted. */
+	submit(&r);
+	assert_int_equal(receive(), ETIMEDOUT);
+}
+
 static void a_helper_without_a_result_is_reported_as_such(void **state)
 {
 	(void)state;
@@ -570,6 +586,7 @@ int main(int argc, char **argv)
 	    TEST(the_helpers_descriptor_is_handed_on),
 	    TEST(the_helpers_refusal_is_handed_on),
 	    TEST(a_helper_that_crashes_is_reported_as_such),
+	    TEST(a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches),
 	    TEST(a_helper_without_a_result_is_reported_as_such),
 	    TEST(a_helper_that_talks_nonsense_is_reported_as_such),
 	    TEST(a_bundle_without_helper_is_reported_as_such),
