@@ -32,9 +32,12 @@ void jvm_text_copy(char *to, size_t size, const char *from)
 
 	while (*from) {
 		size_t n = utf8_sequence((const unsigned char *)from);
-		bool plain = n > 1 || (n == 1 && !iscntrl((unsigned char)*from));
+		bool plain = n == 1 ? !iscntrl((unsigned char)*from) : n > 1;
 
-		if (n == 0)
+		/* U+0080 to U+009F are controls too: a terminal takes U+009B for ESC [. */
+		if (n == 2 && (unsigned char)from[0] == 0xc2 && (unsigned char)from[1] < 0xa0)
+			plain = false;
+		if (!plain)
 			n = 1;
 		if (used + n >= size)
 			break;

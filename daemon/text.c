@@ -39,7 +39,9 @@ size_t text_sanitize(char *to, size_t size, const char *from)
 
 	while (*p) {
 		size_t length = sequence_length(p);
-		bool printable = length > 1 || (length == 1 && *p >= ' ' && *p != 0x7f);
+		/* U+0080 to U+009F are controls too: a terminal takes U+009B for ESC [. */
+		bool printable = length == 1 ? *p >= ' ' && *p != 0x7f
+					     : length > 1 && !(p[0] == 0xc2 && p[1] < 0xa0);
 
 		if (!printable)
 			length = 1;

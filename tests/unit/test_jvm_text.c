@@ -17,6 +17,10 @@ static void control_characters_and_broken_utf8_become_question_marks(void **stat
 	(void)state;
 	jvm_text_copy(to, sizeof(to), "a\nb\033[1mc\x7f");
 	assert_string_equal(to, "a?b?[1mc?");
+	jvm_text_copy(to, sizeof(to),
+		      "\xc2\x9b"
+		      "31m\xc2\xa0");
+	assert_string_equal(to, "??31m\xc2\xa0");
 	jvm_text_copy(to, sizeof(to), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	assert_string_equal(to, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	jvm_text_copy(to, sizeof(to),

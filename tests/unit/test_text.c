@@ -36,6 +36,10 @@ static void control_characters_become_question_marks(void **state)
 {
 	(void)state;
 	assert_sanitized("a\nb\tc\x7f", "a?b?c?");
+	assert_sanitized("\xc2\x9b"
+			 "31m\xc2\x80\xc2\x9f",
+			 "??31m????");
+	assert_sanitized("\xc2\xa0\xc2\xb5", "\xc2\xa0\xc2\xb5");
 }
 
 static void modified_utf8_of_the_jvm_becomes_question_marks(void **state)
