@@ -95,6 +95,7 @@ class Daemon(Process):
             os.killpg(self.child.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass  # Nothing of it was left.
+        assert "Sanitizer" not in self.output(), self.output()
 
 
 class Client:
