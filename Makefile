@@ -31,6 +31,8 @@ all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/
 
 # What a failing rule half made is not taken for made.
 .DELETE_ON_ERROR:
+# Objects that only a chain of rules names are kept for the next build.
+.SECONDARY:
 
 # ---------------------------------------------------------------- sources
 COMMON	:= $(wildcard common/*.c)
