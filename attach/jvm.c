@@ -109,11 +109,38 @@ static bool attach_socket_exists(const struct jvm_view *v, pid_t namespace_pid)
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
+struct option_files {
+	const struct jvm_view *view;
+	const struct jvm_info *info;
+};
+
+/* Might a process with that user and group have read it? Other groups and ACLs are not asked. */
+static bool readable(const struct stat *st, const struct jvm_info *info)
+{
+	if (info->euid == 0)
+		return true;
+	if (st->st_uid == info->euid)
+		return st->st_mode & S_IRUSR;
+	return st->st_mode & (st->st_gid == info->egid ? S_IRGRP : S_IROTH);
+}
+
+/* A process can name any file on its command line, and what is in it is shown as the application's
+ * name. Only what its user may read anyway is read for it, whatever we may. */
 static ssize_t read_option_file(void *arg, const char *path, char *text, size_t size)
 {
-	const struct jvm_view *v = arg;
+	const struct option_files *files = arg;
+	const struct jvm_view *v = files->view;
+	int dir_fd = *path == '/' ? v->root_fd : v->cwd_fd;
+	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH);
+	struct stat st;
 
-	return target_fs_read(*path == '/' ? v->root_fd : v->cwd_fd, path, text, size);
+	if (object < 0)
+		return object;
+	if (fstat(object, &st) < 0)
+		return -errno;
+	if (!readable(&st, files->info))
+		return -EACCES;
+	return target_fs_read_opened(object, text, size);
 }
 
 /* The JVM's own record of its options, used when it was not cut. It also covers JVMs that another
@@ -133,9 +160,11 @@ static bool flags_from_perfdata(struct jvm_flags *flags, const struct jvm_view *
 }
 
 /* The options in effect, and the main class as the command line gives it ("" when it does not). */
-static void read_options(struct jvm_flags *flags, struct jvm_view *v, char *main, size_t size)
+static void read_options(struct jvm_flags *flags, const struct jvm_info *info,
+			 const struct jvm_view *v, char *main, size_t size)
 {
-	struct jvm_flags_reader reader = {read_option_file, v};
+	struct option_files files = {.view = v, .info = info};
+	struct jvm_flags_reader reader = {read_option_file, &files};
 	struct jvm_flags given;
 
 	jvm_flags_init(&given);
@@ -295,7 +324,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	describe_container(info);
 	info->same_mount_namespace = same_mount_namespace(info->pid);
 	jvm_view_read_jvm(v);
-	read_options(&flags, v, main, sizeof(main));
+	read_options(&flags, info, v, main, sizeof(main));
 	describe_name(info, v, main);
 	if (info->obstacle == JVM_NO_PERMISSION)
 		return;

@@ -39,15 +39,13 @@ int target_fs_open(int root_fd, const char *path, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-int target_fs_open_file(int dir_fd, const char *path, int flags)
+/* Opens the object itself, if it is a regular file, to be read. */
+static int reopen_file(int object)
 {
-	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH | (flags & O_NOFOLLOW));
 	char self[TARGET_FS_PROC_PATH_BYTES];
 	struct stat st;
 	int fd;
 
-	if (object < 0)
-		return object;
 	if (fstat(object, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -57,9 +55,16 @@ int target_fs_open_file(int dir_fd, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
+int target_fs_open_file(int dir_fd, const char *path, int flags)
 {
-	_cleanup_close_ int fd = target_fs_open_file(dir_fd, path, 0);
+	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH | (flags & O_NOFOLLOW));
+
+	return object < 0 ? object : reopen_file(object);
+}
+
+ssize_t target_fs_read_opened(int object, char *buffer, size_t size)
+{
+	_cleanup_close_ int fd = reopen_file(object);
 	size_t used = 0;
 
 	if (fd < 0)
@@ -77,6 +82,13 @@ ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
 	}
 	buffer[used] = '\0';
 	return (ssize_t)used;
+}
+
+ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)
+{
+	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH);
+
+	return object < 0 ? object : target_fs_read_opened(object, buffer, size);
 }
 
 static ssize_t descriptor_path(int fd, char *path, size_t size)

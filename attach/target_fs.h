@@ -33,6 +33,9 @@ int target_fs_open_file(int dir_fd, const char *path, int flags);
  * file). */
 ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size);
 
+/* The same for an object that target_fs_open has opened with O_PATH; it stays the caller's. */
+ssize_t target_fs_read_opened(int object, char *buffer, size_t size);
+
 /* A path as our /proc names it (maps, links), as the process with that root names it: a chrooted
  * one does not see what is above. 0 or -ENAMETOOLONG. */
 int target_fs_inside_root(int root_fd, const char *path, char *inside, size_t size);

@@ -13,6 +13,7 @@
 
 #define ROLE      "JXPERF_FAKE_JVM=" /* libraries, separated by colons */
 #define QUIT      "JXPERF_FAKE_JVM_QUIT=1"
+#define NOBODY    "JXPERF_FAKE_JVM_NOBODY=1"
 #define READY     3
 #define MAP_BYTES 4096
 
@@ -40,6 +41,8 @@ void fake_jvm_main(void)
 		map_file(l);
 	if (getenv("JXPERF_FAKE_JVM_QUIT"))
 		(void)signal(SIGQUIT, on_signal);
+	if (getenv("JXPERF_FAKE_JVM_NOBODY"))
+		assert(setgid(FAKE_JVM_NOBODY) == 0 && setuid(FAKE_JVM_NOBODY) == 0);
 	assert(write(READY, "x", 1) == 1);
 	(void)close(READY);
 	for (;;)
@@ -49,7 +52,7 @@ void fake_jvm_main(void)
 static void exec_fake(const struct fake_jvm *jvm, int ready)
 {
 	char role[1024] = ROLE;
-	const char *arguments[8] = {"java"}, *environment[4] = {role};
+	const char *arguments[8] = {"java"}, *environment[5] = {role};
 	int n = 1;
 
 	for (int i = 0; jvm->libraries[i]; i++) {
@@ -60,6 +63,8 @@ static void exec_fake(const struct fake_jvm *jvm, int ready)
 		arguments[i + 1] = jvm->options[i];
 	if (!jvm->ignores_sigquit)
 		environment[n++] = QUIT;
+	if (jvm->as_nobody)
+		environment[n++] = NOBODY;
 	if (jvm->environment)
 		environment[n++] = jvm->environment;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

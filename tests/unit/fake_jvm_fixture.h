@@ -8,11 +8,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define FAKE_JVM_NOBODY 65534
+
 struct fake_jvm {
 	const char *libraries[3]; /* files to map, NULL-terminated */
 	const char *options[5];   /* after "java", NULL-terminated */
 	const char *environment;  /* one "NAME=value", or NULL */
 	bool ignores_sigquit;     /* a JVM catches it */
+	bool as_nobody;           /* runs as FAKE_JVM_NOBODY; needs root */
 };
 
 /* Runs that role and does not return, when the program was started as a fake JVM. */

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/jvm.h"
@@ -309,6 +310,27 @@ static void option_files_are_read_through_the_targets_root(void **state)
 	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
 }
 
+static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **state)
+{
+	struct fake_jvm jvm = {.libraries = {tree_path("lib/server/libjvm.so")}, .as_nobody = true};
+	char option[256];
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Only root may read what others may not. */
+	tree_add_file("secret", "root:hash");
+	(void)snprintf(option, sizeof(option), "@%s", tree_path("secret"));
+	jvm.options[0] = option;
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_string_equal(info.name, "root:hash"); /* Readable by everyone so far. */
+	assert_int_equal(chmod(tree_path("secret"), 0600), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_null(strstr(info.name, "hash"));
+	fake_jvm_end(pid);
+}
+
 static void a_process_that_would_die_of_sigquit_is_refused(void **state)
 {
 	struct fake_jvm jvm = {
@@ -478,6 +500,7 @@ int main(void)
 	    TEST(an_unknown_version_is_tried),
 	    TEST(disabled_attaching_is_seen_wherever_it_is_said),
 	    TEST(option_files_are_read_through_the_targets_root),
+	    TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it),
 	    TEST(a_process_that_would_die_of_sigquit_is_refused),
 	    TEST(with_an_attach_socket_no_signal_is_needed),
 	    TEST(a_stopped_process_is_refused),
