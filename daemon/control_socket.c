@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/fd.h"
@@ -70,7 +71,8 @@ int control_socket_listen(const char *path, struct err *err)
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a socket");
 	fd_refuse_descriptors(fd); /* Before a client's first message can be on its way. */
-	mask = umask(0117); /* The socket must never be open to more, not even for a moment. */
+	/* The group is jxperf's own where root made it so; a user's may be everybody's. */
+	mask = umask(geteuid() == 0 ? 0117 : 0177); /* The socket must never be open to more, not even for a moment. */
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	(void)umask(mask); /* Always succeeds. */
 	if (r < 0)

@@ -48,7 +48,26 @@ static void a_new_socket_is_for_owner_and_group_only(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(stat(f->path, &st), 0);
 	assert_true(S_ISSOCK(st.st_mode));
-	assert_int_equal(st.st_mode & 0777, 0660);
+	assert_int_equal(st.st_mode & 0777, geteuid() == 0 ? 0660 : 0600);
+	(void)close(fd);
+}
+
+static void a_users_socket_is_not_for_its_group(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	struct stat st;
+	int fd;
+
+	if (geteuid() != 0)
+		skip(); /* The test above says it. */
+	assert_int_equal(chown(f->directory, 65534, 65534), 0);
+	assert_int_equal(seteuid(65534), 0);
+	fd = control_socket_listen(f->path, &err);
+	assert_int_equal(seteuid(0), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
 	(void)close(fd);
 }
 
@@ -110,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(a_new_socket_is_for_owner_and_group_only, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_users_socket_is_not_for_its_group, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_socket_that_somebody_answers_on_is_left_alone, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_stale_socket_is_replaced, set_up, tear_down),
