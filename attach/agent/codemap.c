@@ -113,6 +113,16 @@ static _Atomic uint32_t *segment(uint64_t address)
 			  SEGMENT_SHIFT];
 }
 
+/* For handlers, which hold no lock: a handler that was stopped for long may find the map cleared,
+ * and low changed, since it looked. The mapping itself stays and its size does not change. */
+static _Atomic uint32_t *find_segment(uint64_t address)
+{
+	uint64_t low = atomic_load_explicit(&map.low, memory_order_relaxed);
+	uint64_t i = (address - low) >> SEGMENT_SHIFT;
+
+	return i < map.index_bytes / sizeof(uint32_t) ? &map.index[i] : NULL;
+}
+
 static uint32_t slot_take(void)
 {
 	uint32_t number = map.free_list;
@@ -246,11 +256,12 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 {
 	uint32_t number;
 	uint64_t start, size_and_type, debug_pcs;
+	_Atomic uint32_t *entry;
 	struct slot *slot;
 
-	if (!codemap_covers(address))
+	if (!codemap_covers(address) || !(entry = find_segment(address)))
 		return false;
-	number = atomic_load_explicit(segment(address), memory_order_acquire);
+	number = atomic_load_explicit(entry, memory_order_acquire);
 	if (!number)
 		return false;
 	slot = &map.slots[number - 1];
@@ -264,7 +275,7 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	out->debug_pcs = map.debug_pcs + (debug_pcs >> 32);
 	out->debug_pc_count = (uint32_t)debug_pcs;
 	/* Replaced under our eyes: the slot was released, or its segment renamed. */
-	if (start == 0 || atomic_load_explicit(segment(address), memory_order_acquire) != number ||
+	if (start == 0 || atomic_load_explicit(entry, memory_order_acquire) != number ||
 	    atomic_load_explicit(&slot->start, memory_order_acquire) != start)
 		return false;
 	return address >= start && address - start < out->size;
