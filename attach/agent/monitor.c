@@ -38,8 +38,7 @@ static struct thread *find(pid_t tid)
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
 
-		if (atomic_load(&t->state) != THREAD_FREE && t->tid == tid &&
-		    !atomic_load(&t->ended))
+		if (thread_is_used(t) && t->tid == tid && !atomic_load(&t->ended))
 			return t;
 	}
 	return NULL;
@@ -244,7 +243,7 @@ int monitor_update(struct monitor *m)
 		struct thread *t = thread_at(i);
 		uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
 
-		if (state == THREAD_FREE)
+		if (!thread_is_used(t))
 			continue;
 		if (atomic_load(&t->ended))
 			r = retire(m, t);
@@ -267,7 +266,7 @@ void monitor_thread_ended(pid_t tid)
 void monitor_close_events(struct monitor *m)
 {
 	for (unsigned i = 0; i < threads_used(); i++)
-		if (atomic_load(&thread_at(i)->state) != THREAD_FREE)
+		if (thread_is_used(thread_at(i)))
 			close_events(m, thread_at(i));
 }
 
@@ -278,7 +277,7 @@ int monitor_finish(struct monitor *m)
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
 
-		if (atomic_load(&t->state) == THREAD_FREE)
+		if (!thread_is_used(t))
 			continue;
 		if (atomic_load(&t->in_handler))
 			thread_abandon(t);
@@ -318,7 +317,7 @@ void monitor_counters(const struct monitor *m, uint64_t *counters)
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
 
-		if (atomic_load(&t->state) == THREAD_FREE)
+		if (!thread_is_used(t))
 			continue;
 		for (unsigned c = 0; c < JXP__COUNTER__COUNTER_MAX; c++)
 			counters[c] += atomic_load_explicit(&t->counters[c], memory_order_relaxed);

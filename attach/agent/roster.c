@@ -24,7 +24,7 @@ int roster_open(void)
 		return -errno;
 	(void)pthread_mutex_lock(&lock);
 	queued = 0;
-	overflow = vm_dead = false;
+	overflow = false;
 	event_fd = fd;
 	(void)pthread_mutex_unlock(&lock);
 	return 0;
@@ -69,10 +69,9 @@ void roster_add(pid_t tid)
 void roster_vm_died(void)
 {
 	(void)pthread_mutex_lock(&lock);
-	if (event_fd >= 0) {
-		vm_dead = true;
+	vm_dead = true; /* For good, and also between roster_close and the end of the session. */
+	if (event_fd >= 0)
 		wake_locked();
-	}
 	(void)pthread_mutex_unlock(&lock);
 }
 

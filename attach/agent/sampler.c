@@ -26,7 +26,8 @@ bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
 		/* The session thread opens the registers and finds the stack by its pointer. */
 		atomic_store_explicit(&t->wanted_sp, (uint64_t)uc->uc_mcontext.gregs[REG_RSP],
 				      memory_order_relaxed);
-		atomic_store_explicit(&t->state, THREAD_WANTED, memory_order_release);
+		/* Unless the session thread gave the entry up meanwhile. */
+		(void)atomic_compare_exchange_strong(&t->state, &state, THREAD_WANTED);
 		return false;
 	}
 	if (state != THREAD_READY)

@@ -54,17 +54,36 @@ struct thread *thread_of_signal(uint64_t sig_data, unsigned *role)
 	return t;
 }
 
+static void release_memory(struct thread *t)
+{
+	if (t->memory)
+		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
+	t->memory = NULL;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		perf_ring_unmap(&t->sampling_ring[i]);
+}
+
+/* A handler that enters an abandoned entry from now on finds another generation. */
+static bool is_vacant(const struct thread *t)
+{
+	uint32_t state = atomic_load(&t->state);
+
+	return state == THREAD_FREE ||
+	       (state == THREAD_ABANDONED && atomic_load(&t->in_handler) == 0);
+}
+
 struct thread *thread_take(pid_t tid)
 {
 	struct thread *t = NULL;
 
 	for (unsigned i = 0; in_use < used && i < used && !t; i++)
-		if (atomic_load(&table[i].state) == THREAD_FREE)
+		if (is_vacant(&table[i]))
 			t = &table[i];
 	if (!t && used < THREADS_MAX)
 		t = &table[atomic_fetch_add(&used, 1)];
 	if (!t)
 		return NULL;
+	release_memory(t);
 	in_use++;
 	t->tid = tid;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
@@ -86,20 +105,18 @@ struct thread *thread_take(pid_t tid)
 
 void thread_abandon(struct thread *t)
 {
-	t->memory = NULL;
-	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
-	thread_recycle(t);
+	/* Its handler goes on with memory and rings: neither is taken away or given to another
+	 * thread. */
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	in_use--;
+	atomic_store(&t->state, THREAD_ABANDONED);
 }
 
 void thread_recycle(struct thread *t)
 {
 	/* Late signals compare generations; taking the entry again changes it. */
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
-	if (t->memory)
-		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
-	t->memory = NULL;
-	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
-		perf_ring_unmap(&t->sampling_ring[i]);
+	release_memory(t);
 	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
 }

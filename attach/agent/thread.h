@@ -43,6 +43,7 @@ enum thread_state {
 	THREAD_WANTED, /* the handler saw Java code and asks for registers */
 	THREAD_READY,  /* registers open, ring and frames allocated */
 	THREAD_FAILED, /* registers could not be opened: ticks are ignored */
+	THREAD_ABANDONED, /* not in use, but a handler may still run in it */
 };
 
 /* Memory of a thread that runs Java code; one mapping. */
@@ -87,6 +88,14 @@ static inline void thread_count(struct thread *t, Jxp__Counter counter, uint64_t
 	atomic_store_explicit(&t->counters[counter], old + n, memory_order_relaxed);
 }
 
+/* Does the entry stand for a thread that is profiled? */
+static inline bool thread_is_used(const struct thread *t)
+{
+	uint32_t state = atomic_load(&t->state);
+
+	return state != THREAD_FREE && state != THREAD_ABANDONED;
+}
+
 /* Reserves the table once per process. 0 or -ENOMEM. */
 int threads_init(void);
 
@@ -107,7 +116,7 @@ struct thread *thread_take(pid_t tid);
 void thread_recycle(struct thread *t);
 
 /* The same for an entry whose handler did not return in time (its thread is stopped by a debugger,
- * say): its memory and rings are left to it for good. */
+ * say): entry, memory and rings stay as they are until it has returned. */
 void thread_abandon(struct thread *t);
 
 /* Allocates ring and frames. 0 or -ENOMEM. */
