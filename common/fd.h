@@ -18,10 +18,10 @@ void fd_close_all(int *fds, size_t count);
 
 int fd_set_nonblocking(int fd, bool on);
 
-/* Makes the kernel refuse (EPERM, to the sender) messages with descriptors to this Unix socket, or to
- * those a listening one accepts. Receiving one that nobody wants means closing it, and a close may
- * wait as long as its sender likes: TCP with SO_LINGER, a FUSE file. Does nothing before Linux 6.16;
- * fd_recv refuses them there. */
+/* Makes the kernel refuse (EPERM, to the sender) messages with descriptors to this Unix socket, or
+ * to those a listening one accepts. Receiving one that nobody wants means closing it, and a close
+ * may wait as long as its sender likes: TCP with SO_LINGER, a FUSE file. Does nothing before
+ * Linux 6.16; fd_recv refuses them there. */
 void fd_refuse_descriptors(int socket);
 
 /* Sends size bytes in one sendmsg, with the descriptors attached to the first byte. The caller

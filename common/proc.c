@@ -122,6 +122,17 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	return 0;
 }
 
+bool proc_self_has_seccomp_filter(void)
+{
+	char text[PROC_STATUS_BYTES] = "";
+	const char *mode;
+
+	if (proc_read("/proc/self/status", text, sizeof(text)) < 0)
+		return true;
+	mode = status_field(text, "Seccomp");
+	return mode && last_number(mode) == 2;
+}
+
 /* Reads a stat file and returns its text after the command name, which may hold anything. */
 static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char **fields)
 {

@@ -35,6 +35,10 @@ static inline bool proc_catches_signal(const struct proc_status *s, int signal)
 	return s->caught_signals & (UINT64_C(1) << (signal - 1));
 }
 
+/* Is a seccomp filter on this process (mode 2 in /proc/self/status)? Its action on a forbidden
+ * system call may be to kill. True when it cannot be told. */
+bool proc_self_has_seccomp_filter(void);
+
 /* User and system CPU time of a process or thread (tid 0: process) in nanoseconds, at the kernel's
  * tick resolution (/proc/PID/stat utime + stime). 0 or -errno. */
 int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds);

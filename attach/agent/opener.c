@@ -67,7 +67,8 @@ static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, 
 	if (r == 0)
 		r = await_reply(o);
 	if (r < 0)
-		return r;
+		return -EPIPE; /* Whatever it was, the stream is out of step: the session is over.
+				*/
 	r = -r;
 	got = link_take_fds(o->link, fds, count);
 	if (r == 0 && got != count)

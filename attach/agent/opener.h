@@ -19,7 +19,7 @@
 
 struct opener {
 	struct link *link;
-	bool through_daemon; /* set for good once the kernel refuses us */
+	bool through_daemon; /* under seccomp from the start, else once the kernel refuses us */
 	bool stop_seen;      /* a WindowStop came while a reply was waited for */
 };
 

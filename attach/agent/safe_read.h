@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Chooses the means: process_vm_readv, or /proc/self/mem where a seccomp filter forbids it. 0 or
+/* Chooses the means: process_vm_readv, or /proc/self/mem under a seccomp filter. 0 or
  * -errno when neither works. */
 int safe_read_init(void);
 

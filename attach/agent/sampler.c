@@ -3,17 +3,6 @@
 #include "attach/agent/search.h"
 #include "attach/agent/thread.h"
 
-/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
- * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it. */
-#define STACK_RESERVE_BYTES (32u * 1024u)
-
-static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
-{
-	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
-
-	return t->stack_low && sp >= t->stack_low && sp - t->stack_low < STACK_RESERVE_BYTES;
-}
-
 bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
 {
 	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
@@ -30,13 +19,7 @@ bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
 		(void)atomic_compare_exchange_strong(&t->state, &state, THREAD_WANTED);
 		return false;
 	}
-	if (state != THREAD_READY)
-		return false;
-	if (stack_is_low(t, uc)) {
-		thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
-		return false;
-	}
-	return true;
+	return state == THREAD_READY;
 }
 
 int sampler_take_register(struct thread *t)

@@ -39,12 +39,31 @@ static void enter_epoch(struct thread *t)
 	t->epoch = now;
 }
 
+/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
+ * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it;
+ * native code that touches watched memory may not. */
+#define STACK_RESERVE_BYTES (32u * 1024u)
+
+static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
+{
+	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+
+	return t->stack_low && sp >= t->stack_low && sp - t->stack_low < STACK_RESERVE_BYTES;
+}
+
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
-	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
+		if (stack_is_low(t, uc)) {
+			thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
+			if (reg < PERF_DEBUG_REGISTERS)
+				watchpoint_drop(t, reg, RECORD_ABANDONED);
+			return;
+		}
+	}
 	if (role == THREAD_ROLE_SAMPLING)
 		sampler_in_use->on_event(t, uc);
 	else if (reg >= PERF_DEBUG_REGISTERS)

@@ -364,7 +364,9 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 {
 	struct window w = {.vm = vm,
 			   .link = link,
-			   .opener = {.link = link, .through_daemon = start->open_through_daemon},
+			   .opener = {.link = link,
+				      .through_daemon = start->open_through_daemon ||
+							proc_self_has_seccomp_filter()},
 			   .deadline_ns = start->deadline_ns};
 	int r = prepare(&w, start, err);
 
