@@ -66,6 +66,15 @@ void roster_add(pid_t tid)
 	(void)pthread_mutex_unlock(&lock);
 }
 
+void roster_remove(pid_t tid)
+{
+	(void)pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < queued; i++)
+		if (queue[i] == tid)
+			queue[i--] = queue[--queued];
+	(void)pthread_mutex_unlock(&lock);
+}
+
 void roster_vm_died(void)
 {
 	(void)pthread_mutex_lock(&lock);

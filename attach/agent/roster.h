@@ -15,7 +15,8 @@ int roster_open(void);
 void roster_close(void);
 int roster_fd(void); /* readable when there is news */
 
-void roster_add(pid_t tid); /* any thread; a no-op while closed */
+void roster_add(pid_t tid);    /* any thread; a no-op while closed */
+void roster_remove(pid_t tid); /* it ended before it was taken */
 void roster_vm_died(void);
 
 /* Takes up to count started tids; *overflowed when some were dropped since the last call. */

@@ -231,9 +231,17 @@ static int add_news(struct window *w, struct err *err)
 	return r;
 }
 
+/* In the ending thread. One that ends before its events are opened must not be taken on: nothing
+ * would tell us of its end again. */
+static void thread_ended(pid_t tid)
+{
+	roster_remove(tid);
+	monitor_thread_ended(tid);
+}
+
 static const struct vm_hooks hooks = {
     .thread_started = roster_add,
-    .thread_ended = monitor_thread_ended,
+    .thread_ended = thread_ended,
     .vm_died = roster_vm_died,
 };
 
