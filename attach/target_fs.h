@@ -23,8 +23,8 @@ int target_fs_open_proc(pid_t pid, const char *entry);
  * FIFO must not stop us) are added to flags. A descriptor owned by the caller, or -errno. */
 int target_fs_open(int root_fd, const char *path, int flags);
 
-/* Opens a regular file to read it; flags are 0 or O_NOFOLLOW. Nothing else is opened, not even for a
- * moment: opening a device can have effects (a watchdog starts), and the target chose the path. A
+/* Opens a regular file to read it; flags are 0 or O_NOFOLLOW. Nothing else is opened, not even for
+ * a moment: opening a device can have effects (a watchdog starts), and the target chose the path. A
  * descriptor owned by the caller, or -errno (-EINVAL: not a regular file). */
 int target_fs_open_file(int dir_fd, const char *path, int flags);
 

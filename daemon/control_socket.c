@@ -72,7 +72,10 @@ int control_socket_listen(const char *path, struct err *err)
 		return err_set_errno(err, errno, "cannot create a socket");
 	fd_refuse_descriptors(fd); /* Before a client's first message can be on its way. */
 	/* The group is jxperf's own where root made it so; a user's may be everybody's. */
-	mask = umask(geteuid() == 0 ? 0117 : 0177); /* The socket must never be open to more, not even for a moment. */
+	mask =
+	    umask(geteuid() == 0
+		      ? 0117
+		      : 0177); /* The socket must never be open to more, not even for a moment. */
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	(void)umask(mask); /* Always succeeds. */
 	if (r < 0)
