@@ -26,7 +26,7 @@
 /* ---------------------------------------------------------------- the loop */
 
 /* The linker tells where this section begins and ends: the instructions that may be sampled. */
-#define LOOP __attribute__((noinline, section("jxperf_trial")))
+#define LOOP __attribute__((noinline, no_sanitize("thread"), section("jxperf_trial")))
 extern const char __start_jxperf_trial[], __stop_jxperf_trial[];
 
 static LOOP void store_words(volatile uint64_t *words, size_t count)
