@@ -125,7 +125,7 @@ static int fresh_thread(void **state)
 			return -1;
 	atomic_store(&t->state, THREAD_READY);
 	memset(&uc, 0, sizeof(uc));
-	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)((uintptr_t)code + 60);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + 60);
 	return 0;
 }
 
@@ -309,7 +309,7 @@ static void an_event_that_no_kind_needs_is_not_wanted(void **state)
 static void a_thread_that_left_the_method_gives_no_context(void **state)
 {
 	(void)state;
-	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)((uintptr_t)code + OTHER_AT);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + OTHER_AT);
 	sample(0, LOAD_AT, &data[0]);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)fire;
 	sample(0, LOAD_AT, &data[0]);
