@@ -137,9 +137,14 @@ unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
 tests: all unit-tests workloads
 
+# JDKs that this Debian lacks, for the tests alone. Without a network they are skipped.
+$(B)/jdks: tests/jdks/fetch
+	$(call say,FETCH,$@)
+	$(Q)tests/jdks/fetch $@ && touch $@ || echo "  the tests of other JDKs will be skipped"
+
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory tests check-clang WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory tests check-clang $(B)/jdks WERROR=-Werror
 	$(Q)JXPERF_BUILD=$(B) tests/run $(T)
 check-clang:
 	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
@@ -170,7 +175,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/demo .ci/run
+SCRIPTS	= tests/run tests/demo tests/jdks/fetch .ci/run
 lint: deps $(GEN_PB)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter %.c,$(C_FILES)) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
@@ -208,7 +213,7 @@ install: all
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 
 clean:
 	rm -rf $(B)

@@ -1,0 +1,97 @@
+"""JDKs of other Debian releases, each in a file system and mount namespace of its own with another C
+library: the releases between the oldest supported and the newest, and what a container looks like.
+
+`make check` unpacks them (tests/jdks/fetch). Two programs with known fractions run on each.
+"""
+import concurrent.futures
+import glob
+import os
+import shutil
+
+from lib import BUILD, ROOT, Jdk, Process, add_test, need_root, note, register, run, skip
+from support.profile import Daemon, assert_quality, classes, the_one_kind
+
+# Sanitizer builds use the tree of the plain one.
+TREE = next((t for t in (f"{BUILD}/jdks", f"{ROOT}/build/jdks") if os.path.isdir(t)), "")
+LEAST_TRAPS = 100
+WINDOWS_AT_ONCE = 2
+
+# Release, options of the JVM, the collector that it reports.
+JVMS = [
+    (11, ["-XX:+UseG1GC"], "G1"),
+    (11, ["-XX:+UseParallelGC"], "Parallel"),
+    (21, ["-XX:+UseG1GC"], "G1"),
+    (21, ["-XX:+UseZGC", "-XX:+ZGenerational"], "ZGC"),
+]
+# Program, kind, and whether what it does is wasteful.
+PROGRAMS = [("SilentLoad", "silent-load", True), ("DeadStoreClean", "dead-store", False)]
+
+
+class Contained(Process):
+    """A workload that runs compiled code by now, inside the tree."""
+
+    def __init__(self, home, name, *options):
+        inside = home[len(TREE):]
+        command = [os.path.join(inside, "bin/java"), "-Xmx128m", *options, "-Dgarbage=true"]
+        script = f'mount -t proc proc "{TREE}/proc" && exec chroot "{TREE}" "$@"'
+        super().__init__(["unshare", "--mount", "sh", "-c", script, "sh", *command, "-cp", "/workloads", name])
+        self.wait_for("up\n")
+
+
+class Windows:
+    def __init__(self):
+        self.daemon = Daemon()
+        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
+        register(self)
+
+    def stop(self):
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def ask(self, home, options, program, kind):
+        return self.pool.submit(self._measure, home, options, program, kind)
+
+    def _measure(self, home, options, program, kind):
+        jvm = Contained(home, program, *options)
+        try:
+            return self.daemon.attach(jvm.pid, "--kinds", kind, "--budget", "3%", duration="6s")
+        finally:
+            jvm.stop()
+
+
+def judge(release, collector, wasteful, report):
+    found = the_one_kind(report)
+    note(f"fraction {found['fraction']:.4f}, {report['quality']['traps']} pairs, {report['window']['jdk']}")
+    assert report["window"]["gc"] == collector, report["window"]
+    assert f" {release}." in f" {report['window']['jdk'].split(' ')[-1]}", report["window"]
+    assert_quality(report, LEAST_TRAPS)
+    assert found["fraction"] > 0.9 if wasteful else found["fraction"] < 0.03, found["pairs"][:5]
+
+
+def homes():
+    found = {}
+    if not TREE:
+        return found
+    for java in glob.glob(os.path.join(TREE, "usr/lib/jvm/java-*-openjdk-*/bin/java")):
+        jdk = Jdk(os.path.dirname(os.path.dirname(java)))
+        found[jdk.release] = jdk.home
+    return found
+
+
+def main():
+    found = homes() if os.geteuid() == 0 else {}
+    windows = None
+    for release, options, collector in JVMS:
+        for program, kind, wasteful in PROGRAMS:
+            name = f"{program} (JDK {release}, {collector}, in a tree of its own)"
+            if release not in found:
+                add_test(name, lambda: (need_root(), skip("tests/jdks/fetch could not unpack it")))
+                continue
+            if windows is None:
+                shutil.copytree(classes(), os.path.join(TREE, "workloads"), dirs_exist_ok=True)
+                windows = Windows()
+            report = windows.ask(found[release], options, program, kind)
+            add_test(name, lambda r=release, c=collector, w=wasteful, p=report: judge(r, c, w, p.result()))
+    run()
+
+
+main()
