@@ -4,6 +4,7 @@
 #   make demo       install what is missing, build, profile a real library, print the report
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make deps       install what the build and the tests need, from Debian packages
+#   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make asan tsan lint fuzz bench format install clean
 
 SHELL	:= /bin/bash
@@ -26,7 +27,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang deps asan tsan lint fuzz bench soak format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench soak format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -148,6 +149,11 @@ check: deps
 	$(Q)JXPERF_BUILD=$(B) tests/run $(T)
 check-clang:
 	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
+
+# The variables that choose what is run are described in tests/truth/run.py.
+truth: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/run.py
 
 # AddressSanitizer and UBSan on daemon, client and unit tests; then the end-to-end tests against them.
 # What runs inside a JVM stays as it is.

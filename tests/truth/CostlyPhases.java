@@ -1,0 +1,54 @@
+/**
+ * Cheap stores that are dead, and expensive ones that are loaded by nobody but themselves: by access nearly
+ * all are dead, by time about half.
+ */
+final class CostlyPhases {
+    private static final int N = 8192;
+    private static final int PASSES = 400;
+    private static final int STEPS = 40;
+
+    private CostlyPhases() {}
+
+    static void fill(long[] a, long value) {
+        for (int i = 0; i < N; i++) {
+            a[i] = value + i;
+        }
+    }
+
+    static long cheap(long[] a, long round) {
+        for (int p = 0; p < PASSES; p++) {
+            fill(a, round * PASSES + p);
+        }
+        return round;
+    }
+
+    /** Adds a number that takes long to compute: never dead, never the same value twice. */
+    static void add(long[] a, long seed) {
+        long x = seed | 1;
+        for (int i = 0; i < N; i++) {
+            for (int s = 0; s < STEPS; s++) {
+                x ^= x << 13;
+                x ^= x >>> 7;
+                x ^= x << 17;
+            }
+            a[i] += x;
+        }
+    }
+
+    static long expensive(long[] a, long round) {
+        add(a, round);
+        return round;
+    }
+
+    public static void main(String[] args) {
+        long[] a = new long[N];
+        long[] b = new long[N];
+        new Truth()
+            .phase("cheap", round -> cheap(a, round))
+            .stores(1.0 * N * PASSES, 1, 0)
+            .phase("expensive", round -> expensive(b, round))
+            .stores(N, 0, 0)
+            .loads(N, 0)
+            .run();
+    }
+}

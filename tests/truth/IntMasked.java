@@ -1,0 +1,34 @@
+/**
+ * An int array is filled with base + (round and mask): where the mask is 0, for 30% of the elements,
+ * the same value again. It is never loaded, and what is loaded never changes. One vectorised loop.
+ */
+final class IntMasked {
+    private static final int N = 16384;
+    private static final int PASSES = 100;
+
+    private IntMasked() {}
+
+    static void pass(int[] a, int[] base, int[] mask, int round) {
+        for (int i = 0; i < N; i++) {
+            a[i] = base[i] + (round & mask[i]);
+        }
+    }
+
+    static long passes(int[] a, int[] base, int[] mask, long round) {
+        for (int p = 0; p < PASSES; p++) {
+            pass(a, base, mask, (int) round * PASSES + p);
+        }
+        return round;
+    }
+
+    public static void main(String[] args) {
+        int[] a = new int[N];
+        int[] base = new int[N];
+        int[] mask = Truth.intMask(N, 0.3);
+        new Truth()
+            .phase("fill", round -> passes(a, base, mask, round))
+            .stores(1.0 * N * PASSES, 1, 0.3)
+            .loads(2.0 * N * PASSES, 1)
+            .run();
+    }
+}

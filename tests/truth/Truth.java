@@ -1,0 +1,202 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.LongUnaryOperator;
+
+/**
+ * A program whose wasted memory work is known by construction.
+ *
+ * A program is a list of phases that its thread runs in turn until it is ended. All accesses of one
+ * type in a phase have one chance of being wasteful, which the program states. The harness measures
+ * the CPU time of each phase, because that is what the clock sampler goes by; so the true fraction is
+ *
+ *     by time:    sum of (CPU time x fraction) / sum of CPU time
+ *     by access:  sum of (accesses x fraction) / sum of accesses
+ *
+ * over the phases that make accesses of the type in question. Every quarter of a second it prints the totals
+ * so far, one line a phase, with the time of System.nanoTime:
+ *
+ *     phase NAME at NS cpu NS stores N dead F silent_store F loads N silent_load F
+ *
+ * A fraction that is not stated is printed as "?": such a program has no truth for that kind.
+ *
+ * Rules for programs. A call of a phase lasts a third of a millisecond or more, so that the harness
+ * weighs nothing. Loops are in methods that are called often, so that they are compiled as a whole.
+ * Accesses are all of one width when the machine makes them, up to 8 bytes of vectors: values that repeat do so in
+ * aligned blocks of 8 bytes. What repeats is spread at random (marks), as the samples of an unrolled
+ * loop prefer some of its instructions. Nothing is loaded in loops but what is stated: no fields, no
+ * arrays whose length the compiler does not know to be constant in the loop.
+ */
+final class Truth {
+    private static final long WARM_UP_NS = 3_000_000_000L;
+    private static final long PRINT_MS = 250;
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final List<Truth> ALL = new ArrayList<>();
+
+    static volatile long sink;
+
+    private final List<Phase> phases = new ArrayList<>();
+
+    static final class Phase {
+        private final Truth program;
+        private final String name;
+        private final LongUnaryOperator work;
+        private double stores;
+        private double loads;
+        private double dead = Double.NaN;
+        private double silentStore = Double.NaN;
+        private double silentLoad = Double.NaN;
+        private volatile long calls;
+        private volatile long cpuNs;
+
+        private Phase(Truth program, String name, LongUnaryOperator work) {
+            this.program = program;
+            this.name = name;
+            this.work = work;
+        }
+
+        /** Stores in one call, how many of them are followed by a store, and by one of the same value. */
+        Phase stores(double count, double deadFraction, double silentFraction) {
+            stores = count;
+            dead = deadFraction;
+            silentStore = silentFraction;
+            return this;
+        }
+
+        /** Loads in one call, and how many of them are followed by a load of the same value. */
+        Phase loads(double count, double silentFraction) {
+            loads = count;
+            silentLoad = silentFraction;
+            return this;
+        }
+
+        Phase phase(String next, LongUnaryOperator nextWork) {
+            return program.phase(next, nextWork);
+        }
+
+        void run() {
+            program.run();
+        }
+
+        /** Runs beside other programs, in a thread of its own. */
+        void start() {
+            program.start();
+        }
+
+        private void print(long now) {
+            System.out.printf(
+                "phase %s at %d cpu %d stores %.0f dead %s silent_store %s loads %.0f silent_load %s%n",
+                name, now, cpuNs, calls * stores, text(dead), text(silentStore), calls * loads, text(silentLoad));
+        }
+
+        private static String text(double fraction) {
+            return Double.isNaN(fraction) ? "?" : Double.toString(fraction);
+        }
+    }
+
+    /** For a type of access that has no stated fraction. */
+    static final double UNKNOWN = Double.NaN;
+
+    /** work is given a number that is new each time and returns one that depends on what it did. */
+    Phase phase(String name, LongUnaryOperator work) {
+        Phase phase = new Phase(this, name, work);
+        phases.add(phase);
+        return phase;
+    }
+
+    private void start() {
+        register(this);
+        Thread thread = new Thread(this::repeat);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run() {
+        start();
+        print();
+    }
+
+    private static synchronized void register(Truth program) {
+        ALL.add(program);
+    }
+
+    private void repeat() {
+        for (long round = 1; ; round++) {
+            for (Phase phase : phases) {
+                call(phase, round);
+            }
+        }
+    }
+
+    /** A method of its own, so that the loop around it is never compiled together with the work. */
+    private static void call(Phase phase, long round) {
+        long start = THREADS.getCurrentThreadCpuTime();
+        sink += phase.work.applyAsLong(round);
+        phase.cpuNs += THREADS.getCurrentThreadCpuTime() - start;
+        phase.calls++;
+    }
+
+    /** Prints the totals for ever; "up" once everything is compiled. */
+    static void print() {
+        long up = System.nanoTime() + WARM_UP_NS;
+        boolean said = false;
+        while (true) {
+            long now = System.nanoTime();
+            for (Truth program : ALL) {
+                for (Phase phase : program.phases) {
+                    phase.print(now);
+                }
+            }
+            System.out.println("end of totals");
+            if (!said && now > up) {
+                System.out.println("up");
+                said = true;
+            }
+            try {
+                Thread.sleep(PRINT_MS);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- for building arrays
+
+    /** n flags, of which exactly the given fraction is true, in random order that is always the same. */
+    static boolean[] marks(int n, double fraction) {
+        boolean[] marks = new boolean[n];
+        int count = (int) Math.round(n * fraction);
+        Random random = new Random(n);
+        for (int i = 0; i < count; i++) {
+            marks[i] = true;
+        }
+        for (int i = n - 1; i > 0; i--) {
+            int j = random.nextInt(i + 1);
+            boolean other = marks[i];
+            marks[i] = marks[j];
+            marks[j] = other;
+        }
+        return marks;
+    }
+
+    /** 0 where the element's 8 bytes are marked, -1 elsewhere. */
+    static long[] longMask(int n, double fraction) {
+        boolean[] marks = marks(n, fraction);
+        long[] mask = new long[n];
+        for (int i = 0; i < n; i++) {
+            mask[i] = marks[i] ? 0 : -1;
+        }
+        return mask;
+    }
+
+    static int[] intMask(int n, double fraction) {
+        boolean[] marks = marks(n / 2, fraction);
+        int[] mask = new int[n];
+        for (int i = 0; i < n; i++) {
+            mask[i] = marks[i / 2] ? 0 : -1;
+        }
+        return mask;
+    }
+}

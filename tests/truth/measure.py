@@ -1,0 +1,189 @@
+"""One program of the truth suite, measured: its window, its truth over the window, and how the two compare."""
+import dataclasses
+import datetime
+import glob
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+from lib import BUILD, Process, jdks  # noqa: E402  pylint: disable=wrong-import-position
+
+CLASSES = os.path.join(BUILD, "truth")
+
+# The type of the first access of each kind's pairs.
+FIRST_ACCESS = {"dead_store": "stores", "silent_store": "stores", "silent_load": "loads"}
+
+COLLECTOR_OPTIONS = {
+    "Serial": "-XX:+UseSerialGC",
+    "Parallel": "-XX:+UseParallelGC",
+    "G1": "-XX:+UseG1GC",
+    "ZGC": "-XX:+UseZGC",
+    "Shenandoah": "-XX:+UseShenandoahGC",
+}
+
+_PHASE = re.compile(
+    r"phase (?P<name>.+) at (?P<at>\d+) cpu (?P<cpu>\d+) stores (?P<stores>\d+) dead (?P<dead_store>\S+) "
+    r"silent_store (?P<silent_store>\S+) loads (?P<loads>\d+) silent_load (?P<silent_load>\S+)"
+)
+
+
+# ---------------------------------------------------------------- programs
+
+
+def compile_programs():
+    sources = glob.glob(os.path.join(HERE, "*.java"))
+    stamp = os.path.join(CLASSES, ".built")
+    if os.path.exists(stamp) and os.path.getmtime(stamp) >= max(map(os.path.getmtime, sources)):
+        return
+    os.makedirs(CLASSES, exist_ok=True)
+    javac = next(j.javac for j in jdks() if os.access(j.javac, os.X_OK))
+    subprocess.run([javac, "--release", "11", "-Xlint:-options", "-d", CLASSES, *sources], check=True)
+    with open(stamp, "w", encoding="ascii"):
+        pass
+
+
+class Program(Process):
+    """A program of the suite that runs compiled code by now."""
+
+    def __init__(self, jdk, name, *options):
+        command = [jdk.java, "-Xmx512m", *options, "-cp", CLASSES, name]
+        super().__init__(command, env={k: v for k, v in os.environ.items() if "JAVA" not in k})
+        self.wait_for("up\n")
+
+    def totals(self, start_ns, end_ns):
+        """What each phase did between two times of CLOCK_MONOTONIC, to the nearest line printed."""
+        lines = {}
+        for match in _PHASE.finditer(self.output()):
+            lines.setdefault(match["name"], []).append(match)
+        return [_difference(_at(found, start_ns), _at(found, end_ns)) for found in lines.values()]
+
+
+@dataclasses.dataclass
+class Phase:
+    name: str
+    cpu_ns: int
+    accesses: dict  # "stores", "loads" → how many
+    fraction: dict  # kind → number, or None
+
+
+def _at(found, when_ns):
+    return min(found, key=lambda match: abs(int(match["at"]) - when_ns))
+
+
+def _difference(first, last):
+    def fraction(kind):
+        return None if last[kind] == "?" else float(last[kind])
+
+    return Phase(
+        last["name"],
+        int(last["cpu"]) - int(first["cpu"]),
+        {access: int(last[access]) - int(first[access]) for access in ("stores", "loads")},
+        {kind: fraction(kind) for kind in FIRST_ACCESS},
+    )
+
+
+# ---------------------------------------------------------------- truth
+
+
+@dataclasses.dataclass
+class Truth:
+    by_time: float
+    by_access: float
+
+
+def truth_of(phases, kind):
+    """None where the program does not say."""
+    access = FIRST_ACCESS[kind]
+    active = [p for p in phases if p.accesses[access] > 0]
+    if not active or any(p.fraction[kind] is None for p in active):
+        return None
+    return Truth(
+        _mean((p.fraction[kind], p.cpu_ns) for p in active),
+        _mean((p.fraction[kind], p.accesses[access]) for p in active),
+    )
+
+
+def _mean(weighted):
+    weighted = list(weighted)
+    return sum(f * w for f, w in weighted) / sum(w for _, w in weighted)
+
+
+# ---------------------------------------------------------------- measurement
+
+
+@dataclasses.dataclass
+class Row:
+    program: str
+    kind: str
+    jdk: int
+    collector: str
+    sampler: str
+    measured: float
+    truth: Truth
+    low: float
+    high: float
+    pairs: int
+
+    @property
+    def true(self):
+        """That of the population the sampler draws from."""
+        return self.truth.by_time if self.sampler == "clock" else self.truth.by_access
+
+    @property
+    def inside(self):
+        return self.low <= self.true <= self.high
+
+    @property
+    def error(self):
+        """In percentage points."""
+        return 100 * abs(self.measured - self.true)
+
+
+def has_collector(jdk, collector):
+    command = [jdk.java, COLLECTOR_OPTIONS[collector], "-version"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def measure(daemon, jdk, collector, name, kinds, seconds, options=()):
+    """A row for each of the kinds, in order, of one window with these options of jxperfctl, and its report."""
+    program = Program(jdk, name, COLLECTOR_OPTIONS[collector])
+    try:
+        report = daemon.attach(program.pid, *options, duration=f"{seconds}s", timeout=seconds + 60)
+        window = report["window"]
+        # So that the totals of the window's end are printed.
+        time.sleep(0.5)
+        assert program.alive(), program.output()
+        phases = program.totals(_monotonic_ns(window["start"]), _monotonic_ns(window["end"]))
+    finally:
+        program.stop()
+    found = {i["kind"]: i for i in report["inefficiency"]}
+    rows = []
+    for kind in kinds:
+        truth, result = truth_of(phases, kind), found.get(kind)
+        assert truth, f"{name} does not say what its {kind} fraction is"
+        low, high = result["fraction_ci95"] if result else (0, 1)
+        rows.append(
+            Row(
+                name,
+                kind,
+                jdk.release,
+                window["gc"],
+                window["sampler"],
+                result["fraction"] if result else math.nan,
+                truth,
+                low,
+                high,
+                result["checked_accesses"] if result else 0,
+            )
+        )
+    return rows, report
+
+
+def _monotonic_ns(text):
+    at = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return int(at.timestamp() * 1e9) - (time.time_ns() - time.monotonic_ns())
