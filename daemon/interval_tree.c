@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "daemon/radix_sort.h"
 
 #define FIRST_NODES 64u
 
@@ -12,6 +13,11 @@
  * 1, of the move that the node awaits. */
 #define MARK_IN_TREE 0u
 #define MARK_FREE    UINT32_MAX
+
+/* A batch of at least so many nodes, which are at least that share of all, is applied by
+ * rebuilding. */
+#define REBUILD_AT_LEAST 64u
+#define REBUILD_SHARE    8u
 
 void interval_tree_init(struct interval_tree *t, uint32_t limit, interval_evicted *evicted,
 			void *context)
@@ -243,7 +249,20 @@ int interval_tree_remove(struct interval_tree *t, uint32_t node)
 	return 0;
 }
 
-/* ---------------------------------------------------------------- batches, one by one */
+/* ---------------------------------------------------------------- batches */
+
+struct batch {
+	const struct interval_move *moves;
+	const uint32_t *dead;
+	uint32_t move_count;
+	uint32_t dead_count;
+};
+
+/* Whether move i of the batch is one to be made: its node is there still, and moves no further. */
+static bool is_due(const struct interval_tree *t, const struct batch *b, uint32_t i)
+{
+	return is_live(t, b->moves[i].node) && t->nodes[b->moves[i].node].mark == i + 1;
+}
 
 /* Gives a node that is in no tree its new place, or evicts it if there is no such place. */
 static bool set_place(struct interval_tree *t, uint32_t node, uint64_t start)
@@ -260,23 +279,145 @@ static bool set_place(struct interval_tree *t, uint32_t node, uint64_t start)
 	return true;
 }
 
-static void relocate_each(struct interval_tree *t, const struct interval_move *moves,
-			  uint32_t move_count, const uint32_t *dead, uint32_t dead_count)
+/* Takes out all that the batch names before anything gets its new place. */
+static void relocate_each(struct interval_tree *t, const struct batch *b)
 {
-	for (uint32_t i = 0; i < dead_count; i++)
-		(void)interval_tree_remove(t, dead[i]); /* Ids of no node are skipped. */
-	for (uint32_t i = 0; i < move_count; i++) {
-		if (!is_live(t, moves[i].node))
+	for (uint32_t i = 0; i < b->dead_count; i++)
+		(void)interval_tree_remove(t, b->dead[i]); /* Ids of no node are skipped. */
+	for (uint32_t i = 0; i < b->move_count; i++) {
+		if (!is_live(t, b->moves[i].node))
 			continue;
-		if (t->nodes[moves[i].node].mark == MARK_IN_TREE)
-			detach(t, moves[i].node);
-		t->nodes[moves[i].node].mark = i + 1;
+		if (t->nodes[b->moves[i].node].mark == MARK_IN_TREE)
+			detach(t, b->moves[i].node);
+		t->nodes[b->moves[i].node].mark = i + 1;
 	}
-	for (uint32_t i = 0; i < move_count; i++) {
-		uint32_t node = moves[i].node;
+	for (uint32_t i = 0; i < b->move_count; i++) {
+		uint32_t node = b->moves[i].node;
 
-		if (!is_live(t, node) || t->nodes[node].mark != i + 1 ||
-		    !set_place(t, node, moves[i].start))
+		if (!is_due(t, b, i) || !set_place(t, node, b->moves[i].start))
+			continue;
+		make_way(t, t->nodes[node].start, t->nodes[node].last);
+		attach(t, node);
+	}
+}
+
+/* ---------------------------------------------------------------- batches, by rebuilding */
+
+/* Applies the batch to the nodes, without regard to the tree, which is none afterwards. The nodes
+ * that have moved stay marked. */
+static void relocate_nodes(struct interval_tree *t, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->dead_count; i++)
+		if (is_live(t, b->dead[i]))
+			give_back(t, b->dead[i]);
+	for (uint32_t i = 0; i < b->move_count; i++)
+		if (is_live(t, b->moves[i].node))
+			t->nodes[b->moves[i].node].mark = i + 1;
+	for (uint32_t i = 0; i < b->move_count; i++)
+		if (is_due(t, b, i))
+			(void)set_place(t, b->moves[i].node,
+					b->moves[i].start); /* Or it is gone. */
+	t->root = INTERVAL_NONE;
+}
+
+/* The live nodes in the order of their addresses, as values of items. Returns their number. The
+ * keys are distances from the lowest address in units of their common alignment, so that one sort
+ * by 32 bits does for heaps up to 32 GiB. */
+static uint32_t sort_nodes(const struct interval_tree *t, struct radix_item *items,
+			   struct radix_item *scratch)
+{
+	uint64_t lowest = UINT64_MAX, highest = 0, first = 0, differing = 0;
+	uint32_t count = 0, unit;
+
+	for (uint32_t node = 1; node <= t->used; node++) {
+		const struct interval_node *n = &t->nodes[node];
+
+		if (n->mark == MARK_FREE)
+			continue;
+		lowest = n->start < lowest ? n->start : lowest;
+		highest = n->start > highest ? n->start : highest;
+		first = count == 0 ? n->start : first;
+		differing |= n->start ^ first;
+		items[count++].value = node;
+	}
+	unit = differing ? (uint32_t)__builtin_ctzll(differing) : 0;
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = (uint32_t)((t->nodes[items[i].value].start - lowest) >> unit);
+	radix_sort(items, scratch, count);
+	if (count == 0 || (highest - lowest) >> unit <= UINT32_MAX)
+		return count;
+	for (uint32_t i = 0; i < count; i++)
+		items[i].key = (uint32_t)((t->nodes[items[i].value].start - lowest) >> unit >> 32);
+	radix_sort(items, scratch, count);
+	return count;
+}
+
+/* Whether no interval overlaps the next one, as it is with an honest JVM. */
+static bool are_disjoint(const struct interval_tree *t, const struct radix_item *items,
+			 uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (t->nodes[items[i - 1].value].last >= t->nodes[items[i].value].start)
+			return false;
+	return true;
+}
+
+/* Keeps those that did not move. Returns their number. */
+static uint32_t drop_moved(const struct interval_tree *t, struct radix_item *items, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (t->nodes[items[i].value].mark == MARK_IN_TREE)
+			items[kept++] = items[i];
+	return kept;
+}
+
+/* Makes the tree, perfectly balanced, of disjoint intervals in order. */
+static void build(struct interval_tree *t, const struct radix_item *items, uint32_t count)
+{
+	struct {
+		uint32_t from, to; /* items[from] ... items[to - 1] */
+		uint32_t *link;    /* become the tree that hangs there */
+	} todo[2 * 32], work;      /* Halving 32 bits, two at a time. */
+	size_t todo_count = 0;
+
+	todo[todo_count++] = (__typeof__(work)){0, count, &t->root};
+	while (todo_count > 0) {
+		struct interval_node *n;
+		uint32_t middle;
+
+		work = todo[--todo_count];
+		if (work.from == work.to) {
+			*work.link = INTERVAL_NONE;
+			continue;
+		}
+		middle = work.from + (work.to - work.from) / 2;
+		n = &t->nodes[items[middle].value];
+		n->mark = MARK_IN_TREE;
+		*work.link = items[middle].value;
+		todo[todo_count++] = (__typeof__(work)){middle + 1, work.to, &n->right};
+		todo[todo_count++] = (__typeof__(work)){work.from, middle, &n->left};
+	}
+}
+
+static void rebuild(struct interval_tree *t, const struct batch *b, struct radix_item *items,
+		    struct radix_item *scratch)
+{
+	uint32_t count;
+
+	relocate_nodes(t, b);
+	count = sort_nodes(t, items, scratch);
+	if (are_disjoint(t, items, count)) {
+		build(t, items, count);
+		return;
+	}
+	count = drop_moved(t, items, count);
+	build(t, items, count);
+	for (uint32_t i = 0; i < b->move_count; i++) {
+		uint32_t node = b->moves[i].node;
+
+		if (!is_due(t, b, i))
 			continue;
 		make_way(t, t->nodes[node].start, t->nodes[node].last);
 		attach(t, node);
@@ -286,5 +427,16 @@ static void relocate_each(struct interval_tree *t, const struct interval_move *m
 void interval_tree_relocate(struct interval_tree *t, const struct interval_move *moves,
 			    uint32_t move_count, const uint32_t *dead, uint32_t dead_count)
 {
-	relocate_each(t, moves, move_count, dead, dead_count);
+	const struct batch b = {moves, dead, move_count, dead_count};
+	_cleanup_free_ struct radix_item *items = NULL, *scratch = NULL;
+	uint64_t batch_size = (uint64_t)move_count + dead_count;
+
+	if (batch_size >= REBUILD_AT_LEAST && batch_size >= t->count / REBUILD_SHARE) {
+		items = calloc(t->count, sizeof(*items));
+		scratch = calloc(t->count, sizeof(*scratch));
+	}
+	if (items && scratch)
+		rebuild(t, &b, items, scratch);
+	else
+		relocate_each(t, &b);
 }

@@ -88,9 +88,9 @@ const struct interval_node *interval_tree_get(const struct interval_tree *t, uin
  * of several moves of a node the last one counts; a node that is also dead is dead. A node whose
  * new interval goes beyond 2^64 is evicted.
  *
- * Both arrays stay the caller's; one collection must be one call. Cannot fail: a large batch is
- * applied by rebuilding the tree, perfectly balanced, in linear time, and when there is no memory
- * for that, one node after the other.
+ * Both arrays stay the caller's; one collection must be one call, of at most 2^32 - 2 moves. Cannot
+ * fail: a large batch is applied by rebuilding the tree, perfectly balanced, in linear time, and
+ * when there is no memory for that, one node after the other.
  */
 void interval_tree_relocate(struct interval_tree *t, const struct interval_move *moves,
 			    uint32_t move_count, const uint32_t *dead, uint32_t dead_count);
