@@ -1,13 +1,14 @@
 """What a window costs the JVM it runs in. Prints one row a figure: name value unit (median, range).
 
 Throughput is compared inside one JVM: JIT differences between two runs of a program are larger than what is
-looked for. After a warm-up, slots with and without a window alternate; each pair gives one ratio (with /
-without). Pairs without any window beside them show the noise floor: how far from 1 the ratio is for no
-reason. A slot with a window contains all of it: attach, window, detach.
+looked for. After a warm-up, slots in which something is done alternate with slots in which nothing is; each
+ratio is that of a slot to the mean of the two idle ones beside it, so that a steady drift cancels. In the
+mode 'noop' nothing is done either: its ratios show how far from 1 the others are for no reason. A slot with
+a window contains all of it: attach, window, detach.
 
-  BENCH_PAIRS    pairs per workload (default 6)       BENCH_SLOT_S   seconds per slot (default 4)
-  BENCH_ONLY     comma-separated workload names       BENCH_BUDGET   default 1%
-  ASPROF         path of async-profiler's asprof: the same slots under its cpu mode, for comparison
+  BENCH_ROUNDS   slots of each mode per workload (default 5)    BENCH_SLOT_S   seconds per slot (default 5)
+  BENCH_ONLY     comma-separated workload names                 BENCH_MODES    comma-separated modes
+  ASPROF         path of async-profiler's asprof: slots under its cpu mode, for comparison
 """
 import json
 import os
@@ -23,14 +24,20 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 from lib import BUILD, jdks  # noqa: E402
 
-PAIRS = int(os.environ.get("BENCH_PAIRS", "6"))
-SLOT_S = float(os.environ.get("BENCH_SLOT_S", "4"))
-BUDGET = os.environ.get("BENCH_BUDGET", "1%")
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
+SLOT_S = float(os.environ.get("BENCH_SLOT_S", "5"))
 WARM_UP_S = float(os.environ.get("BENCH_WARM_UP_S", "12"))
 ASPROF = os.environ.get("ASPROF")
 JARS = ["h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "jfreechart", "jcommon",
         "commons-collections3", "commons-collections4", "commons-io", "commons-logging"]
 WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
+# Options of attach; None: no window.
+MODES = {
+    "noop": None,
+    "default": [],
+    "budget_5": ["--budget", "5%"],
+    "objects": ["--kinds", "objects"],
+}
 JXPERFCTL = os.path.join(BUILD, "bin/jxperfctl")
 
 
@@ -87,84 +94,89 @@ class Daemon:
 def idle(workload):
     start = time.monotonic()
     time.sleep(SLOT_S)
-    return workload.rate(start, time.monotonic()), None
+    return workload.rate(start, time.monotonic())
 
 
-def window(workload, daemon):
+def window(workload, daemon, options, reports):
     start = time.monotonic()
     done = subprocess.run(
         [JXPERFCTL, "--socket", daemon.socket, "attach", str(workload.pid), "--duration", f"{SLOT_S}s",
-         "--budget", BUDGET, "--format", "json"], capture_output=True, text=True, check=True)
-    return workload.rate(start, time.monotonic()), json.loads(done.stdout)
+         "--format", "json", *options], capture_output=True, text=True, check=True)
+    reports.append(json.loads(done.stdout))
+    return workload.rate(start, time.monotonic())
 
 
 def async_profiler(workload):
     start = time.monotonic()
     subprocess.run([ASPROF, "-d", str(int(SLOT_S)), "-e", "cpu", "-f", "/dev/null", str(workload.pid)],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    return workload.rate(start, time.monotonic()), None
-
-
-def ratios(workload, with_it, reports):
-    """Alternates the order inside pairs, so that a drift of the machine's speed cancels."""
-    result = []
-    for pair in range(PAIRS):
-        rates = {}
-        for slot in ([with_it, idle] if pair % 2 else [idle, with_it]):
-            rates[slot], report = slot(workload)
-            if report:
-                reports.append(report)
-        result.append(rates[with_it] / rates[idle])
-    return result
+    return workload.rate(start, time.monotonic())
 
 
 def row(name, values, unit="ratio"):
     print(f"{name:44} {statistics.median(values):.4f} {unit}  ({min(values):.4f} to {max(values):.4f}, "
           f"{len(values)} values)", flush=True)
-    return statistics.median(values)
 
 
-def noise(workload):
-    return [idle(workload)[0] / idle(workload)[0] for _ in range(PAIRS)]
+def slot(workload, daemon, mode, reports):
+    if mode == "async_profiler_cpu":
+        return async_profiler(workload)
+    if MODES[mode] is None:
+        return idle(workload)
+    return window(workload, daemon, MODES[mode], reports)
 
 
-def measure(name, java, daemon):
+def describe(name, reports):
+    quality = [r["quality"] for r in reports]
+    row(f"{name}.overhead_reported", [q["overhead_fraction"] for q in quality], "fraction")
+    row(f"{name}.samples_per_window", [q["samples"] for q in quality], "samples")
+    row(f"{name}.handler_per_signal", [q["handler_ns"] / max(1, q["signals"]) / 1000 for q in quality], "us")
+
+
+def measure(name, java, daemon, modes):
+    """The median ratio of each mode."""
     workload = Workload(name, java)
+    ratios = {mode: [] for mode in modes}
+    reports = {mode: [] for mode in modes}
     try:
         time.sleep(WARM_UP_S)
-        before = workload.resident_kib()
-        reports = []
-        control = noise(workload)
-        found = ratios(workload, lambda w: window(w, daemon), reports)
-        row(f"{name}.noise", control)
-        median = row(f"{name}.throughput", found)
-        row(f"{name}.overhead_reported", [r["quality"]["overhead_fraction"] for r in reports], "fraction")
-        row(f"{name}.samples_per_window", [r["quality"]["samples"] for r in reports], "samples")
-        row(f"{name}.handler_per_signal",
-            [r["quality"]["handler_ns"] / max(1, r["quality"]["signals"]) / 1000 for r in reports], "us")
-        row(f"{name}.memory_growth", [(workload.resident_kib() - before) / 1024], "MiB")
-        if ASPROF:
-            row(f"{name}.async_profiler_cpu", ratios(workload, async_profiler, []))
-        return median
+        resident = workload.resident_kib()
+        before = idle(workload)
+        for _ in range(ROUNDS):
+            for mode in modes:
+                rate = slot(workload, daemon, mode, reports[mode])
+                after = idle(workload)
+                ratios[mode].append(rate / ((before + after) / 2))
+                before = after
+        for mode in modes:
+            row(f"{name}.{mode}.throughput", ratios[mode])
+            if reports[mode]:
+                describe(f"{name}.{mode}", reports[mode])
+        row(f"{name}.memory_growth", [(workload.resident_kib() - resident) / 1024], "MiB")
     finally:
         workload.stop()
+    return {mode: statistics.median(values) for mode, values in ratios.items()}
 
 
 def main():
     java = jdks()[0].java
     only = os.environ.get("BENCH_ONLY")
     names = only.split(",") if only else WORKLOADS
+    modes = os.environ.get("BENCH_MODES", ",".join(MODES)).split(",")
+    if ASPROF:
+        modes.append("async_profiler_cpu")
     daemon = Daemon()
     try:
-        medians = [measure(name, java, daemon) for name in names]
-        row("all.throughput", medians)
+        medians = [measure(name, java, daemon, modes) for name in names]
+        for mode in modes:
+            row(f"all.{mode}.throughput", [m[mode] for m in medians])
     finally:
         daemon.stop()
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         model = re.search(r"model name\s*: (.*)", f.read())
     version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     print(f"machine: {os.cpu_count()} x {model.group(1) if model else '?'}, Linux {platform.release()}, "
-          f"{version.splitlines()[0]}, budget {BUDGET}, {PAIRS} pairs of {SLOT_S:g} s slots"
+          f"{version.splitlines()[0]}, {ROUNDS} rounds of {SLOT_S:g} s slots"
           f"{'' if ASPROF else '; async-profiler not compared (ASPROF not set)'}")
 
 
