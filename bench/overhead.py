@@ -48,7 +48,7 @@ class Workload:
         jars = ":".join(f"/usr/share/java/{j}.jar" for j in JARS)
         classes = os.path.join(BUILD, "workloads")
         self.child = subprocess.Popen(
-            [java, "-Xmx1g", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", f"{classes}:{jars}", name],
+            [java, "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", f"{classes}:{jars}", name],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.pid = self.child.pid
         self.counts = []
@@ -66,9 +66,10 @@ class Workload:
             raise RuntimeError("the workload printed too little: is it stuck?")
         return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
-    def resident_kib(self):
+    def resident_mib(self, most=False):
+        """What it has in memory, now or at most so far. Its heap is resident from the start."""
         with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+            return int(re.search(rf"{'VmHWM' if most else 'VmRSS'}:\s+(\d+)", f.read()).group(1)) / 1024
 
     def stop(self):
         self.child.kill()
@@ -140,8 +141,8 @@ def measure(name, java, daemon, modes):
     reports = {mode: [] for mode in modes}
     try:
         time.sleep(WARM_UP_S)
-        resident = workload.resident_kib()
         before = idle(workload)
+        resident = workload.resident_mib()
         for _ in range(ROUNDS):
             for mode in modes:
                 rate = slot(workload, daemon, mode, reports[mode])
@@ -152,7 +153,8 @@ def measure(name, java, daemon, modes):
             row(f"{name}.{mode}.throughput", ratios[mode])
             if reports[mode]:
                 describe(f"{name}.{mode}", reports[mode])
-        row(f"{name}.memory_growth", [(workload.resident_kib() - resident) / 1024], "MiB")
+        row(f"{name}.memory_growth", [workload.resident_mib() - resident], "MiB")
+        row(f"{name}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")
     finally:
         workload.stop()
     return {mode: statistics.median(values) for mode, values in ratios.items()}
