@@ -25,6 +25,9 @@
 #define LIMIT_STRING_BYTES 4096u
 #define LIMIT_LINES        65536u
 
+/* The widest access that a pair can stand for, and with it the largest Transition.checked_bytes. */
+#define LIMIT_ACCESS_BYTES 64u
+
 #define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u
 

@@ -28,6 +28,11 @@ static int greg(ZydisRegister reg)
 	return greg_of_gpr64[whole - ZYDIS_REGISTER_RAX];
 }
 
+static bool is_high_byte(ZydisRegister reg)
+{
+	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
+}
+
 static enum insn_element element_of(const ZydisDecodedOperand *op)
 {
 	if (op->element_type == ZYDIS_ELEMENT_TYPE_FLOAT32)
@@ -53,6 +58,29 @@ static bool names_memory_only(const ZydisDecodedInstruction *in)
 	}
 }
 
+static bool is_compare_and_swap(const ZydisDecodedInstruction *in)
+{
+	return in->mnemonic == ZYDIS_MNEMONIC_CMPXCHG || in->mnemonic == ZYDIS_MNEMONIC_CMPXCHG8B ||
+	       in->mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B;
+}
+
+/* Moves that leave what they loaded in the low bytes of a general purpose register. */
+static int loaded_register(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOVZX:
+	case ZYDIS_MNEMONIC_MOVSX:
+	case ZYDIS_MNEMONIC_MOVSXD:
+		if (ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    ops[1].type != ZYDIS_OPERAND_TYPE_MEMORY || is_high_byte(ops[0].reg.value))
+			return -1;
+		return greg(ops[0].reg.value) >= 0 ? greg(ops[0].reg.value) : -1;
+	default:
+		return -1;
+	}
+}
+
 static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
 				const ZydisDecodedOperand *op)
 {
@@ -62,7 +90,7 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.segment == ZYDIS_REGISTER_FS ||
 	    op->mem.segment == ZYDIS_REGISTER_GS || out->has_memory || op->size == 0 ||
-	    op->size / 8 > 64 || (conditional && in->mnemonic != ZYDIS_MNEMONIC_CMPXCHG)) {
+	    op->size / 8 > 64 || (conditional && !is_compare_and_swap(in))) {
 		out->unsupported = true;
 		out->has_memory = false;
 		return;
@@ -195,6 +223,8 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);
+	out->compares_and_swaps = is_compare_and_swap(&in);
+	out->loads_register = loaded_register(&in, ops);
 	out->tests_memory = in.mnemonic == ZYDIS_MNEMONIC_TEST && out->has_memory;
 	out->writes_flags = in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 |
 					     in.cpu_flags->set_1 | in.cpu_flags->undefined);
@@ -229,7 +259,8 @@ bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *know
 {
 	uint64_t f = (uint64_t)regs[REG_EFL];
 	uint64_t rcx = (uint64_t)regs[REG_RCX];
-	bool cf = f & 0x001, pf = f & 0x004, zf = f & 0x040, sf = f & 0x080, of = f & 0x800;
+	bool cf = f & 0x001, pf = f & 0x004, zf = f & INSN_FLAG_ZERO, sf = f & 0x080,
+	     of = f & 0x800;
 
 	*known = true;
 	switch (insn->mnemonic) {
@@ -279,6 +310,13 @@ bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *know
 		*known = false;
 		return false;
 	}
+}
+
+bool insn_stored(const struct insn *insn, const gregset_t regs)
+{
+	if (insn->compares_and_swaps && !((uint64_t)regs[REG_EFL] & INSN_FLAG_ZERO))
+		return false;
+	return insn->memory.writes;
 }
 
 void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)

@@ -17,6 +17,8 @@
 
 #define INSN_MAX_BYTES 15
 
+#define INSN_FLAG_ZERO 0x040u /* of REG_EFL */
+
 enum insn_flow {
 	FLOW_NEXT,        /* falls through */
 	FLOW_CONDITIONAL, /* taken or not: flags, or rcx for jrcxz and loop */
@@ -62,7 +64,10 @@ struct insn {
 	enum insn_flow flow;
 	uint32_t written_registers; /* bit per gregset_t index, written by the instruction */
 	bool writes_flags;
-	bool tests_memory; /* test [mem], reg: what HotSpot polls for safepoints with */
+	bool tests_memory;       /* test [mem], reg: what HotSpot polls for safepoints with */
+	bool compares_and_swaps; /* cmpxchg: a store only if the zero flag is set after it */
+	int loads_register; /* gregset_t index whose low memory.size bytes are a copy of what was
+			     * loaded, or -1 */
 	/* Control flow: a direct target, or through a register or memory operand. */
 	bool target_direct;
 	uint64_t target;
@@ -82,6 +87,9 @@ uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs);
 /* For FLOW_CONDITIONAL: is the branch taken with these flags and registers? False in *known when
  * the condition is not one we evaluate. */
 bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *known);
+
+/* The instruction has run and left these registers: did it store? */
+bool insn_stored(const struct insn *insn, const gregset_t regs);
 
 /* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does
  * not depend on where the code lies. Not for handlers (slow). */

@@ -203,19 +203,27 @@ static int give_registers(struct monitor *m, struct thread *t)
 	return drain_announce(m->drain, t, false);
 }
 
-static bool is_armed(const struct watchpoint *w)
+static void take_counters(struct monitor *m, const struct thread *t)
 {
-	return w->state == WATCH_ARMED;
+	for (unsigned i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		m->totals[i] += atomic_load(&t->counters[i]);
 }
 
-/* What was armed when the events were closed will not see its second access. */
-static void expire(struct monitor *m, struct thread *t)
+/* Of a thread whose handler did not return only the counters are known: what they say was armed and
+ * not closed is watched no more. */
+static void give_up(struct monitor *m, const struct thread *t)
 {
-	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
-		if (is_armed(&t->watchpoints[i]))
-			m->totals[JXP__COUNTER__COUNTER_EXPIRED_WINDOW]++;
-		t->watchpoints[i].state = WATCH_FREE;
-	}
+	static const Jxp__Counter closed[] = {
+	    JXP__COUNTER__COUNTER_TRAPS, JXP__COUNTER__COUNTER_REPLACED,
+	    JXP__COUNTER__COUNTER_EXPIRED_GC, JXP__COUNTER__COUNTER_EXPIRED_WINDOW,
+	    JXP__COUNTER__COUNTER_ABANDONED};
+	uint64_t open = atomic_load(&t->counters[JXP__COUNTER__COUNTER_ARMED]);
+
+	for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
+		open -= atomic_load(&t->counters[closed[i]]);
+	take_counters(m, t);
+	if (open <= PERF_DEBUG_REGISTERS) /* Else it counted on meanwhile. */
+		m->totals[JXP__COUNTER__COUNTER_EXPIRED_WINDOW] += open;
 }
 
 static int retire(struct monitor *m, struct thread *t)
@@ -224,13 +232,14 @@ static int retire(struct monitor *m, struct thread *t)
 
 	close_events(m, t);
 	if (atomic_load(&t->in_handler))
-		return 0; /* Next time round. */
-	r = drain_thread(m->drain, t);
+		return 0;              /* Next time round. */
+	r = drain_thread(m->drain, t); /* Makes room in the ring. */
+	watchpoint_expire(t);
+	if (r == 0)
+		r = drain_thread(m->drain, t);
 	if (r == 0 && t->announced)
 		r = drain_announce(m->drain, t, true);
-	expire(m, t);
-	for (unsigned i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
-		m->totals[i] += atomic_load(&t->counters[i]);
+	take_counters(m, t);
 	thread_recycle(t);
 	return r;
 }
@@ -279,9 +288,10 @@ int monitor_finish(struct monitor *m)
 
 		if (!thread_is_used(t))
 			continue;
-		if (atomic_load(&t->in_handler))
+		if (atomic_load(&t->in_handler)) {
+			give_up(m, t);
 			thread_abandon(t);
-		else if (r == 0)
+		} else if (r == 0)
 			r = retire(m, t);
 		else
 			thread_recycle(t);

@@ -36,9 +36,9 @@ struct record {
 	uint8_t type;
 	uint8_t kind; /* Kind */
 	uint8_t reg;
-	uint8_t length; /* bytes watched */
-	uint8_t region; /* Region */
-	uint8_t checked_bytes;
+	uint8_t length;        /* bytes watched */
+	uint8_t region;        /* Region */
+	uint8_t checked_bytes; /* of the sampled access, that the pair stands for: 1 to 64 */
 	bool wasteful;
 	bool jvm_access; /* the second access was made outside Java code */
 };

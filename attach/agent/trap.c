@@ -7,6 +7,10 @@
 #include "attach/agent/safe_read.h"
 #include "attach/agent/search.h"
 
+#define FLAG_DIRECTION 0x400u
+
+#define STRING_LINE_BYTES 64u
+
 /* Boundaries found so far: (instruction pointer after the access << 4 | length of the instruction).
  * A direct-mapped cache of single words needs no lock; what a collision evicts is decoded again. */
 #define CACHE_ENTRIES 8192u
@@ -61,66 +65,114 @@ static unsigned forward_length(uint64_t after)
 	return 0;
 }
 
-/* Could this instruction, which has run already, have accessed the watched bytes? An operand whose
- * registers the instruction itself overwrote cannot be evaluated any more and is given the benefit
- * of the doubt, if allowed. */
-static bool explains(const struct insn *in, const gregset_t regs, uint64_t watched, unsigned length,
-		     bool allow_doubt, struct trap_access *out)
+/* The address of a load that overwrote a register of its own operand, told by the value it left
+ * behind. False unless exactly one aligned address that overlaps the watched bytes holds it. */
+static bool loaded_from(const struct insn *in, const gregset_t regs, uint64_t watched,
+			unsigned length, uint64_t *address)
+{
+	uint64_t size = in->memory.size;
+	uint64_t value[1], memory[1];
+	unsigned found = 0;
+
+	if (in->loads_register < 0 || size > sizeof(value))
+		return false;
+	value[0] = (uint64_t)regs[in->loads_register];
+	for (uint64_t a = watched & ~(size - 1); a < watched + length; a += size) {
+		if (!safe_read(a, memory, size) || memcmp(memory, value, size) != 0)
+			continue;
+		*address = a;
+		found++;
+	}
+	return found == 1;
+}
+
+static bool is_evaluable(const struct insn *in)
 {
 	const struct insn_memory *m = &in->memory;
-	bool evaluable;
-	uint64_t ea;
+
+	return (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
+	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
+}
+
+/* Could this instruction, which has run already, have accessed the watched bytes? Without trust,
+ * only one whose operand still tells its address. */
+static bool explains(const struct insn *in, const gregset_t regs, uint64_t watched, unsigned length,
+		     bool trusted, struct trap_access *out)
+{
+	const struct insn_memory *m = &in->memory;
+	uint64_t address;
 
 	if (!in->has_memory)
 		return false;
-	evaluable = (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
-		    (m->index < 0 || !(in->written_registers & (1u << m->index)));
-	ea = insn_effective_address(in, regs);
-	if (evaluable ? !overlaps(ea, m->size, watched, length) : !allow_doubt)
+	if (is_evaluable(in))
+		address = insn_effective_address(in, regs);
+	else if (!trusted || !loaded_from(in, regs, watched, length, &address))
+		return false;
+	if (!overlaps(address, m->size, watched, length))
 		return false;
 	*out = (struct trap_access){.insn = *in,
 				    .reads = m->reads,
-				    .writes = m->writes,
-				    .range_known = evaluable,
-				    .address = ea,
+				    .writes = insn_stored(in, regs),
+				    .address = address,
 				    .size = m->size,
 				    .element = m->element};
 	return true;
 }
 
-/* String instructions have moved rsi and rdi one element past the access by the time of the trap.
- */
+/* The element of a string operation that is at position now which covers the watched bytes: the
+ * latest one, or, as fast string operations run a cache line's worth of iterations before they
+ * report, an earlier one. False when none is sure to have been the first to touch them. */
+static bool covering_element(uint64_t position, bool backward, uint64_t size, uint64_t watched,
+			     unsigned length, uint64_t *address)
+{
+	uint64_t latest = backward ? position + size : position - size;
+
+	for (uint64_t run = 0; run <= STRING_LINE_BYTES; run += size) {
+		*address = backward ? latest + run : latest - run;
+		if (overlaps(*address, size, watched, length))
+			return run == 0 ||
+			       (*address <= watched && *address + size >= watched + length);
+	}
+	return false;
+}
+
+/* String instructions have moved rsi and rdi past the access by the time of the trap. */
 static bool explains_string(const struct insn *in, const gregset_t regs, uint64_t watched,
 			    unsigned length, struct trap_access *out)
 {
-	bool backward = regs[REG_EFL] & 0x400;
+	bool backward = (uint64_t)regs[REG_EFL] & FLAG_DIRECTION;
 	uint64_t size = in->string_size;
-	uint64_t step = backward ? (uint64_t)-size : size;
-	uint64_t source = (uint64_t)regs[REG_RSI] - step;
-	uint64_t destination = (uint64_t)regs[REG_RDI] - step;
+	uint64_t source = (uint64_t)regs[REG_RSI], destination = (uint64_t)regs[REG_RDI];
+	uint64_t address;
 	bool writes, reads;
 
 	if (!in->string || size == 0)
 		return false;
-	/* Fast string operations run a cache line's worth of iterations before they report. */
-	writes = in->string_writes && overlaps(destination - 64, 128, watched, length);
-	reads = in->string_reads && !writes && overlaps(source - 64, 128, watched, length);
+	writes = in->string_writes &&
+		 covering_element(destination, backward, size, watched, length, &address);
+	reads = !writes && in->string_reads &&
+		(covering_element(source, backward, size, watched, length, &address) ||
+		 (!in->string_writes &&
+		  covering_element(destination, backward, size, watched, length, &address)));
 	if (!writes && !reads)
 		return false;
-	*out = (struct trap_access){
-	    .insn = *in, .reads = reads, .writes = writes, .size = (uint32_t)size};
+	*out = (struct trap_access){.insn = *in,
+				    .reads = reads,
+				    .writes = writes,
+				    .address = address,
+				    .size = (uint32_t)size};
 	return true;
 }
 
 static bool accept(unsigned insn_bytes, const gregset_t regs, uint64_t watched, unsigned length,
-		   bool allow_doubt, struct trap_access *out)
+		   bool trusted, struct trap_access *out)
 {
 	uint64_t after = (uint64_t)regs[REG_RIP];
 	struct insn in;
 
 	if (!search_fetch(after - insn_bytes, &in) || in.length != insn_bytes)
 		return false;
-	return explains(&in, regs, watched, length, allow_doubt, out) ||
+	return explains(&in, regs, watched, length, trusted, out) ||
 	       explains_string(&in, regs, watched, length, out);
 }
 
@@ -134,11 +186,8 @@ static bool implicit_stack(const gregset_t regs, uint64_t watched, unsigned leng
 
 	if (!stored && !loaded)
 		return false;
-	*out = (struct trap_access){.reads = !stored,
-				    .writes = stored,
-				    .range_known = true,
-				    .address = stored ? rsp : rsp - 8,
-				    .size = 8};
+	*out = (struct trap_access){
+	    .reads = !stored, .writes = stored, .address = stored ? rsp : rsp - 8, .size = 8};
 	out->insn.ip = (uint64_t)regs[REG_RIP];
 	return true;
 }

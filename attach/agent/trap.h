@@ -5,7 +5,11 @@
  * rep-prefixed string instructions, which trap between iterations with it still on themselves. The
  * instruction before it is found from the start of its method, by decoding forward (JXPerf section
  * 5.4), and remembered; in code without a known start, candidates are decoded backward and one is
- * accepted only if its operand names the watched bytes. After call, ret and indirect jumps the
+ * accepted only if its operand names the watched bytes. An instruction that overwrote a register of
+ * its own operand (mov rax, [rax]) no longer tells its address: where Java aligns its accesses, the
+ * value it left in the register does, and if that leaves a choice, the trap is not explained. A
+ * compare-and-swap that failed is a load: the old value that x86 writes back is no store of the
+ * program's. After call, ret and indirect jumps the
  * instruction pointer is elsewhere; implicit stack traffic is recognised by the stack pointer.
  *
  * Async-signal-safe.
@@ -23,8 +27,7 @@ struct trap_access {
 	struct insn insn; /* insn.ip is the trapping instruction */
 	bool reads;       /* it loads the watched bytes (before it stores, if it does both) */
 	bool writes;
-	bool range_known; /* address and size below are exact */
-	uint64_t address;
+	uint64_t address; /* and size: exact */
 	uint32_t size;
 	enum insn_element element;
 };

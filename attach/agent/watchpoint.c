@@ -89,16 +89,21 @@ static Jxp__Counter counter_of(enum record_type why)
 	}
 }
 
+/* Every armed watchpoint is closed exactly once: here, or by the pair it completes. */
+static void close_armed(struct thread *t, unsigned reg, enum record_type why)
+{
+	thread_count(t, counter_of(why), 1);
+	record_transition(t, reg, why);
+}
+
 void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
 	if (w->state == WATCH_FREE)
 		return;
-	if (w->state == WATCH_ARMED) {
-		thread_count(t, counter_of(why), 1);
-		record_transition(t, reg, why);
-	}
+	if (w->state == WATCH_ARMED)
+		close_armed(t, reg, why);
 	free_register(t, reg);
 }
 
@@ -107,6 +112,15 @@ void watchpoint_drop_all(struct thread *t, enum record_type why)
 	for (unsigned i = 0; i < t->reservoir.registers; i++)
 		watchpoint_drop(t, i, why);
 	reservoir_clear(&t->reservoir);
+}
+
+void watchpoint_expire(struct thread *t)
+{
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
+		if (t->watchpoints[i].state == WATCH_ARMED)
+			close_armed(t, i, RECORD_EXPIRED_WINDOW);
+		t->watchpoints[i].state = WATCH_FREE;
+	}
 }
 
 unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start)
@@ -123,6 +137,11 @@ unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint6
 	}
 	*start = byte;
 	return 1;
+}
+
+unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random)
+{
+	return (shared * width + random_below(random, length)) / length;
 }
 
 /* A loop's safepoint poll reads the first word of a page that the JVM protects to stop threads
@@ -218,12 +237,14 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	w->kind = kind;
 	w->length = (uint8_t)watchpoint_part(s->address, s->size, random_below(&t->random, s->size),
 					     &start);
+	w->width = (uint8_t)s->size;
 	w->address = start;
 	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
 	w->element = s->insn.memory.element;
 	w->after = s->insn.ip + s->insn.length;
 	w->ignored = 0;
 	w->value_taken = false;
+	w->swaps = s->insn.compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
 	code_bytes_of(&w->code, &s->insn);
 	return true;
 }
@@ -266,6 +287,12 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
+	if (w->swaps && !((uint64_t)uc->uc_mcontext.gregs[REG_EFL] & INSN_FLAG_ZERO)) {
+		/* What was to be stored was not. */
+		thread_count(t, JXP__COUNTER__COUNTER_NOT_STORED, 1);
+		free_register(t, reg);
+		return;
+	}
 	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
 	    !safe_read(w->address, w->last_value, w->length)) {
 		/* Not the access that was predicted, or its memory is gone already. */
@@ -279,24 +306,19 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	mark_armed(t, reg);
 }
 
-/* Bytes that the second access shares with the watched ones, as a range inside the watchpoint. */
+/* Bytes that the second access shares with the watched ones, as a range inside the watchpoint.
+ * There are some: trap_decode explains nothing else. */
 static unsigned shared_bytes(const struct watchpoint *w, const struct trap_access *a,
 			     unsigned *offset)
 {
 	uint64_t low = w->address, high = w->address + w->length;
 
-	if (!a->range_known) {
-		/* Its operand cannot be evaluated any more; alignment makes a full overlap by far
-		 * the most likely, and never more than the access is wide. */
-		*offset = 0;
-		return a->size && a->size < w->length ? a->size : w->length;
-	}
 	if (a->address > low)
 		low = a->address;
 	if (a->address + a->size < high)
 		high = a->address + a->size;
 	*offset = (unsigned)(low - w->address);
-	return high > low ? (unsigned)(high - low) : 0;
+	return (unsigned)(high - low);
 }
 
 static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
@@ -322,31 +344,42 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 			  const struct trap_access *a, const uint8_t *now)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
+	unsigned offset, shared = shared_bytes(w, a, &offset);
 	struct record r;
-	unsigned offset;
 
 	fill_record(&r, w, reg, RECORD_TRAPPED);
-	r.checked_bytes = (uint8_t)shared_bytes(w, a, &offset);
-	r.wasteful = r.checked_bytes && is_wasteful(w, a, now, offset, r.checked_bytes);
-	code_bytes_of(&r.trap_code, &a->insn);
-	free_register(t, reg);
-	if (r.checked_bytes == 0) {
-		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
-		return;
-	}
 	if (!capture(t, uc, a->insn.ip, &r.trap_context)) {
-		/* The JVM moved or cleared the object itself: no Java frame made this access. */
-		if (codemap_covers(a->insn.ip))
+		if (codemap_covers(a->insn.ip)) {
+			watchpoint_drop(t, reg, RECORD_ABANDONED);
 			return;
+		}
+		/* The JVM moved or cleared the object itself: no Java frame made this access. */
 		r.trap_context = 0;
 		r.jvm_access = true;
 	}
+	r.checked_bytes = (uint8_t)watchpoint_weight(shared, w->length, w->width, &t->random);
+	r.wasteful = is_wasteful(w, a, now, offset, shared);
+	code_bytes_of(&r.trap_code, &a->insn);
+	free_register(t, reg);
 	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
 	thread_record(t, &r);
 }
 
+/* Is this access of the type that the kind's pairs end with? Dead stores: any. */
+static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
+{
+	switch (w->kind) {
+	case JXP__KIND__KIND_SILENT_LOAD:
+		return a->reads;
+	case JXP__KIND__KIND_SILENT_STORE:
+		return a->writes;
+	default:
+		return true;
+	}
+}
+
 /* A store while a load is waited for: it may change the value, and it ends nothing. */
-static void ignore_store(struct thread *t, unsigned reg, const uint8_t *now)
+static void ignore_access(struct thread *t, unsigned reg, const uint8_t *now)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
@@ -368,10 +401,10 @@ static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;
 	}
-	if (w->kind == JXP__KIND__KIND_SILENT_LOAD && !access.reads)
-		ignore_store(t, reg, now);
-	else
+	if (ends_wait(w, &access))
 		complete_pair(t, reg, uc, &access, now);
+	else
+		ignore_access(t, reg, now);
 }
 
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)

@@ -5,6 +5,10 @@
  *   pending  the data watchpoint is set, the sampled access itself has not run yet
  *   armed    the sampled access ran and left its value V1; the next trap is the second access
  *
+ * Every register that was armed is closed exactly once, by a transition and a counter of the same
+ * name: trapped, replaced, expired (collection, window) or abandoned. Registers that were never
+ * armed go back to free in silence, their reason counted.
+ *
  * Everything here runs in the SIGTRAP handler of the thread that owns the registers.
  */
 #ifndef JXPERF_AGENT_WATCHPOINT_H
@@ -15,6 +19,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/insn.h"
+#include "attach/agent/random.h"
 #include "attach/agent/record.h"
 #include "attach/agent/search.h"
 
@@ -24,7 +29,8 @@ struct thread;
 #define WATCHPOINT_MAX_HOPS 8u
 
 /* A load that is waited for may be preceded by stores, which trap too (x86 has no load-only
- * watchpoint). More than this many and the sample is given up: each costs a trap. */
+ * watchpoint), and a store by compare-and-swaps that fail. More than this many and the sample is
+ * given up: each costs a trap. */
 #define WATCHPOINT_MAX_IGNORED 8u
 
 enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };
@@ -34,9 +40,11 @@ struct watchpoint {
 	uint8_t kind;  /* Kind */
 	uint8_t region;
 	uint8_t length; /* bytes watched, a power of two */
+	uint8_t width;  /* bytes of the sampled access, of which length are watched */
 	uint8_t hops;
 	uint8_t ignored;
 	bool value_taken; /* value was read before the access ran */
+	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
 	enum insn_element element;
 	uint64_t address;
 	uint64_t after; /* instruction pointer behind the sampled access */
@@ -77,8 +85,18 @@ void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
 /* All registers: a new GC epoch, or a request to disarm. */
 void watchpoint_drop_all(struct thread *t, enum record_type why);
 
+/* What was armed when the events were closed will not see its second access. Session thread, when
+ * no event of the thread is open and no handler of it runs. */
+void watchpoint_expire(struct thread *t);
+
 /* The aligned power-of-two block inside [address, address + size) that holds the byte at offset:
  * what a debug register can watch of an access of any width. Returns its length, at most 8. */
 unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start);
+
+/* The bytes of an access of width bytes that a pair stands for whose second access touched shared
+ * of the length bytes that were watched: shared * width / length, so that the parts of wide
+ * accesses are not worth less than whole narrow ones (design.md, estimation). What does not divide
+ * is rounded up or down at random, right on average. */
+unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random);
 
 #endif

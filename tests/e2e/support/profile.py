@@ -166,6 +166,8 @@ def assert_quality(report, least_traps):
     assert quality["traps"] >= least_traps, quality
     assert quality["dropped"] == 0, quality
     assert not report["window"]["ended_early"], report["window"]
+    closed = ("traps", "replaced", "expired_gc", "expired_window", "abandoned")
+    assert quality["armed"] == sum(quality[c] for c in closed), quality
 
 
 def share_through(kind, method):

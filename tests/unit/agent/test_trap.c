@@ -25,23 +25,54 @@ static void the_instruction_before_is_found_from_the_method_start(void **state)
 	for (int again = 0; again < 2; again++) { /* the second time from the cache */
 		assert_true(trap_decode(regs, 0x5000, 4, &a));
 		assert_int_equal(a.insn.ip, start + 5);
-		assert_true(a.writes && !a.reads && a.range_known);
+		assert_true(a.writes && !a.reads);
 		assert_int_equal(a.address, 0x5000);
 		assert_int_equal(a.size, 4);
 	}
 }
 
-static void an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt(void **state)
+static void an_overwritten_operand_is_told_by_the_value_it_left(void **state)
 {
+	static uint64_t watched[2] __attribute__((aligned(16))) = {0x1111111122222222, 3};
 	uint64_t start = CODE(0, "\x48\x8b\x00\x90"); /* mov rax, [rax] */
-	gregset_t regs = {[REG_RIP] = (greg_t)start + 3, [REG_RAX] = 0x77};
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 3, [REG_RAX] = (greg_t)watched[0]};
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
-	assert_true(a.reads);
-	assert_false(a.range_known);
+	assert_true(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	assert_true(a.reads && !a.writes);
+	assert_int_equal(a.address, (uintptr_t)watched);
 	assert_int_equal(a.size, 8);
+	assert_true(trap_decode(regs, (uintptr_t)watched + 4, 4, &a)); /* a part of it */
+	assert_int_equal(a.address, (uintptr_t)watched);
+	regs[REG_RAX] = 7;
+	assert_false(trap_decode(regs, (uintptr_t)watched, 8, &a));
+}
+
+static void an_overwritten_operand_that_leaves_a_choice_explains_nothing(void **state)
+{
+	static uint32_t watched[2] __attribute__((aligned(8))) = {5, 6};
+	uint64_t start = CODE(0, "\x8b\x00\x90"); /* mov eax, [rax] */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 2, [REG_RAX] = 6};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	assert_int_equal(a.address, (uintptr_t)&watched[1]);
+	watched[0] = 6;
+	assert_false(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	watched[0] = 5;
+}
+
+static void an_overwritten_operand_of_arithmetic_explains_nothing(void **state)
+{
+	static uint64_t watched = 5;
+	uint64_t start = CODE(0, "\x48\x03\x00\x90"); /* add rax, [rax] */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 3, [REG_RAX] = 5};
+	struct trap_access a;
+
+	(void)state;
+	assert_false(trap_decode(regs, (uintptr_t)&watched, 8, &a));
 }
 
 static void an_access_elsewhere_does_not_explain_the_trap(void **state)
@@ -63,6 +94,64 @@ static void a_read_modify_write_is_both(void **state)
 	(void)state;
 	assert_true(trap_decode(regs, 0x5000, 4, &a));
 	assert_true(a.reads && a.writes);
+}
+
+static void a_swap_that_failed_is_a_load(void **state)
+{
+	uint64_t start = CODE(0, "\xf0\x0f\xb1\x0b\x90"); /* lock cmpxchg [rbx], ecx */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 4, [REG_RBX] = 0x5000};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(a.reads && !a.writes);
+	regs[REG_EFL] = INSN_FLAG_ZERO;
+	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(a.reads && a.writes);
+}
+
+static void a_wide_swap_is_one_too(void **state)
+{
+	uint64_t start = CODE(0, "\xf0\x48\x0f\xc7\x0b\x90"); /* lock cmpxchg16b [rbx] */
+	gregset_t regs = {[REG_RIP] = (greg_t)start + 5, [REG_RBX] = 0x5000};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5008, 8, &a));
+	assert_true(a.reads && !a.writes);
+	assert_int_equal(a.size, 16);
+}
+
+static void of_a_string_operation_the_element_that_trapped_is_told(void **state)
+{
+	uint64_t start = CODE(0, "\xf3\xaa\x90"); /* rep stosb */
+	gregset_t regs = {[REG_RIP] = (greg_t)start, [REG_RDI] = 0x5001, [REG_RCX] = 7};
+	struct trap_access a;
+
+	(void)state;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.address, 0x5000);
+	assert_int_equal(a.size, 1);
+	regs[REG_RDI] = 0x4fff; /* downwards, behind 0x5000 */
+	regs[REG_EFL] = 0x400;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.address, 0x5000);
+}
+
+static void a_run_of_string_elements_explains_no_part_of_them(void **state)
+{
+	uint64_t bytes = CODE(0, "\xf3\xaa\x90");      /* rep stosb */
+	uint64_t words = CODE(64, "\xf3\x48\xab\x90"); /* rep stosq */
+	gregset_t regs = {[REG_RIP] = (greg_t)bytes, [REG_RDI] = 0x5020, [REG_RCX] = 7};
+	struct trap_access a;
+
+	(void)state;
+	/* The run may have begun in the middle of the watched bytes. */
+	assert_false(trap_decode(regs, 0x5000, 8, &a));
+	regs[REG_RIP] = (greg_t)words;
+	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.address, 0x5000);
+	assert_int_equal(a.size, 8);
 }
 
 static void a_repeated_store_traps_on_itself(void **state)
@@ -154,10 +243,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(the_instruction_before_is_found_from_the_method_start, setup),
-	    cmocka_unit_test_setup(
-		an_operand_that_was_overwritten_is_given_the_benefit_of_the_doubt, setup),
+	    cmocka_unit_test_setup(an_overwritten_operand_is_told_by_the_value_it_left, setup),
+	    cmocka_unit_test_setup(an_overwritten_operand_that_leaves_a_choice_explains_nothing,
+				   setup),
+	    cmocka_unit_test_setup(an_overwritten_operand_of_arithmetic_explains_nothing, setup),
 	    cmocka_unit_test_setup(an_access_elsewhere_does_not_explain_the_trap, setup),
 	    cmocka_unit_test_setup(a_read_modify_write_is_both, setup),
+	    cmocka_unit_test_setup(a_swap_that_failed_is_a_load, setup),
+	    cmocka_unit_test_setup(a_wide_swap_is_one_too, setup),
+	    cmocka_unit_test_setup(of_a_string_operation_the_element_that_trapped_is_told, setup),
+	    cmocka_unit_test_setup(a_run_of_string_elements_explains_no_part_of_them, setup),
 	    cmocka_unit_test_setup(a_repeated_store_traps_on_itself, setup),
 	    cmocka_unit_test_setup(the_last_iteration_of_a_repeated_store_is_behind_it, setup),
 	    cmocka_unit_test_setup(a_repeated_move_loads_one_side_and_stores_the_other, setup),
