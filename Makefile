@@ -134,6 +134,31 @@ $(B)/workloads/.built: $(WORKLOADS)
 	$(call say,JAVAC,tests/workloads)
 	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -cp $(WORKLOAD_JARS) -d $(@D) $(WORKLOADS) && touch $@
 
+# A machine with two NUMA nodes, emulated: a kernel, and an initramfs with a JDK and this build. See
+# docs/extending.md. Where its packages cannot be had the test says SKIP.
+NUMA		:= $(B)/numa
+NUMA_PACKAGES	:= qemu-system-x86 busybox-static cpio
+NUMA_JAVA	:= $(wildcard tests/numa/*.java)
+.PHONY: numa-guest
+numa-guest: all
+	$(Q)mkdir -p $(NUMA) && rm -f $(NUMA)/unavailable
+	$(Q)if $(MAKE) --no-print-directory deps PACKAGES="$(NUMA_PACKAGES)"; then \
+		SUDO=$(SUDO) tests/numa/kernel $(NUMA) && \
+		$(MAKE) --no-print-directory $(if $(Q),-s) $(NUMA)/initramfs.cpio; \
+	else echo "cannot install $(NUMA_PACKAGES)" | tee $(NUMA)/unavailable; fi
+# Class data sharing makes a JVM start much faster, above all on an emulated CPU.
+$(NUMA)/jdk/release: $(wildcard $(JDK)/release)
+	$(call say,JLINK,$(@D))
+	$(Q)rm -rf $(@D) && $(JDK)/bin/jlink --add-modules java.base --vm server --no-header-files --no-man-pages \
+		--output $(@D) && $(@D)/bin/java -Xshare:dump >/dev/null 2>&1 && touch $@
+$(NUMA)/classes/.built: $(NUMA_JAVA)
+	$(call say,JAVAC,tests/numa)
+	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -d $(@D) $(NUMA_JAVA) && touch $@
+$(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release $(NUMA)/classes/.built \
+		$(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+	$(call say,CPIO,$@)
+	$(Q)tests/numa/initramfs $@ $(B) $(NUMA)/jdk $(NUMA)/classes
+
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
 tests: all unit-tests workloads
@@ -146,6 +171,7 @@ $(B)/jdks: tests/jdks/fetch
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
 	$(Q)$(MAKE) --no-print-directory tests check-clang $(B)/jdks WERROR=-Werror
+	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) tests/run $(T)
 check-clang:
 	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
@@ -181,7 +207,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/demo tests/jdks/fetch .ci/run
+SCRIPTS	= tests/run tests/demo tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
 lint: deps $(GEN_PB)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter %.c,$(C_FILES)) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \

@@ -1,0 +1,186 @@
+"""jxperf on a machine with two NUMA nodes: a guest that qemu emulates (see docs/extending.md).
+
+The guest boots once, runs tests/numa/init, and is off when it is done; the tests judge what it printed.
+"""
+import functools
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import time
+
+from lib import BUILD, Process, note, run, skip, test
+
+GUEST = os.path.join(BUILD, "numa")
+QEMU = "qemu-system-x86_64"
+# It takes half a minute on an idle machine.
+LIMIT_S = 150
+NODE_MIB = 1280
+HOST_MIB = 3072
+
+# Where RemoteRead initialises and reads, and LocalRead does both.
+INITIALISER_NODE, READER_NODE = 0, 1
+
+LEAST_TRAPS = 50
+# The rest is what the JVM touched while it started.
+MOST_PAGES = 0.80
+
+
+# ---------------------------------------------------------------- the guest
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def need_guest():
+    if platform.machine() != "x86_64":
+        skip(f"the guest is an x86-64 machine, this one is {platform.machine()}")
+    reason = os.path.join(GUEST, "unavailable")
+    if os.path.exists(reason):
+        skip(read(reason).strip())
+    if not shutil.which(QEMU):
+        skip(f"no {QEMU}: 'make numa-guest' installs it")
+    for part in ("vmlinuz", "initramfs.cpio"):
+        if not os.path.exists(os.path.join(GUEST, part)):
+            skip(f"no '{os.path.join(GUEST, part)}': 'make numa-guest' makes it")
+    free_mib = int(re.search(r"MemAvailable: *(\d+) kB", read("/proc/meminfo")).group(1)) // 1024
+    if free_mib < HOST_MIB:
+        skip(f"the guest needs {HOST_MIB} MiB of memory, {free_mib} MiB are free")
+
+
+def command():
+    """Emulated, because hardware virtualisation is seldom to be had where tests run."""
+    nodes = []
+    for node in (0, 1):
+        nodes += ["-object", f"memory-backend-ram,id=m{node},size={NODE_MIB}M"]
+        nodes += ["-numa", f"node,nodeid={node},cpus={node},memdev=m{node}"]
+    # The kernel must not move pages to where they are read: the programs are to stay what they are.
+    append = "console=ttyS0 quiet panic=-1 numa_balancing=disable"
+    return [
+        *[QEMU, "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max"],
+        *["-smp", "2,sockets=2,cores=1,threads=1", "-m", str(2 * NODE_MIB), *nodes],
+        *["-nodefaults", "-no-user-config", "-display", "none", "-serial", "stdio", "-no-reboot"],
+        *["-kernel", os.path.join(GUEST, "vmlinuz"), "-initrd", os.path.join(GUEST, "initramfs.cpio")],
+        *["-append", append],
+    ]
+
+
+class Guest:
+    """What the sections of the guest's console say, by name."""
+
+    def __init__(self):
+        start = time.monotonic()
+        qemu = Process(command())
+        try:
+            qemu.child.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the guest is not done after {LIMIT_S} s: {qemu.output()[-2000:]}") from None
+        console = qemu.output().replace("\r\n", "\n")
+        sections = re.findall(r"^@@ begin (\S+)\n(.*?)^@@ end \1 (\d+)$", console, re.M | re.S)
+        self.sections = {name: (text, int(status)) for name, text, status in sections}
+        assert "uptime" in self.sections, f"the guest ended early: {console[-2000:]}"
+        note(f"the guest was off after {time.monotonic() - start:.0f} s")
+
+    def text(self, name):
+        """The output of a command that must have worked."""
+        text, status = self.sections[name]
+        assert status == 0, f"{name}: exit status {status}: {self.sections[name + '.errors'][0]}"
+        return text
+
+    def json(self, name):
+        return json.loads(self.text(name))
+
+
+@functools.lru_cache(maxsize=None)
+def boot():
+    """The guest, or why it failed: it is not tried once for every test."""
+    try:
+        return Guest(), None
+    except Exception as error:  # pylint: disable=broad-except; every test raises it
+        return None, error
+
+
+def guest():
+    need_guest()
+    booted, error = boot()
+    if error:
+        raise error
+    return booted
+
+
+# ---------------------------------------------------------------- what it must say
+
+
+def assert_check(items):
+    failed = [item for item in items if item["result"] == "failed"]
+    assert items and not failed, failed
+
+
+def assert_silent_loads(report):
+    """The reader loads the same values again and again."""
+    found = report["inefficiency"][0]
+    quality = report["quality"]
+    note(f"{report['window']['app']}: {quality['traps']} pairs, fraction {found['fraction']:.3f}")
+    assert quality["traps"] >= LEAST_TRAPS, quality
+    assert quality["dropped"] == 0, quality
+    assert found["fraction"] > 0.9, found["pairs"][:3]
+    leaf = found["pairs"][0]["watch"]["frames"][0]
+    assert (leaf["class"], leaf["method"]) == ("Rounds", "read"), leaf
+
+
+def heap_pages(program):
+    """How many of the heap's touched pages lie on each node, as the kernel says it."""
+    where = re.search(r"Heap address: 0x([0-9a-f]+), size: (\d+) MB", guest().text(f"{program}.heap"))
+    first = int(where.group(1), 16)
+    end = first + int(where.group(2)) * 1024 * 1024
+    pages = [0, 0]
+    for line in guest().text(f"{program}.maps").splitlines():
+        if first <= int(line.split()[0], 16) < end:
+            for node, count in re.findall(r"\bN(\d+)=(\d+)", line):
+                pages[int(node)] += int(count)
+    return pages
+
+
+def assert_heap_on(program, node):
+    pages = heap_pages(program)
+    note(f"{program}: {pages[0]} heap pages on node 0, {pages[1]} on node 1")
+    assert pages[node] > MOST_PAGES * sum(pages), pages
+
+
+@test
+def the_guest_has_two_nodes():
+    assert guest().text("nodes").strip() == "0-1", guest().text("nodes")
+    note(guest().text("kernel").strip())
+
+
+@test
+def check_finds_the_guest_fit():
+    assert_check(guest().json("check"))
+
+
+@test
+def check_finds_a_jvm_in_the_guest_fit():
+    assert_check(guest().json("RemoteRead.check"))
+
+
+@test
+def a_window_in_the_guest_finds_the_silent_loads():
+    assert_silent_loads(guest().json("RemoteRead.pairs"))
+    assert_silent_loads(guest().json("LocalRead.pairs"))
+
+
+@test
+def what_another_node_initialised_lies_there():
+    assert_heap_on("RemoteRead", INITIALISER_NODE)
+
+
+@test
+def what_the_reader_initialised_lies_on_its_node():
+    assert_heap_on("LocalRead", READER_NODE)
+
+
+run()
