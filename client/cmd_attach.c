@@ -24,6 +24,9 @@ struct attach_options {
 	double budget;
 	Jxp__Format format;
 	uint32_t pairs;
+	uint64_t object_min_size; /* bytes */
+	bool object_min_size_given;
+	const char *event; /* "": the sampler's own */
 	bool open_through_daemon;
 	const char *output;
 };
@@ -55,16 +58,22 @@ static int set_budget(void *settings, const char *value, struct err *err)
 	return parse_fraction(value, &((struct attach_options *)settings)->budget, err);
 }
 
-/* Checked as it will be, and refused: it would have no effect. */
 static int set_object_min_size(void *settings, const char *value, struct err *err)
 {
-	uint64_t bytes;
-	int r = parse_size(value, &bytes, err);
+	struct attach_options *o = settings;
+	int r = parse_size(value, &o->object_min_size, err);
 
-	(void)settings;
-	return r < 0 ? r
-		     : err_set(err, EINVAL,
-			       "this version does not have the kind 'objects': leave it out");
+	if (r == 0)
+		o->object_min_size_given = true;
+	return r;
+}
+
+static int set_event(void *settings, const char *value, struct err *err)
+{
+	if (value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not an event");
+	((struct attach_options *)settings)->event = value;
+	return 0;
 }
 
 static int set_format(void *settings, const char *value, struct err *err)
@@ -94,17 +103,12 @@ static int set_output(void *settings, const char *value, struct err *err)
 }
 
 static const struct argument_option attach_arguments[] = {
-    {"duration", 0, true, set_duration},
-    {"kinds", 0, true, set_kinds},
-    {"sampler", 0, true, set_sampler},
-    {"period", 0, true, set_period},
-    {"budget", 0, true, set_budget},
-    {"object-min-size", 0, true, set_object_min_size},
-    {"format", 0, true, set_format},
-    {"pairs", 0, true, set_pairs},
-    {"open-through-daemon", 0, false, set_open_through_daemon},
-    {"output", 'o', true, set_output},
-    {0},
+    {"duration", 0, true, set_duration}, {"kinds", 0, true, set_kinds},
+    {"sampler", 0, true, set_sampler},   {"period", 0, true, set_period},
+    {"budget", 0, true, set_budget},     {"object-min-size", 0, true, set_object_min_size},
+    {"event", 0, true, set_event},       {"format", 0, true, set_format},
+    {"pairs", 0, true, set_pairs},       {"open-through-daemon", 0, false, set_open_through_daemon},
+    {"output", 'o', true, set_output},   {0},
 };
 
 /* Asks for the end of the window on a second connection; the report then comes on the first. A
@@ -171,6 +175,9 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 	attach.format = o->format;
 	attach.open_through_daemon = o->open_through_daemon;
 	attach.pairs = o->pairs;
+	attach.object_min_size = o->object_min_size;
+	attach.object_min_size_given = o->object_min_size_given;
+	attach.event = (char *)o->event;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
 	request.attach = &attach;
 	progress_init(&progress);
@@ -203,6 +210,7 @@ int cmd_attach(struct client *c, int argc, char **argv)
 	static const struct argument_spec spec = {.options = attach_arguments,
 						  .operands = "PID|NAME"};
 	struct attach_options o = {.duration_ns = DURATION_DEFAULT_NS,
+				   .event = "",
 				   .format = c->json ? JXP__FORMAT__FORMAT_JSON
 						     : JXP__FORMAT__FORMAT_TEXT};
 	const char *target;

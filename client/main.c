@@ -38,10 +38,13 @@ static const char options_help[] =
     "  -o FILE        write the report to FILE\n"
     "attach:\n"
     "  --duration T   30s, 500ms, 2m (30s)\n"
-    "  --kinds K,K    dead-store, silent-store, silent-load (all)\n"
+    "  --kinds K,K    dead-store, silent-store, silent-load, objects, numa (all that work)\n"
     "  --sampler S    auto, pebs, ibs or clock (auto)\n"
     "  --period T     time between samples of a thread (the daemon's choice)\n"
     "  --budget P     most of the target's CPU time to spend (1%)\n"
+    "  --object-min-size SIZE\n"
+    "                 track objects of at least SIZE, 512B, 1KiB, 2MiB or 0 (1KiB)\n"
+    "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n";
 

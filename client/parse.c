@@ -156,6 +156,8 @@ static const struct name kinds_known[] = {
     {"dead-store", JXP__KIND__KIND_DEAD_STORE},
     {"silent-store", JXP__KIND__KIND_SILENT_STORE},
     {"silent-load", JXP__KIND__KIND_SILENT_LOAD},
+    {"objects", JXP__KIND__KIND_OBJECTS},
+    {"numa", JXP__KIND__KIND_NUMA},
     {0},
 };
 
@@ -183,13 +185,6 @@ static const struct name *find_name(const struct name *names, const char *text, 
 	return NULL;
 }
 
-static bool is_planned_kind(const char *text, size_t length)
-{
-	static const struct name planned[] = {{"objects", 0}, {"numa", 0}, {0}};
-
-	return find_name(planned, text, length) != NULL;
-}
-
 int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *count, struct err *err)
 {
 	Jxp__Kind found[PARSE_KINDS_MAX];
@@ -201,11 +196,10 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 		bool repeated = false;
 
 		if (!name)
-			return err_set(
-			    err, EINVAL, "%s '%.*s': use dead-store, silent-store or silent-load",
-			    is_planned_kind(p, length) ? "this version does not have the kind"
-						       : "unknown kind",
-			    (int)length, p);
+			return err_set(err, EINVAL,
+				       "unknown kind '%.*s': use dead-store, silent-store, "
+				       "silent-load, objects or numa",
+				       (int)length, p);
 		for (size_t i = 0; i < used; i++)
 			repeated = repeated || found[i] == (Jxp__Kind)name->value;
 		if (!repeated)

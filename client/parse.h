@@ -14,7 +14,7 @@
 #include "proto/jxperf.pb-c.h"
 
 /* The kinds that exist; a request names each at most once. */
-#define PARSE_KINDS_MAX 3
+#define PARSE_KINDS_MAX 5
 
 /* "30s", "1.5s", "5ms", "500us", "100ns", "2m", "1h"; above 0. */
 int parse_duration(const char *text, uint64_t *ns, struct err *err);

@@ -2,28 +2,53 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/perf_events.h"
 #include "daemon/report.h"
 #include "daemon/sampler.h"
+#include "daemon/text.h"
 #include "proto/limits.h"
 
-static int choose_kinds(const Jxp__AttachRequest *request, bool kinds[PROFILE_KINDS],
-			struct err *err)
+static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *err)
+{
+	if (kind == JXP__KIND__KIND_OBJECTS)
+		s->objects = true;
+	else if (kind == JXP__KIND__KIND_NUMA)
+		s->numa = true;
+	else if (kind > JXP__KIND__KIND_NONE && kind < PROFILE_KINDS)
+		s->kinds[kind] = true;
+	else
+		return err_set(err, EINVAL,
+			       "unknown kind %d: use dead-store, silent-store, silent-load, "
+			       "objects or numa",
+			       (int)kind);
+	return 0;
+}
+
+/* All that work here; with an event of its own, those that it can sample. */
+static void choose_default_kinds(bool event, struct window_settings *s)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		kinds[kind] = request->n_kinds == 0;
-	for (size_t i = 0; i < request->n_kinds; i++) {
-		Jxp__Kind kind = request->kinds[i];
+		s->kinds[kind] = !event;
+	s->objects = event;
+}
 
-		if (kind <= JXP__KIND__KIND_NONE || kind >= PROFILE_KINDS)
-			return err_set(
-			    err, EINVAL,
-			    "unknown kind %d: use dead-store, silent-store or silent-load",
-			    (int)kind);
-		kinds[kind] = true;
-	}
+static int choose_kinds(const Jxp__AttachRequest *request, struct window_settings *s,
+			struct err *err)
+{
+	int r = 0;
+
+	if (request->n_kinds == 0)
+		choose_default_kinds(request->event[0], s);
+	for (size_t i = 0; r == 0 && i < request->n_kinds; i++)
+		r = choose_kind(request->kinds[i], s, err);
+	if (r < 0 || !window_tracks_objects(s))
+		return r;
+	s->objects_max = LIMIT_OBJECTS;
+	s->object_min_size =
+	    request->object_min_size_given ? request->object_min_size : WINDOW_OBJECT_MIN_DEFAULT;
 	return 0;
 }
 
@@ -70,6 +95,58 @@ static int choose_sampler(const Jxp__AttachRequest *request, struct window_setti
 	return sampler_choose(request->sampler, request->period_ns > 0, &hardware, settings, err);
 }
 
+/* Is it opened by the kernel, as the threads will have it? */
+static int try_event(const struct window_settings *s)
+{
+	struct pmu_selection alone = {
+	    .event_count = 1, .period = s->hardware->period, .events = {s->event_encoded}};
+
+	return sampler_try(&alone);
+}
+
+static bool samples_pairs(const struct window_settings *s)
+{
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		if (s->kinds[kind])
+			return true;
+	return false;
+}
+
+/* The event that samples accesses to objects, in place of the sampler's own. */
+static int choose_event(const Jxp__AttachRequest *request, struct window_settings *s,
+			struct err *err)
+{
+	int r;
+
+	if (!request->event[0])
+		return 0;
+	if (strlen(request->event) >= sizeof(s->event))
+		return err_set(err, EINVAL, "no event has a name of %zu characters",
+			       strlen(request->event));
+	(void)text_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
+	if (samples_pairs(s) || !window_tracks_objects(s))
+		return err_set(err, EINVAL,
+			       "event '%s' can sample objects only: use --kinds objects with it",
+			       s->event);
+	if (s->sampler == JXP__SAMPLER__SAMPLER_CLOCK)
+		return err_set(err, EOPNOTSUPP,
+			       "event '%s' needs pebs or ibs, and the sampler is the clock (%s): "
+			       "leave out --event",
+			       s->event, s->sampler_reason);
+	if (s->sampler == JXP__SAMPLER__SAMPLER_IBS)
+		return err_set(err, EOPNOTSUPP,
+			       "ibs samples operations of every type and has no event '%s': "
+			       "leave out --event",
+			       s->event);
+	if (pmu_access_event_here(request->event, &s->event_encoded) < 0)
+		return err_set(err, EINVAL,
+			       "libpfm4 knows no event '%s' of this processor: use one like "
+			       "MEM_LOAD_RETIRED:L1_MISS",
+			       s->event);
+	r = try_event(s);
+	return r < 0 ? err_set_errno(err, -r, "event '%s' cannot be opened", s->event) : 0;
+}
+
 int attach_request_settings(const Jxp__AttachRequest *request, struct window_settings *out,
 			    struct err *err)
 {
@@ -82,11 +159,12 @@ int attach_request_settings(const Jxp__AttachRequest *request, struct window_set
 	if (request->pid == 0 || request->pid > INT_MAX)
 		return err_set(err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
 			       request->pid);
-	if ((r = choose_kinds(request, s.kinds, err)) < 0 ||
+	if ((r = choose_kinds(request, &s, err)) < 0 ||
 	    (r = check_duration(s.duration_ns, err)) < 0 ||
 	    (r = choose_period(request->period_ns, &s.period_ns, err)) < 0 ||
 	    (r = choose_budget(request->budget, &s.budget, err)) < 0 ||
 	    (r = choose_sampler(request, &s, err)) < 0 ||
+	    (r = choose_event(request, &s, err)) < 0 ||
 	    (r = report_check_format(request->format, err)) < 0)
 		return r;
 	*out = s;

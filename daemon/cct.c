@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "daemon/array.h"
 #include "daemon/hash.h"
 #include "proto/limits.h"
@@ -121,4 +122,51 @@ size_t cct_depth(const struct cct *t, uint32_t id)
 	const struct cct_node *node = cct_node(t, id);
 
 	return node ? node->depth : 0;
+}
+
+/* Nodes that are looked for by the path of their parent. */
+struct path_table {
+	const struct cct *cct;
+	const uint32_t *paths;
+};
+
+static struct node_key path_key(const struct path_table *t, uint32_t id)
+{
+	struct node_key key = node_key(cct_node(t->cct, id));
+
+	key.parent = t->paths[key.parent];
+	key.tier = 0;
+	return key;
+}
+
+static bool path_matches(const void *table, uint32_t position, const void *key)
+{
+	struct node_key own = path_key(table, position + 1);
+
+	return memcmp(&own, key, sizeof(own)) == 0;
+}
+
+int cct_paths(const struct cct *t, uint32_t **paths)
+{
+	_cleanup_(hash_index_release) struct hash_index index = {0};
+	_cleanup_free_ uint32_t *found = calloc(t->node_count + 1, sizeof(*found));
+	struct path_table table = {.cct = t, .paths = found};
+
+	if (!found)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= t->node_count; id++) {
+		struct node_key key = path_key(&table, id);
+		uint32_t hash = hash_bytes(&key, sizeof(key));
+		uint32_t position;
+
+		if (hash_index_find(&index, hash, path_matches, &table, &key, &position)) {
+			found[id] = position + 1;
+			continue;
+		}
+		if (hash_index_insert(&index, hash, id - 1) < 0)
+			return -ENOMEM;
+		found[id] = id;
+	}
+	*paths = TAKE_PTR(found);
+	return 0;
 }

@@ -57,6 +57,11 @@ int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id);
 const struct cct_node *cct_node(const struct cct *t, uint32_t id);
 const struct cct_method *cct_method(const struct cct *t, uint32_t id);
 
+/* Which contexts are the same path through the program, be its frames interpreted or compiled: for
+ * each node the oldest one with the same path, and 0 for 0, in an array to be freed. 0 or -ENOMEM.
+ */
+int cct_paths(const struct cct *t, uint32_t **paths);
+
 /* The number of frames on the path from the root to the node. */
 size_t cct_depth(const struct cct *t, uint32_t id);
 

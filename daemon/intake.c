@@ -9,6 +9,7 @@
 void intake_init(struct intake *in, struct window *window)
 {
 	*in = (struct intake){.window = window};
+	object_intake_init(&in->objects, window, &in->nodes);
 }
 
 void intake_release(struct intake *in)
@@ -18,6 +19,7 @@ void intake_release(struct intake *in)
 	id_map_release(&in->instructions);
 	free(in->announced);
 	free(in->lines);
+	object_intake_release(&in->objects);
 	intake_init(in, in->window);
 }
 
@@ -257,6 +259,13 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)
 		r = apply_transition(in, batch->transitions[i]);
 	if (r == 0)
+		r = object_intake_batch(&in->objects, batch);
+	if (r == 0)
 		take_counters(in->window, batch);
 	return r;
+}
+
+int intake_finish(struct intake *in)
+{
+	return object_intake_finish(&in->objects);
 }

@@ -1,7 +1,7 @@
 /*
  * What an agent's batches mean for a window: maps the agent's ids to the window's interned methods,
- * nodes and instructions, resolves lines, and applies transitions to the thread table and the
- * profile.
+ * nodes and instructions, resolves lines, applies transitions to the thread table and the profile,
+ * and hands what belongs to objects to daemon/object_intake.h.
  *
  * A batch is untrusted. Nothing in it can be wrong enough to stop the session: an entry that refers
  * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/id_map.h"
+#include "daemon/object_intake.h"
 #include "daemon/window.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -47,12 +48,17 @@ struct intake {
 	size_t line_capacity;
 	struct id_map nodes;        /* agent's id -> node of the window's tree */
 	struct id_map instructions; /* agent's id -> string of the window's profile */
+	struct object_intake objects;
 };
 
+/* in must stay where it is. */
 void intake_init(struct intake *in, struct window *window);
 void intake_release(struct intake *in);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
 int intake_batch(struct intake *in, const Jxp__Batch *batch);
+
+/* No batch will follow: applies what waited for others. Before the window ends. 0 or -ENOMEM. */
+int intake_finish(struct intake *in);
 
 #endif

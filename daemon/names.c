@@ -17,6 +17,8 @@ const char *name_of_kind(Jxp__Kind kind)
 	    [JXP__KIND__KIND_DEAD_STORE] = "dead_store",
 	    [JXP__KIND__KIND_SILENT_STORE] = "silent_store",
 	    [JXP__KIND__KIND_SILENT_LOAD] = "silent_load",
+	    [JXP__KIND__KIND_OBJECTS] = "objects",
+	    [JXP__KIND__KIND_NUMA] = "numa",
 	};
 
 	return LOOKUP(names, kind);
@@ -28,6 +30,8 @@ const char *title_of_kind(Jxp__Kind kind)
 	    [JXP__KIND__KIND_DEAD_STORE] = "dead stores",
 	    [JXP__KIND__KIND_SILENT_STORE] = "silent stores",
 	    [JXP__KIND__KIND_SILENT_LOAD] = "silent loads",
+	    [JXP__KIND__KIND_OBJECTS] = "objects",
+	    [JXP__KIND__KIND_NUMA] = "NUMA",
 	};
 
 	return LOOKUP(titles, kind);

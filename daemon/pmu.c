@@ -187,14 +187,26 @@ int pmu_encode(const char *event, struct perf_event_attr *attr)
 	return 0;
 }
 
+static const struct pmu_host this_host = {.devices = DEVICES, .encode = pmu_encode};
+
+/* Loads or stores: each record's data source tells. */
+int pmu_access_event(const struct pmu_host *host, const char *name, struct perf_hardware_event *out)
+{
+	return encode_one(host, name, PERF_ACCESS_ANY, out) ? 0 : -ENOENT;
+}
+
+int pmu_access_event_here(const char *name, struct perf_hardware_event *out)
+{
+	return pmu_access_event(&this_host, name, out);
+}
+
 const struct pmu_selection *pmu_selection(void)
 {
-	static const struct pmu_host host = {.devices = DEVICES, .encode = pmu_encode};
 	static struct pmu_selection selection;
 	static bool made;
 
 	if (!made)
-		pmu_select(&host, &selection);
+		pmu_select(&this_host, &selection);
 	made = true;
 	return &selection;
 }

@@ -40,6 +40,14 @@ void pmu_select(const struct pmu_host *host, struct pmu_selection *out);
 /* The selection of this machine, made by the first call. One thread. */
 const struct pmu_selection *pmu_selection(void);
 
+/* The event that samples accesses to objects by its libpfm4 name ("MEM_LOAD_RETIRED:L1_MISS"). 0;
+ * -ENOENT when this processor does not have it. */
+int pmu_access_event(const struct pmu_host *host, const char *name,
+		     struct perf_hardware_event *out);
+
+/* The same on this machine. */
+int pmu_access_event_here(const char *name, struct perf_hardware_event *out);
+
 /* Encodes an event with libpfm4, for user mode. As pmu_host.encode. */
 int pmu_encode(const char *event, struct perf_event_attr *attr);
 

@@ -1,11 +1,13 @@
 /* Collapsed stacks, one line a pair, as flame graph tools read them: the kind, the first access's
  * path root first, its instruction behind the leaf, "--", the second access's path, then wasteful
- * bytes. */
+ * bytes. For objects one line a site: "objects", the allocation's path, the class, then what
+ * accesses to its objects cost, in the unit of the metric. */
 #include "daemon/report.h"
 
 #include <inttypes.h>
 
 #include "daemon/names.h"
+#include "daemon/object_ranking.h"
 #include "proto/limits.h"
 
 /* Writes text with the characters that separate fields replaced. */
@@ -28,19 +30,24 @@ static void frame(FILE *out, const struct profile *p, uint32_t id)
 	plain(out, strings_get(&p->strings, method->name));
 }
 
-static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+static void path(FILE *out, const struct profile *p, uint32_t leaf)
 {
-	uint32_t path[MAX_FRAMES_LIMIT];
+	uint32_t nodes[MAX_FRAMES_LIMIT];
 	size_t depth = 0;
 
 	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
-		path[depth++] = id; /* The tree admits no deeper path. */
+		nodes[depth++] = id; /* The tree admits no deeper path. */
 	if (depth == 0)
 		fputs(";[unknown]", out);
 	while (depth > 0) {
 		fputc(';', out);
-		frame(out, p, path[--depth]);
+		frame(out, p, nodes[--depth]);
 	}
+}
+
+static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+{
+	path(out, p, leaf);
 	fputs("_[", out);
 	plain(out, strings_get(&p->strings, instruction));
 	fputc(']', out);
@@ -66,6 +73,30 @@ static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t 
 	return 0;
 }
 
+/* Sites that nothing was seen to access have no width. */
+static int object_lines(FILE *out, const struct window *w, size_t limit)
+{
+	const struct profile *p = &w->profile;
+	struct object_ranking ranking;
+	int r = object_ranking_init(&ranking, w);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ranking.count && i < limit; i++) {
+		const struct object_site *site = &ranking.sites[i].sum;
+
+		if (site->metric < 0.5)
+			break;
+		fputs(name_of_kind(JXP__KIND__KIND_OBJECTS), out);
+		path(out, p, site->node);
+		fputs(";[", out);
+		plain(out, strings_get(&p->strings, site->class_name));
+		fprintf(out, "] %.0f\n", site->metric);
+	}
+	object_ranking_release(&ranking);
+	return 0;
+}
+
 int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
@@ -74,5 +105,5 @@ int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return window_tracks_objects(&w->settings) ? object_lines(out, w, pairs) : 0;
 }

@@ -1,15 +1,14 @@
 /* The JSON report, schema 1. Frames are leaf first. Keys are only ever added; a change of meaning
  * changes REPORT_SCHEMA. */
-#include "daemon/report.h"
+#include "daemon/report_json.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 
-#include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/estimate.h"
 #include "daemon/names.h"
+#include "daemon/report.h"
 #include "daemon/sampler.h"
 
 #define REPORT_SCHEMA 1
@@ -17,19 +16,6 @@
 /* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
  * omitted, and counted in pairs_omitted. */
 #define FRAMES_MAX 250000
-
-/* Frames are shared between the pairs of a document: one object for each node that was needed. */
-struct writer {
-	const struct window *window;
-	json_t **frames; /* by node id, NULL until needed */
-	size_t frames_left;
-};
-
-static void cleanup_json(json_t **json)
-{
-	json_decref(*json);
-}
-#define _cleanup_json_ _cleanup_(cleanup_json)
 
 static json_t *real_or_null(bool known, double value)
 {
@@ -89,7 +75,7 @@ static json_t *quality_json(const struct window *w)
 }
 
 /* A new reference to the node's frame, or NULL without memory. */
-static json_t *frame_json(struct writer *writer, uint32_t id)
+static json_t *frame_json(struct json_writer *writer, uint32_t id)
 {
 	const struct profile *p = &writer->window->profile;
 	const struct cct_node *node = cct_node(&p->cct, id);
@@ -105,7 +91,7 @@ static json_t *frame_json(struct writer *writer, uint32_t id)
 	return json_incref(writer->frames[id]);
 }
 
-static json_t *access_json(struct writer *writer, uint32_t node, uint32_t instruction)
+json_t *report_json_frames(struct json_writer *writer, uint32_t node)
 {
 	const struct profile *p = &writer->window->profile;
 	_cleanup_json_ json_t *frames = json_array();
@@ -113,11 +99,25 @@ static json_t *access_json(struct writer *writer, uint32_t node, uint32_t instru
 	for (; node != 0; node = cct_node(&p->cct, node)->parent)
 		if (json_array_append_new(frames, frame_json(writer, node)) < 0)
 			return NULL;
-	return json_pack("{s:s, s:O}", "instruction", strings_get(&p->strings, instruction),
-			 "frames", frames);
+	return TAKE_PTR(frames);
 }
 
-static json_t *pair_json(struct writer *writer, const struct ranked_pair *ranked)
+bool report_json_take_frames(struct json_writer *writer, size_t count)
+{
+	if (count > writer->frames_left)
+		return false;
+	writer->frames_left -= count;
+	return true;
+}
+
+static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)
+{
+	return json_pack("{s:s, s:o}", "instruction",
+			 strings_get(&writer->window->profile.strings, instruction), "frames",
+			 report_json_frames(writer, node));
+}
+
+static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *ranked)
 {
 	const struct pair *pair = &ranked->sum;
 	const struct totals *totals = &writer->window->profile.kinds[pair->kind].application;
@@ -134,7 +134,7 @@ static json_t *pair_json(struct writer *writer, const struct ranked_pair *ranked
 }
 
 /* The first pairs of the ranking that the limits admit. */
-static json_t *pairs_json(struct writer *writer, const struct ranking *ranking, size_t limit)
+static json_t *pairs_json(struct json_writer *writer, const struct ranking *ranking, size_t limit)
 {
 	const struct cct *cct = &writer->window->profile.cct;
 	_cleanup_json_ json_t *pairs = json_array();
@@ -143,16 +143,15 @@ static json_t *pairs_json(struct writer *writer, const struct ranking *ranking, 
 		const struct pair *pair = &ranking->pairs[i].sum;
 		size_t depth = cct_depth(cct, pair->watch_node) + cct_depth(cct, pair->trap_node);
 
-		if (depth > writer->frames_left)
+		if (!report_json_take_frames(writer, depth))
 			break;
-		writer->frames_left -= depth;
 		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(pairs);
 }
 
-static json_t *kind_json(struct writer *writer, Jxp__Kind kind, size_t limit)
+static json_t *kind_json(struct json_writer *writer, Jxp__Kind kind, size_t limit)
 {
 	const struct profile *p = &writer->window->profile;
 	const struct totals *t = &p->kinds[kind].application;
@@ -179,24 +178,33 @@ static json_t *kind_json(struct writer *writer, Jxp__Kind kind, size_t limit)
 			 "wasteful_bytes", (json_int_t)jvm->wasteful_bytes);
 }
 
-static json_t *document_json(struct writer *writer, size_t limit)
+static json_t *document_json(struct json_writer *writer, size_t limit)
 {
 	const struct window *w = writer->window;
 	_cleanup_json_ json_t *kinds = json_array();
+	_cleanup_json_ json_t *objects = NULL;
+	_cleanup_json_ json_t *objects_summary = NULL;
 
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		if (w->settings.kinds[kind] &&
 		    json_array_append_new(kinds, kind_json(writer, (Jxp__Kind)kind, limit)) < 0)
 			return NULL;
-	return json_pack("{s:i, s:o, s:o, s:O, s:[]}", "schema", REPORT_SCHEMA, "window",
+	if (window_tracks_objects(&w->settings)) {
+		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
+			return NULL;
+	} else {
+		objects = json_array();
+		objects_summary = json_null();
+	}
+	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O}", "schema", REPORT_SCHEMA, "window",
 			 window_json(w), "quality", quality_json(w), "inefficiency", kinds,
-			 "objects");
+			 "objects_summary", objects_summary, "objects", objects);
 }
 
 int report_json_write(FILE *out, const struct window *w, size_t pairs)
 {
 	size_t frame_slots = w->profile.cct.node_count + 1;
-	struct writer writer = {.window = w, .frames_left = FRAMES_MAX};
+	struct json_writer writer = {.window = w, .frames_left = FRAMES_MAX};
 	_cleanup_json_ json_t *document = NULL;
 	int r = -ENOMEM;
 

@@ -1,6 +1,6 @@
 /* The report for people, after figure 7 of the JXPerf paper: call paths root first, the instruction
  * on the leaf's line, the two accesses of a pair one below the other. */
-#include "daemon/report.h"
+#include "daemon/report_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "daemon/estimate.h"
 #include "daemon/names.h"
+#include "daemon/report.h"
 #include "daemon/sampler.h"
 #include "proto/limits.h"
 
@@ -77,6 +78,12 @@ static const struct {
      "hardware samples were dropped because their thread had left the method"},
     {JXP__COUNTER__COUNTER_THROTTLED,
      "times the kernel stopped a hardware event for a moment: use a smaller budget"},
+    {JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
+     "objects were not tracked because the agent tracks no more at a time"},
+    {JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
+     "allocations were lost because the agent's queue was full"},
+    {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,
+     "times a collection came before the objects of the last one were all found"},
     {JXP__COUNTER__COUNTER_THREADS_FAILED,
      "threads were not profiled because their events could not be opened"},
     {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
@@ -94,9 +101,17 @@ static const char *const loss_sentences[LOSS_MAX] = {
     [LOSS_UNKNOWN_IDS] = "references were to something that the agent never sent",
     [LOSS_REPEATED_IDS] = "definitions repeated an earlier one and were ignored",
     [LOSS_INVALID] = "events had a field out of range and were dropped",
+    [LOSS_CLASSES] = "classes of objects were beyond the daemon's limit and have no name",
+    [LOSS_OBJECTS] = "objects were beyond the daemon's limit: counted, but not tracked",
+    [LOSS_SITES] = "objects were of allocation sites beyond the daemon's limit",
+    [LOSS_SITE_ACCESSES] = "accesses to objects were from more contexts than are listed",
+    [LOSS_OBJECT_ORDER] = "accesses were lost because too many events waited for their turn",
+    [LOSS_POSITIONS] = "positions of objects were contradictory, late or too many",
+    [LOSS_UNKNOWN_OBJECTS] = "positions or deaths were of objects that are not tracked",
+    [LOSS_OVERLAPS] = "objects were given up where a newer one was said to be",
 };
 
-static void rule(FILE *out, const char *title)
+void report_text_rule(FILE *out, const char *title)
 {
 	int left = (RULE_COLUMNS - (int)(title ? strlen(title) : 0)) / 2;
 
@@ -112,7 +127,7 @@ static void rule(FILE *out, const char *title)
 }
 
 /* Writes text in lines of at most WRAP_COLUMNS, broken at blanks. */
-static void wrapped(FILE *out, const char *text)
+void report_text_wrapped(FILE *out, const char *text)
 {
 	size_t column = 0;
 
@@ -133,7 +148,7 @@ static void wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-static void frame(FILE *out, const struct profile *p, uint32_t id)
+void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
 {
 	const struct cct_node *node = cct_node(&p->cct, id);
 	const struct cct_method *method = cct_method(&p->cct, node->method);
@@ -154,24 +169,31 @@ static void frame(FILE *out, const struct profile *p, uint32_t id)
 		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
 }
 
-static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label)
 {
 	uint32_t path[MAX_FRAMES_LIMIT];
-	const char *text = strings_get(&p->strings, instruction);
 	size_t depth = 0;
 
 	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
 		path[depth++] = id; /* The tree admits no deeper path. */
 	while (depth > 1) {
-		frame(out, p, path[--depth]);
+		report_text_frame(out, p, path[--depth]);
 		fputc('\n', out);
 	}
-	fprintf(out, "%s: ", text[0] ? text : "[instruction unknown]");
+	if (label)
+		fprintf(out, "%s: ", label);
 	if (leaf)
-		frame(out, p, leaf);
+		report_text_frame(out, p, leaf);
 	else
 		fputs("[calling context unknown]", out);
 	fputc('\n', out);
+}
+
+static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+{
+	const char *text = strings_get(&p->strings, instruction);
+
+	report_text_path(out, p, leaf, text[0] ? text : "[instruction unknown]");
 }
 
 /* The period asked for, and the one that the budget led to. */
@@ -210,8 +232,16 @@ static void header(FILE *out, const struct window *w)
 		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
 		w->counters[JXP__COUNTER__COUNTER_THREADS], window_overhead_fraction(w) * 100);
 	if (sampler_note(s->sampler))
-		wrapped(out, sampler_note(s->sampler));
+		report_text_wrapped(out, sampler_note(s->sampler));
 	fputc('\n', out);
+}
+
+static bool has_pairs(const struct window_settings *s)
+{
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		if (s->kinds[kind])
+			return true;
+	return false;
 }
 
 static void summary(FILE *out, const struct window *w)
@@ -246,7 +276,7 @@ static void pair(FILE *out, const struct window *w, const struct ranked_pair *ra
 	const struct pair *p = &ranked->sum;
 	const struct totals *t = &w->profile.kinds[p->kind].application;
 
-	rule(out, NULL);
+	report_text_rule(out, NULL);
 	fprintf(out,
 		"#%zu  %.1f%% of checked bytes: %" PRIu64 " wasteful bytes in %" PRIu64
 		" of %" PRIu64 " pairs, %s",
@@ -257,7 +287,7 @@ static void pair(FILE *out, const struct window *w, const struct ranked_pair *ra
 		fprintf(out, "; the first of %zu instruction pairs is shown", ranked->variants);
 	fputc('\n', out);
 	access_path(out, &w->profile, p->watch_node, p->watch_instruction);
-	rule(out, kind_words[p->kind].separator);
+	report_text_rule(out, kind_words[p->kind].separator);
 	access_path(out, &w->profile, p->trap_node, p->trap_instruction);
 }
 
@@ -274,7 +304,7 @@ static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size
 	for (size_t i = 0; i < shown; i++)
 		pair(out, w, &ranking.pairs[i], i + 1);
 	if (shown > 0)
-		rule(out, NULL);
+		report_text_rule(out, NULL);
 	if (ranking.count == 0)
 		fputs("none found\n", out);
 	else if (shown < ranking.count)
@@ -302,9 +332,20 @@ static void quality(FILE *out, const struct window *w)
 int report_text_write(FILE *out, const struct window *w, size_t pairs)
 {
 	header(out, w);
-	summary(out, w);
+	if (has_pairs(&w->settings))
+		summary(out, w);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		int r = w->settings.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	if (window_tracks_objects(&w->settings)) {
+		int r;
+
+		if (has_pairs(&w->settings))
+			fputc('\n', out);
+		r = report_text_objects(out, w, pairs);
 
 		if (r < 0)
 			return r;

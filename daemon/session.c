@@ -56,6 +56,13 @@ static void set_deadline(struct session *s, uint64_t after_ms)
 	(void)uv_timer_start(&s->timer, on_timer, after_ms, 0);
 }
 
+/* Without memory, what waited for its turn is missing, as if it had not arrived. */
+static void finish_intake(struct session *s)
+{
+	if (s->window->start_ns)
+		(void)intake_finish(&s->intake);
+}
+
 /* The one way out: the conversation is over, the window is what it is. Runs from loop callbacks. */
 static void finish(struct session *s, const char *reason)
 {
@@ -65,6 +72,7 @@ static void finish(struct session *s, const char *reason)
 	(void)uv_timer_stop(&s->timer); /* Cannot fail. */
 	stream_free(s->stream);
 	s->stream = NULL;
+	finish_intake(s);
 	intake_release(&s->intake);
 	window_end(s->window, reason);
 	s->callbacks.ended(s->callbacks.arg);
@@ -172,12 +180,30 @@ static void describe_event(const struct perf_hardware_event *event, Jxp__Hardwar
 	out->access = accesses[event->access];
 }
 
+/* The sampler's events, or the one that was asked for. Returns how many. */
+static size_t describe_events(const struct window_settings *settings, Jxp__HardwareEvent *events,
+			      Jxp__HardwareEvent **list)
+{
+	size_t count = settings->hardware ? settings->hardware->event_count : 0;
+
+	if (count > 0 && settings->event[0]) {
+		describe_event(&settings->event_encoded, &events[0]);
+		list[0] = &events[0];
+		return 1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		describe_event(&settings->hardware->events[i], &events[i]);
+		list[i] = &events[i];
+	}
+	return count;
+}
+
 static int send_start(struct session *s)
 {
 	const struct window_settings *settings = &s->window->settings;
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
-	Jxp__Kind kinds[PROFILE_KINDS];
+	Jxp__Kind kinds[PROFILE_KINDS + 2];
 	Jxp__HardwareEvent events[PERF_HARDWARE_EVENTS];
 	Jxp__HardwareEvent *event_list[PERF_HARDWARE_EVENTS];
 
@@ -185,6 +211,12 @@ static int send_start(struct session *s)
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		if (settings->kinds[kind])
 			kinds[start.n_kinds++] = (Jxp__Kind)kind;
+	if (settings->objects)
+		kinds[start.n_kinds++] = JXP__KIND__KIND_OBJECTS;
+	if (settings->numa)
+		kinds[start.n_kinds++] = JXP__KIND__KIND_NUMA;
+	start.object_min_size = settings->object_min_size;
+	start.objects_max = settings->objects_max;
 	start.sampler = settings->sampler;
 	start.period_ns = settings->hardware ? 0 : settings->period_ns;
 	s->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
@@ -194,10 +226,7 @@ static int send_start(struct session *s)
 	start.budget = settings->budget;
 	start.open_through_daemon = settings->open_through_daemon;
 	start.events = event_list;
-	for (size_t i = 0; settings->hardware && i < settings->hardware->event_count; i++) {
-		describe_event(&settings->hardware->events[i], &events[i]);
-		event_list[start.n_events++] = &events[i];
-	}
+	start.n_events = describe_events(settings, events, event_list);
 	start.event_period = settings->hardware ? settings->hardware->period : 0;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
@@ -338,6 +367,7 @@ static void on_batch(struct session *s, const Jxp__Batch *batch)
 /* Nothing more comes but the end of the stream. */
 static void leave(struct session *s, const char *reason)
 {
+	finish_intake(s);
 	window_end(s->window, reason);
 	s->state = LEAVING;
 	set_deadline(s, SESSION_LEAVE_TIMEOUT_MS);

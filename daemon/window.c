@@ -20,9 +20,22 @@ const char *name_of_loss(enum loss loss)
 	    [LOSS_UNKNOWN_IDS] = "unknown_ids",
 	    [LOSS_REPEATED_IDS] = "repeated_ids",
 	    [LOSS_INVALID] = "invalid",
+	    [LOSS_CLASSES] = "classes",
+	    [LOSS_OBJECTS] = "objects",
+	    [LOSS_SITES] = "sites",
+	    [LOSS_SITE_ACCESSES] = "site_accesses",
+	    [LOSS_OBJECT_ORDER] = "object_order",
+	    [LOSS_POSITIONS] = "positions",
+	    [LOSS_UNKNOWN_OBJECTS] = "unknown_objects",
+	    [LOSS_OVERLAPS] = "overlaps",
 	};
 
 	return names[loss];
+}
+
+bool window_tracks_objects(const struct window_settings *settings)
+{
+	return settings->objects || settings->numa;
 }
 
 struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
@@ -44,6 +57,7 @@ void window_free(struct window *w)
 	if (!w)
 		return;
 	profile_release(&w->profile);
+	locality_release(&w->locality);
 	thread_table_release(&w->threads);
 	free(w);
 }
@@ -104,5 +118,7 @@ double window_overhead_fraction(const struct window *w)
 
 uint64_t window_dropped(const struct window *w)
 {
-	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] + w->losses[LOSS_INVALID];
+	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] +
+	       w->counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] + w->losses[LOSS_INVALID] +
+	       w->losses[LOSS_OBJECT_ORDER];
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/locality.h"
 #include "daemon/pmu.h"
 #include "daemon/profile.h"
 #include "daemon/thread_table.h"
@@ -19,6 +20,7 @@
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
 #define WINDOW_REASON_BYTES 256
+#define WINDOW_EVENT_BYTES  96
 
 /* Room for PMU_REASON_BYTES and words around it. */
 #define SAMPLER_REASON_BYTES 320
@@ -30,8 +32,12 @@
 #define WINDOW_BUDGET_DEFAULT      0.01
 #define WINDOW_FRAMES_DEFAULT      128
 
+#define WINDOW_OBJECT_MIN_DEFAULT 1024
+
 struct window_settings {
-	bool kinds[PROFILE_KINDS]; /* by Jxp__Kind */
+	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
+	bool objects;              /* KIND_OBJECTS */
+	bool numa;                 /* KIND_NUMA: the same samples as objects */
 	Jxp__Sampler sampler;      /* never SAMPLER_AUTO */
 	/* The events of the pebs and ibs samplers; NULL for clock. Not owned: lasts as long as the
 	 * process. */
@@ -42,6 +48,11 @@ struct window_settings {
 	double budget; /* fraction of the target's CPU time */
 	uint32_t registers;
 	uint32_t max_frames;
+	uint64_t object_min_size; /* bytes; smaller objects are not tracked */
+	uint32_t objects_max;     /* tracked at a time; 0 without objects and numa */
+	/* The event that samples accesses to objects; "": those of the sampler. */
+	char event[WINDOW_EVENT_BYTES];
+	struct perf_hardware_event event_encoded;
 	bool open_through_daemon;
 };
 
@@ -65,6 +76,15 @@ enum loss {
 	LOSS_UNKNOWN_IDS,  /* references to something that was never sent, or was dropped */
 	LOSS_REPEATED_IDS, /* definitions of an id that was defined before */
 	LOSS_INVALID,      /* events with a field out of range */
+	/* Of objects and accesses to them: */
+	LOSS_CLASSES,         /* beyond LIMIT_CLASSES */
+	LOSS_OBJECTS,         /* beyond objects_max: counted, but not tracked */
+	LOSS_SITES,           /* objects of allocation sites beyond LIMIT_SITES */
+	LOSS_SITE_ACCESSES,   /* beyond LIMIT_SITE_ACCESSES: in the site's sum, not in its list */
+	LOSS_OBJECT_ORDER,    /* accesses: too many events waited for their turn */
+	LOSS_POSITIONS,       /* contradictory, late, or more than there are objects */
+	LOSS_UNKNOWN_OBJECTS, /* positions and deaths of objects that are not tracked */
+	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
 	LOSS_MAX,
 };
 
@@ -86,6 +106,8 @@ struct window {
 	uint64_t start_ns;    /* 0 before the target began */
 	uint64_t end_ns;
 	struct profile profile;
+	struct locality locality;
+	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
 	struct thread_table threads; /* emptied when the window ends */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
@@ -94,6 +116,9 @@ struct window {
 	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
 				      known */
 };
+
+/* Does the window need allocations and memory accesses? */
+bool window_tracks_objects(const struct window_settings *settings);
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
 struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);

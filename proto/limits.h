@@ -5,6 +5,8 @@
 #ifndef JXPERF_PROTO_LIMITS_H
 #define JXPERF_PROTO_LIMITS_H
 
+#include <stdint.h>
+
 #define JXPERF_VERSION "0.1.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
@@ -17,13 +19,23 @@
 #define FRAME_MAX_REPLY   (64u << 20)
 
 /* What the engine accepts from one session; beyond it, entries are dropped and counted. */
-#define LIMIT_METHODS      (1u << 18)
-#define LIMIT_NODES        (1u << 20)
-#define LIMIT_INSTRUCTIONS (1u << 18)
-#define LIMIT_THREADS      (1u << 14)
-#define LIMIT_PAIRS        (1u << 17)
-#define LIMIT_STRING_BYTES 4096u
-#define LIMIT_LINES        65536u
+#define LIMIT_METHODS       (1u << 18)
+#define LIMIT_NODES         (1u << 20)
+#define LIMIT_INSTRUCTIONS  (1u << 18)
+#define LIMIT_THREADS       (1u << 14)
+#define LIMIT_PAIRS         (1u << 17)
+#define LIMIT_CLASSES       (1u << 16) /* of tracked objects */
+#define LIMIT_OBJECTS       (1u << 16) /* tracked at a time */
+#define LIMIT_SITES         (1u << 16)
+#define LIMIT_SITE_ACCESSES (1u << 18)
+#define LIMIT_STRING_BYTES  4096u
+#define LIMIT_LINES         65536u
+
+/* What a single object or access can be; more is a lie. */
+#define LIMIT_OBJECT_BYTES  (UINT64_C(1) << 40)
+#define LIMIT_OBJECT_WEIGHT 1e12
+#define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */
+#define LIMIT_ACCESS_BYTES  64u
 
 /* The widest access that a pair can stand for, and with it the largest Transition.checked_bytes. */
 #define LIMIT_ACCESS_BYTES 64u

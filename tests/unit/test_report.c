@@ -16,6 +16,7 @@
 #include "daemon/report.h"
 #include "proto/limits.h"
 #include "tests/unit/sample_batch.h"
+#include "tests/unit/sample_objects.h"
 
 /* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
  * difference before it is committed. Tests run from the top of the source tree. */
@@ -77,6 +78,70 @@ static struct window *crafted_window(void)
 	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
 	w->start_ns = 1000 * NS_PER_S;
 	w->end_ns = 1012 * NS_PER_S;
+	return w;
+}
+
+/* Two sites that are accessed, from two contexts, and one that is only allocated. */
+static void add_objects(struct sample_objects *s)
+{
+	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
+	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
+	sample_allocation(s, 3, 0, 10, 0x30000)->class_id = 2;
+	s->allocations[2].weight = 1000;
+	s->allocations[2].size_bytes = 4096;
+	for (uint64_t i = 0; i < 6; i++)
+		(void)sample_access(s, 0, 20 + i, 0x10000 + 8 * i);
+	sample_access(s, 0, 30, 0x10008)->node = 2;
+	for (uint64_t i = 0; i < 5; i++)
+		(void)sample_access(s, 0, 40 + i, 0x20000);
+	for (uint64_t i = 0; i < 30; i++)
+		(void)sample_access(s, 0, 50 + i, 0x90000);
+	sample_access(s, 0, 90, 0x7fff0000)->region = JXP__REGION__REGION_STACK;
+	sample_access(s, 0, 91, 0x7fff0000)->region = JXP__REGION__REGION_JVM;
+	(void)sample_pass(s, 2, 0, 0, 2);
+	(void)sample_access(s, 4, 200, 0x10000); /* Of an epoch that nothing settles. */
+	s->batch->time_ns = 100;
+	s->batch->settled_ns = 100;
+	s->batch->object_interval = 512 << 10;
+}
+
+static struct window *objects_window(void)
+{
+	struct window_settings settings = {.objects = true,
+					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .sampler_reason = "it was asked for",
+					   .period_ns = 5 * NS_PER_MS,
+					   .duration_ns = 30 * NS_PER_S,
+					   .budget = 0.01,
+					   .registers = 4,
+					   .max_frames = 128,
+					   .object_min_size = 1024,
+					   .objects_max = 16};
+	struct window *w = window_new(4, 4242, &settings);
+	struct sample_objects objects;
+	struct sample_batch sample;
+	struct intake intake;
+
+	window_start(w);
+	app_name_from_command(w->app, sizeof(w->app), "org.example.Main");
+	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
+	sample_batch_init(&sample);
+	sample_objects_init(&objects, &sample.batch);
+	add_objects(&objects);
+	sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = 44;
+	sample.counters[JXP__COUNTER__COUNTER_PASSES] = 1;
+	sample.counters[JXP__COUNTER__COUNTER_PASS_NS] = 1500000;
+	sample.counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] = 3;
+	sample.batch.cpu_ns = 29 * NS_PER_S;
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	assert_int_equal(intake_finish(&intake), 0);
+	intake_release(&intake);
+	window_end(w, NULL);
+	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S;
+	w->end_unix_ns = w->start_unix_ns + 30 * NS_PER_S;
+	w->start_ns = 1000 * NS_PER_S;
+	w->end_ns = 1030 * NS_PER_S;
 	return w;
 }
 
@@ -144,6 +209,28 @@ static void the_collapsed_report_is_as_agreed(void **state)
 	(void)state;
 	assert_golden("report.collapsed", text);
 	free(text);
+	window_free(w);
+}
+
+static void object_reports_are_as_agreed(void **state)
+{
+	static const struct {
+		Jxp__Format format;
+		const char *name;
+	} formats[] = {
+	    {JXP__FORMAT__FORMAT_TEXT, "objects.txt"},
+	    {JXP__FORMAT__FORMAT_JSON, "objects.json"},
+	    {JXP__FORMAT__FORMAT_COLLAPSED, "objects.collapsed"},
+	};
+	struct window *w = objects_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		char *text = report_of(w, formats[i].format, 0);
+
+		assert_golden(formats[i].name, text);
+		free(text);
+	}
 	window_free(w);
 }
 
@@ -307,6 +394,7 @@ int main(void)
 	    cmocka_unit_test(the_text_report_is_as_agreed),
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
+	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(fractions_are_equations_1_and_2),
 	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
 	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),

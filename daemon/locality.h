@@ -1,0 +1,107 @@
+/*
+ * The object profile of one window (DJXPerf, sections 4.2 and 5.2): allocation sites, what their
+ * objects cost, and from where they are accessed, over all threads.
+ *
+ * A site is a class and a calling context of an allocation. An object stands for `weight` objects
+ * of its site, so that counts and bytes are estimates without bias; an access counts its own weight
+ * times its object's. Everything here outlives the tracking of single objects and is only read
+ * after the window ended.
+ *
+ * Bounded by LIMIT_SITES and LIMIT_SITE_ACCESSES; what is beyond them is refused, and counted by
+ * the caller.
+ */
+#ifndef JXPERF_DAEMON_LOCALITY_H
+#define JXPERF_DAEMON_LOCALITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/estimate.h"
+#include "daemon/hash_index.h"
+
+#define LOCALITY_REGIONS 4 /* Jxp__Region */
+
+struct object_site {
+	uint32_t class_name;  /* a string of the profile */
+	uint32_t node;        /* of its tree: where objects are allocated */
+	uint64_t allocations; /* sampled ones */
+	double alloc_count;   /* estimates */
+	double alloc_bytes;
+	double live_count; /* not known to be dead */
+	double live_bytes;
+	uint64_t samples;  /* accesses */
+	double metric;     /* their weights times their objects' */
+	double variance;   /* of metric, as estimated; see locality_fraction_ci95 */
+	double covariance; /* of metric with the sum over all accesses to the heap */
+};
+
+/* The accesses to objects of one site from one calling context. */
+struct site_access {
+	uint32_t site;
+	uint32_t node;
+	uint64_t samples;
+	double metric;
+};
+
+struct access_sum {
+	uint64_t samples;
+	double metric;
+};
+
+/* All zero is an empty profile. */
+struct locality {
+	struct object_site *sites;
+	size_t site_count;
+	size_t site_capacity;
+	struct hash_index site_index;
+	struct site_access *accesses;
+	size_t access_count;
+	size_t access_capacity;
+	struct hash_index access_index;
+	struct access_sum
+	    attributed; /* accesses to tracked objects; metric without their weights */
+	struct access_sum untracked[LOCALITY_REGIONS]; /* by region: accesses to nothing tracked */
+	struct access_sum unsettled; /* to the heap, when nobody knew where objects were */
+	double estimated;            /* the sum of all sites' metric */
+	double variance;             /* and of their variances */
+	double heap_squares;         /* of the weights of all accesses to the heap */
+};
+
+void locality_release(struct locality *l);
+
+/* The site's position in *site, new or known. 0, -ENOSPC or -ENOMEM. */
+int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site);
+
+void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
+void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
+
+/* One access of this weight to an object of the site, which has the weight object_weight and had
+ * accesses of object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's
+ * sums, but its context could not be kept. */
+int locality_access(struct locality *l, uint32_t site, uint32_t node, double weight,
+		    double object_weight, double object_metric);
+
+void locality_untracked(struct locality *l, unsigned region, double weight);
+
+/* All sampled accesses. */
+uint64_t locality_samples(const struct locality *l);
+
+/* What sites' fractions are of: all sampled accesses to the heap, or the sum of the estimates where
+ * that is larger. */
+double locality_whole(const struct locality *l);
+
+double locality_fraction(const struct locality *l, const struct object_site *site);
+
+/*
+ * 95% interval of that fraction. Two draws make it uncertain: which accesses were sampled, and
+ * which objects were tracked. The variance of a site's sum is that of two-stage sampling (Sarndal,
+ * Swensson, Wretman, "Model Assisted Survey Sampling", section 4.3), with objects drawn
+ * independently: each access adds its square, and two accesses to one object of weight w add
+ * 2 w (w - 1) times their product. The fraction's follows by linearisation of the ratio; it is
+ * turned into an effective number of samples for Wilson's interval (daemon/estimate.h).
+ */
+struct interval locality_fraction_ci95(const struct locality *l, const struct object_site *site);
+
+size_t locality_memory_bytes(const struct locality *l);
+
+#endif

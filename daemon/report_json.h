@@ -1,0 +1,39 @@
+/*
+ * What the parts of the JSON report share.
+ */
+#ifndef JXPERF_DAEMON_REPORT_JSON_H
+#define JXPERF_DAEMON_REPORT_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/cleanup.h"
+#include "daemon/window.h"
+
+/* Frames are shared between the parts of a document: one object for each node that was needed. */
+struct json_writer {
+	const struct window *window;
+	json_t **frames; /* by node id, NULL until needed */
+	size_t frames_left;
+};
+
+static inline void cleanup_json(json_t **json)
+{
+	json_decref(*json);
+}
+#define _cleanup_json_ _cleanup_(cleanup_json)
+
+/* The calling context, leaf first; [] for node 0. A new reference, or NULL without memory. */
+json_t *report_json_frames(struct json_writer *writer, uint32_t node);
+
+/* Takes so many frames from what the document may hold. False when there are not enough left. */
+bool report_json_take_frames(struct json_writer *writer, size_t count);
+
+/* The members "objects", with at most sites of them, and "objects_summary", as new references. 0 or
+ * -ENOMEM. */
+int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
+			json_t **summary);
+
+#endif
