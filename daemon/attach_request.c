@@ -91,7 +91,7 @@ static int choose_sampler(const Jxp__AttachRequest *request, struct window_setti
 {
 	struct sampler_hardware hardware = {.selection = pmu_selection()};
 
-	hardware.error = sampler_try(hardware.selection);
+	hardware.error = sampler_try_once();
 	return sampler_choose(request->sampler, request->period_ns > 0, &hardware, settings, err);
 }
 

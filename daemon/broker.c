@@ -7,9 +7,11 @@
 #include "common/perf_events.h"
 #include "common/proc.h"
 #include "daemon/broker_helper.h"
+#include "daemon/broker_inspect.h"
 #include "daemon/broker_perf.h"
 #include "daemon/broker_privilege.h"
 #include "daemon/broker_proto.h"
+#include "daemon/inspect.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -45,6 +47,7 @@ struct broker {
 	int socket;
 	const char *bundle_dir;
 	struct entry entries[BROKER_TARGETS_MAX];
+	struct broker_inspectors inspectors;
 };
 
 static struct entry *find(struct broker *b, pid_t pid)
@@ -174,6 +177,16 @@ static int open_events(struct broker *b, const struct broker_request *request, i
 	return broker_perf_open(request, fds, err);
 }
 
+static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
+{
+	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir, err);
+
+	if (fd < 0)
+		return fd;
+	fds[0] = fd;
+	return 1;
+}
+
 static void release(struct broker *b, pid_t pid)
 {
 	struct entry *e = find(b, pid);
@@ -189,7 +202,7 @@ static void release(struct broker *b, pid_t pid)
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
-	if (r->pid <= 0)
+	if (r->operation == BROKER_INSPECT ? r->pid < INSPECT_LIST : r->pid <= 0)
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
 	if (r->operation != BROKER_PERF_OPEN &&
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
@@ -214,6 +227,10 @@ static void serve(struct broker *b, const struct broker_request *request)
 	case BROKER_PERF_OPEN:
 		if (r == 0)
 			r = open_events(b, request, fds, &err);
+		break;
+	case BROKER_INSPECT:
+		if (r == 0)
+			r = inspect(b, request->pid, fds, &err);
 		break;
 	case BROKER_RELEASE:
 		if (r == 0)
@@ -256,12 +273,11 @@ static bool receive(struct broker *b)
 
 /* ---------------------------------------------------------------- loop */
 
-/* Fills in what the running helpers wait for; returns how many and, in *timeout_ms, the time to the
- * first that is late (-1: none). */
+/* Fills in what the running helpers wait for; returns how many and lowers *first_ns to the time at
+ * which the first of them is late. */
 static nfds_t poll_helpers(struct broker *b, struct pollfd *p, struct entry **which,
-			   int *timeout_ms)
+			   uint64_t *first_ns)
 {
-	uint64_t now = clock_monotonic_ns(), first = UINT64_MAX;
 	nfds_t count = 0;
 
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
@@ -271,13 +287,20 @@ static nfds_t poll_helpers(struct broker *b, struct pollfd *p, struct entry **wh
 			continue;
 		p[count] = (struct pollfd){.fd = e->helper.result_fd, .events = POLLIN};
 		which[count++] = e;
-		if (e->helper.kill_at_ns < first)
-			first = e->helper.kill_at_ns;
+		if (e->helper.kill_at_ns < *first_ns)
+			*first_ns = e->helper.kill_at_ns;
 	}
-	*timeout_ms = -1;
-	if (first != UINT64_MAX)
-		*timeout_ms = first <= now ? 0 : (int)((first - now) / NS_PER_MS) + 1;
 	return count;
+}
+
+/* For poll; -1 when nothing is due (UINT64_MAX). */
+static int timeout_until(uint64_t when_ns)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (when_ns == UINT64_MAX)
+		return -1;
+	return when_ns <= now ? 0 : (int)((when_ns - now) / NS_PER_MS) + 1;
 }
 
 static void finish_helpers(struct broker *b, const struct pollfd *p, struct entry *const *which,
@@ -292,15 +315,17 @@ static void finish_helpers(struct broker *b, const struct pollfd *p, struct entr
 static bool run_once(struct broker *b)
 {
 	struct entry *which[BROKER_TARGETS_MAX];
-	struct pollfd p[BROKER_TARGETS_MAX + 1];
-	int timeout_ms;
-	nfds_t count;
+	struct pollfd p[1 + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX];
+	uint64_t first_ns = UINT64_MAX;
+	nfds_t helpers, inspectors;
 
 	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
-	count = poll_helpers(b, p + 1, which, &timeout_ms);
-	if (poll(p, count + 1, timeout_ms) < 0)
+	helpers = poll_helpers(b, p + 1, which, &first_ns);
+	inspectors = broker_inspect_poll(&b->inspectors, p + 1 + helpers, &first_ns);
+	if (poll(p, 1 + helpers + inspectors, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
-	finish_helpers(b, p + 1, which, count);
+	finish_helpers(b, p + 1, which, helpers);
+	broker_inspect_tend(&b->inspectors);
 	return !p[0].revents || receive(b);
 }
 
@@ -309,17 +334,17 @@ static void shut_down(struct broker *b)
 {
 	struct entry *which[BROKER_TARGETS_MAX];
 	struct pollfd p[BROKER_TARGETS_MAX];
-	uint64_t until = clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS;
-	int timeout_ms;
+	uint64_t until = clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS, first_ns = UINT64_MAX;
 	nfds_t count;
 
+	broker_inspect_end(&b->inspectors);
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
 		if (b->entries[i].state == ENTRY_ATTACHING) {
 			broker_helper_cancel(&b->entries[i].helper);
 			b->entries[i].helper.kill_at_ns = until;
 		}
-	while ((count = poll_helpers(b, p, which, &timeout_ms)) > 0) {
-		if (poll(p, count, timeout_ms) >= 0)
+	while ((count = poll_helpers(b, p, which, &first_ns)) > 0) {
+		if (poll(p, count, timeout_until(first_ns)) >= 0)
 			finish_helpers(b, p, which, count);
 	}
 }

@@ -409,6 +409,13 @@ int broker_client_perf_open(struct broker_client *c, pid_t pid, const Jxp__PerfO
 	return submit(c, &request, fn, arg);
 }
 
+int broker_client_inspect(struct broker_client *c, int pid, broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {.operation = BROKER_INSPECT, .pid = pid};
+
+	return submit(c, &request, fn, arg);
+}
+
 void broker_client_forget(struct broker_client *c, int id)
 {
 	struct pending **at = find_pending(c, (uint32_t)id);

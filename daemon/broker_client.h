@@ -54,6 +54,10 @@ int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_f
 int broker_client_perf_open(struct broker_client *client, pid_t pid,
 			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg);
 
+/* Asks for a look at a process, at all of them or at the machine (daemon/inspect.h). On success the
+ * reply carries the socket on which the answer will come. */
+int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+
 /* The callback of request id will not run; descriptors that come for it are closed. An id that is
  * not pending is ignored. */
 void broker_client_forget(struct broker_client *client, int id);

@@ -4,11 +4,11 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
+#include "daemon/broker_spawn.h"
 
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -16,54 +16,10 @@
 #include <unistd.h>
 
 #define HELPER           "jxperf-attach"
-#define HELPER_FD        3
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
 #define PROBE_TIMEOUT_MS 3000
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
-
-static void default_signals(sigset_t *set)
-{
-	(void)sigemptyset(set);
-	(void)sigaddset(set, SIGTERM); /* Valid numbers: cannot fail. */
-	(void)sigaddset(set, SIGINT);
-	(void)sigaddset(set, SIGHUP);
-	(void)sigaddset(set, SIGPIPE);
-}
-
-/* The helper gets an empty environment, no signal blocked or ignored, a process group of its own
- * (^C on our terminal is not meant for it) and, beside the standard three, one descriptor. */
-static int spawn(pid_t *pid, const char *path, char *const argv[], int result_fd)
-{
-	char *const environment[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none, standard;
-	int r;
-
-	(void)sigemptyset(&none);
-	default_signals(&standard);
-	r = posix_spawn_file_actions_init(&actions);
-	if (r)
-		return -r;
-	r = posix_spawnattr_init(&attributes);
-	if (r) {
-		(void)posix_spawn_file_actions_destroy(&actions);
-		return -r;
-	}
-	r = posix_spawn_file_actions_adddup2(&actions, result_fd, HELPER_FD);
-	/* These only store their arguments. */
-	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawnattr_setsigdefault(&attributes, &standard);
-	(void)posix_spawnattr_setpgroup(&attributes, 0);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-							POSIX_SPAWN_SETPGROUP);
-	if (!r)
-		r = posix_spawn(pid, path, &actions, &attributes, argv, environment);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	(void)posix_spawnattr_destroy(&attributes);
-	return -r;
-}
 
 static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
 		 bool probe, struct err *err)
@@ -86,13 +42,13 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", HELPER_FD);
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = spawn(&pid, path, argv, pair[1]);
+	r = broker_spawn(&pid, path, argv, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0) {
 		cleanup_close(&pair[0]);

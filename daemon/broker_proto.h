@@ -16,12 +16,14 @@ enum broker_operation {
 	BROKER_ATTACH = 1, /* run the attach helper on pid; the reply carries the agent's socket */
 	BROKER_PERF_OPEN = 2, /* open events for one thread; the reply carries them */
 	BROKER_RELEASE = 3,   /* forget pid: no more events for it; no reply */
+	BROKER_INSPECT = 4,   /* look at processes (daemon/inspect.h); the reply carries the socket
+				 on which the answer will come */
 };
 
 struct broker_request {
 	uint32_t operation;
 	uint32_t id;
-	int32_t pid;           /* host pid of the target */
+	int32_t pid;           /* host pid of the target; INSPECT: or INSPECT_* */
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
 	uint32_t breakpoints;     /* 1..4 of them */

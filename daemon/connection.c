@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "daemon/attach_request.h"
+#include "daemon/inspect.h"
+#include "daemon/inspection.h"
 #include "daemon/report.h"
 #include "daemon/request.h"
 #include "daemon/stream.h"
@@ -14,8 +17,9 @@
 #define DOCUMENT_OVERHEAD_BYTES 1024
 
 enum state {
-	WAITING,   /* for the request */
-	ATTACHED,  /* a window runs for this client */
+	WAITING,  /* for the request */
+	ATTACHED, /* a window runs for this client */
+	INSPECTING,
 	FINISHING, /* the last reply is on its way */
 	CLOSING,
 };
@@ -27,7 +31,8 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window; /* ATTACHED, once it started */
+	const struct window *window;   /* ATTACHED, once it started */
+	struct inspection *inspection; /* INSPECTING */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -44,6 +49,7 @@ void connection_free(struct connection *c)
 	if (c->state == ATTACHED)
 		engine_forget_observer(c->context->engine, c);
 	c->state = CLOSING;
+	inspection_free(c->inspection);
 	stream_free(c->stream);
 	uv_close((uv_handle_t *)&c->timer, on_closed);
 }
@@ -192,6 +198,46 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
 }
 
+/* ---------------------------------------------------------------- list and check */
+
+/* Which JVMs are being profiled only the engine knows. */
+static void mark_profiled(const struct connection *c, const Jxp__JvmList *list)
+{
+	for (size_t i = 0; i < list->n_jvms; i++) {
+		char *profiled;
+
+		if (!engine_is_profiled(c->context->engine, (pid_t)list->jvms[i]->pid))
+			continue;
+		profiled = strdup("profiled");
+		if (!profiled)
+			return; /* It still says what it was. */
+		free(list->jvms[i]->state);
+		list->jvms[i]->state = profiled;
+	}
+}
+
+static void on_inspected(void *arg, Jxp__ControlReply *answer)
+{
+	struct connection *c = arg;
+
+	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS)
+		mark_profiled(c, answer->jvms);
+	connection_reply(c, answer);
+}
+
+void connection_inspect(struct connection *c, int pid)
+{
+	struct err err;
+
+	if (inspection_new(&c->inspection, c->context->loop, c->context->broker, pid, on_inspected,
+			   c, &err) < 0) {
+		connection_fail(c, false, err.message);
+		return;
+	}
+	c->state = INSPECTING;
+	set_timer(c, INSPECT_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+}
+
 /* ---------------------------------------------------------------- loop callbacks */
 
 static void on_timer(uv_timer_t *timer)
@@ -202,6 +248,8 @@ static void on_timer(uv_timer_t *timer)
 		send_progress(c);
 	else if (c->state == WAITING)
 		connection_fail(c, true, "no request came in time");
+	else if (c->state == INSPECTING)
+		connection_fail(c, false, "looking at processes took too long");
 	else
 		close_connection(c);
 }

@@ -25,7 +25,7 @@ struct connection;
 struct control_context {
 	uv_loop_t *loop;
 	struct engine *engine;
-	const char *bundle_dir;
+	struct broker_client *broker; /* for questions about processes */
 	const char *http;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 };
@@ -57,5 +57,8 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 
 /* Starts a window whose progress and report go to this client. */
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
+
+/* Answers with what an inspection finds: pid, INSPECT_MACHINE or INSPECT_LIST. */
+void connection_inspect(struct connection *c, int pid);
 
 #endif

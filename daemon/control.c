@@ -111,7 +111,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	c->settings = *settings;
 	c->context = (struct control_context){.loop = loop,
 					      .engine = engine,
-					      .bundle_dir = settings->bundle_dir,
+					      .broker = settings->broker,
 					      .http = settings->http,
 					      .started_ns = clock_monotonic_ns()};
 	r = uv_poll_init(loop, &c->poll, fd);

@@ -23,7 +23,7 @@ struct control;
 
 struct control_settings {
 	const char *socket_path;
-	const char *bundle_dir;
+	struct broker_client *broker;
 	const char *http; /* "ADDR:PORT" for `status`, or "" */
 	void *arg;
 	/* No connection is left, and there was one; and: there is one again. May be NULL. */

@@ -9,8 +9,6 @@
 
 struct collector {
 	Jxp__JvmList *list;
-	jvm_list_profiled_fn profiled;
-	void *arg;
 	bool out_of_memory;
 };
 
@@ -19,14 +17,7 @@ static void cleanup_list(Jxp__JvmList **list)
 	jxp__jvm_list__free_unpacked(*list, NULL);
 }
 
-static const char *state(const struct collector *c, const struct jvm_info *info)
-{
-	if (c->profiled && c->profiled(c->arg, info->pid))
-		return "profiled";
-	return jvm_obstacle_name(info->obstacle);
-}
-
-static Jxp__Jvm *describe(const struct collector *c, const struct jvm_info *info)
+static Jxp__Jvm *describe(const struct jvm_info *info)
 {
 	Jxp__Jvm *jvm = malloc(sizeof(*jvm));
 
@@ -39,7 +30,7 @@ static Jxp__Jvm *describe(const struct collector *c, const struct jvm_info *info
 	jvm->name = strdup(info->name);
 	jvm->jdk = strdup(info->jdk);
 	jvm->gc = strdup(info->gc);
-	jvm->state = strdup(state(c, info));
+	jvm->state = strdup(jvm_obstacle_name(info->obstacle));
 	if (jvm->user && jvm->container && jvm->name && jvm->jdk && jvm->gc && jvm->state)
 		return jvm;
 	jxp__jvm__free_unpacked(jvm, NULL);
@@ -49,7 +40,7 @@ static Jxp__Jvm *describe(const struct collector *c, const struct jvm_info *info
 static bool add(void *arg, const struct jvm_info *info)
 {
 	struct collector *c = arg;
-	Jxp__Jvm *jvm = describe(c, info);
+	Jxp__Jvm *jvm = describe(info);
 
 	if (!jvm) {
 		c->out_of_memory = true;
@@ -59,10 +50,10 @@ static bool add(void *arg, const struct jvm_info *info)
 	return c->list->n_jvms < JVMS_MAX;
 }
 
-int jvm_list_new(Jxp__JvmList **out, jvm_list_profiled_fn profiled, void *arg, struct err *err)
+int jvm_list_new(Jxp__JvmList **out, struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list, .profiled = profiled, .arg = arg};
+	struct collector c = {.list = list};
 	int r;
 
 	if (!list)

@@ -7,17 +7,10 @@
 #ifndef JXPERF_DAEMON_JVM_LIST_H
 #define JXPERF_DAEMON_JVM_LIST_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Is pid being profiled at present? Its state is then "profiled". */
-typedef bool (*jvm_list_profiled_fn)(void *arg, pid_t pid);
-
-/* On success *out is owned by the caller: jxp__jvm_list__free_unpacked(*out, NULL). profiled may be
- * NULL. 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, jvm_list_profiled_fn profiled, void *arg, struct err *err);
+/* On success *out is owned by the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
+int jvm_list_new(Jxp__JvmList **out, struct err *err);
 
 #endif

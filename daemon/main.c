@@ -12,10 +12,13 @@
 #include "daemon/broker_client.h"
 #include "daemon/control.h"
 #include "daemon/engine.h"
+#include "daemon/engine_privilege.h"
 #include "daemon/http.h"
+#include "daemon/inspect.h"
 #include "daemon/metrics.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/sampler.h"
 #include "proto/limits.h"
 
 /* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
@@ -115,8 +118,7 @@ static void on_busy(void *arg)
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
-	struct control_settings control = {
-	    .socket_path = o->socket, .bundle_dir = o->bundle, .http = "", .arg = d};
+	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
 	int r;
 
 	if (o->private_daemon) {
@@ -127,6 +129,7 @@ static int start_parts(struct daemon *d, struct err *err)
 			      err);
 	if (r < 0)
 		return r;
+	control.broker = d->broker;
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
@@ -139,7 +142,12 @@ static int start_parts(struct daemon *d, struct err *err)
 			return r;
 		control.http = http_address(d->http);
 	}
-	return control_new(&d->control, &d->loop, d->engine, &control, err);
+	r = control_new(&d->control, &d->loop, d->engine, &control, err);
+	if (r < 0)
+		return r;
+	sampler_try_once();
+	/* Last: what takes privileges is done. */
+	return engine_privilege_drop(o->user, err);
 }
 
 static void start_handles(struct daemon *d)
@@ -228,5 +236,7 @@ int main(int argc, char **argv)
 		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
 	if (d.options.broker_fd >= 0)
 		return broker_main(d.options.broker_fd, d.options.bundle);
+	if (d.options.inspect_fd >= 0)
+		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle);
 	return run(&d);
 }

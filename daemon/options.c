@@ -11,6 +11,7 @@
 #include "common/cleanup.h"
 #include "daemon/control.h"
 #include "daemon/http.h"
+#include "daemon/inspect.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"
 #define STATE_DIR_DEFAULT "/var/lib/jxperf"
@@ -21,7 +22,8 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--private] [--verbose] [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--private] [--verbose]\n"
+    "               [--version]\n"
     "\n"
     "  --config FILE     read settings from FILE: lines of 'key = value'\n"
     "  --check-config    check the settings and exit\n"
@@ -30,6 +32,7 @@ const char options_usage[] =
     "  --state-dir DIR   for what outlives the daemon (" STATE_DIR_DEFAULT "); this version\n"
     "                    keeps its windows in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
+    "  --user NAME       started as root, let all but the broker become this user\n"
     "  --private         serve one client and leave with it; no http\n"
     "  --verbose         log more\n";
 
@@ -42,7 +45,15 @@ struct setting {
 	bool given; /* on the command line */
 };
 
-enum { SETTING_SOCKET, SETTING_HTTP, SETTING_STATE_DIR, SETTING_BUNDLE, SETTING_VERBOSE, SETTINGS };
+enum {
+	SETTING_SOCKET,
+	SETTING_HTTP,
+	SETTING_STATE_DIR,
+	SETTING_BUNDLE,
+	SETTING_USER,
+	SETTING_VERBOSE,
+	SETTINGS
+};
 
 static void make_settings(struct options *o, struct setting settings[SETTINGS])
 {
@@ -53,6 +64,7 @@ static void make_settings(struct options *o, struct setting settings[SETTINGS])
 				   .value = o->state_dir,
 				   .size = sizeof(o->state_dir)},
 	    [SETTING_BUNDLE] = {.key = "bundle", .value = o->bundle, .size = sizeof(o->bundle)},
+	    [SETTING_USER] = {.key = "user", .value = o->user, .size = sizeof(o->user)},
 	    [SETTING_VERBOSE] = {.key = "verbose", .flag = &o->verbose},
 	};
 
@@ -108,7 +120,8 @@ static int parse_line(struct setting *settings, char *line, struct err *err)
 		return settings[i].given ? 0 : set_value(&settings[i], trim(equals + 1), err);
 	}
 	return err_set(err, EINVAL,
-		       "unknown key '%s': use socket, http, state-dir, bundle or verbose", key);
+		       "unknown key '%s': use socket, http, state-dir, bundle, user or verbose",
+		       key);
 }
 
 static int read_config(const char *path, struct setting *settings, struct err *err)
@@ -138,7 +151,7 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1};
+	*o = (struct options){.broker_fd = -1, .inspect_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -156,14 +169,15 @@ static int set_defaults(struct options *o, struct err *err)
 	return 0;
 }
 
-static int parse_fd(const char *text, int *fd, struct err *err)
+/* For the options that we give ourselves. */
+static int parse_number(const char *text, int least, int *number, struct err *err)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	if (end == text || *end || value < 0 || value > INT_MAX)
-		return err_set(err, EINVAL, "'%s' is not a descriptor", text);
-	*fd = (int)value;
+	if (end == text || *end || value < least || value > INT_MAX)
+		return err_set(err, EINVAL, "'%s' is not a number of %d or more", text, least);
+	*number = (int)value;
 	return 0;
 }
 
@@ -174,6 +188,8 @@ enum option_letter {
 	OPTION_VERSION = 'V',
 	OPTION_HELP = 'h',
 	OPTION_BROKER = 'b',
+	OPTION_INSPECT_FD = 'i',
+	OPTION_INSPECT_PID = 'j',
 	OPTION_SETTING = 256, /* + index of the setting */
 };
 
@@ -200,7 +216,11 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 		o->action = OPTIONS_HELP;
 		return 0;
 	case OPTION_BROKER:
-		return parse_fd(optarg, &o->broker_fd, err);
+		return parse_number(optarg, 0, &o->broker_fd, err);
+	case OPTION_INSPECT_FD:
+		return parse_number(optarg, 0, &o->inspect_fd, err);
+	case OPTION_INSPECT_PID:
+		return parse_number(optarg, INSPECT_LIST, &o->inspect_pid, err);
 	}
 	s = &settings[letter - OPTION_SETTING];
 	s->given = true;
@@ -217,10 +237,13 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"state-dir", required_argument, NULL, OPTION_SETTING + SETTING_STATE_DIR},
 	    {"bundle", required_argument, NULL, OPTION_SETTING + SETTING_BUNDLE},
 	    {"private", no_argument, NULL, OPTION_PRIVATE},
+	    {"user", required_argument, NULL, OPTION_SETTING + SETTING_USER},
 	    {"verbose", no_argument, NULL, OPTION_SETTING + SETTING_VERBOSE},
 	    {"version", no_argument, NULL, OPTION_VERSION},
 	    {"help", no_argument, NULL, OPTION_HELP},
 	    {"broker-fd", required_argument, NULL, OPTION_BROKER},
+	    {"inspect-fd", required_argument, NULL, OPTION_INSPECT_FD},
+	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
 	    {0},
 	};
 	struct setting settings[SETTINGS];

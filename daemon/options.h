@@ -3,7 +3,7 @@
  * of the command line wins over the same one of the file.
  *
  * The file holds "key = value" lines with the long options' names as keys (socket, http, state-dir,
- * bundle, verbose); empty lines and lines that start with '#' are skipped.
+ * bundle, user, verbose); empty lines and lines that start with '#' are skipped.
  */
 #ifndef JXPERF_DAEMON_OPTIONS_H
 #define JXPERF_DAEMON_OPTIONS_H
@@ -29,7 +29,10 @@ struct options {
 	char bundle[PATH_MAX];
 	bool private_daemon; /* serves one client and leaves with it; no http */
 	bool verbose;
-	int broker_fd; /* above -1: this process is the broker */
+	char user[64];  /* whom the engine becomes; "" for whoever started it */
+	int broker_fd;  /* above -1: this process is the broker */
+	int inspect_fd; /* above -1: this process is an inspector */
+	int inspect_pid;
 };
 
 extern const char options_usage[];

@@ -9,9 +9,8 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/check.h"
 #include "daemon/history.h"
-#include "daemon/jvm_list.h"
+#include "daemon/inspect.h"
 #include "daemon/names.h"
 #include "daemon/report.h"
 #include "proto/limits.h"
@@ -207,36 +206,16 @@ static void handle_threads(struct connection *c, const Jxp__ControlRequest *requ
 	connection_fail(c, false, err.message);
 }
 
-static bool is_profiled(void *arg, pid_t pid)
-{
-	return engine_is_profiled(arg, pid);
-}
-
 static void handle_list(struct connection *c, const Jxp__ControlRequest *request)
 {
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	Jxp__JvmList *list;
-	struct err err;
-
 	(void)request; /* It has no fields. */
-	if (jvm_list_new(&list, is_profiled, connection_context(c)->engine, &err) < 0) {
-		connection_fail(c, false, err.message);
-		return;
-	}
-	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
-	reply.jvms = list;
-	connection_reply(c, &reply);
-	jxp__jvm_list__free_unpacked(list, NULL);
+	connection_inspect(c, INSPECT_LIST);
 }
 
 static void handle_check(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const char *bundle_dir = connection_context(c)->bundle_dir;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	uint32_t pid = request->check->pid;
-	Jxp__CheckResult *result;
 	struct err err;
-	int r;
 
 	if (pid > INT_MAX) {
 		(void)err_set(&err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
@@ -244,16 +223,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 		connection_fail(c, true, err.message);
 		return;
 	}
-	r = pid ? check_jvm(&result, (pid_t)pid, bundle_dir, &err)
-		: check_machine(&result, bundle_dir, &err);
-	if (r < 0) {
-		connection_fail(c, false, err.message);
-		return;
-	}
-	reply.body_case = JXP__CONTROL_REPLY__BODY_CHECK;
-	reply.check = result;
-	connection_reply(c, &reply);
-	jxp__check_result__free_unpacked(result, NULL);
+	connection_inspect(c, pid ? (int)pid : INSPECT_MACHINE);
 }
 
 void request_handle(struct connection *c, const Jxp__ControlRequest *request)

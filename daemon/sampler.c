@@ -48,6 +48,17 @@ int sampler_try(const struct pmu_selection *selection)
 	return r;
 }
 
+int sampler_try_once(void)
+{
+	static bool tried;
+	static int result;
+
+	if (!tried)
+		result = sampler_try(pmu_selection());
+	tried = true;
+	return result;
+}
+
 /* Why the hardware sampler does not work here. */
 static void describe_failure(const struct sampler_hardware *hardware, char *text, size_t size)
 {

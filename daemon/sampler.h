@@ -19,6 +19,10 @@ struct sampler_hardware {
  * -errno of the first that cannot be opened; -ENOENT when there are none. */
 int sampler_try(const struct pmu_selection *selection);
 
+/* The same for this machine's own selection, tried at the first call only: while the caller may
+ * still have the privileges that it takes. Loop thread. */
+int sampler_try_once(void);
+
 /* Sets the sampler, its events and the reason of the choice in a window's settings. SAMPLER_AUTO
  * takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it is the
  * clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or -EOPNOTSUPP

@@ -3,6 +3,7 @@
 #include "attach/helper_proto.h"
 #include "common/fd.h"
 #include "daemon/broker.h"
+#include "daemon/inspect.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -111,10 +112,14 @@ void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
 	const char *broker_fd = option(argc, argv, "--broker-fd");
+	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
 
 	if (broker_fd)
 		_exit(broker_main(atoi(broker_fd), bundle));
+	if (inspect_fd)
+		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
+				   bundle));
 	if (result_fd)
 		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
 }

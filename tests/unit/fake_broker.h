@@ -23,6 +23,10 @@ static struct fake_broker {
 	pid_t perf_tid;
 	broker_reply_fn perf_fn;
 	void *perf_arg;
+	int inspect_id; /* the pending inspect, or 0 */
+	int inspect_pid;
+	broker_reply_fn inspect_fn;
+	void *inspect_arg;
 	pid_t released; /* the last one */
 	unsigned releases;
 	int refuse; /* errno with which requests fail at once, or 0 */
@@ -54,6 +58,18 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 	return fake_broker.perf_id;
 }
 
+int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	fake_broker.inspect_id = ++fake_broker.last_id;
+	fake_broker.inspect_pid = pid;
+	fake_broker.inspect_fn = fn;
+	fake_broker.inspect_arg = arg;
+	return fake_broker.inspect_id;
+}
+
 void broker_client_forget(struct broker_client *client, int id)
 {
 	(void)client;
@@ -61,6 +77,8 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.attach_id = 0;
 	if (id == fake_broker.perf_id)
 		fake_broker.perf_id = 0;
+	if (id == fake_broker.inspect_id)
+		fake_broker.inspect_id = 0;
 }
 
 int broker_client_release(struct broker_client *client, pid_t pid)
@@ -81,6 +99,20 @@ __attribute__((unused)) static void fake_broker_fail_attach(int error, const cha
 	fake_broker.attach_id = 0;
 	(void)snprintf(reply.message, sizeof(reply.message), "%s", message);
 	fake_broker.attach_fn(fake_broker.attach_arg, &reply, NULL);
+}
+
+/* Answers the pending inspect with a socket, whose other end, the inspector's, is returned. */
+__attribute__((unused)) static int fake_broker_connect_inspector(void)
+{
+	struct broker_reply reply = {.operation = BROKER_INSPECT, .fds = 1};
+	int pair[2];
+
+	assert_int_not_equal(fake_broker.inspect_id, 0);
+	fake_broker.inspect_id = 0;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	fake_broker.inspect_fn(fake_broker.inspect_arg, &reply, &pair[0]);
+	fd_close_all(&pair[0], 1);
+	return pair[1];
 }
 
 __attribute__((unused)) static int fake_broker_connect_agent(void)

@@ -19,6 +19,9 @@
 
 #include "common/fd.h"
 #include "daemon/broker_proto.h"
+#include "daemon/inspect.h"
+#include "proto/frame.h"
+#include "proto/jxperf.pb-c.h"
 #include "tests/unit/broker_fixture.h"
 
 /* A broker in a process of its own, and something to attach to. */
@@ -185,7 +188,7 @@ static void requests_with_descriptors_are_refused(void **state)
 
 static void unknown_operations_are_refused(void **state)
 {
-	static const uint32_t operations[] = {0, 4, 0xffffffff};
+	static const uint32_t operations[] = {0, 1000, 0xffffffff};
 
 	(void)state;
 	start_broker("ok");
@@ -280,6 +283,38 @@ static void threads_of_other_processes_are_refused(void **state)
 }
 
 /* ---------------------------------------------------------------- attach */
+
+static void a_question_is_answered_on_a_socket_of_its_own(void **state)
+{
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_MACHINE};
+	Jxp__ControlReply *answer;
+	uint8_t bytes[1u << 16];
+	size_t size = 0;
+	ssize_t n;
+
+	(void)state;
+	start_broker("ok");
+	assert_int_equal(ask(&r), 0);
+	assert_int_equal(f.reply.fds, 1);
+	while ((n = read(f.fds[0], bytes + size, sizeof(bytes) - size)) > 0)
+		size += (size_t)n;
+	assert_true(size > FRAME_HEADER_BYTES);
+	answer =
+	    jxp__control_reply__unpack(NULL, size - FRAME_HEADER_BYTES, bytes + FRAME_HEADER_BYTES);
+	assert_non_null(answer);
+	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_CHECK);
+	assert_string_equal(answer->check->items[0]->name, "kernel");
+	jxp__control_reply__free_unpacked(answer, NULL);
+}
+
+static void a_question_about_no_process_is_refused(void **state)
+{
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_LIST - 1};
+
+	(void)state;
+	start_broker("ok");
+	assert_int_equal(ask(&r), EINVAL);
+}
 
 static void the_helpers_descriptor_is_handed_on(void **state)
 {
@@ -583,6 +618,8 @@ int main(int argc, char **argv)
 	    TEST(events_of_a_process_that_was_never_attached_to_are_refused),
 	    TEST(events_out_of_range_are_refused),
 	    TEST(threads_of_other_processes_are_refused),
+	    TEST(a_question_is_answered_on_a_socket_of_its_own),
+	    TEST(a_question_about_no_process_is_refused),
 	    TEST(the_helpers_descriptor_is_handed_on),
 	    TEST(the_helpers_refusal_is_handed_on),
 	    TEST(a_helper_that_crashes_is_reported_as_such),

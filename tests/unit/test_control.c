@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "daemon/connection.h"
 #include "daemon/control.h"
+#include "daemon/inspect.h"
 #include "tests/unit/fake_agent.h"
 #include "tests/unit/fake_broker.h"
 #include "tests/unit/loop_helper.h"
@@ -43,7 +44,7 @@ static int set_up(void **state)
 {
 	static struct fixture f;
 	struct control_settings settings = {
-	    .bundle_dir = "/nonexistent", .http = "", .arg = &f, .idle = on_idle, .busy = on_busy};
+	    .http = "", .arg = &f, .idle = on_idle, .busy = on_busy};
 
 	f = (struct fixture){0};
 	fake_broker = (struct fake_broker){0};
@@ -249,6 +250,80 @@ static void a_failed_attach_is_a_failure_in_the_brokers_words(void **state)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 	fake_broker_fail_attach(ESRCH, "no process has the pid 42; see 'jxperfctl list'");
 	expect_failure(f, client, false, "no process has the pid 42");
+}
+
+/* A client that asked for the list, and the inspector that is to answer. */
+static int start_list(struct fixture *f, int client)
+{
+	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+
+	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
+	request.list = &list;
+	send_request(client, &request);
+	while (fake_broker.inspect_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(fake_broker.inspect_pid, INSPECT_LIST);
+	return fake_broker_connect_inspector();
+}
+
+static void answer_list(int inspector, uint32_t pid)
+{
+	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct buffer out;
+
+	jvm.pid = pid;
+	jvm.state = (char *)"attachable";
+	list.jvms = jvms;
+	list.n_jvms = 1;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
+	reply.jvms = &list;
+	buffer_init(&out, FRAME_MAX_CONTROL);
+	assert_int_equal(frame_append(&out, &reply.base, FRAME_MAX_CONTROL), 0);
+	assert_int_equal(fd_write_all(inspector, buffer_head(&out), buffer_length(&out)), 0);
+	buffer_release(&out);
+}
+
+static void a_jvm_that_is_being_profiled_is_listed_as_such(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
+	int other = connect_client(f), inspector = start_list(f, other);
+	Jxp__ControlReply *reply;
+
+	answer_list(inspector, 42);
+	reply = receive(f, other);
+	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_JVMS);
+	assert_string_equal(reply->jvms->jvms[0]->state, "profiled");
+	jxp__control_reply__free_unpacked(reply, NULL);
+	(void)close(inspector);
+	(void)close(other);
+	(void)close(client);
+	(void)close(agent);
+}
+
+static void an_inspector_that_ends_without_an_answer_is_a_failure(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), inspector = start_list(f, client);
+
+	(void)close(inspector);
+	expect_failure(f, client, false, "looking at processes");
+}
+
+static void a_client_may_leave_before_the_inspector_answers(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), inspector = start_list(f, client);
+
+	(void)close(client);
+	loop_until(&f->loop, &f->idle);
+	loop_settle(&f->loop);
+	/* Nobody listens any more. */
+	assert_int_equal(send(inspector, "x", 1, MSG_NOSIGNAL), -1);
+	(void)close(inspector);
 }
 
 static void wrong_arguments_are_usage_errors(void **state)
@@ -507,6 +582,12 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_failed_attach_is_a_failure_in_the_brokers_words,
 					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_jvm_that_is_being_profiled_is_listed_as_such, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_inspector_that_ends_without_an_answer_is_a_failure,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_client_may_leave_before_the_inspector_answers, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(wrong_arguments_are_usage_errors, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(detaching_on_another_connection_still_gives_the_report,
 					    set_up, tear_down),

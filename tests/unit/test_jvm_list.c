@@ -40,11 +40,6 @@ static const Jxp__Jvm *find(const Jxp__JvmList *list)
 	return NULL;
 }
 
-static bool is_profiled(void *arg, pid_t pid)
-{
-	return pid == *(pid_t *)arg;
-}
-
 static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 {
 	const Jxp__Jvm *found;
@@ -52,7 +47,7 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, NULL, NULL, &err), 0);
+	assert_int_equal(jvm_list_new(&list, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -64,24 +59,12 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void one_that_is_being_profiled_says_so(void **state)
-{
-	Jxp__JvmList *list;
-	struct err err;
-
-	(void)state;
-	assert_int_equal(jvm_list_new(&list, is_profiled, &jvm, &err), 0);
-	assert_string_equal(find(list)->state, "profiled");
-	jxp__jvm_list__free_unpacked(list, NULL);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
-	    TEST(one_that_is_being_profiled_says_so),
 	};
 
 	fake_jvm_main();

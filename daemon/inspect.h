@@ -1,0 +1,28 @@
+/*
+ * Looking at processes that are not ours: `list` and `check`.
+ *
+ * It takes privileges, and it reads what JVMs wrote (performance data, command lines), so neither
+ * the engine nor the broker does it: the broker runs the daemon's program once more for each
+ * question, and the answer goes straight to the engine, which does not wait for it. An inspector
+ * that hangs (on a file system that does not answer) holds up nobody.
+ */
+#ifndef JXPERF_DAEMON_INSPECT_H
+#define JXPERF_DAEMON_INSPECT_H
+
+/* Questions that are not about one JVM, in place of its pid. */
+#define INSPECT_MACHINE 0    /* check without a pid */
+#define INSPECT_LIST    (-1) /* every JVM */
+
+/* After this long there will be no answer. */
+#define INSPECT_TIMEOUT_MS 15000
+
+/* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID --bundle
+ * DIR. */
+#define INSPECT_OPTION_FD  "--inspect-fd"
+#define INSPECT_OPTION_PID "--inspect-pid"
+
+/* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
+ * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
+int inspect_main(int fd, int pid, const char *bundle_dir);
+
+#endif
