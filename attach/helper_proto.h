@@ -37,6 +37,7 @@ enum agent_on_attach {
 	AGENT_BAD_OPTIONS = 102,  /* no socket option, or a path too long */
 	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
 	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */
+	AGENT_TOO_EARLY = 105, /* the JVM is not in JVMTI's live phase: still starting, or ending */
 };
 
 #endif

@@ -31,6 +31,7 @@ static const struct {
      "has a JVM without JVMTI 11 or AsyncGetCallTrace; JDK 11 or newer is needed"},
     {AGENT_NO_RESOURCES, ENOMEM,
      "had no memory or thread left for the agent; raise its limits and try again"},
+    {AGENT_TOO_EARLY, EINPROGRESS, "is still starting, or ending; try again"},
 };
 
 static int agent_result(const struct reply *r, long code)
@@ -68,6 +69,8 @@ static const struct {
 } refusals[] = {
     {"ynamic agent loading is not enabled", EPERM,
      "process %d runs with -XX:-EnableDynamicAgentLoading: restart it without to profile it"},
+    {"only permitted in the live phase", EINPROGRESS,
+     "process %d is still starting, or ending; try again"},
     {"was not loaded", ELIBACC, "process %d: its JVM could not load '%s': %s"},
     {"Agent_OnAttach is not available", ELIBACC,
      "process %d: its JVM found no agent in '%s'; reinstall jxperf"},

@@ -9,6 +9,7 @@
  *               -1\n Agent_OnAttach is not available in PATH\n
  *               -1\n Dynamic agent loading is not enabled. ...
  *   JDK 21, 25  the same texts, but the status is 0 for each of them
+ *   JDK 25      0\n Dynamic agent loading is only permitted in the live phase\n
  *   all         101\n                            protocol version unknown (25: no answer)
  *
  * Works on memory; the text is untrusted.
@@ -27,8 +28,8 @@
 /* text need not be terminated; it is everything that came before the JVM closed the connection. 0
  * when Agent_OnAttach returned AGENT_OK; otherwise err has a sentence about process pid, and the
  * value is -ECONNRESET (no answer), -EPROTO (not understood), -EPERM (dynamic loading is off),
- * -ELIBACC (library not loaded), -EBUSY, -EINVAL, -ENOTSUP, -ENOMEM (enum agent_on_attach) or
- * -EREMOTEIO (any other refusal). */
+ * -ELIBACC (library not loaded), -EBUSY, -EINVAL, -ENOTSUP, -ENOMEM, -EINPROGRESS (enum
+ * agent_on_attach; the last also when a JDK says so itself) or -EREMOTEIO (any other refusal). */
 int reply_parse(const char *text, size_t size, pid_t pid, const char *library, struct err *err);
 
 #endif

@@ -19,6 +19,7 @@
 #define OPTION_BYTES \
 	(sizeof(ATTACH_OPTION_SOCKET) + PRIVATE_DIR_PATH_BYTES + sizeof(PRIVATE_DIR_SOCKET))
 #define EXIT_MS    200 /* between the closing of a process's sockets and its end */
+#define RETRY_MS   20  /* between requests to a JVM that is still starting */
 #define WAIT_AGENT "the agent's connection"
 
 struct session {
@@ -156,7 +157,7 @@ static int accept_agent(struct session *s, struct err *err)
 	}
 }
 
-static int load_agent(struct session *s, struct err *err)
+static int try_to_load(struct session *s, struct err *err)
 {
 	_cleanup_close_ int jvm = protocol_connect(&s->target, &s->watch, err);
 	char options[OPTION_BYTES];
@@ -166,6 +167,22 @@ static int load_agent(struct session *s, struct err *err)
 	(void)snprintf(options, sizeof(options), ATTACH_OPTION_SOCKET "%s/" PRIVATE_DIR_SOCKET,
 		       s->dir.path);
 	return protocol_load(jvm, &s->target, &s->watch, s->library, options, err);
+}
+
+/* A JVM that is still starting gets the time that is left to become ready. */
+static int load_agent(struct session *s, struct err *err)
+{
+	struct err why;
+	int r;
+
+	while ((r = try_to_load(s, &why)) == -EINPROGRESS) {
+		r = watch_wait(&s->watch, -1, 0, RETRY_MS, "the end of its JVM's start", err);
+		if (r < 0)
+			return r;
+	}
+	if (r < 0)
+		*err = why;
+	return r;
 }
 
 /* Everything up to the point where something changes in the target. */

@@ -16,6 +16,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	const size_t prefix = strlen(ATTACH_OPTION_SOCKET);
 	const char *path;
 	void *jvmti;
+	jint r;
 
 	(void)reserved;
 	if (!options || strncmp(options, ATTACH_OPTION_SOCKET, prefix) != 0)
@@ -23,7 +24,12 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	path = options + prefix;
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return AGENT_BAD_OPTIONS;
-	if ((*vm)->GetEnv(vm, &jvmti, JVMTI_VERSION_11) != JNI_OK)
+	r = (*vm)->GetEnv(vm, &jvmti, JVMTI_VERSION_11);
+	/* A JVM serves attach requests before its main thread has finished the start
+	 * (JvmtiExport::get_jvmti_interface). */
+	if (r == JNI_EDETACHED)
+		return AGENT_TOO_EARLY;
+	if (r != JNI_OK)
 		return AGENT_UNSUPPORTED;
 	(void)(*(jvmtiEnv *)jvmti)->DisposeEnvironment(jvmti); /* The session makes its own. */
 	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))

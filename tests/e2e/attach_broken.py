@@ -43,6 +43,23 @@ def every_result_of_the_agent_has_its_own_sentence(jdk):
 
 
 @test_on_jdks
+def a_jvm_that_is_still_starting_is_waited_for(jdk):
+    jvm = jvm_with_agent(jdk, EARLY=5)
+    assert_attaches(jvm, make_bundle())
+    assert leftovers(jvm.pid) == []
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_that_does_not_finish_its_start_is_given_up_at_the_deadline(jdk):
+    jvm = jvm_with_agent(jdk, EARLY=1000000)
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=700)
+    assert status == 1 and "no sign of the end of its JVM's start within 700 ms" in text, text
+    assert leftovers(jvm.pid) == []
+    jvm.stop()
+
+
+@test_on_jdks
 def a_jvm_that_answers_too_late_is_given_up_at_the_deadline(jdk):
     jvm = jvm_with_agent(jdk, SLEEP_MS=4000)
     start = time.monotonic()

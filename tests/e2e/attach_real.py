@@ -6,8 +6,9 @@ import shutil
 import signal
 import subprocess
 
-from lib import BUILD, make_directory, need_root, run, test, test_on_jdks, jdks, compile_java, wait_until
+from lib import BUILD, Process, make_directory, need_root, run, test, test_on_jdks, jdks, compile_java, wait_until
 from support.attach import ContainerJvm, Jvm, agent_paths, as_nobody, leftovers, remove_file, attach_socket
+from support.target import catches
 
 WORK = """
 public class Idle {
@@ -52,6 +53,17 @@ class Installation:
 
 def busy(jdk, cls=Jvm, **more):
     return cls(jdk, classpath=compile_java({"Idle.java": WORK}), **more)
+
+
+@test_on_jdks
+def a_jvm_that_is_still_starting_is_profiled(jdk):
+    classes = compile_java({"Idle.java": WORK})
+    # Without shared classes the time between handling SIGQUIT and the end of the start
+    # is long enough to be hit.
+    jvm = Process([jdk.java, "-Xmx64m", "-Xshare:off", "-XX:TieredStopAtLevel=1", "-cp", classes, "Idle"])
+    wait_until(lambda: catches(jvm.pid, signal.SIGQUIT), "a handler of SIGQUIT")
+    Installation().measure(jvm.pid)
+    jvm.stop()
 
 
 @test_on_jdks

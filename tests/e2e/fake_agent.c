@@ -5,6 +5,7 @@
  *   FAKE_AGENT_RETURN    what Agent_OnAttach returns; connects only when it is 0
  *   FAKE_AGENT_SLEEP_MS  how long Agent_OnAttach takes
  *   FAKE_AGENT_SILENT    set: it never connects
+ *   FAKE_AGENT_EARLY     how many times Agent_OnAttach says that the JVM is still starting
  */
 #include <jni.h>
 #include <pthread.h>
@@ -22,6 +23,18 @@ static long setting(const char *name)
 	const char *value = getenv(name);
 
 	return value ? strtol(value, NULL, 10) : 0;
+}
+
+/* Counts in the environment: the JVM unloads a library whose Agent_OnAttach fails. */
+static int too_early(void)
+{
+	long times = setting("FAKE_AGENT_EARLY");
+	char left[24];
+
+	(void)snprintf(left, sizeof(left), "%ld", times - 1);
+	if (times > 0)
+		(void)setenv("FAKE_AGENT_EARLY", left, 1);
+	return times > 0;
 }
 
 static void *session(void *arg)
@@ -45,6 +58,8 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	(void)vm;
 	(void)reserved;
 	(void)usleep((useconds_t)(setting("FAKE_AGENT_SLEEP_MS") * 1000));
+	if (too_early())
+		return 105;
 	if (result || getenv("FAKE_AGENT_SILENT"))
 		return (jint)result;
 	if (strncmp(options, OPTION, strlen(OPTION)) != 0)

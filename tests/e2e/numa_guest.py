@@ -16,7 +16,7 @@ from lib import BUILD, Process, note, run, skip, test
 GUEST = os.path.join(BUILD, "numa")
 QEMU = "qemu-system-x86_64"
 # It takes half a minute on an idle machine.
-LIMIT_S = 150
+LIMIT_S = 240
 NODE_MIB = 1280
 HOST_MIB = 3072
 

@@ -42,6 +42,8 @@ static const struct {
      "0\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch target "
      "VM.\n",
      -EPERM, "-XX:-EnableDynamicAgentLoading: restart it"},
+    {"25", "0\nDynamic agent loading is only permitted in the live phase\n", -EINPROGRESS,
+     "still starting"},
     {"8, 11, 17, 21", "101\n", -EREMOTEIO, "refused to load the agent (101)"},
     {"all", "-1\nOperation load not recognized!", -EREMOTEIO, "Operation load not recognized!"},
     {"25", "", -ECONNRESET, "without an answer"},
@@ -70,7 +72,7 @@ static void each_result_of_the_agent_has_its_own_sentence(void **state)
 	} results[] = {
 	    {"0\nreturn code: 101\n", -EBUSY},    {"0\nreturn code: 102\n", -EINVAL},
 	    {"0\nreturn code: 103\n", -ENOTSUP},  {"0\nreturn code: 104\n", -ENOMEM},
-	    {"0\nreturn code: -7\n", -EREMOTEIO},
+	    {"0\nreturn code: -7\n", -EREMOTEIO}, {"0\nreturn code: 105\n", -EINPROGRESS},
 	};
 	char seen[sizeof(results) / sizeof(results[0])][ERR_MESSAGE_MAX];
 
