@@ -1,5 +1,6 @@
 #include "attach/agent/sampler.h"
 
+#include "attach/agent/ahead.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 
@@ -50,6 +51,8 @@ static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_
 		watchpoint_arm(t, reg, kind, &s, uc);
 		break;
 	case SEARCH_BREAK:
+		/* Where the branches do not matter, there is no need to stop at them. */
+		(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
 		hop(t, reg, stop_ip);
 		break;
 	case SEARCH_FAILED:

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/agent/ahead.h"
 #include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
 #include "attach/agent/codemap.h"
@@ -140,6 +141,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
 	method_set_clear();
 	trap_cache_clear();
+	ahead_cache_clear();
 	debug_info_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
 	if (!w->drain)
