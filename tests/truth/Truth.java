@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * A program whose wasted memory work is known by construction.
@@ -179,6 +180,24 @@ final class Truth {
             marks[j] = other;
         }
         return marks;
+    }
+
+    /** The places of the flags that are set, in ascending order. */
+    static int[] places(boolean[] marks) {
+        return IntStream.range(0, marks.length).filter(i -> marks[i]).toArray();
+    }
+
+    /** The numbers 0 to n - 1 in random order that is always the same. */
+    static int[] shuffled(int n) {
+        int[] order = IntStream.range(0, n).toArray();
+        Random random = new Random(n);
+        for (int i = n - 1; i > 0; i--) {
+            int j = random.nextInt(i + 1);
+            int other = order[i];
+            order[i] = order[j];
+            order[j] = other;
+        }
+        return order;
     }
 
     /** 0 where the element's 8 bytes are marked, -1 elsewhere. */

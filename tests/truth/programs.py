@@ -9,9 +9,29 @@ PROGRAMS = {
     "LongDead": ["dead_store"],
     "DoubleNear": ["silent_store"],
     "FloatPartial": ["silent_load"],
+    "ObjectRefs": ["silent_store"],
+    "Fields": ["dead_store"],
+    "Counters": ["dead_store"],
+    "Spills": ["silent_load"],
+    "Vectors": ["silent_load"],
     "ArrayCopies": ["silent_store"],
+    "Fills": ["silent_store"],
+    "Bytes": ["silent_store"],
+    "Unaligned": ["silent_store"],
+    "Strided": ["silent_store"],
+    "LinkedNodes": ["silent_load"],
+    "DirectBuffer": ["silent_store"],
+    "LongDistance": ["silent_load"],
+    "FarDead": ["dead_store"],
+    "NearAndFar": ["silent_load"],
     "CostlyPhases": ["dead_store"],
+    "SlowLoads": ["silent_load"],
+    "FewDead": ["dead_store"],
+    "MostlyDead": ["dead_store"],
+    "Threads": ["silent_store"],
+    "Garbage": ["silent_store"],
+    "Moving": ["silent_load"],
 }
 
 # On every collector: what collectors treat differently.
-EVERY_COLLECTOR = []
+EVERY_COLLECTOR = ["ObjectRefs", "LinkedNodes", "Garbage", "Moving", "FewDead"]

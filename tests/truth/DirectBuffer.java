@@ -1,0 +1,33 @@
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+
+/** Memory outside the heap: 45% of what is stored to a direct buffer repeats the value. */
+final class DirectBuffer {
+    private static final int N = 8192;
+    private static final int PASSES = 50;
+
+    private DirectBuffer() {}
+
+    static void pass(LongBuffer buffer, long[] mask, long value) {
+        for (int i = 0; i < N; i++) {
+            buffer.put(i, value & mask[i]);
+        }
+    }
+
+    static long passes(LongBuffer buffer, long[] mask, long round) {
+        for (int p = 0; p < PASSES; p++) {
+            pass(buffer, mask, round * PASSES + p);
+        }
+        return round;
+    }
+
+    public static void main(String[] args) {
+        LongBuffer buffer = ByteBuffer.allocateDirect(8 * N).order(ByteOrder.nativeOrder()).asLongBuffer();
+        long[] mask = Truth.longMask(N, 0.45);
+        new Truth()
+            .phase("put", round -> passes(buffer, mask, round))
+            .stores(1.0 * N * PASSES, 1, 0.45)
+            .run();
+    }
+}
