@@ -43,6 +43,7 @@ static const Jxp__Counter dropping_counters[] = {
     JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
     JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
     JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
+    JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
 };
 #define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
 

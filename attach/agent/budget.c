@@ -13,6 +13,9 @@
  * but cannot be steered by the period. */
 #define SESSION_SHARE_MAX 0.5
 
+/* A window that has spent too much goes on with this part of the budget, rather than with nothing. */
+#define SAMPLING_SHARE_MIN 0.1
+
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
 		  bool operations)
 {
@@ -37,6 +40,11 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
 	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns;
 	cost->period = b->period;
+}
+
+bool budget_session_affordable(const struct budget *b, const struct window_cost *cost)
+{
+	return (double)cost->session_ns <= b->fraction * SESSION_SHARE_MAX * (double)cost->cpu_ns;
 }
 
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns)
@@ -85,7 +93,7 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 {
 	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	uint64_t now = clock_monotonic_ns();
-	double session, left, wanted;
+	double session, left, excess, wanted;
 
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
@@ -94,6 +102,12 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (session > b->fraction * SESSION_SHARE_MAX)
 		session = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - session;
+	/* What was spent too much so far is saved from now on. */
+	excess = (double)cost->overhead_ns / (double)cost->cpu_ns - b->fraction;
+	if (excess > 0)
+		left -= 2 * excess;
+	if (left < b->fraction * SAMPLING_SHARE_MIN)
+		left = b->fraction * SAMPLING_SHARE_MIN;
 	if (b->operations)
 		wanted = (double)wanted_operations(b, sampling_ns(b, counters), cost->cpu_ns, left);
 	else

@@ -53,6 +53,9 @@ void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t t
 /* The cost so far; counters are the window's, COUNTER_MAX of them. */
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost);
 
+/* Is the session thread within its part of the budget? */
+bool budget_session_affordable(const struct budget *b, const struct window_cost *cost);
+
 /* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
 

@@ -10,38 +10,25 @@
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
+#include "common/clock.h"
 
 void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
 {
-	unsigned fds = fd_allowance();
-
-	*m = (struct monitor){
-	    .opener = opener, .drain = drain, .fds_left = fds, .fds_reserved = fds / 2};
+	*m = (struct monitor){.opener = opener, .drain = drain, .fds_left = fd_allowance()};
 }
 
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
-	unsigned fds = m->fds_left > m->fds_reserved ? m->fds_left - m->fds_reserved : 0;
 	unsigned events = settings.event_count ? settings.event_count : 1;
+	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
 
-	return fds / events < entries ? fds / events : entries;
+	return fds < entries ? fds : entries;
 }
 
 static bool is_fatal(int error)
 {
 	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
-}
-
-static struct thread *find(pid_t tid)
-{
-	for (unsigned i = 0; i < threads_used(); i++) {
-		struct thread *t = thread_at(i);
-
-		if (thread_is_used(t) && t->tid == tid && !atomic_load(&t->ended))
-			return t;
-	}
-	return NULL;
 }
 
 /* Opens one of the sampler's events, disabled. */
@@ -82,8 +69,16 @@ static void close_events(struct monitor *m, struct thread *t)
 	}
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		m->fds_left += t->register_fd[i] >= 0;
+	m->fds_left += t->fd_reserved;
+	t->fd_reserved = false;
 	fd_close_all(t->sampling_fd, SAMPLING_EVENTS);
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+}
+
+void monitor_refused(struct monitor *m)
+{
+	m->totals[threads_in_use() >= THREADS_MAX ? JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT
+						  : JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 }
 
 int monitor_add(struct monitor *m, pid_t tid)
@@ -91,14 +86,16 @@ int monitor_add(struct monitor *m, pid_t tid)
 	struct thread *t;
 	int r;
 
-	if (find(tid))
+	if (thread_find(tid))
 		return 0;
 	t = monitor_room(m) > 0 ? thread_take(tid) : NULL;
 	if (!t) {
-		m->totals[JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT]++;
+		monitor_refused(m);
 		return 0;
 	}
 	t->epoch = atomic_load(&settings.epoch);
+	t->fd_reserved = true; /* A sampling event without a register finds nothing. */
+	m->fds_left--;
 	r = open_sampling(m, t);
 	if (r < 0) {
 		close_events(m, t);
@@ -136,21 +133,31 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
+/* One register is certain. Of what else is left a thread takes at most half, so that a few busy
+ * threads do not leave the others with nothing. */
+static unsigned registers_for(const struct monitor *m)
+{
+	unsigned wanted = settings.registers;
+
+	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
+}
+
 /* As many debug registers as the window wants, or as a debugger has left us. */
 static int open_registers(struct monitor *m, struct thread *t)
 {
-	unsigned count = settings.registers < m->fds_left ? settings.registers : m->fds_left;
+	unsigned count = registers_for(m);
 	int r;
 
-	if (count == 0)
-		return -EMFILE;
+	if (count < settings.registers)
+		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 	do {
 		r = opener_breakpoints(m->opener, t->tid, count,
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
 	} while (r == -ENOSPC && --count > 0);
 	if (r == 0) {
 		reservoir_init(&t->reservoir, count);
-		m->fds_left -= count;
+		t->fd_reserved = false;
+		m->fds_left -= count - 1;
 	}
 	return r;
 }
@@ -189,7 +196,9 @@ static int give_registers(struct monitor *m, struct thread *t)
 	if (r < 0) {
 		if (is_fatal(r))
 			return r;
-		if (r != -ESRCH)
+		if (r == -EMFILE)
+			m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+		else if (r != -ESRCH)
 			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
 		atomic_store(&t->state, THREAD_FAILED);
 		return 0;
@@ -264,9 +273,21 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
+void monitor_sweep(struct monitor *m)
+{
+	(void)m;
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+		uint64_t cpu_ns;
+
+		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
+			atomic_store(&t->ended, true);
+	}
+}
+
 void monitor_thread_ended(pid_t tid)
 {
-	struct thread *t = find(tid);
+	struct thread *t = thread_find(tid);
 
 	if (t)
 		atomic_store(&t->ended, true);
@@ -301,7 +322,7 @@ int monitor_finish(struct monitor *m)
 
 void monitor_disarm(struct monitor *m, pid_t tid)
 {
-	struct thread *t = find(tid);
+	struct thread *t = thread_find(tid);
 
 	(void)m;
 	/* The handler owns the registers: it sees a new request at its next signal. Until then the

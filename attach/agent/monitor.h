@@ -16,8 +16,7 @@
 struct monitor {
 	struct opener *opener;
 	struct drain *drain;
-	unsigned fds_left;     /* descriptors that may still be taken from the target */
-	unsigned fds_reserved; /* of these, kept for registers: a clock alone finds nothing */
+	unsigned fds_left; /* descriptors that may still be taken from the target */
 	uint64_t
 	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
 };
@@ -30,6 +29,12 @@ unsigned monitor_room(const struct monitor *m);
 /* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or
  * -errno when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
 int monitor_add(struct monitor *m, pid_t tid);
+
+/* Counts a thread that would be profiled if there were room. */
+void monitor_refused(struct monitor *m);
+
+/* Finds threads whose end went unnoticed, because they ended while they were taken on. */
+void monitor_sweep(struct monitor *m);
 
 /* Opens registers for threads that asked, drains all rings, retires threads that ended. */
 int monitor_update(struct monitor *m);

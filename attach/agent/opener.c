@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "attach/agent/settings.h"
 #include "common/clock.h"
@@ -22,10 +20,9 @@ static bool is_refusal(int error)
 
 static bool thread_is_ours(pid_t tid)
 {
-	char path[64];
+	uint64_t cpu_ns;
 
-	(void)snprintf(path, sizeof(path), "/proc/self/task/%d", tid);
-	return access(path, F_OK) == 0;
+	return clock_thread_ns(tid, &cpu_ns);
 }
 
 /* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "attach/agent/link.h"
@@ -139,6 +140,8 @@ static void *session_main(void *arg)
 	JNIEnv *jni;
 
 	s->link.fd = -1;
+	/* For those who look at the JVM's threads: HotSpot names only threads it made itself. */
+	(void)prctl(PR_SET_NAME, attach.name); /* Cannot fail for a readable string. */
 	if (safe_read_init() == 0 &&
 	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
 		run(s, jni);

@@ -170,8 +170,11 @@ bool signals_installed(void)
 
 /* ---------------------------------------------------------------- the end */
 
-/* Calls check for each thread of the process, until one gives false or all gave true. */
-static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t deadline_ns)
+/* Calls check for each thread of the process that was touched, until one gives false or all gave
+ * true.
+ */
+static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t deadline_ns,
+			const struct signals_untouched *untouched)
 {
 	struct dirent *entry;
 	bool all = true;
@@ -182,7 +185,7 @@ static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t
 	while (all && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0)
+		if (tid > 0 && !untouched->contains(untouched->arg, tid))
 			all = check(tid, deadline_ns);
 	}
 	(void)closedir(dir); /* Read-only. */
@@ -196,27 +199,19 @@ static void sleep_a_tick(void)
 	(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
 }
 
-/* The CPU time of any thread of the process, 0 when it has ended. The clock's id is that of
- * pthread_getcpuclockid(3). */
-static uint64_t thread_cpu_ns(pid_t tid)
-{
-	struct timespec ts = {0};
-
-	(void)clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6u), &ts); /* Fails for no thread. */
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 /* Between the trap and the signal lies a piece of kernel code, run on the way back to user mode,
  * that outlives the event (perf_pending_task, kernel/events/core.c). A thread that was preempted
  * before it shows no pending signal and gets one when it runs again. Whoever sleeps, or has run for
  * a while since the events were closed, is beyond it. */
 static bool has_passed(pid_t tid, uint64_t deadline_ns)
 {
-	uint64_t start_ns = thread_cpu_ns(tid);
 	struct proc_status status;
+	uint64_t start_ns, now_ns;
 
+	if (tid == gettid() || !clock_thread_ns(tid, &start_ns))
+		return true;
 	while (proc_read_status(getpid(), tid, &status) == 0 && status.state == 'R' &&
-	       tid != gettid() && thread_cpu_ns(tid) - start_ns < PASSAGE_NS) {
+	       clock_thread_ns(tid, &now_ns) && now_ns - start_ns < PASSAGE_NS) {
 		if (clock_monotonic_ns() >= deadline_ns)
 			return false;
 		sleep_a_tick();
@@ -233,26 +228,26 @@ static bool has_no_trap_pending(pid_t tid, uint64_t deadline_ns)
 	return proc_read_status(getpid(), tid, &status) < 0 || !(status.pending_signals & mask);
 }
 
-static bool quiet(void)
+static bool quiet(const struct signals_untouched *untouched)
 {
 	if (atomic_load(&active) != 0)
 		return false;
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (atomic_load(&thread_at(i)->in_handler))
 			return false;
-	return all_threads(has_no_trap_pending, 0);
+	return all_threads(has_no_trap_pending, 0, untouched);
 }
 
-bool signals_remove(unsigned timeout_ms)
+bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouched)
 {
 	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 
 	if (!installed)
 		return true;
-	if (!all_threads(has_passed, deadline))
+	if (!all_threads(has_passed, deadline, untouched))
 		return false;
 	/* There is nothing to wait on: a handler cannot notify anybody. */
-	while (!quiet()) {
+	while (!quiet(untouched)) {
 		if (clock_monotonic_ns() >= deadline)
 			return false;
 		sleep_a_tick();

@@ -10,6 +10,9 @@
 #define GENERATION_MASK 0xffffu
 
 static struct thread *table;
+/* Whose entries they are, 0 for none: looked through for one tid by threads of the target that end,
+ * so it is dense. */
+static _Atomic pid_t tids[THREADS_MAX];
 static unsigned in_use;
 static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
 
@@ -77,7 +80,8 @@ struct thread *thread_take(pid_t tid)
 	struct thread *t = NULL;
 
 	for (unsigned i = 0; in_use < used && i < used && !t; i++)
-		if (is_vacant(&table[i]))
+		if (atomic_load_explicit(&tids[i], memory_order_relaxed) == 0 &&
+		    is_vacant(&table[i]))
 			t = &table[i];
 	if (!t && used < THREADS_MAX)
 		t = &table[atomic_fetch_add(&used, 1)];
@@ -92,6 +96,7 @@ struct thread *thread_take(pid_t tid)
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		t->register_fd[i] = -1;
 	t->announced = false;
+	t->fd_reserved = false;
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 	memset((void *)t->counters, 0, sizeof(t->counters));
@@ -100,7 +105,19 @@ struct thread *thread_take(pid_t tid)
 	atomic_store(&t->disarm, false);
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	atomic_store(&t->state, THREAD_CLOCK);
+	atomic_store(&tids[t - table], tid);
 	return t;
+}
+
+struct thread *thread_find(pid_t tid)
+{
+	unsigned end = atomic_load_explicit(&used, memory_order_acquire);
+
+	for (unsigned i = 0; i < end; i++)
+		if (atomic_load_explicit(&tids[i], memory_order_relaxed) == tid &&
+		    thread_is_used(&table[i]) && !atomic_load(&table[i].ended))
+			return &table[i];
+	return NULL;
 }
 
 void thread_abandon(struct thread *t)
@@ -108,6 +125,7 @@ void thread_abandon(struct thread *t)
 	/* Its handler goes on with memory and rings: neither is taken away or given to another
 	 * thread. */
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	atomic_store(&tids[t - table], 0);
 	in_use--;
 	atomic_store(&t->state, THREAD_ABANDONED);
 }
@@ -117,6 +135,7 @@ void thread_recycle(struct thread *t)
 	/* Late signals compare generations; taking the entry again changes it. */
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	release_memory(t);
+	atomic_store(&tids[t - table], 0);
 	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
 }

@@ -66,7 +66,8 @@ struct thread {
 	size_t memory_bytes;
 	uint64_t stack_low; /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
-	bool announced; /* its Thread message was sent */
+	bool announced;   /* its Thread message was sent */
+	bool fd_reserved; /* one register's descriptor is kept for it, not opened yet */
 
 	/* Handler. */
 	_Atomic uint32_t in_handler;
@@ -121,6 +122,10 @@ void thread_abandon(struct thread *t);
 
 /* Allocates ring and frames. 0 or -ENOMEM. */
 int thread_allocate(struct thread *t, unsigned max_frames);
+
+/* The entry that stands for the thread now, or NULL. Any thread: the answer may be old by the time
+ * it is used, the entry stays valid memory. */
+struct thread *thread_find(pid_t tid);
 
 /* Entries that are not free; session thread. */
 unsigned threads_in_use(void);

@@ -11,6 +11,7 @@
 #include "attach/agent/ahead.h"
 #include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
+#include "attach/agent/census.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/debug_info.h"
 #include "attach/agent/method_set.h"
@@ -26,8 +27,11 @@
 #include "common/proc.h"
 #include "proto/limits.h"
 
-/* How often rings are drained: far more often than a ring can fill at the shortest period. */
-#define DRAIN_INTERVAL_MS 50
+/* How often rings are drained: far more often than a ring can fill at the default period. Less
+ * often while the session thread uses more than its part of the budget, as it does in a JVM that
+ * has next to nothing to do. */
+#define DRAIN_INTERVAL_NS      (50 * NS_PER_MS)
+#define DRAIN_INTERVAL_LONG_NS (200 * NS_PER_MS)
 
 #define REPORT_INTERVAL_NS (250 * NS_PER_MS)
 
@@ -42,10 +46,15 @@ struct window {
 	struct opener opener;
 	struct drain *drain;
 	struct monitor monitor;
+	struct census census;
 	uint64_t deadline_ns;
 	struct budget budget;
+	struct window_cost cost; /* at the last report */
+	uint64_t next_drain_ns;
 	uint64_t next_report_ns;
 	bool stopping;
+	bool eager; /* the session thread is within its part of the budget: new threads are not kept
+		       waiting */
 };
 
 /* ---------------------------------------------------------------- preparation */
@@ -147,91 +156,11 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	if (!w->drain)
 		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");
 	monitor_init(&w->monitor, &w->opener, w->drain);
+	census_init(&w->census, w->vm, &w->monitor, start->budget);
 	return 0;
 }
 
 /* ---------------------------------------------------------------- threads */
-
-struct candidate {
-	pid_t tid;
-	uint64_t cpu_ns;
-};
-
-struct candidates {
-	struct candidate *list;
-	size_t count;
-	bool failed;
-};
-
-static void collect(void *arg, pid_t tid)
-{
-	struct candidates *c = arg;
-	struct candidate *grown;
-
-	if (c->failed)
-		return;
-	if ((c->count & (c->count - 1)) == 0) { /* Grows at powers of two. */
-		grown = realloc(c->list, (c->count ? c->count * 2 : 1) * sizeof(*grown));
-		c->failed = !grown;
-		if (!grown)
-			return;
-		c->list = grown;
-	}
-	c->list[c->count++] = (struct candidate){.tid = tid};
-}
-
-static int compare_cpu(const void *a, const void *b)
-{
-	uint64_t x = ((const struct candidate *)a)->cpu_ns,
-		 y = ((const struct candidate *)b)->cpu_ns;
-
-	return (x < y) - (x > y);
-}
-
-/* When there are more threads than can be taken on, those that have used most CPU time come first.
- */
-static void busiest_first(struct candidates *c)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (proc_cpu_time(getpid(), c->list[i].tid, &c->list[i].cpu_ns) < 0)
-			c->list[i].cpu_ns = 0; /* It ended meanwhile. */
-	qsort(c->list, c->count, sizeof(c->list[0]), compare_cpu);
-}
-
-static int add_all_threads(struct window *w, struct err *err)
-{
-	struct candidates c = {0};
-	int r = vm_each_thread(w->vm, collect, &c, err);
-
-	if (r == 0 && c.failed)
-		r = err_set_errno(err, ENOMEM, "cannot list the JVM's threads");
-	if (r == 0 && c.count > monitor_room(&w->monitor))
-		busiest_first(&c);
-	for (size_t i = 0; r == 0 && i < c.count; i++) {
-		r = monitor_add(&w->monitor, c.list[i].tid);
-		if (r < 0)
-			(void)err_set_errno(err, -r, "cannot open events for the JVM's threads");
-	}
-	free(c.list);
-	return r;
-}
-
-static int add_news(struct window *w, struct err *err)
-{
-	pid_t tids[64];
-	bool overflowed;
-	size_t n;
-	int r = 0;
-
-	do {
-		n = roster_take(tids, sizeof(tids) / sizeof(tids[0]), &overflowed);
-		for (size_t i = 0; i < n && r == 0; i++)
-			r = monitor_add(&w->monitor, tids[i]);
-		if (r == 0 && overflowed)
-			r = add_all_threads(w, err);
-	} while (r == 0 && n > 0);
-	return r;
-}
 
 /* In the ending thread. One that ends before its events are opened must not be taken on: nothing
  * would tell us of its end again. */
@@ -249,6 +178,7 @@ static const struct vm_hooks hooks = {
 
 static int start_sampling(struct window *w, double fraction, struct err *err)
 {
+	const uint64_t *totals = w->monitor.totals;
 	uint64_t trap_cost_ns;
 	int r = signals_install(settings.event_count ? &sampler_hardware : &sampler_clock);
 
@@ -263,8 +193,15 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, fraction, settings.period, trap_cost_ns, settings.event_count > 0);
-	r = add_all_threads(w, err);
-	if (r == 0 && w->monitor.totals[JXP__COUNTER__COUNTER_THREADS] == 0)
+	r = census_start(&w->census, err);
+	/* A JVM whose threads are all idle is no failure: they may wake. */
+	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS] > 0)
+		return 0;
+	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS] > 0)
+		return err_set(err, EMFILE,
+			       "the JVM has too few file descriptors left below its limit "
+			       "(RLIMIT_NOFILE): raise it with prlimit(1)");
+	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS_FAILED] > 0)
 		return err_set(err, EPERM,
 			       "no event could be opened for any thread of the JVM: let the daemon "
 			       "do it as root, or lower kernel.perf_event_paranoid");
@@ -277,20 +214,21 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 static int report(struct window *w)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
-	struct window_cost cost;
 	uint64_t period;
 
 	monitor_counters(&w->monitor, counters);
+	census_counters(&w->census, counters);
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
-	budget_cost(&w->budget, counters, &cost);
-	period = budget_period(&w->budget, counters, &cost);
+	budget_cost(&w->budget, counters, &w->cost);
+	w->eager = budget_session_affordable(&w->budget, &w->cost);
+	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != settings.period) {
 		settings.period = period;
 		monitor_set_period(&w->monitor, period);
 	}
-	return drain_flush(w->drain, counters, &cost);
+	return drain_flush(w->drain, counters, &w->cost);
 }
 
 /* The account is closed now and then only: it asks the kernel for the CPU time of every thread. */
@@ -317,12 +255,32 @@ static int read_orders(struct window *w)
 	return r;
 }
 
+/* Until the rings are to be drained, the engine says something or, while they are taken on at once,
+ * a thread starts. */
 static void sleep_until_news(struct window *w)
 {
 	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
-			       {.fd = roster_fd(), .events = POLLIN}};
+			       {.fd = w->eager ? roster_fd() : -1, .events = POLLIN}};
+	uint64_t now = clock_monotonic_ns();
+	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
-	(void)poll(fds, 2, DRAIN_INTERVAL_MS); /* Whatever woke us, everything is looked at. */
+	(void)poll(fds, 2,
+		   (int)((left + NS_PER_MS - 1) / NS_PER_MS)); /* Everything is looked at. */
+}
+
+/* What costs something for each profiled thread is not done each time a thread starts. */
+static int drain_rings(struct window *w, struct err *err)
+{
+	int r;
+
+	if (clock_monotonic_ns() < w->next_drain_ns && !w->stopping)
+		return 0;
+	w->next_drain_ns =
+	    clock_monotonic_ns() + (w->eager ? DRAIN_INTERVAL_NS : DRAIN_INTERVAL_LONG_NS);
+	r = w->stopping ? 0 : census_scan(&w->census, w->cost.cpu_ns, err);
+	if (r == 0)
+		r = monitor_update(&w->monitor);
+	return r == 0 ? flush(w) : r;
 }
 
 static int run(struct window *w, struct err *err)
@@ -338,11 +296,9 @@ static int run(struct window *w, struct err *err)
 			w->stopping = true;
 		}
 		if (r == 0 && !w->stopping)
-			r = add_news(w, err);
+			r = census_news(&w->census, w->eager, err);
 		if (r == 0)
-			r = monitor_update(&w->monitor);
-		if (r == 0)
-			r = flush(w);
+			r = drain_rings(w, err);
 		/* A handler that the application set over ours would get our signals. */
 		if (r == 0 && !signals_installed())
 			r = err_set(err, EBUSY,
@@ -355,11 +311,14 @@ static int run(struct window *w, struct err *err)
 
 static void stop_sampling(struct window *w, int *result)
 {
+	const struct signals_untouched untouched = {census_is_dormant, &w->census};
+
 	atomic_store(&settings.stopping, true);
 	monitor_close_events(&w->monitor);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
 	 * pending; it does nothing else from now on. */
-	(void)signals_remove(QUIESCE_TIMEOUT_MS);
+	census_settle(&w->census);
+	(void)signals_remove(QUIESCE_TIMEOUT_MS, &untouched);
 	if (roster_vm_is_dead())
 		drain_vm_died(w->drain);
 	if (*result == 0)
@@ -388,6 +347,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 	}
 	roster_close();
 	drain_free(w.drain);
+	census_release(&w.census);
 	return r;
 }
 

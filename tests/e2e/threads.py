@@ -1,0 +1,152 @@
+"""JVMs with many threads: what is idle costs nothing, what works is profiled, descriptors are respected."""
+import os
+import re
+import time
+
+from lib import jdks, note, run, test, test_on_jdks, wait_until
+from support.profile import Daemon, Workload, report_of, succeeded
+from support.target import Snapshot, descriptors, perf_descriptors
+
+PARKED = 1998
+BUSY = 2
+WINDOW = "15s"
+BUDGET = 0.01
+# The account is corrected twice a second, so the end of a window can be a correction late; and what is
+# done once a window weighs more when other programs leave the JVM little CPU time.
+TOLERANCE = 0.001
+FIXED_S = 0.02
+
+# Of one clock and four registers.
+DESCRIPTORS_OF_A_THREAD = 5
+
+LATE_S = 8
+LIMIT = 256
+FILES = 200
+# One a thread would be 1,998 more.
+STEADY = 4
+
+
+class ManyThreads(Workload):
+    def __init__(self, jdk, parked, busy, *options, **more):
+        super().__init__(jdk, "ParkedThreads", *options, arguments=[str(parked), str(busy)], **more)
+
+
+def session_cpu_s(pid):
+    """CPU time of the agent's own thread; None while there is none."""
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii", errors="replace") as f:
+                if f.read() != "jxperf agent\n":
+                    continue
+            with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as f:
+                return int(f.read().split()[0]) / 1e9
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return None
+
+
+def process_cpu_s(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def observe(client, target):
+    """Until the window's end: the session thread's CPU time and the most events seen."""
+    session, events = 0.0, 0
+    while client.child.poll() is None:
+        session = session_cpu_s(target.pid) or session
+        events = max(events, perf_descriptors(target.pid))
+        time.sleep(0.2)
+    return session, events
+
+
+def daemon_descriptors(daemon):
+    return [sum(descriptors(pid).values()) for pid in (daemon.pid, daemon.broker())]
+
+
+# ---------------------------------------------------------------- idle threads
+
+
+@test_on_jdks
+def two_thousand_threads_cost_no_more_than_the_budget(jdk):
+    daemon, target = Daemon(), ManyThreads(jdk, PARKED, BUSY)
+    daemon.attach(target.pid, duration="500ms")  # What the first attach of all leaves behind is the JVM's.
+    before, before_daemon = Snapshot(target.pid), daemon_descriptors(daemon)
+    cpu = process_cpu_s(target.pid)
+    client = daemon.start_attach(target.pid, "--kinds", "silent-load", duration=WINDOW)
+    session, events = observe(client, target)
+    report = report_of(client.finish())
+    cpu = process_cpu_s(target.pid) - cpu
+    quality = report["quality"]
+    note(f"overhead {quality['overhead_fraction']:.4f}, the session thread {session:.3f} s of {cpu:.1f} s CPU time; "
+         f"{quality['threads']} threads profiled, {quality['threads_idle']} idle, {events} descriptors")
+    assert quality["overhead_fraction"] <= BUDGET + TOLERANCE + FIXED_S / cpu, quality
+    assert session <= BUDGET / 2 * cpu + FIXED_S, session
+    assert session * 1e9 <= quality["overhead_ns"] * 1.2, "the account leaves out what the session thread uses"
+    assert quality["threads_idle"] >= PARKED, quality
+    assert quality["threads"] < BUSY + 30 and quality["threads_no_descriptors"] == 0, quality
+    assert events <= DESCRIPTORS_OF_A_THREAD * quality["threads"] < PARKED, (events, quality)
+    assert quality["traps"] > 20 and report["inefficiency"][0]["fraction"] > 0.9, report["inefficiency"]
+    wait_until(lambda: not before.differences(Snapshot(target.pid)), "the state of before", 2)
+    wait_until(lambda: all(after <= then + STEADY for then, after in zip(before_daemon, daemon_descriptors(daemon))),
+               "the daemon's descriptors of before", 2)
+    target.stop()
+
+
+@test
+def a_thread_that_wakes_during_the_window_is_profiled():
+    daemon, target = Daemon(), ManyThreads(jdks()[0], 300, 1, f"-Dlate={LATE_S}")
+    client = daemon.start_attach(target.pid)
+
+    def names():
+        return succeeded(daemon.ctl("threads", str(target.pid)))
+
+    assert "late" not in names() and "parked" not in names(), names()
+    wait_until(lambda: "late" in names(), "the woken thread among the profiled", LATE_S + 5)
+    succeeded(daemon.ctl("detach", str(target.pid)))
+    report_of(client.finish())
+    target.stop()
+
+
+# ---------------------------------------------------------------- descriptors
+
+
+def limited(limit):
+    return ["prlimit", f"--nofile={limit}:{limit}"]
+
+
+@test_on_jdks
+def a_target_with_few_descriptors_left_keeps_some_and_the_report_says_what_was_lost(jdk):
+    daemon = Daemon()
+    target = ManyThreads(jdk, 20, 16, f"-Dfiles={FILES}", prefix=limited(LIMIT))
+    before = sum(descriptors(target.pid).values())
+    client = daemon.start_attach(target.pid, "--budget", "10%", duration="8s")
+    _, events = observe(client, target)
+    quality = report_of(client.finish())["quality"]
+    note(f"{before} of {LIMIT} open; {events} taken, {quality['threads']} threads profiled, "
+         f"{quality['threads_no_descriptors']} were short of descriptors")
+    assert 0 < events <= (LIMIT - before) / 2 + 1, (before, events)
+    assert quality["threads"] > 2 and quality["threads_no_descriptors"] > 0, quality
+    assert quality["threads_failed"] == 0 and quality["samples"] > 0, quality
+    window = report_of(daemon.ctl("report", "w1", "--format", "json"))["window"]
+    assert not window["ended_early"], window
+    text = succeeded(daemon.ctl("report", "w1"))
+    assert re.search(r"\d+ threads were not profiled, or with fewer .*RLIMIT_NOFILE", text), text
+    assert perf_descriptors(target.pid) == 0
+    target.stop()
+
+
+@test
+def a_daemon_with_few_descriptors_opens_events_for_many_threads():
+    daemon = Daemon(prefix=limited(40))
+    target = ManyThreads(jdks()[0], 100, 24)
+    before = daemon_descriptors(daemon)
+    quality = daemon.attach(target.pid, "--budget", "10%", "--open-through-daemon", duration="5s")["quality"]
+    assert quality["threads"] >= 24 and quality["threads_failed"] == 0, quality
+    assert quality["threads_no_descriptors"] == 0, quality
+    wait_until(lambda: daemon_descriptors(daemon) == before, "the daemon's descriptors of before", 2)
+    target.stop()
+
+
+run()
