@@ -23,6 +23,7 @@
 struct slot {
 	_Atomic uint64_t start; /* 0: free */
 	_Atomic uint64_t method;
+	_Atomic uint64_t serial;
 	_Atomic uint64_t size_and_type;
 	_Atomic uint64_t debug_pcs; /* index of the first << 32 | count */
 	uint32_t next_free;         /* index + 1 */
@@ -37,6 +38,7 @@ static struct {
 	struct slot *slots;
 	uint32_t *debug_pcs;
 	uint32_t debug_pcs_used;
+	uint64_t serials;
 	uint32_t used;
 	uint32_t free_list;
 	_Atomic uint64_t dropped;
@@ -218,6 +220,7 @@ static void add(uint64_t start, uint32_t size, enum code_type type, uint64_t met
 		if (number) {
 			slot = &map.slots[number - 1];
 			atomic_store_explicit(&slot->method, method, memory_order_relaxed);
+			atomic_store_explicit(&slot->serial, ++map.serials, memory_order_relaxed);
 			atomic_store_explicit(&slot->size_and_type,
 					      ((uint64_t)size << 8) | (uint64_t)type,
 					      memory_order_relaxed);
@@ -271,6 +274,7 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	out->size = (uint32_t)(size_and_type >> 8);
 	out->type = (enum code_type)(size_and_type & 0xff);
 	out->method = atomic_load_explicit(&slot->method, memory_order_relaxed);
+	out->serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
 	debug_pcs = atomic_load_explicit(&slot->debug_pcs, memory_order_relaxed);
 	out->debug_pcs = map.debug_pcs + (debug_pcs >> 32);
 	out->debug_pc_count = (uint32_t)debug_pcs;

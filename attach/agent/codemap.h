@@ -28,6 +28,7 @@ struct code_blob {
 	const uint32_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
 	uint32_t debug_pc_count;
 	uint64_t method; /* jmethodID as a number, CODE_COMPILED only */
+	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
 	uint32_t size;
 	enum code_type type;
 };

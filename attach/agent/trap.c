@@ -1,8 +1,8 @@
 #include "attach/agent/trap.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
+#include "attach/agent/boundaries.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/safe_read.h"
 #include "attach/agent/search.h"
@@ -11,58 +11,9 @@
 
 #define STRING_LINE_BYTES 64u
 
-/* Boundaries found so far: (instruction pointer after the access << 4 | length of the instruction).
- * A direct-mapped cache of single words needs no lock; what a collision evicts is decoded again. */
-#define CACHE_ENTRIES 8192u
-static _Atomic uint64_t cache[CACHE_ENTRIES];
-
-/* A method whose start lies further back than this is searched backward instead: decoding takes
- * about 20 ns an instruction and happens in the application's thread. */
-#define FORWARD_MAX_BYTES (64u * 1024u)
-
-void trap_cache_clear(void)
-{
-	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
-		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
-}
-
-static _Atomic uint64_t *cache_entry(uint64_t after)
-{
-	return &cache[(after ^ (after >> 13)) % CACHE_ENTRIES];
-}
-
-static unsigned cached_length(uint64_t after)
-{
-	uint64_t word = atomic_load_explicit(cache_entry(after), memory_order_relaxed);
-
-	return word >> 4 == after ? (unsigned)(word & 15) : 0;
-}
-
 static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
 	return a < b + b_size && b < a + a_size;
-}
-
-/* The length of the instruction that ends at after, decoding from its method's first byte; 0 when
- * the method is unknown, too long, or the boundaries do not meet after. */
-static unsigned forward_length(uint64_t after)
-{
-	struct code_blob blob;
-	uint64_t ip;
-
-	if (!codemap_find(after - 1, &blob) || after - blob.start > FORWARD_MAX_BYTES)
-		return 0;
-	for (ip = blob.start; ip < after;) {
-		unsigned length = insn_length((const uint8_t *)(uintptr_t)ip,
-					      (size_t)(blob.start + blob.size - ip));
-
-		if (length == 0)
-			return 0;
-		if (ip + length == after)
-			return length;
-		ip += length;
-	}
-	return 0;
 }
 
 /* The address of a load that overwrote a register of its own operand, told by the value it left
@@ -195,19 +146,17 @@ static bool implicit_stack(const gregset_t regs, uint64_t watched, unsigned leng
 bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out)
 {
 	uint64_t after = (uint64_t)regs[REG_RIP];
-	unsigned known = cached_length(after);
+	struct code_blob blob;
+	unsigned known = 0;
 	struct insn here;
 
-	if (known && accept(known, regs, watched, length, true, out))
-		return true;
 	if (search_fetch(after, &here) && here.repeats &&
 	    explains_string(&here, regs, watched, length, out))
 		return true;
-	known = forward_length(after);
-	if (known && accept(known, regs, watched, length, true, out)) {
-		atomic_store_explicit(cache_entry(after), after << 4 | known, memory_order_relaxed);
+	if (codemap_find(after - 1, &blob))
+		known = boundaries_length(&blob, after);
+	if (known && accept(known, regs, watched, length, true, out))
 		return true;
-	}
 	if (!known)
 		for (unsigned n = 1; n <= INSN_MAX_BYTES; n++)
 			if (accept(n, regs, watched, length, false, out))

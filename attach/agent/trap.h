@@ -3,14 +3,13 @@
  *
  * x86 reports the instruction pointer after the access (Intel SDM volume 3, 18.2.5), except for
  * rep-prefixed string instructions, which trap between iterations with it still on themselves. The
- * instruction before it is found from the start of its method, by decoding forward (JXPerf section
- * 5.4), and remembered; in code without a known start, candidates are decoded backward and one is
- * accepted only if its operand names the watched bytes. An instruction that overwrote a register of
- * its own operand (mov rax, [rax]) no longer tells its address: where Java aligns its accesses, the
- * value it left in the register does, and if that leaves a choice, the trap is not explained. A
- * compare-and-swap that failed is a load: the old value that x86 writes back is no store of the
- * program's. After call, ret and indirect jumps the
- * instruction pointer is elsewhere; implicit stack traffic is recognised by the stack pointer.
+ * instruction before it is looked up in the map of its method (boundaries.h); in code that has
+ * none, candidates are decoded backward and one is accepted only if its operand names the watched
+ * bytes. An instruction that overwrote a register of its own operand (mov rax, [rax]) no longer
+ * tells its address: where Java aligns its accesses, the value it left in the register does, and if
+ * that leaves a choice, the trap is not explained. A compare-and-swap that failed is a load: the
+ * old value that x86 writes back is no store of the program's. After call, ret and indirect jumps
+ * the instruction pointer is elsewhere; implicit stack traffic is recognised by the stack pointer.
  *
  * Async-signal-safe.
  */
@@ -34,8 +33,5 @@ struct trap_access {
 
 /* registers are those of the trap's context. False when no instruction explains the trap. */
 bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out);
-
-/* Forgets the remembered boundaries. */
-void trap_cache_clear(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/ahead.h"
+#include "attach/agent/boundaries.h"
 #include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
 #include "attach/agent/census.h"
@@ -21,7 +22,6 @@
 #include "attach/agent/settings.h"
 #include "attach/agent/signals.h"
 #include "attach/agent/thread.h"
-#include "attach/agent/trap.h"
 #include "attach/agent/vmstructs.h"
 #include "common/clock.h"
 #include "common/proc.h"
@@ -145,11 +145,10 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
 	vmstructs_regions(&settings.regions);
-	if ((r = codemap_init(low, high)) < 0 || (r = threads_init()) < 0 ||
-	    (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
+	if ((r = codemap_init(low, high)) < 0 || (r = boundaries_init()) < 0 ||
+	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
 	method_set_clear();
-	trap_cache_clear();
 	ahead_cache_clear();
 	debug_info_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
@@ -289,6 +288,7 @@ static int run(struct window *w, struct err *err)
 
 	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->deadline_ns) {
 		sleep_until_news(w);
+		boundaries_make();
 		r = read_orders(w);
 		w->stopping |= w->opener.stop_seen;
 		if (roster_vm_is_dead()) {
@@ -354,6 +354,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 void window_release_memory(void)
 {
 	codemap_clear();
+	boundaries_clear();
 	if (settings.contexts)
 		(void)madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "attach/agent/boundaries.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/safe_read.h"
 
@@ -20,7 +21,7 @@ static int code_setup(void **state)
 	if (!code_area)
 		code_area = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (code_area == MAP_FAILED || safe_read_init() < 0)
+	if (code_area == MAP_FAILED || safe_read_init() < 0 || boundaries_init() < 0)
 		return -1;
 	memset(code_area, 0xcc, CODE_BYTES);
 	return codemap_init((uintptr_t)code_area, (uintptr_t)code_area + CODE_BYTES);

@@ -5,14 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attach/agent/boundaries.h"
 #include "attach/agent/trap.h"
 #include "tests/unit/agent/code.h"
-
-static int setup(void **state)
-{
-	trap_cache_clear();
-	return code_setup(state);
-}
 
 static void the_instruction_before_is_found_from_the_method_start(void **state)
 {
@@ -22,7 +17,9 @@ static void the_instruction_before_is_found_from_the_method_start(void **state)
 	struct trap_access a;
 
 	(void)state;
-	for (int again = 0; again < 2; again++) { /* the second time from the cache */
+	for (int again = 0; again < 2; again++) { /* the second time from the map */
+		if (again)
+			boundaries_make();
 		assert_true(trap_decode(regs, 0x5000, 4, &a));
 		assert_int_equal(a.insn.ip, start + 5);
 		assert_true(a.writes && !a.reads);
@@ -242,24 +239,27 @@ static void unreadable_code_explains_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(the_instruction_before_is_found_from_the_method_start, setup),
-	    cmocka_unit_test_setup(an_overwritten_operand_is_told_by_the_value_it_left, setup),
+	    cmocka_unit_test_setup(the_instruction_before_is_found_from_the_method_start,
+				   code_setup),
+	    cmocka_unit_test_setup(an_overwritten_operand_is_told_by_the_value_it_left, code_setup),
 	    cmocka_unit_test_setup(an_overwritten_operand_that_leaves_a_choice_explains_nothing,
-				   setup),
-	    cmocka_unit_test_setup(an_overwritten_operand_of_arithmetic_explains_nothing, setup),
-	    cmocka_unit_test_setup(an_access_elsewhere_does_not_explain_the_trap, setup),
-	    cmocka_unit_test_setup(a_read_modify_write_is_both, setup),
-	    cmocka_unit_test_setup(a_swap_that_failed_is_a_load, setup),
-	    cmocka_unit_test_setup(a_wide_swap_is_one_too, setup),
-	    cmocka_unit_test_setup(of_a_string_operation_the_element_that_trapped_is_told, setup),
-	    cmocka_unit_test_setup(a_run_of_string_elements_explains_no_part_of_them, setup),
-	    cmocka_unit_test_setup(a_repeated_store_traps_on_itself, setup),
-	    cmocka_unit_test_setup(the_last_iteration_of_a_repeated_store_is_behind_it, setup),
-	    cmocka_unit_test_setup(a_repeated_move_loads_one_side_and_stores_the_other, setup),
-	    cmocka_unit_test_setup(a_call_stored_its_return_address, setup),
-	    cmocka_unit_test_setup(a_return_loaded_it, setup),
-	    cmocka_unit_test_setup(native_code_is_decoded_backward_and_checked, setup),
-	    cmocka_unit_test_setup(unreadable_code_explains_nothing, setup),
+				   code_setup),
+	    cmocka_unit_test_setup(an_overwritten_operand_of_arithmetic_explains_nothing,
+				   code_setup),
+	    cmocka_unit_test_setup(an_access_elsewhere_does_not_explain_the_trap, code_setup),
+	    cmocka_unit_test_setup(a_read_modify_write_is_both, code_setup),
+	    cmocka_unit_test_setup(a_swap_that_failed_is_a_load, code_setup),
+	    cmocka_unit_test_setup(a_wide_swap_is_one_too, code_setup),
+	    cmocka_unit_test_setup(of_a_string_operation_the_element_that_trapped_is_told,
+				   code_setup),
+	    cmocka_unit_test_setup(a_run_of_string_elements_explains_no_part_of_them, code_setup),
+	    cmocka_unit_test_setup(a_repeated_store_traps_on_itself, code_setup),
+	    cmocka_unit_test_setup(the_last_iteration_of_a_repeated_store_is_behind_it, code_setup),
+	    cmocka_unit_test_setup(a_repeated_move_loads_one_side_and_stores_the_other, code_setup),
+	    cmocka_unit_test_setup(a_call_stored_its_return_address, code_setup),
+	    cmocka_unit_test_setup(a_return_loaded_it, code_setup),
+	    cmocka_unit_test_setup(native_code_is_decoded_backward_and_checked, code_setup),
+	    cmocka_unit_test_setup(unreadable_code_explains_nothing, code_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

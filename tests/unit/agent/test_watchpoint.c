@@ -11,7 +11,6 @@
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
-#include "attach/agent/trap.h"
 #include "common/fd.h"
 #include "tests/unit/agent/code.h"
 
@@ -71,7 +70,6 @@ static int fresh_thread(void **state)
 	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
-	trap_cache_clear();
 	walkable = true;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
