@@ -66,7 +66,7 @@ void boundaries_clear(void)
 }
 
 /* The map of a serial, or the free place for it; NULL when its neighbourhood is full. */
-static struct map *find(uint64_t serial)
+static struct map *find_map(uint64_t serial)
 {
 	for (unsigned i = 0; i < MAX_PROBES && all.maps; i++) {
 		struct map *m = &all.maps[(serial + i) % MAPS_MAX];
@@ -80,7 +80,7 @@ static struct map *find(uint64_t serial)
 
 static const struct map *map_of(const struct code_blob *blob)
 {
-	const struct map *m = find(blob->serial);
+	const struct map *m = find_map(blob->serial);
 
 	return m && atomic_load_explicit(&m->serial, memory_order_relaxed) ? m : NULL;
 }
@@ -152,7 +152,7 @@ static void make_map(uint64_t start)
 
 	if (!codemap_find(start, &blob) || blob.start != start)
 		return; /* Unloaded meanwhile. */
-	m = find(blob.serial);
+	m = find_map(blob.serial);
 	words = (blob.size + WORD_BITS - 1) / WORD_BITS;
 	if (!m || atomic_load(&m->serial) || words > POOL_WORDS - all.pool_used)
 		return;

@@ -81,6 +81,51 @@ static int loaded_register(const ZydisDecodedInstruction *in, const ZydisDecoded
 	}
 }
 
+/* Vector moves without a type, whatever their names: compilers move integers with those of floats,
+ * and floats with those of integers. */
+static bool is_plain_vector_move(const ZydisDecodedInstruction *in)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_MOVD:
+	case ZYDIS_MNEMONIC_VMOVD:
+	case ZYDIS_MNEMONIC_MOVQ:
+	case ZYDIS_MNEMONIC_VMOVQ:
+	case ZYDIS_MNEMONIC_MOVDQA:
+	case ZYDIS_MNEMONIC_MOVDQU:
+	case ZYDIS_MNEMONIC_VMOVDQA:
+	case ZYDIS_MNEMONIC_VMOVDQU:
+	case ZYDIS_MNEMONIC_VMOVDQA32:
+	case ZYDIS_MNEMONIC_VMOVDQA64:
+	case ZYDIS_MNEMONIC_VMOVDQU8:
+	case ZYDIS_MNEMONIC_VMOVDQU16:
+	case ZYDIS_MNEMONIC_VMOVDQU32:
+	case ZYDIS_MNEMONIC_VMOVDQU64:
+	case ZYDIS_MNEMONIC_MOVAPS:
+	case ZYDIS_MNEMONIC_MOVUPS:
+	case ZYDIS_MNEMONIC_MOVAPD:
+	case ZYDIS_MNEMONIC_MOVUPD:
+	case ZYDIS_MNEMONIC_VMOVAPS:
+	case ZYDIS_MNEMONIC_VMOVUPS:
+	case ZYDIS_MNEMONIC_VMOVAPD:
+	case ZYDIS_MNEMONIC_VMOVUPD:
+	case ZYDIS_MNEMONIC_MOVNTDQ:
+	case ZYDIS_MNEMONIC_VMOVNTDQ:
+	case ZYDIS_MNEMONIC_MOVNTPS:
+	case ZYDIS_MNEMONIC_VMOVNTPS:
+	case ZYDIS_MNEMONIC_MOVNTPD:
+	case ZYDIS_MNEMONIC_VMOVNTPD:
+	case ZYDIS_MNEMONIC_MOVNTDQA:
+	case ZYDIS_MNEMONIC_VMOVNTDQA:
+	case ZYDIS_MNEMONIC_LDDQU:
+	case ZYDIS_MNEMONIC_VLDDQU:
+	case ZYDIS_MNEMONIC_VEXTRACTI128:
+	case ZYDIS_MNEMONIC_VEXTRACTF128:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
 				const ZydisDecodedOperand *op)
 {
@@ -110,7 +155,8 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 	m->size = (uint16_t)(op->size / 8);
 	m->reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 	m->writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-	m->element = element_of(op);
+	m->untyped = is_plain_vector_move(in);
+	m->element = m->untyped ? ELEMENT_INTEGER : element_of(op);
 	out->has_memory = m->reads || m->writes;
 }
 

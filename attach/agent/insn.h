@@ -45,6 +45,7 @@ struct insn_memory {
 	bool reads;
 	bool writes;
 	enum insn_element element;
+	bool untyped; /* a plain vector move: element says nothing (element.h) */
 };
 
 struct insn {

@@ -65,8 +65,7 @@ static bool explains(const struct insn *in, const gregset_t regs, uint64_t watch
 				    .reads = m->reads,
 				    .writes = insn_stored(in, regs),
 				    .address = address,
-				    .size = m->size,
-				    .element = m->element};
+				    .size = m->size};
 	return true;
 }
 

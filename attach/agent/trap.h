@@ -28,7 +28,6 @@ struct trap_access {
 	bool writes;
 	uint64_t address; /* and size: exact */
 	uint32_t size;
-	enum insn_element element;
 };
 
 /* registers are those of the trap's context. False when no instruction explains the trap. */

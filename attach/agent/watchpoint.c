@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/agent/codemap.h"
+#include "attach/agent/element.h"
 #include "attach/agent/safe_read.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
@@ -240,7 +241,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	w->width = (uint8_t)s->size;
 	w->address = start;
 	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
-	w->element = s->insn.memory.element;
+	w->element = element_of_access(&s->insn);
 	w->after = s->insn.ip + s->insn.length;
 	w->ignored = 0;
 	w->value_taken = false;
@@ -324,8 +325,8 @@ static unsigned shared_bytes(const struct watchpoint *w, const struct trap_acces
 static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
 			unsigned offset, unsigned bytes)
 {
-	enum insn_element element = a->element != ELEMENT_INTEGER ? a->element : w->element;
 	const uint8_t *second = now;
+	enum insn_element element;
 
 	switch (w->kind) {
 	case JXP__KIND__KIND_DEAD_STORE:
@@ -336,6 +337,9 @@ static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a,
 			second = w->last_value;
 		/* fall through */
 	default:
+		element = w->element;
+		if (element == ELEMENT_INTEGER)
+			element = element_of_access(&a->insn);
 		return value_same(w->value + offset, second + offset, bytes, element);
 	}
 }

@@ -15,6 +15,7 @@
 #include "attach/agent/census.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/debug_info.h"
+#include "attach/agent/element.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/monitor.h"
 #include "attach/agent/roster.h"
@@ -151,6 +152,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	method_set_clear();
 	ahead_cache_clear();
 	debug_info_clear();
+	element_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
 	if (!w->drain)
 		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");

@@ -97,12 +97,13 @@ static void what_precedes_is_listed_nearest_first(void **state)
 static void what_cannot_be_decoded_is_passed_over(void **state)
 {
 	/* jmp over what is left of the method's first instruction; then mov [rbx], ecx */
+	static const uint8_t bytes[] = {0xe9, 1, 2, 3, 4, 0xfe, 0xff, 0x89, 0x0b, 0x90};
 	static const uint32_t named[] = {7};
 	uint64_t start = (uintptr_t)code_area;
 	struct code_blob blob;
 
 	(void)state;
-	memcpy(code_area, "\xe9\x01\x02\x03\x04\xfe\xff\x89\x0b\x90", 10);
+	memcpy(code_area, bytes, sizeof(bytes));
 	codemap_add_compiled(start, 10, 1, named, 1);
 	assert_true(codemap_find(start, &blob));
 	for (int again = 0; again < 2; again++) {
