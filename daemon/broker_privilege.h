@@ -5,6 +5,9 @@
  * (SYS_PTRACE, DAC_READ_SEARCH), opening events on other users' threads (PERFMON, and KILL, which
  * the kernel wants for events that send signals; kernel/events/core.c, perf_check_permission). KILL
  * also ends helpers that have become another user.
+ *
+ * Where perf_event_paranoid is above 2 (Debian and Ubuntu have such levels, as their default),
+ * CAP_PERFMON opens no event and only SYS_ADMIN does; it is kept there.
  */
 #ifndef JXPERF_DAEMON_BROKER_PRIVILEGE_H
 #define JXPERF_DAEMON_BROKER_PRIVILEGE_H

@@ -88,7 +88,8 @@ class Guest:
     def text(self, name):
         """The output of a command that must have worked."""
         text, status = self.sections[name]
-        assert status == 0, f"{name}: exit status {status}: {self.sections[name + '.errors'][0]}"
+        errors, _ = self.sections[f"{name}.errors"]
+        assert status == 0, f"{name}: exit status {status}: {errors}{text}"
         return text
 
     def json(self, name):
@@ -167,10 +168,20 @@ def check_finds_a_jvm_in_the_guest_fit():
     assert_check(guest().json("RemoteRead.check"))
 
 
+def events_of(program):
+    return next(item["detail"] for item in guest().json(f"{program}.check") if item["name"] == "events")
+
+
 @test
-def a_window_in_the_guest_finds_the_silent_loads():
-    assert_silent_loads(guest().json("RemoteRead.pairs"))
+def a_jvm_of_root_opens_its_own_events():
+    assert events_of("LocalRead") == "it may open its own", events_of("LocalRead")
     assert_silent_loads(guest().json("LocalRead.pairs"))
+
+
+@test
+def a_jvm_that_the_kernel_refuses_events_gets_them_from_the_daemon():
+    assert "perf_event_paranoid is above 2" in events_of("RemoteRead"), events_of("RemoteRead")
+    assert_silent_loads(guest().json("RemoteRead.pairs"))
 
 
 @test
