@@ -191,7 +191,7 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;
 	return t->type != JXP__TRANSITION__TYPE__TRAPPED ||
-	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_ACCESS_BYTES);
+	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_PAIR_BYTES);
 }
 
 static int add_pair(struct intake *in, const Jxp__Transition *t)

@@ -28,7 +28,7 @@ struct observation {
 	Jxp__Region region;
 	bool jvm_access; /* the second access was the virtual machine's */
 	bool wasteful;
-	uint32_t checked_bytes; /* 1..LIMIT_ACCESS_BYTES */
+	uint32_t checked_bytes; /* 1..LIMIT_PAIR_BYTES */
 	uint32_t watch_node;    /* ids of the profile's tree, */
 	uint32_t trap_node;
 	uint32_t watch_instruction; /* and of its strings */

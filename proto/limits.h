@@ -37,8 +37,10 @@
 #define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */
 #define LIMIT_ACCESS_BYTES  64u
 
-/* The widest access that a pair can stand for, and with it the largest Transition.checked_bytes. */
-#define LIMIT_ACCESS_BYTES 64u
+/* The most that one pair can stand for, and with it the largest Transition.checked_bytes: the
+ * widest access times the weight of a sample that kept its register for thousands of others. The
+ * square fits 64 bits with room for the sum of a window. */
+#define LIMIT_PAIR_BYTES (1u << 20)
 
 #define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u

@@ -31,14 +31,14 @@ struct record {
 	uint64_t address;
 	uint32_t watch_context; /* context_table ids */
 	uint32_t trap_context;
+	uint32_t checked_bytes; /* that the pair stands for: 1 to LIMIT_PAIR_BYTES */
 	struct code_bytes watch_code;
 	struct code_bytes trap_code;
 	uint8_t type;
 	uint8_t kind; /* Kind */
 	uint8_t reg;
-	uint8_t length;        /* bytes watched */
-	uint8_t region;        /* Region */
-	uint8_t checked_bytes; /* of the sampled access, that the pair stands for: 1 to 64 */
+	uint8_t length; /* bytes watched */
+	uint8_t region; /* Region */
 	bool wasteful;
 	bool jvm_access; /* the second access was made outside Java code */
 };

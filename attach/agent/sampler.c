@@ -34,11 +34,11 @@ int sampler_take_register(struct thread *t)
 		return -1;
 	}
 	if (replaced) {
-		uint32_t offered = t->reservoir.offered[reg];
+		struct reservoir reservoir = t->reservoir;
 
 		watchpoint_drop(t, (unsigned)reg, RECORD_REPLACED);
 		/* The register changes hands without having been free: its count goes on. */
-		t->reservoir.offered[reg] = offered;
+		t->reservoir = reservoir;
 	}
 	return reg;
 }

@@ -11,6 +11,7 @@
 #include "attach/agent/trap.h"
 #include "attach/agent/value.h"
 #include "common/clock.h"
+#include "proto/limits.h"
 
 /* Below this lies no Java object: an implicit null check is about to fault. */
 #define LOWEST_ADDRESS UINT64_C(65536)
@@ -344,6 +345,14 @@ static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a,
 	}
 }
 
+/* bytes times weight, rounded up or down at random, right on average. */
+static uint32_t weighted(unsigned bytes, double weight, struct random *random)
+{
+	double product = bytes * weight + random_next(random) / 4294967296.0;
+
+	return product < LIMIT_PAIR_BYTES ? (uint32_t)product : LIMIT_PAIR_BYTES;
+}
+
 static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 			  const struct trap_access *a, const uint8_t *now)
 {
@@ -361,7 +370,8 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 		r.trap_context = 0;
 		r.jvm_access = true;
 	}
-	r.checked_bytes = (uint8_t)watchpoint_weight(shared, w->length, w->width, &t->random);
+	r.checked_bytes = weighted(watchpoint_weight(shared, w->length, w->width, &t->random),
+				   reservoir_weight(&t->reservoir, reg), &t->random);
 	r.wasteful = is_wasteful(w, a, now, offset, shared);
 	code_bytes_of(&r.trap_code, &a->insn);
 	free_register(t, reg);
