@@ -10,8 +10,10 @@ final class CostlyPhases {
     private CostlyPhases() {}
 
     static void fill(long[] a, long value) {
+        long x = value;
         for (int i = 0; i < N; i++) {
-            a[i] = value + i;
+            x = x * 5 + 1;
+            a[i] = x;
         }
     }
 

@@ -4,8 +4,8 @@
  */
 final class Spills {
     private static final int N = 8192;
-    private static final int ADD_PASSES = 30;
-    private static final int SPIN = 50_000;
+    private static final int ADD_PASSES = 60;
+    private static final int SPIN = 20_000;
 
     private Spills() {}
 
@@ -30,26 +30,28 @@ final class Spills {
         return x;
     }
 
-    static void add(long[] a, int[] places) {
+    static long add(long[] a, long x) {
         for (int i = 0; i < N; i++) {
-            a[i] = (a[i] ^ a[i] << 1) * 5 + 1;
+            x = x * 5 + a[i];
+            a[i] = x;
         }
+        return x;
     }
 
-    static long adds(long[] a, int[] places) {
+    static long adds(long[] a) {
+        long x = 1;
         for (int p = 0; p < ADD_PASSES; p++) {
-            add(a, places);
+            x = add(a, x);
         }
-        return a[0];
+        return x;
     }
 
     public static void main(String[] args) {
         long[] a = new long[N];
-        int[] places = Truth.shuffled(N);
         new Truth()
             .phase("spin", round -> spin(round, SPIN))
             .loads(21.0 * SPIN, 1)
-            .phase("add", round -> adds(a, places))
+            .phase("add", round -> adds(a))
             .loads(1.0 * N * ADD_PASSES, 0)
             .run();
     }
