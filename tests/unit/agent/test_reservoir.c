@@ -144,7 +144,7 @@ static void clearing_frees_all(void **state)
 
 static unsigned pairs_of_listing_2(struct random *random, bool replace_oldest)
 {
-	unsigned element[4], oldest = 0, pairs = 0;
+	unsigned element[4] = {0}, oldest = 0, pairs = 0;
 	struct reservoir r;
 
 	reservoir_init(&r, 4);
