@@ -44,6 +44,7 @@ static int choose_kinds(const Jxp__AttachRequest *request, struct window_setting
 		choose_default_kinds(request->event[0], s);
 	for (size_t i = 0; r == 0 && i < request->n_kinds; i++)
 		r = choose_kind(request->kinds[i], s, err);
+	s->numa_topology = numa_topology();
 	if (r < 0 || !window_tracks_objects(s))
 		return r;
 	s->objects_max = LIMIT_OBJECTS;
@@ -104,14 +105,6 @@ static int try_event(const struct window_settings *s)
 	return sampler_try(&alone);
 }
 
-static bool samples_pairs(const struct window_settings *s)
-{
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (s->kinds[kind])
-			return true;
-	return false;
-}
-
 /* The event that samples accesses to objects, in place of the sampler's own. */
 static int choose_event(const Jxp__AttachRequest *request, struct window_settings *s,
 			struct err *err)
@@ -124,7 +117,7 @@ static int choose_event(const Jxp__AttachRequest *request, struct window_setting
 		return err_set(err, EINVAL, "no event has a name of %zu characters",
 			       strlen(request->event));
 	(void)text_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
-	if (samples_pairs(s) || !window_tracks_objects(s))
+	if (window_samples_pairs(s) || !window_tracks_objects(s))
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",
 			       s->event);

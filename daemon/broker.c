@@ -8,6 +8,7 @@
 #include "common/proc.h"
 #include "daemon/broker_helper.h"
 #include "daemon/broker_inspect.h"
+#include "daemon/broker_pages.h"
 #include "daemon/broker_perf.h"
 #include "daemon/broker_privilege.h"
 #include "daemon/broker_proto.h"
@@ -85,6 +86,12 @@ static bool same_process(const struct entry *e)
 
 /* fds are closed here, whether sent or not. A reply that cannot be sent is for an engine that is
  * gone: the loop sees end of file next. */
+static void send_reply(struct broker *b, const struct broker_reply *r, int *fds)
+{
+	(void)fd_send(b->socket, r, sizeof(*r), fds, r->fds);
+	fd_close_all(fds, r->fds);
+}
+
 static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 		  const struct err *err, int *fds)
 {
@@ -97,8 +104,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 
 	if (result < 0)
 		strcpy(r.message, err->message);
-	(void)fd_send(b->socket, &r, sizeof(r), fds, r.fds);
-	fd_close_all(fds, r.fds);
+	send_reply(b, &r, fds);
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -162,19 +168,38 @@ static void finish_attach(struct broker *b, struct entry *e)
 	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
 }
 
+/* Is pid a process that we attached to, and the same still? */
+static int check_attached(struct broker *b, pid_t pid, struct err *err)
+{
+	const struct entry *e = find(b, pid);
+
+	if (!e || e->state != ENTRY_ATTACHED)
+		return err_set(err, EPERM, "process %d is not being profiled", pid);
+	return same_process(e) ? 0 : err_set(err, ESRCH, "process %d has ended", pid);
+}
+
 static int open_events(struct broker *b, const struct broker_request *request, int *fds,
 		       struct err *err)
 {
-	struct entry *e = find(b, request->pid);
 	int r = broker_perf_check(request, err);
 
-	if (r < 0)
-		return r;
-	if (!e || e->state != ENTRY_ATTACHED)
-		return err_set(err, EPERM, "process %d is not being profiled", request->pid);
-	if (!same_process(e))
-		return err_set(err, ESRCH, "process %d has ended", request->pid);
-	return broker_perf_open(request, fds, err);
+	if (r == 0)
+		r = check_attached(b, request->pid, err);
+	return r < 0 ? r : broker_perf_open(request, fds, err);
+}
+
+static void find_pages(struct broker *b, const struct broker_request *request)
+{
+	struct broker_reply r = {.operation = BROKER_PAGES, .id = request->id};
+	struct err err = {""};
+	int result = check_attached(b, request->pid, &err);
+
+	if (result == 0)
+		result = broker_pages_nodes(request, r.nodes, &err);
+	if (result < 0)
+		reply(b, BROKER_PAGES, request->id, result, &err, NULL);
+	else
+		send_reply(b, &r, NULL);
 }
 
 static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
@@ -208,6 +233,9 @@ static int check_request(const struct broker_request *r, struct err *err)
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
 	     r->event_period || r->sig_data))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
+					 : r->page_count != 0)
+		return err_set(err, EINVAL, "a question for %u pages", r->page_count);
 	return 0;
 }
 
@@ -231,6 +259,12 @@ static void serve(struct broker *b, const struct broker_request *request)
 	case BROKER_INSPECT:
 		if (r == 0)
 			r = inspect(b, request->pid, fds, &err);
+		break;
+	case BROKER_PAGES:
+		if (r == 0) {
+			find_pages(b, request);
+			return;
+		}
 		break;
 	case BROKER_RELEASE:
 		if (r == 0)

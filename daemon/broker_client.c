@@ -416,6 +416,16 @@ int broker_client_inspect(struct broker_client *c, int pid, broker_reply_fn fn, 
 	return submit(c, &request, fn, arg);
 }
 
+int broker_client_pages(struct broker_client *c, pid_t pid, const uint64_t *pages, size_t count,
+			broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {
+	    .operation = BROKER_PAGES, .pid = pid, .page_count = (uint32_t)count};
+
+	memcpy(request.pages, pages, count * sizeof(*pages));
+	return submit(c, &request, fn, arg);
+}
+
 void broker_client_forget(struct broker_client *c, int id)
 {
 	struct pending **at = find_pending(c, (uint32_t)id);

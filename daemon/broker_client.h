@@ -58,6 +58,10 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
  * reply carries the socket on which the answer will come. */
 int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
 
+/* Asks on which NUMA nodes count pages of an attached process are, 1 to BROKER_PAGES_MAX. */
+int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
+			size_t count, broker_reply_fn fn, void *arg);
+
 /* The callback of request id will not run; descriptors that come for it are closed. An id that is
  * not pending is ignored. */
 void broker_client_forget(struct broker_client *client, int id);

@@ -18,7 +18,11 @@ enum broker_operation {
 	BROKER_RELEASE = 3,   /* forget pid: no more events for it; no reply */
 	BROKER_INSPECT = 4,   /* look at processes (daemon/inspect.h); the reply carries the socket
 				 on which the answer will come */
+	BROKER_PAGES = 5,     /* on which NUMA nodes pages of an attached process are */
 };
+
+/* Pages in one question. */
+#define BROKER_PAGES_MAX 64
 
 struct broker_request {
 	uint32_t operation;
@@ -31,13 +35,17 @@ struct broker_request {
 	uint64_t clock_period_ns; /* the clock event */
 	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
+	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
+	uint32_t reserved;
+	uint64_t pages[BROKER_PAGES_MAX];
 };
 
 struct broker_reply {
 	uint32_t operation;
 	uint32_t id;
-	int32_t error; /* 0, or an errno value above 0 */
-	uint32_t fds;  /* descriptors attached */
+	int32_t error;                   /* 0, or an errno value above 0 */
+	uint32_t fds;                    /* descriptors attached */
+	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
 	char message[ERR_MESSAGE_MAX];
 };
 

@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "daemon/history.h"
+#include "daemon/numa_query.h"
 #include "daemon/session.h"
 
 /* One target from the request to the end of its session. */
@@ -22,6 +23,7 @@ struct attachment {
 	uint32_t perf_tid;
 	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
 	struct metrics_cursor accounted;
+	struct numa_query numa;
 };
 
 struct engine {
@@ -76,6 +78,7 @@ static void remove_attachment(struct attachment *a)
 		broker_client_forget(e->broker, a->attach_request);
 	if (a->perf_request > 0)
 		broker_client_forget(e->broker, a->perf_request);
+	numa_query_release(&a->numa);
 	session_free(a->session);
 	window_free(a->window);
 	free(a);
@@ -143,6 +146,7 @@ static void on_progressed(void *arg)
 {
 	struct attachment *a = arg;
 
+	numa_query_pump(&a->numa);
 	metrics_account(a->engine->metrics, a->window, &a->accounted);
 }
 
@@ -159,6 +163,8 @@ static void on_ended(void *arg)
 	log_info("window %s: %s%s%s", w->id, window_state_name(w), w->reason[0] ? ": " : "",
 		 w->reason);
 	release_target(a);
+	numa_query_release(&a->numa);
+	numa_profile_finish(&w->numa);
 	e->windows_total++;
 	metrics_window_ended(e->metrics, w, &a->accounted);
 	if (a->observed)
@@ -261,6 +267,8 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	if (!a->window)
 		return err_set(err, ENOMEM, "out of memory");
 	a->engine = e;
+	if (settings->numa)
+		numa_query_init(&a->numa, e->broker, pid, &a->window->numa);
 	a->observer = *observer;
 	a->observed = true;
 	r = broker_client_attach(e->broker, pid, on_attach_reply, a);

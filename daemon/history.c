@@ -14,7 +14,9 @@ static size_t memory_bytes(const struct history *h)
 	size_t sum = 0;
 
 	for (size_t i = 0; i < h->count; i++)
-		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile);
+		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile) +
+		       locality_memory_bytes(&h->windows[i]->locality) +
+		       numa_profile_memory_bytes(&h->windows[i]->numa);
 	return sum;
 }
 

@@ -50,6 +50,8 @@ static const Jxp__Counter dropping_counters[] = {
 struct app_metrics {
 	char app[APP_NAME_BYTES];
 	struct totals kinds[PROFILE_KINDS];
+	uint64_t numa_samples;
+	uint64_t numa_remote_samples;
 	uint64_t windows;
 	uint64_t windows_early; /* of which ended early */
 	/* Of the last window that ended: */
@@ -115,6 +117,10 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
 			   &cursor->kinds[kind]);
+	app->numa_samples += w->numa.samples - cursor->numa_samples;
+	app->numa_remote_samples += w->numa.remote_samples - cursor->numa_remote_samples;
+	cursor->numa_samples = w->numa.samples;
+	cursor->numa_remote_samples = w->numa.remote_samples;
 	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
 		Jxp__Counter counter = dropping_counters[i];
 
@@ -254,6 +260,33 @@ static void write_windows(const struct writer *w)
 	for_each_app(w, write_windows_app);
 }
 
+/* Nothing for an application of which nothing was measured. */
+static void write_numa_app(const struct writer *w, const struct app_metrics *app)
+{
+	if (app->numa_samples == 0)
+		return;
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", app->numa_samples);
+}
+
+static void write_numa(const struct writer *w)
+{
+	for_each_app(w, write_numa_app);
+}
+
+static void write_numa_remote_app(const struct writer *w, const struct app_metrics *app)
+{
+	if (app->numa_samples == 0)
+		return;
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", app->numa_remote_samples);
+}
+
+static void write_numa_remote(const struct writer *w)
+{
+	for_each_app(w, write_numa_remote_app);
+}
+
 static void write_early_app(const struct writer *w, const struct app_metrics *app)
 {
 	series_app(w, app);
@@ -331,6 +364,10 @@ static const struct {
      "Fraction of checked bytes that were wasted, in the application's last window.", write_ratio},
     {"jxperf_window_end_timestamp_seconds", false,
      "When the application's last window ended, in seconds since 1970.", write_end},
+    {"jxperf_numa_accesses", true, "Sampled accesses to the heap whose page's NUMA node was found.",
+     write_numa},
+    {"jxperf_numa_remote_accesses", true, "Of these, accesses from another node than the page's.",
+     write_numa_remote},
     {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
     {"jxperf_windows_ended_early", true, "Of these, windows that ended before their time.",
      write_early},

@@ -25,6 +25,8 @@ struct metrics_cursor {
 	struct totals kinds[PROFILE_KINDS];
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
+	uint64_t numa_samples;
+	uint64_t numa_remote_samples;
 };
 
 /* NULL without memory. */

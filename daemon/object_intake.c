@@ -35,6 +35,23 @@ static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
 
 /* ---------------------------------------------------------------- applying, in order */
 
+/* Which node its page is on is asked later. */
+static int note_numa(struct object_intake *in, const struct object_event *e,
+		     const struct tracked_object *object)
+{
+	const struct numa_topology *topology = in->window->numa.topology;
+	struct numa_access access = {.address = e->address,
+				     .site = object ? object->site : NUMA_NO_SITE,
+				     .alloc_node = object ? object->alloc_node : NUMA_NONE,
+				     .weight = (double)e->access_weight,
+				     .object_weight = object ? object->weight : 1};
+
+	if (!topology || topology->node_count < 2 || e->region != JXP__REGION__REGION_HEAP)
+		return 0;
+	access.from = numa_topology_node_of_cpu(topology, e->cpu);
+	return numa_profile_access(&in->window->numa, &access);
+}
+
 /* A sampled access and what it met: a site, or NULL. This is where every access that counts passes,
  * with CPU, address and time still known: what else is to be told of accesses begins here. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
@@ -44,6 +61,9 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 	double weight = (double)e->access_weight;
 	int r;
 
+	r = note_numa(in, e, object);
+	if (r < 0)
+		return r;
 	if (!object) {
 		locality_untracked(l, e->region, weight);
 		return 0;
@@ -60,11 +80,15 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 	struct tracked_object object = {.address = e->address,
 					.size_bytes = e->size_bytes,
 					.weight = e->object_weight,
-					.id = e->object};
+					.id = e->object,
+					.alloc_node = NUMA_NONE};
+	const struct numa_topology *topology = in->window->numa.topology;
 	int r = locality_site(l, e->class_name, e->node, &object.site);
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
+	if (topology)
+		object.alloc_node = numa_topology_node_of_cpu(topology, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);

@@ -147,6 +147,16 @@ static int rank_accesses(struct object_ranking *r, const struct locality *l, con
 	return 0;
 }
 
+static void add_numa(struct object_ranking *r, const struct window *w, const uint32_t *rank)
+{
+	for (size_t i = 0; i < w->numa.site_count; i++) {
+		const struct numa_site *s = &w->numa.sites[i];
+
+		if (s->site < w->locality.site_count)
+			numa_site_add(&r->sites[rank[s->site]].numa, s);
+	}
+}
+
 int object_ranking_init(struct object_ranking *r, const struct window *w)
 {
 	const struct locality *l = &w->locality;
@@ -164,6 +174,8 @@ int object_ranking_init(struct object_ranking *r, const struct window *w)
 	    (status = rank_sites(r, l, paths, rank)) < 0 ||
 	    (status = rank_accesses(r, l, paths, rank)) < 0)
 		object_ranking_release(r);
+	else
+		add_numa(r, w, rank);
 	return status;
 }
 

@@ -16,6 +16,7 @@ struct ranked_site {
 	struct object_site sum;
 	size_t first_access; /* in the ranking's accesses, most expensive first */
 	size_t access_count;
+	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */
 };
 
 struct object_ranking {

@@ -196,9 +196,10 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		objects = json_array();
 		objects_summary = json_null();
 	}
-	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O}", "schema", REPORT_SCHEMA, "window",
+	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA, "window",
 			 window_json(w), "quality", quality_json(w), "inefficiency", kinds,
-			 "objects_summary", objects_summary, "objects", objects);
+			 "objects_summary", objects_summary, "objects", objects, "numa",
+			 report_json_numa(w));
 }
 
 int report_json_write(FILE *out, const struct window *w, size_t pairs)

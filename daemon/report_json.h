@@ -36,4 +36,9 @@ bool report_json_take_frames(struct json_writer *writer, size_t count);
 int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
 			json_t **summary);
 
+/* The member "numa" of a report, and of an allocation site. New references, or NULL without memory.
+ */
+json_t *report_json_numa(const struct window *w);
+json_t *report_json_site_numa(const struct window *w, const struct numa_site *s);
+
 #endif

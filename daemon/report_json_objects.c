@@ -55,15 +55,19 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	if (!list)
 		return NULL;
 	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:O}", "class",
-	    strings_get(&p->strings, site->class_name), "fraction", locality_fraction(l, site),
-	    "fraction_ci95", ci.low, ci.high, "samples", (json_int_t)site->samples, "metric",
-	    site->metric, "alloc_count", count_json(site->alloc_count), "alloc_samples",
-	    (json_int_t)site->allocations, "alloc_bytes", count_json(site->alloc_bytes),
-	    "live_count", count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
+	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
+	    "s:o}",
+	    "class", strings_get(&p->strings, site->class_name), "fraction",
+	    locality_fraction(l, site), "fraction_ci95", ci.low, ci.high, "samples",
+	    (json_int_t)site->samples, "metric", site->metric, "alloc_count",
+	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
+	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
+	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
 	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
 	    (json_int_t)ranked->access_count, "accesses_omitted",
-	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list);
+	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
+	    ranked->numa.samples ? report_json_site_numa(writer->window, &ranked->numa)
+				 : json_null());
 }
 
 static json_t *sites_json(struct json_writer *writer, const struct object_ranking *ranking,

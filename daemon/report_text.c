@@ -239,14 +239,6 @@ static void header(FILE *out, const struct window *w)
 	fputc('\n', out);
 }
 
-static bool has_pairs(const struct window_settings *s)
-{
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (s->kinds[kind])
-			return true;
-	return false;
-}
-
 static void summary(FILE *out, const struct window *w)
 {
 	fprintf(out, "%-14s %9s   %-17s %14s %14s %16s\n", "kind", "fraction", "95% interval",
@@ -335,7 +327,7 @@ static void quality(FILE *out, const struct window *w)
 int report_text_write(FILE *out, const struct window *w, size_t pairs)
 {
 	header(out, w);
-	if (has_pairs(&w->settings))
+	if (window_samples_pairs(&w->settings))
 		summary(out, w);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		int r = w->settings.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
@@ -346,10 +338,18 @@ int report_text_write(FILE *out, const struct window *w, size_t pairs)
 	if (window_tracks_objects(&w->settings)) {
 		int r;
 
-		if (has_pairs(&w->settings))
+		if (window_samples_pairs(&w->settings))
 			fputc('\n', out);
 		r = report_text_objects(out, w, pairs);
 
+		if (r < 0)
+			return r;
+	}
+	if (w->settings.numa) {
+		int r;
+
+		fputc('\n', out);
+		r = report_text_numa(out, w);
 		if (r < 0)
 			return r;
 	}

@@ -25,4 +25,7 @@ void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const c
 /* The part about objects, with at most sites of them. 0 or -ENOMEM. */
 int report_text_objects(FILE *out, const struct window *w, size_t sites);
 
+/* The part about NUMA. 0 or -ENOMEM. */
+int report_text_numa(FILE *out, const struct window *w);
+
 #endif

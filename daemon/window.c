@@ -35,7 +35,16 @@ const char *name_of_loss(enum loss loss)
 
 bool window_tracks_objects(const struct window_settings *settings)
 {
-	return settings->objects || settings->numa;
+	return settings->objects || (settings->numa && settings->numa_topology->node_count > 1);
+}
+
+bool window_samples_pairs(const struct window_settings *settings)
+{
+	bool any = false;
+
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		any |= settings->kinds[kind];
+	return any;
 }
 
 struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
@@ -47,6 +56,8 @@ struct window *window_new(unsigned number, pid_t pid, const struct window_settin
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
 	w->settings = *settings;
+	if (settings->numa)
+		w->numa.topology = settings->numa_topology;
 	w->state = WINDOW_ATTACHING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	return w;
@@ -58,6 +69,7 @@ void window_free(struct window *w)
 		return;
 	profile_release(&w->profile);
 	locality_release(&w->locality);
+	numa_profile_release(&w->numa);
 	thread_table_release(&w->threads);
 	free(w);
 }

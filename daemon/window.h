@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "daemon/locality.h"
+#include "daemon/numa.h"
 #include "daemon/pmu.h"
 #include "daemon/profile.h"
 #include "daemon/thread_table.h"
@@ -38,7 +39,9 @@ struct window_settings {
 	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
 	bool objects;              /* KIND_OBJECTS */
 	bool numa;                 /* KIND_NUMA: the same samples as objects */
-	Jxp__Sampler sampler;      /* never SAMPLER_AUTO */
+	/* Of this machine; not owned: lasts as long as the process. */
+	const struct numa_topology *numa_topology;
+	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
 	/* The events of the pebs and ibs samplers; NULL for clock. Not owned: lasts as long as the
 	 * process. */
 	const struct pmu_selection *hardware;
@@ -107,6 +110,8 @@ struct window {
 	uint64_t end_ns;
 	struct profile profile;
 	struct locality locality;
+	struct numa_profile numa;
+	bool always_pretouch;        /* the JVM touched its heap when it started */
 	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
 	struct thread_table threads; /* emptied when the window ends */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
@@ -117,8 +122,11 @@ struct window {
 				      known */
 };
 
-/* Does the window need allocations and memory accesses? */
+/* Does the window need allocations and memory accesses? Not for NUMA on a machine with one node. */
 bool window_tracks_objects(const struct window_settings *settings);
+
+/* Does it need watchpoints? */
+bool window_samples_pairs(const struct window_settings *settings);
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
 struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);

@@ -27,6 +27,11 @@ static struct fake_broker {
 	int inspect_pid;
 	broker_reply_fn inspect_fn;
 	void *inspect_arg;
+	int pages_id; /* the pending pages, or 0 */
+	uint64_t pages[BROKER_PAGES_MAX];
+	size_t page_count;
+	broker_reply_fn pages_fn;
+	void *pages_arg;
 	pid_t released; /* the last one */
 	unsigned releases;
 	int refuse; /* errno with which requests fail at once, or 0 */
@@ -70,6 +75,21 @@ int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn
 	return fake_broker.inspect_id;
 }
 
+int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
+			size_t count, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	memcpy(fake_broker.pages, pages, count * sizeof(*pages));
+	fake_broker.page_count = count;
+	fake_broker.pages_id = ++fake_broker.last_id;
+	fake_broker.pages_fn = fn;
+	fake_broker.pages_arg = arg;
+	return fake_broker.pages_id;
+}
+
 void broker_client_forget(struct broker_client *client, int id)
 {
 	(void)client;
@@ -79,6 +99,8 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.perf_id = 0;
 	if (id == fake_broker.inspect_id)
 		fake_broker.inspect_id = 0;
+	if (id == fake_broker.pages_id)
+		fake_broker.pages_id = 0;
 }
 
 int broker_client_release(struct broker_client *client, pid_t pid)

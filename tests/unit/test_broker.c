@@ -284,6 +284,27 @@ static void threads_of_other_processes_are_refused(void **state)
 
 /* ---------------------------------------------------------------- attach */
 
+static void pages_of_an_attached_process_are_found(void **state)
+{
+	struct broker_request r = request(BROKER_PAGES);
+
+	(void)state;
+	r.page_count = 2;
+	r.pages[0] = (uint64_t)(uintptr_t)&f + 1; /* The target is a copy of us. */
+	r.pages[1] = 0;
+	start_broker("ok");
+	assert_int_equal(ask(&r), EPERM);
+	assert_int_equal(attach(), 0);
+	assert_int_equal(ask(&r), 0);
+	assert_int_equal(f.reply.fds, 0);
+	assert_true(f.reply.nodes[0] >= 0);
+	assert_int_equal(f.reply.nodes[1], -1);
+	r.page_count = BROKER_PAGES_MAX + 1;
+	assert_int_equal(ask(&r), EINVAL);
+	r.page_count = 0;
+	assert_int_equal(ask(&r), EINVAL);
+}
+
 static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 {
 	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_MACHINE};
@@ -618,6 +639,7 @@ int main(int argc, char **argv)
 	    TEST(events_of_a_process_that_was_never_attached_to_are_refused),
 	    TEST(events_out_of_range_are_refused),
 	    TEST(threads_of_other_processes_are_refused),
+	    TEST(pages_of_an_attached_process_are_found),
 	    TEST(a_question_is_answered_on_a_socket_of_its_own),
 	    TEST(a_question_about_no_process_is_refused),
 	    TEST(the_helpers_descriptor_is_handed_on),

@@ -90,7 +90,7 @@ static void add_objects(struct sample_objects *s)
 	s->allocations[2].weight = 1000;
 	s->allocations[2].size_bytes = 4096;
 	for (uint64_t i = 0; i < 6; i++)
-		(void)sample_access(s, 0, 20 + i, 0x10000 + 8 * i);
+		sample_access(s, 0, 20 + i, 0x10000 + 8 * i)->cpu = 2;
 	sample_access(s, 0, 30, 0x10008)->node = 2;
 	for (uint64_t i = 0; i < 5; i++)
 		(void)sample_access(s, 0, 40 + i, 0x20000);
@@ -105,9 +105,35 @@ static void add_objects(struct sample_objects *s)
 	s->batch->object_interval = 512 << 10;
 }
 
-static struct window *objects_window(void)
+/* Two nodes, 0 and 4, of two CPUs each. */
+static const struct numa_topology *two_nodes(void)
+{
+	static struct numa_topology t;
+
+	t.node_count = 2;
+	t.node_id[1] = 4;
+	memset(t.node_of_cpu, NUMA_NONE, sizeof(t.node_of_cpu));
+	t.node_of_cpu[0] = t.node_of_cpu[1] = 0;
+	t.node_of_cpu[2] = t.node_of_cpu[3] = 1;
+	return &t;
+}
+
+/* The kernel's answers: objects of the first site lie on node 0, others on node 4. */
+static void place_pages(struct numa_profile *p)
+{
+	struct numa_access access;
+
+	while (numa_profile_take(p, &access, 1) == 1)
+		assert_int_equal(numa_profile_place(p, &access, access.address >= 0x20000,
+						    access.address >= 0x20000 ? NUMA_NONE : 0),
+				 0);
+}
+
+static struct window *objects_window(const struct numa_topology *topology)
 {
 	struct window_settings settings = {.objects = true,
+					   .numa = topology != NULL,
+					   .numa_topology = topology,
 					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
 					   .sampler_reason = "it was asked for",
 					   .period_ns = 5 * NS_PER_MS,
@@ -137,6 +163,7 @@ static struct window *objects_window(void)
 	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
 	assert_int_equal(intake_finish(&intake), 0);
 	intake_release(&intake);
+	place_pages(&w->numa);
 	window_end(w, NULL);
 	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S;
 	w->end_unix_ns = w->start_unix_ns + 30 * NS_PER_S;
@@ -222,7 +249,7 @@ static void object_reports_are_as_agreed(void **state)
 	    {JXP__FORMAT__FORMAT_JSON, "objects.json"},
 	    {JXP__FORMAT__FORMAT_COLLAPSED, "objects.collapsed"},
 	};
-	struct window *w = objects_window();
+	struct window *w = objects_window(NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -231,6 +258,37 @@ static void object_reports_are_as_agreed(void **state)
 		assert_golden(formats[i].name, text);
 		free(text);
 	}
+	window_free(w);
+}
+
+static void numa_reports_are_as_agreed(void **state)
+{
+	struct window *w = objects_window(two_nodes());
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_golden("numa.txt", text);
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_golden("numa.json", text);
+	free(text);
+	window_free(w);
+}
+
+static void one_node_is_nothing_to_measure(void **state)
+{
+	struct numa_topology one = {.node_count = 1};
+	struct window *w = objects_window(&one);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	(void)state;
+	assert_int_equal(w->numa.samples, 0);
+	assert_null(w->numa.waiting);
+	assert_non_null(strstr(text, "there is nothing to measure"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "NUMA: this machine has one node"));
+	free(text);
 	window_free(w);
 }
 
@@ -395,6 +453,8 @@ int main(void)
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(object_reports_are_as_agreed),
+	    cmocka_unit_test(numa_reports_are_as_agreed),
+	    cmocka_unit_test(one_node_is_nothing_to_measure),
 	    cmocka_unit_test(fractions_are_equations_1_and_2),
 	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
 	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
