@@ -35,6 +35,7 @@
 #define LIMIT_OBJECT_BYTES  (UINT64_C(1) << 40)
 #define LIMIT_OBJECT_WEIGHT 1e12
 #define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */
+#define LIMIT_ACCESS_BYTES  64u                 /* the widest access */
 
 /* The most that one pair can stand for, and with it the largest Transition.checked_bytes: the
  * widest access times the weight of a sample that kept its register for thousands of others. The
