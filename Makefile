@@ -27,7 +27,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench soak format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench bench-tree soak format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -227,6 +227,14 @@ bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
+
+# The interval tree beside red-black trees: rows of the same form, a minute or two.
+bench-tree:
+	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
+	$(Q)$(B)/bench/interval_tree
+$(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE)
 
 # ---------------------------------------------------------------- demo, install
 demo: deps
