@@ -179,6 +179,12 @@ int object_ranking_init(struct object_ranking *r, const struct window *w)
 	return status;
 }
 
+const struct site_access *object_ranking_accesses(const struct object_ranking *r,
+						  const struct ranked_site *site)
+{
+	return site->access_count ? r->accesses + site->first_access : NULL;
+}
+
 void object_ranking_release(struct object_ranking *r)
 {
 	free(r->sites);

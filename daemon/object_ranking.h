@@ -28,6 +28,10 @@ struct object_ranking {
 
 /* 0 or -ENOMEM. */
 int object_ranking_init(struct object_ranking *r, const struct window *w);
+/* The access_count contexts of one of its sites; NULL for none. */
+const struct site_access *object_ranking_accesses(const struct object_ranking *r,
+						  const struct ranked_site *site);
+
 void object_ranking_release(struct object_ranking *r);
 
 /* What the accesses of a window are counted in: "CPU time" and "ns", or the event's name. */

@@ -42,15 +42,15 @@ static json_t *accesses_json(struct json_writer *writer, const struct ranked_sit
 	return TAKE_PTR(list);
 }
 
-static json_t *site_json(struct json_writer *writer, const struct ranked_site *ranked,
-			 const struct site_access *accesses)
+static json_t *site_json(struct json_writer *writer, const struct object_ranking *ranking,
+			 const struct ranked_site *ranked)
 {
 	const struct profile *p = &writer->window->profile;
 	const struct locality *l = &writer->window->locality;
 	const struct object_site *site = &ranked->sum;
 	struct interval ci = locality_fraction_ci95(l, site);
 	_cleanup_json_ json_t *list =
-	    accesses_json(writer, ranked, accesses + ranked->first_access);
+	    accesses_json(writer, ranked, object_ranking_accesses(ranking, ranked));
 
 	if (!list)
 		return NULL;
@@ -81,7 +81,7 @@ static json_t *sites_json(struct json_writer *writer, const struct object_rankin
 
 		if (!report_json_take_frames(writer, cct_depth(cct, site->sum.node)))
 			break;
-		if (json_array_append_new(sites, site_json(writer, site, ranking->accesses)) < 0)
+		if (json_array_append_new(sites, site_json(writer, ranking, site)) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(sites);

@@ -19,6 +19,8 @@ static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	size_t unit = 0;
 
+	if (!(bytes > 0)) /* Rounding may leave less. */
+		bytes = 0;
 	while (bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
 		bytes /= 1024;
 		unit++;
@@ -83,7 +85,7 @@ static void site_paths(FILE *out, const struct window *w, const struct object_ra
 		       size_t rank)
 {
 	const struct ranked_site *site = &ranking->sites[rank];
-	const struct site_access *accesses = ranking->accesses + site->first_access;
+	const struct site_access *accesses = object_ranking_accesses(ranking, site);
 	const struct profile *p = &w->profile;
 
 	report_text_rule(out, NULL);

@@ -9,11 +9,15 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "daemon/app_name.h"
+#include "daemon/arena.h"
 #include "daemon/array.h"
 #include "daemon/intake.h"
 #include "daemon/stream.h"
 #include "daemon/text.h"
 #include "proto/limits.h"
+
+/* A frame decodes to some four times its size; one that needs more than this is not ours. */
+#define DECODED_MAX_BYTES ((size_t)32 << 20)
 
 /* What may wait for the agent to read it: a few small frames; PerfOpened is 20 bytes. */
 #define OUT_QUEUE_BYTES (64u << 10)
@@ -36,8 +40,9 @@ struct session {
 	struct stream *stream;
 	struct window *window;
 	struct intake intake;
+	struct arena arena; /* of the frame that is being handled */
 	struct session_callbacks callbacks;
-	int gate_fd;                      /* program that goes with the start, or -1 */
+	uint64_t deadline_ns;             /* at which the agent ends the window by itself */
 	char reason[WINDOW_REASON_BYTES]; /* why the window stops early, or "" */
 	Jxp__PerfOpenRequest *questions;  /* [question_first] is the one that was asked */
 	size_t question_first;
@@ -206,7 +211,6 @@ static int send_start(struct session *s)
 	Jxp__Kind kinds[PROFILE_KINDS + 2];
 	Jxp__HardwareEvent events[PERF_HARDWARE_EVENTS];
 	Jxp__HardwareEvent *event_list[PERF_HARDWARE_EVENTS];
-	int r;
 
 	start.kinds = kinds;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
@@ -220,9 +224,8 @@ static int send_start(struct session *s)
 	start.objects_max = settings->objects_max;
 	start.sampler = settings->sampler;
 	start.period_ns = settings->hardware ? 0 : settings->period_ns;
-	s->window->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
-	start.deadline_ns = s->window->deadline_ns;
-	start.kernel_gate = s->gate_fd >= 0;
+	s->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	start.deadline_ns = s->deadline_ns;
 	start.registers = settings->registers;
 	start.max_frames = settings->max_frames;
 	start.budget = settings->budget;
@@ -232,10 +235,7 @@ static int send_start(struct session *s)
 	start.event_period = settings->hardware ? settings->hardware->period : 0;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
-	r = send_frame(s, &frame, &s->gate_fd, start.kernel_gate ? 1 : 0);
-	if (r == 0)
-		s->gate_fd = -1; /* The stream's. */
-	return r;
+	return send_frame(s, &frame, NULL, 0);
 }
 
 static void describe_target(struct window *w, const Jxp__AgentHello *hello)
@@ -411,7 +411,7 @@ static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 		if (s->window->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
 			window_fail(s->window, error);
 		reason = error;
-	} else if (s->state == RUNNING && clock_monotonic_ns() < s->window->deadline_ns) {
+	} else if (s->state == RUNNING && clock_monotonic_ns() < s->deadline_ns) {
 		reason = "the target exited";
 	}
 	leave(s, reason);
@@ -420,10 +420,11 @@ static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 static void on_frame(void *arg, const uint8_t *payload, size_t size)
 {
 	struct session *s = arg;
-	Jxp__AgentFrame *frame = jxp__agent_frame__unpack(NULL, size, payload);
+	Jxp__AgentFrame *frame = jxp__agent_frame__unpack(&s->arena.allocator, size, payload);
 
 	if (!frame) {
 		finish(s, "the agent sent a malformed frame");
+		arena_reset(&s->arena);
 		return;
 	}
 	switch (frame->body_case) {
@@ -443,7 +444,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 		finish(s, "the agent sent a frame of an unknown kind");
 		break;
 	}
-	jxp__agent_frame__free_unpacked(frame, NULL);
+	arena_reset(&s->arena);
 }
 
 static void on_end(void *arg, const char *reason)
@@ -476,10 +477,10 @@ int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *wi
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
 	s->loop = loop;
-	s->gate_fd = -1;
 	s->window = window;
 	s->callbacks = *callbacks;
 	intake_init(&s->intake, window);
+	arena_init(&s->arena, DECODED_MAX_BYTES);
 	r = stream_new(&s->stream, loop, fd, &limits, &stream_callbacks, err);
 	if (r < 0)
 		return r;
@@ -494,21 +495,15 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct session *s = handle->data;
 
+	arena_release(&s->arena);
 	free(s->questions);
 	free(s);
-}
-
-void session_set_gate(struct session *s, int program_fd)
-{
-	fd_close_all(&s->gate_fd, 1);
-	s->gate_fd = program_fd;
 }
 
 void session_free(struct session *s)
 {
 	if (!s || s->closing)
 		return;
-	fd_close_all(&s->gate_fd, 1);
 	s->closing = true;
 	s->state = ENDED;
 	stream_free(s->stream);

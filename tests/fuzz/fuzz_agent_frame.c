@@ -121,6 +121,8 @@ static void render(const struct window *w)
 static void run(struct harness *h, struct buffer *stream)
 {
 	static const struct window_settings settings = {.kinds = {false, true, true, true},
+							.objects = true,
+							.objects_max = 256,
 							.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
 							.period_ns = 5000000,
 							.duration_ns = UINT64_C(60000000000),

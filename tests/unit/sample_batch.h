@@ -97,8 +97,8 @@ static void sample_batch_init(struct sample_batch *s)
 }
 
 /* Adds a completed pair and returns it for changes. */
-static Jxp__Transition *sample_pair(struct sample_batch *s, Jxp__Kind kind, uint32_t watch,
-				    uint32_t trap, uint32_t bytes, int wasteful)
+static inline Jxp__Transition *sample_pair(struct sample_batch *s, Jxp__Kind kind, uint32_t watch,
+					   uint32_t trap, uint32_t bytes, int wasteful)
 {
 	Jxp__Transition *t = &s->transitions[s->batch.n_transitions];
 
