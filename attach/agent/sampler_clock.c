@@ -87,11 +87,23 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	search(t, (unsigned)reg, kind, uc);
 }
 
+/* The next tick comes after half to one and a half periods, at random: a program that goes round in
+ * step with the ticks would be seen at the same places every time. */
+static void vary_period(struct thread *t)
+{
+	uint64_t period = atomic_load_explicit(&settings.period, memory_order_relaxed);
+	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
+
+	if (perf_set_period(t->sampling_fd[0], period / 2 + part) < 0)
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+}
+
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
 	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))
 		return;
+	vary_period(t);
 	supersede(t);
 	take_sample(t, uc);
 }

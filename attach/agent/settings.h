@@ -22,7 +22,8 @@ struct settings {
 	unsigned kind_count;
 	unsigned registers; /* debug registers in use, 1..4 */
 	unsigned max_frames;
-	uint64_t period; /* in the sampler's unit: nanoseconds for clock, else operations */
+	/* In the sampler's unit: nanoseconds for clock, else operations. Follows the budget. */
+	_Atomic uint64_t period;
 	/* Of the hardware samplers; none: the clock. */
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;

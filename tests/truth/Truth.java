@@ -133,10 +133,15 @@ final class Truth {
 
     /** A method of its own, so that the loop around it is never compiled together with the work. */
     private static void call(Phase phase, long round) {
-        long start = THREADS.getCurrentThreadCpuTime();
+        long start = cpuNs();
         sink += phase.work.applyAsLong(round);
-        phase.cpuNs += THREADS.getCurrentThreadCpuTime() - start;
+        phase.cpuNs += cpuNs() - start;
         phase.calls++;
+    }
+
+    /** Of the calling thread. */
+    static long cpuNs() {
+        return THREADS.getCurrentThreadCpuTime();
     }
 
     /** Prints the totals for ever; "up" once everything is compiled. */

@@ -26,6 +26,7 @@ PROGRAMS = {
     "NearAndFar": ["silent_load"],
     "CostlyPhases": ["dead_store"],
     "SlowLoads": ["silent_load"],
+    "InStep": ["silent_store"],
     "FewDead": ["dead_store"],
     "MostlyDead": ["dead_store"],
     "Threads": ["silent_store"],
