@@ -11,6 +11,7 @@ SHELL	:= /bin/bash
 B	?= build
 CC	?= gcc
 CLANG	?= clang
+BPFTOOL	?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 DESTDIR	?=
 PREFIX	?= /usr/local
 V	?= 0
@@ -54,6 +55,17 @@ $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
+# BPF programs are built by clang whatever CC is. They read no kernel structure, so they need no BTF of
+# the build machine; -g is for the types of their maps.
+GEN_BPF	:= $(patsubst bpf/%.bpf.c,$(B)/gen/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
+$(B)/gen/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D) && $(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(WERROR) -I. \
+		-idirafter /usr/include/$(shell gcc -print-multiarch) $(DEPFLAGS) -c $< -o $@
+$(B)/gen/bpf/%.skel.h: $(B)/gen/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+
 # ---------------------------------------------------------------- objects
 $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
@@ -61,7 +73,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -74,7 +86,7 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 # ---------------------------------------------------------------- programs
 $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lm
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson
@@ -123,7 +135,7 @@ $(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 $(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(call obj,$(wildcard tests/unit/*_fixture.c)) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
-		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
+		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
@@ -203,14 +215,14 @@ fuzz: deps
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lm
+	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lm
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/run tests/demo tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
-lint: deps $(GEN_PB)
+lint: deps $(GEN_PB) $(GEN_BPF)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
-	$(Q)clang-tidy --quiet $(filter %.c,$(C_FILES)) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
+	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
 		{ ! grep -E 'warning:|error:' -A3; }
 	$(Q)shellcheck $(SCRIPTS)
 format:

@@ -99,6 +99,11 @@ int perf_set_period(int fd, uint64_t period)
 	return event_ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
+int perf_set_gate(int fd, int program_fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 ? -errno : 0;
+}
+
 uint64_t perf_siginfo_data(const siginfo_t *info)
 {
 	return ((const struct perf_siginfo *)(const void *)info)->data;

@@ -75,6 +75,10 @@ int perf_disable(int fd);
 int perf_modify(int fd, const struct perf_event_attr *attr);
 int perf_set_period(int fd, uint64_t period); /* in the unit of the event */
 
+/* Puts a BPF program on an event, for good: it decides which samples go on (bpf/gate.h). 0; -EEXIST
+ * when it has one already; another -errno. */
+int perf_set_gate(int fd, int program_fd);
+
 /* glibc before 2.38 does not declare si_perf_*; these read the kernel's layout
  * (include/uapi/asm-generic/siginfo.h). Meaningful only where si_code is PERF_TRAP_CODE. */
 uint64_t perf_siginfo_data(const siginfo_t *info);

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/perf_events.h"
 #include "common/proc.h"
+#include "daemon/broker_gate.h"
 #include "daemon/broker_helper.h"
 #include "daemon/broker_inspect.h"
 #include "daemon/broker_pages.h"
@@ -14,6 +15,8 @@
 #include "daemon/broker_proto.h"
 #include "daemon/inspect.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,15 +44,21 @@ struct entry {
 	pid_t pid;
 	uint64_t start_ticks; /* with pid, which process it is */
 	uint32_t request_id;
+	bool gated; /* has a gate in the kernel */
 	struct broker_helper helper;
 };
 
 struct broker {
 	int socket;
 	const char *bundle_dir;
+	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
+	int gate_result;
+	struct err gate_error;
 	struct entry entries[BROKER_TARGETS_MAX];
 	struct broker_inspectors inspectors;
 };
+
+_Static_assert(GATE_TARGETS_MAX >= BROKER_TARGETS_MAX, "every target can have a gate");
 
 static struct entry *find(struct broker *b, pid_t pid)
 {
@@ -57,6 +66,15 @@ static struct entry *find(struct broker *b, pid_t pid)
 		if (b->entries[i].state != ENTRY_FREE && b->entries[i].pid == pid)
 			return &b->entries[i];
 	return NULL;
+}
+
+/* The process is ours no longer; what it still has of our events passes nothing more. */
+static void forget_target(struct broker *b, struct entry *e)
+{
+	if (e->gated)
+		broker_gate_remove(b->gate, e->pid, NULL);
+	e->gated = false;
+	e->state = ENTRY_FREE;
 }
 
 static void free_if_reaped(struct entry *e)
@@ -124,7 +142,7 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 		    "that the process uses does not answer",
 		    request->pid);
 	if (e && e->state == ENTRY_ATTACHED && !same_process(e))
-		e->state = ENTRY_FREE; /* It ended, and its pid was given to another. */
+		forget_target(b, e); /* It ended, and its pid was given to another. */
 	else if (e && e->state != ENTRY_FREE)
 		return err_set(err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that",
 			       request->pid,
@@ -185,7 +203,75 @@ static int open_events(struct broker *b, const struct broker_request *request, i
 
 	if (r == 0)
 		r = check_attached(b, request->pid, err);
-	return r < 0 ? r : broker_perf_open(request, fds, err);
+	if (r == 0)
+		r = broker_perf_open(request, fds, err);
+	/* Breakpoints are no samples. An event that the gate cannot be put on is the agent's, which
+	 * finds out when it tries the same. */
+	if (r > 0 && find(b, request->pid)->gated && !request->breakpoints)
+		(void)broker_gate_attach(b->gate, fds[0]);
+	return r;
+}
+
+/* Returns the number of descriptors: the program, for a gate that is new. */
+static int set_gate(struct broker *b, const struct broker_request *request, int *fds,
+		    struct gate_counts *counts, struct err *err)
+{
+	int r = check_attached(b, request->pid, err);
+	struct entry *e = find(b, request->pid);
+
+	if (r < 0)
+		return r;
+	if (!b->gate)
+		return err_set(err, -b->gate_result, "%s", b->gate_error.message);
+	r = broker_gate_set(b->gate, e->pid, &request->gate);
+	if (r == 0)
+		r = broker_gate_counts(b->gate, e->pid, counts);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot set the BPF gate of process %d", e->pid);
+	if (e->gated)
+		return 0;
+	fds[0] = fcntl(broker_gate_program(b->gate), F_DUPFD_CLOEXEC, 0);
+	if (fds[0] < 0)
+		return err_set_errno(err, errno, "cannot pass the BPF gate on");
+	e->gated = true;
+	return 1;
+}
+
+/* The counts of a process that has ended are as good as any. */
+static int remove_gate(struct broker *b, pid_t pid, struct gate_counts *counts, struct err *err)
+{
+	struct entry *e = find(b, pid);
+
+	if (!e || e->state != ENTRY_ATTACHED)
+		return err_set(err, EPERM, "process %d is not being profiled", pid);
+	if (!e->gated)
+		return err_set(err, ENOENT, "process %d has no BPF gate", pid);
+	broker_gate_remove(b->gate, pid, counts);
+	e->gated = false;
+	return 0;
+}
+
+static bool has_limits(const struct broker_request *r)
+{
+	return r->gate.window_end_ns || r->gate.interval_ns || r->gate.burst_ns;
+}
+
+static void answer_gate(struct broker *b, const struct broker_request *request)
+{
+	struct broker_reply r = {.operation = BROKER_GATE, .id = request->id};
+	struct err err = {""};
+	int fd = -1, result;
+
+	if (has_limits(request))
+		result = set_gate(b, request, &fd, &r.gate, &err);
+	else
+		result = remove_gate(b, request->pid, &r.gate, &err);
+	if (result < 0) {
+		reply(b, BROKER_GATE, request->id, result, &err, NULL);
+		return;
+	}
+	r.fds = (uint32_t)result;
+	send_reply(b, &r, &fd);
 }
 
 static void find_pages(struct broker *b, const struct broker_request *request)
@@ -204,7 +290,8 @@ static void find_pages(struct broker *b, const struct broker_request *request)
 
 static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
 {
-	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir, err);
+	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir,
+				      b->gate ? "" : b->gate_error.message, err);
 
 	if (fd < 0)
 		return fd;
@@ -219,7 +306,7 @@ static void release(struct broker *b, pid_t pid)
 	if (e && e->state == ENTRY_ATTACHING)
 		broker_helper_cancel(&e->helper);
 	else if (e && e->state == ENTRY_ATTACHED)
-		e->state = ENTRY_FREE;
+		forget_target(b, e);
 }
 
 /* ---------------------------------------------------------------- requests */
@@ -232,6 +319,8 @@ static int check_request(const struct broker_request *r, struct err *err)
 	if (r->operation != BROKER_PERF_OPEN &&
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
 	     r->event_period || r->sig_data))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->operation != BROKER_GATE && has_limits(r))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)
@@ -263,6 +352,12 @@ static void serve(struct broker *b, const struct broker_request *request)
 	case BROKER_PAGES:
 		if (r == 0) {
 			find_pages(b, request);
+			return;
+		}
+		break;
+	case BROKER_GATE:
+		if (r == 0) {
+			answer_gate(b, request);
 			return;
 		}
 		break;
@@ -404,12 +499,17 @@ int broker_main(int socket_fd, const char *bundle_dir)
 	}
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
+	/* While the capability to load it is there. */
+	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
 	if (broker_privilege_reduce(&err) < 0)
 		log_warn("%s", err.message);
 	b->socket = socket_fd;
 	b->bundle_dir = bundle_dir;
 	while (run_once(b))
 		;
+	/* First: the agents may be slower to notice that the engine is gone. */
+	broker_gate_free(b->gate);
+	b->gate = NULL;
 	shut_down(b);
 	return EXIT_SUCCESS;
 }

@@ -426,6 +426,16 @@ int broker_client_pages(struct broker_client *c, pid_t pid, const uint64_t *page
 	return submit(c, &request, fn, arg);
 }
 
+int broker_client_gate(struct broker_client *c, pid_t pid, const struct gate_limits *limits,
+		       broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {.operation = BROKER_GATE, .pid = pid};
+
+	if (limits)
+		request.gate = *limits;
+	return submit(c, &request, fn, arg);
+}
+
 void broker_client_forget(struct broker_client *c, int id)
 {
 	struct pending **at = find_pending(c, (uint32_t)id);

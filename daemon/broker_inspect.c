@@ -16,7 +16,8 @@
 
 #define NUMBER_BYTES 16
 
-static int run(struct broker_inspector *one, int pid, const char *bundle_dir, int socket)
+static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
+	       const char *gate_reason, int socket)
 {
 	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -24,6 +25,8 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir, in
 			      fd_text,
 			      (char *)INSPECT_OPTION_PID,
 			      pid_text,
+			      (char *)INSPECT_OPTION_GATE,
+			      (char *)gate_reason,
 			      (char *)BROKER_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
@@ -51,7 +54,7 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir, in
 }
 
 int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 struct err *err)
+			 const char *gate_reason, struct err *err)
 {
 	struct broker_inspector *one = NULL;
 	int pair[2], r;
@@ -67,7 +70,7 @@ int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundl
 			       BROKER_INSPECTORS_MAX);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, pid, bundle_dir, pair[1]);
+	r = run(one, pid, bundle_dir, gate_reason, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0) {
 		cleanup_close(&pair[0]);

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "bpf/gate.h"
 #include "common/err.h"
 
 enum broker_operation {
@@ -19,6 +20,10 @@ enum broker_operation {
 	BROKER_INSPECT = 4,   /* look at processes (daemon/inspect.h); the reply carries the socket
 				 on which the answer will come */
 	BROKER_PAGES = 5,     /* on which NUMA nodes pages of an attached process are */
+	/* Open pid's sampling gate in the kernel or change its limits; the reply carries its counts
+	 * and, the first time, the program for events that the agent opens itself. Limits of 0:
+	 * remove it; the counts are final. */
+	BROKER_GATE = 6,
 };
 
 /* Pages in one question. */
@@ -38,6 +43,7 @@ struct broker_request {
 	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
 	uint32_t reserved;
 	uint64_t pages[BROKER_PAGES_MAX];
+	struct gate_limits gate; /* GATE */
 };
 
 struct broker_reply {
@@ -46,6 +52,7 @@ struct broker_reply {
 	int32_t error;                   /* 0, or an errno value above 0 */
 	uint32_t fds;                    /* descriptors attached */
 	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
+	struct gate_counts gate;         /* GATE */
 	char message[ERR_MESSAGE_MAX];
 };
 

@@ -11,12 +11,10 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <linux/bpf.h>
 #include <linux/hw_breakpoint.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 
 #define KERNEL_MAJOR      5 /* perf_event_attr.sigtrap */
@@ -188,19 +186,16 @@ static void check_events(struct check_items *c)
 				event_advice(trial.register_error));
 }
 
-static void check_bpf(struct check_items *c)
+/* The broker has tried it when it started, with a privilege that it has given up. */
+static void check_gate(struct check_items *c, const char *reason)
 {
-	union bpf_attr attr = {
-	    .map_type = BPF_MAP_TYPE_ARRAY,
-	    .key_size = sizeof(uint32_t),
-	    .value_size = sizeof(uint64_t),
-	    .max_entries = 1,
-	};
-	_cleanup_close_ int fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
-	bool btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
-
-	check_items_add(c, "BPF", CHECK_OK, "%s, %s; this version does not use it",
-			fd >= 0 ? "usable" : "not usable", btf ? "with BTF" : "without BTF");
+	if (!reason[0])
+		check_items_add(c, "sampling gate", CHECK_OK,
+				"BPF: the kernel drops samples beyond the window and its budget");
+	else
+		check_items_add(c, "sampling gate", CHECK_WARNING,
+				"in the agent, at the cost of a signal for each sample dropped (%s)",
+				reason);
 }
 
 /* ---------------------------------------------------------------- our own files */
@@ -243,7 +238,8 @@ static void check_bundle(struct check_items *c, const char *bundle_dir)
 	bundle_close(&bundle);
 }
 
-int check_machine(Jxp__CheckResult **out, const char *bundle_dir, struct err *err)
+int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *gate_reason,
+		  struct err *err)
 {
 	struct check_items c;
 	Jxp__CheckResult *result;
@@ -254,7 +250,7 @@ int check_machine(Jxp__CheckResult **out, const char *bundle_dir, struct err *er
 	check_paranoid(&c);
 	check_events(&c);
 	check_sampler(&c);
-	check_bpf(&c);
+	check_gate(&c, gate_reason);
 	check_helper(&c, bundle_dir);
 	check_bundle(&c, bundle_dir);
 	result = check_items_take(&c);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 #include "common/log.h"
+#include "daemon/gate_control.h"
 #include "daemon/history.h"
 #include "daemon/numa_query.h"
 #include "daemon/session.h"
@@ -16,6 +18,8 @@ struct attachment {
 	struct engine *engine;
 	struct window *window;
 	struct session *session; /* NULL while the helper is at work */
+	int agent_fd;            /* connection to the agent until there is a session, or -1 */
+	struct gate_control gate;
 	struct engine_observer observer;
 	bool observed;
 	int attach_request; /* ids of open requests to the broker, or 0 */
@@ -79,6 +83,8 @@ static void remove_attachment(struct attachment *a)
 	if (a->perf_request > 0)
 		broker_client_forget(e->broker, a->perf_request);
 	numa_query_release(&a->numa);
+	gate_control_release(&a->gate);
+	fd_close_all(&a->agent_fd, 1);
 	session_free(a->session);
 	window_free(a->window);
 	free(a);
@@ -138,6 +144,7 @@ static void on_started(void *arg)
 
 	log_info("window %s: profiling pid %d (%s)", a->window->id, (int)a->window->pid,
 		 a->window->app);
+	gate_control_follow(&a->gate);
 	if (a->observed)
 		a->observer.started(a->observer.arg, a->window);
 }
@@ -147,10 +154,12 @@ static void on_progressed(void *arg)
 	struct attachment *a = arg;
 
 	numa_query_pump(&a->numa);
+	gate_control_follow(&a->gate);
 	metrics_account(a->engine->metrics, a->window, &a->accounted);
+	metrics_strangers(a->engine->metrics, a->gate.strangers);
 }
 
-static void on_ended(void *arg)
+static void end_window(void *arg)
 {
 	struct attachment *a = arg;
 	struct engine *e = a->engine;
@@ -166,12 +175,22 @@ static void on_ended(void *arg)
 	numa_query_release(&a->numa);
 	numa_profile_finish(&w->numa);
 	e->windows_total++;
+	metrics_strangers(e->metrics, a->gate.strangers);
 	metrics_window_ended(e->metrics, w, &a->accounted);
 	if (a->observed)
 		a->observer.ended(a->observer.arg, w);
 	history_add(&e->history, TAKE_PTR(a->window));
 	remove_attachment(a);
 	report_if_stopped(e);
+}
+
+/* The gate's last counts belong to the window. */
+static void on_ended(void *arg)
+{
+	struct attachment *a = arg;
+
+	if (gate_control_close(&a->gate, end_window, a) < 0)
+		end_window(a);
 }
 
 static void on_perf_reply(void *arg, const struct broker_reply *reply, int *fds)
@@ -205,16 +224,38 @@ static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
 
 /* ---------------------------------------------------------------- attach */
 
-static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fds)
+static void start_session(struct attachment *a, int *gate_program)
 {
-	struct attachment *a = arg;
 	struct session_callbacks callbacks = {.arg = a,
 					      .started = on_started,
 					      .progressed = on_progressed,
 					      .perf_open = on_perf_open,
 					      .ended = on_ended};
 	struct err err;
-	int r;
+	int r = session_new(&a->session, a->engine->loop, a->agent_fd, a->window, &callbacks, &err);
+
+	if (r < 0) {
+		attachment_failed(a, -r, err.message);
+		return;
+	}
+	a->agent_fd = -1; /* The session owns it. */
+	session_set_gate(a->session, TAKE_FD(*gate_program));
+}
+
+static void on_gate_opened(void *arg, int *program)
+{
+	struct attachment *a = arg;
+
+	if (a->stop_reason[0])
+		attachment_failed(a, ECANCELED, a->stop_reason);
+	else
+		start_session(a, program);
+}
+
+static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct attachment *a = arg;
+	int none = -1;
 
 	a->attach_request = 0;
 	if (a->stop_reason[0]) {
@@ -227,12 +268,9 @@ static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fd
 					       : "the broker gave no connection to the agent");
 		return;
 	}
-	r = session_new(&a->session, a->engine->loop, fds[0], a->window, &callbacks, &err);
-	if (r < 0) {
-		attachment_failed(a, -r, err.message);
-		return;
-	}
-	fds[0] = -1; /* The session owns it. */
+	a->agent_fd = TAKE_FD(fds[0]);
+	if (gate_control_open(&a->gate, a->engine->broker, a->window, on_gate_opened, a) < 0)
+		start_session(a, &none);
 }
 
 static int check_admission(const struct engine *e, pid_t pid, struct err *err)
@@ -269,6 +307,7 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	a->engine = e;
 	if (settings->numa)
 		numa_query_init(&a->numa, e->broker, pid, &a->window->numa);
+	a->agent_fd = -1;
 	a->observer = *observer;
 	a->observed = true;
 	r = broker_client_attach(e->broker, pid, on_attach_reply, a);
@@ -297,6 +336,7 @@ int engine_attach(struct engine *e, pid_t pid, const struct window_settings *set
 static void stop_attachment(struct attachment *a, const char *reason)
 {
 	if (a->session) {
+		gate_control_shut(&a->gate);
 		session_stop(a->session, reason);
 		return;
 	}

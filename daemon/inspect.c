@@ -44,10 +44,11 @@ static int send_list(int fd, struct err *err)
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-static int send_check(int fd, int pid, const char *bundle_dir, struct err *err)
+static int send_check(int fd, int pid, const char *bundle_dir, const char *gate_reason,
+		      struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, err)
+	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, gate_reason, err)
 				       : check_jvm(&reply.check, pid, bundle_dir, err);
 
 	if (r < 0)
@@ -58,10 +59,10 @@ static int send_check(int fd, int pid, const char *bundle_dir, struct err *err)
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspect_main(int fd, int pid, const char *bundle_dir)
+int inspect_main(int fd, int pid, const char *bundle_dir, const char *gate_reason)
 {
 	struct err err;
-	int r = pid == INSPECT_LIST ? send_list(fd, &err) : send_check(fd, pid, bundle_dir, &err);
+	int r = pid == INSPECT_LIST ? send_list(fd, &err) : send_check(fd, pid, bundle_dir, gate_reason, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

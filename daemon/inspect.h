@@ -16,13 +16,16 @@
 /* After this long there will be no answer. */
 #define INSPECT_TIMEOUT_MS 15000
 
-/* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID --bundle
- * DIR. */
+/* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
+ * --inspect-gate REASON --bundle DIR. */
 #define INSPECT_OPTION_FD  "--inspect-fd"
 #define INSPECT_OPTION_PID "--inspect-pid"
+/* What the broker knows and an inspector could not find out: why there is no sampling gate in the
+ * kernel, "" when there is one. */
+#define INSPECT_OPTION_GATE "--inspect-gate"
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
-int inspect_main(int fd, int pid, const char *bundle_dir);
+int inspect_main(int fd, int pid, const char *bundle_dir, const char *gate_reason);
 
 #endif

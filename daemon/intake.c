@@ -230,8 +230,8 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 static void take_counters(struct window *w, const Jxp__Batch *batch)
 {
 	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++)
-		if (batch->counters[i] > w->counters[i])
-			w->counters[i] = batch->counters[i];
+		if (batch->counters[i] > w->counters[i] - w->kernel_counters[i])
+			w->counters[i] = batch->counters[i] + w->kernel_counters[i];
 	if (batch->cpu_ns > w->cpu_ns)
 		w->cpu_ns = batch->cpu_ns;
 	if (batch->overhead_ns > w->overhead_ns)

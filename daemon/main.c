@@ -237,6 +237,7 @@ int main(int argc, char **argv)
 	if (d.options.broker_fd >= 0)
 		return broker_main(d.options.broker_fd, d.options.bundle);
 	if (d.options.inspect_fd >= 0)
-		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle);
+		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
+				    d.options.inspect_gate);
 	return run(&d);
 }

@@ -29,7 +29,7 @@ static const struct {
 };
 #define FAILURE_REASONS (sizeof(failure_reasons) / sizeof(failure_reasons[0]))
 
-/* Counters of the agent that mean lost events. */
+/* Counters that mean lost events: the agent's, and the gate's, whoever holds it. */
 static const Jxp__Counter dropping_counters[] = {
     JXP__COUNTER__COUNTER_RING_FULL,
     JXP__COUNTER__COUNTER_CONTEXTS_FULL,
@@ -44,6 +44,9 @@ static const Jxp__Counter dropping_counters[] = {
     JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
     JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
     JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
+    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
+    JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
+    JXP__COUNTER__COUNTER_GATE_CONTENDED,
 };
 #define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
 
@@ -71,6 +74,7 @@ struct metrics {
 	uint64_t failures[FAILURE_REASONS];
 	uint64_t dropped_by_agents[DROPPING_COUNTERS];
 	uint64_t dropped_by_engine[LOSS_MAX];
+	uint64_t dropped_of_strangers;
 };
 
 struct metrics *metrics_new(void)
@@ -153,6 +157,12 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	app->last_overhead = window_overhead_fraction(w);
 	if (app == &m->apps[METRICS_APPS_MAX])
 		m->windows_over_limit++;
+}
+
+void metrics_strangers(struct metrics *m, uint64_t total)
+{
+	if (total > m->dropped_of_strangers)
+		m->dropped_of_strangers = total;
 }
 
 void metrics_attach_failed(struct metrics *m, int error)
@@ -327,9 +337,12 @@ static void write_dropped(const struct writer *w)
 
 	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
 		name_of_counter(dropping_counters[i], name);
-		fprintf(w->out, "%s{stage=\"agent_%s\"} %" PRIu64 "\n", w->name, name,
+		fprintf(w->out, "%s{stage=\"%s%s\"} %" PRIu64 "\n", w->name,
+			strncmp(name, "gate_", strlen("gate_")) == 0 ? "" : "agent_", name,
 			w->metrics->dropped_by_agents[i]);
 	}
+	fprintf(w->out, "%s{stage=\"gate_unknown\"} %" PRIu64 "\n", w->name,
+		w->metrics->dropped_of_strangers);
 	for (int i = 0; i < LOSS_MAX; i++)
 		fprintf(w->out, "%s{stage=\"engine_%s\"} %" PRIu64 "\n", w->name,
 			name_of_loss((enum loss)i), w->metrics->dropped_by_engine[i]);

@@ -42,6 +42,9 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 /* error: errno value above 0, mapped to a bounded set of reasons. */
 void metrics_attach_failed(struct metrics *m, int error);
 
+/* Samples that the gate dropped of processes that no window has; a total that only grows. */
+void metrics_strangers(struct metrics *m, uint64_t total);
+
 /* Prometheus text format 0.0.4, or OpenMetrics 1.0.0. Errors of out are the caller's. */
 void metrics_write(FILE *out, const struct metrics *m, bool openmetrics);
 

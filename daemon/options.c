@@ -151,7 +151,7 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1, .inspect_fd = -1};
+	*o = (struct options){.broker_fd = -1, .inspect_fd = -1, .inspect_gate = ""};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -190,6 +190,7 @@ enum option_letter {
 	OPTION_BROKER = 'b',
 	OPTION_INSPECT_FD = 'i',
 	OPTION_INSPECT_PID = 'j',
+	OPTION_INSPECT_GATE = 'g',
 	OPTION_SETTING = 256, /* + index of the setting */
 };
 
@@ -221,6 +222,9 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 		return parse_number(optarg, 0, &o->inspect_fd, err);
 	case OPTION_INSPECT_PID:
 		return parse_number(optarg, INSPECT_LIST, &o->inspect_pid, err);
+	case OPTION_INSPECT_GATE:
+		o->inspect_gate = optarg;
+		return 0;
 	}
 	s = &settings[letter - OPTION_SETTING];
 	s->given = true;
@@ -244,6 +248,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"broker-fd", required_argument, NULL, OPTION_BROKER},
 	    {"inspect-fd", required_argument, NULL, OPTION_INSPECT_FD},
 	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
+	    {"inspect-gate", required_argument, NULL, OPTION_INSPECT_GATE},
 	    {0},
 	};
 	struct setting settings[SETTINGS];

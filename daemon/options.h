@@ -33,6 +33,7 @@ struct options {
 	int broker_fd;  /* above -1: this process is the broker */
 	int inspect_fd; /* above -1: this process is an inspector */
 	int inspect_pid;
+	const char *inspect_gate; /* of argv */
 };
 
 extern const char options_usage[];

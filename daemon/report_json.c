@@ -38,7 +38,7 @@ static json_t *window_json(const struct window *w)
 
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
-	    "s:i, s:s, s:b, s:s, s:s, s:s*}",
+	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
 	    (double)window_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
@@ -49,7 +49,8 @@ static json_t *window_json(const struct window *w)
 	    "budget", w->settings.budget, "registers", (int)w->settings.registers, "state",
 	    window_state_name(w), "ended_early", w->state == WINDOW_ENDED_EARLY, "reason",
 	    w->reason, "sampler_reason", w->settings.sampler_reason, "sampler_note",
-	    sampler_note(w->settings.sampler));
+	    sampler_note(w->settings.sampler), "gate", window_gate(w), "gate_reason",
+	    w->gate_reason);
 }
 
 static json_t *quality_json(const struct window *w)

@@ -84,6 +84,13 @@ static const struct {
      "allocations were lost because the agent's queue was full"},
     {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,
      "times a collection came before the objects of the last one were all found"},
+    {JXP__COUNTER__COUNTER_GATE_WINDOW_OVER, "samples were dropped because the window was over"},
+    {JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
+     "samples were dropped because they were more than twice what the period allows"},
+    {JXP__COUNTER__COUNTER_GATE_CONTENDED,
+     "samples were dropped because others came on many CPUs at the same time"},
+    {JXP__COUNTER__COUNTER_GATE_UNATTACHED,
+     "sampling events did not take the BPF gate: the agent took its place"},
     {JXP__COUNTER__COUNTER_THREADS_FAILED,
      "threads were not profiled because their events could not be opened"},
     {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
@@ -320,6 +327,9 @@ static void quality(FILE *out, const struct window *w)
 	for (int i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0)
 			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_sentences[i]);
+	if (w->gate_reason[0])
+		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
+			w->gate_reason);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
 		window_dropped(w));
 }

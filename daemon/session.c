@@ -42,7 +42,7 @@ struct session {
 	struct intake intake;
 	struct arena arena; /* of the frame that is being handled */
 	struct session_callbacks callbacks;
-	uint64_t deadline_ns;             /* at which the agent ends the window by itself */
+	int gate_fd;                      /* program that goes with the start, or -1 */
 	char reason[WINDOW_REASON_BYTES]; /* why the window stops early, or "" */
 	Jxp__PerfOpenRequest *questions;  /* [question_first] is the one that was asked */
 	size_t question_first;
@@ -211,6 +211,7 @@ static int send_start(struct session *s)
 	Jxp__Kind kinds[PROFILE_KINDS + 2];
 	Jxp__HardwareEvent events[PERF_HARDWARE_EVENTS];
 	Jxp__HardwareEvent *event_list[PERF_HARDWARE_EVENTS];
+	int r;
 
 	start.kinds = kinds;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
@@ -224,8 +225,9 @@ static int send_start(struct session *s)
 	start.objects_max = settings->objects_max;
 	start.sampler = settings->sampler;
 	start.period_ns = settings->hardware ? 0 : settings->period_ns;
-	s->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
-	start.deadline_ns = s->deadline_ns;
+	s->window->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	start.deadline_ns = s->window->deadline_ns;
+	start.kernel_gate = s->gate_fd >= 0;
 	start.registers = settings->registers;
 	start.max_frames = settings->max_frames;
 	start.budget = settings->budget;
@@ -235,7 +237,10 @@ static int send_start(struct session *s)
 	start.event_period = settings->hardware ? settings->hardware->period : 0;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
-	return send_frame(s, &frame, NULL, 0);
+	r = send_frame(s, &frame, &s->gate_fd, start.kernel_gate ? 1 : 0);
+	if (r == 0)
+		s->gate_fd = -1; /* The stream's. */
+	return r;
 }
 
 static void describe_target(struct window *w, const Jxp__AgentHello *hello)
@@ -411,7 +416,7 @@ static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 		if (s->window->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
 			window_fail(s->window, error);
 		reason = error;
-	} else if (s->state == RUNNING && clock_monotonic_ns() < s->deadline_ns) {
+	} else if (s->state == RUNNING && clock_monotonic_ns() < s->window->deadline_ns) {
 		reason = "the target exited";
 	}
 	leave(s, reason);
@@ -477,6 +482,7 @@ int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *wi
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
 	s->loop = loop;
+	s->gate_fd = -1;
 	s->window = window;
 	s->callbacks = *callbacks;
 	intake_init(&s->intake, window);
@@ -500,10 +506,17 @@ static void on_closed(uv_handle_t *handle)
 	free(s);
 }
 
+void session_set_gate(struct session *s, int program_fd)
+{
+	fd_close_all(&s->gate_fd, 1);
+	s->gate_fd = program_fd;
+}
+
 void session_free(struct session *s)
 {
 	if (!s || s->closing)
 		return;
+	fd_close_all(&s->gate_fd, 1);
 	s->closing = true;
 	s->state = ENDED;
 	stream_free(s->stream);

@@ -50,6 +50,10 @@ struct session_callbacks {
 int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *window,
 		const struct session_callbacks *callbacks, struct err *err);
 
+/* Has the agent be given a BPF program with its orders, to put on its sampling events; the session
+ * owns it. Before the loop runs again. */
+void session_set_gate(struct session *s, int program_fd);
+
 /* Closes everything. No callback runs afterwards. free(NULL) is safe. */
 void session_free(struct session *s);
 

@@ -128,6 +128,13 @@ double window_overhead_fraction(const struct window *w)
 	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);
 }
 
+const char *window_gate(const struct window *w)
+{
+	/* An event without the kernel's gate makes the agent apply it to all. */
+	return w->kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0 ? "bpf"
+											 : "agent";
+}
+
 uint64_t window_dropped(const struct window *w)
 {
 	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] +

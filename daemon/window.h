@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/err.h"
 #include "daemon/locality.h"
 #include "daemon/numa.h"
 #include "daemon/pmu.h"
@@ -102,19 +103,24 @@ struct window {
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];
 	struct window_settings settings;
+	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
+	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
 	enum window_state state;
 	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
 	uint64_t start_unix_ns;
 	uint64_t end_unix_ns; /* 0 while running */
 	uint64_t start_ns;    /* 0 before the target began */
 	uint64_t end_ns;
+	uint64_t deadline_ns; /* at which the target ends it by itself; 0 before it began */
 	struct profile profile;
 	struct locality locality;
 	struct numa_profile numa;
 	bool always_pretouch;        /* the JVM touched its heap when it started */
 	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
 	struct thread_table threads; /* emptied when the window ends */
+	/* The agent's counts, plus what the kernel's gate counted itself. */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t kernel_counters[JXP__COUNTER__COUNTER_MAX]; /* of these, the kernel's */
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
@@ -150,6 +156,9 @@ uint64_t window_elapsed_ns(const struct window *w);
 
 /* Of the target's CPU time; 0 when none was reported. */
 double window_overhead_fraction(const struct window *w);
+
+/* Who holds the samples to the window and its budget: "bpf", or "agent". */
+const char *window_gate(const struct window *w);
 
 /* Events that were lost between a thread and the profile: completed pairs and transitions. */
 uint64_t window_dropped(const struct window *w);

@@ -20,7 +20,7 @@ struct link {
 	int fd;
 	struct buffer in;
 	struct buffer out;
-	int received_fds[FD_PASS_MAX]; /* of the PerfOpened that is being read */
+	int received_fds[FD_PASS_MAX]; /* of the frame that is being read */
 	size_t received_count;
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "attach/agent/fd_allowance.h"
+#include "attach/agent/gate.h"
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
@@ -43,6 +44,8 @@ static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 		return fd;
 	t->sampling_fd[i] = fd;
 	m->fds_left--;
+	if (!gate_attach(fd))
+		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "attach/agent/gate.h"
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
@@ -64,9 +65,12 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 			return;
 		}
 	}
-	if (role == THREAD_ROLE_SAMPLING)
-		sampler_in_use->on_event(t, uc);
-	else if (reg >= PERF_DEBUG_REGISTERS)
+	if (role == THREAD_ROLE_SAMPLING) {
+		if (gate_passes(t))
+			sampler_in_use->on_event(t, uc);
+		return;
+	}
+	if (reg >= PERF_DEBUG_REGISTERS)
 		return;
 	else if (t->watchpoints[reg].state == WATCH_SEEKING)
 		sampler_in_use->on_breakpoint(t, reg, uc);

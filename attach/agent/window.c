@@ -16,6 +16,7 @@
 #include "attach/agent/codemap.h"
 #include "attach/agent/debug_info.h"
 #include "attach/agent/element.h"
+#include "attach/agent/gate.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/monitor.h"
 #include "attach/agent/roster.h"
@@ -116,6 +117,16 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	return take_sampler(start, err);
 }
 
+/* The program comes with WindowStart. A JVM that is not permitted to have it (a security module)
+ * does without. */
+static void start_gate(struct window *w, const Jxp__WindowStart *start)
+{
+	int program = -1;
+
+	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
+	gate_start(program, start->deadline_ns, settings.period, settings.event_count > 0);
+}
+
 /* The context table is one mapping for the life of the process; between windows its pages go back.
  */
 static int prepare_contexts(void)
@@ -139,6 +150,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 
 	if (r < 0)
 		return r;
+	start_gate(w, start);
 	*(void **)&settings.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	settings.walker.vm = w->vm->jvm;
 	if (!settings.walker.get_trace || !vmstructs_code_cache(&low, &high))
@@ -228,6 +240,7 @@ static int report(struct window *w)
 	if (period != settings.period) {
 		settings.period = period;
 		monitor_set_period(&w->monitor, period);
+		gate_set_period(period);
 	}
 	return drain_flush(w->drain, counters, &w->cost);
 }
@@ -347,6 +360,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 			r = run(&w, err);
 		stop_sampling(&w, &r);
 	}
+	gate_stop();
 	roster_close();
 	drain_free(w.drain);
 	census_release(&w.census);

@@ -71,9 +71,11 @@ int broker_client_release(struct broker_client *client, pid_t pid)
 	return 0;
 }
 
-int check_machine(Jxp__CheckResult **out, const char *bundle_dir, struct err *err)
+int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *gate_reason,
+		  struct err *err)
 {
 	(void)out;
+	(void)gate_reason;
 	(void)bundle_dir;
 	return err_set(err, ENOSYS, "not here");
 }

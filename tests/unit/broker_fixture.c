@@ -119,7 +119,7 @@ void broker_fixture_main(int argc, char **argv)
 		_exit(broker_main(atoi(broker_fd), bundle));
 	if (inspect_fd)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
-				   bundle));
+				   bundle, option(argc, argv, "--inspect-gate")));
 	if (result_fd)
 		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
 }

@@ -32,6 +32,12 @@ static struct fake_broker {
 	size_t page_count;
 	broker_reply_fn pages_fn;
 	void *pages_arg;
+	bool gate;
+	int gate_id; /* the pending gate request, or 0 */
+	bool gate_removed;
+	struct gate_limits gate_limits; /* the last ones set */
+	broker_reply_fn gate_fn;
+	void *gate_arg;
 	pid_t released; /* the last one */
 	unsigned releases;
 	int refuse; /* errno with which requests fail at once, or 0 */
@@ -90,6 +96,23 @@ int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t 
 	return fake_broker.pages_id;
 }
 
+/* Without fake_broker.gate the kernel has no gate. */
+int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
+		       broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	if (!fake_broker.gate)
+		return -EOPNOTSUPP;
+	fake_broker.gate_id = ++fake_broker.last_id;
+	fake_broker.gate_removed = !limits;
+	if (limits)
+		fake_broker.gate_limits = *limits;
+	fake_broker.gate_fn = fn;
+	fake_broker.gate_arg = arg;
+	return fake_broker.gate_id;
+}
+
 void broker_client_forget(struct broker_client *client, int id)
 {
 	(void)client;
@@ -101,6 +124,8 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.inspect_id = 0;
 	if (id == fake_broker.pages_id)
 		fake_broker.pages_id = 0;
+	if (id == fake_broker.gate_id)
+		fake_broker.gate_id = 0;
 }
 
 int broker_client_release(struct broker_client *client, pid_t pid)
@@ -148,6 +173,23 @@ __attribute__((unused)) static int fake_broker_connect_agent(void)
 	fake_broker.attach_fn(fake_broker.attach_arg, &reply, &pair[0]);
 	fd_close_all(&pair[0], 1); /* What the callback did not take. */
 	return pair[1];
+}
+
+/* Answers the pending gate request with these counts and, if there is one, a descriptor. */
+__attribute__((unused)) static void fake_broker_answer_gate(int error, const struct gate_counts *c,
+							    int fd)
+{
+	struct broker_reply reply = {
+	    .operation = BROKER_GATE, .error = error, .fds = fd >= 0, .message = "not today"};
+
+	assert_int_not_equal(fake_broker.gate_id, 0);
+	fake_broker.gate_id = 0;
+	if (c)
+		reply.gate = *c;
+	if (!error)
+		reply.message[0] = '\0';
+	fake_broker.gate_fn(fake_broker.gate_arg, &reply, &fd);
+	fd_close_all(&fd, 1); /* What the callback did not take. */
 }
 
 #endif

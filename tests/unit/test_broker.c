@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "common/fd.h"
+#include "common/perf_events.h"
 #include "daemon/broker_proto.h"
 #include "daemon/inspect.h"
 #include "proto/frame.h"
@@ -201,7 +202,7 @@ static void unknown_operations_are_refused(void **state)
 
 static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 {
-	struct broker_request bad[6];
+	struct broker_request bad[9];
 
 	(void)state;
 	start_broker("ok");
@@ -213,6 +214,9 @@ static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 	bad[3].sig_data = 1;
 	bad[4].hardware_event = 1;
 	bad[5].event_period = 1;
+	bad[6].gate.window_end_ns = 1;
+	bad[7].gate.interval_ns = 1;
+	bad[8].gate.burst_ns = 1;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(ask(&bad[i]), EINVAL);
 }
@@ -626,6 +630,104 @@ static void a_target_that_ended_has_no_more_events(void **state)
 	assert_int_equal(ask(&r), ESRCH);
 }
 
+/* ---------------------------------------------------------------- gate */
+
+static struct broker_request gate_request(void)
+{
+	struct broker_request r = request(BROKER_GATE);
+
+	r.gate = (struct gate_limits){
+	    .window_end_ns = UINT64_MAX, .interval_ns = 1000, .burst_ns = 1000000};
+	return r;
+}
+
+/* Attaches and opens the gate, whose program is returned. */
+static int open_gate(void)
+{
+	struct broker_request r = gate_request();
+	int program;
+
+	start_broker("ok");
+	assert_int_equal(attach(), 0);
+	if (ask(&r) != 0) {
+		print_message("# %s\n", f.reply.message);
+		skip();
+	}
+	assert_int_equal(f.reply.fds, 1);
+	program = f.fds[0];
+	f.fds[0] = -1;
+	return program;
+}
+
+static void the_gates_program_is_passed_once(void **state)
+{
+	struct broker_request r = gate_request();
+	int program = open_gate();
+
+	(void)state;
+	(void)close(program);
+	assert_int_equal(ask(&r), 0);
+	assert_int_equal(f.reply.fds, 0);
+}
+
+static void sampling_events_come_with_the_gate_and_breakpoints_without(void **state)
+{
+	struct broker_request clock = clock_request(), breakpoint = breakpoint_request(1);
+	int program = open_gate();
+
+	(void)state;
+	require_events(ask(&clock));
+	assert_int_equal(perf_set_gate(f.fds[0], program), -EEXIST);
+	assert_int_equal(ask(&breakpoint), 0);
+	assert_int_equal(perf_set_gate(f.fds[0], program), 0);
+	(void)close(program);
+}
+
+static void without_a_gate_events_come_without_its_program(void **state)
+{
+	struct broker_request clock = clock_request(), remove = request(BROKER_GATE);
+	int program = open_gate();
+
+	(void)state;
+	assert_int_equal(ask(&remove), 0);
+	require_events(ask(&clock));
+	assert_int_equal(perf_set_gate(f.fds[0], program), 0);
+	(void)close(program);
+}
+
+static void a_gate_can_be_removed_once_also_of_a_target_that_ended(void **state)
+{
+	struct broker_request remove = request(BROKER_GATE);
+	int program = open_gate();
+
+	(void)state;
+	(void)close(program);
+	broker_fixture_end_target(f.target);
+	assert_int_equal(ask(&remove), 0);
+	assert_int_equal(ask(&remove), ENOENT);
+}
+
+static void a_gate_takes_only_limits_in_range(void **state)
+{
+	struct broker_request r = gate_request();
+	int program = open_gate();
+
+	(void)state;
+	(void)close(program);
+	r.gate.interval_ns = 0;
+	assert_int_equal(ask(&r), EINVAL);
+}
+
+static void a_process_that_was_never_attached_to_gets_no_gate(void **state)
+{
+	struct broker_request r = gate_request(), remove = request(BROKER_GATE);
+
+	(void)state;
+	start_broker("ok");
+	assert_int_equal(ask(&r), EPERM);
+	assert_int_equal(ask(&remove), EPERM);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(int argc, char **argv)
@@ -661,6 +763,12 @@ int main(int argc, char **argv)
 	    TEST(too_many_breakpoints_leave_none_open),
 	    TEST(after_release_there_are_no_more_events),
 	    TEST(a_target_that_ended_has_no_more_events),
+	    TEST(the_gates_program_is_passed_once),
+	    TEST(sampling_events_come_with_the_gate_and_breakpoints_without),
+	    TEST(without_a_gate_events_come_without_its_program),
+	    TEST(a_gate_can_be_removed_once_also_of_a_target_that_ended),
+	    TEST(a_gate_takes_only_limits_in_range),
+	    TEST(a_process_that_was_never_attached_to_gets_no_gate),
 	};
 	int r;
 

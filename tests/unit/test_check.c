@@ -72,30 +72,30 @@ static void check_fake(const char *option)
 
 static void the_machine_is_checked_line_by_line(void **state)
 {
-	static const char *const names[] = {"kernel",
-					    "architecture",
-					    "user",
-					    "processes",
-					    "perf permission",
-					    "clock event",
-					    "debug registers",
-					    "hardware sampling",
-					    "sampler",
-					    "BPF",
-					    "attach helper",
-					    "agent"};
+	static const char *const names[] = {"kernel",          "architecture",      "user",
+					    "processes",       "perf permission",   "clock event",
+					    "debug registers", "hardware sampling", "sampler",
+					    "sampling gate",   "attach helper",     "agent"};
 
 	(void)state;
-	assert_int_equal(check_machine(&result, tree_path(""), &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
 	assert_one_line_each();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(item(names[i]));
 }
 
+static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
+{
+	(void)state;
+	assert_int_equal(check_machine(&result, tree_path(""), "not today", &err), 0);
+	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "in the agent");
+	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
+}
+
 static void a_bundle_without_helper_and_agent_fails(void **state)
 {
 	(void)state;
-	assert_int_equal(check_machine(&result, tree_path(""), &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
 	assert_item("attach helper", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 }
@@ -104,14 +104,14 @@ static void an_agent_that_cannot_be_loaded_fails(void **state)
 {
 	(void)state;
 	tree_add_file(AGENT_LIBRARY, "no ELF file");
-	assert_int_equal(check_machine(&result, tree_path(""), &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "cannot be loaded");
 }
 
 static void a_missing_bundle_fails(void **state)
 {
 	(void)state;
-	assert_int_equal(check_machine(&result, "/nonexistent", &err), 0);
+	assert_int_equal(check_machine(&result, "/nonexistent", "", &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "/nonexistent");
 }
 
@@ -174,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(the_machine_is_checked_line_by_line),
+	    TEST(the_gate_is_the_agents_where_the_broker_says_why),
 	    TEST(a_bundle_without_helper_and_agent_fails),
 	    TEST(an_agent_that_cannot_be_loaded_fails),
 	    TEST(a_missing_bundle_fails),

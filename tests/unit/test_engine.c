@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -329,6 +330,135 @@ static void too_many_windows_are_refused(void **state)
 	assert_non_null(strstr(f->err.message, "limit"));
 }
 
+/* ---------------------------------------------------------------- gate */
+
+/* Attaches to 42 where the kernel has a gate. The agent's socket; its hello is sent. */
+static int start_gated(struct fixture *f)
+{
+	int agent;
+
+	fake_broker.gate = true;
+	assert_int_equal(attach(f, 42), 0);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	return agent;
+}
+
+static void open_gate(struct fixture *f, int agent)
+{
+	int fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	fake_broker_answer_gate(0, NULL, fcntl(agent, F_DUPFD_CLOEXEC, 0)); /* Any descriptor. */
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_START);
+	assert_true(frame->start->kernel_gate);
+	assert_int_equal(count, 1);
+	assert_int_equal(fake_broker.gate_limits.window_end_ns, frame->start->deadline_ns);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	fd_close_all(fds, count);
+}
+
+static void a_window_starts_when_its_gate_is_open(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+
+	loop_settle(&f->loop);
+	assert_false(f->started);
+	assert_true(fake_broker.gate_limits.window_end_ns > clock_monotonic_ns());
+	open_gate(f, agent);
+	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "bpf");
+	(void)close(agent);
+}
+
+static void without_a_gate_the_window_says_why_and_starts(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+
+	fake_broker_answer_gate(EPERM, NULL, -1);
+	loop_until(&f->loop, &f->started);
+	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "agent");
+	assert_string_equal(engine_find_running(f->engine, 42)->gate_reason, "not today");
+	(void)close(agent);
+}
+
+static void a_window_has_the_gates_last_counts(void **state)
+{
+	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7, [GATE_BUDGET_SPENT] = 3}};
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	const struct window *w;
+
+	open_gate(f, agent);
+	fake_broker_answer_gate(0, &counts, -1); /* What was asked at the start. */
+	agent_leave(agent, "");
+	while (fake_broker.gate_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_true(fake_broker.gate_removed);
+	assert_false(f->ended);
+	counts.samples[GATE_BUDGET_SPENT] = 4;
+	fake_broker_answer_gate(0, &counts, -1);
+	assert_true(f->ended);
+	w = engine_find_window(f->engine, "w1");
+	assert_int_equal(w->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 7);
+	assert_int_equal(w->counters[JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT], 4);
+}
+
+static void detaching_shuts_the_gate_at_once(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	char id[WINDOW_ID_BYTES];
+
+	open_gate(f, agent);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_true(fake_broker.gate_limits.window_end_ns <= clock_monotonic_ns());
+	assert_false(fake_broker.gate_removed);
+	(void)close(agent);
+}
+
+static void detaching_before_the_gate_is_open_cancels_the_window(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	fake_broker_answer_gate(EPERM, NULL, -1);
+	assert_true(f->failed);
+	assert_string_equal(f->message, "it was detached on request");
+	(void)close(agent);
+}
+
+static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	int agent = start_gated(f);
+	uint64_t interval_ns;
+
+	open_gate(f, agent);
+	interval_ns = fake_broker.gate_limits.interval_ns;
+	fake_broker_answer_gate(0, NULL, -1);
+	batch.period = 10 * settings.period_ns;
+	do {
+		agent_send_batch(agent, &batch);
+		loop_settle(&f->loop);
+	} while (fake_broker.gate_id == 0);
+	assert_int_equal(fake_broker.gate_limits.interval_ns, 10 * interval_ns);
+	(void)close(agent);
+}
+
+#define GATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +491,12 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(stopping_an_idle_engine_is_immediate, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(too_many_windows_are_refused, set_up, tear_down),
+	    GATE_TEST(a_window_starts_when_its_gate_is_open),
+	    GATE_TEST(without_a_gate_the_window_says_why_and_starts),
+	    GATE_TEST(a_window_has_the_gates_last_counts),
+	    GATE_TEST(detaching_shuts_the_gate_at_once),
+	    GATE_TEST(detaching_before_the_gate_is_open_cancels_the_window),
+	    GATE_TEST(the_gate_follows_the_period_that_the_budget_leads_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

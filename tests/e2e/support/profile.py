@@ -51,9 +51,9 @@ class Workload(Process):
 class Daemon(Process):
     """A daemon that serves a socket of its own. pid is the engine's."""
 
-    def __init__(self, prefix=()):
+    def __init__(self, prefix=(), http="none"):
         self.socket = os.path.join(make_directory(), "control.sock")
-        command = [*prefix, DAEMON, "--socket", self.socket, "--http", "none"]
+        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http]
         super().__init__(command, start_new_session=True)
         self.wait_for("ready")
 
