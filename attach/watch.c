@@ -86,11 +86,11 @@ int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, cons
 			       w->pid);
 	if (clock_monotonic_ns() < w->deadline_ns)
 		return 0;
-	return err_set(
-	    err, ETIMEDOUT,
-	    "process %d: no sign of %s within %u ms: it is stopped, starved of CPU or at a "
-	    "long safepoint; try again later",
-	    w->pid, waiting_for, w->timeout_ms);
+	return err_set(err, ETIMEDOUT,
+		       "process %d: no sign of %s within %u ms: it is stopped (by a debugger?), "
+		       "starved of CPU or at a "
+		       "long safepoint; try again later",
+		       w->pid, waiting_for, w->timeout_ms);
 }
 
 bool watch_target_ended(const struct watch *w, int at_most_ms)

@@ -64,6 +64,8 @@ static const struct {
     {JXP__COUNTER__COUNTER_STACK_LOW, "samples were skipped in threads that were low on stack"},
     {JXP__COUNTER__COUNTER_ASYNC,
      "signals came late because the target blocked SIGTRAP, and were dropped"},
+    {JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS,
+     "SIGTRAPs were the application's own and were handed on to its handler"},
     {JXP__COUNTER__COUNTER_EVENT_ERRORS, "perf event controls failed in the target"},
     {JXP__COUNTER__COUNTER_RECORDS_LOST, "hardware samples were lost: the kernel had no room"},
     {JXP__COUNTER__COUNTER_RECORDS_MALFORMED, "times a ring of hardware samples was unreadable"},

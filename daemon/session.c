@@ -143,7 +143,9 @@ static void on_timer(uv_timer_t *timer)
 		send_stop(s);
 		break;
 	case STOPPING:
-		finish(s, s->reason[0] ? s->reason : "the agent did not end the window in time");
+		finish(s, s->reason[0] ? s->reason
+				       : "the agent did not end the window in time: a debugger may "
+					 "have stopped the JVM, or others leave it no CPU time");
 		break;
 	case LEAVING:
 		finish(s, NULL);

@@ -1,0 +1,174 @@
+"""A target that uses SIGTRAP itself, or is being debugged, works on during a window."""
+import functools
+import os
+import re
+import signal
+import subprocess
+import time
+
+from lib import ROOT, jdks, make_directory, note, run, test, test_on_jdks, wait_until
+from support.jdwp import OPTION, Debugger, port_of
+from support.profile import Daemon, Workload, report_of, succeeded
+from support.target import catches, perf_descriptors
+
+STATUS = re.compile(r"^sent (\d+) handled (\d+) breakpoints (\d+) others (\d+) installed (\w+)$", re.MULTILINE)
+
+# Later than the window's first samples.
+INSTALL_AFTER_S = 4
+
+WINDOW_S = 4
+# What the daemon grants the agent to end its window (SESSION_STOP_TIMEOUT_MS), and the machine.
+STOP_S = 10
+SLACK_S = 3
+
+
+# ---------------------------------------------------------------- SIGTRAP
+
+
+@functools.lru_cache(maxsize=None)
+def library():
+    home = next(j.home for j in jdks() if os.path.isdir(os.path.join(j.home, "include")))
+    built = os.path.join(make_directory(), "libownsigtrap.so")
+    source = os.path.join(ROOT, "tests/e2e/own_sigtrap.c")
+    headers = [f"-I{home}/include", f"-I{home}/include/linux"]
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", *headers, source, "-o", built], check=True)
+    return built
+
+
+class OwnSigtrap(Workload):
+    def __init__(self, jdk, install_after_s=0):
+        super().__init__(jdk, "OwnSigtrap", arguments=[library(), str(install_after_s)])
+
+    def status(self):
+        """sent, handled, breakpoints, others, installed: as last printed; None before."""
+        lines = STATUS.findall(self.output())
+        return tuple(map(int, lines[-1][:4])) + (lines[-1][4] == "true",) if lines else None
+
+
+@test_on_jdks
+def an_application_with_a_handler_of_its_own_gets_its_signals_during_a_window(jdk):
+    daemon, target = Daemon(), OwnSigtrap(jdk)
+    before = target.status()
+    report = daemon.attach(target.pid, "--kinds", "silent-load", duration="5s")
+    during = target.status()
+    sent, handled, breakpoints, others, _ = during
+    quality = report["quality"]
+    note(f"{sent - before[0]} pairs of signals in the window, {quality['foreign_sigtraps']} handed on, "
+         f"{quality['traps']} traps of ours")
+    assert sent - before[0] > 20, (before, during)
+    assert (handled, breakpoints, others) == (sent, sent, 0), during
+    assert 20 < quality["foreign_sigtraps"] <= 2 * (sent - before[0]) + 2, quality
+    assert quality["traps"] > 10 and report["inefficiency"][0]["fraction"] > 0.9, report
+    assert not report["window"]["ended_early"], report["window"]
+    wait_until(lambda: target.status()[0] > sent and target.status()[4], "the application's handler back in place", 5)
+    assert "SIGTRAPs were the application's own" in succeeded(daemon.ctl("report", "w1"))
+    target.stop()
+
+
+@test_on_jdks
+def an_application_that_installs_a_handler_ends_the_window_and_keeps_its_handler(jdk):
+    daemon, target = Daemon(), OwnSigtrap(jdk, INSTALL_AFTER_S)
+    client = daemon.start_attach(target.pid, duration="30s")
+    window = report_of(client.finish())["window"]
+    assert window["ended_early"] and "took over SIGTRAP" in window["reason"], window
+    assert window["duration_s"] < 20, window
+    wait_until(target.status, "the application's own signals", 10)
+    assert perf_descriptors(target.pid) == 0
+    first = target.status()
+    wait_until(lambda: target.status()[0] >= first[0] + 20, "the application's work going on", 10)
+    sent, handled, breakpoints, others, installed = target.status()
+    note(f"{others} of our signals reached the application's handler")
+    assert installed and (handled, breakpoints) == (sent, sent), target.status()
+    again = daemon.attach(target.pid, duration="2s")
+    assert again["quality"]["samples"] > 0 and not again["window"]["ended_early"], again["window"]
+    wait_until(lambda: target.status()[4] and target.status()[0] > sent, "the application's handler back", 10)
+    assert target.status()[3] == others, target.status()
+    target.stop()
+
+
+# ---------------------------------------------------------------- debugger
+
+
+class Debugged(Workload):
+    def __init__(self, jdk):
+        super().__init__(jdk, "SilentLoad", OPTION, "-Dprogress=true")
+        self.debugger = Debugger(port_of(self))
+
+    def operations(self):
+        counts = re.findall(r"^operations (\d+)$", self.output(), re.MULTILINE)
+        return int(counts[-1]) if counts else 0
+
+    def assert_goes_on(self):
+        before = self.operations()
+        wait_until(lambda: self.operations() > before, "the target's next operation", 10)
+
+
+@test_on_jdks
+def a_debugger_and_a_window_work_side_by_side(jdk):
+    daemon, target = Daemon(), Debugged(jdk)
+    debugger = target.debugger
+    client = daemon.start_attach(target.pid, "--kinds", "silent-load", duration="8s")
+    assert debugger.version()
+    stops = 0
+    for _ in range(5):
+        request = debugger.set_breakpoint("LSilentLoad;", "rounds")
+        debugger.await_breakpoint(request)
+        debugger.clear_breakpoint(request)
+        debugger.resume()
+        stops += 1
+        target.assert_goes_on()
+    report = report_of(client.finish())
+    note(f"{stops} breakpoints; {report['quality']['traps']} pairs")
+    assert not report["window"]["ended_early"], report["window"]
+    assert report["quality"]["traps"] > 10, report["quality"]
+    assert debugger.version()
+    target.assert_goes_on()
+    debugger.close()
+    target.stop()
+
+
+@test_on_jdks
+def a_window_ends_in_time_while_a_debugger_has_stopped_the_jvm(jdk):
+    daemon, target = Daemon(), Debugged(jdk)
+    client = daemon.start_attach(target.pid, duration=f"{WINDOW_S}s")
+    request = target.debugger.set_breakpoint("LSilentLoad;", "rounds")
+    target.debugger.await_breakpoint(request)
+    start = time.monotonic()
+    report = report_of(client.finish(timeout=30))
+    took = time.monotonic() - start
+    note(f"ended {took:.1f} s after the stop: {report['window']['state']} {report['window']['reason']}")
+    # The debugger stops the agent's thread, too, when it next asks the JVM something: the name of a method, say.
+    assert took < WINDOW_S + STOP_S + SLACK_S, took
+    window = report["window"]
+    assert not window["ended_early"] or "debugger" in window["reason"], window
+    succeeded(daemon.ctl("status"))
+    target.debugger.clear_breakpoint(request)
+    target.debugger.resume()
+    target.assert_goes_on()
+    wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 5)
+    wait_until(lambda: not catches(target.pid, signal.SIGTRAP), "an end of our handler", 5)
+    again = daemon.attach(target.pid, duration="2s")
+    assert again["quality"]["samples"] > 0, again["quality"]
+    target.stop()
+
+
+@test_on_jdks
+def an_attach_to_a_jvm_that_a_debugger_has_stopped_fails_in_time_and_works_after(jdk):
+    daemon, target = Daemon(), Debugged(jdk)
+    request = target.debugger.set_breakpoint("LSilentLoad;", "rounds")
+    target.debugger.await_breakpoint(request)
+    start = time.monotonic()
+    result = daemon.ctl("attach", str(target.pid), "--duration", "2s")
+    note(f"after {time.monotonic() - start:.1f} s: {result.stderr.strip()}")
+    assert result.returncode == 1 and time.monotonic() - start < 30, result
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    succeeded(daemon.ctl("status"))
+    target.debugger.clear_breakpoint(request)
+    target.debugger.resume()
+    target.assert_goes_on()
+    report = daemon.attach(target.pid, duration="2s")
+    assert report["quality"]["samples"] > 0, report["quality"]
+    target.stop()
+
+
+run()
