@@ -236,6 +236,8 @@ static void take_counters(struct window *w, const Jxp__Batch *batch)
 		w->cpu_ns = batch->cpu_ns;
 	if (batch->overhead_ns > w->overhead_ns)
 		w->overhead_ns = batch->overhead_ns;
+	if (batch->setup_ns > w->setup_ns)
+		w->setup_ns = batch->setup_ns;
 	if (batch->period > 0)
 		w->effective_period = batch->period;
 }

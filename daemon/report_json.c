@@ -53,6 +53,11 @@ static json_t *window_json(const struct window *w)
 	    w->gate_reason);
 }
 
+static json_t *seconds(uint64_t ns)
+{
+	return json_real((double)ns / (double)NS_PER_S);
+}
+
 static json_t *quality_json(const struct window *w)
 {
 	_cleanup_json_ json_t *quality = json_object();
@@ -70,6 +75,10 @@ static json_t *quality_json(const struct window *w)
 	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));
 	r |= json_object_set_new(quality, "cpu_ns", json_integer((json_int_t)w->cpu_ns));
 	r |= json_object_set_new(quality, "overhead_ns", json_integer((json_int_t)w->overhead_ns));
+	r |= json_object_set_new(quality, "target_cpu_s", seconds(w->cpu_ns));
+	r |= json_object_set_new(quality, "overhead_cpu_s", seconds(w->overhead_ns));
+	r |= json_object_set_new(quality, "setup_cpu_s", seconds(w->setup_ns));
+	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
 	r |= json_object_set_new(quality, "overhead_fraction",
 				 real_or_null(w->cpu_ns > 0, window_overhead_fraction(w)));
 	return r == 0 ? TAKE_PTR(quality) : NULL;

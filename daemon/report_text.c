@@ -33,6 +33,14 @@ static const struct {
 	Jxp__Counter counter;
 	const char *sentence;
 } counter_sentences[] = {
+    {JXP__COUNTER__COUNTER_TICKS_OUTSIDE,
+     "ticks came in code that is not compiled Java, and are no samples"},
+    {JXP__COUNTER__COUNTER_RESERVOIR_KEPT,
+     "samples were given no debug register (reservoir sampling)"},
+    {JXP__COUNTER__COUNTER_OVERLAPPED,
+     "samples were skipped because a register watched their location already"},
+    {JXP__COUNTER__COUNTER_IGNORED_STORES,
+     "traps did not end the wait: a store where a load is waited for, a failed compare-and-swap"},
     {JXP__COUNTER__COUNTER_REPLACED,
      "armed watchpoints gave their register to a newer sample (reservoir sampling)"},
     {JXP__COUNTER__COUNTER_EXPIRED_GC, "watchpoints were dropped by a garbage collection"},
@@ -80,6 +88,12 @@ static const struct {
      "hardware samples were dropped because their thread had left the method"},
     {JXP__COUNTER__COUNTER_THROTTLED,
      "times the kernel stopped a hardware event for a moment: use a smaller budget"},
+    {JXP__COUNTER__COUNTER_ACCESSES, "memory accesses were sampled for objects"},
+    {JXP__COUNTER__COUNTER_OBJECTS_SAMPLED, "allocations were sampled"},
+    {JXP__COUNTER__COUNTER_OBJECTS_SMALL,
+     "allocations were sampled and below the smallest size asked for"},
+    {JXP__COUNTER__COUNTER_OBJECTS_MOVED, "addresses of tracked objects changed in collections"},
+    {JXP__COUNTER__COUNTER_OBJECTS_DIED, "tracked objects died"},
     {JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
      "objects were not tracked because the agent tracks no more at a time"},
     {JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
@@ -93,6 +107,7 @@ static const struct {
      "samples were dropped because others came on many CPUs at the same time"},
     {JXP__COUNTER__COUNTER_GATE_UNATTACHED,
      "sampling events did not take the BPF gate: the agent took its place"},
+    {JXP__COUNTER__COUNTER_THREADS_IDLE, "threads used too little CPU time to be profiled"},
     {JXP__COUNTER__COUNTER_THREADS_FAILED,
      "threads were not profiled because their events could not be opened"},
     {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
@@ -222,6 +237,28 @@ static void period(FILE *out, const struct window *w)
 			(double)w->effective_period / scale, unit);
 }
 
+static double seconds(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+/* In seconds, and as a fraction where the target did enough for one to mean something. */
+static void overhead(FILE *out, const struct window *w)
+{
+	uint64_t own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0;
+
+	if (w->cpu_ns == 0)
+		fputs("overhead not known", out);
+	else if (window_target_was_idle(w))
+		fprintf(out, "overhead %.3f s of CPU time; the JVM was idle, it used %.3f s itself",
+			seconds(w->overhead_ns), seconds(own_ns));
+	else
+		fprintf(out, "overhead %.2f%%: %.3f s of the JVM's %.1f s of CPU time",
+			window_overhead_fraction(w) * 100, seconds(w->overhead_ns),
+			seconds(w->cpu_ns));
+	fprintf(out, " (and %.3f s to begin)\n", seconds(w->setup_ns));
+}
+
 static void header(FILE *out, const struct window *w)
 {
 	const struct window_settings *s = &w->settings;
@@ -239,10 +276,11 @@ static void header(FILE *out, const struct window *w)
 	fprintf(out, ", budget %g%%, %u debug registers\n", s->budget * 100, s->registers);
 	fprintf(out,
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
-		" pairs completed, %" PRIu64 " threads, overhead %.2f%%\n",
+		" pairs completed, %" PRIu64 " threads\n",
 		w->counters[JXP__COUNTER__COUNTER_SAMPLES],
 		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
-		w->counters[JXP__COUNTER__COUNTER_THREADS], window_overhead_fraction(w) * 100);
+		w->counters[JXP__COUNTER__COUNTER_THREADS]);
+	overhead(out, w);
 	if (sampler_note(s->sampler))
 		report_text_wrapped(out, sampler_note(s->sampler));
 	fputc('\n', out);
@@ -319,7 +357,15 @@ static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size
 
 static void quality(FILE *out, const struct window *w)
 {
+	const uint64_t *counters = w->counters;
+
 	fputs("\nQuality\n", out);
+	fprintf(out,
+		"%10" PRIu64 " sampling ticks led to %" PRIu64 " signals, %" PRIu64
+		" breakpoints on the way to an access and %.3f s in handlers\n",
+		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SIGNALS],
+		counters[JXP__COUNTER__COUNTER_HOPS],
+		seconds(counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
 	for (size_t i = 0; i < sizeof(counter_sentences) / sizeof(counter_sentences[0]); i++) {
 		uint64_t n = w->counters[counter_sentences[i].counter];
 

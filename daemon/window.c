@@ -7,6 +7,9 @@
 #include "daemon/estimate.h"
 #include "daemon/text.h"
 
+/* Of one CPU. */
+#define IDLE_SHARE 0.05
+
 const char *name_of_loss(enum loss loss)
 {
 	static const char *const names[LOSS_MAX] = {
@@ -133,6 +136,11 @@ const char *window_gate(const struct window *w)
 	/* An event without the kernel's gate makes the agent apply it to all. */
 	return w->kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0 ? "bpf"
 											 : "agent";
+}
+
+bool window_target_was_idle(const struct window *w)
+{
+	return (double)w->cpu_ns < IDLE_SHARE * (double)window_elapsed_ns(w);
 }
 
 uint64_t window_dropped(const struct window *w)

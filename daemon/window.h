@@ -124,6 +124,7 @@ struct window {
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
+	uint64_t setup_ns;         /* the agent's CPU time before these two began */
 	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
 				      known */
 };
@@ -159,6 +160,10 @@ double window_overhead_fraction(const struct window *w);
 
 /* Who holds the samples to the window and its budget: "bpf", or "agent". */
 const char *window_gate(const struct window *w);
+
+/* Did the target use so little CPU time that a fraction of it says nothing? What a window costs at
+ * least (a few ms for each ten seconds) is a large part of next to nothing. */
+bool window_target_was_idle(const struct window *w);
 
 /* Events that were lost between a thread and the profile: completed pairs and transitions. */
 uint64_t window_dropped(const struct window *w);

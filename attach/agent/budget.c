@@ -13,7 +13,8 @@
  * but cannot be steered by the period. */
 #define SESSION_SHARE_MAX 0.5
 
-/* A window that has spent too much goes on with this part of the budget, rather than with nothing. */
+/* A window that has spent too much goes on with this part of the budget, rather than with nothing.
+ */
 #define SAMPLING_SHARE_MIN 0.1
 
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
@@ -39,6 +40,7 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 	cost->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
 	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns;
+	cost->setup_ns = b->session_start_ns;
 	cost->period = b->period;
 }
 

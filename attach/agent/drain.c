@@ -225,6 +225,7 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 	m->n_counters = JXP__COUNTER__COUNTER_MAX;
 	m->cpu_ns = cost->cpu_ns;
 	m->overhead_ns = cost->overhead_ns;
+	m->setup_ns = cost->setup_ns;
 	m->period = cost->period;
 	return send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
 }

@@ -4,6 +4,7 @@ import re
 import time
 
 from lib import jdks, note, run, test, test_on_jdks, wait_until
+from support.attach import Jvm
 from support.profile import Daemon, Workload, report_of, succeeded
 from support.target import Snapshot, descriptors, perf_descriptors
 
@@ -18,6 +19,9 @@ FIXED_S = 0.02
 
 # Of one clock and four registers.
 DESCRIPTORS_OF_A_THREAD = 5
+
+# Of the session thread, which looks after its rings five times a second when there is nothing to do.
+IDLE_COST_S = 0.03
 
 LATE_S = 8
 LIMIT = 256
@@ -106,6 +110,18 @@ def a_thread_that_wakes_during_the_window_is_profiled():
     wait_until(lambda: "late" in names(), "the woken thread among the profiled", LATE_S + 5)
     succeeded(daemon.ctl("detach", str(target.pid)))
     report_of(client.finish())
+    target.stop()
+
+
+@test
+def the_report_of_an_idle_jvm_says_what_the_window_cost_in_seconds():
+    daemon, target = Daemon(), Jvm(jdks()[0])
+    quality = daemon.attach(target.pid, duration="5s")["quality"]
+    text = succeeded(daemon.ctl("report", "w1"))
+    note(next(line for line in text.splitlines() if line.startswith("overhead")))
+    assert quality["target_idle"] and "the JVM was idle" in text, text
+    assert 0 < quality["overhead_cpu_s"] <= IDLE_COST_S, quality
+    assert quality["overhead_cpu_s"] * 1e9 == quality["overhead_ns"], quality
     target.stop()
 
 

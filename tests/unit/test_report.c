@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "daemon/app_name.h"
 #include "daemon/intake.h"
+#include "daemon/names.h"
 #include "daemon/report.h"
 #include "proto/limits.h"
 #include "tests/unit/sample_batch.h"
@@ -69,6 +70,7 @@ static struct window *crafted_window(void)
 	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
 	sample.batch.cpu_ns = 29 * NS_PER_S;
 	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
+	sample.batch.setup_ns = 12 * NS_PER_MS;
 	sample.batch.period = 8 * NS_PER_MS;
 	intake_init(&intake, w);
 	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
@@ -292,6 +294,94 @@ static void one_node_is_nothing_to_measure(void **state)
 	window_free(w);
 }
 
+/* A window in which nothing was counted but n of one counter; all kinds and objects are reported.
+ */
+static struct window *counting_window(int counter, uint64_t n)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true},
+					   .objects = true,
+					   .object_min_size = 1024,
+					   .objects_max = 16};
+	struct window *w = window_new(1, 1, &settings);
+
+	w->counters[counter] = n;
+	/* The time of day is none of the differences that are looked for. */
+	w->start_unix_ns = NS_PER_S;
+	return w;
+}
+
+static char *counting_report(int counter, uint64_t n, Jxp__Format format)
+{
+	struct window *w = counting_window(counter, n);
+	char *text = report_of(w, format, 0);
+
+	window_free(w);
+	return text;
+}
+
+/* Every way in which a sample or a pair can be lost, and every figure that says how good a window
+ * was, is for the user to see: a new counter needs a sentence. */
+static void every_counter_is_shown_in_text_and_json(void **state)
+{
+	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON};
+	/* Also where it is shown in seconds. */
+	const uint64_t n = 123 * NS_PER_S;
+
+	(void)state;
+	for (int counter = 0; counter < JXP__COUNTER__COUNTER_MAX; counter++) {
+		for (size_t i = 0; i < 2; i++) {
+			char *without = counting_report(counter, 0, formats[i]);
+			char *with = counting_report(counter, n, formats[i]);
+			char name[COUNTER_NAME_BYTES];
+
+			name_of_counter((Jxp__Counter)counter, name);
+			if (strcmp(with, without) == 0 || !strstr(with, "123"))
+				fail_msg("counter '%s' is not in the %s report", name,
+					 i == 0 ? "text" : "JSON");
+			free(without);
+			free(with);
+		}
+	}
+}
+
+static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
+{
+	(void)state;
+	for (int loss = 0; loss < LOSS_MAX; loss++) {
+		struct window *w = counting_window(0, 0);
+		char *text, *json;
+
+		w->losses[loss] = 987654321;
+		text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+		json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+		if (!strstr(text, "987654321") || !strstr(json, "987654321"))
+			fail_msg("loss '%s' is not in the reports", name_of_loss((enum loss)loss));
+		free(text);
+		free(json);
+		window_free(w);
+	}
+}
+
+/* An idle JVM's few milliseconds against ours, as a percentage, would alarm somebody for nothing.
+ */
+static void the_overhead_in_an_idle_jvm_is_said_in_seconds(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "overhead 0.80%: 0.232 s of the JVM's 29.0 s of CPU time"));
+	free(text);
+	w->cpu_ns = 30 * NS_PER_MS;
+	w->overhead_ns = 20 * NS_PER_MS;
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(
+	    strstr(text, "overhead 0.020 s of CPU time; the JVM was idle, it used 0.010 s itself"));
+	assert_null(strstr(text, "overhead 66"));
+	free(text);
+	window_free(w);
+}
+
 /* The object of one kind of a parsed report; borrowed. */
 static json_t *kind_of(json_t *report, size_t index)
 {
@@ -455,6 +545,9 @@ int main(void)
 	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(numa_reports_are_as_agreed),
 	    cmocka_unit_test(one_node_is_nothing_to_measure),
+	    cmocka_unit_test(every_counter_is_shown_in_text_and_json),
+	    cmocka_unit_test(every_loss_of_the_daemon_is_shown_in_text_and_json),
+	    cmocka_unit_test(the_overhead_in_an_idle_jvm_is_said_in_seconds),
 	    cmocka_unit_test(fractions_are_equations_1_and_2),
 	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
 	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
