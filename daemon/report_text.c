@@ -100,6 +100,7 @@ static const struct {
      "allocations were lost because the agent's queue was full"},
     {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,
      "times a collection came before the objects of the last one were all found"},
+    {JXP__COUNTER__COUNTER_GATE_PASSED, "samples passed the gate"},
     {JXP__COUNTER__COUNTER_GATE_WINDOW_OVER, "samples were dropped because the window was over"},
     {JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
      "samples were dropped because they were more than twice what the period allows"},
