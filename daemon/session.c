@@ -252,6 +252,7 @@ static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	app_name_from_command(w->app, sizeof(w->app), hello->command);
+	w->always_pretouch = hello->always_pretouch;
 }
 
 static bool samples_anything(const struct window_settings *settings)

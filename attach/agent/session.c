@@ -46,6 +46,7 @@ static int send_hello(struct session *s)
 	hello.build = (char *)JXPERF_VERSION;
 	hello.pid = (uint32_t)getpid();
 	hello.gc = (char *)vmstructs_gc();
+	hello.always_pretouch = vmstructs_always_pretouch();
 	if (jdk)
 		hello.jdk = jdk;
 	if (name)

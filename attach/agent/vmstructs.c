@@ -182,6 +182,11 @@ const char *vmstructs_gc(void)
 	return "";
 }
 
+bool vmstructs_always_pretouch(void)
+{
+	return flag_is_set("AlwaysPreTouch");
+}
+
 /* ---------------------------------------------------------------- regions */
 
 static void add_heap(struct region_map *map)

@@ -26,6 +26,9 @@ bool vmstructs_code_cache(uint64_t *low, uint64_t *high);
 /* "G1", "Parallel", "Serial", "ZGC", "Shenandoah", "Epsilon", or "" when unknown. */
 const char *vmstructs_gc(void);
 
+/* Is the VM flag AlwaysPreTouch set? */
+bool vmstructs_always_pretouch(void);
+
 /* Fills heap and JVM ranges as far as the table tells. */
 void vmstructs_regions(struct region_map *map);
 
