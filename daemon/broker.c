@@ -330,7 +330,7 @@ static int check_request(const struct broker_request *r, struct err *err)
 
 static void serve(struct broker *b, const struct broker_request *request)
 {
-	int fds[PERF_DEBUG_REGISTERS];
+	int fds[PERF_DEBUG_REGISTERS] = {-1, -1, -1, -1};
 	struct err err = {""};
 	int r = check_request(request, &err);
 

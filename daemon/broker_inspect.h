@@ -24,8 +24,9 @@ struct broker_inspectors {
 	struct broker_inspector all[BROKER_INSPECTORS_MAX];
 };
 
-/* Starts one for pid, INSPECT_MACHINE or INSPECT_LIST, with what INSPECT_OPTION_GATE is to say. The socket on which the answer will come,
- * owned by the caller, or -errno; -EAGAIN when BROKER_INSPECTORS_MAX run. */
+/* Starts one for pid, INSPECT_MACHINE or INSPECT_LIST, with what INSPECT_OPTION_GATE is to say. The
+ * socket on which the answer will come, owned by the caller, or -errno; -EAGAIN when
+ * BROKER_INSPECTORS_MAX run. */
 int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
 			 const char *gate_reason, struct err *err);
 

@@ -193,9 +193,9 @@ static void check_gate(struct check_items *c, const char *reason)
 		check_items_add(c, "sampling gate", CHECK_OK,
 				"BPF: the kernel drops samples beyond the window and its budget");
 	else
-		check_items_add(c, "sampling gate", CHECK_WARNING,
-				"in the agent, at the cost of a signal for each sample dropped (%s)",
-				reason);
+		check_items_add(
+		    c, "sampling gate", CHECK_WARNING,
+		    "in the agent, at the cost of a signal for each sample dropped (%s)", reason);
 }
 
 /* ---------------------------------------------------------------- our own files */

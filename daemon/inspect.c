@@ -62,7 +62,8 @@ static int send_check(int fd, int pid, const char *bundle_dir, const char *gate_
 int inspect_main(int fd, int pid, const char *bundle_dir, const char *gate_reason)
 {
 	struct err err;
-	int r = pid == INSPECT_LIST ? send_list(fd, &err) : send_check(fd, pid, bundle_dir, gate_reason, &err);
+	int r = pid == INSPECT_LIST ? send_list(fd, &err)
+				    : send_check(fd, pid, bundle_dir, gate_reason, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

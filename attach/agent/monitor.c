@@ -43,6 +43,7 @@ static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 	if (fd < 0)
 		return fd;
 	t->sampling_fd[i] = fd;
+	t->period = settings.period;
 	m->fds_left--;
 	if (!gate_attach(fd))
 		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
@@ -165,10 +166,11 @@ static int open_registers(struct monitor *m, struct thread *t)
 	return r;
 }
 
-static void set_period(struct monitor *m, struct thread *t, uint64_t period)
+static void set_period(struct monitor *m, struct thread *t)
 {
+	t->period = settings.period;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
-		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], period) < 0)
+		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], t->period) < 0)
 			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
 }
 
@@ -209,7 +211,7 @@ static int give_registers(struct monitor *m, struct thread *t)
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
 	/* It may have been opened with another. */
-	set_period(m, t, settings.period);
+	set_period(m, t);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
 	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
 	return drain_announce(m->drain, t, false);
@@ -256,6 +258,14 @@ static int retire(struct monitor *m, struct thread *t)
 	return r;
 }
 
+/* For every thread that runs, in Java code or not: a tick costs the target the same anywhere, and
+ * the gate's limits follow the period. A thread that has had no tick is left alone. */
+static void follow_period(struct monitor *m, struct thread *t)
+{
+	if (t->period != settings.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
+		set_period(m, t);
+}
+
 int monitor_update(struct monitor *m)
 {
 	int r = 0;
@@ -266,9 +276,12 @@ int monitor_update(struct monitor *m)
 
 		if (!thread_is_used(t))
 			continue;
-		if (atomic_load(&t->ended))
+		if (atomic_load(&t->ended)) {
 			r = retire(m, t);
-		else if (state == THREAD_WANTED)
+			continue;
+		}
+		follow_period(m, t);
+		if (state == THREAD_WANTED)
 			r = give_registers(m, t);
 		else if (state == THREAD_READY)
 			r = drain_thread(m->drain, t);
@@ -336,13 +349,6 @@ void monitor_disarm(struct monitor *m, pid_t tid)
 			    t->register_fd[i]); /* Best effort; the flag is what counts. */
 	if (t)
 		atomic_store(&t->disarm, true);
-}
-
-void monitor_set_period(struct monitor *m, uint64_t period)
-{
-	for (unsigned i = 0; i < threads_used(); i++)
-		if (atomic_load(&thread_at(i)->state) == THREAD_READY)
-			set_period(m, thread_at(i), period);
 }
 
 void monitor_counters(const struct monitor *m, uint64_t *counters)

@@ -36,7 +36,8 @@ void monitor_refused(struct monitor *m);
 /* Finds threads whose end went unnoticed, because they ended while they were taken on. */
 void monitor_sweep(struct monitor *m);
 
-/* Opens registers for threads that asked, drains all rings, retires threads that ended. */
+/* Opens registers for threads that asked, gives threads that get ticks settings.period, drains all
+ * rings, retires threads that ended. */
 int monitor_update(struct monitor *m);
 
 /* The thread ends; called in that thread. Async with everything else. */
@@ -51,10 +52,6 @@ int monitor_finish(struct monitor *m);
 
 /* Drops what a thread's registers watch; false when the thread is not profiled. */
 void monitor_disarm(struct monitor *m, pid_t tid);
-
-/* Changes the period, in the sampler's unit, of threads that run Java code; others are given
- * settings.period when they do, so that idle threads cost nothing. */
-void monitor_set_period(struct monitor *m, uint64_t period);
 
 /* Sums the counters of the window into counters[COUNTER_MAX]. */
 void monitor_counters(const struct monitor *m, uint64_t *counters);

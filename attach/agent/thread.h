@@ -66,6 +66,7 @@ struct thread {
 	size_t memory_bytes;
 	uint64_t stack_low; /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
+	uint64_t period;  /* of its sampling events */
 	bool announced;   /* its Thread message was sent */
 	bool fd_reserved; /* one register's descriptor is kept for it, not opened yet */
 

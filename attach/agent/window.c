@@ -239,7 +239,6 @@ static int report(struct window *w)
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != settings.period) {
 		settings.period = period;
-		monitor_set_period(&w->monitor, period);
 		gate_set_period(period);
 	}
 	return drain_flush(w->drain, counters, &w->cost);

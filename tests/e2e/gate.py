@@ -69,6 +69,19 @@ def one_window_after_the_other_has_a_gate_of_its_own():
     daemon.stop()
 
 
+@test
+def a_thread_that_runs_no_compiled_code_keeps_to_the_period_too():
+    need_bpf()
+    daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore", "-Xint")
+    report = daemon.attach(jvm.pid, "--period", "1ms", "--budget", "0.2%", duration="5s")
+    quality = report["quality"]
+    # A signal costs more than 2 us everywhere, and the first 50 ticks come at the period asked for.
+    assert quality["ticks"] > 50 and report["window"]["effective_period"] > 1000000, report["window"]
+    assert quality["gate_budget_spent"] <= quality["ticks"] / 10, quality
+    jvm.stop()
+    daemon.stop()
+
+
 @test_on_jdks
 def without_permission_for_bpf_the_agent_is_the_gate(jdk):
     need_root()
