@@ -91,12 +91,6 @@ static bool is_trap_request(const struct insn *in)
 	return in->length == 5 && in->bytes[0] == 0xbe && in->bytes[4] & 0x80;
 }
 
-static bool is_access(const struct insn *in, enum access_type wanted)
-{
-	return in->has_memory && in->flow == FLOW_NEXT &&
-	       (wanted == ACCESS_LOAD ? in->memory.reads : in->memory.writes);
-}
-
 static bool found(struct exploration *e, uint64_t ip)
 {
 	if (e->access != 0 && e->access != ip)
@@ -118,7 +112,7 @@ static bool explore_block(struct exploration *e, unsigned block)
 			return true;
 		if (++e->insns > INSNS_MAX || !inside(&e->blob, ip) || !search_fetch(ip, &in))
 			return false;
-		if (is_access(&in, e->wanted))
+		if (search_is_access(&in, e->wanted))
 			return found(e, ip);
 		trap_request |= is_trap_request(&in);
 		switch (in.flow) {
@@ -230,7 +224,7 @@ static bool join_of(const struct code_blob *blob, const struct insn *branch,
 
 	for (; ip < farthest; ip += in.length) {
 		if (--*insns == 0 || !inside(blob, ip) || !search_fetch(ip, &in) ||
-		    is_access(&in, wanted))
+		    search_is_access(&in, wanted))
 			return false;
 		if (in.flow == FLOW_NEXT)
 			continue;
@@ -254,7 +248,7 @@ static uint64_t inevitable_stop(const struct code_blob *blob, uint64_t ip, enum 
 	uint64_t join;
 
 	while (--insns > 0 && inside(blob, ip) && search_fetch(ip, &in)) {
-		if (is_access(&in, wanted))
+		if (search_is_access(&in, wanted))
 			break;
 		if (in.flow == FLOW_NEXT)
 			ip += in.length;

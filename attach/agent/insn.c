@@ -64,6 +64,16 @@ static bool is_compare_and_swap(const ZydisDecodedInstruction *in)
 	       in->mnemonic == ZYDIS_MNEMONIC_CMPXCHG16B;
 }
 
+/* The mask register, 1 to 7, or 0: k0 stands for no mask. */
+static unsigned opmask_of(const ZydisDecodedInstruction *in)
+{
+	ZydisRegister reg = in->avx.mask.reg;
+
+	return reg >= ZYDIS_REGISTER_K1 && reg <= ZYDIS_REGISTER_K7
+		   ? (unsigned)(reg - ZYDIS_REGISTER_K0)
+		   : 0;
+}
+
 /* Moves that leave what they loaded in the low bytes of a general purpose register. */
 static int loaded_register(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
 {
@@ -126,16 +136,61 @@ static bool is_plain_vector_move(const ZydisDecodedInstruction *in)
 	}
 }
 
-static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
-				const ZydisDecodedOperand *op)
+/* vmaskmov and vpmaskmov: the mask is the second operand. */
+static bool is_masked_move(const ZydisDecodedInstruction *in)
 {
-	struct insn_memory *m = &out->memory;
-	bool conditional =
-	    op->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE);
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ:
+		return true;
+	default:
+		return false;
+	}
+}
 
+static void take_mask(struct insn_memory *m, const ZydisDecodedInstruction *in,
+		      const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
+{
+	m->opmask = (uint8_t)opmask_of(in);
+	m->mask_vector = -1;
+	m->lane_bytes = (uint8_t)(op->element_size / 8);
+	if (!is_masked_move(in))
+		return;
+	m->mask_vector = (int8_t)ZydisRegisterGetId(ops[1].reg.value);
+	m->mask_overwritten =
+	    ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].reg.value == ops[1].reg.value;
+}
+
+/* Can the bytes that the operand names be told? Masks only of moves: what of its memory operand a
+ * masked shuffle or compress touches is another matter. */
+static bool can_be_evaluated(const struct insn *out, const ZydisDecodedInstruction *in,
+			     const ZydisDecodedOperand *op)
+{
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.segment == ZYDIS_REGISTER_FS ||
 	    op->mem.segment == ZYDIS_REGISTER_GS || out->has_memory || op->size == 0 ||
-	    op->size / 8 > 64 || (conditional && !is_compare_and_swap(in))) {
+	    op->size / 8 > 64)
+		return false;
+	if (opmask_of(in))
+		return is_plain_vector_move(in) && op->element_size >= 8;
+	return !(op->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE)) ||
+	       is_compare_and_swap(in) || is_masked_move(in);
+}
+
+static void take_access(struct insn *out, const ZydisDecodedOperand *op)
+{
+	out->loads |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+	out->stores |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+}
+
+static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
+				const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
+{
+	struct insn_memory *m = &out->memory;
+
+	take_access(out, op);
+	if (!can_be_evaluated(out, in, op)) {
 		out->unsupported = true;
 		out->has_memory = false;
 		return;
@@ -155,9 +210,27 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 	m->size = (uint16_t)(op->size / 8);
 	m->reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
 	m->writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	take_mask(m, in, ops, op);
 	m->untyped = is_plain_vector_move(in);
 	m->element = m->untyped ? ELEMENT_INTEGER : element_of(op);
 	out->has_memory = m->reads || m->writes;
+}
+
+static bool compares_strings(const ZydisDecodedInstruction *in)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_CMPSB:
+	case ZYDIS_MNEMONIC_CMPSW:
+	case ZYDIS_MNEMONIC_CMPSD:
+	case ZYDIS_MNEMONIC_CMPSQ:
+	case ZYDIS_MNEMONIC_SCASB:
+	case ZYDIS_MNEMONIC_SCASW:
+	case ZYDIS_MNEMONIC_SCASD:
+	case ZYDIS_MNEMONIC_SCASQ:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool is_string(ZydisInstructionCategory category)
@@ -172,11 +245,16 @@ static void take_hidden_operand(struct insn *out, const ZydisDecodedInstruction 
 		return;
 	if (is_string(in->meta.category)) {
 		out->string = true;
+		out->string_source |= op->mem.base == ZYDIS_REGISTER_RSI;
+		take_access(out, op);
 		out->string_size = (uint16_t)(op->size / 8);
 		out->string_reads |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
 		out->string_writes |= (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
 	} else if (op->mem.base == ZYDIS_REGISTER_RSP) {
 		out->stack_delta = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? -8 : 8;
+	} else if (op->mem.base == ZYDIS_REGISTER_RDI) {
+		take_access(out, op); /* maskmovdqu */
+		out->unsupported = true;
 	}
 }
 
@@ -201,8 +279,9 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 		    is_string(in->meta.category))
 			take_hidden_operand(out, in, op);
 		else
-			take_memory_operand(out, in, op);
+			take_memory_operand(out, in, ops, op);
 	}
+	out->string_compares = out->string && compares_strings(in);
 	out->repeats = out->string &&
 		       (in->attributes &
 			(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
@@ -264,8 +343,11 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
 		return false;
-	*out = (struct insn){
-	    .ip = ip, .length = in.length, .target_register = -1, .mnemonic = in.mnemonic};
+	*out = (struct insn){.ip = ip,
+			     .length = in.length,
+			     .target_register = -1,
+			     .mnemonic = in.mnemonic,
+			     .memory = {.mask_vector = -1}};
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);

@@ -46,18 +46,30 @@ struct insn_memory {
 	bool writes;
 	enum insn_element element;
 	bool untyped; /* a plain vector move: element says nothing (element.h) */
+	/* A masked access touches only lanes whose bit is set in opmask, or whose highest bit is
+	 * set in mask_vector (extent.h). */
+	uint8_t opmask;        /* k1 to k7, or 0 */
+	int8_t mask_vector;    /* ymm0 to ymm15, or -1 */
+	uint8_t lane_bytes;    /* of a masked access */
+	bool mask_overwritten; /* by the instruction itself */
 };
 
 struct insn {
 	uint64_t ip;
 	uint8_t length;
 	uint8_t bytes[INSN_MAX_BYTES];
-	bool has_memory;    /* memory is valid: one explicit operand that can be evaluated */
-	bool repeats;       /* rep-prefixed string instruction: traps with ip still on itself */
-	bool string;        /* movs, stos, lods, ...: operands are [rsi] and/or [rdi] */
-	bool string_reads;  /* ... reads [rsi] (or [rdi] for scas) */
-	bool string_writes; /* ... writes [rdi] */
-	bool unsupported; /* touches memory in a way that is not evaluated (gather, fs:, masked) */
+	bool has_memory; /* memory is valid: one explicit operand that can be evaluated */
+	bool repeats;    /* rep-prefixed string instruction: traps with ip still on itself */
+	/* It accesses memory, other than by implicit stack traffic, in one of the ways below. */
+	bool loads;
+	bool stores;
+	bool string;          /* movs, stos, lods, ...: operands are [rsi] and/or [rdi] */
+	bool string_source;   /* ... one of them is [rsi] */
+	bool string_compares; /* ... cmps, scas: repeated until a comparison ends it */
+	bool string_reads;    /* ... reads [rsi] (or [rdi] for scas) */
+	bool string_writes;   /* ... writes [rdi] */
+	bool unsupported;     /* touches memory in a way that is not evaluated: gather, scatter,
+			       * compress, masked arithmetic, fs: and gs:, more than 64 bytes */
 	int8_t
 	    stack_delta; /* implicit stack traffic: -8 push-like (store), +8 pop-like (load), 0 */
 	uint16_t string_size; /* bytes of one string element */
@@ -91,6 +103,11 @@ bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *know
 
 /* The instruction has run and left these registers: did it store? */
 bool insn_stored(const struct insn *insn, const gregset_t regs);
+
+static inline bool insn_is_masked(const struct insn *insn)
+{
+	return insn->memory.opmask || insn->memory.mask_vector >= 0;
+}
 
 /* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does
  * not depend on where the code lies. Not for handlers (slow). */

@@ -8,6 +8,9 @@
  * land, and what follows it at once would be sampled out of proportion. */
 #define SKIP_CHOICES 4u
 
+/* Masked accesses without an active lane, and repeated ones with nothing left to do, in a row. */
+#define NOTHING_MAX 8u
+
 static void search_failed(struct thread *t, unsigned reg)
 {
 	thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
@@ -37,28 +40,58 @@ static void hop(struct thread *t, unsigned reg, uint64_t ip)
 		search_failed(t, reg);
 }
 
-static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_t *uc)
+/* The access at the point of execution is reached. False when it turns out to be none. */
+static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample *s,
+		    const ucontext_t *uc)
 {
-	const greg_t *regs = uc->uc_mcontext.gregs;
-	struct sample s = {0};
-	uint64_t stop_ip;
-
-	switch (search_walk((uint64_t)regs[REG_RIP], regs, watchpoint_access(kind),
-			    &t->watchpoints[reg].skip, &s.insn, &stop_ip)) {
-	case SEARCH_HERE:
-		s.address = insn_effective_address(&s.insn, regs);
-		s.size = s.insn.memory.size;
-		watchpoint_arm(t, reg, kind, &s, uc);
-		break;
-	case SEARCH_BREAK:
-		/* Where the branches do not matter, there is no need to stop at them. */
-		(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
-		hop(t, reg, stop_ip);
-		break;
-	case SEARCH_FAILED:
-		search_failed(t, reg);
+	switch (extent_of_next(&s->insn, uc, watchpoint_access(kind), &t->random, &s->extent)) {
+	case EXTENT_KNOWN:
+		watchpoint_arm(t, reg, kind, s, uc);
+		return true;
+	case EXTENT_UNKNOWN:
+		thread_count(t, JXP__COUNTER__COUNTER_UNSUPPORTED, 1);
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+		return true;
+	case EXTENT_NOTHING:
 		break;
 	}
+	return false;
+}
+
+/* From ip on, with registers that are exact there. */
+static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t ip,
+			const ucontext_t *uc)
+{
+	const greg_t *regs = uc->uc_mcontext.gregs;
+
+	for (unsigned i = 0; i < NOTHING_MAX; i++) {
+		struct sample s = {0};
+		uint64_t stop_ip;
+
+		switch (search_walk(ip, regs, watchpoint_access(kind), &t->watchpoints[reg].skip,
+				    &s.insn, &stop_ip)) {
+		case SEARCH_HERE:
+			if (reached(t, reg, kind, &s, uc))
+				return;
+			/* It accesses nothing and changes no register that the search uses. */
+			ip = s.insn.ip + s.insn.length;
+			break;
+		case SEARCH_BREAK:
+			/* Where the branches do not matter, there is no need to stop at them. */
+			(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
+			hop(t, reg, stop_ip);
+			return;
+		case SEARCH_FAILED:
+			search_failed(t, reg);
+			return;
+		}
+	}
+	search_failed(t, reg);
+}
+
+static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_t *uc)
+{
+	search_from(t, reg, kind, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], uc);
 }
 
 /* A search that the next tick overtakes has its register given back: it looks for an access after a

@@ -66,20 +66,19 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 
 /* Decodes the sampled access. False when it is none that can be watched: no explicit memory
  * operand, no address, a load whose value its own instruction has overwritten since, or a
- * compare-and-swap that may have failed to store: the flags it left are gone. */
+ * compare-and-swap that may have failed to store or a masked move: flags and mask are gone. */
 static bool decode(const struct hardware_sample *h, struct sample *out)
 {
 	const struct insn_memory *m = &out->insn.memory;
 
 	if (h->access == ACCESS_NEITHER || !h->record.exact || !h->record.address ||
 	    !search_fetch(h->record.ip, &out->insn) || !out->insn.has_memory ||
-	    out->insn.flow != FLOW_NEXT)
+	    out->insn.flow != FLOW_NEXT || insn_is_masked(&out->insn))
 		return false;
 	if (h->access == ACCESS_LOAD ? !m->reads || m->writes
 				     : !m->writes || out->insn.compares_and_swaps)
 		return false;
-	out->address = h->record.address;
-	out->size = m->size;
+	out->extent = extent_whole(h->record.address, m->size);
 	out->executed = true;
 	return true;
 }

@@ -28,13 +28,6 @@ bool search_fetch(uint64_t ip, struct insn *out)
 	return available > 0 && insn_decode(copy, available, ip, out);
 }
 
-static bool is_wanted(const struct insn *in, enum access_type wanted)
-{
-	if (!in->has_memory || in->flow != FLOW_NEXT)
-		return false;
-	return wanted == ACCESS_LOAD ? in->memory.reads : in->memory.writes;
-}
-
 bool search_is_java_code(uint64_t ip)
 {
 	struct code_blob blob;
@@ -136,7 +129,7 @@ enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_ty
 
 		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
 			return SEARCH_FAILED;
-		if (is_wanted(&in, wanted)) {
+		if (search_is_access(&in, wanted)) {
 			stop = *skip == 0;
 			*skip -= stop ? 0 : 1;
 		}

@@ -7,8 +7,8 @@
  * the caller puts an execution breakpoint on the undecided instruction and walks again from there
  * with real registers. No branch is ever guessed.
  *
- * An access is a load or store through an explicit memory operand of 1 to 64 bytes in compiled Java
- * code or a stub. Async-signal-safe; no state.
+ * An access is a load or store through an explicit memory operand, or by a string instruction, in
+ * compiled Java code or a stub. Async-signal-safe; no state.
  */
 #ifndef JXPERF_AGENT_SEARCH_H
 #define JXPERF_AGENT_SEARCH_H
@@ -38,6 +38,13 @@ enum search_result {
  * SEARCH_HERE, *stop_ip for SEARCH_BREAK. */
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
 			       unsigned *skip, struct insn *found, uint64_t *stop_ip);
+
+/* Does the instruction make an access of the type? Of a masked or repeated one only the registers
+ * tell (extent.h). */
+static inline bool search_is_access(const struct insn *in, enum access_type type)
+{
+	return in->flow == FLOW_NEXT && (type == ACCESS_LOAD ? in->loads : in->stores);
+}
 
 /* Is there compiled Java code or a stub that works for it (array copies and fills) at ip? */
 bool search_is_java_code(uint64_t ip);

@@ -45,12 +45,25 @@ static bool is_evaluable(const struct insn *in)
 	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
 }
 
+unsigned trap_shared(const struct extent *extent, uint64_t watched, unsigned length)
+{
+	unsigned shared = 0;
+
+	for (unsigned i = 0; i < length; i++) {
+		uint64_t at = watched + i - extent->address;
+
+		if (at < extent->size && extent->active >> at & 1)
+			shared |= 1u << i;
+	}
+	return shared;
+}
+
 /* Could this instruction, which has run already, have accessed the watched bytes? Without trust,
  * only one whose operand still tells its address. */
-static bool explains(const struct insn *in, const gregset_t regs, uint64_t watched, unsigned length,
+static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watched, unsigned length,
 		     bool trusted, struct trap_access *out)
 {
-	const struct insn_memory *m = &in->memory;
+	const greg_t *regs = uc->uc_mcontext.gregs;
 	uint64_t address;
 
 	if (!in->has_memory)
@@ -59,14 +72,10 @@ static bool explains(const struct insn *in, const gregset_t regs, uint64_t watch
 		address = insn_effective_address(in, regs);
 	else if (!trusted || !loaded_from(in, regs, watched, length, &address))
 		return false;
-	if (!overlaps(address, m->size, watched, length))
-		return false;
-	*out = (struct trap_access){.insn = *in,
-				    .reads = m->reads,
-				    .writes = insn_stored(in, regs),
-				    .address = address,
-				    .size = m->size};
-	return true;
+	*out = (struct trap_access){
+	    .insn = *in, .reads = in->memory.reads, .writes = insn_stored(in, regs)};
+	return extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_KNOWN &&
+	       trap_shared(&out->extent, watched, length);
 }
 
 /* The element of a string operation that is at position now which covers the watched bytes: the
@@ -109,20 +118,20 @@ static bool explains_string(const struct insn *in, const gregset_t regs, uint64_
 	*out = (struct trap_access){.insn = *in,
 				    .reads = reads,
 				    .writes = writes,
-				    .address = address,
-				    .size = (uint32_t)size};
+				    .extent = extent_whole(address, (uint32_t)size)};
 	return true;
 }
 
-static bool accept(unsigned insn_bytes, const gregset_t regs, uint64_t watched, unsigned length,
+static bool accept(unsigned insn_bytes, const ucontext_t *uc, uint64_t watched, unsigned length,
 		   bool trusted, struct trap_access *out)
 {
+	const greg_t *regs = uc->uc_mcontext.gregs;
 	uint64_t after = (uint64_t)regs[REG_RIP];
 	struct insn in;
 
 	if (!search_fetch(after - insn_bytes, &in) || in.length != insn_bytes)
 		return false;
-	return explains(&in, regs, watched, length, trusted, out) ||
+	return explains(&in, uc, watched, length, trusted, out) ||
 	       explains_string(&in, regs, watched, length, out);
 }
 
@@ -137,13 +146,14 @@ static bool implicit_stack(const gregset_t regs, uint64_t watched, unsigned leng
 	if (!stored && !loaded)
 		return false;
 	*out = (struct trap_access){
-	    .reads = !stored, .writes = stored, .address = stored ? rsp : rsp - 8, .size = 8};
+	    .reads = !stored, .writes = stored, .extent = extent_whole(stored ? rsp : rsp - 8, 8)};
 	out->insn.ip = (uint64_t)regs[REG_RIP];
 	return true;
 }
 
-bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out)
+bool trap_decode(const ucontext_t *uc, uint64_t watched, unsigned length, struct trap_access *out)
 {
+	const greg_t *regs = uc->uc_mcontext.gregs;
 	uint64_t after = (uint64_t)regs[REG_RIP];
 	struct code_blob blob;
 	unsigned known = 0;
@@ -154,11 +164,11 @@ bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct
 		return true;
 	if (codemap_find(after - 1, &blob))
 		known = boundaries_length(&blob, after);
-	if (known && accept(known, regs, watched, length, true, out))
+	if (known && accept(known, uc, watched, length, true, out))
 		return true;
 	if (!known)
 		for (unsigned n = 1; n <= INSN_MAX_BYTES; n++)
-			if (accept(n, regs, watched, length, false, out))
+			if (accept(n, uc, watched, length, false, out))
 				return true;
 	return implicit_stack(regs, watched, length, out);
 }

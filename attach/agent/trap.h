@@ -20,17 +20,20 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "attach/agent/extent.h"
 #include "attach/agent/insn.h"
 
 struct trap_access {
 	struct insn insn; /* insn.ip is the trapping instruction */
 	bool reads;       /* it loads the watched bytes (before it stores, if it does both) */
 	bool writes;
-	uint64_t address; /* and size: exact */
-	uint32_t size;
+	struct extent extent;
 };
 
-/* registers are those of the trap's context. False when no instruction explains the trap. */
-bool trap_decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out);
+/* uc is the trap's context. False when no instruction explains the trap. */
+bool trap_decode(const ucontext_t *uc, uint64_t watched, unsigned length, struct trap_access *out);
+
+/* Which of the length bytes at watched an access touches: bit i is watched + i. */
+unsigned trap_shared(const struct extent *extent, uint64_t watched, unsigned length);
 
 #endif

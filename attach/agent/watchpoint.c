@@ -125,20 +125,27 @@ void watchpoint_expire(struct thread *t)
 	}
 }
 
-unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start)
+unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t *start)
 {
-	uint64_t byte = address + offset;
+	uint64_t byte = extent->address + offset;
 
 	for (unsigned length = 8; length > 1; length /= 2) {
-		uint64_t block = byte & ~(uint64_t)(length - 1);
-
-		if (block >= address && block + length <= address + size) {
-			*start = block;
+		*start = byte & ~(uint64_t)(length - 1);
+		if (trap_shared(extent, *start, length) == (1u << length) - 1)
 			return length;
-		}
 	}
 	*start = byte;
 	return 1;
+}
+
+/* The offset of an accessed byte, chosen at random. */
+static uint32_t random_offset(const struct extent *extent, struct random *random)
+{
+	uint64_t active = extent->active;
+
+	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(active)); n > 0; n--)
+		active &= active - 1;
+	return (uint32_t)__builtin_ctzll(active);
 }
 
 unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random)
@@ -150,7 +157,8 @@ unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, str
  * (SafepointMechanism). */
 static bool is_safepoint_poll(const struct sample *s)
 {
-	return s->insn.tests_memory && s->size == 4 && s->address % POLLING_PAGE_BYTES == 0;
+	return s->insn.tests_memory && s->extent.size == 4 &&
+	       s->extent.address % POLLING_PAGE_BYTES == 0;
 }
 
 /* Whose memory the access touches. Some things only the instruction tells: stores below the stack
@@ -160,12 +168,12 @@ static int region_of(const struct thread *t, const struct sample *s, const gregs
 {
 	int region;
 
-	if (s->address >= t->stack_low && s->address < t->stack_high)
-		return s->address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
-							    : JXP__REGION__REGION_STACK;
-	if (s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
+	if (s->extent.address >= t->stack_low && s->extent.address < t->stack_high)
+		return s->extent.address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
+								   : JXP__REGION__REGION_STACK;
+	if (s->insn.has_memory && s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
 		return JXP__REGION__REGION_JVM;
-	region = region_find(&settings.regions, s->address);
+	region = region_find(&settings.regions, s->extent.address);
 	if (region == JXP__REGION__REGION_OTHER && is_safepoint_poll(s))
 		return JXP__REGION__REGION_JVM;
 	return region;
@@ -226,24 +234,25 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t start;
 
-	if (s->address < LOWEST_ADDRESS || s->size == 0) {
+	if (s->extent.address < LOWEST_ADDRESS || !s->extent.active) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return false;
 	}
-	if (overlaps_armed(t, reg, s->address, s->size)) {
+	if (overlaps_armed(t, reg, s->extent.address, s->extent.size)) {
 		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
 		return false;
 	}
 	if (!capture(t, uc, s->insn.ip, &w->context))
 		return false;
 	w->kind = kind;
-	w->length = (uint8_t)watchpoint_part(s->address, s->size, random_below(&t->random, s->size),
-					     &start);
-	w->width = (uint8_t)s->size;
+	w->length =
+	    (uint8_t)watchpoint_part(&s->extent, random_offset(&s->extent, &t->random), &start);
+	w->width = (uint8_t)s->extent.width;
 	w->address = start;
 	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
 	w->element = element_of_access(&s->insn);
 	w->after = s->insn.ip + s->insn.length;
+	w->again = s->insn.repeats ? s->insn.ip : w->after;
 	w->ignored = 0;
 	w->value_taken = false;
 	w->swaps = s->insn.compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
@@ -288,6 +297,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 
 	if (w->swaps && !((uint64_t)uc->uc_mcontext.gregs[REG_EFL] & INSN_FLAG_ZERO)) {
 		/* What was to be stored was not. */
@@ -295,7 +305,7 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 		free_register(t, reg);
 		return;
 	}
-	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
+	if ((ip != w->after && ip != w->again) ||
 	    !safe_read(w->address, w->last_value, w->length)) {
 		/* Not the access that was predicted, or its memory is gone already. */
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
@@ -308,41 +318,36 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	mark_armed(t, reg);
 }
 
-/* Bytes that the second access shares with the watched ones, as a range inside the watchpoint.
- * There are some: trap_decode explains nothing else. */
-static unsigned shared_bytes(const struct watchpoint *w, const struct trap_access *a,
-			     unsigned *offset)
+/* Are the shared bytes (bits of a set) of two values the same? Each run of them by itself: the
+ * lanes between belong to nobody. */
+static bool same_bytes(const uint8_t *first, const uint8_t *second, unsigned shared,
+		       enum insn_element element)
 {
-	uint64_t low = w->address, high = w->address + w->length;
+	while (shared) {
+		unsigned from = (unsigned)__builtin_ctz(shared);
+		unsigned bytes = (unsigned)__builtin_ctz(~(shared >> from));
 
-	if (a->address > low)
-		low = a->address;
-	if (a->address + a->size < high)
-		high = a->address + a->size;
-	*offset = (unsigned)(low - w->address);
-	return (unsigned)(high - low);
+		if (!value_same(first + from, second + from, bytes, element))
+			return false;
+		shared &= ~(((1u << bytes) - 1) << from);
+	}
+	return true;
 }
 
 static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
-			unsigned offset, unsigned bytes)
+			unsigned shared)
 {
+	enum insn_element element = w->element;
 	const uint8_t *second = now;
-	enum insn_element element;
 
-	switch (w->kind) {
-	case JXP__KIND__KIND_DEAD_STORE:
+	if (w->kind == JXP__KIND__KIND_DEAD_STORE)
 		return a->writes && !a->reads;
-	case JXP__KIND__KIND_SILENT_LOAD:
-		/* A read-modify-write loaded what was there before it. */
-		if (a->writes)
-			second = w->last_value;
-		/* fall through */
-	default:
-		element = w->element;
-		if (element == ELEMENT_INTEGER)
-			element = element_of_access(&a->insn);
-		return value_same(w->value + offset, second + offset, bytes, element);
-	}
+	/* A read-modify-write loaded what was there before it. */
+	if (w->kind == JXP__KIND__KIND_SILENT_LOAD && a->writes)
+		second = w->last_value;
+	if (element == ELEMENT_INTEGER)
+		element = element_of_access(&a->insn);
+	return same_bytes(w->value, second, shared, element);
 }
 
 /* bytes times weight, rounded up or down at random, right on average. */
@@ -357,7 +362,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 			  const struct trap_access *a, const uint8_t *now)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
-	unsigned offset, shared = shared_bytes(w, a, &offset);
+	unsigned shared = trap_shared(&a->extent, w->address, w->length);
 	struct record r;
 
 	fill_record(&r, w, reg, RECORD_TRAPPED);
@@ -370,9 +375,10 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 		r.trap_context = 0;
 		r.jvm_access = true;
 	}
-	r.checked_bytes = weighted(watchpoint_weight(shared, w->length, w->width, &t->random),
+	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
+						     w->length, w->width, &t->random),
 				   reservoir_weight(&t->reservoir, reg), &t->random);
-	r.wasteful = is_wasteful(w, a, now, offset, shared);
+	r.wasteful = is_wasteful(w, a, now, shared);
 	code_bytes_of(&r.trap_code, &a->insn);
 	free_register(t, reg);
 	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
@@ -410,7 +416,7 @@ static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	uint8_t now[8] = {0};
 
 	if (!safe_read(w->address, now, w->length) ||
-	    !trap_decode(uc->uc_mcontext.gregs, w->address, w->length, &access)) {
+	    !trap_decode(uc, w->address, w->length, &access)) {
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;

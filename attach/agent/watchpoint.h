@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "attach/agent/extent.h"
 #include "attach/agent/insn.h"
 #include "attach/agent/random.h"
 #include "attach/agent/record.h"
@@ -47,7 +48,10 @@ struct watchpoint {
 	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
 	enum insn_element element;
 	uint64_t address;
-	uint64_t after; /* instruction pointer behind the sampled access */
+	/* Instruction pointers at which the sampled access itself traps: behind it; of a repeated
+	 * string instruction also on it. */
+	uint64_t after;
+	uint64_t again;
 	uint32_t context;
 	struct code_bytes code;
 	uint8_t value[8];      /* V1 */
@@ -60,8 +64,7 @@ struct watchpoint {
 /* A sampled access, whichever sampler found it. */
 struct sample {
 	struct insn insn;
-	uint64_t address; /* effective */
-	uint32_t size;
+	struct extent extent;
 	bool executed; /* the access has run already (hardware samplers); otherwise it is next */
 };
 
@@ -89,9 +92,9 @@ void watchpoint_drop_all(struct thread *t, enum record_type why);
  * no event of the thread is open and no handler of it runs. */
 void watchpoint_expire(struct thread *t);
 
-/* The aligned power-of-two block inside [address, address + size) that holds the byte at offset:
+/* The aligned power-of-two block, of accessed bytes only, that holds the accessed byte at offset:
  * what a debug register can watch of an access of any width. Returns its length, at most 8. */
-unsigned watchpoint_part(uint64_t address, uint32_t size, uint32_t offset, uint64_t *start);
+unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t *start);
 
 /* The bytes of an access of width bytes that a pair stands for whose second access touched shared
  * of the length bytes that were watched: shared * width / length, so that the parts of wide

@@ -25,6 +25,7 @@
 #include "attach/agent/signals.h"
 #include "attach/agent/thread.h"
 #include "attach/agent/vmstructs.h"
+#include "attach/agent/xstate.h"
 #include "common/clock.h"
 #include "common/proc.h"
 #include "proto/limits.h"
@@ -164,6 +165,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	method_set_clear();
 	ahead_cache_clear();
 	debug_info_clear();
+	xstate_init();
 	element_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
 	if (!w->drain)

@@ -9,6 +9,14 @@
 #include "attach/agent/trap.h"
 #include "tests/unit/agent/code.h"
 
+static bool decode(const gregset_t regs, uint64_t watched, unsigned length, struct trap_access *out)
+{
+	ucontext_t uc = {0};
+
+	memcpy(uc.uc_mcontext.gregs, regs, sizeof(gregset_t));
+	return trap_decode(&uc, watched, length, out);
+}
+
 static void the_instruction_before_is_found_from_the_method_start(void **state)
 {
 	/* mov [rbx], ecx behind a prefix that backward decoding could take for part of it */
@@ -20,11 +28,11 @@ static void the_instruction_before_is_found_from_the_method_start(void **state)
 	for (int again = 0; again < 2; again++) { /* the second time from the map */
 		if (again)
 			boundaries_make();
-		assert_true(trap_decode(regs, 0x5000, 4, &a));
+		assert_true(decode(regs, 0x5000, 4, &a));
 		assert_int_equal(a.insn.ip, start + 5);
 		assert_true(a.writes && !a.reads);
-		assert_int_equal(a.address, 0x5000);
-		assert_int_equal(a.size, 4);
+		assert_int_equal(a.extent.address, 0x5000);
+		assert_int_equal(a.extent.size, 4);
 	}
 }
 
@@ -36,14 +44,14 @@ static void an_overwritten_operand_is_told_by_the_value_it_left(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	assert_true(decode(regs, (uintptr_t)watched, 8, &a));
 	assert_true(a.reads && !a.writes);
-	assert_int_equal(a.address, (uintptr_t)watched);
-	assert_int_equal(a.size, 8);
-	assert_true(trap_decode(regs, (uintptr_t)watched + 4, 4, &a)); /* a part of it */
-	assert_int_equal(a.address, (uintptr_t)watched);
+	assert_int_equal(a.extent.address, (uintptr_t)watched);
+	assert_int_equal(a.extent.size, 8);
+	assert_true(decode(regs, (uintptr_t)watched + 4, 4, &a)); /* a part of it */
+	assert_int_equal(a.extent.address, (uintptr_t)watched);
 	regs[REG_RAX] = 7;
-	assert_false(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	assert_false(decode(regs, (uintptr_t)watched, 8, &a));
 }
 
 static void an_overwritten_operand_that_leaves_a_choice_explains_nothing(void **state)
@@ -54,10 +62,10 @@ static void an_overwritten_operand_that_leaves_a_choice_explains_nothing(void **
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, (uintptr_t)watched, 8, &a));
-	assert_int_equal(a.address, (uintptr_t)&watched[1]);
+	assert_true(decode(regs, (uintptr_t)watched, 8, &a));
+	assert_int_equal(a.extent.address, (uintptr_t)&watched[1]);
 	watched[0] = 6;
-	assert_false(trap_decode(regs, (uintptr_t)watched, 8, &a));
+	assert_false(decode(regs, (uintptr_t)watched, 8, &a));
 	watched[0] = 5;
 }
 
@@ -69,7 +77,7 @@ static void an_overwritten_operand_of_arithmetic_explains_nothing(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_false(trap_decode(regs, (uintptr_t)&watched, 8, &a));
+	assert_false(decode(regs, (uintptr_t)&watched, 8, &a));
 }
 
 static void an_access_elsewhere_does_not_explain_the_trap(void **state)
@@ -79,7 +87,7 @@ static void an_access_elsewhere_does_not_explain_the_trap(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_false(trap_decode(regs, 0x5000, 4, &a));
+	assert_false(decode(regs, 0x5000, 4, &a));
 }
 
 static void a_read_modify_write_is_both(void **state)
@@ -89,7 +97,7 @@ static void a_read_modify_write_is_both(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(decode(regs, 0x5000, 4, &a));
 	assert_true(a.reads && a.writes);
 }
 
@@ -100,10 +108,10 @@ static void a_swap_that_failed_is_a_load(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(decode(regs, 0x5000, 4, &a));
 	assert_true(a.reads && !a.writes);
 	regs[REG_EFL] = INSN_FLAG_ZERO;
-	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(decode(regs, 0x5000, 4, &a));
 	assert_true(a.reads && a.writes);
 }
 
@@ -114,9 +122,9 @@ static void a_wide_swap_is_one_too(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5008, 8, &a));
+	assert_true(decode(regs, 0x5008, 8, &a));
 	assert_true(a.reads && !a.writes);
-	assert_int_equal(a.size, 16);
+	assert_int_equal(a.extent.size, 16);
 }
 
 static void of_a_string_operation_the_element_that_trapped_is_told(void **state)
@@ -126,13 +134,13 @@ static void of_a_string_operation_the_element_that_trapped_is_told(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
-	assert_int_equal(a.address, 0x5000);
-	assert_int_equal(a.size, 1);
+	assert_true(decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.extent.address, 0x5000);
+	assert_int_equal(a.extent.size, 1);
 	regs[REG_RDI] = 0x4fff; /* downwards, behind 0x5000 */
 	regs[REG_EFL] = 0x400;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
-	assert_int_equal(a.address, 0x5000);
+	assert_true(decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.extent.address, 0x5000);
 }
 
 static void a_run_of_string_elements_explains_no_part_of_them(void **state)
@@ -144,11 +152,11 @@ static void a_run_of_string_elements_explains_no_part_of_them(void **state)
 
 	(void)state;
 	/* The run may have begun in the middle of the watched bytes. */
-	assert_false(trap_decode(regs, 0x5000, 8, &a));
+	assert_false(decode(regs, 0x5000, 8, &a));
 	regs[REG_RIP] = (greg_t)words;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
-	assert_int_equal(a.address, 0x5000);
-	assert_int_equal(a.size, 8);
+	assert_true(decode(regs, 0x5000, 8, &a));
+	assert_int_equal(a.extent.address, 0x5000);
+	assert_int_equal(a.extent.size, 8);
 }
 
 static void a_repeated_store_traps_on_itself(void **state)
@@ -158,7 +166,7 @@ static void a_repeated_store_traps_on_itself(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_true(decode(regs, 0x5000, 8, &a));
 	assert_int_equal(a.insn.ip, start);
 	assert_true(a.writes && !a.reads);
 }
@@ -170,7 +178,7 @@ static void the_last_iteration_of_a_repeated_store_is_behind_it(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 8, &a));
+	assert_true(decode(regs, 0x5000, 8, &a));
 	assert_int_equal(a.insn.ip, start);
 	assert_true(a.writes);
 }
@@ -183,9 +191,9 @@ static void a_repeated_move_loads_one_side_and_stores_the_other(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 1, &a));
+	assert_true(decode(regs, 0x5000, 1, &a));
 	assert_true(a.reads && !a.writes);
-	assert_true(trap_decode(regs, 0x8000, 1, &a));
+	assert_true(decode(regs, 0x8000, 1, &a));
 	assert_true(a.writes && !a.reads);
 }
 
@@ -196,7 +204,7 @@ static void a_call_stored_its_return_address(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x7000, 8, &a));
+	assert_true(decode(regs, 0x7000, 8, &a));
 	assert_true(a.writes && !a.reads);
 }
 
@@ -207,7 +215,7 @@ static void a_return_loaded_it(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x7000, 8, &a));
+	assert_true(decode(regs, 0x7000, 8, &a));
 	assert_true(a.reads && !a.writes);
 }
 
@@ -221,10 +229,10 @@ static void native_code_is_decoded_backward_and_checked(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_true(trap_decode(regs, 0x5000, 4, &a));
+	assert_true(decode(regs, 0x5000, 4, &a));
 	assert_int_equal(a.insn.ip, (uintptr_t)native + 3);
 	regs[REG_RBX] = 0x9000;
-	assert_false(trap_decode(regs, 0x5000, 4, &a));
+	assert_false(decode(regs, 0x5000, 4, &a));
 }
 
 static void unreadable_code_explains_nothing(void **state)
@@ -233,7 +241,7 @@ static void unreadable_code_explains_nothing(void **state)
 	struct trap_access a;
 
 	(void)state;
-	assert_false(trap_decode(regs, 0x5000, 4, &a));
+	assert_false(decode(regs, 0x5000, 4, &a));
 }
 
 int main(void)

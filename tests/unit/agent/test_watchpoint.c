@@ -105,8 +105,9 @@ static uint64_t counted(Jxp__Counter counter)
 /* Arms register 0 as if a hardware sampler had sampled the access of these bytes. */
 static void arm(uint8_t kind, const void *address, uint32_t size)
 {
-	struct sample s = {
-	    .address = (uintptr_t)address, .size = size, .executed = true, .insn = {.ip = store}};
+	struct sample s = {.extent = extent_whole((uintptr_t)address, size),
+			   .executed = true,
+			   .insn = {.ip = store}};
 
 	assert_int_equal(sampler_take_register(t), 0);
 	watchpoint_arm(t, 0, kind, &s, &uc);
@@ -234,7 +235,7 @@ static void a_failed_swap_loads(void **state)
 
 static void a_sampled_swap_that_fails_is_not_armed(void **state)
 {
-	struct sample s = {.address = (uintptr_t)data, .size = 8};
+	struct sample s = {.extent = extent_whole((uintptr_t)data, 8)};
 
 	need_registers(state);
 	assert_true(search_fetch(swap, &s.insn));
