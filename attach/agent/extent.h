@@ -20,7 +20,7 @@
 
 struct extent {
 	uint64_t address;
-	uint64_t active; /* bit i: the byte at address + i is accessed; never 0 */
+	uint64_t active; /* bit i: the byte at address + i is accessed; not 0 if EXTENT_KNOWN */
 	uint32_t size;   /* of the operand, to LIMIT_ACCESS_BYTES */
 	/* Bytes that the access moves, and that a pair stands for. A repeated string instruction
 	 * moves up to 64 bytes in a step. */

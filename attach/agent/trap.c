@@ -72,10 +72,16 @@ static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watch
 		address = insn_effective_address(in, regs);
 	else if (!trusted || !loaded_from(in, regs, watched, length, &address))
 		return false;
-	*out = (struct trap_access){
-	    .insn = *in, .reads = in->memory.reads, .writes = insn_stored(in, regs)};
-	return extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_KNOWN &&
-	       trap_shared(&out->extent, watched, length);
+	if (!overlaps(address, in->memory.size, watched, length))
+		return false;
+	*out = (struct trap_access){.insn = *in};
+	if (extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_UNKNOWN)
+		return false;
+	if (trap_shared(&out->extent, watched, length)) {
+		out->reads = in->memory.reads;
+		out->writes = insn_stored(in, regs);
+	}
+	return true;
 }
 
 /* The element of a string operation that is at position now which covers the watched bytes: the

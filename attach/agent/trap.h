@@ -27,6 +27,8 @@ struct trap_access {
 	struct insn insn; /* insn.ip is the trapping instruction */
 	bool reads;       /* it loads the watched bytes (before it stores, if it does both) */
 	bool writes;
+	/* May be none of the watched bytes: processors also report masked moves whose operand holds
+	 * them in lanes that are not active (measured on AMD). Then it neither reads nor writes. */
 	struct extent extent;
 };
 

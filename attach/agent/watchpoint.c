@@ -385,7 +385,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	thread_record(t, &r);
 }
 
-/* Is this access of the type that the kind's pairs end with? Dead stores: any. */
+/* Is this access of the type that the kind's pairs end with? Dead stores: any that is one. */
 static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
 {
 	switch (w->kind) {
@@ -394,7 +394,7 @@ static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
 	case JXP__KIND__KIND_SILENT_STORE:
 		return a->writes;
 	default:
-		return true;
+		return a->reads || a->writes;
 	}
 }
 

@@ -30,8 +30,8 @@ struct thread;
 #define WATCHPOINT_MAX_HOPS 8u
 
 /* A load that is waited for may be preceded by stores, which trap too (x86 has no load-only
- * watchpoint), and a store by compare-and-swaps that fail. More than this many and the sample is
- * given up: each costs a trap. */
+ * watchpoint), a store by compare-and-swaps that fail, and any by masked moves that leave the
+ * watched bytes out. More than this many and the sample is given up: each costs a trap. */
 #define WATCHPOINT_MAX_IGNORED 8u
 
 enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };

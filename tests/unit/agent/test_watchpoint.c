@@ -11,6 +11,7 @@
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
+#include "attach/agent/xstate.h"
 #include "common/fd.h"
 #include "tests/unit/agent/code.h"
 
@@ -45,6 +46,7 @@ static int set_up_process(void **state)
 	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	settings.max_frames = 8;
+	xstate_init();
 	settings.walker = (struct stack_walker){.get_trace = get_trace, .vm = &vm};
 	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
@@ -126,6 +128,27 @@ static void failed_swap(const void *address)
 {
 	uc.uc_mcontext.gregs[REG_EFL] = 0;
 	trap_behind(swap, 5, address);
+}
+
+/* A signal frame's XSAVE area: all components that the test needs lie in its first 4 KiB. */
+struct xsave_frame {
+	uint8_t bytes[4096];
+};
+
+/* ymm5 in the frame of the next trap. */
+static void set_mask(struct xsave_frame *frame, const uint32_t mask[8])
+{
+	const uint32_t avx = 576; /* of the upper halves, wherever there is AVX */
+	/* The kernel's part at byte 464: magic, sizes, components; the header at 512. */
+	const uint32_t software[] = {FP_XSTATE_MAGIC1, 0, 7, 0, sizeof(*frame)};
+	const uint64_t in_use = 7;
+
+	memset(frame, 0, sizeof(*frame));
+	memcpy(frame->bytes + 464, software, sizeof(software));
+	memcpy(frame->bytes + 512, &in_use, sizeof(in_use));
+	memcpy(frame->bytes + 160 + 5 * 16, mask, 16);
+	memcpy(frame->bytes + avx + 5 * 16, mask + 4, 16);
+	uc.uc_mcontext.fpregs = (void *)frame->bytes;
 }
 
 /* What register 0 was closed with: of each counter and in the ring, exactly once. */
@@ -247,6 +270,26 @@ static void a_sampled_swap_that_fails_is_not_armed(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 0);
 }
 
+/* What a masked store leaves out is not accessed, even where the processor says so. */
+static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
+{
+	static struct xsave_frame frame;
+	uint64_t masked = CODE(192, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
+
+	need_registers(state);
+	if (!__builtin_cpu_supports("avx2"))
+		skip();
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	set_mask(&frame, (const uint32_t[8]){0, 0, 0x80000000});
+	trap_behind(masked, 5, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_IGNORED_STORES), 1);
+	set_mask(&frame, (const uint32_t[8]){0, 0x80000000});
+	trap_behind(masked, 5, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
 static void a_part_stands_for_its_whole_access(void **state)
 {
 	struct record r = {0};
@@ -289,6 +332,7 @@ int main(void)
 	    TEST(a_failed_swap_is_no_store),
 	    TEST(a_failed_swap_loads),
 	    TEST(a_sampled_swap_that_fails_is_not_armed),
+	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
 	    TEST(a_part_stands_for_its_whole_access),
 	    cmocka_unit_test(weights_are_right_on_average),
 	};

@@ -1,0 +1,52 @@
+"""Repeated string instructions and masked moves are sampled, and told apart by what they touch."""
+from lib import jdks, note, run, skip, test
+from support.profile import Daemon, Workload, assert_quality, the_one_kind
+
+BUDGET = "5%"
+LEAST_PAIRS = 5
+
+
+def measure(kind, what, *options):
+    found = jdks()
+    if not found:
+        skip("no JDK found")
+    jvm = Workload(found[0], "CopyAndClear", *options, arguments=(what,))
+    try:
+        report = Daemon().attach(jvm.pid, "--kinds", kind, "--budget", BUDGET, duration="8s")
+    finally:
+        jvm.stop()
+    assert_quality(report, LEAST_PAIRS)
+    return the_one_kind(report)["pairs"]
+
+
+def assert_wasteful(pairs, instruction):
+    """The pairs whose first access is the instruction: there are some, and almost all are wasteful."""
+    own = [p for p in pairs if instruction in p["watch"]["instruction"]]
+    count = sum(p["count"] for p in own)
+    wasteful = sum(p["wasteful_count"] for p in own)
+    note(f"'{instruction}': {wasteful} of {count} pairs wasteful")
+    assert count >= LEAST_PAIRS, [p["watch"]["instruction"] for p in pairs]
+    assert wasteful >= 0.9 * count, own[:5]
+
+
+@test
+def memory_that_a_repeated_store_clears_in_vain_is_dead():
+    assert_wasteful(
+        measure("dead-store", "clear", "-XX:-UseXMMForObjInit", "-XX:-UseFastStosb"), "rep stosq"
+    )
+
+
+@test
+def bytes_that_a_repeated_store_clears_in_vain_are_dead():
+    assert_wasteful(measure("dead-store", "clear", "-XX:+UseFastStosb"), "rep stosb")
+
+
+@test
+def the_same_bytes_stored_by_masked_moves_are_silent():
+    with open("/proc/cpuinfo", encoding="ascii") as f:
+        if "avx512bw" not in f.read():
+            skip("HotSpot copies with masks only where there is AVX-512BW")
+    assert_wasteful(measure("silent-store", "copy"), "{k")
+
+
+run()
