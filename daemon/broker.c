@@ -13,7 +13,9 @@
 #include "daemon/broker_perf.h"
 #include "daemon/broker_privilege.h"
 #include "daemon/broker_proto.h"
+#include "daemon/broker_touch.h"
 #include "daemon/inspect.h"
+#include "daemon/numa_topology.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,14 +46,17 @@ struct entry {
 	pid_t pid;
 	uint64_t start_ticks; /* with pid, which process it is */
 	uint32_t request_id;
-	bool gated; /* has a gate in the kernel */
+	bool trace_touch;  /* was asked for; */
+	bool touch_traced; /* is so */
+	bool gated;        /* has a gate in the kernel */
 	struct broker_helper helper;
 };
 
 struct broker {
 	int socket;
 	const char *bundle_dir;
-	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
+	struct broker_gate *gate;   /* NULL: the kernel has none for us, gate_error says why */
+	struct broker_touch *touch; /* NULL: first touches cannot be traced, or there is one node */
 	int gate_result;
 	struct err gate_error;
 	struct entry entries[BROKER_TARGETS_MAX];
@@ -74,6 +79,9 @@ static void forget_target(struct broker *b, struct entry *e)
 	if (e->gated)
 		broker_gate_remove(b->gate, e->pid, NULL);
 	e->gated = false;
+	if (e->touch_traced)
+		broker_touch_forget(b->touch, e->pid);
+	e->touch_traced = false;
 	e->state = ENTRY_FREE;
 }
 
@@ -165,7 +173,21 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 	e->pid = request->pid;
 	e->start_ticks = ticks;
 	e->request_id = request->id;
+	e->trace_touch = request->trace_touch;
 	return 0;
+}
+
+/* Without it first touches are unknown, and the replies say so. */
+static void trace_touch(struct broker *b, struct entry *e)
+{
+	struct err err;
+
+	if (!b->touch)
+		return;
+	e->touch_traced = broker_touch_trace(b->touch, e->pid, &err) == 0;
+	if (!e->touch_traced)
+		log_info("process %d: %s: reports will not know first touches", e->pid,
+			 err.message);
 }
 
 /* The helper of an entry is done, or out of time. */
@@ -182,6 +204,8 @@ static void finish_attach(struct broker *b, struct entry *e)
 		cleanup_close(&fd);
 		fd = err_set(&err, ECANCELED, "attaching to process %d was cancelled", e->pid);
 	}
+	if (fd >= 0 && e->trace_touch)
+		trace_touch(b, e);
 	e->state = fd >= 0 ? ENTRY_ATTACHED : e->helper.pid ? ENTRY_STUCK : ENTRY_FREE;
 	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
 }
@@ -274,6 +298,18 @@ static void answer_gate(struct broker *b, const struct broker_request *request)
 	send_reply(b, &r, &fd);
 }
 
+static void find_touches(struct broker *b, const struct broker_request *request,
+			 struct broker_reply *r)
+{
+	bool traced = find(b, request->pid)->touch_traced;
+
+	r->touch_traced = traced;
+	for (uint32_t i = 0; i < request->page_count; i++)
+		r->touched[i] =
+		    traced ? (int16_t)broker_touch_node(b->touch, request->pid, request->pages[i])
+			   : -1;
+}
+
 static void find_pages(struct broker *b, const struct broker_request *request)
 {
 	struct broker_reply r = {.operation = BROKER_PAGES, .id = request->id};
@@ -282,6 +318,8 @@ static void find_pages(struct broker *b, const struct broker_request *request)
 
 	if (result == 0)
 		result = broker_pages_nodes(request, r.nodes, &err);
+	if (result == 0)
+		find_touches(b, request, &r);
 	if (result < 0)
 		reply(b, BROKER_PAGES, request->id, result, &err, NULL);
 	else
@@ -321,6 +359,8 @@ static int check_request(const struct broker_request *r, struct err *err)
 	     r->event_period || r->sig_data))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation != BROKER_GATE && has_limits(r))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->operation == BROKER_ATTACH ? r->trace_touch > 1 : r->trace_touch != 0)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)
@@ -501,6 +541,8 @@ int broker_main(int socket_fd, const char *bundle_dir)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
 	/* While the capability to load it is there. */
 	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	if (numa_topology()->node_count > 1 && broker_touch_open(&b->touch, &err) < 0)
+		log_info("%s: reports will not know first touches", err.message);
 	if (broker_privilege_reduce(&err) < 0)
 		log_warn("%s", err.message);
 	b->socket = socket_fd;
@@ -510,6 +552,8 @@ int broker_main(int socket_fd, const char *bundle_dir)
 	/* First: the agents may be slower to notice that the engine is gone. */
 	broker_gate_free(b->gate);
 	b->gate = NULL;
+	broker_touch_free(b->touch);
+	b->touch = NULL;
 	shut_down(b);
 	return EXIT_SUCCESS;
 }

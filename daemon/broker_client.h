@@ -10,6 +10,7 @@
 #ifndef JXPERF_DAEMON_BROKER_CLIENT_H
 #define JXPERF_DAEMON_BROKER_CLIENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <uv.h>
@@ -47,7 +48,8 @@ pid_t broker_client_pid(const struct broker_client *client);
  * connected, blocking SOCK_STREAM socket. From then on until broker_client_release, events may be
  * opened for pid. Each call returns the request's id (above 0) or -errno, in which case fn will not
  * be called. */
-int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
+int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+			 broker_reply_fn fn, void *arg);
 
 /* Opens what an agent asked for, for one thread of an attached process: the clock event, one
  * hardware event (one descriptor) or 1 to 4 breakpoints (as many): all or nothing. */

@@ -41,7 +41,7 @@ struct broker_request {
 	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
-	uint32_t reserved;
+	uint32_t trace_touch; /* ATTACH: 1 to trace first touches of pages, where there is BPF */
 	uint64_t pages[BROKER_PAGES_MAX];
 	struct gate_limits gate; /* GATE */
 };
@@ -52,7 +52,11 @@ struct broker_reply {
 	int32_t error;                   /* 0, or an errno value above 0 */
 	uint32_t fds;                    /* descriptors attached */
 	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
-	struct gate_counts gate;         /* GATE */
+	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
+	int16_t touched[BROKER_PAGES_MAX];
+	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
+	uint32_t reserved;
+	struct gate_counts gate; /* GATE */
 	char message[ERR_MESSAGE_MAX];
 };
 

@@ -310,7 +310,9 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	a->agent_fd = -1;
 	a->observer = *observer;
 	a->observed = true;
-	r = broker_client_attach(e->broker, pid, on_attach_reply, a);
+	r = broker_client_attach(
+	    e->broker, pid, a->window->numa.topology && a->window->numa.topology->node_count > 1,
+	    on_attach_reply, a);
 	if (r < 0) {
 		window_free(a->window);
 		return err_set_errno(err, -r, "cannot ask the broker to attach to pid %d", pid);

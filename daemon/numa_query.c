@@ -12,11 +12,15 @@ static void place_all(struct numa_query *q, const struct broker_reply *reply)
 
 	for (size_t i = 0; i < q->asked_count; i++) {
 		int node = reply->error ? -1 : reply->nodes[i];
+		int touched = reply->error ? -1 : reply->touched[i];
 
 		/* Without memory for its site, an access is in the sums over all. */
 		(void)numa_profile_place(q->profile, &q->asked[i],
-					 numa_topology_node(topology, node), NUMA_NONE);
+					 numa_topology_node(topology, node),
+					 numa_topology_node(topology, touched));
 	}
+	if (!reply->error)
+		q->profile->touch_traced = reply->touch_traced != 0;
 	q->asked_count = 0;
 }
 

@@ -86,11 +86,12 @@ json_t *report_json_numa(const struct window *w)
 		return json_pack("{s:i, s:n, s:[], s:s}", "nodes", 1, "remote_fraction", "matrix",
 				 "note",
 				 "this machine has one NUMA node: there is nothing to measure");
-	return json_pack(
-	    "{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:I}", "nodes", (int)p->topology->node_count,
-	    "node_ids", node_ids_json(p->topology), "samples", (json_int_t)p->samples,
-	    "remote_samples", (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
-	    "remote_fraction", p->samples ? json_real(numa_remote_fraction(p)) : json_null(),
-	    "matrix", matrix_json(p), "always_pretouch", w->always_pretouch, "sites_dropped",
-	    (json_int_t)p->sites_dropped);
+	return json_pack("{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes",
+			 (int)p->topology->node_count, "node_ids", node_ids_json(p->topology),
+			 "samples", (json_int_t)p->samples, "remote_samples",
+			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
+			 "remote_fraction",
+			 p->samples ? json_real(numa_remote_fraction(p)) : json_null(), "matrix",
+			 matrix_json(p), "first_touch_traced", p->touch_traced, "always_pretouch",
+			 w->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
 }

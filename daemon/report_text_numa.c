@@ -88,6 +88,8 @@ int report_text_numa(FILE *out, const struct window *w)
 		fputs("the heap was touched when the JVM started (AlwaysPreTouch): the first touch "
 		      "of its pages tells nothing\n",
 		      out);
+	else if (!p->touch_traced)
+		fputs("first touches were not traced: that takes BPF and CAP_PERFMON\n", out);
 	r = object_ranking_init(&ranking, w);
 	if (r < 0)
 		return r;

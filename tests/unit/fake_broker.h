@@ -43,9 +43,11 @@ static struct fake_broker {
 	int refuse; /* errno with which requests fail at once, or 0 */
 } fake_broker;
 
-int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
+	(void)trace_touch;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;
 	fake_broker.attach_id = ++fake_broker.last_id;

@@ -1,0 +1,79 @@
+/*
+ * Remembers the first fault on each page of the targets (bpf/first_touch.h).
+ *
+ * exceptions:page_fault_user comes before the page is made, in the thread that touches it. A fault
+ * on a page that is there already (copy on write, a protection) is not its first touch. What the
+ * kernel unmaps to see who uses it (NUMA balancing) faults again: the first entry stays.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/first_touch.h"
+
+#define FAULT_PRESENT 1 /* arch/x86/include/asm/trap_pf.h, X86_PF_PROT */
+
+/* By process id in the initial pid namespace. Written by the broker. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TOUCH_TARGETS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TOUCHES_MAX);
+	__type(key, struct touch_key);
+	__type(value, struct touch);
+} touches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TOUCH_COUNTS);
+	__type(key, __u32);
+	__type(value, __u64);
+} counts SEC(".maps");
+
+/* events/exceptions/page_fault_user/format */
+struct page_fault {
+	__u64 common;
+	__u64 address;
+	__u64 ip;
+	__u64 error_code;
+};
+
+static void count(__u32 which)
+{
+	__u64 *n = bpf_map_lookup_elem(&counts, &which);
+
+	if (n) /* Always; the verifier wants to see it. */
+		(*n)++;
+}
+
+static void remember(__u32 pid, __u64 address, __u32 shift, const struct touch *touch)
+{
+	struct touch_key key = {.pid = pid, .shift = shift, .number = address >> shift};
+
+	/* -E2BIG when there is no room; -EEXIST leaves the first one, which is what is wanted. */
+	if (bpf_map_update_elem(&touches, &key, touch, BPF_NOEXIST) == -7)
+		count(TOUCH_LOST);
+}
+
+SEC("tracepoint/exceptions/page_fault_user")
+int first_touch(struct page_fault *fault)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 pid = id >> 32;
+	struct touch touch = {.node = bpf_get_numa_node_id(), .tid = (__u32)id};
+
+	if ((fault->error_code & FAULT_PRESENT) || !bpf_map_lookup_elem(&targets, &pid))
+		return 0;
+	count(TOUCH_SEEN);
+	remember(pid, fault->address, TOUCH_PAGE, &touch);
+	remember(pid, fault->address, TOUCH_HUGE, &touch);
+	return 0;
+}
+
+/* Of no significance here: every helper used is open to all licences. */
+char LICENSE[] SEC("license") = "Apache-2.0";

@@ -1,0 +1,150 @@
+#include "daemon/broker_touch.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/first_touch.h"
+#include "bpf/first_touch.skel.h"
+
+struct broker_touch {
+	struct first_touch_bpf *bpf;
+	size_t cpus;    /* possible ones: the length of a per-CPU value */
+	__u64 *per_cpu; /* [cpus], for reading */
+	unsigned traced;
+};
+
+/* libbpf explains on stderr what is said in one line here. */
+static int silence(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int load(struct broker_touch *t, struct err *err)
+{
+	int r, cpus;
+
+	(void)libbpf_set_print(silence);
+	t->bpf = first_touch_bpf__open();
+	if (!t->bpf)
+		return err_set_errno(err, errno, "cannot load the tracing of first touches");
+	r = first_touch_bpf__load(t->bpf);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot load the tracing of first touches");
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0)
+		return err_set_errno(err, -cpus, "cannot tell how many CPUs there are");
+	t->cpus = (size_t)cpus;
+	t->per_cpu = calloc(t->cpus, sizeof(*t->per_cpu));
+	return t->per_cpu ? 0 : err_set(err, ENOMEM, "out of memory");
+}
+
+int broker_touch_open(struct broker_touch **out, struct err *err)
+{
+	struct broker_touch *t = calloc(1, sizeof(*t));
+	int r;
+
+	if (!t)
+		return err_set(err, ENOMEM, "out of memory");
+	r = load(t, err);
+	if (r < 0) {
+		broker_touch_free(t);
+		return r;
+	}
+	*out = t;
+	return 0;
+}
+
+void broker_touch_free(struct broker_touch *t)
+{
+	if (!t)
+		return;
+	first_touch_bpf__destroy(t->bpf); /* Detaches; NULL is safe. */
+	free(t->per_cpu);
+	free(t);
+}
+
+int broker_touch_trace(struct broker_touch *t, pid_t pid, struct err *err)
+{
+	const __u32 key = (__u32)pid, one = 1;
+	int r = bpf_map_update_elem(bpf_map__fd(t->bpf->maps.targets), &key, &one, BPF_NOEXIST);
+
+	if (r == -EEXIST)
+		return 0;
+	if (r == 0 && t->traced == 0)
+		r = first_touch_bpf__attach(t->bpf);
+	if (r < 0) {
+		/* May not be there. */
+		(void)bpf_map_delete_elem(bpf_map__fd(t->bpf->maps.targets), &key);
+		return err_set_errno(err, -r, "cannot trace page faults");
+	}
+	t->traced++;
+	return 0;
+}
+
+/* A key stays valid for get_next_key after its entry is deleted only by starting over, so the next
+ * one is fetched first. */
+static void delete_touches(struct broker_touch *t, __u32 pid)
+{
+	int fd = bpf_map__fd(t->bpf->maps.touches);
+	struct touch_key key, next;
+	bool more = bpf_map_get_next_key(fd, NULL, &key) == 0;
+
+	for (unsigned i = 0; more && i < TOUCHES_MAX; i++) {
+		more = bpf_map_get_next_key(fd, &key, &next) == 0;
+		if (key.pid == pid)
+			(void)bpf_map_delete_elem(fd, &key); /* It was there just now. */
+		key = next;
+	}
+}
+
+void broker_touch_forget(struct broker_touch *t, pid_t pid)
+{
+	const __u32 key = (__u32)pid;
+
+	if (bpf_map_delete_elem(bpf_map__fd(t->bpf->maps.targets), &key) < 0)
+		return;
+	if (--t->traced == 0)
+		first_touch_bpf__detach(t->bpf);
+	delete_touches(t, key);
+}
+
+static int node_of(const struct broker_touch *t, pid_t pid, uint64_t address, unsigned shift)
+{
+	const struct touch_key key = {
+	    .pid = (__u32)pid, .shift = shift, .number = address >> shift};
+	struct touch touch;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.touches), &key, &touch) < 0)
+		return -1;
+	return (int)touch.node;
+}
+
+int broker_touch_node(const struct broker_touch *t, pid_t pid, uint64_t address)
+{
+	int node = node_of(t, pid, address, TOUCH_PAGE);
+
+	return node >= 0 ? node : node_of(t, pid, address, TOUCH_HUGE);
+}
+
+static uint64_t sum(const struct broker_touch *t, __u32 which)
+{
+	uint64_t total = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.counts), &which, t->per_cpu) < 0)
+		return 0; /* There are always TOUCH_COUNTS of them. */
+	for (size_t i = 0; i < t->cpus; i++)
+		total += t->per_cpu[i];
+	return total;
+}
+
+void broker_touch_counts(const struct broker_touch *t, uint64_t *seen, uint64_t *lost)
+{
+	*seen = sum(t, TOUCH_SEEN);
+	*lost = sum(t, TOUCH_LOST);
+}
