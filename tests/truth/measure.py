@@ -144,6 +144,20 @@ class Row:
         return 100 * abs(self.measured - self.true)
 
 
+HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (
+    f"{'95% interval':>18}{'inside':>7}{'error':>7}{'pairs':>7}"
+)
+
+
+def line(row):
+    interval = f"[{100 * row.low:.1f}, {100 * row.high:.1f}]"
+    return (
+        f"{row.program:<16}{row.kind:<13}{row.jdk:>4} {row.collector:<11}{100 * row.measured:>8.2f}%"
+        f"{100 * row.true:>7.2f}%{100 * row.truth.by_access:>9.2f}%{interval:>18}"
+        f"{'yes' if row.inside else 'NO':>7}{row.error:>7.2f}{row.pairs:>7}"
+    )
+
+
 def has_collector(jdk, collector):
     command = [jdk.java, COLLECTOR_OPTIONS[collector], "-version"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0

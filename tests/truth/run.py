@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 
-from measure import COLLECTOR_OPTIONS, compile_programs, has_collector, jdks, measure
+from measure import COLLECTOR_OPTIONS, HEADER, compile_programs, has_collector, jdks, line, measure
 from programs import EVERY_COLLECTOR, PROGRAMS
 from support.profile import Daemon
 
@@ -25,9 +25,6 @@ REPORTS = os.environ.get("TRUTH_REPORTS")
 ERROR_MOST = 3.0
 INSIDE_LEAST = 0.9
 
-HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (
-    f"{'95% interval':>18}{'inside':>7}{'error':>7}{'pairs':>7}"
-)
 
 
 def listed(variable):
@@ -57,15 +54,6 @@ def plan():
             if wanted and has_collector(jdk, collector):
                 for name in wanted:
                     yield jdk, collector, name
-
-
-def line(row):
-    interval = f"[{100 * row.low:.1f}, {100 * row.high:.1f}]"
-    return (
-        f"{row.program:<16}{row.kind:<13}{row.jdk:>4} {row.collector:<11}{100 * row.measured:>8.2f}%"
-        f"{100 * row.true:>7.2f}%{100 * row.truth.by_access:>9.2f}%{interval:>18}"
-        f"{'yes' if row.inside else 'NO':>7}{row.error:>7.2f}{row.pairs:>7}"
-    )
 
 
 def keep(report, row):
