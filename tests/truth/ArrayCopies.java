@@ -17,15 +17,17 @@ final class ArrayCopies {
     }
 
     public static void main(String[] args) {
-        boolean[] same = Truth.marks(N, 0.3);
         long[] a = new long[N];
-        long[] b = new long[N];
+        long[][] others = new long[Truth.SETS][N];
         long[] to = new long[N];
-        for (int i = 0; i < N; i++) {
-            b[i] = same[i] ? 0 : 1 + i;
+        for (int k = 0; k < others.length; k++) {
+            boolean[] same = Truth.marks(N, 0.3, k);
+            for (int i = 0; i < N; i++) {
+                others[k][i] = same[i] ? 0 : 1 + i;
+            }
         }
         new Truth()
-            .phase("copy", round -> passes(a, b, to, round))
+            .phase("copy", round -> passes(a, others[Truth.turn(round)], to, round))
             .stores(2.0 * N * PASSES, 1, 0.3)
             .loads(2.0 * N * PASSES, 1)
             .run();

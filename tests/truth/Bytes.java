@@ -20,15 +20,17 @@ final class Bytes {
     }
 
     public static void main(String[] args) {
-        boolean[] same = Truth.marks(N / 8, 0.6);
         byte[] to = new byte[N];
         byte[] a = new byte[N];
-        byte[] b = new byte[N];
-        for (int i = 0; i < N; i++) {
-            b[i] = (byte) (same[i / 8] ? 0 : 1);
+        byte[][] others = new byte[Truth.SETS][N];
+        for (int k = 0; k < others.length; k++) {
+            boolean[] same = Truth.marks(N / 8, 0.6, k);
+            for (int i = 0; i < N; i++) {
+                others[k][i] = (byte) (same[i / 8] ? 0 : 1);
+            }
         }
         new Truth()
-            .phase("fill", round -> passes(to, a, b, round))
+            .phase("fill", round -> passes(to, a, others[Truth.turn(round)], round))
             .stores(2.0 * N * PASSES, 1, 0.6)
             .loads(2.0 * N * PASSES, 1)
             .run();

@@ -24,10 +24,13 @@ final class DirectBuffer {
 
     public static void main(String[] args) {
         LongBuffer buffer = ByteBuffer.allocateDirect(8 * N).order(ByteOrder.nativeOrder()).asLongBuffer();
-        long[] mask = Truth.longMask(N, 0.45);
+        long[][] masks = new long[Truth.SETS][];
+        for (int k = 0; k < masks.length; k++) {
+            masks[k] = Truth.longMask(N, 0.45, k);
+        }
         new Truth()
-            .phase("put", round -> passes(buffer, mask, round))
-            .stores(1.0 * N * PASSES, 1, 0.45)
+            .phase("put", round -> passes(buffer, masks[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1, Truth.repeated(0.45, PASSES))
             .run();
     }
 }

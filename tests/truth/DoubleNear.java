@@ -22,15 +22,17 @@ final class DoubleNear {
     }
 
     public static void main(String[] args) {
-        boolean[] near = Truth.marks(N, 0.4);
         double[] a = new double[N];
-        double[] delta = new double[N];
-        for (int i = 0; i < N; i++) {
-            delta[i] = near[i] ? 0.5 : 50;
+        double[][] deltas = new double[Truth.SETS][N];
+        for (int k = 0; k < deltas.length; k++) {
+            boolean[] near = Truth.marks(N, 0.4, k);
+            for (int i = 0; i < N; i++) {
+                deltas[k][i] = near[i] ? 0.5 : 50;
+            }
         }
         new Truth()
-            .phase("fill", round -> passes(a, delta, round))
-            .stores(1.0 * N * PASSES, 1, 0.4)
+            .phase("fill", round -> passes(a, deltas[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1, Truth.repeated(0.4, PASSES))
             .loads(1.0 * N * PASSES, 1)
             .run();
     }

@@ -30,11 +30,14 @@ final class FewDead {
 
     public static void main(String[] args) {
         long[] a = new long[N];
-        int[] live = Truth.places(Truth.marks(N, 0.95));
+        int[][] live = new int[Truth.SETS][];
+        for (int k = 0; k < live.length; k++) {
+            live[k] = Truth.places(Truth.marks(N, 0.95, k));
+        }
         int[] all = Truth.shuffled(N);
         new Truth()
-            .phase("write and read", round -> passes(a, all, live, round))
-            .stores(1.0 * N * PASSES, 1 - live.length / (double) N, 0)
+            .phase("write and read", round -> passes(a, all, live[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1 - live[0].length / (double) N, 0)
             .run();
     }
 }

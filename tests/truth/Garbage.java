@@ -19,7 +19,7 @@ final class Garbage {
         MaskedLongs work = new MaskedLongs(0.3);
         new Truth()
             .phase("work", work::passes)
-            .stores(MaskedLongs.ACCESSES, 1, 0.3)
+            .stores(MaskedLongs.ACCESSES, 1, Truth.repeated(0.3, MaskedLongs.PASSES))
             .phase("allocate", Garbage::allocate)
             .run();
     }

@@ -24,10 +24,13 @@ final class IntMasked {
     public static void main(String[] args) {
         int[] a = new int[N];
         int[] base = new int[N];
-        int[] mask = Truth.intMask(N, 0.3);
+        int[][] masks = new int[Truth.SETS][];
+        for (int k = 0; k < masks.length; k++) {
+            masks[k] = Truth.intMask(N, 0.3, k);
+        }
         new Truth()
-            .phase("fill", round -> passes(a, base, mask, round))
-            .stores(1.0 * N * PASSES, 1, 0.3)
+            .phase("fill", round -> passes(a, base, masks[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1, Truth.repeated(0.3, PASSES))
             .loads(2.0 * N * PASSES, 1)
             .run();
     }

@@ -32,12 +32,14 @@ final class LongDead {
     }
 
     public static void main(String[] args) {
-        boolean[] dead = Truth.marks(N, 0.3);
-        int[] places = java.util.stream.IntStream.range(0, N).filter(i -> !dead[i]).toArray();
+        int[][] places = new int[Truth.SETS][];
+        for (int k = 0; k < places.length; k++) {
+            places[k] = Truth.places(Truth.marks(N, 0.7, k));
+        }
         long[] a = new long[N];
         new Truth()
-            .phase("write and read", round -> passes(a, places, round))
-            .stores(1.0 * N * PASSES, 0.3, 0)
+            .phase("write and read", round -> passes(a, places[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1 - places[0].length / (double) N, 0)
             .run();
     }
 }

@@ -5,10 +5,12 @@ final class MaskedLongs {
     static final double ACCESSES = 1.0 * N * PASSES;
 
     private final long[] a = new long[N];
-    private final long[] mask;
+    private final long[][] masks = new long[Truth.SETS][];
 
     MaskedLongs(double same) {
-        mask = Truth.longMask(N, same);
+        for (int k = 0; k < masks.length; k++) {
+            masks[k] = Truth.longMask(N, same, k);
+        }
     }
 
     static void pass(long[] a, long[] mask, long value) {
@@ -18,6 +20,7 @@ final class MaskedLongs {
     }
 
     long passes(long round) {
+        long[] mask = masks[Truth.turn(round)];
         for (int p = 0; p < PASSES; p++) {
             pass(a, mask, round * PASSES + p);
         }

@@ -20,9 +20,12 @@ final class MostlyDead {
     public static void main(String[] args) {
         long[] a = new long[N];
         int[] all = Truth.shuffled(N);
-        int[] live = Truth.places(Truth.marks(N, 0.5));
+        int[][] live = new int[Truth.SETS][];
+        for (int k = 0; k < live.length; k++) {
+            live[k] = Truth.places(Truth.marks(N, 0.5, k));
+        }
         new Truth()
-            .phase("write and read", round -> passes(a, all, live, round))
+            .phase("write and read", round -> passes(a, all, live[Truth.turn(round)], round))
             .stores(1.0 * N * WRITES * PASSES, 1 - 0.5 / WRITES, 0)
             .run();
     }

@@ -17,16 +17,22 @@ final class ObjectRefs {
     }
 
     public static void main(String[] args) {
-        boolean[] same = Truth.marks(N / 2, 0.25);
         Object[] a = new Object[N];
-        Object[] b = new Object[N];
+        Object[] other = new Object[N];
         for (int i = 0; i < N; i++) {
             a[i] = new Object();
-            b[i] = same[i / 2] ? a[i] : new Object();
+            other[i] = new Object();
+        }
+        Object[][] others = new Object[Truth.SETS][N];
+        for (int k = 0; k < others.length; k++) {
+            boolean[] same = Truth.marks(N / 2, 0.25, k);
+            for (int i = 0; i < N; i++) {
+                others[k][i] = same[i / 2] ? a[i] : other[i];
+            }
         }
         Object[] to = new Object[N];
         new Truth()
-            .phase("copy", round -> passes(to, a, b, round))
+            .phase("copy", round -> passes(to, a, others[Truth.turn(round)], round))
             .stores(2.0 * N * PASSES, Truth.UNKNOWN, 0.25)
             .run();
     }

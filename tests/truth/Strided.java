@@ -20,7 +20,7 @@ final class Strided {
 
     public static void main(String[] args) {
         long[] matrix = new long[ROWS * COLUMNS];
-        boolean[] constant = Truth.marks(COLUMNS, 0.3);
+        boolean[] constant = Truth.marks(COLUMNS, 0.3, 0);
         new Truth()
             .phase("write", round -> columns(matrix, constant, round + 8))
             .stores(1.0 * ROWS * COLUMNS, 1, 0.3)

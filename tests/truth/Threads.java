@@ -8,7 +8,7 @@ final class Threads {
             MaskedLongs work = new MaskedLongs(fractions[t]);
             new Truth()
                 .phase("thread " + t, work::passes)
-                .stores(MaskedLongs.ACCESSES, 1, fractions[t])
+                .stores(MaskedLongs.ACCESSES, 1, Truth.repeated(fractions[t], MaskedLongs.PASSES))
                 .start();
         }
         Truth.print();

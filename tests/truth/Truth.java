@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * weighs nothing. Loops are in methods that are called often, so that they are compiled as a whole.
  * Accesses are all of one width when the machine makes them, up to 8 bytes of vectors: values that repeat do so in
  * aligned blocks of 8 bytes. What repeats is spread at random (marks), as the samples of an unrolled
- * loop prefer some of its instructions. Nothing is loaded in loops but what is stated: no fields, no
+ * loop prefer some of its instructions, and changes from call to call (SETS). Nothing is loaded in loops but what is stated: no fields, no
  * arrays whose length the compiler does not know to be constant in the loop.
  */
 final class Truth {
@@ -170,11 +170,31 @@ final class Truth {
 
     // ---------------------------------------------------------------- for building arrays
 
-    /** n flags, of which exactly the given fraction is true, in random order that is always the same. */
-    static boolean[] marks(int n, double fraction) {
+    /**
+     * How many sets of marks a program takes in turn, a call each: time is not spent evenly over an array
+     * (a page's first lines are slower), so the samples prefer some places, and of one set those might have
+     * more marks than others.
+     */
+    static final int SETS = 32;
+
+    /** The one of SETS whose turn it is. */
+    static int turn(long round) {
+        return (int) (round % SETS);
+    }
+
+    /**
+     * The part of stores that repeat a value, where a call makes that many passes over an array in which a part of the
+     * elements keeps its value, and then another set of elements takes its turn.
+     */
+    static double repeated(double part, int passes) {
+        return ((passes - 1) * part + part * part) / passes;
+    }
+
+    /** n flags, of which exactly the given fraction is true, in random order. */
+    static boolean[] marks(int n, double fraction, long seed) {
         boolean[] marks = new boolean[n];
         int count = (int) Math.round(n * fraction);
-        Random random = new Random(n);
+        Random random = new Random(seed);
         for (int i = 0; i < count; i++) {
             marks[i] = true;
         }
@@ -206,8 +226,8 @@ final class Truth {
     }
 
     /** 0 where the element's 8 bytes are marked, -1 elsewhere. */
-    static long[] longMask(int n, double fraction) {
-        boolean[] marks = marks(n, fraction);
+    static long[] longMask(int n, double fraction, long seed) {
+        boolean[] marks = marks(n, fraction, seed);
         long[] mask = new long[n];
         for (int i = 0; i < n; i++) {
             mask[i] = marks[i] ? 0 : -1;
@@ -215,8 +235,8 @@ final class Truth {
         return mask;
     }
 
-    static int[] intMask(int n, double fraction) {
-        boolean[] marks = marks(n / 2, fraction);
+    static int[] intMask(int n, double fraction, long seed) {
+        boolean[] marks = marks(n / 2, fraction, seed);
         int[] mask = new int[n];
         for (int i = 0; i < n; i++) {
             mask[i] = marks[i / 2] ? 0 : -1;

@@ -20,10 +20,13 @@ final class Unaligned {
 
     public static void main(String[] args) {
         int[] a = new int[N];
-        int[] mask = Truth.intMask(N, 0.7);
+        int[][] masks = new int[Truth.SETS][];
+        for (int k = 0; k < masks.length; k++) {
+            masks[k] = Truth.intMask(N, 0.7, k);
+        }
         new Truth()
-            .phase("fill", round -> passes(a, mask, round))
-            .stores(1.0 * N * PASSES, 1, 0.7)
+            .phase("fill", round -> passes(a, masks[Truth.turn(round)], round))
+            .stores(1.0 * N * PASSES, 1, Truth.repeated(0.7, PASSES))
             .loads(1.0 * N * PASSES, 1)
             .run();
     }

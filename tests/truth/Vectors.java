@@ -22,9 +22,12 @@ final class Vectors {
     }
 
     public static void main(String[] args) {
-        int[] a = Truth.intMask(N, 0.3);
+        int[][] arrays = new int[Truth.SETS][];
+        for (int k = 0; k < arrays.length; k++) {
+            arrays[k] = Truth.intMask(N, 0.3, k);
+        }
         new Truth()
-            .phase("multiply", round -> passes(a))
+            .phase("multiply", round -> passes(arrays[Truth.turn(round)]))
             .stores(1.0 * N * PASSES, 0, 0.3)
             .loads(1.0 * N * PASSES, 0.3)
             .run();
