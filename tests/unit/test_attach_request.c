@@ -91,6 +91,73 @@ static void an_unknown_kind_is_refused_with_the_known_ones(void **state)
 	assert_int_equal(check(&r), -EINVAL);
 }
 
+static void objects_have_a_smallest_size_that_may_be_0(void **state)
+{
+	Jxp__AttachRequest r = good();
+	Jxp__Kind kind = JXP__KIND__KIND_OBJECTS;
+
+	(void)state;
+	r.kinds = &kind;
+	r.n_kinds = 1;
+	assert_int_equal(check(&r), 0);
+	assert_true(settings.objects);
+	assert_false(settings.numa);
+	assert_false(settings.kinds[JXP__KIND__KIND_DEAD_STORE]);
+	assert_int_equal(settings.object_min_size, 1024);
+	assert_true(settings.objects_max > 0);
+	r.object_min_size_given = 1;
+	assert_int_equal(check(&r), 0);
+	assert_int_equal(settings.object_min_size, 0);
+	kind = JXP__KIND__KIND_NUMA;
+	assert_int_equal(check(&r), 0);
+	assert_true(settings.numa);
+	assert_true(settings.objects_max > 0);
+	kind = JXP__KIND__KIND_DEAD_STORE;
+	assert_int_equal(check(&r), 0);
+	assert_int_equal(settings.objects_max, 0);
+}
+
+static void an_event_needs_a_hardware_sampler(void **state)
+{
+	Jxp__AttachRequest r = good();
+
+	(void)state;
+	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
+	r.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	assert_int_equal(check(&r), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "'MEM_LOAD_RETIRED:L1_MISS' needs pebs or ibs"));
+	assert_non_null(strstr(err.message, "leave out --event"));
+}
+
+static void an_event_cannot_sample_pairs(void **state)
+{
+	Jxp__AttachRequest r = good();
+	Jxp__Kind kinds[] = {JXP__KIND__KIND_OBJECTS, JXP__KIND__KIND_SILENT_LOAD};
+
+	(void)state;
+	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
+	r.kinds = kinds;
+	r.n_kinds = 2;
+	assert_int_equal(check(&r), -EINVAL);
+	assert_non_null(strstr(err.message, "--kinds objects"));
+}
+
+static void a_name_that_no_event_has_is_refused(void **state)
+{
+	char name[WINDOW_EVENT_BYTES + 1];
+	Jxp__AttachRequest r = good();
+
+	(void)state;
+	memset(name, 'A', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	r.event = name;
+	assert_int_equal(check(&r), -EINVAL);
+	r.event = (char *)"\x1b[31mred";
+	r.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	assert_int_equal(check(&r), -EOPNOTSUPP);
+	assert_null(strchr(err.message, '\x1b'));
+}
+
 static void durations_are_above_0_and_at_most_a_day(void **state)
 {
 	Jxp__AttachRequest r = good();
@@ -160,6 +227,10 @@ int main(void)
 	    cmocka_unit_test(what_is_said_is_kept),
 	    cmocka_unit_test(pids_that_cannot_be_are_refused),
 	    cmocka_unit_test(an_unknown_kind_is_refused_with_the_known_ones),
+	    cmocka_unit_test(objects_have_a_smallest_size_that_may_be_0),
+	    cmocka_unit_test(an_event_needs_a_hardware_sampler),
+	    cmocka_unit_test(an_event_cannot_sample_pairs),
+	    cmocka_unit_test(a_name_that_no_event_has_is_refused),
 	    cmocka_unit_test(durations_are_above_0_and_at_most_a_day),
 	    cmocka_unit_test(periods_are_100us_to_10s),
 	    cmocka_unit_test(budgets_are_above_0_and_at_most_1),

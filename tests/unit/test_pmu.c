@@ -139,6 +139,19 @@ static void sandy_bridge_has_the_names_and_no_addresses(void **state)
 	expect_none("with data addresses");
 }
 
+static void an_event_is_taken_by_its_name(void **state)
+{
+	struct perf_hardware_event event = {0};
+
+	(void)state;
+	add_intel("skylake", "skl");
+	assert_int_equal(pmu_access_event(&host, "MEM_LOAD_RETIRED:L1_MISS", &event), 0);
+	assert_int_equal(event.config, 0x08d1); /* Intel SDM, volume 3, event D1H, umask 08H. */
+	assert_int_equal(event.precise_ip, 2);
+	assert_int_equal(event.access, PERF_ACCESS_ANY);
+	assert_int_equal(pmu_access_event(&host, "NO_SUCH_EVENT", &event), -ENOENT);
+}
+
 static void an_imprecise_pmu_is_not_used(void **state)
 {
 	(void)state;
@@ -231,6 +244,7 @@ int main(void)
 	    TEST(skylake_and_newer_have_the_new_names),
 	    TEST(haswell_and_broadwell_have_the_old_names),
 	    TEST(sandy_bridge_has_the_names_and_no_addresses),
+	    TEST(an_event_is_taken_by_its_name),
 	    TEST(an_imprecise_pmu_is_not_used),
 	    TEST(a_processor_with_two_kinds_of_cores_is_not_used),
 	    TEST(a_machine_without_a_pmu_says_so),

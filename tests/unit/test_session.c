@@ -176,6 +176,57 @@ static void hello_is_answered_and_the_window_starts_as_asked(void **state)
 	assert_int_equal(f->window->state, WINDOW_RUNNING);
 }
 
+/* The frame that comes after the hello. */
+static Jxp__EngineFrame *receive_start(struct fixture *f)
+{
+	int fds[FD_PASS_MAX];
+	size_t count;
+
+	agent_send_hello(f->agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	jxp__engine_frame__free_unpacked(agent_receive(f->agent, fds, &count), NULL);
+	return agent_receive(f->agent, fds, &count);
+}
+
+static void what_was_asked_of_objects_reaches_the_agent(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__EngineFrame *frame;
+
+	f->window->settings.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
+	f->window->settings.objects = f->window->settings.numa = true;
+	f->window->settings.object_min_size = 4096;
+	f->window->settings.objects_max = 77;
+	frame = receive_start(f);
+	assert_int_equal(frame->start->n_kinds, 3);
+	assert_int_equal(frame->start->kinds[1], JXP__KIND__KIND_OBJECTS);
+	assert_int_equal(frame->start->kinds[2], JXP__KIND__KIND_NUMA);
+	assert_int_equal(frame->start->object_min_size, 4096);
+	assert_int_equal(frame->start->objects_max, 77);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+}
+
+static void an_event_of_its_own_takes_the_place_of_the_samplers(void **state)
+{
+	static const struct pmu_selection selection = {.sampler = JXP__SAMPLER__SAMPLER_PEBS,
+						       .event_count = 2,
+						       .events = {{.config = 1}, {.config = 2}},
+						       .period = 1000};
+	struct fixture *f = *state;
+	Jxp__EngineFrame *frame;
+
+	f->window->settings.sampler = selection.sampler;
+	f->window->settings.hardware = &selection;
+	(void)snprintf(f->window->settings.event, WINDOW_EVENT_BYTES, "MISS");
+	f->window->settings.event_encoded = (struct perf_hardware_event){.config = 99};
+	frame = receive_start(f);
+	assert_int_equal(frame->start->n_events, 1);
+	assert_int_equal(frame->start->events[0]->config, 99);
+	assert_int_equal(frame->start->event_period, 1000);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+}
+
 static void another_protocol_is_refused_in_words_to_both_sides(void **state)
 {
 	struct fixture *f = *state;
@@ -460,6 +511,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(hello_is_answered_and_the_window_starts_as_asked,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(what_was_asked_of_objects_reaches_the_agent, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_event_of_its_own_takes_the_place_of_the_samplers,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(another_protocol_is_refused_in_words_to_both_sides,
 					    set_up, tear_down),

@@ -1,13 +1,14 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.Random;
 
 /**
  * Three allocation sites whose objects take known parts of the CPU time: about 60, 30 and 10 percent.
  *
- * Each site has a table of arrays; one of them after another is replaced, so every object survives some
- * collections and then dies. Arrays are large, so that most are sampled and the result hardly depends on
- * which. The true shares are measured: every 100 ms "cpu A B C OTHER" is printed, the
- * main thread's CPU time in nanoseconds since the start, by what it worked on. "up" is printed before.
+ * Each site has a table of arrays; one at a time, chosen at random, is replaced, so many objects survive
+ * some collections and then die, beside others that live on. Arrays are large, so that most are sampled and
+ * the result hardly depends on which. The true shares are measured: every 100 ms "cpu A B C" is printed, the
+ * main thread's CPU time in nanoseconds that it worked on the objects of each. "up" is printed before.
  *
  * Arguments: seconds to run (default: for ever).
  */
@@ -61,33 +62,32 @@ final class ObjectShares {
     public static void main(String[] args) {
         long seconds = args.length > 0 ? Long.parseLong(args[0]) : Long.MAX_VALUE / 1_000_000_000L;
         int[][][] tables = new int[ROUNDS.length][ARRAYS][];
-        long[] cpu = new long[ROUNDS.length + 1];
+        long[] cpu = new long[ROUNDS.length];
         long start = System.nanoTime();
         long next = WARM_UP_NS;
         boolean up = false;
         int value = 1;
+        Random random = new Random(1);
 
         for (int[][] table : tables) {
             for (int i = 0; i < ARRAYS; i++) {
                 table[i] = new int[ELEMENTS];
             }
         }
-        long before = threads.getCurrentThreadCpuTime();
-        for (int n = 0;; n = (n + 1) % ARRAYS) {
+        while (true) {
+            int n = random.nextInt(ARRAYS);
             for (int site = 0; site < ROUNDS.length; site++) {
                 tables[site][n] = allocate(site);
             }
-            long now = threads.getCurrentThreadCpuTime();
-            cpu[ROUNDS.length] += now - before;
+            long before = threads.getCurrentThreadCpuTime();
             for (int site = 0; site < ROUNDS.length; site++) {
-                before = now;
                 for (int i = 0; i < 4; i++) {
                     value = work(tables[site][(n + i * ARRAYS / 4) % ARRAYS], ROUNDS[site] / 4, value);
                 }
-                now = threads.getCurrentThreadCpuTime();
+                long now = threads.getCurrentThreadCpuTime();
                 cpu[site] += now - before;
+                before = now;
             }
-            before = now;
             long elapsed = System.nanoTime() - start;
             if (elapsed < next) {
                 continue;
@@ -97,7 +97,7 @@ final class ObjectShares {
                 System.out.println("up");
                 up = true;
             }
-            System.out.println("cpu " + cpu[0] + " " + cpu[1] + " " + cpu[2] + " " + cpu[3]);
+            System.out.println("cpu " + cpu[0] + " " + cpu[1] + " " + cpu[2]);
             if (elapsed / 1_000_000_000L >= seconds) {
                 break;
             }
