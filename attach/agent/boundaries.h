@@ -3,9 +3,10 @@
  * to, decoded once (JXPerf section 5.4) and kept until the window ends.
  *
  * A map is one bit per byte of code, made by the session thread, because decoding a large method
- * takes milliseconds and handlers run in the application's threads. A handler that finds no map
- * asks for one and, for the time being, decodes forward from the nearest instruction that the JVM
- * has named (debug_pcs of codemap.h) or the method's start, never more than BOUNDARIES_STEP_BYTES.
+ * takes a millisecond and more, and handlers run in the application's threads. A handler that finds
+ * no map asks for one and, for the time being, decodes forward from the nearest instruction that
+ * the JVM has named (debug_pcs of codemap.h) or the method's start, never more than
+ * BOUNDARIES_STEP_BYTES.
  *
  * A map belongs to one code_blob.serial: of code that was unloaded or replaced nobody asks again.
  * The memory of all maps is bounded; methods that find no room stay with decoding in steps.

@@ -7,6 +7,9 @@
 #include "attach/agent/codemap.h"
 #include "attach/agent/insn_vector.h"
 
+/* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
+#define LOOK_MAX 256u
+
 /* Instructions looked at in one direction. */
 #define LOOK_AHEAD 64u
 #define LOOK_BACK  BOUNDARIES_BEFORE_MAX
@@ -20,6 +23,11 @@
  * instruction's address and its method's serial << 2 | the element + 1. */
 #define CACHE_ENTRIES 4096u
 static _Atomic uint64_t cache[CACHE_ENTRIES];
+
+struct look {
+	const struct code_blob *blob;
+	unsigned left; /* instructions that may still be decoded */
+};
 
 enum verdict { NOTHING_YET, IS_INTEGER, IS_FLOAT32, IS_FLOAT64 };
 
@@ -37,11 +45,12 @@ static uint64_t hash_of(uint64_t ip, uint64_t serial)
 	return (h * UINT64_C(0xbf58476d1ce4e5b9)) >> 2;
 }
 
-static bool decode_at(const struct code_blob *blob, uint64_t ip, struct insn_vector *out)
+static bool decode_at(struct look *l, uint64_t ip, struct insn_vector *out)
 {
+	const struct code_blob *blob = l->blob;
 	uint64_t offset = ip - blob->start;
 
-	return ip >= blob->start && offset < blob->size &&
+	return l->left && l->left-- && ip >= blob->start && offset < blob->size &&
 	       insn_vector_decode((const uint8_t *)(uintptr_t)ip, (size_t)(blob->size - offset),
 				  out);
 }
@@ -57,13 +66,13 @@ static enum verdict verdict_of(const struct insn_vector *v, uint32_t registers)
 
 /* What are the values in these registers used as, from ip on? Loops are followed as far as the
  * first jump; a conditional one is taken not to be taken. */
-static enum verdict used_as(const struct code_blob *blob, uint64_t ip, uint32_t carriers)
+static enum verdict used_as(struct look *l, uint64_t ip, uint32_t carriers)
 {
 	for (unsigned i = 0; i < LOOK_AHEAD && carriers; i++) {
 		struct insn_vector v;
 		enum verdict verdict;
 
-		if (!decode_at(blob, ip, &v))
+		if (!decode_at(l, ip, &v))
 			break;
 		verdict = verdict_of(&v, carriers & v.reads);
 		if (verdict != NOTHING_YET)
@@ -80,11 +89,10 @@ static enum verdict used_as(const struct code_blob *blob, uint64_t ip, uint32_t 
 /* What were the values in these registers produced as, or used as, on the straight line that leads
  * to ip? *barrier is where that begins: behind a jump or a call, or 0 when the look back ends
  * before. */
-static enum verdict made_as(const struct code_blob *blob, uint64_t ip, uint32_t carriers,
-			    uint64_t *barrier)
+static enum verdict made_as(struct look *l, uint64_t ip, uint32_t carriers, uint64_t *barrier)
 {
 	uint64_t starts[LOOK_BACK];
-	size_t count = boundaries_before(blob, ip, starts, LOOK_BACK);
+	size_t count = boundaries_before(l->blob, ip, starts, LOOK_BACK);
 
 	*barrier = 0;
 	for (size_t i = 0; i < count && carriers; i++) {
@@ -92,7 +100,7 @@ static enum verdict made_as(const struct code_blob *blob, uint64_t ip, uint32_t 
 		enum verdict verdict;
 		uint32_t written;
 
-		if (!decode_at(blob, starts[i], &v))
+		if (!decode_at(l, starts[i], &v))
 			break;
 		if (v.flow != FLOW_NEXT && v.flow != FLOW_CONDITIONAL) {
 			*barrier = starts[i] + v.length;
@@ -102,7 +110,7 @@ static enum verdict made_as(const struct code_blob *blob, uint64_t ip, uint32_t 
 		written = carriers & v.writes;
 		/* What was loaded as it is may have been used otherwise, too. */
 		if (verdict == NOTHING_YET && written && v.reads_memory)
-			verdict = used_as(blob, starts[i] + v.length, written);
+			verdict = used_as(l, starts[i] + v.length, written);
 		if (verdict != NOTHING_YET)
 			return verdict;
 		if (written)
@@ -134,9 +142,10 @@ static uint64_t branch_target(const struct code_blob *blob, uint64_t ip)
 /* The straight line to ip begins at barrier, so execution jumps into it: C2 puts the loop that does
  * the rest of a vector loop's work before it. The lines that lead to such jumps, near enough, go
  * on. */
-static enum verdict made_before_jumps(const struct code_blob *blob, uint64_t barrier, uint64_t ip,
+static enum verdict made_before_jumps(struct look *l, uint64_t barrier, uint64_t ip,
 				      uint32_t carriers)
 {
+	const struct code_blob *blob = l->blob;
 	uint64_t starts[LOOK_BACK], end = ip + LOOK_JUMPS_BYTES;
 	enum verdict verdict = NOTHING_YET;
 	unsigned jumps = 0;
@@ -151,25 +160,25 @@ static enum verdict made_before_jumps(const struct code_blob *blob, uint64_t bar
 		if (target < barrier || target > ip || (starts[i] >= barrier && starts[i] <= ip))
 			continue;
 		jumps++;
-		verdict = made_as(blob, starts[i], carriers, &ignored);
+		verdict = made_as(l, starts[i], carriers, &ignored);
 	}
 	return verdict;
 }
 
-static enum verdict infer(const struct code_blob *blob, const struct insn *in)
+static enum verdict infer(struct look *l, const struct insn *in)
 {
 	uint64_t after = in->ip + in->length, barrier = 0;
 	enum verdict verdict = NOTHING_YET;
 	struct insn_vector v;
 
-	if (!decode_at(blob, in->ip, &v))
+	if (!decode_at(l, in->ip, &v))
 		return NOTHING_YET;
 	if (in->memory.writes)
-		verdict = made_as(blob, in->ip, v.reads, &barrier);
+		verdict = made_as(l, in->ip, v.reads, &barrier);
 	if (verdict == NOTHING_YET && barrier)
-		verdict = made_before_jumps(blob, barrier, in->ip, v.reads);
+		verdict = made_before_jumps(l, barrier, in->ip, v.reads);
 	if (verdict == NOTHING_YET)
-		verdict = used_as(blob, after, in->memory.writes ? v.reads : v.writes);
+		verdict = used_as(l, after, in->memory.writes ? v.reads : v.writes);
 	return verdict;
 }
 
@@ -182,6 +191,7 @@ static enum insn_element element_of(enum verdict verdict)
 
 enum insn_element element_of_access(const struct insn *in)
 {
+	struct look look = {.left = LOOK_MAX};
 	struct code_blob blob;
 	_Atomic uint64_t *entry;
 	enum verdict verdict;
@@ -194,7 +204,8 @@ enum insn_element element_of_access(const struct insn *in)
 	word = atomic_load_explicit(entry, memory_order_relaxed);
 	if (word >> 2 == hash)
 		return element_of((enum verdict)(word & 3));
-	verdict = infer(&blob, in);
+	look.blob = &blob;
+	verdict = infer(&look, in);
 	/* Without a map of the method the look back may have been too short. */
 	if (verdict != NOTHING_YET || boundaries_known(&blob))
 		atomic_store_explicit(entry, hash << 2 | (uint64_t)verdict, memory_order_relaxed);
