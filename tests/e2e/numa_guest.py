@@ -23,7 +23,10 @@ HOST_MIB = 3072
 # Where RemoteRead initialises and reads, and LocalRead does both.
 INITIALISER_NODE, READER_NODE = 0, 1
 
-LEAST_TRAPS = 50
+REMOTE_LEAST, LOCAL_MOST = 0.8, 0.2
+LEAST_SAMPLES = 20  # What the report wants before it gives advice.
+
+LEAST_TRAPS = 10  # Hundreds on an idle machine.
 # The rest is what the JVM touched while it started.
 MOST_PAGES = 0.80
 
@@ -88,9 +91,11 @@ class Guest:
     def text(self, name):
         """The output of a command that must have worked."""
         text, status = self.sections[name]
-        errors, _ = self.sections[f"{name}.errors"]
-        assert status == 0, f"{name}: exit status {status}: {errors}{text}"
+        assert status == 0, f"{name}: exit status {status}: {self.errors(name)}{text}"
         return text
+
+    def errors(self, name):
+        return self.sections[f"{name}.errors"][0]
 
     def json(self, name):
         return json.loads(self.text(name))
@@ -192,6 +197,44 @@ def what_another_node_initialised_lies_there():
 @test
 def what_the_reader_initialised_lies_on_its_node():
     assert_heap_on("LocalRead", READER_NODE)
+
+
+def assert_numa(program, initialiser, remote):
+    """The report on the program whose arrays are filled on the node `initialiser` and read on READER_NODE."""
+    if "does not know kind" in guest().errors(f"{program}.numa"):
+        skip("the agent does not sample accesses to objects yet")
+    report = guest().json(f"{program}.numa")
+    numa = report["numa"]
+    note(f"{program}: {numa}")
+    assert numa["nodes"] == 2 and numa["samples"] >= LEAST_SAMPLES, numa
+    assert remote(numa["remote_fraction"]), numa
+    site = report["objects"][0]
+    note(f"{program}: {site['class']} {site['numa']}")
+    assert (site["class"], site["alloc_frames"][0]["method"]) == ("int[]", "fill"), site["alloc_frames"]
+    assert site["numa"]["samples"] >= LEAST_SAMPLES, site["numa"]
+    assert remote(site["numa"]["remote_fraction"]), site["numa"]
+    assert site["numa"]["alloc_node"] == initialiser, site["numa"]
+    assert largest(site["numa"]["page_on"]) == initialiser, site["numa"]
+    assert largest(site["numa"]["accessed_from"]) == READER_NODE, site["numa"]
+    return site["numa"]
+
+
+def largest(shares):
+    """The node that has most, which must be nearly all."""
+    assert shares[0]["fraction"] > MOST_PAGES, shares
+    return shares[0]["node"]
+
+
+@test
+def reading_what_another_node_initialised_is_reported_as_remote():
+    site = assert_numa("RemoteRead", INITIALISER_NODE, lambda fraction: fraction > REMOTE_LEAST)
+    assert "initialised on node 0, accessed from node 1" in site["advice"], site
+
+
+@test
+def reading_what_the_reader_initialised_is_reported_as_local():
+    site = assert_numa("LocalRead", READER_NODE, lambda fraction: fraction < LOCAL_MOST)
+    assert "advice" not in site, site
 
 
 run()

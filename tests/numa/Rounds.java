@@ -7,16 +7,16 @@ import java.util.concurrent.SynchronousQueue;
  * Memory that one thread fills and one thread reads, each staying on its CPU: what RemoteRead does
  * from two nodes and LocalRead from one.
  *
- * A round is 8 MiB of fresh arrays, written once and read often enough that nearly all accesses are
+ * A round is 2 MiB of fresh arrays, written once and read often enough that nearly all accesses are
  * reads. "up" is printed once the reader's loop has run for long enough to be compiled and most of the
  * heap in use is these arrays, then "rounds N" whenever a second has gone by.
  */
 final class Rounds {
-    private static final int BLOCKS = 128;
-    private static final int BLOCK_INTS = 16 * 1024;
+    private static final int BLOCKS = 4;
+    private static final int BLOCK_INTS = 128 * 1024;
     private static final int PASSES = 60;
     private static final long WARM_UP_NS = 2_000_000_000L;
-    private static final int WARM_UP_ROUNDS = 12;
+    private static final int WARM_UP_ROUNDS = 48;
     private static final long PROGRESS_NS = 1_000_000_000L;
 
     static volatile int sink;
