@@ -7,6 +7,7 @@
 
 #include "bpf/gate.skel.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/perf_events.h"
 #include "daemon/broker_gate_trial.h"
 
@@ -133,6 +134,9 @@ int broker_gate_set(struct broker_gate *g, pid_t pid, const struct gate_limits *
 	 * given back by that: one for each CPU at most, and limits change twice a second at most.
 	 */
 	gate.limits = *limits;
+	/* A debt of slower times is one of an empty bucket now, not of several. */
+	if (gate.full_at_ns > clock_monotonic_ns() + limits->burst_ns)
+		gate.full_at_ns = clock_monotonic_ns() + limits->burst_ns;
 	r = bpf_map_update_elem(gates_fd(g), &key, &gate, BPF_ANY);
 	if (r < 0)
 		(void)bpf_map_delete_elem(counts_fd(g), &key); /* Was just made. */

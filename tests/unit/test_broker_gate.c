@@ -226,6 +226,18 @@ static void new_limits_keep_what_was_spent(void **state)
 	assert_int_equal(fault(), 0);
 }
 
+static void faster_limits_are_not_held_up_by_what_slower_ones_let_pass(void **state)
+{
+	(void)state;
+	need_gate();
+	limit(FOREVER_NS, LONG_NS, LONG_NS);
+	open_faults();
+	assert_int_equal(fault(), 1);
+	limit(FOREVER_NS, NS_PER_MS, NS_PER_MS);
+	assert_int_equal(usleep(2 * NS_PER_MS / 1000), 0);
+	assert_int_equal(fault(), 1);
+}
+
 static void a_process_without_a_gate_has_its_samples_dropped_and_counted(void **state)
 {
 	const struct gate_limits limits = {FOREVER_NS, 1, NS_PER_S};
@@ -350,6 +362,7 @@ int main(void)
 	    TEST(a_burst_passes_and_then_nothing),
 	    TEST(a_spent_budget_comes_back_in_time),
 	    TEST(new_limits_keep_what_was_spent),
+	    TEST(faster_limits_are_not_held_up_by_what_slower_ones_let_pass),
 	    TEST(a_process_without_a_gate_has_its_samples_dropped_and_counted),
 	    TEST(removing_a_gate_gives_its_counts_and_closes_it),
 	    TEST(freeing_the_gate_closes_it_for_events_that_go_on),

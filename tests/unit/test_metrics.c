@@ -176,9 +176,14 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 	w->losses[LOSS_PAIRS] = 2;
 	metrics_account(m, w, &cursor);
 	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 7;
+	w->counters[JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT] = 3;
 	metrics_account(m, w, &cursor);
+	metrics_strangers(m, 4);
+	metrics_strangers(m, 4);
 	assert_line(m, "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 7");
 	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 2");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_budget_spent\"} 3");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_unknown\"} 4");
 	window_free(w);
 	metrics_free(m);
 }
