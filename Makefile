@@ -102,7 +102,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread
-	$(Q)for l in $(AGENT_LIBS); do cp -L "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
+	$(Q)for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev protobuf-c-compiler \
