@@ -78,7 +78,7 @@ def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     daemon.attach(target.pid, duration="500ms")  # What the first attach of all leaves behind is the JVM's.
     before, before_daemon = Snapshot(target.pid), daemon_descriptors(daemon)
     cpu = process_cpu_s(target.pid)
-    client = daemon.start_attach(target.pid, "--kinds", "silent-load", duration=WINDOW)
+    client = daemon.start_attach(target.pid, "--kinds", "silent-load", "--pairs", "10", duration=WINDOW)
     session, events = observe(client, target)
     report = report_of(client.finish())
     cpu = process_cpu_s(target.pid) - cpu
@@ -137,7 +137,7 @@ def a_target_with_few_descriptors_left_keeps_some_and_the_report_says_what_was_l
     daemon = Daemon()
     target = ManyThreads(jdk, 20, 16, f"-Dfiles={FILES}", prefix=limited(LIMIT))
     before = sum(descriptors(target.pid).values())
-    client = daemon.start_attach(target.pid, "--budget", "10%", duration="8s")
+    client = daemon.start_attach(target.pid, "--budget", "10%", "--pairs", "10", duration="8s")
     _, events = observe(client, target)
     quality = report_of(client.finish())["quality"]
     note(f"{before} of {LIMIT} open; {events} taken, {quality['threads']} threads profiled, "
