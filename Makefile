@@ -101,7 +101,7 @@ AGENT_LIBS    := libZydis.so.4.0 libprotobuf-c.so.1
 $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
-		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread
+		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 
 # ---------------------------------------------------------------- dependencies

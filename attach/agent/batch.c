@@ -37,6 +37,14 @@ static void free_methods(Jxp__Batch *m)
 	free(m->methods);
 }
 
+static void free_positions(Jxp__Positions *p)
+{
+	free(p->moved);
+	free(p->address);
+	free(p->died);
+	free(p);
+}
+
 void batch_clear(struct batch *b)
 {
 	Jxp__Batch *m = &b->message;
@@ -58,6 +66,20 @@ void batch_clear(struct batch *b)
 		free(m->threads[i]);
 	}
 	free(m->threads);
+	for (size_t i = 0; i < m->n_classes; i++) {
+		free(m->classes[i]->name);
+		free(m->classes[i]);
+	}
+	free(m->classes);
+	for (size_t i = 0; i < m->n_allocations; i++)
+		free(m->allocations[i]);
+	free(m->allocations);
+	for (size_t i = 0; i < m->n_positions; i++)
+		free_positions(m->positions[i]);
+	free(m->positions);
+	for (size_t i = 0; i < m->n_accesses; i++)
+		free(m->accesses[i]);
+	free(m->accesses);
 	batch_init(b);
 }
 
@@ -98,6 +120,44 @@ Jxp__Transition *batch_transition(struct batch *b)
 	if (t)
 		jxp__transition__init(t);
 	return append(b, &b->message.transitions, &b->message.n_transitions, t) ? t : NULL;
+}
+
+Jxp__Allocation *batch_allocation(struct batch *b)
+{
+	Jxp__Allocation *a = malloc(sizeof(*a));
+
+	if (a)
+		jxp__allocation__init(a);
+	return append(b, &b->message.allocations, &b->message.n_allocations, a) ? a : NULL;
+}
+
+Jxp__MemoryAccess *batch_access(struct batch *b)
+{
+	Jxp__MemoryAccess *a = malloc(sizeof(*a));
+
+	if (a)
+		jxp__memory_access__init(a);
+	return append(b, &b->message.accesses, &b->message.n_accesses, a) ? a : NULL;
+}
+
+Jxp__Positions *batch_positions(struct batch *b)
+{
+	Jxp__Positions *p = malloc(sizeof(*p));
+
+	if (p)
+		jxp__positions__init(p);
+	if (!append(b, &b->message.positions, &b->message.n_positions, p))
+		return NULL;
+	p->moved = malloc(BATCH_POSITIONS_MAX * sizeof(*p->moved));
+	p->address = malloc(BATCH_POSITIONS_MAX * sizeof(*p->address));
+	p->died = malloc(BATCH_POSITIONS_MAX * sizeof(*p->died));
+	if (!p->moved || !p->address || !p->died) {
+		b->failed = true; /* What there is of it is freed with the batch. */
+		return NULL;
+	}
+	/* 5 and 10 packed bytes at most; taken at once, because it is filled from now on. */
+	b->bytes += BATCH_POSITIONS_MAX * 20;
+	return p;
 }
 
 Jxp__Node *batch_node(struct batch *b)
@@ -173,6 +233,19 @@ bool batch_instruction(struct batch *b, uint32_t id, const char *text)
 		return false;
 	i->id = id;
 	i->text = copy_string(b, text);
+	return !b->failed;
+}
+
+bool batch_object_class(struct batch *b, uint32_t id, const char *name)
+{
+	Jxp__ObjectClass *c = malloc(sizeof(*c));
+
+	if (c)
+		jxp__object_class__init(c);
+	if (!append(b, &b->message.classes, &b->message.n_classes, c))
+		return false;
+	c->id = id;
+	c->name = copy_string(b, name);
 	return !b->failed;
 }
 

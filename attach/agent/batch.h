@@ -12,6 +12,9 @@
 #include "attach/agent/vm.h"
 #include "proto/jxperf.pb-c.h"
 
+/* Objects of each sort in one Positions message. */
+#define BATCH_POSITIONS_MAX 1024u
+
 struct batch {
 	Jxp__Batch message;
 	size_t bytes; /* estimate of the packed size */
@@ -29,6 +32,11 @@ bool batch_is_full(const struct batch *b);
 /* Each adds one zeroed message and returns it, or NULL with b->failed set. Strings are copied. */
 Jxp__Transition *batch_transition(struct batch *b);
 Jxp__Node *batch_node(struct batch *b);
+Jxp__Allocation *batch_allocation(struct batch *b);
+Jxp__MemoryAccess *batch_access(struct batch *b);
+/* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
+Jxp__Positions *batch_positions(struct batch *b);
+bool batch_object_class(struct batch *b, uint32_t id, const char *name);
 bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m);
 bool batch_instruction(struct batch *b, uint32_t id, const char *text);
 bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/alloc_event.h"
 #include "attach/agent/budget.h"
+#include "attach/agent/class_table.h"
 #include "attach/agent/id_map.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/thread.h"
@@ -28,6 +30,11 @@ struct drain {
 	struct id_map instructions; /* code bytes -> id */
 	uint64_t names_lost;
 	bool vm_dead;
+	uint32_t classes_sent;     /* numbers of class_table up to this one */
+	Jxp__Positions *positions; /* of the batch: the part that is being filled, or NULL */
+	uint64_t settled_ns;
+	uint32_t object_interval;
+	char objects_refused[sizeof(((struct err *)0)->message)];
 };
 
 struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts)
@@ -172,9 +179,39 @@ static void add_record(struct drain *d, const struct thread *t, const struct rec
 	m->jvm_access = r->jvm_access;
 }
 
+static void add_access(struct drain *d, const struct thread *t, const struct record *r)
+{
+	uint32_t instruction = instruction_id(d, &r->watch_code);
+	Jxp__MemoryAccess *m;
+
+	send_context(d, r->watch_context);
+	m = batch_access(&d->batch);
+	if (!m)
+		return;
+	m->tid = (uint32_t)t->tid;
+	m->cpu = r->cpu;
+	m->epoch = r->epoch;
+	m->time_ns = r->time_ns;
+	m->address = r->address;
+	m->length = r->length;
+	m->store = r->store;
+	m->region = (Jxp__Region)r->region;
+	m->node = r->watch_context;
+	m->instruction = instruction;
+	m->weight = r->weight;
+	m->latency = r->latency;
+	m->data_source = r->data_source;
+}
+
 static int send_batch(struct drain *d)
 {
 	d->batch.message.time_ns = clock_monotonic_ns();
+	d->batch.message.settled_ns = d->settled_ns;
+	d->batch.message.object_interval = d->object_interval;
+	/* The batch does not own it, so it is cleared with the message. */
+	if (d->objects_refused[0])
+		d->batch.message.objects_refused = d->objects_refused;
+	d->positions = NULL;
 	return batch_send(&d->batch, d->link);
 }
 
@@ -191,10 +228,111 @@ int drain_thread(struct drain *d, struct thread *t)
 	int result = 0;
 
 	while (t->memory && result == 0 && ring_pop(&t->memory->ring, &r)) {
-		add_record(d, t, &r);
+		if (r.type == RECORD_ACCESS)
+			add_access(d, t, &r);
+		else
+			add_record(d, t, &r);
 		result = send_when_full(d);
 	}
 	return result;
+}
+
+/* Classes are numbered in the order of their first allocation. */
+static void send_classes(struct drain *d, uint32_t up_to)
+{
+	while (d->classes_sent < up_to) {
+		const char *signature = class_table_signature(++d->classes_sent);
+		char *name = vm_java_name(signature ? signature : "");
+
+		if (!name)
+			d->batch.failed = true;
+		else
+			(void)batch_object_class(&d->batch, d->classes_sent,
+						 name); /* batch.failed tells. */
+		free(name);
+	}
+}
+
+int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e)
+{
+	Jxp__Allocation *m;
+
+	send_classes(d, e->class_id);
+	send_context(d, e->context);
+	m = batch_allocation(&d->batch);
+	if (m) {
+		m->object = id;
+		m->tid = e->tid;
+		m->cpu = e->cpu;
+		m->epoch = e->epoch;
+		m->time_ns = e->time_ns;
+		m->address = e->address;
+		m->size_bytes = e->size_bytes;
+		m->weight = alloc_weight(e->size_bytes, e->interval);
+		m->class_id = e->class_id;
+		m->node = e->context;
+	}
+	return send_when_full(d);
+}
+
+/* A part with room for one more, or NULL with batch.failed set. */
+static Jxp__Positions *positions(struct drain *d, uint32_t epoch)
+{
+	Jxp__Positions *p = d->positions;
+
+	if (p && p->n_moved < BATCH_POSITIONS_MAX && p->n_died < BATCH_POSITIONS_MAX)
+		return p;
+	p = batch_positions(&d->batch);
+	if (p)
+		p->epoch = epoch;
+	d->positions = p;
+	return p;
+}
+
+int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address)
+{
+	Jxp__Positions *p;
+	int r = batch_is_full(&d->batch) || d->batch.failed ? send_when_full(d) : 0;
+
+	if (r < 0)
+		return r;
+	p = positions(d, epoch);
+	if (!p)
+		return -ENOMEM;
+	if (address == 0) {
+		p->died[p->n_died++] = id;
+		return 0;
+	}
+	p->address[p->n_address++] = address;
+	p->moved[p->n_moved++] = id;
+	return 0;
+}
+
+int drain_settle(struct drain *d, uint32_t epoch)
+{
+	Jxp__Positions *p = positions(d, epoch);
+
+	if (p)
+		p->settled = true;
+	d->positions = NULL;
+	return send_when_full(d);
+}
+
+void drain_set_object_interval(struct drain *d, uint32_t bytes)
+{
+	d->object_interval = bytes;
+}
+
+void drain_refuse_objects(struct drain *d, const char *reason)
+{
+	(void)snprintf(d->objects_refused, sizeof(d->objects_refused), "%s", reason);
+}
+
+void drain_set_settled(struct drain *d, uint64_t time_ns)
+{
+	/* Each of the two it is the earlier of goes forward only; this says so once more. */
+	if (time_ns > d->settled_ns)
+		d->settled_ns = time_ns;
 }
 
 int drain_announce(struct drain *d, const struct thread *t, bool ended)

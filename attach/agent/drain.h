@@ -25,6 +25,19 @@ int drain_thread(struct drain *d, struct thread *t);
 /* Tells the engine that a thread is being profiled, or that it ended. */
 int drain_announce(struct drain *d, const struct thread *t, bool ended);
 
+/* The objects part. drain_position gathers, epoch by epoch, what drain_settle completes. */
+struct alloc_event;
+int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e);
+int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address); /* 0: died */
+int drain_settle(struct drain *d, uint32_t epoch);
+void drain_set_object_interval(struct drain *d, uint32_t bytes);
+
+/* Why the window tracks no objects though it was to; copied. */
+void drain_refuse_objects(struct drain *d, const char *reason);
+
+/* No allocation or access of an earlier time will be added. */
+void drain_set_settled(struct drain *d, uint64_t time_ns);
+
 /* Sends what has gathered, if anything. */
 int drain_send(struct drain *d);
 

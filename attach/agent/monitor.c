@@ -138,12 +138,21 @@ static void find_stack(struct thread *t, uint64_t sp)
 }
 
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
- * threads do not leave the others with nothing. */
+ * threads do not leave the others with nothing. Objects alone need one. */
 static unsigned registers_for(const struct monitor *m)
 {
-	unsigned wanted = settings.registers;
+	unsigned wanted = settings.kind_count > 0 ? settings.registers : 1;
 
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
+}
+
+/* Objects have a register of their own, so that finding an access displaces no pair. */
+static void share_registers(struct thread *t, unsigned count)
+{
+	unsigned own = settings.objects && settings.kind_count > 0 && count > 1;
+
+	t->access_register = settings.objects ? (int)count - 1 : -1;
+	reservoir_init(&t->reservoir, count - own);
 }
 
 /* As many debug registers as the window wants, or as a debugger has left us. */
@@ -159,7 +168,7 @@ static int open_registers(struct monitor *m, struct thread *t)
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
 	} while (r == -ENOSPC && --count > 0);
 	if (r == 0) {
-		reservoir_init(&t->reservoir, count);
+		share_registers(t, count);
 		t->fd_reserved = false;
 		m->fds_left -= count - 1;
 	}
@@ -210,6 +219,7 @@ static int give_registers(struct monitor *m, struct thread *t)
 	}
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
+	t->settled_ns = clock_monotonic_ns();
 	/* It may have been opened with another. */
 	set_period(m, t);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
@@ -268,6 +278,7 @@ static void follow_period(struct monitor *m, struct thread *t)
 
 int monitor_update(struct monitor *m)
 {
+	uint64_t now = clock_monotonic_ns(), settled = now;
 	int r = 0;
 
 	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
@@ -276,6 +287,12 @@ int monitor_update(struct monitor *m)
 
 		if (!thread_is_used(t))
 			continue;
+		/* A handler that begins after this look gives its records a later time than now;
+		 * those of earlier ones are in the ring, which is drained next. */
+		if (atomic_load(&t->in_handler) == 0)
+			t->settled_ns = now;
+		else if (t->memory && t->settled_ns < settled)
+			settled = t->settled_ns;
 		if (atomic_load(&t->ended)) {
 			r = retire(m, t);
 			continue;
@@ -286,6 +303,8 @@ int monitor_update(struct monitor *m)
 		else if (state == THREAD_READY)
 			r = drain_thread(m->drain, t);
 	}
+	if (r == 0)
+		m->settled_ns = settled;
 	return r;
 }
 

@@ -16,7 +16,8 @@
 struct monitor {
 	struct opener *opener;
 	struct drain *drain;
-	unsigned fds_left; /* descriptors that may still be taken from the target */
+	uint64_t settled_ns; /* no record of an earlier time will be drained */
+	unsigned fds_left;   /* descriptors that may still be taken from the target */
 	uint64_t
 	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
 };

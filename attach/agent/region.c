@@ -28,6 +28,13 @@ static bool inside(const struct region_range *ranges, unsigned count, uint64_t a
 	return false;
 }
 
+uint64_t region_canonical(const struct region_map *map, uint64_t address)
+{
+	if (!map->offset_mask || !inside(map->heap, map->heap_count, address))
+		return address;
+	return (address & map->offset_mask) | map->view;
+}
+
 int region_find(const struct region_map *map, uint64_t address)
 {
 	if (inside(map->heap, map->heap_count, address))

@@ -1,5 +1,6 @@
 #include "attach/agent/sampler.h"
 
+#include "attach/agent/access.h"
 #include "attach/agent/ahead.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
@@ -15,29 +16,6 @@ static void search_failed(struct thread *t, unsigned reg)
 {
 	thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
-}
-
-/* The breakpoint goes to ip, unless the search has been there or has used up its hops: a loop
- * without an access of the wanted type would otherwise cost a trap each time round. */
-static void hop(struct thread *t, unsigned reg, uint64_t ip)
-{
-	struct watchpoint *w = &t->watchpoints[reg];
-
-	for (unsigned i = 0; i < w->hops; i++) {
-		if (w->hop[i] == ip && w->hop_skip[i] == w->skip) {
-			search_failed(t, reg);
-			return;
-		}
-	}
-	if (w->hops == WATCHPOINT_MAX_HOPS) {
-		search_failed(t, reg);
-		return;
-	}
-	w->hop[w->hops] = ip;
-	w->hop_skip[w->hops++] = (uint8_t)w->skip;
-	thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
-	if (!watchpoint_seek(t, reg, ip))
-		search_failed(t, reg);
 }
 
 /* The access at the point of execution is reached. False when it turns out to be none. */
@@ -79,7 +57,7 @@ static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t i
 		case SEARCH_BREAK:
 			/* Where the branches do not matter, there is no need to stop at them. */
 			(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
-			hop(t, reg, stop_ip);
+			watchpoint_hop(t, reg, stop_ip);
 			return;
 		case SEARCH_FAILED:
 			search_failed(t, reg);
@@ -98,7 +76,7 @@ static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_
  * point of time that has passed. */
 static void supersede(struct thread *t)
 {
-	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
 		if (t->watchpoints[i].state == WATCH_SEEKING ||
 		    t->watchpoints[i].state == WATCH_PENDING) {
 			thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_SUPERSEDED, 1);
@@ -109,9 +87,19 @@ static void supersede(struct thread *t)
 
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
-	uint8_t kind = settings.kinds[random_below(&t->random, settings.kind_count)];
-	int reg = sampler_take_register(t);
+	unsigned kinds = settings.kind_count + settings.objects;
+	unsigned choice = random_below(&t->random, kinds);
+	uint8_t kind;
+	int reg;
 
+	if (choice == settings.kind_count) {
+		/* A tick stands for the time since the one before; this one in so many is for
+		 * objects. */
+		access_sample(t, settings.period * kinds, uc);
+		return;
+	}
+	kind = settings.kinds[choice];
+	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
 	t->watchpoints[reg].kind = kind;
@@ -143,7 +131,10 @@ static void on_tick(struct thread *t, const ucontext_t *uc)
 
 static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
-	search(t, reg, t->watchpoints[reg].kind, uc);
+	if (t->watchpoints[reg].kind == JXP__KIND__KIND_OBJECTS)
+		access_reached(t, reg, uc);
+	else
+		search(t, reg, t->watchpoints[reg].kind, uc);
 }
 
 const struct sampler sampler_clock = {

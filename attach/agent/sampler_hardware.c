@@ -2,6 +2,7 @@
 
 #include <linux/perf_event.h>
 
+#include "attach/agent/access.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/search.h"
 #include "attach/agent/settings.h"
@@ -64,8 +65,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 	return found;
 }
 
-/* Decodes the sampled access. False when it is none that can be watched: no explicit memory
- * operand, no address, a load whose value its own instruction has overwritten since, or a
+/* Decodes the sampled access. False when it is none: no explicit memory operand, no address, or a
  * compare-and-swap that may have failed to store or a masked move: flags and mask are gone. */
 static bool decode(const struct hardware_sample *h, struct sample *out)
 {
@@ -75,12 +75,30 @@ static bool decode(const struct hardware_sample *h, struct sample *out)
 	    !search_fetch(h->record.ip, &out->insn) || !out->insn.has_memory ||
 	    out->insn.flow != FLOW_NEXT || insn_is_masked(&out->insn))
 		return false;
-	if (h->access == ACCESS_LOAD ? !m->reads || m->writes
-				     : !m->writes || out->insn.compares_and_swaps)
+	if (h->access == ACCESS_LOAD ? !m->reads : !m->writes || out->insn.compares_and_swaps)
 		return false;
 	out->extent = extent_whole(h->record.address, m->size);
 	out->executed = true;
 	return true;
+}
+
+/* What a load's own instruction has overwritten since cannot be compared. */
+static bool fits_a_pair(const struct hardware_sample *h, const struct sample *s)
+{
+	return h->access == ACCESS_STORE || !s->insn.memory.writes;
+}
+
+/* An event counts for one of the kinds that sample its type, so it stands for that many periods. */
+static void record_access(struct thread *t, const struct hardware_sample *h, const struct sample *s,
+			  unsigned kinds, const ucontext_t *uc)
+{
+	const struct access_cost cost = {
+	    .weight = settings.period * kinds,
+	    .data_source = h->record.data_source,
+	    .latency = h->record.weight > UINT32_MAX ? UINT32_MAX : (uint32_t)h->record.weight,
+	    .cpu = h->record.cpu};
+
+	access_record(t, s, h->access == ACCESS_STORE, &cost, uc);
 }
 
 /* The thread has run on since the access. While it is in the same method, its stack still shows the
@@ -94,34 +112,47 @@ static bool same_method(uint64_t ip, const ucontext_t *uc)
 	       sampled.start == now.start;
 }
 
-/* One of the window's kinds that sample this type of access, at random; -1: there is none. */
-static int choose_kind(struct thread *t, enum access_type access)
+/* One of the window's kinds that sample this type of access, at random, of *count; -1: there is
+ * none. */
+static int choose_kind(struct thread *t, enum access_type access, unsigned *fitting_count)
 {
-	uint8_t fitting[KINDS_MAX];
+	uint8_t fitting[KINDS_MAX + 1];
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < settings.kind_count; i++)
 		if (watchpoint_access(settings.kinds[i]) == access)
 			fitting[count++] = settings.kinds[i];
+	if (settings.objects)
+		fitting[count++] = JXP__KIND__KIND_OBJECTS;
+	*fitting_count = count;
 	return count ? fitting[random_below(&t->random, count)] : -1;
 }
 
 static void take_sample(struct thread *t, const struct hardware_sample *h, const ucontext_t *uc)
 {
 	struct sample s = {0};
+	unsigned kinds;
 	int kind, reg;
 
 	if (!decode(h, &s)) {
 		thread_count(t, JXP__COUNTER__COUNTER_RECORDS_UNUSABLE, 1);
 		return;
 	}
-	kind = choose_kind(t, (enum access_type)h->access);
+	kind = choose_kind(t, (enum access_type)h->access, &kinds);
 	if (kind < 0) {
 		thread_count(t, JXP__COUNTER__COUNTER_RECORDS_UNWANTED, 1);
 		return;
 	}
 	if (!same_method(h->record.ip, uc)) {
 		thread_count(t, JXP__COUNTER__COUNTER_RECORDS_SKIDDED, 1);
+		return;
+	}
+	if (kind == JXP__KIND__KIND_OBJECTS) {
+		record_access(t, h, &s, kinds, uc);
+		return;
+	}
+	if (!fits_a_pair(h, &s)) {
+		thread_count(t, JXP__COUNTER__COUNTER_RECORDS_UNUSABLE, 1);
 		return;
 	}
 	reg = sampler_take_register(t);
@@ -153,6 +184,9 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 bool sampler_wants_event(unsigned event)
 {
 	enum perf_access counted = settings.events[event].access;
+
+	if (settings.objects)
+		return true;
 
 	for (unsigned i = 0; i < settings.kind_count; i++) {
 		bool loads = watchpoint_access(settings.kinds[i]) == ACCESS_LOAD;

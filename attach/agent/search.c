@@ -118,6 +118,51 @@ static bool advance(struct walk *w, const struct insn *in, const gregset_t regs)
 	return true;
 }
 
+static bool is_access(const struct insn *in)
+{
+	return in->flow == FLOW_NEXT && (in->loads || in->stores);
+}
+
+/* Can the access be seen as if the thread stood at it? */
+static bool in_sight(const struct walk *w, const struct insn *in, uint64_t start)
+{
+	struct code_blob here, there;
+
+	if (!w->moved)
+		return true;
+	/* The stack, and the method it is in. */
+	if (in->string || (w->stale_registers & (1u << REG_RSP)) || !codemap_find(start, &here) ||
+	    !codemap_find(in->ip, &there) || here.start != there.start)
+		return false;
+	return register_known(w, in->memory.base) && register_known(w, in->memory.index);
+}
+
+enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn *found,
+				 uint64_t *stop_ip)
+{
+	struct walk w = {.ip = ip};
+
+	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
+		struct insn in;
+		bool stop;
+
+		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
+			return SEARCH_FAILED;
+		stop = is_access(&in);
+		if (stop && in_sight(&w, &in, ip)) {
+			*found = in;
+			return SEARCH_HERE;
+		}
+		if (stop || !advance(&w, &in, regs)) {
+			if (!w.moved)
+				return SEARCH_FAILED;
+			*stop_ip = w.ip;
+			return SEARCH_BREAK;
+		}
+	}
+	return SEARCH_FAILED;
+}
+
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
 			       unsigned *skip, struct insn *found, uint64_t *stop_ip)
 {

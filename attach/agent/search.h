@@ -46,6 +46,12 @@ static inline bool search_is_access(const struct insn *in, enum access_type type
 	return in->flow == FLOW_NEXT && (type == ACCESS_LOAD ? in->loads : in->stores);
 }
 
+/* The next access of either type, string instructions included. SEARCH_HERE also when execution has
+ * not come to it yet and cannot but come: its operand names the same address now as then, and the
+ * stack is the same, so its calling context can be taken now. */
+enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn *found,
+				 uint64_t *stop_ip);
+
 /* Is there compiled Java code or a stub that works for it (array copies and fills) at ip? */
 bool search_is_java_code(uint64_t ip);
 

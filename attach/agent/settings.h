@@ -19,8 +19,8 @@
 
 struct settings {
 	uint8_t kinds[KINDS_MAX]; /* Kind values to sample */
-	unsigned kind_count;
-	unsigned registers; /* debug registers in use, 1..4 */
+	unsigned kind_count;      /* of pairs; objects are beside them */
+	unsigned registers;       /* debug registers in use, 1..4 */
 	unsigned max_frames;
 	/* In the sampler's unit: nanoseconds for clock, else operations. Follows the budget. */
 	_Atomic uint64_t period;
@@ -30,7 +30,9 @@ struct settings {
 	struct region_map regions;
 	struct stack_walker walker;
 	struct context_table *contexts;
-	_Atomic uint32_t epoch; /* bumped when a collection starts and when it ends */
+	bool objects;           /* sample accesses for objects, and track those */
+	_Atomic uint32_t epoch; /* rises when a pause of the collector starts and when it ends; even
+				 * while the application runs */
 	_Atomic bool stopping;  /* handlers return at once */
 };
 

@@ -97,6 +97,7 @@ struct thread *thread_take(pid_t tid)
 		t->register_fd[i] = -1;
 	t->announced = false;
 	t->fd_reserved = false;
+	t->access_register = -1;
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 	memset((void *)t->counters, 0, sizeof(t->counters));

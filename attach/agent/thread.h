@@ -66,9 +66,11 @@ struct thread {
 	size_t memory_bytes;
 	uint64_t stack_low; /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
-	uint64_t period;  /* of its sampling events */
-	bool announced;   /* its Thread message was sent */
-	bool fd_reserved; /* one register's descriptor is kept for it, not opened yet */
+	uint64_t period;     /* of its sampling events */
+	bool announced;      /* its Thread message was sent */
+	bool fd_reserved;    /* one register's descriptor is kept for it, not opened yet */
+	uint64_t settled_ns; /* no record of an earlier time is to come */
+	int access_register; /* for finding accesses to objects, -1: none */
 
 	/* Handler. */
 	_Atomic uint32_t in_handler;

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/agent/alloc_event.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/settings.h"
@@ -109,15 +110,29 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 	codemap_add_stub((uintptr_t)address, (uint32_t)size, type);
 }
 
-static void JNICALL on_gc(jvmtiEnv *jvmti)
+/* The epoch is odd during a pause, also when the events were enabled in the middle of one, or when
+ * the JVM reports a collection inside another. Called by the one thread that makes the pause. */
+static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
+	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
+
 	(void)jvmti;
-	atomic_fetch_add_explicit(&settings.epoch, 1, memory_order_release);
+	atomic_store_explicit(&settings.epoch, epoch | 1, memory_order_release);
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
+{
+	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
+
+	(void)jvmti;
+	atomic_store_explicit(&settings.epoch, (epoch | 1) + 1, memory_order_release);
+	hooks->gc_finished();
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)jvmti, (void)jni, (void)thread;
+	alloc_events_thread_started();
 	hooks->thread_started(this_thread());
 }
 
@@ -166,8 +181,9 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 					       .CompiledMethodLoad = on_compiled_load,
 					       .CompiledMethodUnload = on_compiled_unload,
 					       .DynamicCodeGenerated = on_dynamic_code,
-					       .GarbageCollectionStart = on_gc,
-					       .GarbageCollectionFinish = on_gc,
+					       .GarbageCollectionStart = on_gc_start,
+					       .GarbageCollectionFinish = on_gc_finish,
+					       .SampledObjectAlloc = alloc_event_callback,
 					       .ThreadStart = on_thread_start,
 					       .ThreadEnd = on_thread_end};
 	struct vm opened = {.jvm = jvm, .jni = jni};
@@ -230,6 +246,48 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *er
 	if (e != JVMTI_ERROR_NONE)
 		return refused(err, "GenerateEvents", e);
 	return preload_all(vm, err);
+}
+
+static const jvmtiCapabilities allocation_capability = {.can_generate_sampled_object_alloc_events =
+							    1};
+
+int vm_sample_allocations(struct vm *vm, uint32_t interval, struct err *err)
+{
+	jvmtiError e = (*vm->jvmti)->AddCapabilities(vm->jvmti, &allocation_capability);
+
+	if (e == JVMTI_ERROR_NOT_AVAILABLE)
+		return err_set(
+		    err, EBUSY,
+		    "another agent samples this JVM's allocations, and the JVM lets only "
+		    "one: end it, or leave out the objects");
+	if (e != JVMTI_ERROR_NONE)
+		return refused(err, "sampling of allocations", e);
+	e = (*vm->jvmti)->SetHeapSamplingInterval(vm->jvmti, (jint)interval);
+	if (e == JVMTI_ERROR_NONE)
+		e = (*vm->jvmti)
+			->SetEventNotificationMode(vm->jvmti, JVMTI_ENABLE,
+						   JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+	if (e == JVMTI_ERROR_NONE)
+		return 0;
+	vm_stop_allocations(vm);
+	return refused(err, "sampling of allocations", e);
+}
+
+void vm_set_allocation_interval(struct vm *vm, uint32_t interval)
+{
+	/* Fails for a negative interval, or without the capability. */
+	(void)(*vm->jvmti)->SetHeapSamplingInterval(vm->jvmti, (jint)interval);
+}
+
+void vm_stop_allocations(struct vm *vm)
+{
+	jvmtiEnv *jvmti = vm->jvmti;
+
+	/* None of these fails while we have the capability. */
+	(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE,
+						 JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
+	vm_set_allocation_interval(vm, ALLOC_INTERVAL_DEFAULT);
+	(void)(*jvmti)->RelinquishCapabilities(jvmti, &allocation_capability);
 }
 
 void vm_close(struct vm *vm)
@@ -308,8 +366,7 @@ static const char *primitive_name(char c)
 	}
 }
 
-/* "[Ljava/util/Map;" becomes "java.util.Map[]". */
-static char *java_name(const char *signature)
+char *vm_java_name(const char *signature)
 {
 	size_t dimensions = strspn(signature, "[");
 	const char *element = signature + dimensions;
@@ -347,7 +404,7 @@ bool vm_method_resolve(struct vm *vm, jmethodID method, struct vm_method *out)
 	ok = (*jvmti)->GetMethodName(jvmti, method, &m.name, NULL, NULL) == JVMTI_ERROR_NONE &&
 	     (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) == JVMTI_ERROR_NONE &&
 	     (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE &&
-	     (m.class_name = java_name(signature)) != NULL;
+	     (m.class_name = vm_java_name(signature)) != NULL;
 	if (ok) {
 		/* Absent for classes compiled without debug information, and for native methods. */
 		if ((*jvmti)->GetSourceFileName(jvmti, class, &m.file) != JVMTI_ERROR_NONE)

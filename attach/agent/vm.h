@@ -10,6 +10,7 @@
 #include <jni.h>
 #include <jvmti.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/err.h"
@@ -18,6 +19,7 @@
 struct vm_hooks {
 	void (*thread_started)(pid_t tid); /* in the new thread */
 	void (*thread_ended)(pid_t tid);   /* in the ending thread */
+	void (*gc_finished)(void);         /* the JVM is paused: must not wait for anything */
 	void (*vm_died)(void);
 };
 
@@ -35,6 +37,16 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
  * process. */
 int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
 
+/* Has the JVM tell alloc_event_callback of an allocation every interval bytes on average, after
+ * vm_start. Only one agent of a JVM can have that at a time. */
+int vm_sample_allocations(struct vm *vm, uint32_t interval, struct err *err);
+
+/* The interval holds for the whole JVM, and counts from the next sample of each thread. */
+void vm_set_allocation_interval(struct vm *vm, uint32_t interval);
+
+/* Gives the event, the capability and the interval back. */
+void vm_stop_allocations(struct vm *vm);
+
 /* Disables all events and disposes of the environment. */
 void vm_close(struct vm *vm);
 
@@ -43,6 +55,9 @@ char *vm_property(struct vm *vm, const char *name);
 
 /* Calls each with the kernel tid of every live platform thread, the calling one excepted. */
 int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err);
+
+/* "[Ljava/util/Map;" becomes "java.util.Map[]"; to be freed, or NULL when memory is short. */
+char *vm_java_name(const char *signature);
 
 /* Names of a method, to be freed with vm_method_release; false when its class is gone. lines may be
  * NULL with line_count 0. */

@@ -187,6 +187,67 @@ bool vmstructs_always_pretouch(void)
 	return flag_is_set("AlwaysPreTouch");
 }
 
+/* ---------------------------------------------------------------- ZGC */
+
+/* ZGlobalsForVMStructs holds pointers to the globals; JDK 21 to 23 have the collector without
+ * generations under another name. */
+static bool zgc_global(const char *z_name, const char *x_name, uint64_t *pointer)
+{
+	uint64_t instance;
+
+	if (static_word("ZGlobalsForVMStructs", "_instance_p", &instance) &&
+	    field_word(instance, "ZGlobalsForVMStructs", z_name, pointer) && *pointer)
+		return true;
+	return x_name && static_word("XGlobalsForVMStructs", "_instance_p", &instance) &&
+	       field_word(instance, "XGlobalsForVMStructs", x_name, pointer) && *pointer;
+}
+
+/* Does the state of a pointer lie in bits of the address itself, that is, in the mapping? */
+static bool zgc_has_views(void)
+{
+	uint64_t shift;
+
+	return strcmp(vmstructs_gc(), "ZGC") == 0 &&
+	       (flag_address("ZGenerational") ? !flag_is_set("ZGenerational")
+					      : !zgc_global("_ZPointerLoadShift", NULL, &shift));
+}
+
+bool vmstructs_zgc_pointers(const uint64_t **bad_mask, const uint64_t **shift)
+{
+	static const uint64_t no_shift;
+	uint64_t bad, shift_at = (uintptr_t)&no_shift;
+
+	if (strcmp(vmstructs_gc(), "ZGC") != 0)
+		return false;
+	if (zgc_has_views()) {
+		/* Weak: an address in the view of relocated objects is right during marking, too.
+		 */
+		if (!zgc_global("_ZAddressWeakBadMask", "_XAddressWeakBadMask", &bad))
+			return false;
+	} else if (!zgc_global("_ZPointerLoadBadMask", NULL, &bad) ||
+		   !zgc_global("_ZPointerLoadShift", NULL, &shift_at)) {
+		return false;
+	}
+	*bad_mask = (const uint64_t *)(uintptr_t)bad;
+	*shift = (const uint64_t *)(uintptr_t)shift_at;
+	return true;
+}
+
+/* The views of the heap (zGlobals_x86.cpp): offset bits, and above them one bit for each. */
+static void add_views(struct region_map *map)
+{
+	uint64_t at, mask;
+
+	if (!zgc_has_views())
+		return;
+	/* JDK 11 does not tell; its heap is at most 4 TiB. */
+	if (!zgc_global("_ZAddressOffsetMask", "_XAddressOffsetMask", &at) ||
+	    !safe_read(at, &mask, sizeof(mask)) || !mask)
+		mask = ZGC_LOW - 1;
+	map->offset_mask = mask;
+	map->view = mask + 1;
+}
+
 /* ---------------------------------------------------------------- regions */
 
 static void add_heap(struct region_map *map)
@@ -197,6 +258,7 @@ static void add_heap(struct region_map *map)
 	if (strcmp(vmstructs_gc(), "ZGC") == 0) {
 		(void)region_add_heap(map, ZGC_LOW,
 				      ZGC_HIGH); /* The table has room: first entry. */
+		add_views(map);
 		return;
 	}
 	if (!static_word("Universe", "_collectedHeap", &heap) ||

@@ -29,6 +29,10 @@ const char *vmstructs_gc(void);
 /* Is the VM flag AlwaysPreTouch set? */
 bool vmstructs_always_pretouch(void);
 
+/* How ZGC's pointers in memory are to be read at present: when none of the bits at *bad_mask is
+ * set, the object is at (pointer >> *shift). Both change in pauses. False with other collectors. */
+bool vmstructs_zgc_pointers(const uint64_t **bad_mask, const uint64_t **shift);
+
 /* Fills heap and JVM ranges as far as the table tells. */
 void vmstructs_regions(struct region_map *map);
 

@@ -55,6 +55,24 @@ bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip)
 	return true;
 }
 
+void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	bool seen = w->hops == WATCHPOINT_MAX_HOPS;
+
+	for (unsigned i = 0; i < w->hops; i++)
+		seen |= w->hop[i] == ip && w->hop_skip[i] == w->skip;
+	if (!seen) {
+		w->hop[w->hops] = ip;
+		w->hop_skip[w->hops++] = (uint8_t)w->skip;
+		thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
+		if (watchpoint_seek(t, reg, ip))
+			return;
+	}
+	thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
+	watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
 static void fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
 			enum record_type type)
 {
@@ -111,7 +129,7 @@ void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why)
 
 void watchpoint_drop_all(struct thread *t, enum record_type why)
 {
-	for (unsigned i = 0; i < t->reservoir.registers; i++)
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		watchpoint_drop(t, i, why);
 	reservoir_clear(&t->reservoir);
 }
@@ -164,7 +182,7 @@ static bool is_safepoint_poll(const struct sample *s)
 /* Whose memory the access touches. Some things only the instruction tells: stores below the stack
  * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in
  * compiled code (TLAB pointers, barrier queues, safepoint state). */
-static int region_of(const struct thread *t, const struct sample *s, const gregset_t regs)
+int watchpoint_region(const struct thread *t, const struct sample *s, const gregset_t regs)
 {
 	int region;
 
@@ -193,7 +211,7 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 	return false;
 }
 
-static bool capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
+bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
 {
 	switch (stack_capture(&settings.walker, uc, ip, t->memory->frames, settings.max_frames,
 			      settings.contexts, context)) {
@@ -212,7 +230,7 @@ static bool capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_
 	return false;
 }
 
-static void code_bytes_of(struct code_bytes *to, const struct insn *in)
+void watchpoint_code(struct code_bytes *to, const struct insn *in)
 {
 	to->length = in->length;
 	memcpy(to->bytes, in->bytes, sizeof(to->bytes));
@@ -242,21 +260,21 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
 		return false;
 	}
-	if (!capture(t, uc, s->insn.ip, &w->context))
+	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
 		return false;
 	w->kind = kind;
 	w->length =
 	    (uint8_t)watchpoint_part(&s->extent, random_offset(&s->extent, &t->random), &start);
 	w->width = (uint8_t)s->extent.width;
 	w->address = start;
-	w->region = (uint8_t)region_of(t, s, uc->uc_mcontext.gregs);
+	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
 	w->element = element_of_access(&s->insn);
 	w->after = s->insn.ip + s->insn.length;
 	w->again = s->insn.repeats ? s->insn.ip : w->after;
 	w->ignored = 0;
 	w->value_taken = false;
 	w->swaps = s->insn.compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
-	code_bytes_of(&w->code, &s->insn);
+	watchpoint_code(&w->code, &s->insn);
 	return true;
 }
 
@@ -366,7 +384,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	struct record r;
 
 	fill_record(&r, w, reg, RECORD_TRAPPED);
-	if (!capture(t, uc, a->insn.ip, &r.trap_context)) {
+	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {
 		if (codemap_covers(a->insn.ip)) {
 			watchpoint_drop(t, reg, RECORD_ABANDONED);
 			return;
@@ -379,7 +397,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 						     w->length, w->width, &t->random),
 				   reservoir_weight(&t->reservoir, reg), &t->random);
 	r.wasteful = is_wasteful(w, a, now, shared);
-	code_bytes_of(&r.trap_code, &a->insn);
+	watchpoint_code(&r.trap_code, &a->insn);
 	free_register(t, reg);
 	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
 	thread_record(t, &r);

@@ -59,6 +59,7 @@ struct watchpoint {
 	uint64_t hop[WATCHPOINT_MAX_HOPS];
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
 	unsigned skip;                         /* accesses still to be passed over */
+	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
 };
 
 /* A sampled access, whichever sampler found it. */
@@ -73,6 +74,19 @@ enum access_type watchpoint_access(uint8_t kind);
 
 /* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
+
+/* The same for a search that has its hops counted: frees the register, and counts the search as
+ * failed, when it has been at ip before or has used them up. A loop without an access of the wanted
+ * type would otherwise cost a trap each time round. */
+void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip);
+
+/* Whose memory a sampled access touches (Region of jxperf.proto). */
+int watchpoint_region(const struct thread *t, const struct sample *sample, const gregset_t regs);
+
+/* The calling context of the thread as if it stood at ip. False when there is none; counted. */
+bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context);
+
+void watchpoint_code(struct code_bytes *to, const struct insn *in);
 
 /* Turns a register into a watchpoint on a part of the sampled access. On any failure the register
  * is free and the reason counted. */

@@ -17,6 +17,8 @@
 #include "attach/agent/debug_info.h"
 #include "attach/agent/element.h"
 #include "attach/agent/gate.h"
+#include "attach/agent/gc_wake.h"
+#include "attach/agent/interrupted.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/monitor.h"
 #include "attach/agent/roster.h"
@@ -24,6 +26,7 @@
 #include "attach/agent/settings.h"
 #include "attach/agent/signals.h"
 #include "attach/agent/thread.h"
+#include "attach/agent/tracker.h"
 #include "attach/agent/vmstructs.h"
 #include "attach/agent/xstate.h"
 #include "common/clock.h"
@@ -54,6 +57,8 @@ struct window {
 	struct budget budget;
 	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
+	struct tracker tracker;
+	bool tracking; /* ... has more to do at once */
 	uint64_t next_report_ns;
 	bool stopping;
 	bool eager; /* the session thread is within its part of the budget: new threads are not kept
@@ -93,9 +98,33 @@ static int take_sampler(const Jxp__WindowStart *start, struct err *err)
 	return 0;
 }
 
+/* Objects and NUMA nodes share their samples, so they are one kind here. */
+static int take_kinds(const Jxp__WindowStart *start, struct err *err)
+{
+	settings.kind_count = 0;
+	settings.objects = false;
+	for (size_t i = 0; i < start->n_kinds; i++) {
+		Jxp__Kind kind = start->kinds[i];
+
+		if (kind == JXP__KIND__KIND_OBJECTS || kind == JXP__KIND__KIND_NUMA)
+			settings.objects = true;
+		else if (kind < JXP__KIND__KIND_DEAD_STORE || kind > JXP__KIND__KIND_SILENT_LOAD)
+			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
+		else if (settings.kind_count == KINDS_MAX)
+			return err_set(err, EINVAL, "the daemon named a kind twice");
+		else
+			settings.kinds[settings.kind_count++] = (uint8_t)kind;
+	}
+	if (settings.objects && start->objects_max == 0)
+		return err_set(err, EINVAL, "the daemon asked for objects, and none of them");
+	return 0;
+}
+
 static int take_settings(const Jxp__WindowStart *start, struct err *err)
 {
-	if (start->n_kinds == 0 || start->n_kinds > KINDS_MAX || start->registers < 1 ||
+	int r;
+
+	if (start->n_kinds == 0 || start->registers < 1 ||
 	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
 	    start->max_frames > MAX_FRAMES_LIMIT)
 		return err_set(err, EINVAL,
@@ -105,14 +134,8 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 		    err, EINVAL,
 		    "the daemon asked for a budget of %g of the target's CPU time: 0 to 1",
 		    start->budget);
-	for (size_t i = 0; i < start->n_kinds; i++) {
-		if (start->kinds[i] < JXP__KIND__KIND_DEAD_STORE ||
-		    start->kinds[i] > JXP__KIND__KIND_SILENT_LOAD)
-			return err_set(err, EINVAL, "this agent does not know kind %d",
-				       start->kinds[i]);
-		settings.kinds[i] = (uint8_t)start->kinds[i];
-	}
-	settings.kind_count = (unsigned)start->n_kinds;
+	if ((r = take_kinds(start, err)) < 0)
+		return r;
 	settings.registers = start->registers;
 	settings.max_frames = start->max_frames;
 	return take_sampler(start, err);
@@ -167,6 +190,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	debug_info_clear();
 	xstate_init();
 	element_clear();
+	interrupted_clear();
 	w->drain = drain_new(w->link, w->vm, settings.contexts);
 	if (!w->drain)
 		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");
@@ -185,13 +209,40 @@ static void thread_ended(pid_t tid)
 	monitor_thread_ended(tid);
 }
 
+/* Tracked objects may have moved: the session thread is to look at once. */
+static void gc_finished(void)
+{
+	if (settings.objects)
+		gc_wake_send();
+}
+
 static const struct vm_hooks hooks = {
     .thread_started = roster_add,
     .thread_ended = thread_ended,
+    .gc_finished = gc_finished,
     .vm_died = roster_vm_died,
 };
 
-static int start_sampling(struct window *w, double fraction, struct err *err)
+/* A window for other things, too, runs without the objects where they are not to be had. */
+static int track_objects(struct window *w, const Jxp__WindowStart *start, struct err *err)
+{
+	struct err why = {0};
+	int r;
+
+	if (!settings.objects)
+		return 0;
+	r = tracker_start(&w->tracker, w->vm, w->drain, start, &why);
+	if (r == 0 || settings.kind_count == 0) {
+		if (r < 0)
+			*err = why;
+		return r;
+	}
+	settings.objects = false;
+	drain_refuse_objects(w->drain, why.message);
+	return 0;
+}
+
+static int start_sampling(struct window *w, const Jxp__WindowStart *start, struct err *err)
 {
 	const uint64_t *totals = w->monitor.totals;
 	uint64_t trap_cost_ns;
@@ -207,8 +258,11 @@ static int start_sampling(struct window *w, double fraction, struct err *err)
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, fraction, settings.period, trap_cost_ns, settings.event_count > 0);
-	r = census_start(&w->census, err);
+	budget_start(&w->budget, start->budget, settings.period, trap_cost_ns,
+		     settings.event_count > 0);
+	r = track_objects(w, start, err);
+	if (r == 0)
+		r = census_start(&w->census, err);
 	/* A JVM whose threads are all idle is no failure: they may wake. */
 	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS] > 0)
 		return 0;
@@ -236,7 +290,12 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
+	tracker_counters(&w->tracker, counters);
 	budget_cost(&w->budget, counters, &w->cost);
+	/* Like the session thread's own, not steered by the sampler's period. */
+	w->cost.session_ns += tracker_cost_ns(&w->tracker);
+	w->cost.overhead_ns += tracker_cost_ns(&w->tracker);
+	tracker_set_pace(&w->tracker, w->cost.cpu_ns);
 	w->eager = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != settings.period) {
@@ -270,17 +329,29 @@ static int read_orders(struct window *w)
 	return r;
 }
 
-/* Until the rings are to be drained, the engine says something or, while they are taken on at once,
- * a thread starts. */
-static void sleep_until_news(struct window *w)
+/* Until the rings are to be drained, the engine says something, a collection has ended or, while
+ * they are taken on at once, a thread starts. */
+static void sleep_until_news(const struct window *w)
 {
 	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
-			       {.fd = w->eager ? roster_fd() : -1, .events = POLLIN}};
+			       {.fd = w->eager ? roster_fd() : -1, .events = POLLIN},
+			       {.fd = gc_wake_fd(), .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
-	(void)poll(fds, 2,
+	if (w->tracking)
+		left = 0;
+	(void)poll(fds, 3,
 		   (int)((left + NS_PER_MS - 1) / NS_PER_MS)); /* Everything is looked at. */
+}
+
+/* Up to when the engine has all allocations and accesses. */
+static void settle(struct window *w)
+{
+	uint64_t allocations = w->tracker.settled_ns, accesses = w->monitor.settled_ns;
+
+	if (w->tracker.running)
+		drain_set_settled(w->drain, allocations < accesses ? allocations : accesses);
 }
 
 /* What costs something for each profiled thread is not done each time a thread starts. */
@@ -295,6 +366,8 @@ static int drain_rings(struct window *w, struct err *err)
 	r = w->stopping ? 0 : census_scan(&w->census, w->cost.cpu_ns, err);
 	if (r == 0)
 		r = monitor_update(&w->monitor);
+	if (r == 0)
+		settle(w);
 	return r == 0 ? flush(w) : r;
 }
 
@@ -314,6 +387,9 @@ static int run(struct window *w, struct err *err)
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, w->eager, err);
 		if (r == 0)
+			if (r == 0 && !w->stopping)
+				r = tracker_update(&w->tracker, &w->tracking);
+		if (r == 0)
 			r = drain_rings(w, err);
 		/* A handler that the application set over ours would get our signals. */
 		if (r == 0 && !signals_installed())
@@ -328,6 +404,7 @@ static int run(struct window *w, struct err *err)
 static void stop_sampling(struct window *w, int *result)
 {
 	const struct signals_untouched untouched = {census_is_dormant, &w->census};
+	int r;
 
 	atomic_store(&settings.stopping, true);
 	monitor_close_events(&w->monitor);
@@ -337,12 +414,21 @@ static void stop_sampling(struct window *w, int *result)
 	(void)signals_remove(QUIESCE_TIMEOUT_MS, &untouched);
 	if (roster_vm_is_dead())
 		drain_vm_died(w->drain);
+	r = tracker_stop(&w->tracker, !roster_vm_is_dead());
+	if (*result == 0)
+		*result = r;
 	if (*result == 0)
 		*result = monitor_finish(&w->monitor);
 	else
 		(void)monitor_finish(&w->monitor); /* The socket is lost already. */
+	/* Nothing is collected any more. */
+	if (settings.objects)
+		drain_set_settled(w->drain, clock_monotonic_ns());
 	if (*result == 0)
 		*result = report(w);
+	if (roster_vm_is_dead())
+		objects_clear(&w->tracker.objects);
+	tracker_release(&w->tracker);
 }
 
 int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, struct err *err)
@@ -356,7 +442,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 	int r = prepare(&w, start, err);
 
 	if (r == 0) {
-		r = start_sampling(&w, start->budget, err);
+		r = start_sampling(&w, start, err);
 		if (r == 0)
 			r = run(&w, err);
 		stop_sampling(&w, &r);

@@ -1,0 +1,275 @@
+#include "attach/agent/alloc_event.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/agent/class_table.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/weak_ref.h"
+#include "common/clock.h"
+#include "proto/jxperf.pb-c.h"
+#include "proto/limits.h"
+
+/* What the JVM does for an event around the callback (slow path of the allocation, handles, changes
+ * of the thread's state), measured on the development machine; see docs/design.md. */
+#define JVM_PART_NS 1000u
+
+/* AsyncGetCallTrace's bci for a native method, so that handlers and callbacks make one node of it;
+ * JVMTI has -1. */
+#define BCI_NATIVE (-3)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct alloc_event queue[ALLOC_QUEUE_EVENTS];
+static uint32_t head, tail; /* under the lock: events ever put and taken */
+
+static _Atomic bool active; /* changed under the lock */
+static _Atomic uint32_t in_callback;
+static _Atomic uint64_t cost_ns;
+static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
+static _Atomic uint32_t refs; /* taken and not released */
+static uint64_t min_size_bytes;
+static uint32_t refs_max;
+
+/* Counters of the window, in places of their own because any thread counts. */
+static _Atomic uint64_t sampled, small, untracked, dropped, truncated, contexts_full;
+
+/* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
+static __thread struct {
+	uint32_t drawn; /* interval with which the pending sample point was drawn; 0: unknown */
+	uint32_t tid;
+} own;
+
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+double alloc_weight(uint64_t size_bytes, uint32_t mean)
+{
+	double probability;
+
+	if (mean == 0)
+		return 1; /* Every allocation is sampled. */
+	probability = -expm1(-(double)size_bytes / (double)mean);
+	return probability > 0 ? 1 / probability : 1;
+}
+
+/* ---------------------------------------------------------------- in the allocating thread */
+
+/* The interval of the point that was hit. The next one has been drawn before the callback
+ * (check_for_sampling), with what is in force now. */
+static uint32_t take_interval(void)
+{
+	uint32_t drawn = own.drawn ? own.drawn : ALLOC_INTERVAL_DEFAULT;
+
+	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
+	return drawn;
+}
+
+void alloc_events_thread_started(void)
+{
+	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
+}
+
+static bool reserve_ref(void)
+{
+	if (atomic_fetch_add(&refs, 1) < refs_max)
+		return true;
+	atomic_fetch_sub(&refs, 1);
+	return false;
+}
+
+/* A pause that begins, ends or passes meanwhile may have moved the object. */
+static void locate(JNIEnv *jni, struct alloc_event *e)
+{
+	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint64_t address = weak_ref_address(jni, e->ref);
+
+	atomic_thread_fence(memory_order_acquire);
+	if (epoch % 2 == 0 && atomic_load_explicit(&settings.epoch, memory_order_acquire) == epoch)
+		e->address = address;
+	e->epoch = epoch + epoch % 2;
+}
+
+/* The calling context; exact, because the thread stands at the allocation. */
+static uint32_t capture(jvmtiEnv *jvmti)
+{
+	jvmtiFrameInfo frames[MAX_FRAMES_LIMIT];
+	uint32_t node = 0;
+	jint depth;
+
+	if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, (jint)settings.max_frames, frames, &depth) !=
+	    JVMTI_ERROR_NONE)
+		return 0;
+	if ((unsigned)depth == settings.max_frames)
+		count(&truncated);
+	while (depth-- > 0) {
+		const jvmtiFrameInfo *f = &frames[depth];
+
+		node = context_intern(settings.contexts, node, (uint64_t)(uintptr_t)f->method,
+				      f->location >= 0 ? (int32_t)f->location : BCI_NATIVE);
+		if (node == 0) {
+			count(&contexts_full);
+			return 0;
+		}
+	}
+	return node;
+}
+
+static uint32_t class_of(jvmtiEnv *jvmti, jclass class)
+{
+	char *signature;
+	uint32_t id;
+
+	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return 0;
+	id = class_table_intern(signature);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature); /* JVMTI's own. */
+	return id;
+}
+
+/* The time is taken under the lock: what a later taker finds is not of an earlier time. */
+static bool put(struct alloc_event *e)
+{
+	bool room;
+
+	(void)pthread_mutex_lock(&lock);
+	room = active && head - tail < ALLOC_QUEUE_EVENTS;
+	if (room) {
+		e->time_ns = clock_monotonic_ns();
+		queue[head++ % ALLOC_QUEUE_EVENTS] = *e;
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return room;
+}
+
+static void track(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, struct alloc_event *e)
+{
+	int cpu = sched_getcpu();
+
+	e->ref = (*jni)->NewWeakGlobalRef(jni, object);
+	if (!e->ref) {
+		(*jni)->ExceptionClear(jni); /* Out of memory; the application must not see it. */
+		count(&untracked);
+		alloc_events_ref_released();
+		return;
+	}
+	e->cpu = cpu >= 0 ? (uint32_t)cpu : 0;
+	locate(jni, e);
+	e->context = capture(jvmti);
+	e->class_id = class_of(jvmti, class);
+	if (!put(e)) {
+		(*jni)->DeleteWeakGlobalRef(jni, e->ref);
+		alloc_events_ref_released();
+		count(&dropped);
+	}
+}
+
+static void take(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, jlong size)
+{
+	struct alloc_event e = {.size_bytes = (uint64_t)size, .interval = take_interval()};
+
+	count(&sampled);
+	if (e.size_bytes < min_size_bytes) {
+		count(&small);
+	} else if (!reserve_ref()) {
+		count(&untracked);
+	} else {
+		if (own.tid == 0)
+			own.tid = (uint32_t)syscall(SYS_gettid);
+		e.tid = own.tid;
+		track(jvmti, jni, object, class, &e);
+	}
+}
+
+void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+				  jclass class, jlong size)
+{
+	(void)thread;
+	/* Entered before active is looked at, as the session thread clears it before it looks here:
+	 * one of the two sees the other. */
+	atomic_fetch_add(&in_callback, 1);
+	if (atomic_load(&active)) {
+		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		take(jvmti, jni, object, class, size);
+		atomic_fetch_add_explicit(&cost_ns,
+					  clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS,
+					  memory_order_relaxed);
+	}
+	atomic_fetch_sub(&in_callback, 1);
+}
+
+/* ---------------------------------------------------------------- session thread */
+
+void alloc_events_start(uint64_t min_size, unsigned max_refs)
+{
+	(void)pthread_mutex_lock(&lock);
+	head = tail = 0;
+	min_size_bytes = min_size;
+	refs_max = max_refs;
+	atomic_store(&cost_ns, 0);
+	sampled = small = untracked = dropped = truncated = contexts_full = 0;
+	atomic_store(&active, true);
+	(void)pthread_mutex_unlock(&lock);
+}
+
+bool alloc_events_stop(unsigned timeout_ms)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	(void)pthread_mutex_lock(&lock);
+	atomic_store(&active, false);
+	(void)pthread_mutex_unlock(&lock);
+	/* Nothing tells of a callback's end: it would have to be told to every one. */
+	while (atomic_load(&in_callback) != 0) {
+		if (clock_monotonic_ns() >= deadline)
+			return false;
+		(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
+	}
+	return true;
+}
+
+bool alloc_events_take(struct alloc_event *out)
+{
+	bool found;
+
+	(void)pthread_mutex_lock(&lock);
+	found = head != tail;
+	if (found)
+		*out = queue[tail++ % ALLOC_QUEUE_EVENTS];
+	(void)pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void alloc_events_ref_released(void)
+{
+	atomic_fetch_sub(&refs, 1);
+}
+
+void alloc_events_set_interval(uint32_t bytes)
+{
+	atomic_store(&interval, bytes);
+}
+
+void alloc_events_count(uint64_t *counters)
+{
+	counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] += atomic_load(&sampled);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL] += atomic_load(&small);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED] += atomic_load(&untracked);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] += atomic_load(&dropped);
+	counters[JXP__COUNTER__COUNTER_TRUNCATED] += atomic_load(&truncated);
+	counters[JXP__COUNTER__COUNTER_CONTEXTS_FULL] += atomic_load(&contexts_full);
+}
+
+uint64_t alloc_events_cost_ns(void)
+{
+	return atomic_load(&cost_ns);
+}

@@ -1,0 +1,201 @@
+#include "attach/agent/tracker.h"
+
+#include "attach/agent/alloc_event.h"
+#include "attach/agent/class_table.h"
+#include "attach/agent/gc_wake.h"
+#include "attach/agent/settings.h"
+#include "attach/agent/weak_ref.h"
+#include "common/clock.h"
+
+/* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
+ * one costs most. */
+#define PASS_PORTION 8192u
+
+/* A callback takes microseconds; a thread that is not scheduled may hold one up. */
+#define STOP_TIMEOUT_MS 2000u
+
+static uint64_t address_of(void *arg, void *ref)
+{
+	const struct tracker *t = arg;
+
+	return weak_ref_address(t->vm->jni, ref);
+}
+
+static void release(void *arg, void *ref)
+{
+	const struct tracker *t = arg;
+
+	(*t->vm->jni)->DeleteWeakGlobalRef(t->vm->jni, ref);
+	alloc_events_ref_released();
+}
+
+int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
+		  const Jxp__WindowStart *start, struct err *err)
+{
+	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
+	int r;
+
+	*t = (struct tracker){.vm = vm, .drain = drain};
+	r = objects_init(&t->objects, start->objects_max, &memory);
+	if (r == 0)
+		r = gc_wake_open();
+	if (r < 0) {
+		objects_release(&t->objects);
+		return err_set_errno(err, -r, "cannot set up the table of objects");
+	}
+	(void)weak_refs_init(vm->jni); /* Local references do, too. */
+	class_table_clear();
+	alloc_pace_init(&t->pace, start->budget);
+	alloc_events_start(start->object_min_size, t->objects.max);
+	alloc_events_set_interval(t->pace.interval);
+	r = vm_sample_allocations(vm, t->pace.interval, err);
+	if (r < 0) {
+		(void)alloc_events_stop(0); /* No callback has been called. */
+		tracker_release(t);
+		return r;
+	}
+	drain_set_object_interval(drain, t->pace.interval);
+	t->running = true;
+	return 0;
+}
+
+/* An object of an older epoch would be passed over by the passes that follow. */
+static void refresh(const struct tracker *t, struct alloc_event *e)
+{
+	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint64_t address;
+
+	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
+		return;
+	address = weak_ref_address(t->vm->jni, e->ref);
+	atomic_thread_fence(memory_order_acquire);
+	/* Otherwise the next pass finds it. */
+	if (atomic_load_explicit(&settings.epoch, memory_order_acquire) == now) {
+		e->epoch = now;
+		e->address = address;
+	}
+}
+
+static int take_allocations(struct tracker *t)
+{
+	uint64_t before = clock_monotonic_ns();
+	struct alloc_event e;
+	int r = 0;
+
+	/* As many as the queue holds: callbacks may be faster than we are. */
+	for (unsigned i = 0; i < ALLOC_QUEUE_EVENTS && r == 0; i++) {
+		uint32_t id;
+
+		if (!alloc_events_take(&e)) {
+			t->settled_ns = before;
+			break;
+		}
+		refresh(t, &e);
+		id = objects_add(&t->objects, e.ref, e.address);
+		if (id == 0)
+			release(t, e.ref);
+		else
+			r = drain_allocation(t->drain, id, &e);
+	}
+	return r;
+}
+
+static void report_change(void *arg, uint32_t id, uint64_t address)
+{
+	struct tracker *t = arg;
+
+	int r = drain_position(t->drain, t->objects.settled_epoch, id, address);
+
+	if (t->error == 0)
+		t->error = r;
+}
+
+static int pass(struct tracker *t, bool *more)
+{
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	enum objects_pass result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
+	int r = 0;
+
+	*more = result == PASS_MORE;
+	if (result == PASS_DONE) {
+		objects_report(&t->objects, report_change, t);
+		r = t->error < 0 ? t->error : drain_settle(t->drain, t->objects.settled_epoch);
+	}
+	t->pass_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	return r;
+}
+
+int tracker_update(struct tracker *t, bool *more)
+{
+	int r;
+
+	*more = false;
+	if (!t->running)
+		return 0;
+	gc_wake_taken();
+	r = take_allocations(t);
+	return r < 0 ? r : pass(t, more);
+}
+
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
+{
+	uint32_t before = t->pace.interval, now;
+
+	if (!t->running)
+		return;
+	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns,
+			      t->objects.count < t->objects.max / 2);
+	if (now == before)
+		return;
+	vm_set_allocation_interval(t->vm, now);
+	alloc_events_set_interval(now);
+	drain_set_object_interval(t->drain, now);
+}
+
+int tracker_stop(struct tracker *t, bool vm_alive)
+{
+	struct alloc_event e;
+	int r = 0;
+
+	if (!t->running)
+		return 0;
+	t->running = false;
+	if (vm_alive)
+		vm_stop_allocations(t->vm);
+	/* A late callback keeps nothing. In a JVM that has died it may stay where it is. */
+	(void)alloc_events_stop(vm_alive ? STOP_TIMEOUT_MS : 0);
+	if (vm_alive) {
+		alloc_events_set_interval(ALLOC_INTERVAL_DEFAULT);
+		r = take_allocations(t);
+	} else {
+		objects_clear(&t->objects);
+	}
+	while (alloc_events_take(&e))
+		if (vm_alive)
+			release(t, e.ref);
+	return r;
+}
+
+void tracker_release(struct tracker *t)
+{
+	gc_wake_close();
+	objects_release(&t->objects);
+	class_table_clear();
+}
+
+uint64_t tracker_cost_ns(const struct tracker *t)
+{
+	return t->objects.list ? alloc_events_cost_ns() : 0;
+}
+
+void tracker_counters(const struct tracker *t, uint64_t *counters)
+{
+	if (!t->objects.list)
+		return;
+	alloc_events_count(counters);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_DIED] += t->objects.died;
+	counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED] += t->objects.moved;
+	counters[JXP__COUNTER__COUNTER_PASSES] += t->objects.passes;
+	counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN] += t->objects.overtaken;
+	counters[JXP__COUNTER__COUNTER_PASS_NS] += t->pass_ns;
+}
