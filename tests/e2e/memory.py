@@ -1,0 +1,96 @@
+"""What the agent takes of the target's memory: measured in its mappings, with much code and many contexts."""
+import concurrent.futures
+import os
+import re
+import time
+
+from lib import BUNDLE, jdks, note, run, test_on_jdks, wait_until
+from support.profile import Daemon, Workload
+
+MIB = 1 << 20
+LIMIT = 16 * MIB
+LIMIT_PER_THREAD = 64 << 10
+
+# glibc's HEAP_MAX_SIZE, to which arenas are aligned.
+ARENA_ALIGNMENT = 64 * MIB
+
+COPIES = 1000
+HEAP = ("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:ReservedCodeCacheSize=240m",
+        # The fast compiler alone: as many methods in a tenth of the time.
+        "-XX:TieredStopAtLevel=1")
+OUR_FILES = {name for name in os.listdir(BUNDLE) if ".so" in name}
+
+
+class Mapping:
+    def __init__(self, line):
+        parts = line.split(None, 5)
+        self.low, self.high = (int(x, 16) for x in parts[0].split("-"))
+        self.permissions = parts[1]
+        self.path = parts[5].strip() if len(parts) > 5 else ""
+        self.resident = 0
+        self.flags = []
+
+    def is_our_file(self):
+        return os.path.basename(self.path.removesuffix(" (deleted)")) in OUR_FILES
+
+
+def mappings(pid):
+    found = []
+    with open(f"/proc/{pid}/smaps", encoding="utf-8", errors="replace") as f:
+        for line in f:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                found.append(Mapping(line))
+            elif line.startswith("Rss:"):
+                found[-1].resident = int(line.split()[1]) << 10
+            elif line.startswith("VmFlags:"):
+                found[-1].flags = line.split()[1:]
+    return found
+
+
+def agent_bytes(pid, before):
+    """Resident bytes of the agent's files, of what follows them (their uninitialised data), and of its
+    tables: writable mappings without reserve that were not there before. So are malloc's arenas, which HotSpot's
+    threads use, too; what the agent has in them (a batch, the numbers of methods) cannot be told apart and is
+    seen in the growth of all anonymous memory only."""
+    total, previous = 0, None
+    for m in mappings(pid):
+        follows = previous and previous.is_our_file() and m.low == previous.high and not m.path
+        table = "nr" in m.flags and m.permissions == "rw-p" and not m.path and (m.low, m.high) not in before
+        table = table and m.low % ARENA_ALIGNMENT != 0
+        if m.is_our_file() or follows or table:
+            total += m.resident
+        previous = m
+    return total
+
+
+def anonymous_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        return int(re.search(r"RssAnon:\s+(\d+)", f.read()).group(1)) << 10
+
+
+@test_on_jdks
+def the_agent_stays_within_16_mib_and_64_kib_a_thread(jdk):
+    daemon = Daemon()
+    target = Workload(jdk, "ManyMethods", *HEAP, arguments=[str(COPIES)])
+    before = {(m.low, m.high) for m in mappings(target.pid)}
+    anonymous, peak, most = anonymous_bytes(target.pid), 0, 0
+    options = ("--budget", "20%", "--period", "1ms", "--pairs", "10")
+    # Its report is longer than a pipe holds, so somebody reads it all the time.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        window = pool.submit(daemon.attach, target.pid, *options, duration="8s")
+        while not window.done():
+            peak = max(peak, agent_bytes(target.pid, before))
+            most = max(most, anonymous_bytes(target.pid))
+            time.sleep(0.2)
+    quality = window.result()["quality"]
+    note(f"agent {peak / MIB:.1f} MiB, all anonymous memory {(most - anonymous) / MIB:+.1f} MiB; "
+         f"{quality['threads']} threads, {quality['samples']} samples, {quality['code_dropped']} of code dropped, "
+         f"{quality['contexts_full']} contexts lost")
+    assert peak > MIB, "the agent's mappings were not found"
+    assert peak <= LIMIT + LIMIT_PER_THREAD * quality["threads"], peak
+    assert quality["code_dropped"] == 0, quality
+    wait_until(lambda: agent_bytes(target.pid, before) < peak - 2 * MIB, "the tables' memory given back", 2)
+    target.stop()
+
+
+run()
