@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,8 +16,11 @@
 #include "attach/agent/dormant.h"
 #include "common/clock.h"
 
+/* Static in the tests: one that fails leaves its workers running, and their stack is not to be its
+ * own. */
 struct worker {
 	pthread_t thread;
+	sem_t wake;
 	_Atomic pid_t tid;
 	_Atomic uint64_t work_ns; /* to use in all */
 	_Atomic uint64_t used_ns;
@@ -32,14 +36,17 @@ static void *work(void *arg)
 		uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		atomic_store(&w->used_ns, used);
+		/* Idle is to use no time at all, however long the others take. */
 		if (used >= atomic_load(&w->work_ns))
-			(void)usleep(1000);
+			(void)sem_wait(&w->wake); /* Woken for nothing, it comes round. */
 	}
 	return NULL;
 }
 
 static void start(struct worker *w)
 {
+	*w = (struct worker){0};
+	assert_int_equal(sem_init(&w->wake, 0, 0), 0);
 	assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
 	while (atomic_load(&w->tid) == 0)
 		(void)usleep(100);
@@ -48,6 +55,7 @@ static void start(struct worker *w)
 static void use(struct worker *w, uint64_t ns)
 {
 	atomic_store(&w->work_ns, atomic_load(&w->used_ns) + ns);
+	(void)sem_post(&w->wake); /* Its count is far from its limit. */
 	while (atomic_load(&w->used_ns) < atomic_load(&w->work_ns))
 		(void)usleep(1000);
 }
@@ -57,6 +65,7 @@ static void stop(struct worker *w)
 	uint64_t ns;
 
 	atomic_store(&w->end, true);
+	(void)sem_post(&w->wake);
 	assert_int_equal(pthread_join(w->thread, NULL), 0);
 	while (clock_thread_ns(atomic_load(&w->tid), &ns))
 		(void)usleep(100); /* The kernel lets the joiner go a moment before. */
@@ -64,7 +73,7 @@ static void stop(struct worker *w)
 
 static void a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_first(void **state)
 {
-	struct worker idle = {0}, busy = {0}, busier = {0};
+	static struct worker idle, busy, busier;
 	struct dormant d = {0};
 
 	(void)state;
@@ -88,7 +97,7 @@ static void a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_fi
 
 static void cpu_time_from_before_counts_only_where_it_is_asked_for(void **state)
 {
-	struct worker w = {0};
+	static struct worker w;
 	struct dormant whole = {0}, since = {0};
 
 	(void)state;
@@ -107,7 +116,7 @@ static void cpu_time_from_before_counts_only_where_it_is_asked_for(void **state)
 
 static void a_thread_that_has_ended_is_forgotten(void **state)
 {
-	struct worker ends = {0}, stays = {0};
+	static struct worker ends, stays;
 	struct dormant d = {0};
 
 	(void)state;
@@ -135,7 +144,7 @@ static void a_thread_of_another_process_is_none_of_ours(void **state)
 
 static void what_is_noted_is_found_after_sorting(void **state)
 {
-	struct worker w[5] = {0};
+	static struct worker w[5];
 	struct dormant d = {0};
 
 	(void)state;
