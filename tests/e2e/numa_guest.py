@@ -214,6 +214,7 @@ def assert_numa(program, initialiser, remote):
     assert site["numa"]["samples"] >= LEAST_SAMPLES, site["numa"]
     assert remote(site["numa"]["remote_fraction"]), site["numa"]
     assert site["numa"]["alloc_node"] == initialiser, site["numa"]
+    assert largest(site["numa"]["first_touch"]) == initialiser, site["numa"]
     assert largest(site["numa"]["page_on"]) == initialiser, site["numa"]
     assert largest(site["numa"]["accessed_from"]) == READER_NODE, site["numa"]
     return site["numa"]
