@@ -137,11 +137,17 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
+/* Objects alone need one. */
+static unsigned registers_wanted(void)
+{
+	return settings.kind_count > 0 ? settings.registers : 1;
+}
+
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
- * threads do not leave the others with nothing. Objects alone need one. */
+ * threads do not leave the others with nothing. */
 static unsigned registers_for(const struct monitor *m)
 {
-	unsigned wanted = settings.kind_count > 0 ? settings.registers : 1;
+	unsigned wanted = registers_wanted();
 
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
 }
@@ -161,7 +167,7 @@ static int open_registers(struct monitor *m, struct thread *t)
 	unsigned count = registers_for(m);
 	int r;
 
-	if (count < settings.registers)
+	if (count < registers_wanted())
 		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 	do {
 		r = opener_breakpoints(m->opener, t->tid, count,
