@@ -86,6 +86,7 @@ static uint64_t look_ahead(struct thread *t, uint64_t weight, const ucontext_t *
 			record(t, &in, address, size, store, weight, uc);
 		return 0;
 	case SEARCH_BREAK:
+	case SEARCH_AHEAD:
 		return stop_ip;
 	case SEARCH_FAILED:
 		break;

@@ -18,6 +18,51 @@ static void search_failed(struct thread *t, unsigned reg)
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
+/* Can the access be sampled once it has run? Its operand must still be known then, and the value it
+ * loaded still be in memory. */
+static bool told_afterwards(const struct insn *in, enum access_type wanted)
+{
+	const struct insn_memory *m = &in->memory;
+
+	if (!in->has_memory || in->string || in->unsupported || in->compares_and_swaps ||
+	    insn_is_masked(in) || (wanted == ACCESS_LOAD && m->writes))
+		return false;
+	return (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
+	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
+}
+
+/* Waits for the access that comes next for sure. Behind it, where possible: stopping before it and
+ * then again at its own trap would be one signal more. */
+static void await_access(struct thread *t, unsigned reg, uint8_t kind, const struct insn *access)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+
+	if (!told_afterwards(access, watchpoint_access(kind))) {
+		watchpoint_hop(t, reg, access->ip);
+		return;
+	}
+	w->ahead = access->ip;
+	thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
+	if (!watchpoint_seek(t, reg, access->ip + access->length))
+		search_failed(t, reg);
+}
+
+/* The access that was waited for has run. */
+static void has_run(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	struct sample s = {.executed = true};
+
+	if (!search_fetch(w->ahead, &s.insn) || !s.insn.has_memory ||
+	    w->ahead + s.insn.length != (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) {
+		search_failed(t, reg); /* The code was replaced meanwhile. */
+		return;
+	}
+	s.extent = extent_whole(insn_effective_address(&s.insn, uc->uc_mcontext.gregs),
+				s.insn.memory.size);
+	watchpoint_arm(t, reg, w->kind, &s, uc);
+}
+
 /* The access at the point of execution is reached. False when it turns out to be none. */
 static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample *s,
 		    const ucontext_t *uc)
@@ -58,6 +103,9 @@ static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t i
 			/* Where the branches do not matter, there is no need to stop at them. */
 			(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
 			watchpoint_hop(t, reg, stop_ip);
+			return;
+		case SEARCH_AHEAD:
+			await_access(t, reg, kind, &s.insn);
 			return;
 		case SEARCH_FAILED:
 			search_failed(t, reg);
@@ -104,6 +152,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 		return;
 	t->watchpoints[reg].kind = kind;
 	t->watchpoints[reg].hops = 0;
+	t->watchpoints[reg].ahead = 0;
 	t->watchpoints[reg].skip = random_below(&t->random, SKIP_CHOICES);
 	search(t, (unsigned)reg, kind, uc);
 }
@@ -133,6 +182,8 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	if (t->watchpoints[reg].kind == JXP__KIND__KIND_OBJECTS)
 		access_reached(t, reg, uc);
+	else if (t->watchpoints[reg].ahead)
+		has_run(t, reg, uc);
 	else
 		search(t, reg, t->watchpoints[reg].kind, uc);
 }

@@ -163,15 +163,32 @@ enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn 
 	return SEARCH_FAILED;
 }
 
+/* Execution stops at w->ip first. */
+static enum search_result stop_at(const struct walk *w, const struct insn *access,
+				  const uint64_t *path, unsigned length, struct insn *found,
+				  uint64_t *stop_ip)
+{
+	*stop_ip = w->ip;
+	if (!access)
+		return SEARCH_BREAK;
+	for (unsigned i = 0; i < length; i++)
+		if (path[i] == access->ip + access->length)
+			return SEARCH_BREAK;
+	*found = *access;
+	return SEARCH_AHEAD;
+}
+
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
 			       unsigned *skip, struct insn *found, uint64_t *stop_ip)
 {
+	uint64_t path[SEARCH_MAX_INSNS];
 	struct walk w = {.ip = ip};
 
 	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
 		struct insn in;
 		bool stop = false;
 
+		path[i] = w.ip;
 		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
 			return SEARCH_FAILED;
 		if (search_is_access(&in, wanted)) {
@@ -186,8 +203,7 @@ enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_ty
 			/* Undecidable even with exact registers: nothing to wait for. */
 			if (!w.moved)
 				return SEARCH_FAILED;
-			*stop_ip = w.ip;
-			return SEARCH_BREAK;
+			return stop_at(&w, stop ? &in : NULL, path, i, found, stop_ip);
 		}
 	}
 	return SEARCH_FAILED;

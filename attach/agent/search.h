@@ -27,6 +27,8 @@ enum access_type {
 enum search_result {
 	SEARCH_HERE,  /* the instruction at ip is the access; registers are exact for it */
 	SEARCH_BREAK, /* continue from *stop_ip, once execution is there */
+	SEARCH_AHEAD, /* likewise, and the access is there; the instruction behind it comes only
+			 then */
 	SEARCH_FAILED,
 };
 
@@ -35,7 +37,7 @@ enum search_result {
 #define SEARCH_MAX_INSNS 128u
 
 /* *skip accesses of the wanted type are passed over first and counted down. found is set for
- * SEARCH_HERE, *stop_ip for SEARCH_BREAK. */
+ * SEARCH_HERE and SEARCH_AHEAD, *stop_ip for SEARCH_BREAK and SEARCH_AHEAD. */
 enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
 			       unsigned *skip, struct insn *found, uint64_t *stop_ip);
 

@@ -60,6 +60,7 @@ struct watchpoint {
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
 	unsigned skip;                         /* accesses still to be passed over */
 	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
+	uint64_t ahead; /* the access to sample, when waited for behind it; else 0 */
 };
 
 /* A sampled access, whichever sampler found it. */

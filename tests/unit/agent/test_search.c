@@ -32,7 +32,7 @@ static void an_access_further_on_is_waited_for(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 4);
 }
 
@@ -45,7 +45,7 @@ static void accesses_of_the_other_type_are_passed(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_STORE, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_STORE, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 2);
 }
 
@@ -59,9 +59,9 @@ static void a_branch_with_known_flags_is_followed(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 4);
-	assert_int_equal(search_walk(ip, not_taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, not_taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 2);
 }
 
@@ -89,7 +89,7 @@ static void flags_survive_instructions_that_do_not_write_them(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_STORE, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_STORE, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 6);
 }
 
@@ -103,7 +103,7 @@ static void direct_calls_are_entered(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, callee);
 }
 
@@ -118,7 +118,7 @@ static void a_return_reads_its_target_from_the_stack(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, caller);
 }
 
@@ -133,7 +133,7 @@ static void an_indirect_jump_needs_its_register_unchanged(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(fresh, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(fresh, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, target);
 	assert_int_equal(search_walk(stale, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
 	assert_int_equal(stop, stale + 2);
@@ -190,7 +190,7 @@ static void accesses_to_skip_are_passed_over(void **state)
 	uint64_t stop;
 
 	(void)state;
-	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(search_walk(ip, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_AHEAD);
 	assert_int_equal(stop, ip + 4);
 	assert_int_equal(skip, 0);
 	assert_int_equal(search_walk(stop, regs, ACCESS_LOAD, &skip, &in, &stop), SEARCH_HERE);
@@ -212,6 +212,23 @@ static void what_is_left_to_skip_is_remembered_across_a_branch(void **state)
 	assert_int_equal(skip, 2);
 }
 
+static void an_access_is_not_awaited_behind_it_when_the_way_passes_there_first(void **state)
+{
+	/* 0: jz 4; 2: mov [rbx], eax; 4: inc ecx; 6: jmp 2 */
+	uint64_t ip = CODE(0, "\x74\x02\x89\x03\xff\xc1\xeb\xfa");
+	gregset_t taken = {[REG_EFL] = ZF}, not_taken = {0};
+	struct insn in;
+	unsigned skip = 0;
+	uint64_t stop;
+
+	(void)state;
+	assert_int_equal(search_walk(ip, taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(stop, ip + 2);
+	assert_int_equal(search_walk(ip, not_taken, ACCESS_STORE, &skip, &in, &stop), SEARCH_AHEAD);
+	assert_int_equal(stop, ip + 2);
+	assert_int_equal(in.ip, ip + 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +246,8 @@ int main(void)
 	    cmocka_unit_test_setup(an_endless_loop_without_an_access_is_bounded, code_setup),
 	    cmocka_unit_test_setup(accesses_to_skip_are_passed_over, code_setup),
 	    cmocka_unit_test_setup(what_is_left_to_skip_is_remembered_across_a_branch, code_setup),
+	    cmocka_unit_test_setup(
+		an_access_is_not_awaited_behind_it_when_the_way_passes_there_first, code_setup),
 	    cmocka_unit_test_setup(code_that_runs_off_its_method_is_not_read, code_setup),
 	};
 
