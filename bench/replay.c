@@ -39,7 +39,7 @@
 
 #define LIVE_OBJECTS 30000
 #define OBJECT_BYTES 4096
-#define NODES        2000
+#define NODES        500
 #define CLASSES      100
 
 /* The young ones move, each to a place that nobody has. */
