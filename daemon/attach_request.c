@@ -32,7 +32,7 @@ static void choose_default_kinds(bool event, struct window_settings *s)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		s->kinds[kind] = !event;
-	s->objects = event;
+	s->objects = true;
 }
 
 static int choose_kinds(const Jxp__AttachRequest *request, struct window_settings *s,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "daemon/text.h"
 #include "proto/limits.h"
 
 void object_intake_init(struct object_intake *in, struct window *window, const struct id_map *nodes)
@@ -268,6 +269,10 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 		lose(in, LOSS_INVALID, has_objects(batch));
 		return 0;
 	}
+	if (batch->objects_refused[0])
+		(void)text_sanitize(in->window->objects_refused,
+				    sizeof(in->window->objects_refused),
+				    batch->objects_refused); /* May be cut. */
 	if (batch->object_interval)
 		in->window->object_interval = batch->object_interval;
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)

@@ -110,7 +110,7 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I}",
+	    "s:I, s:I, s:I, s:s}",
 	    "metric", object_metric_name(&w->settings), "metric_unit",
 	    object_metric_unit(&w->settings), "event",
 	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
@@ -125,7 +125,8 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASS_NS], "objects_sampled",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
-	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown));
+	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
+	    w->objects_refused);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,

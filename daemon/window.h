@@ -115,7 +115,8 @@ struct window {
 	struct profile profile;
 	struct locality locality;
 	struct numa_profile numa;
-	bool always_pretouch;        /* the JVM touched its heap when it started */
+	bool always_pretouch;                      /* the JVM touched its heap when it started */
+	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
 	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
 	struct thread_table threads; /* emptied when the window ends */
 	/* The agent's counts, plus what the kernel's gate counted itself. */

@@ -248,6 +248,17 @@ static void objects_that_nobody_asked_for_are_dropped_and_counted(void **state)
 	assert_int_equal(locality(f)->site_count, 0);
 }
 
+static void why_an_agent_tracks_no_objects_is_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.batch.objects_refused = (char *)"another agent\x1b samples allocations";
+	apply(f, 100);
+	f->sample.batch.objects_refused = (char *)"";
+	apply(f, 200);
+	assert_string_equal(f->window->objects_refused, "another agent? samples allocations");
+}
+
 static void positions_and_deaths_of_what_never_was_are_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -316,6 +327,7 @@ int main(void)
 	    TEST(a_repeated_object_or_class_is_dropped_and_counted),
 	    TEST(unknown_classes_and_contexts_are_counted_and_shown_as_none),
 	    TEST(objects_that_nobody_asked_for_are_dropped_and_counted),
+	    TEST(why_an_agent_tracks_no_objects_is_kept),
 	    TEST(positions_and_deaths_of_what_never_was_are_counted),
 	    TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits),
 	};

@@ -5,7 +5,7 @@ import org.apache.commons.collections4.map.HashedMap;
  * larger than what is put into them.
  */
 final class MapRebuild {
-    private static final int CAPACITY = 16_384;
+    private static final int CAPACITY = 65_536;
     private static final Integer[] KEYS = new Integer[64];
 
     private MapRebuild() {}
