@@ -17,7 +17,7 @@
 #include "proto/limits.h"
 
 /* What the JVM does for an event around the callback (slow path of the allocation, handles, changes
- * of the thread's state), measured on the development machine; see docs/design.md. */
+ * of the thread's state) does not show in the callback's own time; an estimate. */
 #define JVM_PART_NS 1000u
 
 /* AsyncGetCallTrace's bci for a native method, so that handlers and callbacks make one node of it;

@@ -11,6 +11,10 @@
  * one costs most. */
 #define PASS_PORTION 8192u
 
+/* Passes take at most this part of the budget, of one processor. Where collections come faster,
+ * epochs pass without being settled. */
+#define PASS_BUDGET_SHARE 0.25
+
 /* A callback takes microseconds; a thread that is not scheduled may hold one up. */
 #define STOP_TIMEOUT_MS 2000u
 
@@ -46,6 +50,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	(void)weak_refs_init(vm->jni); /* Local references do, too. */
 	class_table_clear();
 	alloc_pace_init(&t->pace, start->budget);
+	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(start->object_min_size, t->objects.max);
 	alloc_events_set_interval(t->pace.interval);
 	r = vm_sample_allocations(vm, t->pace.interval, err);
@@ -113,15 +118,26 @@ static void report_change(void *arg, uint32_t id, uint64_t address)
 static int pass(struct tracker *t, bool *more)
 {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	enum objects_pass result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
+	enum objects_pass result;
+	uint64_t cost;
 	int r = 0;
 
+	if (!t->objects.passing && clock_monotonic_ns() < t->next_pass_ns)
+		return 0;
+	result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
 	*more = result == PASS_MORE;
 	if (result == PASS_DONE) {
 		objects_report(&t->objects, report_change, t);
 		r = t->error < 0 ? t->error : drain_settle(t->drain, t->objects.settled_epoch);
 	}
-	t->pass_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	t->pass_ns += cost;
+	t->pass_cost_ns += cost;
+	if (!t->objects.passing) {
+		t->next_pass_ns =
+		    clock_monotonic_ns() + (uint64_t)((double)t->pass_cost_ns / t->pass_fraction);
+		t->pass_cost_ns = 0;
+	}
 	return r;
 }
 

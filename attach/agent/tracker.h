@@ -19,9 +19,12 @@ struct tracker {
 	struct objects objects;
 	struct alloc_pace pace;
 	bool running;
-	uint64_t settled_ns; /* no allocation of an earlier time will be sent */
-	uint64_t pass_ns;
-	int error; /* of the report of a pass */
+	uint64_t settled_ns;   /* no allocation of an earlier time will be sent */
+	uint64_t pass_ns;      /* CPU time of passes so far */
+	uint64_t pass_cost_ns; /* of the one that is being made */
+	uint64_t next_pass_ns; /* not before this time */
+	double pass_fraction;  /* of wall-clock time that passes may take */
+	int error;             /* of the report of a pass */
 };
 
 /* Starts sampling allocations, after vm_start. On failure the tracker is idle, and the other

@@ -1,17 +1,23 @@
 """The agent's view of objects, held against the memory of the JVM itself: it is stopped in an epoch whose
 positions have arrived, and every tracked object must lie where the agent said, by its content."""
+import bisect
 import collections
 import os
 import signal
 import struct
+import subprocess
 
-from lib import add_test, jdks, make_directory, need_root, note, run, test, wait_until
-from support.agent import HEAP, OBJECTS, Agent
+from lib import add_test, jdks, make_directory, need_root, note, run, test_on_jdks, wait_until
+from support.agent import HEAP, Agent
 from support.profile import Workload
+from support.target import Snapshot, perf_descriptors
 
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
 STOPS = 4
+ELEMENTS = 2048
+SIZES = (16400, 16408)  # with headers of 16 and of 24 bytes
+TOUCHED = 7  # TrackedObjects.TOUCHED
 
 COLLECTORS = {
     "Serial": ["-XX:+UseSerialGC"],
@@ -28,8 +34,6 @@ UNLOCKED = ["-XX:+UnlockExperimentalVMOptions"]
 
 def runs(jdk, options):
     """Does this JDK have the collector?"""
-    import subprocess
-
     command = [jdk.java, *UNLOCKED, *options, "-Xmx64m", "-version"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -43,6 +47,22 @@ class Tracked:
         self.epoch = None  # settled
         self.passes = self.moved = self.died = 0
         self.taken = 0
+        self.known = {}  # epoch -> [(address, size, since when)] of the arrays, once it is settled
+        self.settled = set()
+        self.accesses = []
+
+    def offsets(self, size):
+        """At which offsets of arrays of a size the accesses of settled epochs lie, and the accesses."""
+        found = collections.defaultdict(list)
+        for epoch in self.settled:
+            born = {a: time for a, s, time in self.known[epoch] if s == size}
+            arrays = sorted(born)
+            for access in (a for a in self.accesses if a.epoch == epoch):
+                place = bisect.bisect_right(arrays, access.address) - 1
+                if place < 0 or access.address >= arrays[place] + size or access.time_ns < born[arrays[place]]:
+                    continue
+                found[access.address - arrays[place]].append(access)
+        return found
 
     def take(self, batches):
         arrived = batches[self.taken :]
@@ -52,6 +72,9 @@ class Tracked:
             for a in batch.allocations:
                 assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
                 self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
+                if a.address and self.names[a.class_id] == ARRAY:
+                    self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
+            self.accesses += [a for a in batch.accesses if a.region == HEAP]
             for p in batch.positions:
                 assert len(p.moved) == len(p.address), p
                 for number, address in zip(p.moved, p.address):
@@ -61,7 +84,11 @@ class Tracked:
                 self.moved += len(p.moved)
                 self.died += len(p.died)
                 if p.settled:
+                    assert self.epoch is None or p.epoch > self.epoch, (self.epoch, p.epoch)
                     self.epoch = p.epoch
+                    self.settled.add(p.epoch)
+                    arrays = [(a, size, 0) for a, size, name in self.objects.values() if name == ARRAY]
+                    self.known.setdefault(p.epoch, []).extend(arrays)
                     self.passes += 1
 
 
@@ -73,7 +100,7 @@ def content(memory, address, size):
 
 
 class Target(Workload):
-    def __init__(self, jdk, options, elements, arrays=2000):
+    def __init__(self, jdk, options, elements, arrays=600):
         self.control = os.path.join(make_directory(), "quiet")
         properties = [f"-Dcontrol={self.control}", f"-Delements={elements}", f"-Darrays={arrays}"]
         super().__init__(jdk, "TrackedObjects", *UNLOCKED, *options, "-Xmx256m", *properties)
@@ -109,18 +136,18 @@ def settle(agent, tracked):
 
 def every_tracked_object_lies_where_it_was_said_to(jdk, options):
     need_root()
-    target = Target(jdk, options, elements=512)
+    target = Target(jdk, options, elements=ELEMENTS)
     agent = Agent(jdk, target.pid)
-    agent.start(min_size=4096)
+    agent.start(min_size=4096, period_ns=300_000)
     tracked, known, seen_twice = Tracked(), {}, 0
-    wait_until(lambda: agent.counter("sampled") > 6000, "allocations", 60)
+    wait_until(lambda: agent.counter("sampled") > 2000, "allocations", 60)
 
     def examine(memory):
         nonlocal seen_twice
         settle(agent, tracked)
         os.kill(target.pid, signal.SIGSTOP)
         try:
-            arrays = {n: o for n, o in tracked.objects.items() if o[2] == ARRAY and o[1] in (4112, 4120)}
+            arrays = {n: o for n, o in tracked.objects.items() if o[2] == ARRAY and o[1] in SIZES}
             assert len(arrays) > 20, len(arrays)
             numbers = {n: content(memory, address, size) for n, (address, size, _) in arrays.items()}
         finally:
@@ -133,25 +160,75 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
         seen_twice += sum(1 for n in numbers if known[n] == numbers[n]) if target.stops > 1 else 0
 
     for _ in range(STOPS):
-        target.stopped(examine)
         before = agent.counter("passes")
         wait_until(lambda: agent.counter("passes") >= before + 2, "two collections", 60)
+        target.stopped(examine)
     assert agent.finish() == "", agent.ended
     tracked.take(agent.batches)
     assert tracked.moved > 100 and tracked.died > 100 and seen_twice > 100, (tracked.moved, tracked.died, seen_twice)
     counters = {n: agent.counter(n) for n in ("sampled", "moved", "died", "passes", "overtaken", "pass_ns")}
     note(f"{agent.hello.gc}: {counters}, {len(known)} objects verified")
+    assert_accesses_fit(tracked)
     assert target.alive()
     target.stop()
 
 
-for _jdk in jdks():
-    for _name, _options in COLLECTORS.items():
-        if runs(_jdk, _options):
-            add_test(
-                f"every tracked object lies where it was said to ({_jdk}, {_name})",
-                lambda jdk=_jdk, options=_options: every_tracked_object_lies_where_it_was_said_to(jdk, options),
-            )
+def assert_accesses_fit(tracked):
+    """The program touches an array in few places: an address of another epoch would lie anywhere in it."""
+    size = max(o[1] for o in tracked.objects.values() if o[1] in SIZES)
+    header = size - 8 * ELEMENTS
+    allowed = {header, header + 8 * TOUCHED, size - 8, *range(header)}
+    offsets = tracked.offsets(size)
+    total, touched = sum(map(len, offsets.values())), len(offsets[header + 8 * TOUCHED])
+    wrong = {offset: accesses for offset, accesses in offsets.items() if accesses and offset not in allowed}
+    note(f"{total} accesses to tracked arrays, {touched} of them to the element that is read, {len(wrong)} wrong")
+    assert total >= 10, total
+    assert not wrong, wrong
+
+
+@test_on_jdks
+def a_window_with_objects_leaves_nothing_in_the_target(jdk):
+    target = Target(jdk, ["-XX:+UseSerialGC"], elements=ELEMENTS)
+    before = None
+    for _ in range(3):
+        agent = Agent(jdk, target.pid)
+        agent.start()
+        wait_until(lambda agent=agent: agent.counter("sampled") > 0, "allocations", 60)
+        assert agent.finish() == "", agent.ended
+        agent.stop()
+        wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 5)
+        before = before or Snapshot(target.pid)
+    wait_until(lambda: not before.differences(Snapshot(target.pid)), "the state of the first window", 5)
+    assert target.alive()
+    target.stop()
+
+
+@test_on_jdks
+def smaller_objects_than_asked_for_are_counted_and_not_sent(jdk):
+    target = Target(jdk, ["-XX:+UseSerialGC"], elements=64)
+    agent = Agent(jdk, target.pid)
+    agent.start(min_size=4096)
+    wait_until(lambda: agent.counter("small") > 20, "small objects", 60)
+    assert agent.finish() == "", agent.ended
+    allocations = [a for b in agent.batches for a in b.allocations]
+    assert all(a.size_bytes >= 4096 for a in allocations), allocations
+    assert agent.counter("sampled") == agent.counter("small") + len(allocations), (agent.latest, len(allocations))
+    target.stop()
+
+
+@test_on_jdks
+def what_the_table_has_no_room_for_is_counted(jdk):
+    target = Target(jdk, ["-XX:+UseSerialGC"], elements=ELEMENTS)
+    agent = Agent(jdk, target.pid)
+    agent.start(objects=10)
+    wait_until(lambda: agent.counter("untracked") > 0, "objects without room", 60)
+    assert agent.finish() == "", agent.ended
+    tracked, most = Tracked(), 0
+    for i in range(len(agent.batches)):
+        tracked.take(agent.batches[: i + 1])
+        most = max(most, len(tracked.objects))
+    assert 0 < most <= 10, most
+    target.stop()
 
 
 run()

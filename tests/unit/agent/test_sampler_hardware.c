@@ -324,6 +324,57 @@ static void code_that_is_not_java_gives_no_sample(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS_OUTSIDE), 1);
 }
 
+static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
+{
+	struct record_words r = record_at(MODIFY_AT, &data[2]);
+	struct record got = {0};
+
+	(void)state;
+	settings.kind_count = 0;
+	settings.objects = true;
+	settings.period = 1000;
+	r.data_source = PERF_MEM_S(OP, LOAD);
+	put(0, &r);
+	fire();
+	settings.objects = false;
+	assert_true(ring_pop(&t->memory->ring, &got));
+	assert_int_equal(got.type, RECORD_ACCESS);
+	assert_int_equal(got.address, (uintptr_t)&data[2]);
+	assert_int_equal(got.length, 8);
+	assert_int_equal(got.weight, 1000);
+	assert_int_equal(got.data_source, PERF_MEM_S(OP, LOAD));
+	assert_false(got.store);
+	assert_int_not_equal(got.watch_context, 0);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ACCESSES), 1);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		assert_int_equal(t->watchpoints[i].state, WATCH_FREE);
+}
+
+static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
+{
+	struct record got = {0};
+	unsigned accesses = 0;
+
+	(void)state;
+	settings.kind_count = 1;
+	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	settings.objects = true;
+	settings.period = 1000;
+	for (unsigned i = 0; i < 64; i++) {
+		control[0].data_head = control[0].data_tail = 0;
+		sample(0, LOAD_AT, &data[0]);
+	}
+	settings.objects = false;
+	while (ring_pop(&t->memory->ring, &got)) {
+		if (got.type != RECORD_ACCESS)
+			continue;
+		accesses++;
+		assert_int_equal(got.weight, 2000);
+	}
+	/* Half of 64; beyond five standard deviations in one run of two million. */
+	assert_in_range(accesses, 12, 52);
+}
+
 static void a_signal_without_a_record_is_counted(void **state)
 {
 	(void)state;
@@ -375,6 +426,8 @@ int main(void)
 	    TEST(an_event_that_no_kind_needs_is_not_wanted),
 	    TEST(a_thread_that_left_the_method_gives_no_context),
 	    TEST(code_that_is_not_java_gives_no_sample),
+	    TEST(an_access_for_objects_is_recorded_and_watches_nothing),
+	    TEST(an_access_stands_for_the_kinds_it_was_drawn_from),
 	    TEST(a_signal_without_a_record_is_counted),
 	    TEST(what_the_kernel_lost_is_counted),
 	    TEST(a_thread_without_rings_and_registers_asks_for_them_in_java_code),
