@@ -55,7 +55,10 @@ class Tracked:
         """At which offsets of arrays of a size the accesses of settled epochs lie, and the accesses."""
         found = collections.defaultdict(list)
         for epoch in self.settled:
-            born = {a: time for a, s, time in self.known[epoch] if s == size}
+            born = {}
+            for address, bytes_, since in self.known[epoch]:
+                if bytes_ == size:
+                    born[address] = max(since, born.get(address, 0))
             arrays = sorted(born)
             for access in (a for a in self.accesses if a.epoch == epoch):
                 place = bisect.bisect_right(arrays, access.address) - 1
@@ -184,6 +187,15 @@ def assert_accesses_fit(tracked):
     note(f"{total} accesses to tracked arrays, {touched} of them to the element that is read, {len(wrong)} wrong")
     assert total >= 10, total
     assert not wrong, wrong
+
+
+for _jdk in jdks():
+    for _name, _options in COLLECTORS.items():
+        if runs(_jdk, _options):
+            add_test(
+                f"every tracked object lies where it was said to ({_jdk}, {_name})",
+                lambda jdk=_jdk, options=_options: every_tracked_object_lies_where_it_was_said_to(jdk, options),
+            )
 
 
 @test_on_jdks
