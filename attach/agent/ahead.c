@@ -30,7 +30,7 @@ void ahead_cache_clear(void)
 /* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. */
 static uint32_t cache_key(uint64_t ip, enum access_type wanted)
 {
-	return (uint32_t)ip ^ (wanted == ACCESS_LOAD ? UINT32_C(0x80000000) : 0);
+	return (uint32_t)(ip ^ (wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }
 
 static _Atomic uint64_t *cache_entry(uint32_t key)

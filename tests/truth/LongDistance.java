@@ -4,21 +4,12 @@
  * first loop's loads are silent, the second's are not.
  */
 final class LongDistance {
-    private static final int N = 300_000;
+    private static final int N = 600_000;
 
     private LongDistance() {}
 
     /** Takes some time, and no memory. */
     static long mix(long x) {
-        x ^= x << 13;
-        x ^= x >>> 7;
-        x ^= x << 17;
-        x ^= x << 13;
-        x ^= x >>> 7;
-        x ^= x << 17;
-        x ^= x << 13;
-        x ^= x >>> 7;
-        x ^= x << 17;
         x ^= x << 13;
         x ^= x >>> 7;
         x ^= x << 17;
