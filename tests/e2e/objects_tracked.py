@@ -43,6 +43,7 @@ class Tracked:
 
     def __init__(self):
         self.objects = {}  # number -> [address, size, class]
+        self.births = {}  # number -> epoch
         self.names = {}
         self.epoch = None  # settled
         self.passes = self.moved = self.died = 0
@@ -75,6 +76,7 @@ class Tracked:
             for a in batch.allocations:
                 assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
                 self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
+                self.births[a.object] = a.epoch
                 if a.address and self.names[a.class_id] == ARRAY:
                     self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
             self.accesses += [a for a in batch.accesses if a.region == HEAP]
@@ -90,7 +92,12 @@ class Tracked:
                     assert self.epoch is None or p.epoch > self.epoch, (self.epoch, p.epoch)
                     self.epoch = p.epoch
                     self.settled.add(p.epoch)
-                    arrays = [(a, size, 0) for a, size, name in self.objects.values() if name == ARRAY]
+                    # The batch may have objects that are younger than this epoch.
+                    arrays = [
+                        (address, size, 0)
+                        for number, (address, size, name) in self.objects.items()
+                        if name == ARRAY and self.births[number] <= p.epoch
+                    ]
                     self.known.setdefault(p.epoch, []).extend(arrays)
                     self.passes += 1
 
