@@ -38,13 +38,15 @@ OPTION_OF = {
 
 # More than a program has at a time, little enough for several collections in a window.
 HEAP = "-Xmx96m"
+# Otherwise Shenandoah may find enough regions without live objects, and move none.
+COMPACT = "-XX:ShenandoahGCHeuristics=compact"
 # Those where the arrays of ObjectShares, 1.2 MB each, survive collections and are moved by them.
 SHARES_HEAP_OF = {
     "Serial": ["-Xmx256m", "-Xmn24m"],
     "Parallel": ["-Xmx256m", "-Xmn24m"],
     "G1": ["-Xmx256m", "-Xmn24m", "-XX:G1HeapRegionSize=4m"],
     "ZGC": ["-Xmx512m"],
-    "Shenandoah": ["-Xmx256m", "-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahRegionSize=4m"],
+    "Shenandoah": ["-Xmx256m", "-XX:+UnlockExperimentalVMOptions", "-XX:ShenandoahRegionSize=4m", COMPACT],
 }
 
 

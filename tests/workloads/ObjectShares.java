@@ -13,9 +13,9 @@ import java.util.Random;
  * Arguments: seconds to run (default: for ever).
  */
 final class ObjectShares {
-    private static final int ARRAYS = 12;
+    private static final int ARRAYS = 8;
     private static final int ELEMENTS = 300_000;
-    private static final int[] ROUNDS = {72, 36, 12};
+    private static final int[] ROUNDS = {36, 18, 6};
     private static final long PROGRESS_NS = 100_000_000L;
     private static final long WARM_UP_NS = 1_000_000_000L;
 
@@ -81,8 +81,8 @@ final class ObjectShares {
             }
             long before = threads.getCurrentThreadCpuTime();
             for (int site = 0; site < ROUNDS.length; site++) {
-                for (int i = 0; i < 4; i++) {
-                    value = work(tables[site][(n + i * ARRAYS / 4) % ARRAYS], ROUNDS[site] / 4, value);
+                for (int i = 0; i < 3; i++) {
+                    value = work(tables[site][(n + 3 * i) % ARRAYS], ROUNDS[site] / 3, value);
                 }
                 long now = threads.getCurrentThreadCpuTime();
                 cpu[site] += now - before;
