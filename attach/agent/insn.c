@@ -332,6 +332,13 @@ static void take_flow(struct insn *out, const ZydisDecodedInstruction *in,
 	take_target(out, in, ops);
 }
 
+static bool compares_immediate(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
+{
+	return (in->mnemonic == ZYDIS_MNEMONIC_TEST || in->mnemonic == ZYDIS_MNEMONIC_CMP) &&
+	       ops[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       ops[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
 bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct insn *out)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -353,6 +360,7 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	take_flow(out, &in, ops);
 	out->compares_and_swaps = is_compare_and_swap(&in);
 	out->loads_register = loaded_register(&in, ops);
+	out->compares_immediate = compares_immediate(&in, ops);
 	out->tests_memory = in.mnemonic == ZYDIS_MNEMONIC_TEST && out->has_memory;
 	out->writes_flags = in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 |
 					     in.cpu_flags->set_1 | in.cpu_flags->undefined);

@@ -78,6 +78,7 @@ struct insn {
 	uint32_t written_registers; /* bit per gregset_t index, written by the instruction */
 	bool writes_flags;
 	bool tests_memory;       /* test [mem], reg: what HotSpot polls for safepoints with */
+	bool compares_immediate; /* test or cmp [mem], imm */
 	bool compares_and_swaps; /* cmpxchg: a store only if the zero flag is set after it */
 	int loads_register; /* gregset_t index whose low memory.size bytes are a copy of what was
 			     * loaded, or -1 */

@@ -1,7 +1,9 @@
 #include "attach/agent/search.h"
 
+#include "attach/agent/barrier.h"
 #include "attach/agent/codemap.h"
 #include "attach/agent/safe_read.h"
+#include "attach/agent/settings.h"
 
 /* Where the walk stands, and what it still knows of the registers it started with. */
 struct walk {
@@ -11,7 +13,7 @@ struct walk {
 	bool moved; /* at least one instruction was passed */
 };
 
-bool search_fetch(uint64_t ip, struct insn *out)
+static bool fetch(uint64_t ip, struct insn *out)
 {
 	uint8_t copy[INSN_MAX_BYTES];
 	struct code_blob blob;
@@ -33,6 +35,15 @@ bool search_is_java_code(uint64_t ip)
 	struct code_blob blob;
 
 	return codemap_find(ip, &blob) && (blob.type == CODE_COMPILED || blob.type == CODE_STUB);
+}
+
+bool search_fetch(uint64_t ip, struct insn *out)
+{
+	if (!fetch(ip, out))
+		return false;
+	if (settings.store_barriers && barrier_tests_store(out))
+		out->loads = out->memory.reads = false;
+	return true;
 }
 
 static bool register_known(const struct walk *w, int reg)

@@ -57,7 +57,8 @@ enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn 
 /* Is there compiled Java code or a stub that works for it (array copies and fills) at ip? */
 bool search_is_java_code(uint64_t ip);
 
-/* Decodes the instruction at ip from live memory. False when it cannot be read or decoded. */
+/* Decodes the instruction at ip from live memory. The test of a store barrier (barrier.h) is an
+ * instruction that accesses nothing. False when it cannot be read or decoded. */
 bool search_fetch(uint64_t ip, struct insn *out);
 
 #endif

@@ -28,6 +28,7 @@ struct settings {
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;
 	struct region_map regions;
+	bool store_barriers; /* the collector's code tests fields before it stores (barrier.h) */
 	struct stack_walker walker;
 	struct context_table *contexts;
 	bool objects;           /* sample accesses for objects, and track those */

@@ -182,6 +182,8 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
 	vmstructs_regions(&settings.regions);
+	/* Before JDK 21 ZGC has none, and nothing looks like one. */
+	settings.store_barriers = strcmp(vmstructs_gc(), "ZGC") == 0;
 	if ((r = codemap_init(low, high)) < 0 || (r = boundaries_init()) < 0 ||
 	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
