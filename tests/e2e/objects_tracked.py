@@ -43,6 +43,7 @@ class Tracked:
 
     def __init__(self):
         self.objects = {}  # number -> [address, size, class]
+        self.survivors = set()  # that were seen to move
         self.births = {}  # number -> epoch
         self.names = {}
         self.epoch = None  # settled
@@ -84,8 +85,10 @@ class Tracked:
                 assert len(p.moved) == len(p.address), p
                 for number, address in zip(p.moved, p.address):
                     self.objects[number][0] = address
+                    self.survivors.add(number)
                 for number in p.died:
                     del self.objects[number]
+                    self.survivors.discard(number)
                 self.moved += len(p.moved)
                 self.died += len(p.died)
                 if p.settled:
@@ -169,6 +172,12 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
         assert len(set(numbers.values())) == len(numbers), "two tracked objects lie in one place"
         seen_twice += sum(1 for n in numbers if known[n] == numbers[n]) if target.stops > 1 else 0
 
+    def enough_survive():
+        tracked.take(agent.batches)
+        return len(tracked.survivors) > 40
+
+    # The interval is still long in the beginning.
+    wait_until(enough_survive, "objects that survive collections", 90)
     for _ in range(STOPS):
         before = agent.counter("passes")
         wait_until(lambda: agent.counter("passes") >= before + 2, "two collections", 60)
