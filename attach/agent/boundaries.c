@@ -8,12 +8,10 @@
 #include "attach/agent/codemap.h"
 #include "attach/agent/insn.h"
 
-/* Methods that a window's samples and traps lie in: thousands at most. */
-#define MAPS_MAX   4096u
+#define MAPS_MAX   BOUNDARIES_MAPS_MAX
 #define MAX_PROBES 16u
 
-/* Bits of all maps: 1 MiB, for 8 MiB of code. */
-#define POOL_WORDS (1u << 17)
+#define POOL_WORDS BOUNDARIES_POOL_WORDS
 #define WORD_BITS  64u
 
 /* Requests of handlers: one that finds its cell taken asks again at the next trap. */
@@ -25,6 +23,8 @@ struct map {
 	uint32_t first_word;     /* in the pool */
 	uint32_t bytes;          /* of code that was decoded */
 };
+
+_Static_assert(sizeof(struct map) == BOUNDARIES_MAP_BYTES, "the sum of the agent's tables");
 
 static struct {
 	struct map *maps;

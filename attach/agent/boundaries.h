@@ -25,6 +25,14 @@ struct code_blob;
 
 #define BOUNDARIES_BEFORE_MAX 128u
 
+/* The tables: methods that a window's samples and traps lie in, thousands at most, and the bits of
+ * all their maps: 1 MiB, for 8 MiB of code. */
+#define BOUNDARIES_MAPS_MAX   4096u
+#define BOUNDARIES_POOL_WORDS (1u << 17)
+#define BOUNDARIES_MAP_BYTES  16u
+#define BOUNDARIES_BYTES \
+	(BOUNDARIES_MAPS_MAX * BOUNDARIES_MAP_BYTES + BOUNDARIES_POOL_WORDS * sizeof(uint64_t))
+
 /* Reserves the tables once per process, and forgets what an earlier window left. Session thread,
  * when no handler runs. 0 or -ENOMEM. */
 int boundaries_init(void);

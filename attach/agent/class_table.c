@@ -11,6 +11,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *signatures[CLASSES_MAX + 1]; /* by number */
 static uint16_t slots[SLOTS];             /* numbers, 0: empty */
 static uint32_t count;
+static size_t text_bytes;
+
+#define MALLOC_BYTES 16u
 
 /* FNV-1a. */
 static uint32_t hash(const char *s)
@@ -24,10 +27,14 @@ static uint32_t hash(const char *s)
 
 static uint32_t add_locked(uint16_t *slot, const char *signature)
 {
-	char *copy = count < CLASSES_MAX ? strdup(signature) : NULL;
+	size_t bytes = strlen(signature) + 1 + MALLOC_BYTES;
+	char *copy = NULL;
 
+	if (count < CLASSES_MAX && bytes <= CLASS_TEXT_BYTES - text_bytes)
+		copy = strdup(signature);
 	if (!copy)
 		return 0;
+	text_bytes += bytes;
 	signatures[++count] = copy;
 	*slot = (uint16_t)count;
 	return count;
@@ -74,5 +81,6 @@ void class_table_clear(void)
 	}
 	memset(slots, 0, sizeof(slots));
 	count = 0;
+	text_bytes = 0;
 	(void)pthread_mutex_unlock(&lock);
 }

@@ -7,17 +7,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define SEGMENT_SHIFT 6u
-
 /* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
 #define CODE_CACHE_MAX (UINT64_C(2) << 30)
 
-/* Blobs alive at a time: a 240 MiB code cache holds some 40,000 nmethods. */
-#define BLOBS_MAX (1u << 17)
+/* A part of the cache that has a list of its own: 4 KiB, larger in a cache of more than 512 MiB. */
+#define PART_SHIFT_MIN 12u
+#define PARTS_MAX      CODEMAP_PARTS_MAX
 
-/* Offsets with debug information, of all methods of a window: 2^21 x 4 bytes = 8 MiB when full.
- * Code that is unloaded does not give its part back before the window ends. */
-#define DEBUG_PCS_MAX (1u << 21)
+/* Blobs alive at a time, with numbers of 16 bits: a 240 MiB code cache holds some 40,000 nmethods.
+ */
+#define BLOBS_MAX CODEMAP_BLOBS_MAX
+
+/* Blobs that start in one part: adapters and vtable stubs lie 64 bytes apart at the closest. */
+#define LIST_MAX 256u
+
+/* Offsets with debug information, of all methods of a window. Code that is unloaded does not give
+ * its part back before the window ends. */
+#define DEBUG_PCS_MAX CODEMAP_DEBUG_PCS_MAX
 
 /* Written under the mutex; read by handlers field by field. */
 struct slot {
@@ -25,22 +31,32 @@ struct slot {
 	_Atomic uint64_t method;
 	_Atomic uint64_t serial;
 	_Atomic uint64_t size_and_type;
-	_Atomic uint64_t debug_pcs; /* index of the first << 32 | count */
-	uint32_t next_free;         /* index + 1 */
+	_Atomic uint32_t debug_first;
+	_Atomic uint16_t debug_count;
+	_Atomic uint16_t next; /* number of the next in the part's list, or of the free ones */
 };
+
+_Static_assert(sizeof(struct slot) == CODEMAP_BLOB_BYTES, "the sum of the agent's tables");
+
+struct part {
+	_Atomic uint16_t first;  /* number of a blob that starts in it: its list */
+	_Atomic uint16_t covers; /* the blob that began earlier and reaches into it */
+};
+
+_Static_assert(sizeof(struct part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
 
 static struct {
 	pthread_mutex_t lock;
 	_Atomic uint64_t low;
 	_Atomic uint64_t high;
-	_Atomic uint32_t *index; /* of segments, values are slot number + 1 */
-	size_t index_bytes;
-	struct slot *slots;
-	uint32_t *debug_pcs;
+	_Atomic unsigned shift;
+	struct part *parts;
+	struct slot *slots; /* number 1 is the first */
+	uint16_t *debug_pcs;
 	uint32_t debug_pcs_used;
 	uint64_t serials;
 	uint32_t used;
-	uint32_t free_list;
+	uint16_t free_list;
 	_Atomic uint64_t dropped;
 } map = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -53,17 +69,24 @@ static void *reserve(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static int reserve_tables(uint64_t cache_bytes)
+static int reserve_tables(void)
 {
 	if (!map.slots)
-		map.slots = reserve(BLOBS_MAX * sizeof(struct slot));
+		map.slots = reserve(BLOBS_MAX * sizeof(*map.slots));
 	if (!map.debug_pcs)
-		map.debug_pcs = reserve(DEBUG_PCS_MAX * sizeof(uint32_t));
-	if (!map.index) {
-		map.index_bytes = (size_t)(cache_bytes >> SEGMENT_SHIFT) * sizeof(uint32_t);
-		map.index = reserve(map.index_bytes);
-	}
-	return map.slots && map.index && map.debug_pcs ? 0 : -ENOMEM;
+		map.debug_pcs = reserve(DEBUG_PCS_MAX * sizeof(*map.debug_pcs));
+	if (!map.parts)
+		map.parts = reserve(PARTS_MAX * sizeof(*map.parts));
+	return map.slots && map.parts && map.debug_pcs ? 0 : -ENOMEM;
+}
+
+static unsigned part_shift(uint64_t cache_bytes)
+{
+	unsigned shift = PART_SHIFT_MIN;
+
+	while ((cache_bytes - 1) >> shift >= PARTS_MAX)
+		shift++;
+	return shift;
 }
 
 int codemap_init(uint64_t low, uint64_t high)
@@ -74,8 +97,9 @@ int codemap_init(uint64_t low, uint64_t high)
 		return -ERANGE;
 	codemap_clear();
 	(void)pthread_mutex_lock(&map.lock);
-	r = reserve_tables(high - low);
+	r = reserve_tables();
 	if (r == 0) {
+		atomic_store(&map.shift, part_shift(high - low));
 		atomic_store(&map.low, low);
 		atomic_store(&map.high, high);
 		atomic_store(&map.dropped, 0);
@@ -89,14 +113,14 @@ void codemap_clear(void)
 	(void)pthread_mutex_lock(&map.lock);
 	atomic_store(&map.high, 0);
 	atomic_store(&map.low, 0);
-	/* MADV_DONTNEED makes the pages zero again: every slot free, every segment unknown. It
+	/* MADV_DONTNEED makes the pages zero again: every slot free, every list empty. It
 	 * cannot fail for a private anonymous mapping. */
 	if (map.slots)
-		(void)madvise(map.slots, BLOBS_MAX * sizeof(struct slot), MADV_DONTNEED);
-	if (map.index)
-		(void)madvise(map.index, map.index_bytes, MADV_DONTNEED);
+		(void)madvise(map.slots, BLOBS_MAX * sizeof(*map.slots), MADV_DONTNEED);
+	if (map.parts)
+		(void)madvise(map.parts, PARTS_MAX * sizeof(*map.parts), MADV_DONTNEED);
 	if (map.debug_pcs)
-		(void)madvise(map.debug_pcs, DEBUG_PCS_MAX * sizeof(uint32_t), MADV_DONTNEED);
+		(void)madvise(map.debug_pcs, DEBUG_PCS_MAX * sizeof(*map.debug_pcs), MADV_DONTNEED);
 	map.used = 0;
 	map.free_list = 0;
 	map.debug_pcs_used = 0;
@@ -109,131 +133,167 @@ bool codemap_covers(uint64_t address)
 	       address < atomic_load_explicit(&map.high, memory_order_relaxed);
 }
 
-static _Atomic uint32_t *segment(uint64_t address)
-{
-	return &map.index[(address - atomic_load_explicit(&map.low, memory_order_relaxed)) >>
-			  SEGMENT_SHIFT];
-}
-
-/* For handlers, which hold no lock: a handler that was stopped for long may find the map cleared,
- * and low changed, since it looked. The mapping itself stays and its size does not change. */
-static _Atomic uint32_t *find_segment(uint64_t address)
+/* Handlers hold no lock: one that was stopped for long may find the map cleared, and low changed,
+ * since it looked. The mapping itself stays and its size does not change. */
+static struct part *find_part(uint64_t address)
 {
 	uint64_t low = atomic_load_explicit(&map.low, memory_order_relaxed);
-	uint64_t i = (address - low) >> SEGMENT_SHIFT;
+	uint64_t i = (address - low) >> atomic_load_explicit(&map.shift, memory_order_relaxed);
 
-	return i < map.index_bytes / sizeof(uint32_t) ? &map.index[i] : NULL;
+	return i < PARTS_MAX ? &map.parts[i] : NULL;
 }
 
-static uint32_t slot_take(void)
+static struct slot *slot_of(uint16_t number)
 {
-	uint32_t number = map.free_list;
+	return &map.slots[number - 1];
+}
+
+static uint16_t next_of(uint16_t number)
+{
+	return atomic_load_explicit(&slot_of(number)->next, memory_order_acquire);
+}
+
+static uint16_t slot_take(void)
+{
+	uint16_t number = map.free_list;
 
 	if (number) {
-		map.free_list = map.slots[number - 1].next_free;
+		map.free_list = next_of(number);
 		return number;
 	}
-	return map.used < BLOBS_MAX ? ++map.used : 0;
+	return map.used < BLOBS_MAX ? (uint16_t)++map.used : 0;
 }
 
-static void slot_release(uint32_t number)
+static void slot_release(uint16_t number)
 {
-	atomic_store_explicit(&map.slots[number - 1].start, 0, memory_order_release);
-	map.slots[number - 1].next_free = map.free_list;
+	atomic_store_explicit(&slot_of(number)->start, 0, memory_order_release);
+	atomic_store_explicit(&slot_of(number)->next, map.free_list, memory_order_release);
 	map.free_list = number;
 }
 
-static void index_fill(uint64_t start, uint64_t size, uint32_t number, bool keep_others)
+/* Says of the parts behind the first that number reaches into them, or not any more. */
+static void set_covers(uint64_t start, uint64_t size, uint16_t number, bool keep_others)
 {
-	uint64_t high = atomic_load(&map.high);
-	uint64_t end = start + size < high ? start + size : high;
+	uint64_t end = start + size < map.high ? start + size : map.high;
 
-	for (uint64_t a = start & ~((UINT64_C(1) << SEGMENT_SHIFT) - 1); a < end;
-	     a += UINT64_C(1) << SEGMENT_SHIFT) {
-		if (keep_others && atomic_load_explicit(segment(a), memory_order_relaxed))
+	for (struct part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
+		if (!keep_others || !atomic_load_explicit(&p->covers, memory_order_relaxed))
+			atomic_store_explicit(&p->covers, number, memory_order_release);
+}
+
+static void clear_covers(uint64_t start, uint64_t size, uint16_t number)
+{
+	uint64_t end = start + size < map.high ? start + size : map.high;
+
+	for (struct part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
+		if (atomic_load_explicit(&p->covers, memory_order_relaxed) == number)
+			atomic_store_explicit(&p->covers, 0, memory_order_release);
+}
+
+static uint64_t size_of(const struct slot *slot)
+{
+	return atomic_load_explicit(&slot->size_and_type, memory_order_acquire) >> 8;
+}
+
+/* Removes the blobs of a part that start in [from, to). */
+static void remove_from_part(struct part *part, uint64_t from, uint64_t to)
+{
+	_Atomic uint16_t *link = &part->first;
+	uint16_t number;
+
+	while ((number = atomic_load_explicit(link, memory_order_relaxed))) {
+		struct slot *slot = slot_of(number);
+		uint64_t start = atomic_load_explicit(&slot->start, memory_order_relaxed);
+
+		if (start < from || start >= to) {
+			link = &slot->next;
 			continue;
-		atomic_store_explicit(segment(a), number, memory_order_release);
+		}
+		atomic_store_explicit(link, next_of(number), memory_order_release);
+		clear_covers(start, size_of(slot), number);
+		slot_release(number);
 	}
 }
 
-/* Clears the index where it names number. */
-static void index_erase(uint64_t start, uint64_t size, uint32_t number)
+static void remove_range(uint64_t from, uint64_t to)
 {
-	uint64_t high = atomic_load(&map.high);
-	uint64_t end = start + size < high ? start + size : high;
+	uint64_t end = to < map.high ? to : map.high;
 
-	for (uint64_t a = start & ~((UINT64_C(1) << SEGMENT_SHIFT) - 1); a < end;
-	     a += UINT64_C(1) << SEGMENT_SHIFT)
-		if (atomic_load_explicit(segment(a), memory_order_relaxed) == number)
-			atomic_store_explicit(segment(a), 0, memory_order_release);
-}
-
-static void remove_locked(uint64_t start)
-{
-	uint32_t number = codemap_covers(start) ? atomic_load(segment(start)) : 0;
-	struct slot *slot;
-
-	if (!number)
-		return;
-	slot = &map.slots[number - 1];
-	if (atomic_load(&slot->start) != start)
-		return;
-	index_erase(start, atomic_load(&slot->size_and_type) >> 8, number);
-	slot_release(number);
+	for (struct part *p = find_part(from); p <= find_part(end - 1); p++)
+		remove_from_part(p, from, end);
 }
 
 static int compare_offsets(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Stores a sorted copy; returns what a slot keeps of it. */
-static uint64_t keep_debug_pcs(const uint32_t *pcs, uint32_t count)
+/* Keeps a sorted copy for the slot. */
+static void keep_debug_pcs(struct slot *slot, const uint32_t *pcs, uint32_t count)
 {
-	uint32_t first = map.debug_pcs_used;
+	uint16_t *to = map.debug_pcs + map.debug_pcs_used;
+	uint32_t kept = 0;
 
-	if (count == 0)
-		return 0;
-	if (count > DEBUG_PCS_MAX - first) {
+	if (count > DEBUG_PCS_MAX - map.debug_pcs_used)
+		count = 0, atomic_fetch_add(&map.dropped, 1);
+	for (uint32_t i = 0; i < count && kept < UINT16_MAX; i++)
+		if (pcs[i] <= UINT16_MAX)
+			to[kept++] = (uint16_t)pcs[i];
+	if (kept < count) /* Code beyond the first 64 KiB of a method. */
 		atomic_fetch_add(&map.dropped, 1);
-		return 0;
+	qsort(to, kept, sizeof(*to), compare_offsets);
+	atomic_store_explicit(&slot->debug_first, map.debug_pcs_used, memory_order_release);
+	atomic_store_explicit(&slot->debug_count, (uint16_t)kept, memory_order_release);
+	map.debug_pcs_used += kept;
+}
+
+/* A slot for a blob that starts in the part; 0 when there is no room. */
+static uint16_t take_for(const struct part *part)
+{
+	unsigned length = 0;
+
+	for (uint16_t n = atomic_load(&part->first); n; n = next_of(n))
+		length++;
+	return length < LIST_MAX ? slot_take() : 0;
+}
+
+static void add_locked(uint64_t start, uint32_t size, enum code_type type, uint64_t method,
+		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
+{
+	struct part *part = find_part(start);
+	uint16_t number;
+	struct slot *slot;
+
+	/* The JVM reuses space of dead code without telling us of stubs that went away. Of a
+	 * buffer we hear after the stubs in it. */
+	remove_range(start, type == CODE_COMPILED ? start + size : start + 1);
+	number = take_for(part);
+	if (!number) {
+		atomic_fetch_add(&map.dropped, 1);
+		return;
 	}
-	memcpy(map.debug_pcs + first, pcs, count * sizeof(*pcs));
-	qsort(map.debug_pcs + first, count, sizeof(*pcs), compare_offsets);
-	map.debug_pcs_used += count;
-	return (uint64_t)first << 32 | count;
+	slot = slot_of(number);
+	/* Readers compare start and serial before and after they read the rest, so the serial is
+	 * the first to change. */
+	atomic_store_explicit(&slot->serial, ++map.serials, memory_order_release);
+	atomic_store_explicit(&slot->method, method, memory_order_release);
+	atomic_store_explicit(&slot->size_and_type, ((uint64_t)size << 8) | (uint64_t)type,
+			      memory_order_release);
+	keep_debug_pcs(slot, debug_pcs, debug_pc_count);
+	atomic_store_explicit(&slot->next, atomic_load(&part->first), memory_order_release);
+	atomic_store_explicit(&slot->start, start, memory_order_release);
+	atomic_store_explicit(&part->first, number, memory_order_release);
+	set_covers(start, size, number, type != CODE_COMPILED);
 }
 
 static void add(uint64_t start, uint32_t size, enum code_type type, uint64_t method,
 		const uint32_t *debug_pcs, uint32_t debug_pc_count)
 {
-	struct slot *slot;
-	uint32_t number;
-
 	(void)pthread_mutex_lock(&map.lock);
-	if (codemap_covers(start)) {
-		/* The JVM reuses space of dead code without telling us of stubs that went away. */
-		remove_locked(start);
-		number = slot_take();
-		if (number) {
-			slot = &map.slots[number - 1];
-			atomic_store_explicit(&slot->method, method, memory_order_relaxed);
-			atomic_store_explicit(&slot->serial, ++map.serials, memory_order_relaxed);
-			atomic_store_explicit(&slot->size_and_type,
-					      ((uint64_t)size << 8) | (uint64_t)type,
-					      memory_order_relaxed);
-			atomic_store_explicit(&slot->debug_pcs,
-					      keep_debug_pcs(debug_pcs, debug_pc_count),
-					      memory_order_relaxed);
-			atomic_store_explicit(&slot->start, start, memory_order_release);
-			/* Events for an enclosing buffer come after those for the stubs in it. */
-			index_fill(start, size, number, type != CODE_COMPILED);
-		} else {
-			atomic_fetch_add(&map.dropped, 1);
-		}
-	}
+	if (size > 0 && codemap_covers(start))
+		add_locked(start, size, type, method, debug_pcs, debug_pc_count);
 	(void)pthread_mutex_unlock(&map.lock);
 }
 
@@ -251,36 +311,55 @@ void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const 
 void codemap_remove(uint64_t start)
 {
 	(void)pthread_mutex_lock(&map.lock);
-	remove_locked(start);
+	if (codemap_covers(start))
+		remove_range(start, start + 1);
 	(void)pthread_mutex_unlock(&map.lock);
+}
+
+/* The number of the innermost blob that address lies in, or of one that has just been replaced. */
+static uint16_t find_number(const struct part *part, uint64_t address)
+{
+	uint16_t number = atomic_load_explicit(&part->first, memory_order_acquire), found = 0;
+	uint64_t nearest = 0;
+
+	/* A slot that is released as we pass leads into another list: so the end is counted. */
+	for (unsigned i = 0; number && i < LIST_MAX; i++, number = next_of(number)) {
+		const struct slot *slot = slot_of(number);
+		uint64_t start = atomic_load_explicit(&slot->start, memory_order_acquire);
+
+		if (start > nearest && start <= address && address - start < size_of(slot)) {
+			nearest = start;
+			found = number;
+		}
+	}
+	return found ? found : atomic_load_explicit(&part->covers, memory_order_acquire);
 }
 
 bool codemap_find(uint64_t address, struct code_blob *out)
 {
-	uint32_t number;
-	uint64_t start, size_and_type, debug_pcs;
-	_Atomic uint32_t *entry;
-	struct slot *slot;
+	uint64_t start, size_and_type;
+	uint32_t debug_first;
+	const struct part *part;
+	const struct slot *slot;
+	uint16_t number;
 
-	if (!codemap_covers(address) || !(entry = find_segment(address)))
+	if (!codemap_covers(address) || !(part = find_part(address)) ||
+	    !(number = find_number(part, address)))
 		return false;
-	number = atomic_load_explicit(entry, memory_order_acquire);
-	if (!number)
-		return false;
-	slot = &map.slots[number - 1];
+	slot = slot_of(number);
 	start = atomic_load_explicit(&slot->start, memory_order_acquire);
-	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_relaxed);
+	out->serial = atomic_load_explicit(&slot->serial, memory_order_acquire);
+	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_acquire);
 	out->start = start;
 	out->size = (uint32_t)(size_and_type >> 8);
 	out->type = (enum code_type)(size_and_type & 0xff);
-	out->method = atomic_load_explicit(&slot->method, memory_order_relaxed);
-	out->serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
-	debug_pcs = atomic_load_explicit(&slot->debug_pcs, memory_order_relaxed);
-	out->debug_pcs = map.debug_pcs + (debug_pcs >> 32);
-	out->debug_pc_count = (uint32_t)debug_pcs;
-	/* Replaced under our eyes: the slot was released, or its segment renamed. */
-	if (start == 0 || atomic_load_explicit(entry, memory_order_acquire) != number ||
-	    atomic_load_explicit(&slot->start, memory_order_acquire) != start)
+	out->method = atomic_load_explicit(&slot->method, memory_order_acquire);
+	debug_first = atomic_load_explicit(&slot->debug_first, memory_order_acquire);
+	out->debug_pcs = map.debug_pcs + debug_first;
+	out->debug_pc_count = atomic_load_explicit(&slot->debug_count, memory_order_acquire);
+	/* Replaced under our eyes. */
+	if (start == 0 || atomic_load_explicit(&slot->start, memory_order_acquire) != start ||
+	    atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
 		return false;
 	return address >= start && address - start < out->size;
 }

@@ -5,9 +5,10 @@
  * Writers: JVMTI callbacks of any JVM thread (CompiledMethodLoad, CompiledMethodUnload,
  * DynamicCodeGenerated), serialised by a mutex inside. Readers: signal handlers, lock-free.
  *
- * The index is one 32-bit slot per 64 bytes of code cache (HotSpot's CodeCacheSegmentSize is 64 or
- * 128), so a lookup is two loads. Blobs live in a fixed table; a blob that is replaced while it is
- * read is noticed, because its index slot changed, and reported as absent.
+ * The cache is cut into parts of 4 KiB or a little more, each with a list of the blobs that start
+ * in it and the one that reaches into it, so a lookup passes a few blobs: the innermost is the
+ * answer. Blobs live in a fixed table; a blob that is replaced while it is read is noticed, because
+ * its serial changed, and reported as absent.
  */
 #ifndef JXPERF_AGENT_CODEMAP_H
 #define JXPERF_AGENT_CODEMAP_H
@@ -15,6 +16,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Its tables when full: 2.2 MiB, 0.5 MiB and 2 MiB. */
+#define CODEMAP_BLOBS_MAX     57344u
+#define CODEMAP_BLOB_BYTES    40u
+#define CODEMAP_PARTS_MAX     (1u << 17)
+#define CODEMAP_PART_BYTES    4u
+#define CODEMAP_DEBUG_PCS_MAX (1u << 20)
+#define CODEMAP_BYTES                                                                      \
+	(CODEMAP_BLOBS_MAX * CODEMAP_BLOB_BYTES + CODEMAP_PARTS_MAX * CODEMAP_PART_BYTES + \
+	 CODEMAP_DEBUG_PCS_MAX * sizeof(uint16_t))
 
 enum code_type {
 	CODE_NONE,
@@ -25,7 +36,7 @@ enum code_type {
 
 struct code_blob {
 	uint64_t start;
-	const uint32_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
+	const uint16_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
 	uint32_t debug_pc_count;
 	uint64_t method; /* jmethodID as a number, CODE_COMPILED only */
 	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
@@ -45,7 +56,7 @@ void codemap_clear(void);
 void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type);
 
 /* A compiled method. debug_pcs (copied, any order, may be NULL) are the offsets from start at which
- * the JVM knows the inlined frames. */
+ * the JVM knows the inlined frames; of those beyond 64 KiB nothing is kept. */
 void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
 			  uint32_t debug_pc_count);
 void codemap_remove(uint64_t start);
@@ -56,7 +67,8 @@ bool codemap_covers(uint64_t address);
 /* The blob that address lies in; false when unknown. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 
-/* Blobs, and debug information of blobs, that did not fit the tables since init. */
+/* Blobs, and blobs some of whose debug information was lost, because they did not fit the tables
+ * since init. */
 uint64_t codemap_dropped(void);
 
 #endif

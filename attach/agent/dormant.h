@@ -13,12 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "proto/limits.h"
+
 /* A thread that has used this much is no longer idle. Less than one sampling period, so that hardly
  * a sample is lost by waiting for it. */
 #define DORMANT_AWAKE_NS UINT64_C(1000000)
 
-/* Threads of the largest JVM that is followed: 24 bytes each. */
-#define DORMANT_MAX 32768u
+/* Threads of the largest JVM that is followed, as many as the engine takes: 24 bytes each. */
+#define DORMANT_MAX LIMIT_THREADS
 
 struct dormant_thread {
 	pid_t tid;

@@ -62,6 +62,15 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
+/* Not given a number: the map is full, or there is no memory for it. */
+static void count_unnumbered(struct drain *d, const struct id_map *map)
+{
+	if (id_map_is_full(map))
+		d->names_lost++;
+	else
+		d->batch.failed = true;
+}
+
 /* The id of a method, 0 when it has no name. Names are asked for at the first sight: later its
  * class may be gone. */
 static uint32_t method_id(struct drain *d, uint64_t method)
@@ -74,7 +83,7 @@ static uint32_t method_id(struct drain *d, uint64_t method)
 		return 0;
 	id = id_map_intern(&d->methods, (struct id_key){method, 1}, &added);
 	if (id == 0) {
-		d->batch.failed = true;
+		count_unnumbered(d, &d->methods);
 		return 0;
 	}
 	if (!added)
@@ -109,11 +118,11 @@ static void send_node(struct drain *d, uint32_t id)
 	if (!message)
 		return;
 	message->id = id;
-	message->parent = node->parent;
+	message->parent = context_parent(node);
 	message->method = method;
 	message->bci = node->bci >= 0 ? node->bci : -1;
 	message->tier = tier_of(node);
-	node->sent = true;
+	context_set_sent(d->contexts, id);
 }
 
 /* Sends the nodes of a context that were not sent before, root first. */
@@ -123,8 +132,8 @@ static void send_context(struct drain *d, uint32_t leaf)
 	size_t depth = 0;
 
 	for (uint32_t id = leaf;
-	     id && !context_node(d->contexts, id)->sent && depth < MAX_FRAMES_LIMIT;
-	     id = context_node(d->contexts, id)->parent)
+	     id && !context_is_sent(d->contexts, id) && depth < MAX_FRAMES_LIMIT;
+	     id = context_parent(context_node(d->contexts, id)))
 		path[depth++] = id;
 	while (depth > 0)
 		send_node(d, path[--depth]);
@@ -143,7 +152,7 @@ static uint32_t instruction_id(struct drain *d, const struct code_bytes *code)
 	memcpy(&key, code, sizeof(key));
 	id = id_map_intern(&d->instructions, key, &added);
 	if (id == 0) {
-		d->batch.failed = true;
+		count_unnumbered(d, &d->instructions);
 	} else if (added) {
 		insn_format(code->bytes, code->length, text, sizeof(text));
 		(void)batch_instruction(&d->batch, id, text); /* batch.failed tells. */

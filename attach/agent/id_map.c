@@ -9,6 +9,8 @@ struct id_entry {
 	uint32_t id; /* 0: empty */
 };
 
+_Static_assert(sizeof(struct id_entry) == ID_MAP_ENTRY_BYTES, "the sum of the agent's tables");
+
 void id_map_init(struct id_map *map)
 {
 	*map = (struct id_map){0};
@@ -49,15 +51,23 @@ static bool grow(struct id_map *map)
 	return true;
 }
 
+bool id_map_is_full(const struct id_map *map)
+{
+	return map->count >= ID_MAP_MAX;
+}
+
 uint32_t id_map_intern(struct id_map *map, struct id_key key, bool *added)
 {
 	struct id_entry *e;
 
-	/* Never more than half full, so find always meets an empty entry. */
-	if (2 * ((size_t)map->count + 1) > map->capacity && !grow(map))
+	/* Never more than three quarters full, so find always meets an empty entry. */
+	if (4 * ((size_t)map->count + 1) > 3 * map->capacity &&
+	    map->capacity < ID_MAP_CAPACITY_MAX && !grow(map))
 		return 0;
 	e = find(map->entries, map->capacity, key);
 	*added = e->id == 0;
+	if (*added && id_map_is_full(map))
+		return 0;
 	if (*added)
 		*e = (struct id_entry){key, ++map->count};
 	return e->id;

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define METHOD_SET_ENTRIES (1u << 17)
+#define METHOD_SET_BYTES   (METHOD_SET_ENTRIES * sizeof(uint32_t))
+
 void method_set_add(uint64_t method);
 bool method_set_has(uint64_t method);
 void method_set_clear(void);

@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one window: 32 bytes each here, 4 MiB, and a word and a bit in the JVM. */
-#define OBJECTS_LIMIT (1u << 17)
+#include "proto/limits.h"
+
+/* Of one window: 32 bytes each here, 2 MiB, and a word and a bit in the JVM. */
+#define OBJECTS_LIMIT LIMIT_OBJECTS
 
 struct object_memory {
 	uint64_t (*address)(void *arg, void *ref); /* 0: dead */

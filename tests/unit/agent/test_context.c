@@ -29,7 +29,7 @@ static void equal_contexts_have_equal_ids(void **state)
 	assert_true(root > 0 && leaf > 0 && root != leaf);
 	assert_int_equal(context_intern(*state, 0, 100, 1), root);
 	assert_int_equal(context_intern(*state, root, 200, 2), leaf);
-	assert_int_equal(context_node(*state, leaf)->parent, root);
+	assert_int_equal(context_parent(context_node(*state, leaf)), root);
 	assert_int_equal(context_node(*state, leaf)->method, 200);
 	assert_int_equal(context_node(*state, leaf)->bci, 2);
 }
@@ -97,7 +97,7 @@ static void threads_agree_on_the_content_of_every_path(void **state)
 
 				assert_int_equal(node->method, 1000 + (p >> depth));
 				assert_int_equal(node->bci, depth);
-				id = node->parent;
+				id = context_parent(node);
 			}
 			assert_int_equal(id, 0);
 		}

@@ -138,9 +138,26 @@ static void half_of_the_free_descriptors_may_be_taken(void **state)
 	assert_true(fd_allowance() > 0);
 }
 
+static void a_full_map_gives_no_more_numbers_and_keeps_those_it_gave(void **state)
+{
+	struct id_map map;
+	bool added;
+
+	(void)state;
+	id_map_init(&map);
+	for (uint64_t i = 1; i <= ID_MAP_MAX; i++)
+		assert_int_equal(id_map_intern(&map, (struct id_key){i, 1}, &added), i);
+	assert_int_equal(id_map_intern(&map, (struct id_key){ID_MAP_MAX + 1, 1}, &added), 0);
+	assert_true(id_map_is_full(&map));
+	assert_int_equal(id_map_intern(&map, (struct id_key){7, 1}, &added), 7);
+	assert_int_equal(map.capacity, ID_MAP_CAPACITY_MAX);
+	id_map_release(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_full_map_gives_no_more_numbers_and_keeps_those_it_gave),
 	    cmocka_unit_test(ids_count_up_and_are_kept_while_the_map_grows),
 	    cmocka_unit_test(keys_differ_in_either_half),
 	    cmocka_unit_test(the_method_set_remembers_until_cleared),
