@@ -82,7 +82,8 @@ static size_t received_fds(struct msghdr *msg, int *all)
 	return count;
 }
 
-ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
+static ssize_t receive(int socket, void *bytes, size_t size, int *fds, size_t *fd_count,
+		       bool may_miss)
 {
 	union {
 		char bytes[CMSG_SPACE(FD_PASS_MAX * sizeof(int))];
@@ -108,12 +109,24 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
 	received = received_fds(&msg, all);
 	if (received > wanted || (msg.msg_flags & MSG_CTRUNC)) {
 		fd_close_all(all, received);
-		return -EMSGSIZE;
+		if (!may_miss || received > wanted)
+			return -EMSGSIZE;
+		received = 0;
 	}
 	if (received > 0) /* fds may be NULL when none were asked for. */
 		memcpy(fds, all, received * sizeof(int));
 	*fd_count = received;
 	return n;
+}
+
+ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
+{
+	return receive(socket, bytes, size, fds, fd_count, false);
+}
+
+ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
+{
+	return receive(socket, bytes, size, fds, fd_count, true);
 }
 
 int fd_write_all(int fd, const void *bytes, size_t size)

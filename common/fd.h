@@ -35,6 +35,11 @@ ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size
  * 0 at end of stream, or -errno; on failure nothing is owned and *fd_count is 0. */
 ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 
+/* The same, for a peer that is trusted to send no more than asked for: descriptors that the kernel
+ * does not let this process have (a security module refuses one, RLIMIT_NOFILE is reached) are
+ * missing, all of the message's together, and its bytes are received. */
+ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
+
 /* Writes all of it to a blocking descriptor. 0 or -errno. */
 int fd_write_all(int fd, const void *bytes, size_t size);
 

@@ -85,7 +85,7 @@ static int receive_some(struct link *link, int timeout_ms)
 	to = buffer_reserve(&link->in, RECEIVE_BYTES);
 	if (!to)
 		return -errno;
-	n = fd_recv(link->fd, to, RECEIVE_BYTES, fds, &fd_count);
+	n = fd_recv_permitted(link->fd, to, RECEIVE_BYTES, fds, &fd_count);
 	if (n <= 0)
 		return n == 0 ? -EPIPE : (int)n;
 	buffer_commit(&link->in, (size_t)n);

@@ -38,7 +38,8 @@ int link_send(struct link *link, const Jxp__AgentFrame *frame);
  * stream, or another -errno, after which the link is unusable. */
 int link_receive(struct link *link, int timeout_ms, Jxp__EngineFrame **frame);
 
-/* Takes the descriptors that came with the frame just received, at most count. Returns how many. */
+/* Takes the descriptors that came with the frame just received, at most count. Returns how many:
+ * none when this process was not permitted to have them all (SELinux, RLIMIT_NOFILE). */
 size_t link_take_fds(struct link *link, int *fds, size_t count);
 
 #endif

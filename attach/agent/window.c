@@ -141,8 +141,9 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 	return take_sampler(start, err);
 }
 
-/* The program comes with WindowStart. A JVM that is not permitted to have it (a security module)
- * does without. */
+/* The program comes with WindowStart. A JVM that is not permitted to have it (a security module,
+ * its own RLIMIT_NOFILE) receives the frame without, as where the daemon has none: then the agent
+ * applies the gate itself. */
 static void start_gate(struct window *w, const Jxp__WindowStart *start)
 {
 	int program = -1;

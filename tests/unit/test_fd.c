@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +110,31 @@ static void without_room_for_descriptors_the_kernel_drops_them(void **state)
 	assert_int_equal(fd_recv(p->ends[1], &byte, 1, NULL, &count), -EMSGSIZE);
 	assert_int_equal(read(pipe_ends[0], &byte, 1), 0); /* Nobody holds the writing end. */
 	(void)close(pipe_ends[0]);
+}
+
+/* What a security module's refusal looks like, too: the kernel says MSG_CTRUNC for both. */
+static void descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive(void **state)
+{
+	struct pair *p = *state;
+	int sent[2] = {open("/dev/null", O_RDONLY), open("/dev/null", O_RDONLY)}, got[2];
+	size_t count = 2, before = open_descriptors();
+	struct rlimit limit, tight;
+	int room = dup(sent[0]);
+	char bytes[4];
+
+	/* Room for one more, not for two. */
+	assert_true(room >= 0);
+	assert_int_equal(close(room), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	tight = (struct rlimit){.rlim_cur = (rlim_t)room + 1, .rlim_max = limit.rlim_max};
+	assert_int_equal(fd_send(p->ends[0], "abc", 3, sent, 2), 3);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	assert_int_equal(fd_recv_permitted(p->ends[1], bytes, sizeof(bytes), got, &count), 3);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(count, 0);
+	assert_memory_equal(bytes, "abc", 3);
+	assert_int_equal(open_descriptors(), before);
+	fd_close_all(sent, 2);
 }
 
 /* SCM_RIGHTS as a hostile peer may send it: more than the control buffer of fd_recv holds. */
@@ -222,6 +248,9 @@ int main(void)
 					    setup, teardown),
 	    cmocka_unit_test_setup_teardown(without_room_for_descriptors_the_kernel_drops_them,
 					    setup, teardown),
+	    cmocka_unit_test_setup_teardown(
+		descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive, setup,
+		teardown),
 	    cmocka_unit_test_setup_teardown(more_descriptors_than_fit_are_refused_and_closed, setup,
 					    teardown),
 	    cmocka_unit_test_setup_teardown(a_closed_peer_reads_as_the_end_and_writes_as_an_error,
