@@ -81,6 +81,15 @@ static pid_t last_number(const char *line)
 	}
 }
 
+/* Is it in no namespace but that of the reader (of /proc, to be exact)? */
+static bool has_one_number(const char *line)
+{
+	line += strspn(line, "\t ");
+	line += strspn(line, "0123456789");
+	line += strspn(line, "\t ");
+	return *line == '\n' || *line == '\0';
+}
+
 /* The effective id is the second of the four (real, effective, saved, file system). */
 static bool effective_id(const char *line, unsigned *id)
 {
@@ -112,6 +121,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	s.effective_uid = uid;
 	s.effective_gid = gid;
 	s.namespace_tgid = last_number(tgid);
+	s.in_our_namespace = has_one_number(nspid);
 	s.namespace_tid = last_number(nspid);
 	s.caught_signals = strtoull(caught, NULL, 16);
 	s.pending_signals = strtoull(pending, NULL, 16);
@@ -200,6 +210,9 @@ pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
 	/* Most targets share our namespace: try the number as it stands. */
 	if (proc_read_status(pid, namespace_tid, &s) == 0 && s.namespace_tid == namespace_tid)
 		return namespace_tid;
+	/* A search reads a file for every thread. It finds nothing where the numbers are one. */
+	if (proc_read_status(pid, 0, &s) == 0 && s.in_our_namespace)
+		return -ESRCH;
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)

@@ -17,6 +17,7 @@ struct proc_status {
 	gid_t effective_gid;
 	pid_t namespace_tgid;     /* innermost NStgid: the pid the process has for itself */
 	pid_t namespace_tid;      /* innermost NSpid: likewise of the thread */
+	bool in_our_namespace;    /* of pids: the two are the numbers that we know it by */
 	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
 	uint64_t pending_signals; /* SigPnd, the thread's own */
 	char state; /* 'R' running or ready to, 'S' sleeping, ... (proc_pid_status(5)) */

@@ -136,6 +136,8 @@ static const char *const loss_sentences[LOSS_MAX] = {
     [LOSS_OBJECT_ORDER] = "accesses were lost because too many events waited for their turn",
     [LOSS_POSITIONS] = "positions of objects were contradictory, late or too many",
     [LOSS_UNKNOWN_OBJECTS] = "positions or deaths were of objects that are not tracked",
+    [LOSS_UNKNOWN_THREADS] =
+	"requests for events were refused after many for threads that did not exist",
     [LOSS_OVERLAPS] = "objects were given up where a newer one was said to be",
 };
 

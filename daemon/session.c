@@ -25,6 +25,11 @@
 /* Questions that may wait for the broker: two for each thread of a full thread table. */
 #define PERF_OPEN_QUEUE_MAX (2 * LIMIT_THREADS)
 
+/* Threads in a row that the broker did not find: threads that end quickly are such, and those of an
+ * agent that makes numbers up. In a container each is searched for among all threads of the
+ * process, so of those that follow, until one is found again, one in this many is asked for. */
+#define UNKNOWN_THREADS_MAX 64u
+
 enum state {
 	HELLO,
 	RUNNING,
@@ -48,8 +53,9 @@ struct session {
 	size_t question_first;
 	size_t question_count; /* including those before question_first, which were answered */
 	size_t question_capacity;
-	bool asked;  /* the answer to it is awaited */
-	bool asking; /* ask_next is at work */
+	uint64_t unknown_threads; /* in a row, up to the last answer */
+	bool asked;               /* the answer to it is awaited */
+	bool asking;              /* ask_next is at work */
 	bool closing;
 };
 
@@ -312,7 +318,13 @@ static void ask_next(struct session *s)
 		const Jxp__PerfOpenRequest request = s->questions[s->question_first];
 
 		s->asked = true;
-		s->callbacks.perf_open(s->callbacks.arg, &request);
+		if (s->unknown_threads >= UNKNOWN_THREADS_MAX &&
+		    s->unknown_threads % UNKNOWN_THREADS_MAX) {
+			s->window->losses[LOSS_UNKNOWN_THREADS]++;
+			session_perf_opened(s, request.tid, ESRCH, NULL, 0);
+		} else {
+			s->callbacks.perf_open(s->callbacks.arg, &request);
+		}
 	}
 	s->asking = false;
 }
@@ -374,6 +386,7 @@ void session_perf_opened(struct session *s, uint32_t tid, int error, const int *
 		fd_close_all(owned, count);
 		return;
 	}
+	s->unknown_threads = error == ESRCH ? s->unknown_threads + 1 : 0;
 	s->asked = false;
 	question_answered(s);
 	ask_next(s);

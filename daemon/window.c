@@ -31,6 +31,7 @@ const char *name_of_loss(enum loss loss)
 	    [LOSS_POSITIONS] = "positions",
 	    [LOSS_UNKNOWN_OBJECTS] = "unknown_objects",
 	    [LOSS_OVERLAPS] = "overlaps",
+	    [LOSS_UNKNOWN_THREADS] = "unknown_threads",
 	};
 
 	return names[loss];

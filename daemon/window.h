@@ -89,6 +89,7 @@ enum loss {
 	LOSS_POSITIONS,       /* contradictory, late, or more than there are objects */
 	LOSS_UNKNOWN_OBJECTS, /* positions and deaths of objects that are not tracked */
 	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
+	LOSS_UNKNOWN_THREADS, /* requests for events, after many for threads that were not found */
 	LOSS_MAX,
 };
 

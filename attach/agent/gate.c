@@ -12,6 +12,7 @@
 static struct gate gate;
 static _Atomic bool applied_here;
 static int program_fd = -1;
+static bool program_expected;
 static bool counts_operations;
 static unsigned cpus;
 
@@ -23,10 +24,11 @@ static void set_limits(uint64_t window_end_ns, uint64_t period)
 	gate_set_limits(&gate, &limits);
 }
 
-void gate_start(int program, uint64_t deadline_ns, uint64_t period, bool operations)
+void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations)
 {
 	gate_stop();
 	program_fd = program;
+	program_expected = expected;
 	counts_operations = operations;
 	cpus = gate_cpus();
 	gate = (struct gate){0};
@@ -39,7 +41,7 @@ bool gate_attach(int event_fd)
 	int r;
 
 	if (program_fd < 0)
-		return true;
+		return !program_expected;
 	r = perf_set_gate(event_fd, program_fd);
 	/* The daemon puts it on events that it opens for us. */
 	if (r == 0 || r == -EEXIST)

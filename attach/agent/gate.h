@@ -15,8 +15,8 @@
 struct thread;
 
 /* Begins a window, before any event is opened. program: the BPF program's descriptor, which is
- * owned from here on, or -1. */
-void gate_start(int program, uint64_t deadline_ns, uint64_t period, bool operations);
+ * owned from here on, or -1. expected: the daemon sent one, so that an event without counts. */
+void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations);
 
 /* Puts the program on a sampling event; false when it cannot be and should. */
 bool gate_attach(int event_fd);

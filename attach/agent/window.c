@@ -149,7 +149,8 @@ static void start_gate(struct window *w, const Jxp__WindowStart *start)
 	int program = -1;
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
-	gate_start(program, start->deadline_ns, settings.period, settings.event_count > 0);
+	gate_start(program, start->kernel_gate, start->deadline_ns, settings.period,
+		   settings.event_count > 0);
 }
 
 /* The context table is one mapping for the life of the process; between windows its pages go back.

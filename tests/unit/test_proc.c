@@ -214,6 +214,9 @@ static void a_process_in_a_namespace_has_two_numbers(void **state)
 	assert_int_equal(proc_read_status(inner, 0, &s), 0);
 	assert_int_equal(s.namespace_tgid, 1);
 	assert_int_equal(s.namespace_tid, 1);
+	assert_false(s.in_our_namespace);
+	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
+	assert_true(s.in_our_namespace);
 	assert_int_equal(proc_find_thread(inner, 1), inner);
 	/* Not 2: a sanitizer may have a thread of its own there. */
 	assert_int_equal(proc_find_thread(inner, 9999), -ESRCH);

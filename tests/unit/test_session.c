@@ -25,7 +25,8 @@ struct fixture {
 	bool progressed;
 	bool ended;
 	bool asked;
-	bool answer_at_once; /* with EMFILE */
+	bool answer_at_once;
+	int answer; /* errno to answer with, 0: EMFILE */
 	unsigned questions;
 	uint32_t tid;
 };
@@ -48,7 +49,8 @@ static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
 	f->questions++;
 	f->tid = request->tid;
 	if (f->answer_at_once)
-		session_perf_opened(f->session, request->tid, EMFILE, NULL, 0);
+		session_perf_opened(f->session, request->tid, f->answer ? f->answer : EMFILE, NULL,
+				    0);
 }
 
 static void on_ended(void *arg)
@@ -481,6 +483,34 @@ static void a_thousand_questions_answered_at_once_need_no_stack(void **state)
 	}
 }
 
+static void ask_for_threads(struct fixture *f, uint32_t count)
+{
+	for (uint32_t tid = 1; tid <= count; tid++) {
+		agent_send_perf_open(f->agent, tid);
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+		agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_PERF_OPENED);
+	}
+}
+
+static void an_agent_that_invents_threads_is_answered_without_a_search(void **state)
+{
+	struct fixture *f = *state;
+	unsigned searched;
+
+	start(f);
+	f->answer_at_once = true;
+	f->answer = ESRCH;
+	ask_for_threads(f, 1000);
+	assert_in_range(f->questions, 64, 80);
+	assert_int_equal(f->window->losses[LOSS_UNKNOWN_THREADS] + f->questions, 1000);
+	/* Now they exist, which is noticed after 64 at the latest. */
+	searched = f->questions;
+	f->answer = EMFILE;
+	ask_for_threads(f, 164);
+	assert_true(f->questions >= searched + 100);
+}
+
 static void an_answer_after_the_end_closes_its_descriptors(void **state)
 {
 	struct fixture *f = *state;
@@ -550,6 +580,8 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_thousand_questions_answered_at_once_need_no_stack,
 					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		an_agent_that_invents_threads_is_answered_without_a_search, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_answer_after_the_end_closes_its_descriptors, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_agent_that_does_not_read_is_cut_off, set_up,

@@ -52,7 +52,7 @@ static uint64_t period(void)
 static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, FOREVER_NS, period(), false);
+	gate_start(NO_PROGRAM, false, FOREVER_NS, period(), false);
 	for (int i = 0; i < BURST; i++)
 		assert_true(gate_passes(thread));
 	assert_false(gate_passes(thread));
@@ -63,7 +63,7 @@ static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 static void nothing_passes_after_the_deadline(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, clock_monotonic_ns(), period(), false);
+	gate_start(NO_PROGRAM, false, clock_monotonic_ns(), period(), false);
 	assert_false(gate_passes(thread));
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 1);
 }
@@ -71,7 +71,7 @@ static void nothing_passes_after_the_deadline(void **state)
 static void a_longer_period_gives_fewer_tokens(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, FOREVER_NS, period() / 100, false);
+	gate_start(NO_PROGRAM, false, FOREVER_NS, period() / 100, false);
 	gate_set_period(PERIOD_NS);
 	assert_true(gate_passes(thread));
 	assert_false(gate_passes(thread));
@@ -81,7 +81,7 @@ static void a_window_starts_with_all_its_tokens(void **state)
 {
 	(void)state;
 	for (int window = 0; window < 2; window++) {
-		gate_start(NO_PROGRAM, FOREVER_NS, PERIOD_NS, false);
+		gate_start(NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
 		assert_true(gate_passes(thread));
 		assert_false(gate_passes(thread));
 	}
@@ -90,7 +90,8 @@ static void a_window_starts_with_all_its_tokens(void **state)
 static void with_the_kernels_gate_everything_that_comes_passes(void **state)
 {
 	(void)state;
-	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), clock_monotonic_ns(), PERIOD_NS, false);
+	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), true, clock_monotonic_ns(), PERIOD_NS,
+		   false);
 	for (int i = 0; i < BURST; i++)
 		assert_true(gate_passes(thread));
 }
@@ -99,7 +100,7 @@ static void
 an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(void **state)
 {
 	(void)state;
-	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), FOREVER_NS, PERIOD_NS, false);
+	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), true, FOREVER_NS, PERIOD_NS, false);
 	assert_false(gate_attach(NOT_AN_FD));
 	assert_true(gate_passes(thread));
 	assert_false(gate_passes(thread));
@@ -108,8 +109,17 @@ an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(voi
 static void without_a_program_there_is_nothing_to_attach(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, FOREVER_NS, PERIOD_NS, false);
+	gate_start(NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
 	assert_true(gate_attach(NOT_AN_FD));
+}
+
+static void an_event_without_the_program_that_was_sent_is_told(void **state)
+{
+	(void)state;
+	gate_start(NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false);
+	assert_false(gate_attach(NOT_AN_FD));
+	assert_true(gate_passes(thread));
+	assert_false(gate_passes(thread));
 }
 
 static void the_end_of_a_window_closes_the_program(void **state)
@@ -117,7 +127,7 @@ static void the_end_of_a_window_closes_the_program(void **state)
 	int program = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	gate_start(program, FOREVER_NS, PERIOD_NS, false);
+	gate_start(program, true, FOREVER_NS, PERIOD_NS, false);
 	gate_stop();
 	assert_int_equal(fcntl(program, F_GETFD), -1);
 }
@@ -134,6 +144,7 @@ int main(void)
 	    TEST(with_the_kernels_gate_everything_that_comes_passes),
 	    TEST(an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits),
 	    TEST(without_a_program_there_is_nothing_to_attach),
+	    TEST(an_event_without_the_program_that_was_sent_is_told),
 	    TEST(the_end_of_a_window_closes_the_program),
 	};
 
