@@ -193,11 +193,13 @@ static Jxp__EngineFrame *receive_start(struct fixture *f)
 
 static void what_was_asked_of_objects_reaches_the_agent(void **state)
 {
+	static const struct numa_topology two_nodes = {.node_count = 2};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 
 	f->window->settings.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
 	f->window->settings.objects = f->window->settings.numa = true;
+	f->window->settings.numa_topology = &two_nodes;
 	f->window->settings.object_min_size = 4096;
 	f->window->settings.objects_max = 77;
 	frame = receive_start(f);
