@@ -2,8 +2,7 @@
  * Fuzzes what a client may send to the control socket: the frame decoder, every request's
  * validation and its reply. libFuzzer entry point.
  *
- * The broker, `list` and `check` are stood in for: they are not parsers of this input, and they
- * would touch the machine.
+ * The broker is stood in for: it is no parser of this input, and it would touch the machine.
  *
  * The first byte's bit 0 chooses raw bytes; otherwise the rest is one frame's payload.
  */
@@ -19,9 +18,7 @@
 #include "common/buffer.h"
 #include "common/fd.h"
 #include "daemon/broker_client.h"
-#include "daemon/check.h"
 #include "daemon/connection.h"
-#include "daemon/jvm_list.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -32,19 +29,56 @@ enum {
 struct harness {
 	uv_loop_t loop;
 	bool closed;
-	broker_reply_fn attach_fn; /* an attach that waits, or NULL */
-	void *attach_arg;
+	broker_reply_fn waiting_fn; /* a question to the broker that waits, or NULL */
+	void *waiting_arg;
 };
 
 static struct harness harness;
 
-int broker_client_attach(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+static int wait_for_broker(broker_reply_fn fn, void *arg)
+{
+	harness.waiting_fn = fn;
+	harness.waiting_arg = arg;
+	return 1;
+}
+
+int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
-	harness.attach_fn = fn;
-	harness.attach_arg = arg;
-	return 1;
+	(void)trace_touch;
+	return wait_for_broker(fn, arg);
+}
+
+int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	return wait_for_broker(fn, arg);
+}
+
+int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
+			size_t count, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)pages;
+	(void)count;
+	(void)fn;
+	(void)arg;
+	return -EPIPE;
+}
+
+int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
+		       broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)limits;
+	(void)fn;
+	(void)arg;
+	return -EPIPE;
 }
 
 int broker_client_perf_open(struct broker_client *client, pid_t pid,
@@ -61,7 +95,8 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 void broker_client_forget(struct broker_client *client, int id)
 {
 	(void)client;
-	(void)id;
+	if (id == 1)
+		harness.waiting_fn = NULL;
 }
 
 int broker_client_release(struct broker_client *client, pid_t pid)
@@ -69,29 +104,6 @@ int broker_client_release(struct broker_client *client, pid_t pid)
 	(void)client;
 	(void)pid;
 	return 0;
-}
-
-int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *gate_reason,
-		  struct err *err)
-{
-	(void)out;
-	(void)gate_reason;
-	(void)bundle_dir;
-	return err_set(err, ENOSYS, "not here");
-}
-
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
-{
-	(void)out;
-	(void)bundle_dir;
-	return err_set(err, ENOSYS, "not for %d", (int)pid);
-}
-
-int jvm_list_new(Jxp__JvmList **out, jvm_list_profiled_fn profiled, void *arg, struct err *err)
-{
-	(void)out;
-	(void)profiled(arg, 1); /* Only called. */
-	return err_set(err, ENOSYS, "not here");
 }
 
 static void on_closed(void *arg, struct connection *connection)
@@ -102,15 +114,15 @@ static void on_closed(void *arg, struct connection *connection)
 	h->closed = true;
 }
 
-/* The helper's answer to an attach that the input caused. */
-static void fail_attach(struct harness *h)
+/* The broker's answer to what the input asked of it. */
+static void answer(struct harness *h)
 {
 	struct broker_reply reply = {.error = ESRCH, .message = "no such process"};
+	broker_reply_fn fn = h->waiting_fn;
 
-	if (!h->attach_fn)
-		return;
-	h->attach_fn(h->attach_arg, &reply, NULL);
-	h->attach_fn = NULL;
+	h->waiting_fn = NULL;
+	if (fn)
+		fn(h->waiting_arg, &reply, NULL);
 }
 
 static void feed(struct harness *h, int fd, struct buffer *stream)
@@ -126,14 +138,14 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 		(void)uv_run(&h->loop, UV_RUN_NOWAIT);
 		while (read(fd, reply, sizeof(reply)) > 0)
 			;
-		fail_attach(h);
+		answer(h);
 	}
 	(void)shutdown(fd, SHUT_WR); /* Fails only when the daemon closed first. */
 	while (!h->closed) {
 		(void)uv_run(&h->loop, UV_RUN_NOWAIT);
 		while (read(fd, reply, sizeof(reply)) > 0)
 			;
-		fail_attach(h);
+		answer(h);
 	}
 	(void)close(fd);
 }
@@ -141,7 +153,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 static void run(struct harness *h, struct buffer *stream)
 {
 	struct metrics *metrics = metrics_new();
-	struct control_context context = {.loop = &h->loop, .bundle_dir = "/", .http = ""};
+	struct control_context context = {.loop = &h->loop, .http = ""};
 	struct connection *connection;
 	int pair[2];
 
@@ -151,7 +163,7 @@ static void run(struct harness *h, struct buffer *stream)
 	    connection_new(&connection, &context, pair[0], on_closed, h, NULL) < 0)
 		abort(); /* The machine, not the input. */
 	feed(h, pair[1], stream);
-	fail_attach(h);
+	answer(h);
 	engine_free(context.engine);
 	metrics_free(metrics);
 }

@@ -120,7 +120,7 @@ void broker_fixture_main(int argc, char **argv)
 	if (inspect_fd)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
 				   bundle, option(argc, argv, "--inspect-gate")));
-	if (result_fd)
+	if (result_fd && bundle)
 		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
 }
 

@@ -21,9 +21,9 @@
 struct worker {
 	pthread_t thread;
 	sem_t wake;
-	_Atomic pid_t tid;
 	_Atomic uint64_t work_ns; /* to use in all */
 	_Atomic uint64_t used_ns;
+	_Atomic pid_t tid;
 	_Atomic bool end;
 };
 
