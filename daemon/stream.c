@@ -7,12 +7,15 @@
 
 #include "common/buffer.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/fd.h"
 #include "proto/frame.h"
 
-/* One read; and how many in a row before the other handles of the loop get their turn. */
+/* One read; how many in a row, and how long their frames may be handled, before the other handles
+ * of the loop get their turn. The frame that is being handled when the time is over is the last. */
 #define READ_BYTES     (64u << 10)
 #define READS_IN_A_ROW 16
+#define TURN_NS        (2 * NS_PER_MS)
 
 /* Descriptors that belong to the frame which starts at byte `at` of everything ever queued. */
 struct attachment {
@@ -31,6 +34,7 @@ struct stream {
 	uint64_t sent; /* bytes ever handed to the kernel */
 	struct attachment attachments[STREAM_ATTACHMENTS_MAX];
 	size_t attachment_count;
+	bool pending;   /* frames that have been read wait for the next turn */
 	bool finishing; /* input is ignored, flushed is due when out is empty */
 	bool closing;   /* stream_free was called: no more callbacks */
 	bool ended;
@@ -46,7 +50,8 @@ static void watch(struct stream *s)
 
 	if (s->closing || (s->ended && !s->finishing))
 		return;
-	if (buffer_length(&s->out) > 0)
+	/* The socket is writable nearly always, so this is the loop's next turn. */
+	if (buffer_length(&s->out) > 0 || s->pending)
 		events |= UV_WRITABLE;
 	/* Fails only for a handle that is closing or a negative descriptor: neither is possible. */
 	(void)uv_poll_start(&s->poll, events, on_poll);
@@ -113,8 +118,9 @@ static int flush(struct stream *s)
 	return 0;
 }
 
-/* Hands whole frames on. False when the stream ended or was freed meanwhile. */
-static bool deliver(struct stream *s)
+/* Hands whole frames on. False when the stream ended or was freed meanwhile, or its turn is over.
+ */
+static bool deliver(struct stream *s, uint64_t turn_end_ns)
 {
 	const uint8_t *payload;
 	int64_t size;
@@ -124,6 +130,10 @@ static bool deliver(struct stream *s)
 		if (s->closing || s->ended || s->finishing)
 			return false;
 		frame_consume(&s->in, (size_t)size);
+		if (clock_monotonic_ns() >= turn_end_ns) {
+			s->pending = true;
+			return false;
+		}
 	}
 	if (size < 0) {
 		end(s, "a frame's length is outside the limits: this is not the jxperf protocol");
@@ -133,7 +143,7 @@ static bool deliver(struct stream *s)
 }
 
 /* False when there is nothing more to read for now, or ever. */
-static bool read_some(struct stream *s)
+static bool read_some(struct stream *s, uint64_t turn_end_ns)
 {
 	size_t room = s->in.limit - buffer_length(&s->in);
 	size_t wanted = room < READ_BYTES ? room : READ_BYTES;
@@ -158,7 +168,20 @@ static bool read_some(struct stream *s)
 		return false;
 	}
 	buffer_commit(&s->in, (size_t)n);
-	return deliver(s);
+	return deliver(s, turn_end_ns);
+}
+
+/* What waits comes before what is read, and an end of stream last. */
+static void take_turn(struct stream *s)
+{
+	uint64_t turn_end_ns = clock_monotonic_ns() + TURN_NS;
+
+	s->pending = false;
+	if (!deliver(s, turn_end_ns))
+		return;
+	for (int i = 0; i < READS_IN_A_ROW; i++)
+		if (!read_some(s, turn_end_ns))
+			return;
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -168,10 +191,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 	/* On POLLERR libuv reports EBADF and stops polling. What had arrived can still be read;
 	 * then the socket itself tells its error, or watch() starts again. */
-	if ((status < 0 || (events & UV_READABLE)) && !s->finishing)
-		for (int i = 0; i < READS_IN_A_ROW; i++)
-			if (!read_some(s))
-				break;
+	if ((status < 0 || (events & UV_READABLE) || s->pending) && !s->finishing)
+		take_turn(s);
 	if (s->closing || (s->ended && !s->finishing))
 		return;
 	r = flush(s);

@@ -3,6 +3,8 @@
  *
  * Reading: each whole frame is handed to the frame callback; a length outside the limit,
  * descriptors nobody asked for, or an end of stream inside a frame end the stream with a reason.
+ * A peer that floods us has two milliseconds and one frame in each turn of the loop; what it sends
+ * beyond waits, in the end in the peer.
  * Writing: frames are queued up to out_limit bytes; a peer that does not read is cut off there by
  * the caller, who sees -ENOBUFS. Descriptors travel on the first byte of their frame (SCM_RIGHTS).
  *

@@ -27,6 +27,7 @@ struct fixture {
 	size_t last_size;
 	bool got_frame;
 	bool free_in_frame;
+	bool slow; /* a frame takes a millisecond */
 	bool ended;
 	bool flushed;
 	char reason[128];
@@ -40,6 +41,8 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 	f->frames++;
 	f->last_size = size;
 	f->got_frame = true;
+	if (f->slow)
+		(void)usleep(1000);
 	if (!f->free_in_frame)
 		return;
 	stream_free(f->stream);
@@ -358,9 +361,46 @@ static void a_last_word_can_be_sent_after_a_bad_frame(void **state)
 	assert_true(read(f->peer, bytes, sizeof(bytes)) > 10);
 }
 
+static void a_flood_of_frames_leaves_the_other_streams_their_turn(void **state)
+{
+	enum { FRAMES = 200 };
+	struct fixture *f = *state, other = {0};
+	static const struct stream_limits limits = {
+	    .in_frame = 1000, .out_frame = 1000, .out_queue = 1000};
+	struct stream_callbacks callbacks = {
+	    .arg = &other, .frame = on_frame, .end = on_end, .flushed = on_flushed};
+	static const char frame[] = {1, 0, 0, 0, 'x'};
+	size_t most = 0;
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(stream_new(&other.stream, &f->loop, pair[0], &limits, &callbacks, NULL),
+			 0);
+	f->slow = true;
+	for (int i = 0; i < FRAMES; i++)
+		peer_write(f, frame, sizeof(frame));
+	peer_close(f);
+	while (!f->ended) {
+		size_t before = f->frames, others = other.frames;
+
+		assert_int_equal(fd_write_all(pair[1], frame, sizeof(frame)), 0);
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		assert_int_equal(other.frames, others + 1);
+		if (f->frames - before > most)
+			most = f->frames - before;
+	}
+	assert_in_range(most, 1, 3);
+	assert_int_equal(f->frames, FRAMES);
+	assert_string_equal(f->reason, "(clean)");
+	stream_free(other.stream);
+	(void)close(pair[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_flood_of_frames_leaves_the_other_streams_their_turn,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_frame_that_comes_in_pieces_is_delivered_once, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(frames_that_come_together_are_all_delivered, set_up,
