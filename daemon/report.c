@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+
+/* Of a report's memory, which doubles. */
+#define FIRST_BYTES ((size_t)4096)
 
 struct format {
 	int (*write)(FILE *out, const struct window *w, size_t pairs); /* NULL: not there */
@@ -133,23 +137,75 @@ void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns)
 	(void)snprintf(text + used, REPORT_TIME_BYTES - used, ".%03uZ", ms);
 }
 
-static int write_once(const struct window *w, const struct format *format, size_t pairs,
-		      char **text, size_t *size)
+/* Where a report is written to: memory that never grows beyond what may be sent. */
+struct sink {
+	char *text; /* size bytes and a NUL */
+	size_t size;
+	size_t capacity; /* without the NUL */
+	size_t max;
+	int error; /* of the first write that failed */
+};
+
+static bool sink_reserve(struct sink *s, size_t size)
 {
-	_cleanup_free_ char *memory = NULL;
-	size_t length = 0;
-	FILE *out = open_memstream(&memory, &length);
+	size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+	char *grown;
+
+	while (capacity < size)
+		capacity *= 2;
+	if (s->text && capacity == s->capacity)
+		return true;
+	grown = realloc(s->text, capacity + 1);
+	if (!grown)
+		return false;
+	s->text = grown;
+	s->capacity = capacity;
+	return true;
+}
+
+static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
+{
+	struct sink *s = cookie;
+
+	if (s->error == 0 && size > s->max - s->size)
+		s->error = -EMSGSIZE;
+	else if (s->error == 0 && !sink_reserve(s, s->size + size))
+		s->error = -ENOMEM;
+	if (s->error < 0)
+		return 0; /* fopencookie's failure. */
+	memcpy(s->text + s->size, bytes, size);
+	s->size += size;
+	s->text[s->size] = '\0';
+	return (ssize_t)size;
+}
+
+/* 0, -EMSGSIZE when it would have more than max_bytes, or -ENOMEM. */
+static int write_once(const struct window *w, const struct format *format, size_t pairs,
+		      size_t max_bytes, char **text, size_t *size)
+{
+	struct sink sink = {.max = max_bytes};
+	FILE *out;
 	int r;
 
-	if (!out)
+	if (!sink_reserve(&sink, 0))
 		return -ENOMEM;
+	sink.text[0] = '\0';
+	out = fopencookie(&sink, "w", (cookie_io_functions_t){.write = sink_write});
+	if (!out) {
+		free(sink.text);
+		return -ENOMEM;
+	}
 	r = format->write(out, w, pairs);
 	if (fclose(out) != 0 && r == 0)
-		r = -ENOMEM; /* The only way in which writing to memory fails. */
-	if (r < 0)
+		r = -ENOMEM;
+	if (sink.error < 0)
+		r = sink.error; /* What the writer took for something else. */
+	if (r < 0) {
+		free(sink.text);
 		return r;
-	*text = TAKE_PTR(memory);
-	*size = length;
+	}
+	*text = sink.text;
+	*size = sink.size;
 	return 0;
 }
 
@@ -164,18 +220,11 @@ int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t 
 	if (pairs == 0)
 		pairs = writer->default_pairs;
 	for (;;) {
-		char *whole;
-		size_t length;
-
-		r = write_once(w, writer, pairs, &whole, &length);
-		if (r < 0)
-			return err_set(err, -r, "out of memory while writing the report");
-		if (length <= max_bytes) {
-			*text = whole;
-			*size = length;
+		r = write_once(w, writer, pairs, max_bytes, text, size);
+		if (r == 0)
 			return 0;
-		}
-		free(whole);
+		if (r != -EMSGSIZE)
+			return err_set(err, -r, "out of memory while writing the report");
 		if (pairs == 0)
 			return err_set(err, EMSGSIZE, "the report does not fit into one message");
 		pairs /= 2;

@@ -10,11 +10,12 @@
 #include "daemon/object_ranking.h"
 #include "proto/limits.h"
 
-/* Writes text with the characters that separate fields replaced. */
+/* Writes text with the characters that separate fields replaced. Stops, as all loops here do, when
+ * the report has become too long. */
 static void plain(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		fputc(*text == ';' ? ',' : *text == ' ' ? '_' : *text, out);
+	for (; *text && !ferror_unlocked(out); text++)
+		fputc_unlocked(*text == ';' ? ',' : *text == ' ' ? '_' : *text, out);
 }
 
 static void frame(FILE *out, const struct profile *p, uint32_t id)
@@ -39,7 +40,7 @@ static void path(FILE *out, const struct profile *p, uint32_t leaf)
 		nodes[depth++] = id; /* The tree admits no deeper path. */
 	if (depth == 0)
 		fputs(";[unknown]", out);
-	while (depth > 0) {
+	while (depth > 0 && !ferror(out)) {
 		fputc(';', out);
 		frame(out, p, nodes[--depth]);
 	}
@@ -60,7 +61,7 @@ static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t 
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < ranking.count && i < limit; i++) {
+	for (size_t i = 0; i < ranking.count && i < limit && !ferror(out); i++) {
 		const struct pair *pair = &ranking.pairs[i].sum;
 
 		fputs(name_of_kind(kind), out);
@@ -82,7 +83,7 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < ranking.count && i < limit; i++) {
+	for (size_t i = 0; i < ranking.count && i < limit && !ferror(out); i++) {
 		const struct object_site *site = &ranking.sites[i].sum;
 
 		if (site->metric < 0.5)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "daemon/estimate.h"
@@ -16,6 +17,9 @@
 /* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
  * omitted, and counted in pairs_omitted. */
 #define FRAMES_MAX 250000
+
+/* The names in them: 160 bytes a frame, where 100 are usual and a hostile JVM's have 12 KiB. */
+#define NAME_BYTES_MAX ((size_t)40 << 20)
 
 static json_t *real_or_null(bool known, double value)
 {
@@ -112,11 +116,31 @@ json_t *report_json_frames(struct json_writer *writer, uint32_t node)
 	return TAKE_PTR(frames);
 }
 
-bool report_json_take_frames(struct json_writer *writer, size_t count)
+static size_t name_bytes(const struct profile *p, uint32_t id)
 {
-	if (count > writer->frames_left)
+	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+
+	return method ? strlen(strings_get(&p->strings, method->class_name)) +
+			    strlen(strings_get(&p->strings, method->name)) +
+			    strlen(strings_get(&p->strings, method->file))
+		      : 0;
+}
+
+bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other)
+{
+	const struct profile *p = &writer->window->profile;
+	size_t frames = cct_depth(&p->cct, node) + cct_depth(&p->cct, other), bytes = 0;
+
+	if (frames > writer->frames_left)
 		return false;
-	writer->frames_left -= count;
+	for (uint32_t id = node; id != 0; id = cct_node(&p->cct, id)->parent)
+		bytes += name_bytes(p, id);
+	for (uint32_t id = other; id != 0; id = cct_node(&p->cct, id)->parent)
+		bytes += name_bytes(p, id);
+	if (bytes > writer->name_bytes_left)
+		return false;
+	writer->frames_left -= frames;
+	writer->name_bytes_left -= bytes;
 	return true;
 }
 
@@ -146,14 +170,12 @@ static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *r
 /* The first pairs of the ranking that the limits admit. */
 static json_t *pairs_json(struct json_writer *writer, const struct ranking *ranking, size_t limit)
 {
-	const struct cct *cct = &writer->window->profile.cct;
 	_cleanup_json_ json_t *pairs = json_array();
 
 	for (size_t i = 0; i < ranking->count && i < limit; i++) {
 		const struct pair *pair = &ranking->pairs[i].sum;
-		size_t depth = cct_depth(cct, pair->watch_node) + cct_depth(cct, pair->trap_node);
 
-		if (!report_json_take_frames(writer, depth))
+		if (!report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
 			break;
 		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
 			return NULL;
@@ -215,7 +237,8 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 int report_json_write(FILE *out, const struct window *w, size_t pairs)
 {
 	size_t frame_slots = w->profile.cct.node_count + 1;
-	struct json_writer writer = {.window = w, .frames_left = FRAMES_MAX};
+	struct json_writer writer = {
+	    .window = w, .frames_left = FRAMES_MAX, .name_bytes_left = NAME_BYTES_MAX};
 	_cleanup_json_ json_t *document = NULL;
 	int r = -ENOMEM;
 

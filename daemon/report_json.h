@@ -17,6 +17,7 @@ struct json_writer {
 	const struct window *window;
 	json_t **frames; /* by node id, NULL until needed */
 	size_t frames_left;
+	size_t name_bytes_left; /* of those frames */
 };
 
 static inline void cleanup_json(json_t **json)
@@ -28,8 +29,9 @@ static inline void cleanup_json(json_t **json)
 /* The calling context, leaf first; [] for node 0. A new reference, or NULL without memory. */
 json_t *report_json_frames(struct json_writer *writer, uint32_t node);
 
-/* Takes so many frames from what the document may hold. False when there are not enough left. */
-bool report_json_take_frames(struct json_writer *writer, size_t count);
+/* Takes the frames of two calling contexts (0: none), and the bytes of their names, from what the
+ * document may hold. False, with nothing taken, when there is not enough left. */
+bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other);
 
 /* The members "objects", with at most sites of them, and "objects_summary", as new references. 0 or
  * -ENOMEM. */

@@ -30,11 +30,10 @@ static json_t *access_json(struct json_writer *writer, const struct site_access 
 static json_t *accesses_json(struct json_writer *writer, const struct ranked_site *site,
 			     const struct site_access *accesses)
 {
-	const struct cct *cct = &writer->window->profile.cct;
 	_cleanup_json_ json_t *list = json_array();
 
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_MAX; i++) {
-		if (!report_json_take_frames(writer, cct_depth(cct, accesses[i].node)))
+		if (!report_json_take_contexts(writer, accesses[i].node, 0))
 			break;
 		if (json_array_append_new(list, access_json(writer, &accesses[i])) < 0)
 			return NULL;
@@ -73,13 +72,12 @@ static json_t *site_json(struct json_writer *writer, const struct object_ranking
 static json_t *sites_json(struct json_writer *writer, const struct object_ranking *ranking,
 			  size_t limit)
 {
-	const struct cct *cct = &writer->window->profile.cct;
 	_cleanup_json_ json_t *sites = json_array();
 
 	for (size_t i = 0; i < ranking->count && i < limit; i++) {
 		const struct ranked_site *site = &ranking->sites[i];
 
-		if (!report_json_take_frames(writer, cct_depth(cct, site->sum.node)))
+		if (!report_json_take_contexts(writer, site->sum.node, 0))
 			break;
 		if (json_array_append_new(sites, site_json(writer, ranking, site)) < 0)
 			return NULL;

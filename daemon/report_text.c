@@ -206,7 +206,7 @@ void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const c
 
 	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
 		path[depth++] = id; /* The tree admits no deeper path. */
-	while (depth > 1) {
+	while (depth > 1 && !ferror(out)) {
 		report_text_frame(out, p, path[--depth]);
 		fputc('\n', out);
 	}
@@ -346,7 +346,7 @@ static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size
 		return r;
 	fprintf(out, "\n%s\n", kind_words[kind].heading);
 	shown = ranking.count < limit ? ranking.count : limit;
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown && !ferror(out); i++)
 		pair(out, w, &ranking.pairs[i], i + 1);
 	if (shown > 0)
 		report_text_rule(out, NULL);

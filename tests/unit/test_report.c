@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/clock.h"
 #include "daemon/app_name.h"
@@ -499,6 +500,58 @@ static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
 	window_free(w);
 }
 
+/* A calling context of depth 250, each frame with the same two longest names. Gives its leaf. */
+static uint32_t deep_context_with_long_names(struct profile *p)
+{
+	char name[LIMIT_STRING_BYTES];
+	struct cct_method method = {0};
+	struct cct_node node = {0};
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(strings_intern(&p->strings, name, &method.class_name), 0);
+	method.name = method.class_name;
+	assert_int_equal(cct_add_method(&p->cct, &method, &node.method), 0);
+	for (int depth = 0; depth < 250; depth++)
+		assert_int_equal(cct_add_node(&p->cct, &node, &node.parent), 0);
+	return node.parent;
+}
+
+/* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
+static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
+{
+	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
+					      JXP__FORMAT__FORMAT_COLLAPSED};
+	struct window *w = crafted_window();
+	struct observation o = {
+	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
+	struct rlimit limit, tight;
+	char *text;
+	size_t size;
+
+	(void)state;
+	o.watch_node = o.trap_node = deep_context_with_long_names(&w->profile);
+	for (uint32_t i = 0; i < 400; i++) {
+		struct cct_node leaf = {.parent = o.watch_node, .line = (int32_t)i + 1};
+
+		assert_int_equal(cct_add_node(&w->profile.cct, &leaf, &o.trap_node), 0);
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	}
+	assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
+	tight = (struct rlimit){.rlim_cur = (rlim_t)512 << 20, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_DATA, &tight), 0);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct err err = {""};
+
+		if (report_new(w, formats[i], 400, FRAME_MAX_REPLY, &text, &size, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_in_range(size, 1, FRAME_MAX_REPLY);
+		free(text);
+	}
+	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+	window_free(w);
+}
+
 static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
 {
 	struct err err;
@@ -554,6 +607,7 @@ int main(void)
 	    cmocka_unit_test(only_the_kinds_that_were_asked_for_are_reported),
 	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
 	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
+	    cmocka_unit_test(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory),
 	    cmocka_unit_test(pprof_and_unknown_formats_are_refused_in_one_line),
 	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
 	};
