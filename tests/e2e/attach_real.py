@@ -93,7 +93,9 @@ def threads_of_another_pid_namespace_get_their_events_from_the_daemon(jdk):
     jvm = busy(jdk, ContainerJvm, mounts=PRIVATE_TMP, user=as_nobody())
     jxperf = Installation()
     report = jxperf.measure(jvm.pid, "--open-through-daemon")
-    assert report["quality"]["threads"] > 1, report["quality"]
+    # Threads that wait get no events, so the busy one may be alone.
+    assert report["quality"]["threads"] >= 1, report["quality"]
+    assert report["quality"]["samples"] > 0, report["quality"]
     jvm.stop()
 
 
