@@ -9,14 +9,14 @@ from support.profile import JARS, Daemon, Workload, assert_quality, share_throug
 LEAST_TRAPS = 200
 BUDGET = "2%"
 
-# Measured 0.93 to 1.00; the share of the method 0.98 to 1.00, that of an inlined one 0.95.
+# Measured 0.99 to 1.00; the share of the method 0.98 to 1.00, that of an inlined one 0.95.
 LEAST_FRACTION = 0.8
 LEAST_SHARE = 0.8
 
 daemon = Daemon()
 
 
-def profile(jdk, program, method, *options):
+def profile(jdk, program, method, *options, least=LEAST_FRACTION):
     """The report's account of silent loads; most of them lie in paths through the method."""
     missing = [jar for jar in JARS if not os.path.exists(jar)]
     if missing:
@@ -30,7 +30,7 @@ def profile(jdk, program, method, *options):
          f"{report['quality']['traps']} pairs")
     assert found["kind"] == "silent_load", found["kind"]
     assert_quality(report, LEAST_TRAPS)
-    assert found["fraction"] > LEAST_FRACTION, found["fraction"]
+    assert found["fraction"] > least, found["fraction"]
     assert share > LEAST_SHARE, [p["watch"]["frames"][:3] for p in found["pairs"][:3]]
     return found
 
@@ -42,7 +42,10 @@ def jfreechart_counts_exception_segments_by_loading_all_of_them(jdk):
 
 @test_on_jdks
 def collections_3_subtracts_lists_by_searching_again_and_again(jdk):
-    profile(jdk, "ListSubtract", "org.apache.commons.collections.ListUtils.subtract")
+    # Each removal also moves the rest of the list, in vectors of 32 bytes, each of which counts as
+    # eight of the search's loads, and what is loaded there next time is the neighbour: measured 0.72
+    # and 0.75.
+    profile(jdk, "ListSubtract", "org.apache.commons.collections.ListUtils.subtract", least=0.6)
 
 
 @test_on_jdks
