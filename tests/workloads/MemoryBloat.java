@@ -10,6 +10,7 @@ final class MemoryBloat {
     private static final int PASSES = 40;
 
     private float[] values;
+    private Collector last; // Others could see it, so that the compiler has to allocate it.
     private long grown;
     private long collectors;
 
@@ -58,7 +59,8 @@ final class MemoryBloat {
         append(VALUES);
         long hits = 0;
         for (int i = 0; i < 5; i++) {
-            hits += new Collector().collect(value + i);
+            last = new Collector();
+            hits += last.collect(value + i);
             collectors++;
         }
         return value + (int) hits + (use(VALUES) > 1 ? 1 : 2);
