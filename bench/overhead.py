@@ -17,6 +17,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -45,11 +46,12 @@ class Workload:
     """A JVM that prints its operation count; rates come from the times its lines arrive."""
 
     def __init__(self, name, java):
+        self.errors = tempfile.TemporaryFile("w+")
         jars = ":".join(f"/usr/share/java/{j}.jar" for j in JARS)
         classes = os.path.join(BUILD, "workloads")
         self.child = subprocess.Popen(
             [java, "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", f"{classes}:{jars}", name],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
         self.counts = []
         threading.Thread(target=self._read, daemon=True).start()
@@ -63,7 +65,11 @@ class Workload:
         """Operations a second between the lines that arrived first and last in [start, end]."""
         inside = [c for c in self.counts if start <= c[0] <= end]
         if len(inside) < 2:
-            raise RuntimeError("the workload printed too little: is it stuck?")
+            status = self.child.poll()
+            self.errors.seek(0)
+            raise RuntimeError(f"the workload {self.pid} printed {len(inside)} lines in the slot: "
+                               f"{'it runs' if status is None else f'it ended with status {status}'}, "
+                               f"{self.errors.read()[-2000:]}")
         return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
     def resident_mib(self, most=False):
