@@ -27,12 +27,13 @@ static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *er
 	return 0;
 }
 
-/* All that work here; with an event of its own, those that it can sample. */
+/* The pairs; with an event of its own, what it can sample. Objects have to be asked for as long as a
+ * JVM is known to have crashed after windows with them (README, Limits). */
 static void choose_default_kinds(bool event, struct window_settings *s)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		s->kinds[kind] = !event;
-	s->objects = true;
+	s->objects = event;
 }
 
 static int choose_kinds(const Jxp__AttachRequest *request, struct window_settings *s,
