@@ -1,11 +1,12 @@
 /*
  * The agent's only exported symbol. Called by the JVM's Attach Listener thread; returns at once.
  */
-#include <jvmti.h>
+#include <jni.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "attach/agent/session.h"
+#include "attach/agent/vm.h"
 #include "attach/agent/vmstructs.h"
 #include "attach/helper_proto.h"
 
@@ -15,7 +16,6 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	const size_t prefix = strlen(ATTACH_OPTION_SOCKET);
 	const char *path;
-	void *jvmti;
 	jint r;
 
 	(void)reserved;
@@ -24,14 +24,13 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	path = options + prefix;
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return AGENT_BAD_OPTIONS;
-	r = (*vm)->GetEnv(vm, &jvmti, JVMTI_VERSION_11);
+	r = vm_stay(vm);
 	/* A JVM serves attach requests before its main thread has finished the start
 	 * (JvmtiExport::get_jvmti_interface). */
 	if (r == JNI_EDETACHED)
 		return AGENT_TOO_EARLY;
 	if (r != JNI_OK)
 		return AGENT_UNSUPPORTED;
-	(void)(*(jvmtiEnv *)jvmti)->DisposeEnvironment(jvmti); /* The session makes its own. */
 	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
 		return AGENT_UNSUPPORTED;
 	return session_start(vm, path);

@@ -169,6 +169,13 @@ static int refused(struct err *err, const char *call, jvmtiError error)
 	return err_set(err, EOPNOTSUPP, "the JVM refused %s (JVMTI error %d)", call, error);
 }
 
+int vm_stay(JavaVM *jvm)
+{
+	static jvmtiEnv *kept; /* Attach Listener threads only, and a JVM has one. */
+
+	return kept ? JNI_OK : (*jvm)->GetEnv(jvm, (void **)&kept, JVMTI_VERSION_11);
+}
+
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 {
 	const jvmtiCapabilities wanted = {.can_generate_compiled_method_load_events = 1,

@@ -22,6 +22,8 @@ SETTLED_AFTER = 3
 # starts on demand. Measured: 0 to 2 more. One that each window left would be 47.
 MAPPINGS_OWN = 16
 
+ENDING_THREADS = 200
+
 # With as many traps, a handler that was removed too early killed the target within ten windows.
 SHORT_WINDOWS = 100
 DENSE = ("--period", "100us", "--budget", "100%")
@@ -140,6 +142,22 @@ def many_short_windows_do_not_kill_the_target(jdk):
         report = daemon.attach(target.pid, *DENSE, duration="50ms")
         assert report["quality"]["threads"] > 0, report["quality"]
     target.assert_goes_on()
+    target.stop()
+
+
+@test_on_jdks
+def memory_of_threads_that_ended_between_windows_is_not_written_to(jdk):
+    """HotSpot would, if no environment were there while they end (vm_stay)."""
+    end = os.path.join(make_directory(), "end")
+    daemon, target = Daemon(), Workload(jdk, "ReusedMemory", arguments=[str(ENDING_THREADS), end])
+    daemon.attach(target.pid, duration="500ms")
+    with open(end, "w", encoding="ascii"):
+        wait_until(lambda: "reused" in target.output(), "memory that is used again", 20)
+    for _ in range(3):
+        daemon.attach(target.pid, duration="500ms")
+    checks = target.output().count("checked")
+    wait_until(lambda: target.output().count("checked") > checks + 1 or "changed" in target.output(), "a check", 10)
+    assert target.alive() and "changed" not in target.output(), target.output()
     target.stop()
 
 
