@@ -27,13 +27,12 @@ static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *er
 	return 0;
 }
 
-/* The pairs; with an event of its own, what it can sample. Objects have to be asked for as long as a
- * JVM is known to have crashed after windows with them (README, Limits). */
+/* All that work here; with an event of its own, those that it can sample. */
 static void choose_default_kinds(bool event, struct window_settings *s)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		s->kinds[kind] = !event;
-	s->objects = event;
+	s->objects = true;
 }
 
 static int choose_kinds(const Jxp__AttachRequest *request, struct window_settings *s,

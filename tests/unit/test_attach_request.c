@@ -37,7 +37,8 @@ static void what_is_not_said_has_the_documented_default(void **state)
 	assert_int_equal(check(&r), 0);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		assert_true(settings.kinds[kind]);
-	assert_false(settings.objects);
+	assert_true(settings.objects);
+	assert_int_equal(settings.object_min_size, 1024);
 	assert_int_not_equal(settings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_true(settings.sampler_reason[0]);
 	assert_int_equal(settings.period_ns, 5 * NS_PER_MS);
