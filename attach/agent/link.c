@@ -52,10 +52,9 @@ void link_close(struct link *link)
 
 int link_send(struct link *link, const Jxp__AgentFrame *frame)
 {
-	int r;
+	/* Behind what an earlier call could not send. */
+	int r = frame_append(&link->out, &frame->base, FRAME_MAX_AGENT);
 
-	buffer_clear(&link->out);
-	r = frame_append(&link->out, &frame->base, FRAME_MAX_AGENT);
 	if (r < 0)
 		return r;
 	while (buffer_length(&link->out) > 0) {
@@ -63,7 +62,7 @@ int link_send(struct link *link, const Jxp__AgentFrame *frame)
 		    fd_send(link->fd, buffer_head(&link->out), buffer_length(&link->out), NULL, 0);
 
 		if (n < 0)
-			return (int)n;
+			return n == -EAGAIN ? -ETIMEDOUT : (int)n;
 		buffer_consume(&link->out, (size_t)n);
 	}
 	return 0;

@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -115,11 +118,87 @@ static void a_frame_whose_descriptor_is_refused_arrives_without(void **state)
 	release(&e);
 }
 
+static void send_some(struct ends *e, int *result)
+{
+	Jxp__Instruction part = JXP__INSTRUCTION__INIT, *parts[] = {&part};
+	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	char text[5000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	part.text = text;
+	batch.instructions = parts;
+	batch.n_instructions = 1;
+	frame.body_case = JXP__AGENT_FRAME__BODY_BATCH;
+	frame.batch = &batch;
+	*result = link_send(&e->link, &frame);
+}
+
+static void take_what_is_there(const struct ends *e, struct buffer *in)
+{
+	for (;;) {
+		uint8_t *to = buffer_reserve(in, 4096);
+		ssize_t n = recv(e->engine, to, 4096, MSG_DONTWAIT);
+
+		if (n <= 0)
+			return;
+		buffer_commit(in, (size_t)n);
+	}
+}
+
+/* As when the engine was stuck for longer than the time limit, and then goes on. */
+static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(void **state)
+{
+	const struct timeval limit = {.tv_usec = 10000};
+	Jxp__AgentFrame ended = JXP__AGENT_FRAME__INIT, *got = NULL;
+	Jxp__WindowEnded body = JXP__WINDOW_ENDED__INIT;
+	struct buffer in;
+	struct ends e;
+	int sent = 0, r;
+
+	(void)state;
+	connect_ends(&e);
+	buffer_init(&in, FRAME_MAX_AGENT);
+	assert_int_equal(
+	    setsockopt(e.link.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), 0);
+	for (send_some(&e, &r); r == 0; send_some(&e, &r))
+		sent++;
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_true(buffer_length(&e.link.out) > 0);
+	take_what_is_there(&e, &in);
+
+	body.error = (char *)"too slow";
+	ended.body_case = JXP__AGENT_FRAME__BODY_ENDED;
+	ended.ended = &body;
+	assert_int_equal(link_send(&e.link, &ended), 0);
+	take_what_is_there(&e, &in);
+	for (int i = 0; i <= sent + 1; i++) {
+		const uint8_t *payload;
+		int64_t size = frame_peek(&in, FRAME_MAX_AGENT, &payload);
+
+		assert_true(size > 0);
+		got = jxp__agent_frame__unpack(NULL, (size_t)size, payload);
+		assert_non_null(got);
+		assert_int_equal(got->body_case, i <= sent ? JXP__AGENT_FRAME__BODY_BATCH
+							   : JXP__AGENT_FRAME__BODY_ENDED);
+		frame_consume(&in, (size_t)size);
+		if (i <= sent)
+			jxp__agent_frame__free_unpacked(got, NULL);
+	}
+	assert_string_equal(got->ended->error, "too slow");
+	jxp__agent_frame__free_unpacked(got, NULL);
+	buffer_release(&in);
+	release(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_descriptor_comes_with_its_frame),
 	    cmocka_unit_test(a_frame_whose_descriptor_is_refused_arrives_without),
+	    cmocka_unit_test(
+		what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
