@@ -1,13 +1,9 @@
 """Programs whose true fractions are known: each collector of JDK 17, and the newest JDK.
 
-A window is ten seconds of one kind. A program has one busy thread, so two windows run at a time, each
-in a JVM of its own, and the tests judge the reports as they come.
+A window is ten seconds of one kind; the tests judge the reports as they come.
 """
-import concurrent.futures
-import subprocess
-
-from lib import add_test, jdks, note, register, run, skip
-from support.profile import Daemon, Workload, assert_quality, the_one_kind
+from lib import add_test, jdks, note, run, skip
+from support.profile import Windows, Workload, assert_quality, the_one_kind
 
 WASTEFUL_LEAST = 0.90
 CLEAN_MOST = 0.03
@@ -15,8 +11,6 @@ LEAST_TRAPS = 200
 
 # The fractions do not depend on it; more of it gives enough pairs on a busy machine, too.
 BUDGET = "3%"
-
-WINDOWS_AT_ONCE = 2
 
 PROGRAMS = {
     "DeadStore": ("dead-store", True),
@@ -38,30 +32,16 @@ OPTION_OF = {
 }
 
 
-class Windows:
-    """Runs windows in the background, in the order in which they were asked for."""
-
-    def __init__(self):
-        self.daemon = Daemon()
-        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
-        register(self)
-
-    def stop(self):
-        self.pool.shutdown(wait=False, cancel_futures=True)
-
-    def ask(self, jdk, collector, program, kind):
-        return self.pool.submit(self._measure, jdk, collector, program, kind)
-
-    def _measure(self, jdk, collector, program, kind):
-        """The report, or None when this JDK lacks the collector."""
-        option = OPTION_OF[collector]
-        if subprocess.run([jdk.java, option, "-version"], capture_output=True, check=False).returncode:
-            return None
-        jvm = Workload(jdk, program, option, "-Dgarbage=true")
-        try:
-            return self.daemon.attach(jvm.pid, "--kinds", kind, "--budget", BUDGET)
-        finally:
-            jvm.stop()
+def measure(daemon, jdk, collector, program, kind):
+    """The report, or None when this JDK lacks the collector."""
+    option = OPTION_OF[collector]
+    if not jdk.runs_with(option):
+        return None
+    jvm = Workload(jdk, program, option, "-Dgarbage=true")
+    try:
+        return daemon.attach(jvm.pid, "--kinds", kind, "--budget", BUDGET)
+    finally:
+        jvm.stop()
 
 
 def judge(jdk, collector, kind, wasteful, report):
@@ -103,7 +83,7 @@ def plan():
 
 
 def main():
-    windows = Windows()
+    windows = Windows(measure)
     for jdk, collector, programs in plan():
         for program, (kind, wasteful) in programs.items():
             report = windows.ask(jdk, collector, program, kind)

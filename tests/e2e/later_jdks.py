@@ -3,18 +3,16 @@ library: the releases between the oldest supported and the newest, and what a co
 
 `make check` unpacks them (tests/jdks/fetch). Two programs with known fractions run on each.
 """
-import concurrent.futures
 import glob
 import os
 import shutil
 
-from lib import BUILD, ROOT, Jdk, Process, add_test, need_root, note, register, run, skip
-from support.profile import Daemon, assert_quality, classes, the_one_kind
+from lib import BUILD, ROOT, Jdk, Process, add_test, need_root, note, run, skip
+from support.profile import Windows, assert_quality, classes, the_one_kind
 
 # Sanitizer builds use the tree of the plain one.
 TREE = next((t for t in (f"{BUILD}/jdks", f"{ROOT}/build/jdks") if os.path.isdir(t)), "")
 LEAST_TRAPS = 100
-WINDOWS_AT_ONCE = 2
 
 # Release, options of the JVM, the collector that it reports.
 JVMS = [
@@ -38,24 +36,12 @@ class Contained(Process):
         self.wait_for("up\n")
 
 
-class Windows:
-    def __init__(self):
-        self.daemon = Daemon()
-        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
-        register(self)
-
-    def stop(self):
-        self.pool.shutdown(wait=False, cancel_futures=True)
-
-    def ask(self, home, options, program, kind):
-        return self.pool.submit(self._measure, home, options, program, kind)
-
-    def _measure(self, home, options, program, kind):
-        jvm = Contained(home, program, *options)
-        try:
-            return self.daemon.attach(jvm.pid, "--kinds", kind, "--budget", "3%", duration="6s")
-        finally:
-            jvm.stop()
+def measure(daemon, home, options, program, kind):
+    jvm = Contained(home, program, *options)
+    try:
+        return daemon.attach(jvm.pid, "--kinds", kind, "--budget", "3%", duration="6s")
+    finally:
+        jvm.stop()
 
 
 def judge(release, collector, wasteful, report):
@@ -88,7 +74,7 @@ def main():
                 continue
             if windows is None:
                 shutil.copytree(classes(), os.path.join(TREE, "workloads"), dirs_exist_ok=True)
-                windows = Windows()
+                windows = Windows(measure)
             report = windows.ask(found[release], options, program, kind)
             add_test(name, lambda r=release, c=collector, w=wasteful, p=report: judge(r, c, w, p.result()))
     run()

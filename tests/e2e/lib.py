@@ -52,6 +52,11 @@ class Jdk:
     def __repr__(self):
         return f"JDK {self.release}"
 
+    def runs_with(self, *options):
+        """Does it know the options, such as that of a collector?"""
+        command = [self.java, *options, "-Xmx64m", "-version"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
 
 def _release(home):
     try:

@@ -1,18 +1,14 @@
 """Programs of which it is known what accesses to each allocation site's objects cost.
 
-Every program has one busy thread, so two windows run at a time, each in a JVM of its own, and the tests
-judge the reports as they come.
+The tests judge the reports as they come.
 """
-import concurrent.futures
 import os
 import re
-import subprocess
 import time
 
-from lib import add_test, jdks, note, register, run, skip
-from support.profile import Daemon, Workload
+from lib import add_test, jdks, note, run, skip
+from support.profile import Windows, Workload
 
-WINDOWS_AT_ONCE = 2
 # Longer when others take the processors, so that there are as many samples.
 SECONDS_LEAST = 10
 SECONDS_MOST = 40
@@ -82,40 +78,26 @@ def last_numbers(jvm):
     return [int(n) for n in re.findall(r"\d+", lines[-2])] if len(lines) > 1 else []
 
 
-class Windows:
-    """Runs windows in the background, in the order in which they were asked for."""
-
-    def __init__(self):
-        self.daemon = Daemon()
-        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
-        register(self)
-
-    def stop(self):
-        self.pool.shutdown(wait=False, cancel_futures=True)
-
-    def ask(self, *arguments):
-        return self.pool.submit(self._measure, *arguments)
-
-    def _measure(self, jdk, collector, program, *options):
-        """The outcome, or None when this JDK lacks the collector."""
-        option = OPTION_OF[collector]
-        if subprocess.run([jdk.java, option, "-version"], capture_output=True, check=False).returncode:
-            return None
-        heap = SHARES_HEAP_OF[collector] if program == "ObjectShares" else [HEAP]
-        jvm = Workload(jdk, program, option, *heap)
-        try:
-            seconds = duration_for(jvm.pid)
-            before = last_numbers(jvm)
-            report = self.daemon.attach(
-                jvm.pid,
-                *("--kinds", "objects", "--budget", BUDGET, "--period", PERIOD),
-                *options,
-                duration=f"{seconds:.1f}s",
-                timeout=seconds + 60,
-            )
-            return Outcome(jdk, report, before, last_numbers(jvm))
-        finally:
-            jvm.stop()
+def measure(daemon, jdk, collector, program, *options):
+    """The outcome, or None when this JDK lacks the collector."""
+    option = OPTION_OF[collector]
+    if not jdk.runs_with(option):
+        return None
+    heap = SHARES_HEAP_OF[collector] if program == "ObjectShares" else [HEAP]
+    jvm = Workload(jdk, program, option, *heap)
+    try:
+        seconds = duration_for(jvm.pid)
+        before = last_numbers(jvm)
+        report = daemon.attach(
+            jvm.pid,
+            *("--kinds", "objects", "--budget", BUDGET, "--period", PERIOD),
+            *options,
+            duration=f"{seconds:.1f}s",
+            timeout=seconds + 60,
+        )
+        return Outcome(jdk, report, before, last_numbers(jvm))
+    finally:
+        jvm.stop()
 
 
 # ---------------------------------------------------------------- reports
@@ -251,7 +233,7 @@ def plan():
 
 
 def main():
-    windows = Windows()
+    windows = Windows(measure)
     for jdk, collector, program, judgement, *options in plan():
         future = windows.ask(jdk, collector, program, *options)
         add_test(

@@ -5,7 +5,6 @@ import collections
 import os
 import signal
 import struct
-import subprocess
 
 from lib import add_test, jdks, make_directory, need_root, note, run, test_on_jdks, wait_until
 from support.agent import HEAP, Agent
@@ -30,12 +29,6 @@ COLLECTORS = {
     "Shenandoah, generational": ["-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational"],
 }
 UNLOCKED = ["-XX:+UnlockExperimentalVMOptions"]
-
-
-def runs(jdk, options):
-    """Does this JDK have the collector?"""
-    command = [jdk.java, *UNLOCKED, *options, "-Xmx64m", "-version"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 class Tracked:
@@ -207,7 +200,7 @@ def assert_accesses_fit(tracked):
 
 for _jdk in jdks():
     for _name, _options in COLLECTORS.items():
-        if runs(_jdk, _options):
+        if _jdk.runs_with(*UNLOCKED, *_options):
             add_test(
                 f"every tracked object lies where it was said to ({_jdk}, {_name})",
                 lambda jdk=_jdk, options=_options: every_tracked_object_lies_where_it_was_said_to(jdk, options),

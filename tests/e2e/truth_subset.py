@@ -3,12 +3,11 @@ them, with default settings and a narrower criterion.
 
 A busy machine gives few pairs, so an error counts beyond 6 points and beyond what one report in a thousand is off by.
 """
-import concurrent.futures
 import os
 import sys
 
-from lib import ROOT, add_test, jdks, note, register, run
-from support.profile import Daemon, assert_quality
+from lib import ROOT, add_test, jdks, note, run
+from support.profile import Windows, assert_quality
 
 sys.path.insert(0, os.path.join(ROOT, "tests/truth"))
 from measure import compile_programs, line, measure  # noqa: E402  pylint: disable=wrong-import-position
@@ -16,7 +15,6 @@ from programs import PROGRAMS  # noqa: E402  pylint: disable=wrong-import-positi
 
 SECONDS = 8
 BUDGET = "10%"
-WINDOWS_AT_ONCE = 2
 LEAST_TRAPS = 10
 
 ERROR_MOST = 6.0
@@ -31,21 +29,10 @@ SUBSET = {
 }
 
 
-class Windows:
-    """Runs windows in the background, in the order in which they were asked for."""
-
-    def __init__(self):
-        self.daemon = Daemon()
-        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
-        register(self)
-
-    def stop(self):
-        self.pool.shutdown(wait=False, cancel_futures=True)
-
-    def ask(self, jdk, name):
-        kinds = PROGRAMS[name]
-        options = ["--kinds", ",".join(kinds).replace("_", "-"), "--budget", BUDGET]
-        return self.pool.submit(measure, self.daemon, jdk, "G1", name, kinds, SECONDS, options)
+def measure_program(daemon, jdk, name):
+    kinds = PROGRAMS[name]
+    options = ["--kinds", ",".join(kinds).replace("_", "-"), "--budget", BUDGET]
+    return measure(daemon, jdk, "G1", name, kinds, SECONDS, options)
 
 
 def judge(result):
@@ -59,7 +46,7 @@ def judge(result):
 
 def main():
     compile_programs()
-    windows = Windows()
+    windows = Windows(measure_program)
     jdk = jdks()[-1]
     for name, sentence in SUBSET.items():
         result = windows.ask(jdk, name)

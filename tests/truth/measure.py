@@ -159,8 +159,7 @@ def line(row):
 
 
 def has_collector(jdk, collector):
-    command = [jdk.java, COLLECTOR_OPTIONS[collector], "-version"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    return jdk.runs_with(COLLECTOR_OPTIONS[collector])
 
 
 def measure(daemon, jdk, collector, name, kinds, seconds, options=()):

@@ -1,4 +1,5 @@
 """For tests that profile: a daemon of their own, jxperfctl, the workloads, and what a report says."""
+import concurrent.futures
 import functools
 import glob
 import json
@@ -7,6 +8,8 @@ import signal
 import subprocess
 
 from lib import BUILD, ROOT, Process, jdks, make_directory, register, wait_until
+
+WINDOWS_AT_ONCE = 2
 
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
@@ -96,6 +99,25 @@ class Daemon(Process):
         except ProcessLookupError:
             pass  # Nothing of it was left.
         assert "Sanitizer" not in self.output(), self.output()
+
+
+class Windows:
+    """Windows in the background, in the order in which they were asked for, each in a JVM of its own.
+
+    The programs have one busy thread, so two run at a time. measure is called with the daemon and what was asked.
+    """
+
+    def __init__(self, measure):
+        self.daemon = Daemon()
+        self.measure = measure
+        self.pool = concurrent.futures.ThreadPoolExecutor(WINDOWS_AT_ONCE)
+        register(self)
+
+    def ask(self, *arguments):
+        return self.pool.submit(self.measure, self.daemon, *arguments)
+
+    def stop(self):
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 class Client:
