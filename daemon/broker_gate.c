@@ -34,20 +34,11 @@ static const char *advice(int error)
 	}
 }
 
-/* libbpf explains on stderr what is said in one line here. */
-static int silence(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
 static int load(struct broker_gate *g, struct err *err)
 {
 	int r, cpus;
 
-	(void)libbpf_set_print(silence);
+	(void)libbpf_set_print(NULL); /* It explains at length what err says in one line. */
 	g->bpf = gate_bpf__open();
 	if (!g->bpf)
 		return err_set(err, errno, "cannot load the BPF gate: %s", strerror(errno));

@@ -16,20 +16,11 @@ struct broker_touch {
 	unsigned traced;
 };
 
-/* libbpf explains on stderr what is said in one line here. */
-static int silence(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
 static int load(struct broker_touch *t, struct err *err)
 {
 	int r, cpus;
 
-	(void)libbpf_set_print(silence);
+	(void)libbpf_set_print(NULL); /* It explains at length what err says in one line. */
 	t->bpf = first_touch_bpf__open();
 	if (!t->bpf)
 		return err_set_errno(err, errno, "cannot load the tracing of first touches");

@@ -9,9 +9,8 @@
 /* Far enough below FRAME_MAX_AGENT that the largest single part still fits on top. */
 #define BATCH_FULL_BYTES (FRAME_MAX_AGENT / 8)
 
-/* A class file allows 65,535 line entries per method; more than
- * this has only code that was made by a program, and its later lines are not told. At up to 12
- * packed bytes these fit one frame. */
+/* A class file allows 65,535 line entries per method; more than this has only code that was made by
+ * a program, and its later lines are not told. At up to 12 packed bytes these fit one frame. */
 #define BATCH_LINES_MAX 16384
 
 #define PART_BYTES 96u /* generous for any part without strings */

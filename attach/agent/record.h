@@ -1,8 +1,7 @@
 /*
  * What a signal handler tells the drain thread: one transition of one debug register, or one memory
- * access. Fixed size,
- * so that a ring of them never fragments; the JVM's and the code's state are captured by value,
- * because both may change before the record is read.
+ * access. Fixed size, so that a ring of them never fragments; the JVM's and the code's state are
+ * captured by value, because both may change before the record is read.
  */
 #ifndef JXPERF_AGENT_RECORD_H
 #define JXPERF_AGENT_RECORD_H
