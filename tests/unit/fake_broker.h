@@ -150,31 +150,31 @@ __attribute__((unused)) static void fake_broker_fail_attach(int error, const cha
 	fake_broker.attach_fn(fake_broker.attach_arg, &reply, NULL);
 }
 
+/* Gives a callback one end of a socket pair; the other end is returned. */
+static int fake_broker_connect(uint32_t operation, broker_reply_fn done, void *arg)
+{
+	struct broker_reply reply = {.operation = operation, .fds = 1};
+	int pair[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	done(arg, &reply, &pair[0]);
+	fd_close_all(&pair[0], 1); /* What the callback did not take. */
+	return pair[1];
+}
+
 /* Answers the pending inspect with a socket, whose other end, the inspector's, is returned. */
 __attribute__((unused)) static int fake_broker_connect_inspector(void)
 {
-	struct broker_reply reply = {.operation = BROKER_INSPECT, .fds = 1};
-	int pair[2];
-
 	assert_int_not_equal(fake_broker.inspect_id, 0);
 	fake_broker.inspect_id = 0;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	fake_broker.inspect_fn(fake_broker.inspect_arg, &reply, &pair[0]);
-	fd_close_all(&pair[0], 1);
-	return pair[1];
+	return fake_broker_connect(BROKER_INSPECT, fake_broker.inspect_fn, fake_broker.inspect_arg);
 }
 
 __attribute__((unused)) static int fake_broker_connect_agent(void)
 {
-	struct broker_reply reply = {.operation = BROKER_ATTACH, .fds = 1};
-	int pair[2];
-
 	assert_int_not_equal(fake_broker.attach_id, 0);
 	fake_broker.attach_id = 0;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	fake_broker.attach_fn(fake_broker.attach_arg, &reply, &pair[0]);
-	fd_close_all(&pair[0], 1); /* What the callback did not take. */
-	return pair[1];
+	return fake_broker_connect(BROKER_ATTACH, fake_broker.attach_fn, fake_broker.attach_arg);
 }
 
 /* Answers the pending gate request with these counts and, if there is one, a descriptor. */

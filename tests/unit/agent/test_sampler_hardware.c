@@ -16,6 +16,7 @@
 #include "attach/agent/settings.h"
 #include "attach/agent/thread.h"
 #include "common/fd.h"
+#include "tests/unit/agent/one_frame.h"
 
 #define CODE_BYTES 4096u
 #define LOAD_AT    0u  /* mov (%rdi),%rax */
@@ -32,25 +33,6 @@ static bool registers_open;
 
 static struct perf_event_mmap_page control[2];
 static uint8_t memory[2][1024];
-
-static jint get_env(JavaVM *vm, void **env, jint version)
-{
-	(void)vm;
-	(void)version;
-	*env = NULL;
-	return JNI_OK;
-}
-
-static const struct JNIInvokeInterface_ vm_functions = {.GetEnv = get_env};
-static JavaVM vm = &vm_functions;
-
-static void get_trace(struct agct_trace *trace, jint depth, void *context)
-{
-	(void)depth;
-	(void)context;
-	trace->frames[0] = (struct agct_frame){.bci = 1, .method = (jmethodID)(uintptr_t)0x100};
-	trace->count = 1;
-}
 
 static void put_code(void)
 {
@@ -76,7 +58,7 @@ static int set_up_process(void **state)
 	if (code == MAP_FAILED || settings.contexts == MAP_FAILED)
 		return -1;
 	settings.max_frames = 8;
-	settings.walker = (struct stack_walker){.get_trace = get_trace, .vm = &vm};
+	settings.walker = one_frame_walker();
 	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
 }
 

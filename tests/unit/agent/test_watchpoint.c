@@ -14,31 +14,12 @@
 #include "attach/agent/xstate.h"
 #include "common/fd.h"
 #include "tests/unit/agent/code.h"
+#include "tests/unit/agent/one_frame.h"
 
 static struct thread *t;
 static ucontext_t uc;
-static bool walkable;
 static uint64_t data[16] __attribute__((aligned(64)));
 static uint64_t load, store, swap; /* instruction pointers */
-
-static jint get_env(JavaVM *vm, void **env, jint version)
-{
-	(void)vm;
-	(void)version;
-	*env = NULL;
-	return JNI_OK;
-}
-
-static const struct JNIInvokeInterface_ vm_functions = {.GetEnv = get_env};
-static JavaVM vm = &vm_functions;
-
-static void get_trace(struct agct_trace *trace, jint depth, void *context)
-{
-	(void)depth;
-	(void)context;
-	trace->frames[0] = (struct agct_frame){.bci = 1, .method = (jmethodID)(uintptr_t)0x100};
-	trace->count = walkable ? 1 : -1;
-}
 
 static int set_up_process(void **state)
 {
@@ -47,7 +28,7 @@ static int set_up_process(void **state)
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	settings.max_frames = 8;
 	xstate_init();
-	settings.walker = (struct stack_walker){.get_trace = get_trace, .vm = &vm};
+	settings.walker = one_frame_walker();
 	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
@@ -72,7 +53,7 @@ static int fresh_thread(void **state)
 	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
-	walkable = true;
+	one_frame_walkable = true;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
@@ -192,7 +173,7 @@ static void a_second_access_without_context_closes_its_register(void **state)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
-	walkable = false;
+	one_frame_walkable = false;
 	trap_behind(store, 3, data);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
 	assert_closed_with(RECORD_ABANDONED);
