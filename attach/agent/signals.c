@@ -45,11 +45,17 @@ static void enter_epoch(struct thread *t)
  * native code that touches watched memory may not. */
 #define STACK_RESERVE_BYTES (32u * 1024u)
 
+/* More than the zones below stack_low that HotSpot opens for a thread while it makes a
+ * StackOverflowError. A stack that is not here at all is another one, of an application that has
+ * its own. */
+#define STACK_GUARD_BYTES (128u * 1024u)
+
 static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
 {
 	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
 
-	return t->stack_low && sp >= t->stack_low && sp - t->stack_low < STACK_RESERVE_BYTES;
+	return t->stack_low && sp < t->stack_low + STACK_RESERVE_BYTES &&
+	       sp + STACK_GUARD_BYTES > t->stack_low;
 }
 
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
@@ -78,6 +84,19 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		watchpoint_trapped(t, reg, uc);
 }
 
+/* The signal was queued while a handler ran, so its context says nothing. A register that watches
+ * what is below the stack pointer by now is touched by handlers themselves: one signal would follow
+ * the other for ever, and the thread would never run again. */
+static void swallow(struct thread *t, unsigned role)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+
+	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
+	if (role >= THREAD_ROLE_REGISTER && reg < PERF_DEBUG_REGISTERS &&
+	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
 static void handle(const siginfo_t *info, const ucontext_t *uc)
 {
 	/* CPU time, not wall time: a thread that is preempted in here costs the target nothing. */
@@ -99,7 +118,7 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
 	} else {
 		if (perf_siginfo_async(info))
-			thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
+			swallow(t, role);
 		else
 			dispatch(t, role, uc);
 		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
@@ -174,6 +193,21 @@ bool signals_installed(void)
 
 /* ---------------------------------------------------------------- the end */
 
+static void sleep_a_tick(void)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+
+	(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
+}
+
+void signals_wait_for_handlers(unsigned timeout_ms)
+{
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	while (atomic_load(&active) != 0 && clock_monotonic_ns() < deadline)
+		sleep_a_tick();
+}
+
 /* Calls check for each thread of the process that was touched, until one gives false or all gave
  * true.
  */
@@ -194,13 +228,6 @@ static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t
 	}
 	(void)closedir(dir); /* Read-only. */
 	return all;
-}
-
-static void sleep_a_tick(void)
-{
-	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
-
-	(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
 }
 
 /* Between the trap and the signal lies a piece of kernel code, run on the way back to user mode,

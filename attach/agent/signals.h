@@ -25,6 +25,10 @@ struct signals_untouched {
 	const void *arg;
 };
 
+/* Waits until no handler runs, at most timeout_ms. Handlers that start after settings.stopping was
+ * set do nothing. */
+void signals_wait_for_handlers(unsigned timeout_ms);
+
 /* Waits until no handler runs and no SIGTRAP is pending or on its way in any thread but the
  * untouched, at most timeout_ms, then restores the previous action. All events must be closed.
  * Returns false, and leaves the handler in place, when a thread still has one pending (it blocks
