@@ -76,6 +76,7 @@ int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
 	if (r == 0) {
 		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
 		r = measure(t, fd, cost_ns);
+		(void)perf_disable(fd); /* A forked process may have a copy. */
 		fd_close_all(&fd, 1);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}

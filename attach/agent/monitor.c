@@ -10,6 +10,7 @@
 #include "attach/agent/gate.h"
 #include "attach/agent/sampler.h"
 #include "attach/agent/settings.h"
+#include "attach/agent/signals.h"
 #include "attach/agent/thread.h"
 #include "common/clock.h"
 
@@ -63,14 +64,27 @@ static int open_sampling(struct monitor *m, struct thread *t)
 	return r;
 }
 
+/* A handler takes microseconds; one whose thread is not scheduled is not waited for longer. */
+#define HANDLERS_TIMEOUT_MS 200u
+
+/* Closing is not enough: a ring's mapping keeps its event going, and so does a process that was
+ * forked and has not run a program, or never will. */
+static void disable_events(const struct thread *t)
+{
+	/* It fails only for what is not open. */
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0)
+			(void)perf_disable(t->sampling_fd[i]);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		if (t->register_fd[i] >= 0)
+			(void)perf_disable(t->register_fd[i]);
+}
+
 static void close_events(struct monitor *m, struct thread *t)
 {
-	for (unsigned i = 0; i < SAMPLING_EVENTS; i++) {
+	disable_events(t);
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		m->fds_left += t->sampling_fd[i] >= 0;
-		/* A ring's mapping would keep its event going. */
-		if (t->sampling_ring[i].control)
-			(void)perf_disable(t->sampling_fd[i]); /* Fails only once it is closed. */
-	}
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		m->fds_left += t->register_fd[i] >= 0;
 	m->fds_left += t->fd_reserved;
@@ -336,6 +350,11 @@ void monitor_thread_ended(pid_t tid)
 
 void monitor_close_events(struct monitor *m)
 {
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (thread_is_used(thread_at(i)))
+			disable_events(thread_at(i));
+	/* One that began before may have armed a register since. */
+	signals_wait_for_handlers(HANDLERS_TIMEOUT_MS);
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (thread_is_used(thread_at(i)))
 			close_events(m, thread_at(i));

@@ -44,7 +44,8 @@ int monitor_update(struct monitor *m);
 /* The thread ends; called in that thread. Async with everything else. */
 void monitor_thread_ended(pid_t tid);
 
-/* Closes the events of all threads; no new signal arises after it. */
+/* After settings.stopping was set: disables and closes the events of all threads; no new signal
+ * arises after it, also when another process has a copy of their descriptors. */
 void monitor_close_events(struct monitor *m);
 
 /* After close_events and once no handler runs: what is still armed has expired; rings are drained

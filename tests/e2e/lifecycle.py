@@ -10,7 +10,14 @@ import time
 from lib import ROOT, jdks, make_directory, note, run, test, test_on_jdks, wait_until
 from support.attach import leftovers
 from support.profile import CLIENT, Daemon, Workload, report_of, succeeded
-from support.target import Snapshot, agent_mappings, catches, mappings, perf_descriptors
+from support.target import (
+    Snapshot,
+    agent_mappings,
+    catches,
+    copies_of_perf_descriptors,
+    mappings,
+    perf_descriptors,
+)
 
 FIRST_SAMPLE_WITHIN_S = 1.0
 FIRST_SAMPLE_TRIES = 3
@@ -158,6 +165,25 @@ def memory_of_threads_that_ended_between_windows_is_not_written_to(jdk):
     checks = target.output().count("checked")
     wait_until(lambda: target.output().count("checked") > checks + 1 or "changed" in target.output(), "a check", 10)
     assert target.alive() and "changed" not in target.output(), target.output()
+    target.stop()
+
+
+@test_on_jdks
+def events_end_with_the_window_also_when_another_process_has_them(jdk):
+    """As one does that the target forked and that has not run another program, or never will."""
+    daemon, target = Daemon(), Target(jdk)
+    client = daemon.start_attach(target.pid, *DENSE)
+    copies = copies_of_perf_descriptors(target.pid)
+    assert copies, "no event to copy"
+    succeeded(daemon.ctl("detach", str(target.pid)))
+    assert_early(client.finish(), "detached")
+    wait_without_traps(target)
+    before = target.operations()
+    wait_until(lambda: target.operations() > before + 5, "more operations", 20)
+    note(f"{len(copies)} events were held by another process")
+    target.assert_goes_on()
+    for fd in copies:
+        os.close(fd)
     target.stop()
 
 

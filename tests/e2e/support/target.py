@@ -1,9 +1,11 @@
 """What can be seen of a target from outside."""
 import collections
+import ctypes
 import os
 import re
 import signal
 
+PIDFD_GETFD = 438
 AGENT = "libjxperf-agent.so"
 
 # A JVM starts and ends these as it sees fit, and Attach Listener at the first attach.
@@ -26,6 +28,21 @@ def descriptors(pid):
 
 def perf_descriptors(pid):
     return sum(n for name, n in descriptors(pid).items() if "perf_event" in name)
+
+
+def copies_of_perf_descriptors(pid):
+    """This process's own descriptors of another's perf events, to be closed."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    process = os.pidfd_open(pid)
+    copies = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if "perf_event" in os.readlink(f"/proc/{pid}/fd/{fd}"):
+                copies.append(libc.syscall(PIDFD_GETFD, process, int(fd), 0))
+        except FileNotFoundError:
+            pass  # Closed meanwhile.
+    os.close(process)
+    return [fd for fd in copies if fd >= 0]
 
 
 def threads(pid):
