@@ -13,6 +13,7 @@
 
 static pid_t self;
 static int memory_fd = -1;
+static bool filtered; /* system calls are: only read(2) and its like are to be used */
 
 static bool works(void)
 {
@@ -27,8 +28,10 @@ int safe_read_init(void)
 	self = getpid();
 	/* A seccomp filter may kill where it forbids; opening a file of one's own is never
 	 * forbidden to a JVM. */
-	if (!proc_self_has_seccomp_filter() && works())
+	filtered = proc_self_has_seccomp_filter();
+	if (!filtered && works())
 		return 0;
+	filtered = true;
 	memory_fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 	if (memory_fd < 0)
 		return -errno;
@@ -51,7 +54,8 @@ static ssize_t read_once(uint64_t address, void *to, size_t size)
 	struct iovec local = {.iov_base = to, .iov_len = size};
 	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
 
-	if (memory_fd >= 0)
+	/* Also after it was closed: a handler of the last window may still run. */
+	if (filtered)
 		return pread(memory_fd, to, size, (off_t)address);
 	return syscall(SYS_process_vm_readv, self, &local, 1UL, &remote, 1UL, 0UL);
 }

@@ -150,6 +150,7 @@ int thread_allocate(struct thread *t, unsigned max_frames)
 		return -ENOMEM;
 	t->memory = p;
 	t->memory_bytes = bytes;
+	t->max_frames = max_frames;
 	ring_init(&t->memory->ring);
 	return 0;
 }

@@ -49,7 +49,7 @@ enum thread_state {
 /* Memory of a thread that runs Java code; one mapping. */
 struct thread_memory {
 	struct ring ring;
-	struct agct_frame frames[]; /* settings.max_frames */
+	struct agct_frame frames[]; /* thread.max_frames */
 };
 
 struct thread {
@@ -64,7 +64,8 @@ struct thread {
 	int register_fd[PERF_DEBUG_REGISTERS];
 	struct thread_memory *memory;
 	size_t memory_bytes;
-	uint64_t stack_low; /* usable stack, [low, high); 0,0 when unknown */
+	unsigned max_frames; /* that memory has room for */
+	uint64_t stack_low;  /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
 	uint64_t period;     /* of its sampling events */
 	bool announced;      /* its Thread message was sent */

@@ -213,7 +213,7 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 
 bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
 {
-	switch (stack_capture(&settings.walker, uc, ip, t->memory->frames, settings.max_frames,
+	switch (stack_capture(&settings.walker, uc, ip, t->memory->frames, t->max_frames,
 			      settings.contexts, context)) {
 	case STACK_OK:
 		return true;

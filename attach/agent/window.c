@@ -220,11 +220,18 @@ static void gc_finished(void)
 		gc_wake_send();
 }
 
+/* Handlers must not ask the JVM for a stack any more: on JDK 11 that may wait for ever. */
+static void on_vm_died(void)
+{
+	atomic_store(&settings.stopping, true);
+	roster_vm_died();
+}
+
 static const struct vm_hooks hooks = {
     .thread_started = roster_add,
     .thread_ended = thread_ended,
     .gc_finished = gc_finished,
-    .vm_died = roster_vm_died,
+    .vm_died = on_vm_died,
 };
 
 /* A window for other things, too, runs without the objects where they are not to be had. */
