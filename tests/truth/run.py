@@ -58,6 +58,7 @@ def plan():
 
 def keep(report, row):
     if REPORTS:
+        os.makedirs(REPORTS, exist_ok=True)
         path = os.path.join(REPORTS, f"{row.program}-{row.jdk}-{row.collector}.json")
         with open(path, "w", encoding="utf-8") as f:
             json.dump(report, f, indent=1)
