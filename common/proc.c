@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PROC_PATH_BYTES 64
-#define PROC_STATUS_BYTES \
-	8192 /* Longest in practice: Groups: lines; the fields we read come early. */
-#define PROC_STAT_BYTES 1024
+#define PROC_PATH_BYTES   64
+#define PROC_STATUS_BYTES 8192 /* without the list of groups */
+#define PROC_STAT_BYTES   1024
 
 ssize_t proc_read(const char *path, char *buffer, size_t size)
 {
@@ -96,6 +96,32 @@ static bool effective_id(const char *line, unsigned *id)
 	return line && sscanf(line, "%*u %u", id) == 1;
 }
 
+/* Reads a status file but for its list of supplementary groups, which may be far longer than all
+ * the rest. 0 or -errno. */
+static int read_status(const char *path, char *text, size_t size)
+{
+	_cleanup_fclose_ FILE *in = fopen(path, "re");
+	bool line_begins = true, skipping = false;
+	char part[256];
+	size_t used = 0;
+
+	if (!in)
+		return -errno;
+	while (fgets(part, sizeof(part), in)) {
+		size_t n = strlen(part);
+
+		if (line_begins)
+			skipping = strncmp(part, "Groups:", strlen("Groups:")) == 0;
+		line_begins = n > 0 && part[n - 1] == '\n';
+		if (skipping || n >= size - used)
+			continue;
+		memcpy(text + used, part, n);
+		used += n;
+	}
+	text[used] = '\0';
+	return ferror(in) ? -errno : 0;
+}
+
 int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 {
 	char path[PROC_PATH_BYTES];
@@ -103,12 +129,12 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	struct proc_status s = {0};
 	const char *state, *tgid, *nspid, *caught, *pending;
 	unsigned uid, gid;
-	ssize_t n;
+	int r;
 
 	proc_path(path, pid, tid, "status");
-	n = proc_read(path, text, sizeof(text));
-	if (n < 0)
-		return n == -ESRCH ? -ENOENT : (int)n;
+	r = read_status(path, text, sizeof(text));
+	if (r < 0)
+		return r == -ESRCH ? -ENOENT : r;
 	state = status_field(text, "State");
 	tgid = status_field(text, "NStgid");
 	nspid = status_field(text, "NSpid");
@@ -137,7 +163,7 @@ bool proc_self_has_seccomp_filter(void)
 	char text[PROC_STATUS_BYTES] = "";
 	const char *mode;
 
-	if (proc_read("/proc/self/status", text, sizeof(text)) < 0)
+	if (read_status("/proc/self/status", text, sizeof(text)) < 0)
 		return true;
 	mode = status_field(text, "Seccomp");
 	return mode && last_number(mode) == 2;
@@ -192,6 +218,38 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 		   ticks) != 1)
 		return -EPROTO;
 	return 0;
+}
+
+int proc_identify(pid_t pid, struct proc_identity *out)
+{
+	struct proc_identity identity = {.pid = pid};
+	char path[PROC_PATH_BYTES];
+	struct proc_status status;
+	struct stat program;
+	int r = proc_start_time(pid, &identity.start_ticks);
+
+	if (r == 0)
+		r = proc_read_status(pid, 0, &status);
+	if (r < 0)
+		return r;
+	identity.effective_uid = status.effective_uid;
+	proc_path(path, pid, 0, "exe");
+	if (stat(path, &program) == 0) {
+		identity.program_device = program.st_dev;
+		identity.program_inode = program.st_ino;
+	}
+	*out = identity;
+	return 0;
+}
+
+bool proc_is_same(const struct proc_identity *before)
+{
+	struct proc_identity now;
+
+	return proc_identify(before->pid, &now) == 0 && now.start_ticks == before->start_ticks &&
+	       now.program_device == before->program_device &&
+	       now.program_inode == before->program_inode &&
+	       now.effective_uid == before->effective_uid;
 }
 
 static void cleanup_closedir(DIR **dir)

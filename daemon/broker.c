@@ -44,7 +44,7 @@ enum entry_state {
 struct entry {
 	enum entry_state state;
 	pid_t pid;
-	uint64_t start_ticks; /* with pid, which process it is */
+	struct proc_identity identity;
 	uint32_t request_id;
 	bool trace_touch;  /* was asked for; */
 	bool touch_traced; /* is so */
@@ -103,13 +103,6 @@ static struct entry *find_free(struct broker *b)
 	return NULL;
 }
 
-static bool same_process(const struct entry *e)
-{
-	uint64_t ticks;
-
-	return proc_start_time(e->pid, &ticks) == 0 && ticks == e->start_ticks;
-}
-
 /* fds are closed here, whether sent or not. A reply that cannot be sent is for an engine that is
  * gone: the loop sees end of file next. */
 static void send_reply(struct broker *b, const struct broker_reply *r, int *fds)
@@ -138,7 +131,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 static int start_attach(struct broker *b, const struct broker_request *request, struct err *err)
 {
 	struct entry *e = find(b, request->pid);
-	uint64_t ticks;
+	struct proc_identity identity;
 	int r;
 
 	if (e)
@@ -149,7 +142,7 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 		    "the last attempt to attach to process %d still hangs: a file system "
 		    "that the process uses does not answer",
 		    request->pid);
-	if (e && e->state == ENTRY_ATTACHED && !same_process(e))
+	if (e && e->state == ENTRY_ATTACHED && !proc_is_same(&e->identity))
 		forget_target(b, e); /* It ended, and its pid was given to another. */
 	else if (e && e->state != ENTRY_FREE)
 		return err_set(err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that",
@@ -162,7 +155,7 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 		return err_set(err, EAGAIN,
 			       "%d processes are being profiled, and that is the limit",
 			       BROKER_TARGETS_MAX);
-	r = proc_start_time(request->pid, &ticks);
+	r = proc_identify(request->pid, &identity);
 	if (r < 0)
 		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'",
 			       request->pid);
@@ -171,7 +164,7 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 		return r;
 	e->state = ENTRY_ATTACHING;
 	e->pid = request->pid;
-	e->start_ticks = ticks;
+	e->identity = identity;
 	e->request_id = request->id;
 	e->trace_touch = request->trace_touch;
 	return 0;
@@ -196,7 +189,7 @@ static void finish_attach(struct broker *b, struct entry *e)
 	struct err err = {""};
 	int fd = broker_helper_finish(&e->helper, &err);
 
-	if (fd >= 0 && !same_process(e)) {
+	if (fd >= 0 && !proc_is_same(&e->identity)) {
 		cleanup_close(&fd);
 		fd = err_set(&err, ESRCH, "process %d has ended", e->pid);
 	}
@@ -210,14 +203,14 @@ static void finish_attach(struct broker *b, struct entry *e)
 	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
 }
 
-/* Is pid a process that we attached to, and the same still? */
+/* Is pid a process that we attached to, and the same still, in every respect? */
 static int check_attached(struct broker *b, pid_t pid, struct err *err)
 {
 	const struct entry *e = find(b, pid);
 
 	if (!e || e->state != ENTRY_ATTACHED)
 		return err_set(err, EPERM, "process %d is not being profiled", pid);
-	return same_process(e) ? 0 : err_set(err, ESRCH, "process %d has ended", pid);
+	return proc_is_same(&e->identity) ? 0 : err_set(err, ESRCH, "process %d has ended", pid);
 }
 
 static int open_events(struct broker *b, const struct broker_request *request, int *fds,
@@ -229,6 +222,11 @@ static int open_events(struct broker *b, const struct broker_request *request, i
 		r = check_attached(b, request->pid, err);
 	if (r == 0)
 		r = broker_perf_open(request, fds, err);
+	/* It may have become another program just before its events were opened. */
+	if (r > 0 && check_attached(b, request->pid, err) < 0) {
+		fd_close_all(fds, (size_t)r);
+		r = -ESRCH;
+	}
 	/* Breakpoints are no samples. An event that the gate cannot be put on is the agent's, which
 	 * finds out when it tries the same. */
 	if (r > 0 && find(b, request->pid)->gated && !request->breakpoints)
@@ -302,8 +300,10 @@ static void find_touches(struct broker *b, const struct broker_request *request,
 			 struct broker_reply *r)
 {
 	bool traced = find(b, request->pid)->touch_traced;
+	uint64_t seen;
 
-	r->touch_traced = traced;
+	r->touch_traced =
+	    traced && broker_touch_counts(b->touch, request->pid, &seen, &r->touches_lost);
 	for (uint32_t i = 0; i < request->page_count; i++)
 		r->touched[i] =
 		    traced ? (int16_t)broker_touch_node(b->touch, request->pid, request->pages[i])
