@@ -78,6 +78,22 @@ static void event_attr(struct perf_event_attr *attr, const struct broker_request
 		perf_attr_breakpoint(attr, HW_BREAKPOINT_W, 0, 1, request->sig_data + i);
 }
 
+/* An event that samples the kernel, too, tells its addresses: to root only. */
+static int check_kernel_samples(const struct broker_request *request, struct err *err)
+{
+	struct proc_status status;
+
+	if (!request->hardware_event ||
+	    pmu_selection()->events[request->hardware_event - 1].user_only)
+		return 0;
+	if (proc_read_status(request->pid, 0, &status) == 0 && status.effective_uid == 0)
+		return 0;
+	return err_set(err, EACCES,
+		       "the sampler would tell process %d addresses of the kernel: use "
+		       "--sampler clock, or Linux 6.14",
+		       request->pid);
+}
+
 int broker_perf_open(const struct broker_request *request, int *fds, struct err *err)
 {
 	uint32_t count = request->breakpoints ? request->breakpoints : 1;
@@ -85,7 +101,10 @@ int broker_perf_open(const struct broker_request *request, int *fds, struct err 
 	int opened[PERF_DEBUG_REGISTERS];
 	struct perf_event_attr attr;
 	struct proc_status status;
+	int r = check_kernel_samples(request, err);
 
+	if (r < 0)
+		return r;
 	if (tid < 0)
 		return open_failed(request->pid, request->namespace_tid, ESRCH, err);
 	for (uint32_t i = 0; i < count; i++) {

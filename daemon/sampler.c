@@ -87,6 +87,16 @@ static void use_hardware(struct window_settings *settings, const struct pmu_sele
 		       selection->reason); /* Fits. */
 }
 
+/* Its records would tell the JVM addresses of the kernel; the broker opens such events for JVMs of
+ * root only. */
+static bool samples_kernel(const struct pmu_selection *s)
+{
+	for (size_t i = 0; i < s->event_count; i++)
+		if (!s->events[i].user_only)
+			return true;
+	return false;
+}
+
 static int choose_auto(bool period_asked, const struct sampler_hardware *hardware,
 		       struct window_settings *settings)
 {
@@ -94,6 +104,10 @@ static int choose_auto(bool period_asked, const struct sampler_hardware *hardwar
 
 	if (period_asked) {
 		use_clock(settings, "a period in time was asked for, which only the clock has");
+	} else if (hardware->error == 0 && samples_kernel(hardware->selection)) {
+		use_clock(settings,
+			  "AMD IBS of this kernel samples the kernel, too: use Linux 6.14, or "
+			  "--sampler ibs for a JVM of root");
 	} else if (hardware->error == 0) {
 		use_hardware(settings, hardware->selection);
 	} else {

@@ -11,10 +11,12 @@
 
 static const struct pmu_selection pebs = {.sampler = JXP__SAMPLER__SAMPLER_PEBS,
 					  .event_count = 2,
+					  .events = {{.user_only = true}, {.user_only = true}},
 					  .period = 5000011,
 					  .reason = "Intel PEBS: A and B"};
 static const struct pmu_selection ibs = {.sampler = JXP__SAMPLER__SAMPLER_IBS,
 					 .event_count = 1,
+					 .events = {{.user_only = true}},
 					 .period = 5000000,
 					 .reason = "AMD IBS: ibs_op"};
 static const struct pmu_selection none = {.sampler = JXP__SAMPLER__SAMPLER_AUTO,
@@ -46,6 +48,19 @@ static void auto_takes_the_hardware_that_works(void **state)
 	expect(JXP__SAMPLER__SAMPLER_PEBS, &pebs, "Intel PEBS: A and B");
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &ibs, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_IBS, &ibs, "AMD IBS: ibs_op");
+}
+
+static void what_samples_the_kernel_has_to_be_asked_for(void **state)
+{
+	struct pmu_selection old = ibs;
+
+	(void)state;
+	old.events[0].user_only = false;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &old, 0), 0);
+	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_non_null(strstr(settings.sampler_reason, "Linux 6.14"));
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_IBS, false, &old, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_IBS, &old, "AMD IBS: ibs_op");
 }
 
 static void auto_is_the_clock_where_nothing_better_works(void **state)
@@ -102,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(auto_takes_the_hardware_that_works),
+	    cmocka_unit_test(what_samples_the_kernel_has_to_be_asked_for),
 	    cmocka_unit_test(auto_is_the_clock_where_nothing_better_works),
 	    cmocka_unit_test(a_period_in_time_needs_the_clock),
 	    cmocka_unit_test(what_is_asked_for_is_taken_or_refused),
