@@ -10,6 +10,8 @@
 
 #include "bpf/first_touch.h"
 
+#define E2BIG         7 /* include/uapi/asm-generic/errno-base.h */
+#define EEXIST        17
 #define FAULT_PRESENT 1 /* arch/x86/include/asm/trap_pf.h, X86_PF_PROT */
 
 /* By process id in the initial pid namespace. Written by the broker. */
@@ -17,7 +19,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TOUCH_TARGETS_MAX);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct touch_target);
 } targets SEC(".maps");
 
 struct {
@@ -28,13 +30,6 @@ struct {
 	__type(value, struct touch);
 } touches SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TOUCH_COUNTS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counts SEC(".maps");
-
 /* events/exceptions/page_fault_user/format */
 struct page_fault {
 	__u64 common;
@@ -43,21 +38,20 @@ struct page_fault {
 	__u64 error_code;
 };
 
-static void count(__u32 which)
-{
-	__u64 *n = bpf_map_lookup_elem(&counts, &which);
-
-	if (n) /* Always; the verifier wants to see it. */
-		(*n)++;
-}
-
-static void remember(__u32 pid, __u64 address, __u32 shift, const struct touch *touch)
+static void remember(struct touch_target *target, __u32 pid, __u64 address, __u32 shift,
+		     const struct touch *touch)
 {
 	struct touch_key key = {.pid = pid, .shift = shift, .number = address >> shift};
+	long r = -E2BIG;
 
-	/* -E2BIG when there is no room; -EEXIST leaves the first one, which is what is wanted. */
-	if (bpf_map_update_elem(&touches, &key, touch, BPF_NOEXIST) == -7)
-		count(TOUCH_LOST);
+	/* -EEXIST leaves the first one, which is what is wanted. The bound may be passed by a few
+	 * when CPUs meet here. */
+	if (target->remembered < TOUCHES_TARGET_MAX)
+		r = bpf_map_update_elem(&touches, &key, touch, BPF_NOEXIST);
+	if (r == 0)
+		__sync_fetch_and_add(&target->remembered, 1);
+	else if (r != -EEXIST)
+		__sync_fetch_and_add(&target->lost, 1);
 }
 
 SEC("tracepoint/exceptions/page_fault_user")
@@ -65,13 +59,17 @@ int first_touch(struct page_fault *fault)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 pid = id >> 32;
+	struct touch_target *target;
 	struct touch touch = {.node = bpf_get_numa_node_id(), .tid = (__u32)id};
 
-	if ((fault->error_code & FAULT_PRESENT) || !bpf_map_lookup_elem(&targets, &pid))
+	if (fault->error_code & FAULT_PRESENT)
 		return 0;
-	count(TOUCH_SEEN);
-	remember(pid, fault->address, TOUCH_PAGE, &touch);
-	remember(pid, fault->address, TOUCH_HUGE, &touch);
+	target = bpf_map_lookup_elem(&targets, &pid);
+	if (!target)
+		return 0;
+	__sync_fetch_and_add(&target->seen, 1);
+	remember(target, pid, fault->address, TOUCH_PAGE, &touch);
+	remember(target, pid, fault->address, TOUCH_HUGE, &touch);
 	return 0;
 }
 

@@ -13,9 +13,17 @@
 /* Processes traced at a time: as many as the broker attaches to. */
 #define TOUCH_TARGETS_MAX 256
 
-/* Touches remembered over all of them: 1 GiB of small pages, in some 20 MiB of kernel memory that
- * is taken as it is needed. */
-#define TOUCHES_MAX (1u << 18)
+/* Touches remembered over all of them, and of one: 1 GiB of small pages, in some 20 MiB of kernel
+ * memory that is taken as it is needed. */
+#define TOUCHES_MAX        (1u << 18)
+#define TOUCHES_TARGET_MAX (TOUCHES_MAX / 2)
+
+/* One process that is traced. */
+struct touch_target {
+	__u64 seen;       /* faults that were first touches, as far as the kernel says */
+	__u64 remembered; /* entries */
+	__u64 lost;       /* no room for them */
+};
 
 /* A page, or 2 MiB that may have been made in one fault (transparent huge pages). */
 struct touch_key {
@@ -29,12 +37,6 @@ struct touch_key {
 struct touch {
 	__u32 node; /* the kernel's number */
 	__u32 tid;
-};
-
-enum touch_count {
-	TOUCH_SEEN,
-	TOUCH_LOST, /* no room */
-	TOUCH_COUNTS,
 };
 
 #endif

@@ -56,6 +56,7 @@ struct broker_reply {
 	int16_t touched[BROKER_PAGES_MAX];
 	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
 	uint32_t reserved;
+	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
 	char message[ERR_MESSAGE_MAX];
 };

@@ -11,28 +11,19 @@
 
 struct broker_touch {
 	struct first_touch_bpf *bpf;
-	size_t cpus;    /* possible ones: the length of a per-CPU value */
-	__u64 *per_cpu; /* [cpus], for reading */
 	unsigned traced;
 };
 
 static int load(struct broker_touch *t, struct err *err)
 {
-	int r, cpus;
+	int r;
 
 	(void)libbpf_set_print(NULL); /* It explains at length what err says in one line. */
 	t->bpf = first_touch_bpf__open();
 	if (!t->bpf)
 		return err_set_errno(err, errno, "cannot load the tracing of first touches");
 	r = first_touch_bpf__load(t->bpf);
-	if (r < 0)
-		return err_set_errno(err, -r, "cannot load the tracing of first touches");
-	cpus = libbpf_num_possible_cpus();
-	if (cpus < 0)
-		return err_set_errno(err, -cpus, "cannot tell how many CPUs there are");
-	t->cpus = (size_t)cpus;
-	t->per_cpu = calloc(t->cpus, sizeof(*t->per_cpu));
-	return t->per_cpu ? 0 : err_set(err, ENOMEM, "out of memory");
+	return r < 0 ? err_set_errno(err, -r, "cannot load the tracing of first touches") : 0;
 }
 
 int broker_touch_open(struct broker_touch **out, struct err *err)
@@ -56,14 +47,14 @@ void broker_touch_free(struct broker_touch *t)
 	if (!t)
 		return;
 	first_touch_bpf__destroy(t->bpf); /* Detaches; NULL is safe. */
-	free(t->per_cpu);
 	free(t);
 }
 
 int broker_touch_trace(struct broker_touch *t, pid_t pid, struct err *err)
 {
-	const __u32 key = (__u32)pid, one = 1;
-	int r = bpf_map_update_elem(bpf_map__fd(t->bpf->maps.targets), &key, &one, BPF_NOEXIST);
+	const struct touch_target none = {0};
+	const __u32 key = (__u32)pid;
+	int r = bpf_map_update_elem(bpf_map__fd(t->bpf->maps.targets), &key, &none, BPF_NOEXIST);
 
 	if (r == -EEXIST)
 		return 0;
@@ -123,19 +114,14 @@ int broker_touch_node(const struct broker_touch *t, pid_t pid, uint64_t address)
 	return node >= 0 ? node : node_of(t, pid, address, TOUCH_HUGE);
 }
 
-static uint64_t sum(const struct broker_touch *t, __u32 which)
+bool broker_touch_counts(const struct broker_touch *t, pid_t pid, uint64_t *seen, uint64_t *lost)
 {
-	uint64_t total = 0;
+	const __u32 key = (__u32)pid;
+	struct touch_target target;
 
-	if (bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.counts), &which, t->per_cpu) < 0)
-		return 0; /* There are always TOUCH_COUNTS of them. */
-	for (size_t i = 0; i < t->cpus; i++)
-		total += t->per_cpu[i];
-	return total;
-}
-
-void broker_touch_counts(const struct broker_touch *t, uint64_t *seen, uint64_t *lost)
-{
-	*seen = sum(t, TOUCH_SEEN);
-	*lost = sum(t, TOUCH_LOST);
+	if (bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.targets), &key, &target) < 0)
+		return false;
+	*seen = target.seen;
+	*lost = target.lost;
+	return true;
 }

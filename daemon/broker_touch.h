@@ -10,6 +10,7 @@
 #ifndef JXPERF_DAEMON_BROKER_TOUCH_H
 #define JXPERF_DAEMON_BROKER_TOUCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -33,7 +34,8 @@ void broker_touch_forget(struct broker_touch *t, pid_t pid);
  * 2 MiB around it when they may have been made at once; -1 when nobody was seen to. */
 int broker_touch_node(const struct broker_touch *t, pid_t pid, uint64_t address);
 
-/* Faults seen of traced processes, and touches that there was no room for. */
-void broker_touch_counts(const struct broker_touch *t, uint64_t *seen, uint64_t *lost);
+/* First touches of pid so far: seen, and those that there was no room for. False when it is not
+ * traced. */
+bool broker_touch_counts(const struct broker_touch *t, pid_t pid, uint64_t *seen, uint64_t *lost);
 
 #endif

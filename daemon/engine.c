@@ -306,7 +306,8 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 		return err_set(err, ENOMEM, "out of memory");
 	a->engine = e;
 	if (settings->numa)
-		numa_query_init(&a->numa, e->broker, pid, &a->window->numa);
+		numa_query_init(&a->numa, e->broker, pid, &a->window->numa,
+				&a->window->losses[LOSS_FIRST_TOUCHES]);
 	a->agent_fd = -1;
 	a->observer = *observer;
 	a->observed = true;

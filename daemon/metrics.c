@@ -31,24 +31,21 @@ static const struct {
 
 /* Counters that mean lost events: the agent's, and the gate's, whoever holds it. */
 static const Jxp__Counter dropping_counters[] = {
-    JXP__COUNTER__COUNTER_RING_FULL,
-    JXP__COUNTER__COUNTER_CONTEXTS_FULL,
-    JXP__COUNTER__COUNTER_UNDECODED,
-    JXP__COUNTER__COUNTER_STACK_LOW,
-    JXP__COUNTER__COUNTER_ASYNC,
-    JXP__COUNTER__COUNTER_CODE_DROPPED,
-    JXP__COUNTER__COUNTER_NAMES_LOST,
-    JXP__COUNTER__COUNTER_EVENT_ERRORS,
-    JXP__COUNTER__COUNTER_THREADS_FAILED,
-    JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
-    JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
-    JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
-    JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
-    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
-    JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
+    JXP__COUNTER__COUNTER_RING_FULL,          JXP__COUNTER__COUNTER_RECORDS_LOST,
+    JXP__COUNTER__COUNTER_RECORDS_MALFORMED,  JXP__COUNTER__COUNTER_RECORDS_MISSING,
+    JXP__COUNTER__COUNTER_CONTEXTS_FULL,      JXP__COUNTER__COUNTER_UNDECODED,
+    JXP__COUNTER__COUNTER_STACK_LOW,          JXP__COUNTER__COUNTER_ASYNC,
+    JXP__COUNTER__COUNTER_CODE_DROPPED,       JXP__COUNTER__COUNTER_NAMES_LOST,
+    JXP__COUNTER__COUNTER_EVENT_ERRORS,       JXP__COUNTER__COUNTER_THREADS_FAILED,
+    JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT, JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
+    JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL, JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
+    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,   JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
     JXP__COUNTER__COUNTER_GATE_CONTENDED,
 };
 #define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
+
+/* The last one's name. */
+#define OTHER_APPS "other"
 
 struct app_metrics {
 	char app[APP_NAME_BYTES];
@@ -94,11 +91,12 @@ static struct app_metrics *find_app(struct metrics *m, const char *app)
 	for (size_t i = 0; i < m->app_count; i++)
 		if (strcmp(m->apps[i].app, app) == 0)
 			return &m->apps[i];
-	if (m->app_count < METRICS_APPS_MAX) {
+	/* An application that has the name of the rest is counted with the rest. */
+	if (m->app_count < METRICS_APPS_MAX && strcmp(app, OTHER_APPS) != 0) {
 		(void)snprintf(m->apps[m->app_count].app, APP_NAME_BYTES, "%s", app);
 		return &m->apps[m->app_count++];
 	}
-	(void)snprintf(other->app, APP_NAME_BYTES, "other");
+	(void)snprintf(other->app, APP_NAME_BYTES, OTHER_APPS);
 	m->other_used = true;
 	return other;
 }

@@ -1,9 +1,10 @@
 #include "daemon/numa_query.h"
 
 void numa_query_init(struct numa_query *q, struct broker_client *broker, pid_t pid,
-		     struct numa_profile *profile)
+		     struct numa_profile *profile, uint64_t *touches_lost)
 {
-	*q = (struct numa_query){.broker = broker, .pid = pid, .profile = profile};
+	*q = (struct numa_query){
+	    .broker = broker, .pid = pid, .profile = profile, .touches_lost = touches_lost};
 }
 
 static void place_all(struct numa_query *q, const struct broker_reply *reply)
@@ -19,8 +20,10 @@ static void place_all(struct numa_query *q, const struct broker_reply *reply)
 					 numa_topology_node(topology, node),
 					 numa_topology_node(topology, touched));
 	}
-	if (!reply->error)
+	if (!reply->error) {
 		q->profile->touch_traced = reply->touch_traced != 0;
+		*q->touches_lost = reply->touches_lost;
+	}
 	q->asked_count = 0;
 }
 

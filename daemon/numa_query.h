@@ -17,15 +17,17 @@
 struct numa_query {
 	struct broker_client *broker;
 	struct numa_profile *profile;
+	uint64_t *touches_lost;
 	pid_t pid;
 	int request; /* open one, or 0 */
 	struct numa_access asked[BROKER_PAGES_MAX];
 	size_t asked_count;
 };
 
-/* Borrows both; no question is asked yet. */
+/* Borrows all; no question is asked yet. touches_lost is where replies say how many first touches
+ * there was no room for. */
 void numa_query_init(struct numa_query *q, struct broker_client *broker, pid_t pid,
-		     struct numa_profile *profile);
+		     struct numa_profile *profile, uint64_t *touches_lost);
 
 /* Asks for the oldest waiting accesses, unless a question is open; its answer asks for the next. */
 void numa_query_pump(struct numa_query *q);

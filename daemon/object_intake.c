@@ -53,8 +53,7 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 	return numa_profile_access(&in->window->numa, &access);
 }
 
-/* A sampled access and what it met: a site, or NULL. This is where every access that counts passes,
- * with CPU, address and time still known: what else is to be told of accesses begins here. */
+/* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
 	struct locality *l = &in->window->locality;
@@ -113,7 +112,8 @@ static int apply_event(struct object_intake *in, const struct object_event *e, b
 	} else {
 		locality_untracked(&in->window->locality, e->region, (double)e->access_weight);
 	}
-	return 0;
+	/* Where its page is does not depend on which object is there. */
+	return note_numa(in, e, NULL);
 }
 
 static void on_died(void *context, const struct tracked_object *object)

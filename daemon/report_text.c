@@ -138,6 +138,7 @@ static const char *const loss_sentences[LOSS_MAX] = {
     [LOSS_UNKNOWN_OBJECTS] = "positions or deaths were of objects that are not tracked",
     [LOSS_UNKNOWN_THREADS] =
 	"requests for events were refused after many for threads that did not exist",
+    [LOSS_FIRST_TOUCHES] = "first touches of pages were beyond what the kernel part remembers",
     [LOSS_OVERLAPS] = "objects were given up where a newer one was said to be",
 };
 

@@ -79,10 +79,15 @@ int report_text_numa(FILE *out, const struct window *w)
 		fputs("NUMA: this machine has one node: there is nothing to measure\n", out);
 		return 0;
 	}
-	fprintf(out,
-		"NUMA: %.1f%% of the accesses to the heap are remote (%" PRIu64
-		" samples; the pages of %" PRIu64 " more could not be found)\n",
-		100 * numa_remote_fraction(p), p->samples, p->unplaced);
+	if (p->samples > 0)
+		fprintf(out,
+			"NUMA: %.1f%% of the accesses to the heap are remote (%" PRIu64 " samples",
+			100 * numa_remote_fraction(p), p->samples);
+	else
+		fputs(
+		    "NUMA: no access to the heap was sampled whose page could be found (0 samples",
+		    out);
+	fprintf(out, "; the pages of %" PRIu64 " more could not be found)\n", p->unplaced);
 	matrix(out, p);
 	if (w->always_pretouch)
 		fputs("the heap was touched when the JVM started (AlwaysPreTouch): the first touch "

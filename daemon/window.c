@@ -32,6 +32,7 @@ const char *name_of_loss(enum loss loss)
 	    [LOSS_UNKNOWN_OBJECTS] = "unknown_objects",
 	    [LOSS_OVERLAPS] = "overlaps",
 	    [LOSS_UNKNOWN_THREADS] = "unknown_threads",
+	    [LOSS_FIRST_TOUCHES] = "first_touches",
 	};
 
 	return names[loss];
@@ -147,6 +148,7 @@ bool window_target_was_idle(const struct window *w)
 uint64_t window_dropped(const struct window *w)
 {
 	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] +
+	       w->counters[JXP__COUNTER__COUNTER_RECORDS_LOST] +
 	       w->counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] + w->losses[LOSS_INVALID] +
 	       w->losses[LOSS_OBJECT_ORDER];
 }

@@ -90,6 +90,7 @@ enum loss {
 	LOSS_UNKNOWN_OBJECTS, /* positions and deaths of objects that are not tracked */
 	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
 	LOSS_UNKNOWN_THREADS, /* requests for events, after many for threads that were not found */
+	LOSS_FIRST_TOUCHES,   /* of pages: there was no room to remember them */
 	LOSS_MAX,
 };
 

@@ -12,6 +12,7 @@
 static struct numa_topology topology = {.node_count = 2, .node_id = {0, 1}};
 static struct numa_profile profile;
 static struct numa_query query;
+static uint64_t touches_lost;
 
 static int set_up(void **state)
 {
@@ -19,7 +20,7 @@ static int set_up(void **state)
 	memset(&fake_broker, 0, sizeof(fake_broker));
 	profile = (struct numa_profile){.topology = &topology};
 	/* The stand-in never looks at the client. */
-	numa_query_init(&query, (struct broker_client *)&topology, 42, &profile);
+	numa_query_init(&query, (struct broker_client *)&topology, 42, &profile, &touches_lost);
 	return 0;
 }
 
