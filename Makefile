@@ -5,6 +5,7 @@
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
+#   make soak       windows of every sort for half an hour (SOAK_MINUTES)
 #   make asan tsan lint fuzz bench format install clean
 
 SHELL	:= /bin/bash
@@ -192,6 +193,12 @@ check-clang:
 truth: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/run.py
+
+# Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
+soak:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/run.py
 
 # AddressSanitizer and UBSan on daemon, client and unit tests; then the end-to-end tests against them.
 # What runs inside a JVM stays as it is.

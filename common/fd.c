@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -127,6 +128,16 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
 ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
 {
 	return receive(socket, bytes, size, fds, fd_count, true);
+}
+
+void fd_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* Then it stays as it was. */
 }
 
 int fd_write_all(int fd, const void *bytes, size_t size)

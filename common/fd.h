@@ -40,6 +40,10 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
  * missing, all of the message's together, and its bytes are received. */
 ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 
+/* Lets this process have as many descriptors as its hard limit says. Programs that use select(2) do
+ * without; ours do not. */
+void fd_raise_limit(void);
+
 /* Writes all of it to a blocking descriptor. 0 or -errno. */
 int fd_write_all(int fd, const void *bytes, size_t size);
 

@@ -171,7 +171,14 @@ static void end_broker(struct broker_client *c, const char *why)
 	if (why && !c->reason[0])
 		(void)snprintf(c->reason, sizeof(c->reason), "%s", why);
 	close_socket(c);
-	(void)kill(c->process, SIGKILL); /* Not reaped yet, so it is ours. */
+	/* Not reaped yet, so it is ours. Where it is root's and we are not, it ends at the end of
+	 * the stream; nobody needs to wait for that. */
+	if (kill(c->process, SIGKILL) == 0)
+		return;
+	if (!c->reason[0])
+		(void)snprintf(c->reason, sizeof(c->reason),
+			       "the privileged half of jxperfd closed its connection");
+	fail_all(c);
 }
 
 /* ---------------------------------------------------------------- transfer */
@@ -217,7 +224,17 @@ static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssiz
 {
 	struct pending **at;
 
-	if (n != (ssize_t)sizeof(*reply) || reply->fds != fd_count || reply->error < 0)
+	if (n != (ssize_t)sizeof(*reply) || reply->error < 0)
+		return false;
+	/* All or none: this process has too many already. */
+	if (reply->fds > 0 && fd_count == 0) {
+		reply->fds = 0;
+		reply->error = EMFILE;
+		(void)snprintf(reply->message, sizeof(reply->message),
+			       "jxperfd has too many open descriptors: raise its limit "
+			       "(LimitNOFILE=)");
+	}
+	if (reply->fds != fd_count)
 		return false;
 	at = find_pending(c, reply->id);
 	if (!at || !(*at)->sent || (*at)->request.operation != reply->operation)
@@ -233,7 +250,7 @@ static void receive(struct broker_client *c)
 		struct broker_reply reply;
 		int fds[FD_PASS_MAX];
 		size_t fd_count = FD_PASS_MAX;
-		ssize_t n = fd_recv(c->socket, &reply, sizeof(reply), fds, &fd_count);
+		ssize_t n = fd_recv_permitted(c->socket, &reply, sizeof(reply), fds, &fd_count);
 
 		if (n == -EAGAIN)
 			return;

@@ -80,8 +80,8 @@ int broker_privilege_reduce(struct err *err)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set_errno(err, errno, "cannot set no_new_privs");
-	if (geteuid() != 0)
-		return 0;
-	r = shrink_bounding_set(mask, err);
+	/* The bounding set is root's to change; what others were given (AmbientCapabilities=) they
+	 * have without it. */
+	r = geteuid() == 0 ? shrink_bounding_set(mask, err) : 0;
 	return r < 0 ? r : shrink_own_sets(mask, err);
 }

@@ -211,7 +211,9 @@ static void mark_profiled(const struct connection *c, const Jxp__JvmList *list)
 		profiled = strdup("profiled");
 		if (!profiled)
 			return; /* It still says what it was. */
-		free(list->jvms[i]->state);
+		/* What was not sent is protobuf-c's own empty string. */
+		if (list->jvms[i]->state != protobuf_c_empty_string)
+			free(list->jvms[i]->state);
 		list->jvms[i]->state = profiled;
 	}
 }

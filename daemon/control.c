@@ -1,6 +1,7 @@
 #include "daemon/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +19,7 @@
 struct control {
 	uv_poll_t poll;
 	int fd;
+	int spare_fd; /* for refuse_one; -1: none was to be had */
 	struct control_context context;
 	struct control_settings settings;
 	struct stat socket_identity; /* so that only our own file is removed */
@@ -50,15 +52,26 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	report_if_drained(c);
 }
 
+/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
+ * with the descriptor that is kept for this, and closed. */
+static void refuse_one(struct control *c, int error)
+{
+	log_warn("cannot accept a control connection: %s", strerror(error));
+	cleanup_close(&c->spare_fd);
+	c->spare_fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	cleanup_close(&c->spare_fd);
+	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void accept_one(struct control *c)
 {
 	_cleanup_close_ int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
 	struct err err;
 
 	if (fd < 0) {
-		/* The client went away, or descriptors are short for a while. */
+		/* Otherwise the client went away. */
 		if (errno != EAGAIN && errno != ECONNABORTED)
-			log_warn("cannot accept a control connection: %s", strerror(errno));
+			refuse_one(c, errno);
 		return;
 	}
 	if (c->connection_count == CONTROL_CONNECTIONS_MAX) {
@@ -119,6 +132,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return err_set_errno(err, -r, "cannot watch the control socket");
 	c->poll.data = c;
 	c->fd = TAKE_FD(fd);
+	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	/* Fails only for a handle that is closing. */
 	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
 	*out = TAKE_PTR(c);
@@ -154,5 +168,6 @@ void control_free(struct control *c)
 	    st.st_ino == c->socket_identity.st_ino)
 		(void)unlink(c->settings.socket_path); /* A stale socket is replaced next time. */
 	uv_close((uv_handle_t *)&c->poll, on_closed);
+	cleanup_close(&c->spare_fd);
 	(void)close(c->fd); /* Nothing is buffered in a listening socket. */
 }

@@ -46,8 +46,6 @@ int engine_privilege_drop(const char *user, struct err *err)
 	/* With it, the bounding set needs no care: a program that is run gains nothing. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set_errno(err, errno, "cannot set no_new_privs");
-	if (geteuid() != 0)
-		return 0;
 	r = account ? become(account, err) : 0;
 	return r < 0 ? r : empty_own_sets(err);
 }

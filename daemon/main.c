@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/fd.h"
 #include "common/log.h"
 #include "daemon/broker.h"
 #include "daemon/broker_client.h"
@@ -239,5 +240,6 @@ int main(int argc, char **argv)
 	if (d.options.inspect_fd >= 0)
 		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
 				    d.options.inspect_gate);
+	fd_raise_limit();
 	return run(&d);
 }

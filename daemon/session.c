@@ -279,7 +279,7 @@ static void on_hello(struct session *s, const Jxp__AgentHello *hello)
 	char refusal[WINDOW_REASON_BYTES];
 
 	if (s->state != HELLO) {
-		finish(s, "the agent said hello twice");
+		finish(s, "the agent said hello out of turn");
 		return;
 	}
 	if (hello->protocol != PROTOCOL_VERSION) {
@@ -397,7 +397,7 @@ void session_perf_opened(struct session *s, uint32_t tid, int error, const int *
 static void on_batch(struct session *s, const Jxp__Batch *batch)
 {
 	if (s->state != RUNNING && s->state != STOPPING) {
-		finish(s, "the agent sent events before it said hello");
+		finish(s, "the agent sent events outside its window");
 		return;
 	}
 	if (intake_batch(&s->intake, batch) < 0) {
@@ -424,7 +424,7 @@ static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 	char error[WINDOW_REASON_BYTES];
 
 	if (s->state != RUNNING && s->state != STOPPING) {
-		finish(s, "the agent ended before it said hello");
+		finish(s, "the agent ended outside its window");
 		return;
 	}
 	if (ended->error[0]) {

@@ -421,7 +421,7 @@ static void a_second_hello_ends_the_window(void **state)
 
 	start(f);
 	agent_send_hello(f->agent, PROTOCOL_VERSION);
-	assert_ended_early(f, "hello twice");
+	assert_ended_early(f, "hello out of turn");
 }
 
 static void nothing_is_accepted_before_hello(void **state)
@@ -429,7 +429,7 @@ static void nothing_is_accepted_before_hello(void **state)
 	struct fixture *f = *state;
 
 	send_pair(f);
-	assert_failed(f, "before it said hello");
+	assert_failed(f, "outside its window");
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
