@@ -30,14 +30,15 @@ struct vm {
 };
 
 /*
- * Makes one environment without capabilities and events that stays for the JVM's life; once per JVM,
- * before the first vm_open. JNI_OK or the error of GetEnv.
+ * Makes one environment without capabilities and events that stays for the JVM's life; once per
+ * JVM, before the first vm_open. JNI_OK or the error of GetEnv.
  *
- * Events that can be had per thread give every thread a JvmtiThreadState. A thread that exits frees its
- * own only while there is an environment (JavaThread::exit in javaThread.cpp, JDK 11 to 25; its
- * environments_might_exist). Without this one, the states of threads that end between two windows stay in
- * HotSpot's list, and each change of an event in the next window writes to where their JavaThread was
- * (recompute_thread_enabled in jvmtiEventController.cpp): by then memory of someone else.
+ * Events that can be had per thread give every thread a JvmtiThreadState. A thread that exits frees
+ * its own only while there is an environment (JavaThread::exit in javaThread.cpp, JDK 11 to 25; its
+ * environments_might_exist). Without this one, the states of threads that end between two windows
+ * stay in HotSpot's list, and each change of an event in the next window writes to where their
+ * JavaThread was (recompute_thread_enabled in jvmtiEventController.cpp): by then memory of someone
+ * else.
  */
 int vm_stay(JavaVM *jvm);
 

@@ -160,8 +160,7 @@ static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(v
 	(void)state;
 	connect_ends(&e);
 	buffer_init(&in, FRAME_MAX_AGENT);
-	assert_int_equal(
-	    setsockopt(e.link.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), 0);
+	assert_int_equal(setsockopt(e.link.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), 0);
 	for (send_some(&e, &r); r == 0; send_some(&e, &r))
 		sent++;
 	assert_int_equal(r, -ETIMEDOUT);
@@ -197,8 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_descriptor_comes_with_its_frame),
 	    cmocka_unit_test(a_frame_whose_descriptor_is_refused_arrives_without),
-	    cmocka_unit_test(
-		what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest),
+	    cmocka_unit_test(what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
