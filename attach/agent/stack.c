@@ -13,17 +13,21 @@ static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t
 	return trace.count;
 }
 
+/* More than any stub has between its frame pointer and its stack pointer; farther away, or below,
+ * rbp is one of the caller's values. */
+#define STUB_FRAME_BYTES 2048u
+
 /* Stubs have no debug information, and the JVM refuses to walk from some of them. Their callers are
  * found behind the return address on top of the stack, or behind a frame pointer. */
 static bool unwind_stub(ucontext_t *uc)
 {
 	greg_t *regs = uc->uc_mcontext.gregs;
 	struct code_blob blob;
-	uint64_t top[1], frame[2];
+	uint64_t top[1], frame[2], depth = (uint64_t)(regs[REG_RBP] - regs[REG_RSP]);
 
 	if (!codemap_find((uint64_t)regs[REG_RIP], &blob) || blob.type != CODE_STUB)
 		return false;
-	if (safe_read((uint64_t)regs[REG_RBP], frame, sizeof(frame)) &&
+	if (depth < STUB_FRAME_BYTES && safe_read((uint64_t)regs[REG_RBP], frame, sizeof(frame)) &&
 	    codemap_find(frame[1], &blob) && blob.type == CODE_COMPILED) {
 		regs[REG_RSP] = regs[REG_RBP] + 16;
 		regs[REG_RBP] = (greg_t)frame[0];
