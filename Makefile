@@ -5,7 +5,7 @@
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
-#   make soak       windows of every sort for half an hour (SOAK_MINUTES)
+#   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make asan tsan lint fuzz bench format install clean
 
 SHELL	:= /bin/bash
@@ -29,7 +29,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench bench-tree soak format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench bench-tree soak soak-asan format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -78,7 +78,7 @@ $(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
-# built with a sanitizer, whose run time the target does not have.
+# built with a sanitizer, whose run time the target does not have (but for soak-asan).
 $(B)/pic/%.o: %.c | $(GEN_PB)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(DEPFLAGS) \
@@ -199,6 +199,17 @@ soak:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/run.py
+
+# The same with an agent that has AddressSanitizer, in JVMs that load its run time first.
+ASAN_AGENT := $(B)/asan-agent/lib/jxperf
+soak-asan:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
+	$(Q)$(MAKE) --no-print-directory $(ASAN_AGENT)/libjxperf-agent.so B=$(B)/asan-agent LDFLAGS=-fsanitize=address \
+		CFLAGS="-O1 -g -fsanitize=address -fno-omit-frame-pointer"
+	$(Q)cp $(B)/lib/jxperf/jxperf-attach $(ASAN_AGENT)
+	$(Q)JXPERF_BUILD=$(B) SOAK_BUNDLE=$(abspath $(ASAN_AGENT)) SOAK_PRELOAD=$$($(CC) -print-file-name=libasan.so) \
+		/usr/bin/python3 tests/soak/run.py
 
 # AddressSanitizer and UBSan on daemon, client and unit tests; then the end-to-end tests against them.
 # What runs inside a JVM stays as it is.

@@ -52,10 +52,10 @@ class Jdk:
     def __repr__(self):
         return f"JDK {self.release}"
 
-    def runs_with(self, *options):
+    def runs_with(self, *options, env=None):
         """Does it know the options, such as that of a collector?"""
         command = [self.java, *options, "-Xmx64m", "-version"]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+        return subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
 
 
 def _release(home):

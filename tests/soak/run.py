@@ -4,6 +4,8 @@ Prints a row for each JVM, and exits with 1 when one died, did not do its own wo
 for no reason, or when the daemon grew.
 
   SOAK_MINUTES (default 30)   SOAK_SEED (default 1)   SOAK_JDKS, comma-separated releases (default all)
+  SOAK_BUNDLE     another bundle than the build's own    SOAK_PRELOAD   a library that the JVMs load first
+`make soak-asan` sets the last two, for an agent with AddressSanitizer.
 """
 import os
 import random
@@ -20,6 +22,11 @@ MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
 AT_ONCE = 2
 JVM_S = (20, 60)
+BUNDLE = os.environ.get("SOAK_BUNDLE")
+PRELOAD = os.environ.get("SOAK_PRELOAD")
+# HotSpot has handlers of its own for all of these; leaks are the JVM's.
+ASAN_OPTIONS = "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:allow_user_segv_handler=1:" + ":".join(
+    f"handle_{s}=0" for s in ("segv", "sigtrap", "sigbus", "sigfpe", "sigill"))
 # The daemon keeps finished windows, up to a bound of its own.
 DAEMON_MOST_MIB = 512
 
@@ -42,8 +49,11 @@ class Jvm:
         self.name = rng.choice(PROGRAMS)
         self.seconds = rng.uniform(*JVM_S)
         self.jdk = rng.choice(found)
-        options = [f"-XX:+Use{c}GC" for c in COLLECTORS if self.jdk.runs_with(f"-XX:+Use{c}GC")]
-        self.collector = rng.choice(options)
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        if PRELOAD:
+            environment.update(LD_PRELOAD=PRELOAD, ASAN_OPTIONS=ASAN_OPTIONS)
+        options = [f"-XX:+Use{c}GC" for c in COLLECTORS]
+        self.collector = rng.choice([o for o in options if self.jdk.runs_with(o, env=environment)])
         self.end = os.path.join(make_directory(), "end")
         arguments = {
             "Churn": [str(int(self.seconds))],
@@ -53,7 +63,7 @@ class Jvm:
         path = ":".join([os.path.join(BUILD, "workloads"), *(f"/usr/share/java/{j}.jar" for j in JARS)])
         self.process = Process([
             self.jdk.java, "-Xmx512m", self.collector, "-Djava.awt.headless=true", "-Dprogress=true",
-            f"-XX:ErrorFile={BUILD}/soak-hs_err_%p.log", "-cp", path, self.name, *arguments])
+            f"-XX:ErrorFile={BUILD}/soak-hs_err_%p.log", "-cp", path, self.name, *arguments], env=environment)
         self.process.wait_for("up", 60)
 
     def disturb(self, age):
@@ -77,7 +87,7 @@ class Jvm:
 class Soak:
     def __init__(self):
         self.rng = random.Random(SEED)
-        self.daemon = Daemon()
+        self.daemon = Daemon(options=["--bundle", BUNDLE] if BUNDLE else [])
         self.until = time.monotonic() + 60 * MINUTES
         releases = [r for r in os.environ.get("SOAK_JDKS", "").split(",") if r]
         self.jdks = [j for j in jdks() if not releases or str(j.release) in releases]

@@ -54,9 +54,9 @@ class Workload(Process):
 class Daemon(Process):
     """A daemon that serves a socket of its own. pid is the engine's."""
 
-    def __init__(self, prefix=(), http="none"):
+    def __init__(self, prefix=(), http="none", options=()):
         self.socket = os.path.join(make_directory(), "control.sock")
-        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http]
+        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http, *options]
         super().__init__(command, start_new_session=True)
         self.wait_for("ready")
 
