@@ -59,6 +59,8 @@ struct broker {
 	struct broker_touch *touch; /* NULL: first touches cannot be traced, or there is one node */
 	int gate_result;
 	struct err gate_error;
+	sigtrap_trial_fn sigtrap_trial;
+	enum sigtrap_verdict sigtrap; /* UNTRIED before the first attach */
 	struct entry entries[BROKER_TARGETS_MAX];
 	struct broker_inspectors inspectors;
 };
@@ -128,6 +130,24 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 
 /* ---------------------------------------------------------------- operations */
 
+/* On a kernel that kills, a window would end its target. Tried once, when it first matters; where
+ * that is not possible nothing is refused. */
+static int check_sigtrap(struct broker *b, struct err *err)
+{
+	int error;
+
+	if (b->sigtrap == SIGTRAP_UNTRIED) {
+		b->sigtrap = sigtrap_probe(b->sigtrap_trial, &error);
+		if (b->sigtrap == SIGTRAP_UNKNOWN)
+			log_info("cannot try whether watchpoints in signal handlers are safe here: "
+				 "%s; they are from Linux 5.19 on",
+				 strerror(-error));
+	}
+	if (b->sigtrap == SIGTRAP_KILLS)
+		return err_set(err, EOPNOTSUPP, "%s", SIGTRAP_KILLS_MESSAGE);
+	return 0;
+}
+
 static int start_attach(struct broker *b, const struct broker_request *request, struct err *err)
 {
 	struct entry *e = find(b, request->pid);
@@ -159,6 +179,9 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 	if (r < 0)
 		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'",
 			       request->pid);
+	r = check_sigtrap(b, err);
+	if (r < 0)
+		return r;
 	r = broker_helper_start(&e->helper, request->pid, b->bundle_dir, err);
 	if (r < 0)
 		return r;
@@ -526,7 +549,7 @@ static bool is_request_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-int broker_main(int socket_fd, const char *bundle_dir)
+int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
 {
 	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
 	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
@@ -547,6 +570,7 @@ int broker_main(int socket_fd, const char *bundle_dir)
 		log_warn("%s", err.message);
 	b->socket = socket_fd;
 	b->bundle_dir = bundle_dir;
+	b->sigtrap_trial = trial;
 	while (run_once(b))
 		;
 	/* First: the agents may be slower to notice that the engine is gone. */

@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 	if (d.options.private_daemon)
 		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
 	if (d.options.broker_fd >= 0)
-		return broker_main(d.options.broker_fd, d.options.bundle);
+		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
 	if (d.options.inspect_fd >= 0)
 		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
 				    d.options.inspect_gate);

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck",
+    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -108,6 +109,19 @@ static int helper(int fd, const char *behaviour)
 	return 0;
 }
 
+/* What a kernel without the change would do to the real one. */
+static int killed_trial(void)
+{
+	return raise(SIGTRAP);
+}
+
+static int serve(int fd, const char *bundle)
+{
+	bool old = strcmp(strrchr(bundle, '/') + 1, "old-kernel") == 0;
+
+	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
+}
+
 void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
@@ -116,7 +130,7 @@ void broker_fixture_main(int argc, char **argv)
 	const char *result_fd = option(argc, argv, "--result-fd");
 
 	if (broker_fd)
-		_exit(broker_main(atoi(broker_fd), bundle));
+		_exit(serve(atoi(broker_fd), bundle));
 	if (inspect_fd)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
 				   bundle, option(argc, argv, "--inspect-gate")));

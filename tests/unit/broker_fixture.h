@@ -10,6 +10,8 @@
  *   no-fd    reports success without a descriptor
  *   wait     waits for SIGTERM, then reports EINTR
  *   stuck    refuses, but cannot be reaped for BROKER_FIXTURE_STUCK_S, killed or not
+ * and of a broker that must not run it:
+ *   old-kernel  believes that watchpoints kill their process (daemon/sigtrap_probe.h)
  */
 #ifndef JXPERF_TESTS_BROKER_FIXTURE_H
 #define JXPERF_TESTS_BROKER_FIXTURE_H

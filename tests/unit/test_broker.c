@@ -417,6 +417,26 @@ static void a_bundle_without_helper_is_reported_as_such(void **state)
 	broker_fixture_remove(); /* Made anew by the next test. */
 }
 
+/* There is no helper that could be run, so whoever tries to says something else. */
+static void a_kernel_that_would_kill_the_target_is_refused_before_the_helper(void **state)
+{
+	struct broker_request events = clock_request();
+	char name[PATH_MAX];
+
+	(void)state;
+	start_broker("old-kernel");
+	(void)snprintf(name, sizeof(name), "%s/jxperf-attach", broker_fixture_bundle("old-kernel"));
+	assert_int_equal(unlink(name), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(attach(), EOPNOTSUPP);
+		assert_string_equal(f.reply.message,
+				    "this kernel kills a process whose watchpoint fires in a "
+				    "signal handler: use Linux 5.19 or later");
+	}
+	assert_int_equal(ask(&events), EPERM); /* Nobody is attached to. */
+	broker_fixture_remove();               /* Made anew by the next test. */
+}
+
 static void a_process_is_attached_to_once(void **state)
 {
 	struct broker_request r = request(BROKER_ATTACH);
@@ -751,6 +771,7 @@ int main(int argc, char **argv)
 	    TEST(a_helper_without_a_result_is_reported_as_such),
 	    TEST(a_helper_that_talks_nonsense_is_reported_as_such),
 	    TEST(a_bundle_without_helper_is_reported_as_such),
+	    TEST(a_kernel_that_would_kill_the_target_is_refused_before_the_helper),
 	    TEST(a_process_is_attached_to_once),
 	    TEST(a_waiting_helper_holds_up_nobody_else),
 	    TEST(a_released_attach_is_cancelled),
