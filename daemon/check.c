@@ -8,6 +8,7 @@
 #include "common/proc.h"
 #include "daemon/check_items.h"
 #include "daemon/check_sampler.h"
+#include "daemon/check_sigtrap.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 
 #define KERNEL_MAJOR      5 /* perf_event_attr.sigtrap */
 #define KERNEL_MINOR      13
+#define KERNEL_ADVICE     "5.19" /* the first that is safe without patches (daemon/sigtrap_probe.h) */
 #define PARANOID_FILE     "/proc/sys/kernel/perf_event_paranoid"
 #define PARANOID_USER_MAX 2 /* above it, an unprivileged process may not even watch itself */
 #define CLOCK_PERIOD_NS   UINT64_C(10000000)
@@ -39,9 +41,9 @@ static void check_kernel(struct check_items *c)
 		check_items_add(c, "kernel", CHECK_OK, "Linux %s", u.release);
 	else
 		check_items_add(c, "kernel", CHECK_FAILED,
-				"Linux %s: upgrade to %d.%d or newer, for events that signal the "
-				"thread that caused them",
-				u.release, KERNEL_MAJOR, KERNEL_MINOR);
+				"Linux %s: upgrade to " KERNEL_ADVICE
+				" or newer, for events that signal the thread that caused them",
+				u.release);
 	if (strcmp(u.machine, "x86_64") == 0)
 		check_items_add(c, "architecture", CHECK_OK, "x86-64");
 	else
@@ -145,7 +147,7 @@ static const char *event_advice(int error)
 	switch (-error) {
 	case EINVAL:
 	case E2BIG:
-		return "the kernel is too old for sigtrap; upgrade to 5.13 or newer";
+		return "the kernel is too old for sigtrap; upgrade to " KERNEL_ADVICE " or newer";
 	case EACCES:
 	case EPERM:
 		return "not permitted; run jxperfd as root and, in a container, allow "
@@ -249,6 +251,7 @@ int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *ga
 	check_user(&c);
 	check_paranoid(&c);
 	check_events(&c);
+	check_sigtrap(&c, sigtrap_trial);
 	check_sampler(&c);
 	check_gate(&c, gate_reason);
 	check_helper(&c, bundle_dir);

@@ -33,7 +33,8 @@ def listed(pid):
 @test
 def the_machine_is_checked():
     items = check()
-    for name in ("kernel", "architecture", "clock event", "debug registers", "agent", "attach helper"):
+    for name in ("kernel", "architecture", "clock event", "debug registers", "watchpoint signals", "agent",
+                 "attach helper"):
         assert items[name]["result"] == "ok", items[name]
 
 

@@ -72,10 +72,19 @@ static void check_fake(const char *option)
 
 static void the_machine_is_checked_line_by_line(void **state)
 {
-	static const char *const names[] = {"kernel",          "architecture",      "user",
-					    "processes",       "perf permission",   "clock event",
-					    "debug registers", "hardware sampling", "sampler",
-					    "sampling gate",   "attach helper",     "agent"};
+	static const char *const names[] = {"kernel",
+					    "architecture",
+					    "user",
+					    "processes",
+					    "perf permission",
+					    "clock event",
+					    "debug registers",
+					    "hardware sampling",
+					    "sampler",
+					    "sampling gate",
+					    "attach helper",
+					    "agent",
+					    "watchpoint signals"};
 
 	(void)state;
 	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
