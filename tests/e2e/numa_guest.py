@@ -169,6 +169,12 @@ def check_finds_the_guest_fit():
 
 
 @test
+def a_watchpoints_signal_waits_while_it_is_blocked_in_the_guests_kernel():
+    item = next(item for item in guest().json("check") if item["name"] == "watchpoint signals")
+    assert item["result"] == "ok", item
+
+
+@test
 def check_finds_a_jvm_in_the_guest_fit():
     assert_check(guest().json("RemoteRead.check"))
 
