@@ -37,7 +37,7 @@ static uint64_t min_size_bytes;
 static uint32_t refs_max;
 
 /* Counters of the window, in places of their own because any thread counts. */
-static _Atomic uint64_t sampled, small, untracked, dropped, truncated, contexts_full;
+static _Atomic uint64_t sampled, small, untracked, dropped, unwalkable, truncated, contexts_full;
 
 /* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
 static __thread struct {
@@ -61,6 +61,15 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 }
 
 /* ---------------------------------------------------------------- in the allocating thread */
+
+/* What the event tells. */
+struct allocation {
+	jvmtiEnv *jvmti;
+	JNIEnv *jni;
+	jthread thread; /* the current one */
+	jobject object;
+	jclass class;
+};
 
 /* The interval of the point that was hit. The next one has been drawn before the callback
  * (check_for_sampling), with what is in force now. */
@@ -97,16 +106,29 @@ static void locate(JNIEnv *jni, struct alloc_event *e)
 	e->epoch = epoch + epoch % 2;
 }
 
-/* The calling context; exact, because the thread stands at the allocation. */
-static uint32_t capture(jvmtiEnv *jvmti)
+/* The calling context; exact, because the thread stands at the allocation.
+ *
+ * The current thread is named, although NULL means it, too: for NULL, HotSpot 21 to 23 wait until
+ * no virtual thread mounts or unmounts (JvmtiVTMSTransitionDisabler), and one that unmounts may
+ * wait for a lock of this thread, the interruptLock that VirtualThread.toString allocates under
+ * (JDK-8346727). For a virtual thread they wait for its own transition, in which it has no
+ * callbacks (post_sampled_object_alloc), for a platform thread for nothing; HotSpot 25 waits for
+ * nothing in either case.
+ *
+ * AsyncGetCallTrace waits for nothing in any release, but begins at the last Java frame, here the
+ * runtime stub through which compiled code allocates, and does not walk from such a stub
+ * (frame::safe_for_sender; CodeOffsets::frame_never_safe). */
+static uint32_t capture(const struct allocation *a)
 {
 	jvmtiFrameInfo frames[MAX_FRAMES_LIMIT];
 	uint32_t node = 0;
 	jint depth;
 
-	if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, (jint)settings.max_frames, frames, &depth) !=
-	    JVMTI_ERROR_NONE)
+	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)settings.max_frames, frames,
+				       &depth) != JVMTI_ERROR_NONE) {
+		count(&unwalkable);
 		return 0;
+	}
 	if ((unsigned)depth == settings.max_frames)
 		count(&truncated);
 	while (depth-- > 0) {
@@ -149,11 +171,12 @@ static bool put(struct alloc_event *e)
 	return room;
 }
 
-static void track(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, struct alloc_event *e)
+static void track(const struct allocation *a, struct alloc_event *e)
 {
+	JNIEnv *jni = a->jni;
 	int cpu = sched_getcpu();
 
-	e->ref = (*jni)->NewWeakGlobalRef(jni, object);
+	e->ref = (*jni)->NewWeakGlobalRef(jni, a->object);
 	if (!e->ref) {
 		(*jni)->ExceptionClear(jni); /* Out of memory; the application must not see it. */
 		count(&untracked);
@@ -162,8 +185,8 @@ static void track(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, st
 	}
 	e->cpu = cpu >= 0 ? (uint32_t)cpu : 0;
 	locate(jni, e);
-	e->context = capture(jvmti);
-	e->class_id = class_of(jvmti, class);
+	e->context = capture(a);
+	e->class_id = class_of(a->jvmti, a->class);
 	if (!put(e)) {
 		(*jni)->DeleteWeakGlobalRef(jni, e->ref);
 		alloc_events_ref_released();
@@ -171,9 +194,9 @@ static void track(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, st
 	}
 }
 
-static void take(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, jlong size)
+static void take(const struct allocation *a, uint64_t size_bytes)
 {
-	struct alloc_event e = {.size_bytes = (uint64_t)size, .interval = take_interval()};
+	struct alloc_event e = {.size_bytes = size_bytes, .interval = take_interval()};
 
 	count(&sampled);
 	if (e.size_bytes < min_size_bytes) {
@@ -184,21 +207,23 @@ static void take(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class, jlo
 		if (own.tid == 0)
 			own.tid = (uint32_t)syscall(SYS_gettid);
 		e.tid = own.tid;
-		track(jvmti, jni, object, class, &e);
+		track(a, &e);
 	}
 }
 
 void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 				  jclass class, jlong size)
 {
-	(void)thread;
+	const struct allocation a = {
+	    .jvmti = jvmti, .jni = jni, .thread = thread, .object = object, .class = class};
+
 	/* Entered before active is looked at, as the session thread clears it before it looks here:
 	 * one of the two sees the other. */
 	atomic_fetch_add(&in_callback, 1);
 	if (atomic_load(&active)) {
 		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-		take(jvmti, jni, object, class, size);
+		take(&a, (uint64_t)size);
 		atomic_fetch_add_explicit(&cost_ns,
 					  clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS,
 					  memory_order_relaxed);
@@ -215,7 +240,7 @@ void alloc_events_start(uint64_t min_size, unsigned max_refs)
 	min_size_bytes = min_size;
 	refs_max = max_refs;
 	atomic_store(&cost_ns, 0);
-	sampled = small = untracked = dropped = truncated = contexts_full = 0;
+	sampled = small = untracked = dropped = unwalkable = truncated = contexts_full = 0;
 	atomic_store(&active, true);
 	(void)pthread_mutex_unlock(&lock);
 }
@@ -265,6 +290,7 @@ void alloc_events_count(uint64_t *counters)
 	counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL] += atomic_load(&small);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED] += atomic_load(&untracked);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] += atomic_load(&dropped);
+	counters[JXP__COUNTER__COUNTER_UNWALKABLE] += atomic_load(&unwalkable);
 	counters[JXP__COUNTER__COUNTER_TRUNCATED] += atomic_load(&truncated);
 	counters[JXP__COUNTER__COUNTER_CONTEXTS_FULL] += atomic_load(&contexts_full);
 }
