@@ -113,7 +113,7 @@ static void locate(JNIEnv *jni, struct alloc_event *e)
  * wait for a lock of this thread, the interruptLock that VirtualThread.toString allocates under
  * (JDK-8346727). For a virtual thread they wait for its own transition, in which it has no
  * callbacks (post_sampled_object_alloc), for a platform thread for nothing; HotSpot 25 waits for
- * nothing in either case.
+ * nothing in either case. For 19, 20 and 24 see jdk_bugs.h.
  *
  * AsyncGetCallTrace waits for nothing in any release, but begins at the last Java frame, here the
  * runtime stub through which compiled code allocates, and does not walk from such a stub

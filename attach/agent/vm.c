@@ -14,6 +14,7 @@
 #include "attach/agent/method_set.h"
 #include "attach/agent/settings.h"
 #include "attach/agent/vmstructs.h"
+#include "common/cleanup.h"
 
 static const struct vm_hooks *hooks;
 
@@ -259,23 +260,14 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *er
 static const jvmtiCapabilities allocation_capability = {.can_generate_sampled_object_alloc_events =
 							    1};
 
-static bool keeps_states_of_attached_threads(struct vm *vm)
-{
-	char *version = vm_property(vm, "java.vm.version");
-	bool keeps = jdk_keeps_states_of_attached_threads(version);
-
-	free(version);
-	return keeps;
-}
-
 int vm_sample_allocations(struct vm *vm, uint32_t interval, struct err *err)
 {
+	_cleanup_free_ char *version = vm_property(vm, "java.vm.version");
+	const char *bug = version ? jdk_bug_of_allocation_events(version) : NULL;
 	jvmtiError e;
 
-	if (keeps_states_of_attached_threads(vm))
-		return err_set(err, EOPNOTSUPP,
-			       "JDK 19 to 21.0.12 may crash when a native thread attaches while "
-			       "allocations are sampled (JDK-8319935): use 21.0.13, 22 or later");
+	if (bug)
+		return err_set(err, EOPNOTSUPP, "%s, or leave out the objects", bug);
 	e = (*vm->jvmti)->AddCapabilities(vm->jvmti, &allocation_capability);
 	if (e == JVMTI_ERROR_NOT_AVAILABLE)
 		return err_set(
