@@ -5,6 +5,7 @@ import collections
 import os
 import signal
 import struct
+import time
 
 from lib import add_test, jdks, make_directory, need_root, note, run, test_on_jdks, wait_until
 from support.agent import HEAP, Agent
@@ -106,7 +107,7 @@ def content(memory, address, size):
 
 
 class Target(Workload):
-    def __init__(self, jdk, options, elements, arrays=600):
+    def __init__(self, jdk, options, elements, arrays=1500):
         self.control = os.path.join(make_directory(), "quiet")
         properties = [f"-Dcontrol={self.control}", f"-Delements={elements}", f"-Darrays={arrays}"]
         super().__init__(jdk, "TrackedObjects", *UNLOCKED, *options, "-Xmx256m", *properties)
@@ -128,16 +129,21 @@ class Target(Workload):
 
 
 def settle(agent, tracked):
-    """Waits until no batch brings a new position any more."""
+    """Waits until batches that were sent from now on bring no new position any more.
+
+    Those that arrive now may be old: on a busy machine they wait for this process to read them.
+    """
+    now_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     quiet_since = [None, 0]
 
     def is_settled():
         tracked.take(agent.batches)
-        if quiet_since[0] != (tracked.passes, len(tracked.objects)):
+        new = sum(1 for b in agent.batches[-10:] if b.time_ns > now_ns)
+        if new == 0 or quiet_since[0] != (tracked.passes, len(tracked.objects)):
             quiet_since[:] = [(tracked.passes, len(tracked.objects)), len(agent.batches)]
         return len(agent.batches) > quiet_since[1] + 3
 
-    wait_until(is_settled, "an end of the passes")
+    wait_until(is_settled, "an end of the passes", 60)
 
 
 def every_tracked_object_lies_where_it_was_said_to(jdk, options):
@@ -154,7 +160,8 @@ def every_tracked_object_lies_where_it_was_said_to(jdk, options):
         os.kill(target.pid, signal.SIGSTOP)
         try:
             arrays = {n: o for n, o in tracked.objects.items() if o[2] == ARRAY and o[1] in SIZES}
-            assert len(arrays) > 20, len(arrays)
+            tally = (len(arrays), len(tracked.objects), tracked.moved, tracked.died, agent.latest.object_interval)
+            assert len(arrays) > 20, f"arrays, objects, moved, died, interval: {tally}"
             numbers = {n: content(memory, address, size) for n, (address, size, _) in arrays.items()}
         finally:
             os.kill(target.pid, signal.SIGCONT)

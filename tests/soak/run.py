@@ -59,6 +59,7 @@ class Jvm:
             "Churn": [str(int(self.seconds))],
             "ReusedMemory": ["200", self.end],
             "ParkedThreads": ["300", "2"],
+            "CopyAndClear": [rng.choice(["copy", "clear"])],
         }.get(self.name, [])
         path = ":".join([os.path.join(BUILD, "workloads"), *(f"/usr/share/java/{j}.jar" for j in JARS)])
         self.process = Process([
@@ -145,8 +146,12 @@ class Soak:
 
     def lane(self, seed):
         rng = random.Random(seed)
-        while time.monotonic() < self.until:
-            self.one_jvm(rng)
+        try:
+            while time.monotonic() < self.until:
+                self.one_jvm(rng)
+        except Exception as e:  # One that no lane may hide.
+            self.failures.append(str(e))
+            raise
 
     def run(self):
         lanes = [threading.Thread(target=self.lane, args=(self.rng.random(),)) for _ in range(AT_ONCE)]
