@@ -518,8 +518,8 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 }
 
 /* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
-/* AddressSanitizer takes more than that for itself: there the limit is none. */
-#ifdef __SANITIZE_ADDRESS__
+/* Sanitizers take more than that for themselves: there the limit is none. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DATA_LIMIT RLIM_INFINITY
 #else
 #define DATA_LIMIT ((rlim_t)512 << 20)
