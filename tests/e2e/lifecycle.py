@@ -13,6 +13,7 @@ from support.profile import CLIENT, Daemon, Workload, report_of, succeeded
 from support.target import (
     Snapshot,
     agent_mappings,
+    at_rest,
     catches,
     copies_of_perf_descriptors,
     mappings,
@@ -127,7 +128,7 @@ def fifty_windows_add_nothing_to_the_target(jdk):
         report = daemon.attach(target.pid, duration="300ms")
         assert report["quality"]["threads"] > 0, report["quality"]
         if cycle == SETTLED_AFTER:
-            wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 1)
+            wait_until(lambda: at_rest(target.pid), "an end of the window", 1)
             settled, settled_mappings = Snapshot(target.pid), len(mappings(target.pid))
     wait_until(lambda: not settled.differences(Snapshot(target.pid)), "the state of the third window", 1)
     grown = len(mappings(target.pid)) - settled_mappings

@@ -10,7 +10,7 @@ import time
 from lib import add_test, jdks, make_directory, need_root, note, run, test_on_jdks, wait_until
 from support.agent import HEAP, Agent
 from support.profile import Workload
-from support.target import Snapshot, perf_descriptors
+from support.target import Snapshot, at_rest
 
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
@@ -224,7 +224,7 @@ def a_window_with_objects_leaves_nothing_in_the_target(jdk):
         wait_until(lambda agent=agent: agent.counter("sampled") > 0, "allocations", 60)
         assert agent.finish() == "", agent.ended
         agent.stop()
-        wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 5)
+        wait_until(lambda: at_rest(target.pid), "an end of the window", 5)
         before = before or Snapshot(target.pid)
     wait_until(lambda: not before.differences(Snapshot(target.pid)), "the state of the first window", 5)
     assert target.alive()

@@ -6,7 +6,7 @@ import time
 from lib import jdks, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
 from support.profile import Daemon, Workload, report_of, succeeded
-from support.target import Snapshot, descriptors, perf_descriptors
+from support.target import Snapshot, at_rest, descriptors, perf_descriptors
 
 PARKED = 1998
 BUSY = 2
@@ -76,6 +76,7 @@ def daemon_descriptors(daemon):
 def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     daemon, target = Daemon(), ManyThreads(jdk, PARKED, BUSY)
     daemon.attach(target.pid, duration="500ms")  # What the first attach of all leaves behind is the JVM's.
+    wait_until(lambda: at_rest(target.pid), "an end of the window", 5)
     before, before_daemon = Snapshot(target.pid), daemon_descriptors(daemon)
     cpu = process_cpu_s(target.pid)
     client = daemon.start_attach(target.pid, "--kinds", "silent-load", "--pairs", "10", duration=WINDOW)

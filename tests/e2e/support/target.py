@@ -6,6 +6,7 @@ import re
 import signal
 
 PIDFD_GETFD = 438
+AGENT_THREAD = "jxperf agent"
 AGENT = "libjxperf-agent.so"
 
 # A JVM starts and ends these as it sees fit, and Attach Listener at the first attach.
@@ -57,6 +58,11 @@ def threads(pid):
         if not OWN_THREADS.fullmatch(name):
             found[name] += 1
     return found
+
+
+def at_rest(pid):
+    """No window is in it: neither events nor the agent's thread, which ends after them."""
+    return perf_descriptors(pid) == 0 and AGENT_THREAD not in threads(pid)
 
 
 def catches(pid, number):
