@@ -37,6 +37,19 @@ final class TrackedObjects {
         return sum;
     }
 
+    /**
+     * Half of the arrays, at a rate that an agent with little processor time keeps up with: of those before, which
+     * live for some milliseconds only, it may have missed all that are still there.
+     */
+    private static void replaceSlowly(long[][] arrays, int elements) throws InterruptedException {
+        for (int i = 0; i < arrays.length; i += 2) {
+            arrays[i] = allocate(elements);
+            if (i % 8 == 0) {
+                Thread.sleep(1);
+            }
+        }
+    }
+
     public static void main(String[] args) throws InterruptedException {
         long[][] arrays = new long[Integer.getInteger("arrays", 500)][];
         File control = new File(System.getProperty("control", "/nonexistent"));
@@ -63,6 +76,7 @@ final class TrackedObjects {
                 System.out.println("up");
             }
             if (control.exists()) {
+                replaceSlowly(arrays, elements);
                 System.gc();
                 System.out.println("quiet " + ++quiet);
                 while (control.exists()) {
