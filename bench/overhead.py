@@ -24,13 +24,12 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 from lib import BUILD, jdks  # noqa: E402
+from support.profile import BENCH_CLASS_PATH  # noqa: E402
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SLOT_S = float(os.environ.get("BENCH_SLOT_S", "5"))
 WARM_UP_S = float(os.environ.get("BENCH_WARM_UP_S", "12"))
 ASPROF = os.environ.get("ASPROF")
-JARS = ["h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "jfreechart", "jcommon",
-        "commons-collections3", "commons-collections4", "commons-io", "commons-logging"]
 WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
 # Options of attach; None: no window.
 MODES = {
@@ -47,10 +46,8 @@ class Workload:
 
     def __init__(self, name, java):
         self.errors = tempfile.TemporaryFile("w+")
-        jars = ":".join(f"/usr/share/java/{j}.jar" for j in JARS)
-        classes = os.path.join(BUILD, "workloads")
         self.child = subprocess.Popen(
-            [java, "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", f"{classes}:{jars}", name],
+            [java, "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", BENCH_CLASS_PATH, name],
             stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
         self.counts = []

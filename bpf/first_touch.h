@@ -13,8 +13,8 @@
 /* Processes traced at a time: as many as the broker attaches to. */
 #define TOUCH_TARGETS_MAX 256
 
-/* Touches remembered over all of them, and of one: 1 GiB of small pages, in some 20 MiB of kernel
- * memory that is taken as it is needed. */
+/* Touches remembered over all of them, 1 GiB of small pages in some 20 MiB of kernel memory that is
+ * taken as it is needed; and of one of them. */
 #define TOUCHES_MAX        (1u << 18)
 #define TOUCHES_TARGET_MAX (TOUCHES_MAX / 2)
 

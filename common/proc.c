@@ -222,7 +222,7 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 
 int proc_identify(pid_t pid, struct proc_identity *out)
 {
-	struct proc_identity identity = {.pid = pid};
+	struct proc_identity identity = {0};
 	char path[PROC_PATH_BYTES];
 	struct proc_status status;
 	struct stat program;
@@ -242,11 +242,11 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 	return 0;
 }
 
-bool proc_is_same(const struct proc_identity *before)
+bool proc_is_same(pid_t pid, const struct proc_identity *before)
 {
 	struct proc_identity now;
 
-	return proc_identify(before->pid, &now) == 0 && now.start_ticks == before->start_ticks &&
+	return proc_identify(pid, &now) == 0 && now.start_ticks == before->start_ticks &&
 	       now.program_device == before->program_device &&
 	       now.program_inode == before->program_inode &&
 	       now.effective_uid == before->effective_uid;

@@ -47,7 +47,6 @@ int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds);
 /* Which process, which program in it, and as whom: exec(2) keeps the pid and the start time, but
  * may run a program that its caller has no rights over. */
 struct proc_identity {
-	pid_t pid;
 	uint64_t start_ticks;
 	dev_t program_device; /* and inode: of /proc/PID/exe, 0 where we may not see it */
 	ino_t program_inode;
@@ -58,7 +57,7 @@ struct proc_identity {
 int proc_identify(pid_t pid, struct proc_identity *out);
 
 /* Is the process that was identified still there, with the same program and rights? */
-bool proc_is_same(const struct proc_identity *before);
+bool proc_is_same(pid_t pid, const struct proc_identity *before);
 
 /* Start time of a process in clock ticks since boot (/proc/PID/stat field 22): with the pid, an
  * identity that reuse cannot forge. 0 or -errno. */

@@ -30,7 +30,6 @@ static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *er
 /* All that work here; with an event of its own, those that it can sample. */
 static void choose_default_kinds(bool event, struct window_settings *s)
 {
-
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		s->kinds[kind] = !event;
 	s->objects = true;

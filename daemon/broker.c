@@ -44,7 +44,7 @@ enum entry_state {
 struct entry {
 	enum entry_state state;
 	pid_t pid;
-	struct proc_identity identity;
+	struct proc_identity identity; /* with pid, which process it is */
 	uint32_t request_id;
 	bool trace_touch;  /* was asked for; */
 	bool touch_traced; /* is so */
@@ -162,7 +162,7 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 		    "the last attempt to attach to process %d still hangs: a file system "
 		    "that the process uses does not answer",
 		    request->pid);
-	if (e && e->state == ENTRY_ATTACHED && !proc_is_same(&e->identity))
+	if (e && e->state == ENTRY_ATTACHED && !proc_is_same(e->pid, &e->identity))
 		forget_target(b, e); /* It ended, and its pid was given to another. */
 	else if (e && e->state != ENTRY_FREE)
 		return err_set(err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that",
@@ -212,7 +212,7 @@ static void finish_attach(struct broker *b, struct entry *e)
 	struct err err = {""};
 	int fd = broker_helper_finish(&e->helper, &err);
 
-	if (fd >= 0 && !proc_is_same(&e->identity)) {
+	if (fd >= 0 && !proc_is_same(e->pid, &e->identity)) {
 		cleanup_close(&fd);
 		fd = err_set(&err, ESRCH, "process %d has ended", e->pid);
 	}
@@ -233,7 +233,9 @@ static int check_attached(struct broker *b, pid_t pid, struct err *err)
 
 	if (!e || e->state != ENTRY_ATTACHED)
 		return err_set(err, EPERM, "process %d is not being profiled", pid);
-	return proc_is_same(&e->identity) ? 0 : err_set(err, ESRCH, "process %d has ended", pid);
+	return proc_is_same(e->pid, &e->identity)
+		   ? 0
+		   : err_set(err, ESRCH, "process %d has ended", pid);
 }
 
 static int open_events(struct broker *b, const struct broker_request *request, int *fds,

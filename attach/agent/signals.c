@@ -92,7 +92,7 @@ static void swallow(struct thread *t, unsigned role)
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
 	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
-	if (role >= THREAD_ROLE_REGISTER && reg < PERF_DEBUG_REGISTERS &&
+	if (reg < PERF_DEBUG_REGISTERS &&
 	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 }

@@ -13,8 +13,8 @@ static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t
 	return trace.count;
 }
 
-/* More than any stub has between its frame pointer and its stack pointer; farther away, or below,
- * rbp is one of the caller's values. */
+/* A stub's own frame is small: what is farther from the stack pointer, or below it, is taken for a
+ * value of the caller's in rbp. */
 #define STUB_FRAME_BYTES 2048u
 
 /* Stubs have no debug information, and the JVM refuses to walk from some of them. Their callers are

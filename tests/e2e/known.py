@@ -3,7 +3,7 @@
 A window is ten seconds of one kind; the tests judge the reports as they come.
 """
 from lib import add_test, jdks, note, run, skip
-from support.profile import Windows, Workload, assert_quality, the_one_kind
+from support.profile import OPTION_OF, Windows, Workload, assert_quality, the_one_kind
 
 WASTEFUL_LEAST = 0.90
 CLEAN_MOST = 0.03
@@ -22,14 +22,6 @@ PROGRAMS = {
 }
 # Of interest for its instructions, which do not depend on the collector.
 INSTRUCTION_PROGRAMS = {"SilentLoadIncrement": ("silent-load", False)}
-
-OPTION_OF = {
-    "Serial": "-XX:+UseSerialGC",
-    "Parallel": "-XX:+UseParallelGC",
-    "G1": "-XX:+UseG1GC",
-    "ZGC": "-XX:+UseZGC",
-    "Shenandoah": "-XX:+UseShenandoahGC",
-}
 
 
 def measure(daemon, jdk, collector, program, kind):

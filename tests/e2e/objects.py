@@ -7,7 +7,7 @@ import re
 import time
 
 from lib import add_test, jdks, note, run, skip
-from support.profile import Windows, Workload
+from support.profile import OPTION_OF, Windows, Workload
 
 # Longer when others take the processors, so that there are as many samples.
 SECONDS_LEAST = 10
@@ -24,14 +24,6 @@ EXACT_COUNTS_RELEASE = 25
 TOLERANCE = 0.05
 MOST_LOST = 0.005
 LEAST_SAMPLES = 500
-
-OPTION_OF = {
-    "Serial": "-XX:+UseSerialGC",
-    "Parallel": "-XX:+UseParallelGC",
-    "G1": "-XX:+UseG1GC",
-    "ZGC": "-XX:+UseZGC",
-    "Shenandoah": "-XX:+UseShenandoahGC",
-}
 
 # More than a program has at a time, little enough for several collections in a window.
 HEAP = "-Xmx96m"

@@ -6,7 +6,7 @@ import time
 from lib import jdks, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
 from support.profile import Daemon, Workload, report_of, succeeded
-from support.target import Snapshot, at_rest, descriptors, perf_descriptors
+from support.target import AGENT_THREAD, Snapshot, at_rest, descriptors, perf_descriptors
 
 PARKED = 1998
 BUSY = 2
@@ -14,9 +14,9 @@ WINDOW = "15s"
 BUDGET = 0.01
 # The account is corrected twice a second, so the end of a window can be a correction late; and what is
 # done once a window weighs more when other programs leave the JVM little CPU time.
-# One window in some dozens had 1.3%, on a machine that others used, too; most have 0.8 to 1.0.
+# One window of fourteen had 1.3%, with nothing else running, and why is not known; the others 0.8 to 1.0.
 TOLERANCE = 0.004
-# Parked threads that the machine was slow to start, and so were seen to run.
+# Of the parked threads 30 were once seen to have run; why is not known.
 SLOW_STARTERS = 100
 FIXED_S = 0.02
 
@@ -43,7 +43,7 @@ def session_cpu_s(pid):
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:
             with open(f"/proc/{pid}/task/{tid}/comm", encoding="ascii", errors="replace") as f:
-                if f.read() != "jxperf agent\n":
+                if f.read() != f"{AGENT_THREAD}\n":
                     continue
             with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as f:
                 return int(f.read().split()[0]) / 1e9

@@ -16,7 +16,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 from lib import BUILD, Process, jdks, make_directory  # noqa: E402
-from support.profile import Daemon, attach_options, report_of  # noqa: E402
+from support.profile import BENCH_CLASS_PATH, OPTION_OF, Daemon, attach_options, report_of  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
@@ -30,9 +30,6 @@ ASAN_OPTIONS = "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0
 # The daemon keeps finished windows, up to a bound of its own.
 DAEMON_MOST_MIB = 512
 
-JARS = ["h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "jfreechart", "jcommon",
-        "commons-collections3", "commons-collections4", "commons-io", "commons-logging"]
-COLLECTORS = ["G1", "Parallel", "Serial", "Z", "Shenandoah"]
 KINDS = ["dead-store", "silent-store", "silent-load", "objects", "numa"]
 # Libraries, and what is hard on a profiler: threads, classes and stacks that come and go, memory that is used again,
 # objects that move, threads by the hundred.
@@ -52,8 +49,7 @@ class Jvm:
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         if PRELOAD:
             environment.update(LD_PRELOAD=PRELOAD, ASAN_OPTIONS=ASAN_OPTIONS)
-        options = [f"-XX:+Use{c}GC" for c in COLLECTORS]
-        self.collector = rng.choice([o for o in options if self.jdk.runs_with(o, env=environment)])
+        self.collector = rng.choice([o for o in OPTION_OF.values() if self.jdk.runs_with(o, env=environment)])
         self.end = os.path.join(make_directory(), "end")
         arguments = {
             "Churn": [str(int(self.seconds))],
@@ -61,10 +57,9 @@ class Jvm:
             "ParkedThreads": ["300", "2"],
             "CopyAndClear": [rng.choice(["copy", "clear"])],
         }.get(self.name, [])
-        path = ":".join([os.path.join(BUILD, "workloads"), *(f"/usr/share/java/{j}.jar" for j in JARS)])
         self.process = Process([
             self.jdk.java, "-Xmx512m", self.collector, "-Djava.awt.headless=true", "-Dprogress=true",
-            f"-XX:ErrorFile={BUILD}/soak-hs_err_%p.log", "-cp", path, self.name, *arguments], env=environment)
+            f"-XX:ErrorFile={BUILD}/soak-hs_err_%p.log", "-cp", BENCH_CLASS_PATH, self.name, *arguments], env=environment)
         self.process.wait_for("up", 60)
 
     def disturb(self, age):

@@ -12,19 +12,12 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Process, jdks  # noqa: E402  pylint: disable=wrong-import-position
+from support.profile import OPTION_OF  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "truth")
 
 # The type of the first access of each kind's pairs.
 FIRST_ACCESS = {"dead_store": "stores", "silent_store": "stores", "silent_load": "loads"}
-
-COLLECTOR_OPTIONS = {
-    "Serial": "-XX:+UseSerialGC",
-    "Parallel": "-XX:+UseParallelGC",
-    "G1": "-XX:+UseG1GC",
-    "ZGC": "-XX:+UseZGC",
-    "Shenandoah": "-XX:+UseShenandoahGC",
-}
 
 _PHASE = re.compile(
     r"phase (?P<name>.+) at (?P<at>\d+) cpu (?P<cpu>\d+) stores (?P<stores>\d+) dead (?P<dead_store>\S+) "
@@ -159,12 +152,12 @@ def line(row):
 
 
 def has_collector(jdk, collector):
-    return jdk.runs_with(COLLECTOR_OPTIONS[collector])
+    return jdk.runs_with(OPTION_OF[collector])
 
 
 def measure(daemon, jdk, collector, name, kinds, seconds, options=()):
     """A row for each of the kinds, in order, of one window with these options of jxperfctl, and its report."""
-    program = Program(jdk, name, COLLECTOR_OPTIONS[collector])
+    program = Program(jdk, name, OPTION_OF[collector])
     try:
         report = daemon.attach(program.pid, *options, duration=f"{seconds}s", timeout=seconds + 60)
         window = report["window"]

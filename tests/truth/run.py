@@ -13,9 +13,9 @@ import os
 import platform
 import sys
 
-from measure import COLLECTOR_OPTIONS, HEADER, compile_programs, has_collector, jdks, line, measure
+from measure import HEADER, compile_programs, has_collector, jdks, line, measure
 from programs import EVERY_COLLECTOR, PROGRAMS
-from support.profile import Daemon
+from support.profile import OPTION_OF, Daemon
 
 SECONDS = int(os.environ.get("TRUTH_SECONDS", "30"))
 ALL_KINDS = os.environ.get("TRUTH_KINDS", "own") == "all"
@@ -48,7 +48,7 @@ def plan():
     names = only or list(PROGRAMS)
     collectors = listed("TRUTH_GCS")
     for jdk in chosen_jdks():
-        for collector in collectors or COLLECTOR_OPTIONS:
+        for collector in collectors or OPTION_OF:
             few = [n for n in names if n in EVERY_COLLECTOR]
             wanted = names if collectors or collector == "G1" else few
             if wanted and has_collector(jdk, collector):

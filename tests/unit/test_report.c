@@ -517,7 +517,6 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 	return node.parent;
 }
 
-/* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
 /* Sanitizers take more than that for themselves: there the limit is none. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DATA_LIMIT RLIM_INFINITY
@@ -525,6 +524,7 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 #define DATA_LIMIT ((rlim_t)512 << 20)
 #endif
 
+/* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
 static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
 {
 	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,

@@ -11,6 +11,14 @@ from lib import BUILD, ROOT, Process, jdks, make_directory, register, wait_until
 
 WINDOWS_AT_ONCE = 2
 
+OPTION_OF = {
+    "Serial": "-XX:+UseSerialGC",
+    "Parallel": "-XX:+UseParallelGC",
+    "G1": "-XX:+UseG1GC",
+    "ZGC": "-XX:+UseZGC",
+    "Shenandoah": "-XX:+UseShenandoahGC",
+}
+
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 JARS = [
@@ -18,6 +26,13 @@ JARS = [
     for name in ("jfreechart.jar", "jcommon.jar", "commons-collections3.jar", "commons-collections4.jar")
 ]
 
+
+# The class path of the programs in bench/workloads, which need more.
+BENCH_CLASS_PATH = ":".join([
+    os.path.join(BUILD, "workloads"), *JARS,
+    *(f"/usr/share/java/{name}.jar"
+      for name in ("h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "commons-io", "commons-logging")),
+])
 
 # ---------------------------------------------------------------- workloads
 

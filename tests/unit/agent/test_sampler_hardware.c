@@ -17,6 +17,7 @@
 #include "attach/agent/thread.h"
 #include "common/fd.h"
 #include "tests/unit/agent/one_frame.h"
+#include "tests/unit/agent/registers.h"
 
 #define CODE_BYTES 4096u
 #define LOAD_AT    0u  /* mov (%rdi),%rax */
@@ -29,7 +30,7 @@ static uint8_t *code;
 static uint64_t data[8] __attribute__((aligned(64)));
 static struct thread *t;
 static ucontext_t uc;
-static bool registers_open;
+static bool have_registers;
 
 static struct perf_event_mmap_page control[2];
 static uint8_t memory[2][1024];
@@ -74,20 +75,6 @@ static void use_settings(void)
 	settings.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
 }
 
-static bool open_registers(void)
-{
-	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
-		struct perf_event_attr attr;
-
-		perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&data[7], 8,
-				     thread_sig_data(t, THREAD_ROLE_REGISTER + i));
-		t->register_fd[i] = perf_open(&attr, 0);
-		if (t->register_fd[i] < 0)
-			return false;
-	}
-	return true;
-}
-
 static int fresh_thread(void **state)
 {
 	(void)state;
@@ -99,7 +86,7 @@ static int fresh_thread(void **state)
 	if (!t || thread_allocate(t, settings.max_frames) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
-	registers_open = open_registers();
+	have_registers = registers_open(t, HW_BREAKPOINT_RW, &data[7]);
 	memset(control, 0, sizeof(control));
 	for (unsigned i = 0; i < 2; i++)
 		if (perf_ring_init(&t->sampling_ring[i], &control[i], memory[i], sizeof(memory[i]),
@@ -164,7 +151,7 @@ static const struct watchpoint *armed(void)
 {
 	const struct watchpoint *found = NULL;
 
-	if (!registers_open) {
+	if (!have_registers) {
 		print_message("this machine has no breakpoint events\n");
 		skip();
 	}

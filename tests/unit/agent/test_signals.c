@@ -16,6 +16,7 @@
 #include "attach/agent/thread.h"
 #include "common/fd.h"
 #include "common/perf_events.h"
+#include "tests/unit/agent/registers.h"
 
 /* Where a signal's frame and the handler's own lie below the stack pointer, with room to spare. */
 #define BELOW_FIRST 128u
@@ -45,20 +46,6 @@ static void on_breakpoint(struct thread *thread, unsigned reg, const ucontext_t 
 
 static const struct sampler sampler = {.on_event = ignore_event, .on_breakpoint = on_breakpoint};
 
-static int open_registers(void)
-{
-	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
-		struct perf_event_attr attr;
-
-		perf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&trigger, 8,
-				     thread_sig_data(t, THREAD_ROLE_REGISTER + i));
-		t->register_fd[i] = perf_open(&attr, 0);
-		if (t->register_fd[i] < 0)
-			return t->register_fd[i];
-	}
-	return 0;
-}
-
 static int set_up(void **state)
 {
 	/* AddressSanitizer gives the thread one, and the handler would be out of the way there. */
@@ -72,7 +59,7 @@ static int set_up(void **state)
 	if (!t || thread_allocate(t, settings.max_frames) < 0 || signals_install(&sampler) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
-	*state = open_registers() < 0 ? NULL : t;
+	*state = registers_open(t, HW_BREAKPOINT_W, &trigger) ? t : NULL;
 	atomic_store(&t->state, THREAD_READY);
 	return 0;
 }

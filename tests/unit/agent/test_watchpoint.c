@@ -15,6 +15,7 @@
 #include "common/fd.h"
 #include "tests/unit/agent/code.h"
 #include "tests/unit/agent/one_frame.h"
+#include "tests/unit/agent/registers.h"
 
 static struct thread *t;
 static ucontext_t uc;
@@ -32,20 +33,6 @@ static int set_up_process(void **state)
 	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
-static int open_registers(void)
-{
-	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
-		struct perf_event_attr attr;
-
-		perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&data[15], 8,
-				     thread_sig_data(t, THREAD_ROLE_REGISTER + i));
-		t->register_fd[i] = perf_open(&attr, 0);
-		if (t->register_fd[i] < 0)
-			return t->register_fd[i];
-	}
-	return 0;
-}
-
 static int fresh_thread(void **state)
 {
 	if (code_setup(state) < 0)
@@ -60,7 +47,7 @@ static int fresh_thread(void **state)
 	if (!t || thread_allocate(t, settings.max_frames) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
-	*state = open_registers() < 0 ? NULL : t;
+	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
 	return 0;
 }
 
