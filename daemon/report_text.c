@@ -96,6 +96,8 @@ static const struct {
     {JXP__COUNTER__COUNTER_OBJECTS_DIED, "tracked objects died"},
     {JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
      "objects were not tracked because the agent tracks no more at a time"},
+    {JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
+     "objects were not tracked because those that are come to a sixteenth of the heap"},
     {JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
      "allocations were lost because the agent's queue was full"},
     {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,

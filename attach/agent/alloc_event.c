@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "attach/agent/class_table.h"
+#include "attach/agent/object_ref.h"
 #include "attach/agent/settings.h"
-#include "attach/agent/weak_ref.h"
 #include "common/clock.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
@@ -32,12 +32,15 @@ static _Atomic bool active; /* changed under the lock */
 static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
 static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
-static _Atomic uint32_t refs; /* taken and not released */
+static _Atomic uint32_t refs;       /* taken and not released */
+static _Atomic uint64_t kept_words; /* by them; of 8 bytes */
 static uint64_t min_size_bytes;
 static uint32_t refs_max;
+static uint64_t kept_words_max;
 
 /* Counters of the window, in places of their own because any thread counts. */
-static _Atomic uint64_t sampled, small, untracked, dropped, unwalkable, truncated, contexts_full;
+static _Atomic uint64_t sampled, small, untracked, over_bytes, dropped, unwalkable, truncated,
+    contexts_full;
 
 /* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
 static __thread struct {
@@ -94,11 +97,26 @@ static bool reserve_ref(void)
 	return false;
 }
 
+/* False, and counted, when so much may be kept already. */
+static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
+{
+	uint64_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+	if (words <= UINT32_MAX && atomic_fetch_add(&kept_words, words) + words <= kept_words_max) {
+		e->kept_words = (uint32_t)words;
+		return true;
+	}
+	if (words <= UINT32_MAX)
+		atomic_fetch_sub(&kept_words, words);
+	count(&over_bytes);
+	return false;
+}
+
 /* A pause that begins, ends or passes meanwhile may have moved the object. */
 static void locate(JNIEnv *jni, struct alloc_event *e)
 {
 	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
-	uint64_t address = weak_ref_address(jni, e->ref);
+	uint64_t address = object_ref_address(jni, e->ref);
 
 	atomic_thread_fence(memory_order_acquire);
 	if (epoch % 2 == 0 && atomic_load_explicit(&settings.epoch, memory_order_acquire) == epoch)
@@ -171,25 +189,36 @@ static bool put(struct alloc_event *e)
 	return room;
 }
 
+static bool refer(const struct allocation *a, struct alloc_event *e)
+{
+	uint64_t bytes;
+
+	e->ref = object_ref_new(a->jni, a->object, e->size_bytes, &bytes);
+	if (!e->ref) {
+		count(&untracked);
+		return false;
+	}
+	if (reserve_bytes(e, bytes))
+		return true;
+	object_ref_delete(a->jni, e->ref);
+	return false;
+}
+
 static void track(const struct allocation *a, struct alloc_event *e)
 {
-	JNIEnv *jni = a->jni;
 	int cpu = sched_getcpu();
 
-	e->ref = (*jni)->NewWeakGlobalRef(jni, a->object);
-	if (!e->ref) {
-		(*jni)->ExceptionClear(jni); /* Out of memory; the application must not see it. */
-		count(&untracked);
-		alloc_events_ref_released();
+	if (!refer(a, e)) {
+		alloc_events_ref_released(0);
 		return;
 	}
 	e->cpu = cpu >= 0 ? (uint32_t)cpu : 0;
-	locate(jni, e);
+	locate(a->jni, e);
 	e->context = capture(a);
 	e->class_id = class_of(a->jvmti, a->class);
 	if (!put(e)) {
-		(*jni)->DeleteWeakGlobalRef(jni, e->ref);
-		alloc_events_ref_released();
+		object_ref_delete(a->jni, e->ref);
+		alloc_events_ref_released(e->kept_words);
 		count(&dropped);
 	}
 }
@@ -233,14 +262,16 @@ void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 
 /* ---------------------------------------------------------------- session thread */
 
-void alloc_events_start(uint64_t min_size, unsigned max_refs)
+void alloc_events_start(uint64_t min_size, unsigned max_refs, uint64_t max_kept_bytes)
 {
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
 	min_size_bytes = min_size;
 	refs_max = max_refs;
+	kept_words_max = max_kept_bytes / sizeof(uint64_t);
 	atomic_store(&cost_ns, 0);
-	sampled = small = untracked = dropped = unwalkable = truncated = contexts_full = 0;
+	sampled = small = untracked = over_bytes = dropped = unwalkable = truncated =
+	    contexts_full = 0;
 	atomic_store(&active, true);
 	(void)pthread_mutex_unlock(&lock);
 }
@@ -274,9 +305,15 @@ bool alloc_events_take(struct alloc_event *out)
 	return found;
 }
 
-void alloc_events_ref_released(void)
+void alloc_events_ref_released(uint32_t words)
 {
 	atomic_fetch_sub(&refs, 1);
+	atomic_fetch_sub(&kept_words, words);
+}
+
+bool alloc_events_have_room(void)
+{
+	return atomic_load(&refs) < refs_max / 2 && atomic_load(&kept_words) < kept_words_max / 2;
 }
 
 void alloc_events_set_interval(uint32_t bytes)
@@ -289,6 +326,7 @@ void alloc_events_count(uint64_t *counters)
 	counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] += atomic_load(&sampled);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL] += atomic_load(&small);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED] += atomic_load(&untracked);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES] += atomic_load(&over_bytes);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] += atomic_load(&dropped);
 	counters[JXP__COUNTER__COUNTER_UNWALKABLE] += atomic_load(&unwalkable);
 	counters[JXP__COUNTER__COUNTER_TRUNCATED] += atomic_load(&truncated);

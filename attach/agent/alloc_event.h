@@ -2,9 +2,10 @@
  * Allocations that the JVM samples: JVMTI's SampledObjectAlloc, from the callback in the allocating
  * thread to the session thread.
  *
- * The callback takes a weak reference, address, calling context and class, and queues them; the
- * queue has a fixed size, and what it has no room for is counted. The mutexes inside are held for a
- * few instructions and are taken by no signal handler, so one that interrupts a callback goes on.
+ * The callback takes a reference that keeps nothing alive, address, calling context and class, and
+ * queues them; the queue has a fixed size, and what it has no room for is counted. The mutexes
+ * inside are held for a few instructions and are taken by no signal handler, so one that interrupts
+ * a callback goes on.
  *
  * How likely an object was to be sampled. Each thread counts down the bytes that it allocates
  * (HotSpot's threadHeapSampler.cpp, memAllocator.cpp; JDK 11 to 25). Where the count reaches zero
@@ -41,8 +42,9 @@ struct alloc_event {
 	uint64_t time_ns;
 	uint64_t address; /* 0: not known in this epoch */
 	uint64_t size_bytes;
-	jweak ref;
-	uint32_t interval; /* with which its sample point was drawn, bytes */
+	void *ref;           /* of object_ref.h */
+	uint32_t kept_words; /* of 8 bytes that it may keep from being reclaimed */
+	uint32_t interval;   /* with which its sample point was drawn, bytes */
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t epoch;    /* even */
@@ -50,8 +52,9 @@ struct alloc_event {
 	uint32_t class_id; /* of class_table */
 };
 
-/* Session thread. Accepts events from now on; at most max_refs weak references at a time. */
-void alloc_events_start(uint64_t min_size, unsigned max_refs);
+/* Session thread. Accepts events from now on; at most max_refs references at a time, which may keep
+ * at most max_kept_bytes of the heap from being reclaimed. */
+void alloc_events_start(uint64_t min_size, unsigned max_refs, uint64_t max_kept_bytes);
 
 /* Session thread. Accepts no more events and waits for callbacks that are under way. False when one
  * did not return in time; it will find that it is not wanted. Then the queue holds what is left. */
@@ -61,8 +64,11 @@ bool alloc_events_stop(unsigned timeout_ms);
  * empty. Every event that is queued after a call that gave false has a later time than the call. */
 bool alloc_events_take(struct alloc_event *out);
 
-/* A reference that came with an event has been deleted. */
-void alloc_events_ref_released(void);
+/* A reference that came with an event, and with these kept_words, has been deleted. */
+void alloc_events_ref_released(uint32_t kept_words);
+
+/* May as many objects, and as large ones, be tracked again as are now? */
+bool alloc_events_have_room(void);
 
 /* The interval that the JVM has been told. */
 void alloc_events_set_interval(uint32_t bytes);

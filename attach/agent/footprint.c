@@ -9,6 +9,7 @@
 #include "attach/agent/codemap.h"
 #include "attach/agent/context.h"
 #include "attach/agent/dormant.h"
+#include "attach/agent/fixed_objects.h"
 #include "attach/agent/id_map.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/objects.h"
@@ -36,11 +37,12 @@
 #define DORMANT_BYTES (DORMANT_MAX * sizeof(struct dormant_thread) / 2 * 3)
 
 #define OBJECTS_BYTES (OBJECTS_LIMIT * sizeof(struct tracked_object))
+#define FIXED_BYTES   (FIXED_OBJECTS_MAX * FIXED_OBJECT_BYTES)
 #define QUEUE_BYTES   (ALLOC_QUEUE_EVENTS * sizeof(struct alloc_event))
 
 #define AGENT_BYTES                                                                           \
 	(CODEMAP_BYTES + sizeof(struct context_table) + METHOD_SET_BYTES + BOUNDARIES_BYTES + \
-	 OBJECTS_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES + ID_MAPS_BYTES +    \
+	 OBJECTS_BYTES + FIXED_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES + ID_MAPS_BYTES +    \
 	 FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
 
 _Static_assert(AGENT_BYTES <= 16 * MIB, "the agent's tables together");

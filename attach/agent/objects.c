@@ -28,17 +28,22 @@ void objects_clear(struct objects *o)
 void objects_release(struct objects *o)
 {
 	for (unsigned i = 0; i < o->count; i++)
-		o->memory.release(o->memory.arg, o->list[i].ref);
+		o->memory.release(o->memory.arg, &o->list[i]);
 	free(o->list);
 	*o = (struct objects){0};
 }
 
-uint32_t objects_add(struct objects *o, void *ref, uint64_t address)
+uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t kept_words)
 {
 	if (o->count == o->max || o->last_id == UINT32_MAX)
 		return 0;
 	o->list[o->count++] = (struct tracked_object){
-	    .ref = ref, .reported = address, .found = address, .id = ++o->last_id};
+	    .ref = ref,
+	    .reported = address,
+	    .found = address,
+	    .id = ++o->last_id,
+	    .kept_words = kept_words,
+	};
 	return o->last_id;
 }
 
@@ -104,7 +109,7 @@ void objects_report(struct objects *o, void (*each)(void *arg, uint32_t id, uint
 		if (object->found == 0) {
 			o->died++;
 			each(arg, object->id, 0);
-			o->memory.release(o->memory.arg, object->ref);
+			o->memory.release(o->memory.arg, object);
 			*object = o->list[--o->count];
 			continue;
 		}

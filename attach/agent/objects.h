@@ -21,9 +21,11 @@
 /* Of one window: 32 bytes each here, 2 MiB, and a word and a bit in the JVM. */
 #define OBJECTS_LIMIT LIMIT_OBJECTS
 
+struct tracked_object;
+
 struct object_memory {
 	uint64_t (*address)(void *arg, void *ref); /* 0: dead */
-	void (*release)(void *arg, void *ref);
+	void (*release)(void *arg, const struct tracked_object *object);
 	void *arg;
 };
 
@@ -32,6 +34,7 @@ struct tracked_object {
 	uint64_t reported; /* address */
 	uint64_t found;    /* by the pass; 0: dead */
 	uint32_t id;
+	uint32_t kept_words; /* of 8 bytes that the reference may keep from being reclaimed */
 };
 
 struct objects {
@@ -59,7 +62,7 @@ void objects_release(struct objects *o);
 /* Tracks an object that was at address (0: not known) in epoch. Gives its number, from 1; 0 when
  * there is no room, and ref is still the caller's. Once the present epoch is settled, an object of
  * an older one must be looked up first (objects_is_late). */
-uint32_t objects_add(struct objects *o, void *ref, uint64_t address);
+uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t kept_words);
 
 /* Would no pass of the present epoch come to an object whose address is that of another? */
 bool objects_is_late(const struct objects *o, uint32_t epoch, uint64_t address, uint32_t now);

@@ -3,8 +3,9 @@
 #include "attach/agent/alloc_event.h"
 #include "attach/agent/class_table.h"
 #include "attach/agent/gc_wake.h"
+#include "attach/agent/object_ref.h"
 #include "attach/agent/settings.h"
-#include "attach/agent/weak_ref.h"
+#include "attach/agent/vmstructs.h"
 #include "common/clock.h"
 
 /* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
@@ -15,6 +16,12 @@
  * epochs pass without being settled. */
 #define PASS_BUDGET_SHARE 0.25
 
+/* Weak references keep nothing alive with any collector that we know, but for what object_ref.h
+ * leaves out. Should one that we do not know differ, it is at most this part of the largest heap.
+ */
+#define KEPT_HEAP_PART          16u
+#define KEPT_BYTES_UNKNOWN_HEAP (UINT64_C(4) << 20)
+
 /* A callback takes microseconds; a thread that is not scheduled may hold one up. */
 #define STOP_TIMEOUT_MS 2000u
 
@@ -22,15 +29,26 @@ static uint64_t address_of(void *arg, void *ref)
 {
 	const struct tracker *t = arg;
 
-	return weak_ref_address(t->vm->jni, ref);
+	return object_ref_address(t->vm->jni, ref);
 }
 
-static void release(void *arg, void *ref)
+static void let_go(const struct tracker *t, void *ref, uint32_t kept_words)
 {
-	const struct tracker *t = arg;
+	object_ref_delete(t->vm->jni, ref);
+	alloc_events_ref_released(kept_words);
+}
 
-	(*t->vm->jni)->DeleteWeakGlobalRef(t->vm->jni, ref);
-	alloc_events_ref_released();
+static void release(void *arg, const struct tracked_object *object)
+{
+	let_go(arg, object->ref, object->kept_words);
+}
+
+/* What may be kept from being reclaimed, should a collector take our references for strong ones. */
+static uint64_t kept_bytes_max(void)
+{
+	uint64_t heap = vmstructs_max_heap();
+
+	return heap ? heap / KEPT_HEAP_PART : KEPT_BYTES_UNKNOWN_HEAP;
 }
 
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
@@ -47,11 +65,11 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	(void)weak_refs_init(vm->jni); /* Local references do, too. */
+	object_refs_init(vm->jni);
 	class_table_clear();
 	alloc_pace_init(&t->pace, start->budget);
 	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
-	alloc_events_start(start->object_min_size, t->objects.max);
+	alloc_events_start(start->object_min_size, t->objects.max, kept_bytes_max());
 	alloc_events_set_interval(t->pace.interval);
 	r = vm_sample_allocations(vm, t->pace.interval, err);
 	if (r < 0) {
@@ -72,7 +90,7 @@ static void refresh(const struct tracker *t, struct alloc_event *e)
 
 	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
 		return;
-	address = weak_ref_address(t->vm->jni, e->ref);
+	address = object_ref_address(t->vm->jni, e->ref);
 	atomic_thread_fence(memory_order_acquire);
 	/* Otherwise the next pass finds it. */
 	if (atomic_load_explicit(&settings.epoch, memory_order_acquire) == now) {
@@ -96,9 +114,9 @@ static int take_allocations(struct tracker *t)
 			break;
 		}
 		refresh(t, &e);
-		id = objects_add(&t->objects, e.ref, e.address);
+		id = objects_add(&t->objects, e.ref, e.address, e.kept_words);
 		if (id == 0)
-			release(t, e.ref);
+			let_go(t, e.ref, e.kept_words);
 		else
 			r = drain_allocation(t->drain, id, &e);
 	}
@@ -188,7 +206,7 @@ int tracker_stop(struct tracker *t, bool vm_alive)
 	}
 	while (alloc_events_take(&e))
 		if (vm_alive)
-			release(t, e.ref);
+			let_go(t, e.ref, e.kept_words);
 	return r;
 }
 

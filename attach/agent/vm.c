@@ -10,6 +10,7 @@
 
 #include "attach/agent/alloc_event.h"
 #include "attach/agent/codemap.h"
+#include "attach/agent/fixed_objects.h"
 #include "attach/agent/jdk_bugs.h"
 #include "attach/agent/method_set.h"
 #include "attach/agent/settings.h"
@@ -127,6 +128,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
 
 	(void)jvmti;
+	fixed_objects_pause_ends();
 	atomic_store_explicit(&settings.epoch, (epoch | 1) + 1, memory_order_release);
 	hooks->gc_finished();
 }

@@ -87,7 +87,7 @@ bool vmstructs_available(void)
 	return find("Universe", "_collectedHeap", &e);
 }
 
-static bool static_word(const char *type, const char *field, uint64_t *value)
+bool vmstructs_static_word(const char *type, const char *field, uint64_t *value)
 {
 	struct entry e;
 
@@ -96,7 +96,7 @@ static bool static_word(const char *type, const char *field, uint64_t *value)
 }
 
 /* The word in a field of the object at address. */
-static bool field_word(uint64_t address, const char *type, const char *field, uint64_t *value)
+bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value)
 {
 	struct entry e;
 
@@ -104,12 +104,43 @@ static bool field_word(uint64_t address, const char *type, const char *field, ui
 	       safe_read(address + e.offset, value, sizeof(*value));
 }
 
+bool vmstructs_offset(const char *type, const char *field, uint64_t *offset)
+{
+	struct entry e;
+
+	if (!find(type, field, &e) || e.is_static)
+		return false;
+	*offset = e.offset;
+	return true;
+}
+
+bool vmstructs_int_constant(const char *name, int32_t *value)
+{
+	char *const *table = vmstructs_symbol("gHotSpotVMIntConstants");
+	uint64_t stride, name_offset, value_offset;
+
+	if (!table || !*table || !number_of("gHotSpotVMIntConstantEntryArrayStride", &stride) ||
+	    !number_of("gHotSpotVMIntConstantEntryNameOffset", &name_offset) ||
+	    !number_of("gHotSpotVMIntConstantEntryValueOffset", &value_offset))
+		return false;
+	for (const char *row = *table;; row += stride) {
+		const char *n = *(char *const *)(row + name_offset);
+
+		if (!n)
+			return false;
+		if (strcmp(n, name) == 0) {
+			*value = *(const int32_t *)(row + value_offset);
+			return true;
+		}
+	}
+}
+
 bool vmstructs_code_cache(uint64_t *low, uint64_t *high)
 {
 	uint64_t l, h;
 
-	if (!static_word("CodeCache", "_low_bound", &l) ||
-	    !static_word("CodeCache", "_high_bound", &h) || l >= h)
+	if (!vmstructs_static_word("CodeCache", "_low_bound", &l) ||
+	    !vmstructs_static_word("CodeCache", "_high_bound", &h) || l >= h)
 		return false;
 	*low = l;
 	*high = h;
@@ -145,8 +176,8 @@ static uint64_t flag_address(const char *flag)
 	uint64_t flags, count, size;
 	struct entry name, address;
 
-	if (!static_word("JVMFlag", "flags", &flags) ||
-	    !static_word("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
+	if (!vmstructs_static_word("JVMFlag", "flags", &flags) ||
+	    !vmstructs_static_word("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
 	    !find("JVMFlag", "_name", &name) || !find("JVMFlag", "_addr", &address))
 		return 0;
 	for (uint64_t i = 0; i < count; i++) {
@@ -182,6 +213,13 @@ const char *vmstructs_gc(void)
 	return "";
 }
 
+uint64_t vmstructs_max_heap(void)
+{
+	uint64_t address = flag_address("MaxHeapSize"), size = 0;
+
+	return address && safe_read(address, &size, sizeof(size)) ? size : 0;
+}
+
 bool vmstructs_always_pretouch(void)
 {
 	return flag_is_set("AlwaysPreTouch");
@@ -195,11 +233,11 @@ static bool zgc_global(const char *z_name, const char *x_name, uint64_t *pointer
 {
 	uint64_t instance;
 
-	if (static_word("ZGlobalsForVMStructs", "_instance_p", &instance) &&
-	    field_word(instance, "ZGlobalsForVMStructs", z_name, pointer) && *pointer)
+	if (vmstructs_static_word("ZGlobalsForVMStructs", "_instance_p", &instance) &&
+	    vmstructs_field_word(instance, "ZGlobalsForVMStructs", z_name, pointer) && *pointer)
 		return true;
-	return x_name && static_word("XGlobalsForVMStructs", "_instance_p", &instance) &&
-	       field_word(instance, "XGlobalsForVMStructs", x_name, pointer) && *pointer;
+	return x_name && vmstructs_static_word("XGlobalsForVMStructs", "_instance_p", &instance) &&
+	       vmstructs_field_word(instance, "XGlobalsForVMStructs", x_name, pointer) && *pointer;
 }
 
 /* Does the state of a pointer lie in bits of the address itself, that is, in the mapping? */
@@ -261,10 +299,10 @@ static void add_heap(struct region_map *map)
 		add_views(map);
 		return;
 	}
-	if (!static_word("Universe", "_collectedHeap", &heap) ||
+	if (!vmstructs_static_word("Universe", "_collectedHeap", &heap) ||
 	    !find("CollectedHeap", "_reserved", &reserved) ||
-	    !field_word(heap + reserved.offset, "MemRegion", "_start", &start) ||
-	    !field_word(heap + reserved.offset, "MemRegion", "_word_size", &words))
+	    !vmstructs_field_word(heap + reserved.offset, "MemRegion", "_start", &start) ||
+	    !vmstructs_field_word(heap + reserved.offset, "MemRegion", "_word_size", &words))
 		return;
 	(void)region_add_heap(map, start, start + words * sizeof(void *));
 }
@@ -278,10 +316,11 @@ static void add_card_table(struct region_map *map)
 	if (strcmp(vmstructs_gc(), "ZGC") == 0 || strcmp(vmstructs_gc(), "Shenandoah") == 0 ||
 	    strcmp(vmstructs_gc(), "Epsilon") == 0)
 		return;
-	if (!static_word("BarrierSet", "_barrier_set", &barrier_set) ||
-	    !field_word(barrier_set, "CardTableBarrierSet", "_card_table", &table) ||
-	    !field_word(table, "CardTable", "_byte_map", &bytes) ||
-	    !field_word(table, "CardTable", "_byte_map_size", &size) || size > UINT64_C(1) << 40)
+	if (!vmstructs_static_word("BarrierSet", "_barrier_set", &barrier_set) ||
+	    !vmstructs_field_word(barrier_set, "CardTableBarrierSet", "_card_table", &table) ||
+	    !vmstructs_field_word(table, "CardTable", "_byte_map", &bytes) ||
+	    !vmstructs_field_word(table, "CardTable", "_byte_map_size", &size) ||
+	    size > UINT64_C(1) << 40)
 		return;
 	(void)region_add_jvm(map, bytes, bytes + size);
 }
@@ -290,8 +329,8 @@ static void add_class_space(struct region_map *map)
 {
 	uint64_t base, size = 0, address = flag_address("CompressedClassSpaceSize");
 
-	if (!static_word("CompressedKlassPointers", "_narrow_klass._base", &base) &&
-	    !static_word("CompressedKlassPointers", "_base", &base))
+	if (!vmstructs_static_word("CompressedKlassPointers", "_narrow_klass._base", &base) &&
+	    !vmstructs_static_word("CompressedKlassPointers", "_base", &base))
 		return;
 	if (base && address && safe_read(address, &size, sizeof(size)))
 		(void)region_add_jvm(map, base, base + size + CDS_ARCHIVE_MAX);

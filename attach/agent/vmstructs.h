@@ -33,6 +33,17 @@ bool vmstructs_always_pretouch(void);
  * set, the object is at (pointer >> *shift). Both change in pauses. False with other collectors. */
 bool vmstructs_zgc_pointers(const uint64_t **bad_mask, const uint64_t **shift);
 
+/* The largest size of the heap (MaxHeapSize), bytes; 0 when the table does not say. */
+uint64_t vmstructs_max_heap(void);
+
+/* For modules that read a collector's own structures: the offset of an instance's field, the word
+ * in a static one, the word in the field of the instance at address, and the value of an integer
+ * constant. False, with the output unchanged, when the table has no such thing. */
+bool vmstructs_offset(const char *type, const char *field, uint64_t *offset);
+bool vmstructs_static_word(const char *type, const char *field, uint64_t *value);
+bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value);
+bool vmstructs_int_constant(const char *name, int32_t *value);
+
 /* Fills heap and JVM ranges as far as the table tells. */
 void vmstructs_regions(struct region_map *map);
 

@@ -23,6 +23,11 @@ static uint64_t slot_of(const void *ref)
 	    memory_order_acquire);
 }
 
+uint64_t local_ref_address(jobject local)
+{
+	return region_canonical(&settings.regions, slot_of(local));
+}
+
 static uint64_t address_from_local(JNIEnv *jni, jweak ref)
 {
 	jobject local = (*jni)->NewLocalRef(jni, ref);
@@ -30,9 +35,9 @@ static uint64_t address_from_local(JNIEnv *jni, jweak ref)
 
 	if (!local)
 		return 0;
-	address = slot_of(local);
+	address = local_ref_address(local);
 	(*jni)->DeleteLocalRef(jni, local);
-	return region_canonical(&settings.regions, address);
+	return address;
 }
 
 uint64_t weak_ref_address(JNIEnv *jni, jweak ref)

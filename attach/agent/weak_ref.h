@@ -29,4 +29,8 @@ bool weak_refs_init(JNIEnv *jni);
  * the object is dead. */
 uint64_t weak_ref_address(JNIEnv *jni, jweak ref);
 
+/* The object of a local reference of the calling thread. It is that of this moment, unless the
+ * object does not move. */
+uint64_t local_ref_address(jobject local);
+
 #endif

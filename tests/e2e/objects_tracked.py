@@ -205,6 +205,41 @@ def assert_accesses_fit(tracked):
     assert not wrong, wrong
 
 
+# With regions of 1 MiB these are humongous: more than half of one.
+HUMONGOUS_ELEMENTS = 80_000
+HUMONGOUS_ARRAYS = 40
+
+
+@test_on_jdks
+def humongous_arrays_are_tracked_where_they_lie_until_they_die(jdk):
+    need_root()
+    target = Target(jdk, ["-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m"], HUMONGOUS_ELEMENTS, HUMONGOUS_ARRAYS)
+    agent = Agent(jdk, target.pid)
+    agent.start(min_size=4096)
+    tracked, verified = Tracked(), 0
+
+    def examine(memory):
+        nonlocal verified
+        settle(agent, tracked)
+        arrays = [o for o in tracked.objects.values() if o[2] == ARRAY and o[1] > 8 * HUMONGOUS_ELEMENTS]
+        numbers = [content(memory, address, size) for address, size, _ in arrays]
+        assert None not in numbers and len(set(numbers)) == len(numbers), numbers
+        # A full collection leaves none but those that the program holds, and a few in its threads' hands.
+        assert 10 < len(arrays) <= HUMONGOUS_ARRAYS + 3, len(arrays)
+        verified += len(arrays)
+
+    for _ in range(STOPS):
+        before = agent.counter("sampled")
+        wait_until(lambda before=before: agent.counter("sampled") > before + 500, "allocations", 60)
+        target.stopped(examine)
+    assert agent.finish() == "", agent.ended
+    tracked.take(agent.batches)
+    large = [o for o in tracked.objects.values() if o[1] > 8 * HUMONGOUS_ELEMENTS]
+    note(f"{verified} verified, {tracked.died} died, {len(large)} at the end")
+    assert tracked.died > 1000, tracked.died
+    target.stop()
+
+
 for _jdk in jdks():
     for _name, _options in COLLECTORS.items():
         if _jdk.runs_with(*UNLOCKED, *_options):

@@ -1,0 +1,58 @@
+"""What tracking keeps alive: nothing. The collector's own log tells how much is left after its pauses in a
+window with objects, and beside one."""
+import os
+import re
+import statistics
+import time
+
+from lib import make_directory, note, run, test_on_jdks, wait_until
+from support.profile import Daemon, Workload
+
+SLOT_S = 6
+ROUNDS = 2
+MIB_OF = {"K": 1 / 1024, "M": 1, "G": 1024}
+PAUSE = re.compile(r"Pause \w.*?(\d+)([KMG])->(\d+)([KMG])\((\d+)([KMG])\)")
+
+
+class Log:
+    """The pauses that a JVM has logged, as MiB in use after each."""
+
+    def __init__(self):
+        self.path = os.path.join(make_directory(mode=0o777), "gc.log")
+
+    def left_mib(self):
+        with open(self.path, encoding="utf-8") as f:
+            return [int(m[3]) * MIB_OF[m[4]] for m in PAUSE.finditer(f.read())]
+
+
+@test_on_jdks
+def humongous_garbage_is_reclaimed_as_without_a_window(jdk):
+    log = Log()
+    jvm = Workload(jdk, "GrowingArrays", "-Xmx1g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", f"-Xlog:gc:file={log.path}")
+    daemon = Daemon()
+    beside, inside = [], []
+
+    def pauses(action):
+        before = len(log.left_mib())
+        action()
+        return log.left_mib()[before:]
+
+    def window():
+        report = daemon.attach(jvm.pid, "--kinds", "objects", duration=f"{SLOT_S}s")
+        assert report["quality"]["objects_sampled"] > 100, report["quality"]
+        # Tracked they are, by their addresses.
+        assert report["quality"]["objects_died"] > 50, report["quality"]
+
+    wait_until(lambda: len(log.left_mib()) > 10, "collections", 60)
+    for _ in range(ROUNDS):
+        beside += pauses(lambda: time.sleep(SLOT_S))
+        inside += pauses(window)
+    note(f"in use after a pause, median MiB: {statistics.median(beside):.0f} beside a window, "
+         f"{statistics.median(inside):.0f} in one; {len(beside)} and {len(inside)} pauses")
+    # A weak reference to each that was sampled left some 790 MiB instead of 5.
+    assert statistics.median(inside) < 2 * statistics.median(beside) + 32, (beside, inside)
+    daemon.stop()
+    jvm.stop()
+
+
+run()
