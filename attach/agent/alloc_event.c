@@ -11,7 +11,9 @@
 
 #include "attach/agent/class_table.h"
 #include "attach/agent/object_ref.h"
+#include "attach/agent/random.h"
 #include "attach/agent/settings.h"
+#include "attach/agent/track_room.h"
 #include "common/clock.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
@@ -32,20 +34,18 @@ static _Atomic bool active; /* changed under the lock */
 static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
 static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
-static _Atomic uint32_t refs;       /* taken and not released */
-static _Atomic uint64_t kept_words; /* by them; of 8 bytes */
+static struct track_room room;
 static uint64_t min_size_bytes;
-static uint32_t refs_max;
-static uint64_t kept_words_max;
 
 /* Counters of the window, in places of their own because any thread counts. */
-static _Atomic uint64_t sampled, small, untracked, over_bytes, dropped, unwalkable, truncated,
-    contexts_full;
+static _Atomic uint64_t sampled, small, thinned, untracked, over_bytes, dropped, unwalkable,
+    truncated, contexts_full;
 
 /* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
 static __thread struct {
 	uint32_t drawn; /* interval with which the pending sample point was drawn; 0: unknown */
 	uint32_t tid;
+	struct random random;
 } own;
 
 static void count(_Atomic uint64_t *counter)
@@ -89,27 +89,14 @@ void alloc_events_thread_started(void)
 	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
 }
 
-static bool reserve_ref(void)
-{
-	if (atomic_fetch_add(&refs, 1) < refs_max)
-		return true;
-	atomic_fetch_sub(&refs, 1);
-	return false;
-}
-
-/* False, and counted, when so much may be kept already. */
 static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
 {
 	uint64_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 
-	if (words <= UINT32_MAX && atomic_fetch_add(&kept_words, words) + words <= kept_words_max) {
-		e->kept_words = (uint32_t)words;
-		return true;
-	}
-	if (words <= UINT32_MAX)
-		atomic_fetch_sub(&kept_words, words);
-	count(&over_bytes);
-	return false;
+	if (words > UINT32_MAX || !track_room_take_words(&room, (uint32_t)words))
+		return false;
+	e->kept_words = (uint32_t)words;
+	return true;
 }
 
 /* A pause that begins, ends or passes meanwhile may have moved the object. */
@@ -177,16 +164,16 @@ static uint32_t class_of(jvmtiEnv *jvmti, jclass class)
 /* The time is taken under the lock: what a later taker finds is not of an earlier time. */
 static bool put(struct alloc_event *e)
 {
-	bool room;
+	bool fits;
 
 	(void)pthread_mutex_lock(&lock);
-	room = active && head - tail < ALLOC_QUEUE_EVENTS;
-	if (room) {
+	fits = active && head - tail < ALLOC_QUEUE_EVENTS;
+	if (fits) {
 		e->time_ns = clock_monotonic_ns();
 		queue[head++ % ALLOC_QUEUE_EVENTS] = *e;
 	}
 	(void)pthread_mutex_unlock(&lock);
-	return room;
+	return fits;
 }
 
 static bool refer(const struct allocation *a, struct alloc_event *e)
@@ -200,6 +187,7 @@ static bool refer(const struct allocation *a, struct alloc_event *e)
 	}
 	if (reserve_bytes(e, bytes))
 		return true;
+	count(&over_bytes);
 	object_ref_delete(a->jni, e->ref);
 	return false;
 }
@@ -223,6 +211,17 @@ static void track(const struct allocation *a, struct alloc_event *e)
 	}
 }
 
+/* Of those that are large enough; the rest tell nothing of the room. */
+static bool is_drawn(struct alloc_event *e)
+{
+	if (own.random.state == 0)
+		random_seed(&own.random, (uint64_t)syscall(SYS_gettid) ^ clock_monotonic_ns());
+	if (track_room_draw(&room, &own.random, &e->stands_for))
+		return true;
+	count(&thinned);
+	return false;
+}
+
 static void take(const struct allocation *a, uint64_t size_bytes)
 {
 	struct alloc_event e = {.size_bytes = size_bytes, .interval = take_interval()};
@@ -230,7 +229,9 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 	count(&sampled);
 	if (e.size_bytes < min_size_bytes) {
 		count(&small);
-	} else if (!reserve_ref()) {
+	} else if (!is_drawn(&e)) {
+		return;
+	} else if (!track_room_take_ref(&room)) {
 		count(&untracked);
 	} else {
 		if (own.tid == 0)
@@ -267,10 +268,9 @@ void alloc_events_start(uint64_t min_size, unsigned max_refs, uint64_t max_kept_
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
 	min_size_bytes = min_size;
-	refs_max = max_refs;
-	kept_words_max = max_kept_bytes / sizeof(uint64_t);
+	track_room_limit(&room, max_refs, max_kept_bytes);
 	atomic_store(&cost_ns, 0);
-	sampled = small = untracked = over_bytes = dropped = unwalkable = truncated =
+	sampled = small = thinned = untracked = over_bytes = dropped = unwalkable = truncated =
 	    contexts_full = 0;
 	atomic_store(&active, true);
 	(void)pthread_mutex_unlock(&lock);
@@ -305,15 +305,14 @@ bool alloc_events_take(struct alloc_event *out)
 	return found;
 }
 
-void alloc_events_ref_released(uint32_t words)
+void alloc_events_ref_released(uint32_t kept_words)
 {
-	atomic_fetch_sub(&refs, 1);
-	atomic_fetch_sub(&kept_words, words);
+	track_room_give(&room, kept_words);
 }
 
 bool alloc_events_have_room(void)
 {
-	return atomic_load(&refs) < refs_max / 2 && atomic_load(&kept_words) < kept_words_max / 2;
+	return track_room_is_ample(&room);
 }
 
 void alloc_events_set_interval(uint32_t bytes)
@@ -325,6 +324,7 @@ void alloc_events_count(uint64_t *counters)
 {
 	counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] += atomic_load(&sampled);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL] += atomic_load(&small);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_THINNED] += atomic_load(&thinned);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED] += atomic_load(&untracked);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES] += atomic_load(&over_bytes);
 	counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] += atomic_load(&dropped);

@@ -44,6 +44,7 @@ struct alloc_event {
 	uint64_t size_bytes;
 	void *ref;           /* of object_ref.h */
 	uint32_t kept_words; /* of 8 bytes that it may keep from being reclaimed */
+	uint32_t stands_for; /* offered objects, itself included (track_room.h) */
 	uint32_t interval;   /* with which its sample point was drawn, bytes */
 	uint32_t tid;
 	uint32_t cpu;
@@ -67,7 +68,7 @@ bool alloc_events_take(struct alloc_event *out);
 /* A reference that came with an event, and with these kept_words, has been deleted. */
 void alloc_events_ref_released(uint32_t kept_words);
 
-/* May as many objects, and as large ones, be tracked again as are now? */
+/* May as many objects, and as large ones, be tracked again as are now? (track_room.h) */
 bool alloc_events_have_room(void);
 
 /* The interval that the JVM has been told. */

@@ -277,7 +277,7 @@ int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e)
 		m->time_ns = e->time_ns;
 		m->address = e->address;
 		m->size_bytes = e->size_bytes;
-		m->weight = alloc_weight(e->size_bytes, e->interval);
+		m->weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for;
 		m->class_id = e->class_id;
 		m->node = e->context;
 	}

@@ -19,7 +19,7 @@
 /* Weak references keep nothing alive with any collector that we know, but for what object_ref.h
  * leaves out. Should one that we do not know differ, it is at most this part of the largest heap.
  */
-#define KEPT_HEAP_PART          16u
+#define KEPT_HEAP_PART          8u
 #define KEPT_BYTES_UNKNOWN_HEAP (UINT64_C(4) << 20)
 
 /* A callback takes microseconds; a thread that is not scheduled may hold one up. */

@@ -1,0 +1,109 @@
+/* Room for tracked objects that is used up gradually, without bias. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "attach/agent/track_room.h"
+
+#define REFS  1000u
+#define WORDS 64000u
+
+static struct random seeded(uint64_t seed)
+{
+	struct random r;
+
+	random_seed(&r, seed);
+	return r;
+}
+
+static struct track_room empty_room(void)
+{
+	struct track_room r = {0};
+
+	track_room_limit(&r, REFS, WORDS * sizeof(uint64_t));
+	return r;
+}
+
+static void while_half_is_free_every_object_is_taken(void **state)
+{
+	struct track_room r = empty_room();
+	struct random random = seeded(1);
+	uint32_t stands_for = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < REFS / 2; i++) {
+		assert_true(track_room_draw(&r, &random, &stands_for));
+		assert_int_equal(stands_for, 1);
+		assert_true(track_room_is_ample(&r));
+		assert_true(track_room_take_ref(&r));
+	}
+	assert_false(track_room_is_ample(&r));
+}
+
+static void both_limits_hold(void **state)
+{
+	struct track_room r = empty_room();
+
+	(void)state;
+	assert_true(track_room_take_words(&r, WORDS));
+	assert_false(track_room_take_words(&r, 1));
+	for (unsigned i = 0; i < REFS; i++)
+		assert_true(track_room_take_ref(&r));
+	assert_false(track_room_take_ref(&r));
+	track_room_give(&r, WORDS);
+	assert_true(track_room_take_ref(&r));
+	assert_true(track_room_take_words(&r, 1));
+}
+
+/* Allocates until the room is nearly full, then all is collected, again and again: what is taken
+ * stands for all that was offered, early or late. */
+static void what_is_taken_stands_for_what_was_offered(uint32_t words)
+{
+	double early = 0, late = 0;
+	const unsigned cycles = 400, offered = 2 * REFS;
+	struct random random = seeded(words);
+
+	for (unsigned c = 0; c < cycles; c++) {
+		struct track_room r = empty_room();
+
+		for (unsigned i = 0; i < offered; i++) {
+			uint32_t stands_for;
+
+			if (!track_room_draw(&r, &random, &stands_for))
+				continue;
+			assert_true(track_room_take_ref(&r) && track_room_take_words(&r, words));
+			*(i < offered / 2 ? &early : &late) += stands_for;
+		}
+	}
+	if (fabs(early / cycles / (offered / 2) - 1) > 0.02 ||
+	    fabs(late / cycles / (offered / 2) - 1) > 0.04)
+		fail_msg("%g early and %g late stand for %u each", early / cycles, late / cycles,
+			 offered / 2);
+}
+
+static void objects_taken_stand_for_those_offered_as_references_run_out(void **state)
+{
+	(void)state;
+	what_is_taken_stands_for_what_was_offered(1);
+}
+
+static void objects_taken_stand_for_those_offered_as_bytes_run_out(void **state)
+{
+	(void)state;
+	what_is_taken_stands_for_what_was_offered(WORDS / 700);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(while_half_is_free_every_object_is_taken),
+	    cmocka_unit_test(both_limits_hold),
+	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_references_run_out),
+	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_bytes_run_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
