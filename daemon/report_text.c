@@ -99,7 +99,7 @@ static const struct {
     {JXP__COUNTER__COUNTER_OBJECTS_THINNED,
      "objects were left out at random as room for them ran short: others stand for them"},
     {JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
-     "objects were not tracked because those that are come to an eighth of the heap"},
+     "objects were not tracked because those that are might keep too much of the heap"},
     {JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
      "allocations were lost because the agent's queue was full"},
     {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,

@@ -36,6 +36,7 @@ static _Atomic uint64_t cost_ns;
 static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
 static struct track_room room;
 static uint64_t min_size_bytes;
+static double kept_byte_ns;
 
 /* Counters of the window, in places of their own because any thread counts. */
 static _Atomic uint64_t sampled, small, thinned, untracked, over_bytes, dropped, unwalkable,
@@ -51,6 +52,11 @@ static __thread struct {
 static void count(_Atomic uint64_t *counter)
 {
 	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void charge(uint64_t ns)
+{
+	atomic_fetch_add_explicit(&cost_ns, ns, memory_order_relaxed);
 }
 
 double alloc_weight(uint64_t size_bytes, uint32_t mean)
@@ -96,6 +102,7 @@ static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
 	if (words > UINT32_MAX || !track_room_take_words(&room, (uint32_t)words))
 		return false;
 	e->kept_words = (uint32_t)words;
+	charge((uint64_t)((double)bytes * kept_byte_ns));
 	return true;
 }
 
@@ -216,7 +223,7 @@ static bool is_drawn(struct alloc_event *e)
 {
 	if (own.random.state == 0)
 		random_seed(&own.random, (uint64_t)syscall(SYS_gettid) ^ clock_monotonic_ns());
-	if (track_room_draw(&room, &own.random, &e->stands_for))
+	if (track_room_draw(&room, &own.random, e->size_bytes, &e->stands_for))
 		return true;
 	count(&thinned);
 	return false;
@@ -254,21 +261,21 @@ void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		take(&a, (uint64_t)size);
-		atomic_fetch_add_explicit(&cost_ns,
-					  clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS,
-					  memory_order_relaxed);
+		charge(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS);
 	}
 	atomic_fetch_sub(&in_callback, 1);
 }
 
 /* ---------------------------------------------------------------- session thread */
 
-void alloc_events_start(uint64_t min_size, unsigned max_refs, uint64_t max_kept_bytes)
+void alloc_events_start(uint64_t min_size, unsigned max_refs,
+			const struct object_refs_effect *effect)
 {
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
 	min_size_bytes = min_size;
-	track_room_limit(&room, max_refs, max_kept_bytes);
+	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
+	kept_byte_ns = effect->kept_byte_ns;
 	atomic_store(&cost_ns, 0);
 	sampled = small = thinned = untracked = over_bytes = dropped = unwalkable = truncated =
 	    contexts_full = 0;

@@ -38,6 +38,8 @@
  */
 #define ALLOC_QUEUE_EVENTS 2048u
 
+struct object_refs_effect;
+
 struct alloc_event {
 	uint64_t time_ns;
 	uint64_t address; /* 0: not known in this epoch */
@@ -53,9 +55,10 @@ struct alloc_event {
 	uint32_t class_id; /* of class_table */
 };
 
-/* Session thread. Accepts events from now on; at most max_refs references at a time, which may keep
- * at most max_kept_bytes of the heap from being reclaimed. */
-void alloc_events_start(uint64_t min_size, unsigned max_refs, uint64_t max_kept_bytes);
+/* Session thread. Accepts events from now on; at most max_refs references at a time, and with
+ * them what the effect allows. */
+void alloc_events_start(uint64_t min_size, unsigned max_refs,
+			const struct object_refs_effect *effect);
 
 /* Session thread. Accepts no more events and waits for callbacks that are under way. False when one
  * did not return in time; it will find that it is not wanted. Then the queue holds what is left. */
@@ -80,7 +83,7 @@ void alloc_events_thread_started(void);
 /* Adds the module's counters of the window to counters[COUNTER_MAX]. */
 void alloc_events_count(uint64_t *counters);
 
-/* CPU time that callbacks took of the application's threads in this window. */
+/* CPU time of the JVM in this window that callbacks took, and what they make the collector do. */
 uint64_t alloc_events_cost_ns(void);
 
 /* The inverse of the probability that an object of this size is sampled; at least 1. */

@@ -8,8 +8,16 @@
 #include <jni.h>
 #include <stdint.h>
 
+/* What references do to what this JVM's collector does. */
+struct object_refs_effect {
+	uint64_t
+	    kept_bytes_max;   /* how much of the heap may be kept from being reclaimed by them; */
+	double kept_byte_ns;  /* what each such byte costs the collector, CPU time */
+	uint64_t large_bytes; /* objects above this size are better tracked less often */
+};
+
 /* Session thread, once a window, before the others and while no callback is under way. */
-void object_refs_init(JNIEnv *jni);
+struct object_refs_effect object_refs_init(JNIEnv *jni);
 
 /* In a callback that has the object as a local reference. NULL when no reference can be had: too
  * many already, no memory, or a humongous object in a G1 that we cannot read. *kept_bytes: what of

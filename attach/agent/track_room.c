@@ -3,8 +3,13 @@
 /* One in 128 at the least: by then the last 128th of the room is reached. */
 #define HALVINGS_MAX 7u
 
-void track_room_limit(struct track_room *r, uint32_t refs_max, uint64_t bytes_max)
+/* By size; the product of both fits. */
+#define ONE_IN_MAX (1u << 24)
+
+void track_room_limit(struct track_room *r, uint32_t refs_max, uint64_t bytes_max,
+		      uint64_t large_bytes)
 {
+	r->large_bytes = large_bytes;
 	r->refs_max = refs_max;
 	r->words_max = bytes_max / sizeof(uint64_t);
 }
@@ -20,12 +25,23 @@ static unsigned halvings(uint64_t used, uint64_t whole)
 	return n;
 }
 
-bool track_room_draw(const struct track_room *r, struct random *random, uint32_t *stands_for)
+/* Rounded up; a size that no object has is as good as the largest. */
+static uint32_t one_in_for(uint64_t size_bytes, uint64_t large_bytes)
+{
+	uint64_t times = size_bytes / large_bytes + (size_bytes % large_bytes != 0);
+
+	return times < ONE_IN_MAX ? (uint32_t)times : ONE_IN_MAX;
+}
+
+bool track_room_draw(const struct track_room *r, struct random *random, uint64_t size_bytes,
+		     uint32_t *stands_for)
 {
 	unsigned by_refs = halvings(atomic_load(&r->refs), r->refs_max);
 	unsigned by_words = halvings(atomic_load(&r->words), r->words_max);
 	uint32_t one_in = 1u << (by_refs > by_words ? by_refs : by_words);
 
+	if (size_bytes > r->large_bytes)
+		one_in *= one_in_for(size_bytes, r->large_bytes);
 	if (random_below(random, one_in) != 0)
 		return false;
 	*stands_for = one_in;

@@ -21,16 +21,21 @@
 
 struct track_room {
 	uint32_t refs_max;
-	uint64_t words_max;    /* of 8 bytes */
+	uint64_t words_max; /* of 8 bytes */
+	uint64_t large_bytes;
 	_Atomic uint32_t refs; /* in use, as are */
 	_Atomic uint64_t words;
 };
 
-/* The limits from now on; what is in use stays so. */
-void track_room_limit(struct track_room *r, uint32_t refs_max, uint64_t bytes_max);
+/* The limits from now on; what is in use stays so. Of objects above large_bytes, one in as many is
+ * taken as they are larger, so that those taken have large_bytes on average. */
+void track_room_limit(struct track_room *r, uint32_t refs_max, uint64_t bytes_max,
+		      uint64_t large_bytes);
 
-/* Is the next object to be taken? If so, *stands_for is how many it stands for, 1 or more. */
-bool track_room_draw(const struct track_room *r, struct random *random, uint32_t *stands_for);
+/* Is the next object, of so many bytes, to be taken? If so, *stands_for is how many it stands for,
+ * 1 or more. */
+bool track_room_draw(const struct track_room *r, struct random *random, uint64_t size_bytes,
+		     uint32_t *stands_for);
 
 /* Takes room for an object; false when there is none. */
 bool track_room_take_ref(struct track_room *r);

@@ -5,7 +5,6 @@
 #include "attach/agent/gc_wake.h"
 #include "attach/agent/object_ref.h"
 #include "attach/agent/settings.h"
-#include "attach/agent/vmstructs.h"
 #include "common/clock.h"
 
 /* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
@@ -15,12 +14,6 @@
 /* Passes take at most this part of the budget, of one processor. Where collections come faster,
  * epochs pass without being settled. */
 #define PASS_BUDGET_SHARE 0.25
-
-/* Weak references keep nothing alive with any collector that we know, but for what object_ref.h
- * leaves out. Should one that we do not know differ, it is at most this part of the largest heap.
- */
-#define KEPT_HEAP_PART          8u
-#define KEPT_BYTES_UNKNOWN_HEAP (UINT64_C(4) << 20)
 
 /* A callback takes microseconds; a thread that is not scheduled may hold one up. */
 #define STOP_TIMEOUT_MS 2000u
@@ -43,18 +36,11 @@ static void release(void *arg, const struct tracked_object *object)
 	let_go(arg, object->ref, object->kept_words);
 }
 
-/* What may be kept from being reclaimed, should a collector take our references for strong ones. */
-static uint64_t kept_bytes_max(void)
-{
-	uint64_t heap = vmstructs_max_heap();
-
-	return heap ? heap / KEPT_HEAP_PART : KEPT_BYTES_UNKNOWN_HEAP;
-}
-
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		  const Jxp__WindowStart *start, struct err *err)
 {
 	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
+	struct object_refs_effect effect;
 	int r;
 
 	*t = (struct tracker){.vm = vm, .drain = drain};
@@ -65,11 +51,11 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	object_refs_init(vm->jni);
+	effect = object_refs_init(vm->jni);
 	class_table_clear();
 	alloc_pace_init(&t->pace, start->budget);
 	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
-	alloc_events_start(start->object_min_size, t->objects.max, kept_bytes_max());
+	alloc_events_start(start->object_min_size, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
 	r = vm_sample_allocations(vm, t->pace.interval, err);
 	if (r < 0) {

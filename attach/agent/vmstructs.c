@@ -250,6 +250,11 @@ static bool zgc_has_views(void)
 					      : !zgc_global("_ZPointerLoadShift", NULL, &shift));
 }
 
+bool vmstructs_zgc_is_generational(void)
+{
+	return strcmp(vmstructs_gc(), "ZGC") == 0 && !zgc_has_views();
+}
+
 bool vmstructs_zgc_pointers(const uint64_t **bad_mask, const uint64_t **shift)
 {
 	static const uint64_t no_shift;

@@ -44,6 +44,9 @@ bool vmstructs_static_word(const char *type, const char *field, uint64_t *value)
 bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value);
 bool vmstructs_int_constant(const char *name, int32_t *value);
 
+/* Is the collector ZGC with generations? */
+bool vmstructs_zgc_is_generational(void);
+
 /* Fills heap and JVM ranges as far as the table tells. */
 void vmstructs_regions(struct region_map *map);
 

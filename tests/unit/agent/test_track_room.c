@@ -10,6 +10,7 @@
 
 #define REFS  1000u
 #define WORDS 64000u
+#define LARGE 65536u
 
 static struct random seeded(uint64_t seed)
 {
@@ -23,7 +24,7 @@ static struct track_room empty_room(void)
 {
 	struct track_room r = {0};
 
-	track_room_limit(&r, REFS, WORDS * sizeof(uint64_t));
+	track_room_limit(&r, REFS, WORDS * sizeof(uint64_t), LARGE);
 	return r;
 }
 
@@ -35,7 +36,7 @@ static void while_half_is_free_every_object_is_taken(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < REFS / 2; i++) {
-		assert_true(track_room_draw(&r, &random, &stands_for));
+		assert_true(track_room_draw(&r, &random, 8, &stands_for));
 		assert_int_equal(stands_for, 1);
 		assert_true(track_room_is_ample(&r));
 		assert_true(track_room_take_ref(&r));
@@ -72,7 +73,7 @@ static void what_is_taken_stands_for_what_was_offered(uint32_t words)
 		for (unsigned i = 0; i < offered; i++) {
 			uint32_t stands_for;
 
-			if (!track_room_draw(&r, &random, &stands_for))
+			if (!track_room_draw(&r, &random, 8, &stands_for))
 				continue;
 			assert_true(track_room_take_ref(&r) && track_room_take_words(&r, words));
 			*(i < offered / 2 ? &early : &late) += stands_for;
@@ -96,11 +97,33 @@ static void objects_taken_stand_for_those_offered_as_bytes_run_out(void **state)
 	what_is_taken_stands_for_what_was_offered(WORDS / 700);
 }
 
+static void large_objects_are_taken_less_often_and_stand_for_more(void **state)
+{
+	struct track_room r = empty_room();
+	struct random random = seeded(3);
+	double sum = 0;
+	unsigned taken = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++) {
+		uint32_t stands_for;
+
+		if (!track_room_draw(&r, &random, 20 * LARGE - 8, &stands_for))
+			continue;
+		assert_int_equal(stands_for, 20);
+		sum += stands_for;
+		taken++;
+	}
+	if (fabs(sum / 100000 - 1) > 0.05)
+		fail_msg("%u of 100000 stand for %g", taken, sum);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(while_half_is_free_every_object_is_taken),
 	    cmocka_unit_test(both_limits_hold),
+	    cmocka_unit_test(large_objects_are_taken_less_often_and_stand_for_more),
 	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_references_run_out),
 	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_bytes_run_out),
 	};
