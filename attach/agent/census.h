@@ -2,8 +2,8 @@
  * Which of the JVM's threads are profiled: those that use CPU time. At the start of a window these
  * are the ones that have used most so far; the others are dormant (dormant.h) and looked at now and
  * then. A thread that starts is profiled at once while the session thread is within its part of the
- * budget, else it starts as dormant: a JVM that makes thousands of threads a second is not made to
- * pay for each.
+ * budget and threads live long enough (turnover.h), else it starts as dormant: a JVM that makes
+ * thousands of threads a second is not made to pay for each.
  *
  * Session thread only.
  */

@@ -125,6 +125,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 		return 0;
 	}
 	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
+	turnover_taken(&m->turnover);
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		if (t->sampling_fd[i] >= 0 && perf_enable(t->sampling_fd[i]) < 0)
 			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
@@ -284,6 +285,7 @@ static int retire(struct monitor *m, struct thread *t)
 	if (r == 0 && t->announced)
 		r = drain_announce(m->drain, t, true);
 	take_counters(m, t);
+	turnover_ended(&m->turnover, atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]));
 	thread_recycle(t);
 	return r;
 }

@@ -12,12 +12,14 @@
 
 #include "attach/agent/drain.h"
 #include "attach/agent/opener.h"
+#include "attach/agent/turnover.h"
 
 struct monitor {
 	struct opener *opener;
 	struct drain *drain;
-	uint64_t settled_ns; /* no record of an earlier time will be drained */
-	unsigned fds_left;   /* descriptors that may still be taken from the target */
+	uint64_t settled_ns;      /* no record of an earlier time will be drained */
+	unsigned fds_left;        /* descriptors that may still be taken from the target */
+	struct turnover turnover; /* of the threads that were taken on */
 	uint64_t
 	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
 };

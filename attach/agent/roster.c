@@ -57,11 +57,15 @@ void roster_add(pid_t tid)
 {
 	(void)pthread_mutex_lock(&lock);
 	if (event_fd >= 0) {
+		bool first = queued == 0 && !overflow;
+
 		if (queued < QUEUE_MAX)
 			queue[queued++] = tid;
 		else
 			overflow = true;
-		wake_locked();
+		/* Whoever woke the reader before did so for this one, too. */
+		if (first)
+			wake_locked();
 	}
 	(void)pthread_mutex_unlock(&lock);
 }

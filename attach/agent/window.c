@@ -61,8 +61,8 @@ struct window {
 	bool tracking; /* ... has more to do at once */
 	uint64_t next_report_ns;
 	bool stopping;
-	bool eager; /* the session thread is within its part of the budget: new threads are not kept
-		       waiting */
+	bool eager; /* new threads are not kept waiting: the session thread is within its part of
+		       the budget, and threads live long enough */
 };
 
 /* ---------------------------------------------------------------- preparation */
@@ -307,7 +307,8 @@ static int report(struct window *w)
 	w->cost.session_ns += tracker_cost_ns(&w->tracker);
 	w->cost.overhead_ns += tracker_cost_ns(&w->tracker);
 	tracker_set_pace(&w->tracker, w->cost.cpu_ns);
-	w->eager = budget_session_affordable(&w->budget, &w->cost);
+	w->eager = budget_session_affordable(&w->budget, &w->cost) &&
+		   !turnover_is_high(&w->monitor.turnover);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != settings.period) {
 		settings.period = period;
