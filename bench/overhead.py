@@ -1,5 +1,10 @@
 """What a window costs the JVM it runs in. Prints one row a figure: name value unit (median, range).
 
+Seen from outside: operations for each second of the process's CPU time, which holds everything that the JVM
+and the agent in it do, and is hardly disturbed by what else the machine does; collections and what they leave,
+from the JVM's own log; page faults, from /proc. Our account is only held against it: `unaccounted` is what the
+throughput lost and the report did not say.
+
 Throughput is compared inside one JVM: JIT differences between two runs of a program are larger than what is
 looked for. After a warm-up, slots in which something is done alternate with slots in which nothing is; each
 ratio is that of a slot to the mean of the two idle ones beside it, so that a steady drift cancels. In the
@@ -24,13 +29,43 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 from lib import BUILD, jdks  # noqa: E402
+from support.gc_log import GcLog  # noqa: E402
 from support.profile import BENCH_CLASS_PATH  # noqa: E402
 
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SLOT_S = float(os.environ.get("BENCH_SLOT_S", "5"))
 WARM_UP_S = float(os.environ.get("BENCH_WARM_UP_S", "12"))
 ASPROF = os.environ.get("ASPROF")
-WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
+
+
+class Program:
+    """A workload, the JVM options it is run with, and the oldest and newest JDK for it."""
+
+    def __init__(self, name, *options, label=None, oldest=0, newest_jdk=False):
+        self.name, self.options = name, options
+        self.label = label or name
+        self.oldest, self.newest_jdk = oldest, newest_jdk
+
+    def jdk(self):
+        """The JDK to run it with, or None."""
+        found = [j for j in jdks() if j.release >= self.oldest]
+        return found[-1 if self.newest_jdk else 0] if found else None
+
+
+FIXED_HEAP = ("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch")
+PROGRAMS = [
+    *(Program(name, *FIXED_HEAP)
+      for name in ("H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain")),
+    # What the account once did not see: humongous arrays, a large live heap, threads that end at once,
+    # collectors that work beside the program, tasks on virtual threads.
+    Program("GrowingArrays", "-XX:+UseG1GC"),
+    Program("GrowingArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowingArrays700m"),
+    Program("GrowingArrays", "-XX:+UseG1GC", label="GrowingArraysNewest", newest_jdk=True),
+    Program("GrowingArrays", "-XX:+UseZGC", "-Xmx2g", label="GrowingArraysZgc", oldest=21, newest_jdk=True),
+    Program("ArrayCache", "-Xmx2g"),
+    Program("ShortThreads"),
+    Program("VirtualTasks", oldest=21, newest_jdk=True),
+]
 # Options of attach; None: no window.
 MODES = {
     "noop": None,
@@ -41,42 +76,72 @@ MODES = {
 JXPERFCTL = os.path.join(BUILD, "bin/jxperfctl")
 
 
-class Workload:
-    """A JVM that prints its operation count; rates come from the times its lines arrive."""
+def process_cpu_s(pid):
+    """CPU time of a whole process, threads that have ended included (CPUCLOCK_SCHED of the pid)."""
+    return time.clock_gettime((~pid << 3) | 2)
 
-    def __init__(self, name, java):
+
+def page_faults(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[7]) + int(fields[9])
+
+
+class Workload:
+    """A JVM that prints its operation count; what it used is read when a line arrives."""
+
+    def __init__(self, program):
         self.errors = tempfile.TemporaryFile("w+")
+        self.log = GcLog()
         self.child = subprocess.Popen(
-            [java, "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch", "-Dprogress=true", "-Djava.awt.headless=true", "-cp", BENCH_CLASS_PATH, name],
+            [program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
+             "-cp", BENCH_CLASS_PATH, program.name],
             stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
-        self.counts = []
+        self.lines = []
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self.child.stdout:
             if line.startswith("operations "):
-                self.counts.append((time.monotonic(), int(line.split()[1])))
+                try:
+                    self.lines.append((time.monotonic(), process_cpu_s(self.pid), int(line.split()[1])))
+                except OSError:
+                    return  # It has ended.
 
     def rate(self, start, end):
-        """Operations a second between the lines that arrived first and last in [start, end]."""
-        inside = [c for c in self.counts if start <= c[0] <= end]
+        """Operations for each second of CPU time between the first and the last line in [start, end]."""
+        inside = [line for line in self.lines if start <= line[0] <= end]
         if len(inside) < 2:
             status = self.child.poll()
             self.errors.seek(0)
             raise RuntimeError(f"the workload {self.pid} printed {len(inside)} lines in the slot: "
                                f"{'it runs' if status is None else f'it ended with status {status}'}, "
                                f"{self.errors.read()[-2000:]}")
-        return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
+        return (inside[-1][2] - inside[0][2]) / (inside[-1][1] - inside[0][1])
 
     def resident_mib(self, most=False):
-        """What it has in memory, now or at most so far. Its heap is resident from the start."""
+        """What it has in memory, now or at most so far."""
         with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
             return int(re.search(rf"{'VmHWM' if most else 'VmRSS'}:\s+(\d+)", f.read()).group(1)) / 1024
 
     def stop(self):
         self.child.kill()
         self.child.wait()
+
+
+class Slot:
+    """What a JVM did while something was done to it, or nothing."""
+
+    def __init__(self, workload, action):
+        start, collections, faults = time.monotonic(), len(workload.log.left_mib()), page_faults(workload.pid)
+        self.report = action()
+        end = time.monotonic()
+        left = workload.log.left_mib()[collections:]
+        self.rate = workload.rate(start, end)
+        self.collections_per_s = len(left) / (end - start)
+        self.left_mib = statistics.median(left) if left else None
+        self.faults_per_s = (page_faults(workload.pid) - faults) / (end - start)
 
 
 class Daemon:
@@ -95,26 +160,20 @@ class Daemon:
         self.child.wait()
 
 
-def idle(workload):
-    start = time.monotonic()
+def nothing():
     time.sleep(SLOT_S)
-    return workload.rate(start, time.monotonic())
 
 
-def window(workload, daemon, options, reports):
-    start = time.monotonic()
+def window(workload, daemon, options):
     done = subprocess.run(
         [JXPERFCTL, "--socket", daemon.socket, "attach", str(workload.pid), "--duration", f"{SLOT_S}s",
          "--format", "json", *options], capture_output=True, text=True, check=True)
-    reports.append(json.loads(done.stdout))
-    return workload.rate(start, time.monotonic())
+    return json.loads(done.stdout)
 
 
 def async_profiler(workload):
-    start = time.monotonic()
     subprocess.run([ASPROF, "-d", str(int(SLOT_S)), "-e", "cpu", "-f", "/dev/null", str(workload.pid)],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    return workload.rate(start, time.monotonic())
 
 
 def row(name, values, unit="ratio"):
@@ -122,66 +181,95 @@ def row(name, values, unit="ratio"):
           f"{len(values)} values)", flush=True)
 
 
-def slot(workload, daemon, mode, reports):
+def action(workload, daemon, mode):
     if mode == "async_profiler_cpu":
-        return async_profiler(workload)
+        return lambda: async_profiler(workload)
     if MODES[mode] is None:
-        return idle(workload)
-    return window(workload, daemon, MODES[mode], reports)
+        return nothing
+    return lambda: window(workload, daemon, MODES[mode])
 
 
-def describe(name, reports):
-    quality = [r["quality"] for r in reports]
+def account(report):
+    """What the report says the window took of the JVM's CPU time, its beginning included."""
+    q = report["quality"]
+    return (q["overhead_cpu_s"] + q["setup_cpu_s"]) / (q["target_cpu_s"] + q["setup_cpu_s"])
+
+
+def outside(name, before, during, after):
+    """What the JVM did beside its operations, in the slots and in those beside them."""
+    row(f"{name}.collections", [s.collections_per_s for s in during], "1/s")
+    row(f"{name}.collections_beside", [s.collections_per_s for s in before + after], "1/s")
+    for which, slots in (("", during), ("_beside", before + after)):
+        left = [s.left_mib for s in slots if s.left_mib is not None]
+        if left:
+            row(f"{name}.left_by_collections{which}", left, "MiB")
+    row(f"{name}.page_faults", [s.faults_per_s for s in during], "1/s")
+    row(f"{name}.page_faults_beside", [s.faults_per_s for s in before + after], "1/s")
+
+
+def describe(name, slots, ratios):
+    quality = [s.report["quality"] for s in slots]
     row(f"{name}.overhead_reported", [q["overhead_fraction"] for q in quality], "fraction")
+    accounts = [account(s.report) for s in slots]
+    print(f"{name + '.unaccounted':44} {1 - statistics.median(ratios) - statistics.median(accounts):.4f} fraction",
+          flush=True)
     row(f"{name}.samples_per_window", [q["samples"] for q in quality], "samples")
     row(f"{name}.handler_per_signal", [q["handler_ns"] / max(1, q["signals"]) / 1000 for q in quality], "us")
 
 
-def measure(name, java, daemon, modes):
+def measure(program, daemon, modes):
     """The median ratio of each mode."""
-    workload = Workload(name, java)
-    ratios = {mode: [] for mode in modes}
-    reports = {mode: [] for mode in modes}
+    workload = Workload(program)
+    taken = {mode: ([], [], []) for mode in modes}
+    medians = {}
     try:
         time.sleep(WARM_UP_S)
-        before = idle(workload)
+        before = Slot(workload, nothing)
         resident = workload.resident_mib()
         for _ in range(ROUNDS):
             for mode in modes:
-                rate = slot(workload, daemon, mode, reports[mode])
-                after = idle(workload)
-                ratios[mode].append(rate / ((before + after) / 2))
+                during = Slot(workload, action(workload, daemon, mode))
+                after = Slot(workload, nothing)
+                for slots, one in zip(taken[mode], (before, during, after)):
+                    slots.append(one)
                 before = after
-        for mode in modes:
-            row(f"{name}.{mode}.throughput", ratios[mode])
-            if reports[mode]:
-                describe(f"{name}.{mode}", reports[mode])
-        row(f"{name}.memory_growth", [workload.resident_mib() - resident], "MiB")
-        row(f"{name}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")
+        for mode, (befores, slots, afters) in taken.items():
+            name = f"{program.label}.{mode}"
+            ratios = [s.rate / ((b.rate + a.rate) / 2) for b, s, a in zip(befores, slots, afters)]
+            medians[mode] = statistics.median(ratios)
+            row(f"{name}.throughput", ratios)
+            if slots[0].report:
+                describe(name, slots, ratios)
+                outside(name, befores, slots, afters)
+        row(f"{program.label}.memory_growth", [workload.resident_mib() - resident], "MiB")
+        row(f"{program.label}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")
     finally:
         workload.stop()
-    return {mode: statistics.median(values) for mode, values in ratios.items()}
+    return medians
 
 
 def main():
-    java = jdks()[0].java
     only = os.environ.get("BENCH_ONLY")
-    names = only.split(",") if only else WORKLOADS
+    programs = [p for p in PROGRAMS if not only or p.label in only.split(",")]
     modes = os.environ.get("BENCH_MODES", ",".join(MODES)).split(",")
     if ASPROF:
         modes.append("async_profiler_cpu")
     daemon = Daemon()
+    medians = []
     try:
-        medians = [measure(name, java, daemon, modes) for name in names]
+        for program in programs:
+            if program.jdk():
+                medians.append(measure(program, daemon, modes))
+            else:
+                print(f"{program.label}: left out, it needs JDK {program.oldest} or later", flush=True)
         for mode in modes:
             row(f"all.{mode}.throughput", [m[mode] for m in medians])
     finally:
         daemon.stop()
     with open("/proc/cpuinfo", encoding="utf-8") as f:
         model = re.search(r"model name\s*: (.*)", f.read())
-    version = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr
     print(f"machine: {os.cpu_count()} x {model.group(1) if model else '?'}, Linux {platform.release()}, "
-          f"{version.splitlines()[0]}, {ROUNDS} rounds of {SLOT_S:g} s slots"
+          f"JDKs {', '.join(str(j.release) for j in jdks())}, {ROUNDS} rounds of {SLOT_S:g} s slots"
           f"{'' if ASPROF else '; async-profiler not compared (ASPROF not set)'}")
 
 

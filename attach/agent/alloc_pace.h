@@ -3,8 +3,8 @@
  * allows.
  *
  * An allocation that is sampled costs the same whatever its size, so the cost is proportional to
- * the rate of samples. The interval is doubled while sampling takes more than its part of the
- * budget, and halved while it takes less than a quarter of it and there is room for more objects.
+ * the rate of samples. The interval grows while sampling takes more than its part of the
+ * budget, and is halved while it takes less than a quarter of it and there is room for more objects.
  * Pure; session thread.
  */
 #ifndef JXPERF_AGENT_ALLOC_PACE_H
@@ -30,9 +30,7 @@ struct alloc_pace {
 void alloc_pace_init(struct alloc_pace *p, double budget);
 
 /* The interval from now on. cost_ns and cpu_ns are totals of the window; room: the table of objects
- * has place for many more. Called at equal distances of time, it changes by a factor of two at
- * most.
- */
+ * has place for many more. Called at equal distances of time. */
 uint32_t alloc_pace_next(struct alloc_pace *p, uint64_t cost_ns, uint64_t cpu_ns, bool room);
 
 #endif

@@ -1,34 +1,20 @@
 """What tracking keeps alive: nothing. The collector's own log tells how much is left after its pauses in a
 window with objects, and beside one."""
-import os
-import re
 import statistics
 import time
 
-from lib import make_directory, note, run, test_on_jdks, wait_until
+from lib import note, run, test_on_jdks, wait_until
+from support.gc_log import GcLog
 from support.profile import Daemon, Workload
 
 SLOT_S = 6
 ROUNDS = 2
-MIB_OF = {"K": 1 / 1024, "M": 1, "G": 1024}
-PAUSE = re.compile(r"Pause \w.*?(\d+)([KMG])->(\d+)([KMG])\((\d+)([KMG])\)")
-
-
-class Log:
-    """The pauses that a JVM has logged, as MiB in use after each."""
-
-    def __init__(self):
-        self.path = os.path.join(make_directory(mode=0o777), "gc.log")
-
-    def left_mib(self):
-        with open(self.path, encoding="utf-8") as f:
-            return [int(m[3]) * MIB_OF[m[4]] for m in PAUSE.finditer(f.read())]
 
 
 @test_on_jdks
 def humongous_garbage_is_reclaimed_as_without_a_window(jdk):
-    log = Log()
-    jvm = Workload(jdk, "GrowingArrays", "-Xmx1g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", f"-Xlog:gc:file={log.path}")
+    log = GcLog()
+    jvm = Workload(jdk, "GrowingArrays", "-Xmx1g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", log.option())
     daemon = Daemon()
     beside, inside = [], []
 

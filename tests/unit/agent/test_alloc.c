@@ -92,8 +92,13 @@ static void dear_sampling_gets_thinner(void **state)
 	(void)state;
 	alloc_pace_init(&p, 0.01);
 	/* 1% of the CPU time, where a quarter of 1% is allowed. */
-	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 2 * ALLOC_INTERVAL_DEFAULT);
-	assert_int_equal(alloc_pace_next(&p, 2 * MS, 200 * MS, true), 4 * ALLOC_INTERVAL_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_INTERVAL_DEFAULT);
+	/* 0.5%. */
+	assert_int_equal(alloc_pace_next(&p, 3 * MS / 2, 200 * MS, true),
+			 8 * ALLOC_INTERVAL_DEFAULT);
+	/* All of the CPU time. */
+	assert_int_equal(alloc_pace_next(&p, 102 * MS, 300 * MS, true),
+			 64 * ALLOC_INTERVAL_DEFAULT);
 }
 
 static void only_the_cost_since_the_last_change_counts(void **state)
@@ -103,7 +108,7 @@ static void only_the_cost_since_the_last_change_counts(void **state)
 	(void)state;
 	alloc_pace_init(&p, 0.01);
 	(void)alloc_pace_next(&p, 1 * MS, 100 * MS, true);
-	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), ALLOC_INTERVAL_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_INTERVAL_DEFAULT);
 }
 
 static void without_room_for_objects_sampling_does_not_get_denser(void **state)
