@@ -4,9 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -35,16 +33,9 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
-	r = broker_spawn(&child, "/proc/self/exe", argv, socket);
+	r = broker_spawn_watched(&child, &pidfd, "/proc/self/exe", argv, socket);
 	if (r < 0)
 		return r;
-	pidfd = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
-	if (pidfd < 0) {
-		r = -errno;
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0); /* Ours, and just begun: nothing holds it up. */
-		return r;
-	}
 	*one = (struct broker_inspector){
 	    .pid = child,
 	    .pidfd = pidfd,

@@ -20,6 +20,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/sampler.h"
+#include "daemon/worker.h"
 #include "proto/limits.h"
 
 /* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
@@ -237,6 +238,8 @@ int main(int argc, char **argv)
 		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
 	if (d.options.broker_fd >= 0)
 		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
+	if (d.options.worker_fd >= 0)
+		return worker_main(d.options.worker_fd);
 	if (d.options.inspect_fd >= 0)
 		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
 				    d.options.inspect_gate);

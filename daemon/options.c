@@ -151,7 +151,8 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1, .inspect_fd = -1, .inspect_gate = ""};
+	*o = (struct options){
+	    .broker_fd = -1, .worker_fd = -1, .inspect_fd = -1, .inspect_gate = ""};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -188,6 +189,7 @@ enum option_letter {
 	OPTION_VERSION = 'V',
 	OPTION_HELP = 'h',
 	OPTION_BROKER = 'b',
+	OPTION_WORKER = 'w',
 	OPTION_INSPECT_FD = 'i',
 	OPTION_INSPECT_PID = 'j',
 	OPTION_INSPECT_GATE = 'g',
@@ -218,6 +220,8 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 		return 0;
 	case OPTION_BROKER:
 		return parse_number(optarg, 0, &o->broker_fd, err);
+	case OPTION_WORKER:
+		return parse_number(optarg, 0, &o->worker_fd, err);
 	case OPTION_INSPECT_FD:
 		return parse_number(optarg, 0, &o->inspect_fd, err);
 	case OPTION_INSPECT_PID:
@@ -246,6 +250,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"version", no_argument, NULL, OPTION_VERSION},
 	    {"help", no_argument, NULL, OPTION_HELP},
 	    {"broker-fd", required_argument, NULL, OPTION_BROKER},
+	    {"worker-fd", required_argument, NULL, OPTION_WORKER},
 	    {"inspect-fd", required_argument, NULL, OPTION_INSPECT_FD},
 	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
 	    {"inspect-gate", required_argument, NULL, OPTION_INSPECT_GATE},

@@ -4,6 +4,7 @@
 #include "common/fd.h"
 #include "daemon/broker.h"
 #include "daemon/inspect.h"
+#include "daemon/worker.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -126,11 +127,14 @@ void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
 	const char *broker_fd = option(argc, argv, "--broker-fd");
+	const char *worker_fd = option(argc, argv, "--worker-fd");
 	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
 
 	if (broker_fd)
 		_exit(serve(atoi(broker_fd), bundle));
+	if (worker_fd)
+		_exit(worker_main(atoi(worker_fd)));
 	if (inspect_fd)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
 				   bundle, option(argc, argv, "--inspect-gate")));
