@@ -8,11 +8,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -21,7 +23,7 @@
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel",
+    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel", "fuse",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -87,8 +89,26 @@ static void become_unreapable(int fd)
 	send_result(fd, EPERM, "not today", -1);
 }
 
-static int helper(int fd, const char *behaviour)
+/* Its memory is taken apart when it exits, and this page is written back first. */
+static void send_result_and_hang(int fd, const char *bundle)
 {
+	char name[PATH_MAX + 8];
+	volatile char *page;
+	int file;
+
+	(void)snprintf(name, sizeof(name), "%s/page", bundle);
+	file = open(name, O_RDWR | O_CLOEXEC);
+	assert(file >= 0);
+	page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	assert(page != MAP_FAILED);
+	page[0] = 1;
+	send_result(fd, EPERM, "not today", -1);
+}
+
+static int helper(int fd, const char *bundle)
+{
+	const char *behaviour = strrchr(bundle, '/') + 1;
+
 	if (strcmp(behaviour, "ok") == 0)
 		send_socket(fd);
 	else if (strcmp(behaviour, "refuse") == 0)
@@ -105,6 +125,8 @@ static int helper(int fd, const char *behaviour)
 		wait_for_sigterm(fd);
 	else if (strcmp(behaviour, "stuck") == 0)
 		become_unreapable(fd);
+	else if (strcmp(behaviour, "fuse") == 0)
+		send_result_and_hang(fd, bundle);
 	else
 		assert(!"a behaviour of the list");
 	return 0;
@@ -139,7 +161,7 @@ void broker_fixture_main(int argc, char **argv)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
 				   bundle, option(argc, argv, "--inspect-gate")));
 	if (result_fd && bundle)
-		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
+		_exit(helper(atoi(result_fd), bundle));
 }
 
 static void make_bundles(void)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -288,48 +289,28 @@ static void a_release_answers_what_hangs_and_lets_the_target_go(void **state)
 	assert_int_equal(reply.error, EPERM);
 }
 
-/* The one child of the broker that has been killed and stays. */
-static bool has_zombie(void)
-{
-	char path[64], text[512];
-	pid_t child = 0;
-	FILE *file;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", broker, broker);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	text[0] = '\0';
-	(void)!fgets(text, sizeof(text), file);
-	(void)fclose(file);
-	for (char *next = strtok(text, " "); next; next = strtok(NULL, " ")) {
-		char stat[256] = "";
-
-		child = (pid_t)strtol(next, NULL, 10);
-		(void)snprintf(path, sizeof(path), "/proc/%d/stat", child);
-		file = fopen(path, "re");
-		if (!file)
-			continue;
-		(void)!fgets(stat, sizeof(stat), file);
-		(void)fclose(file);
-		if (strstr(stat, ") Z "))
-			return true;
-	}
-	return false;
-}
-
 static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **state)
 {
+	char page[PATH_MAX];
+
 	(void)state;
-	start_broker("stuck");
+	need_fuse();
+	(void)snprintf(page, sizeof(page), "%s/page", broker_fixture_bundle("fuse"));
+	assert_int_equal(symlink(fuse_fixture_file(), page), 0);
+	start_broker("fuse");
 	submit(BROKER_ATTACH, other, 1);
-	while (!has_zombie())
-		; /* Until the test's time limit. */
+	assert_true(fuse_fixture_wait_for_write()); /* It has refused, and cannot end. */
 	submit(BROKER_PERF_OPEN, other, 2);
 	receive();
 	assert_int_equal(reply.id, 2);
 	receive();
 	assert_int_equal(reply.id, 1);
 	assert_int_equal(reply.error, ETIMEDOUT);
+	assert_non_null(strstr(reply.message, "cannot be killed"));
+	submit(BROKER_ATTACH, other, 3);
+	receive();
+	assert_int_equal(reply.error, EBUSY);
+	assert_int_equal(unlink(page), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
