@@ -197,8 +197,11 @@ static void on_attached(void *arg, uint32_t request_id, int fd, const struct err
 
 static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
 {
-	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir,
-				      b->gate ? "" : b->gate_error.message, err);
+	const struct check_reasons reasons = {
+	    .gate = b->gate ? "" : b->gate_error.message,
+	    .touch = b->touch ? "" : b->touch_error.message,
+	};
+	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir, &reasons, err);
 
 	if (fd < 0)
 		return fd;

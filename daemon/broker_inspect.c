@@ -15,7 +15,7 @@
 #define NUMBER_BYTES 16
 
 static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
-	       const char *gate_reason, int socket)
+	       const struct check_reasons *reasons, int socket)
 {
 	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -24,7 +24,9 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 			      (char *)INSPECT_OPTION_PID,
 			      pid_text,
 			      (char *)INSPECT_OPTION_GATE,
-			      (char *)gate_reason,
+			      (char *)reasons->gate,
+			      (char *)INSPECT_OPTION_TOUCH,
+			      (char *)reasons->touch,
 			      (char *)BROKER_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
@@ -45,7 +47,7 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 }
 
 int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const char *gate_reason, struct err *err)
+			 const struct check_reasons *reasons, struct err *err)
 {
 	struct broker_inspector *one = NULL;
 	int pair[2], r;
@@ -61,7 +63,7 @@ int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundl
 			       BROKER_INSPECTORS_MAX);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, pid, bundle_dir, gate_reason, pair[1]);
+	r = run(one, pid, bundle_dir, reasons, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0) {
 		cleanup_close(&pair[0]);

@@ -35,6 +35,7 @@ struct options {
 	int inspect_fd; /* above -1: this process is an inspector */
 	int inspect_pid;
 	const char *inspect_gate; /* of argv */
+	const char *inspect_touch;
 };
 
 extern const char options_usage[];

@@ -145,6 +145,14 @@ static int serve(int fd, const char *bundle)
 	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
 }
 
+static int inspect(int fd, const char *bundle, int argc, char **argv)
+{
+	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
+					      .touch = option(argc, argv, "--inspect-touch")};
+
+	return inspect_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+}
+
 void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
@@ -158,8 +166,7 @@ void broker_fixture_main(int argc, char **argv)
 	if (worker_fd)
 		_exit(worker_main(atoi(worker_fd)));
 	if (inspect_fd)
-		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
-				   bundle, option(argc, argv, "--inspect-gate")));
+		_exit(inspect(atoi(inspect_fd), bundle, argc, argv));
 	if (result_fd && bundle)
 		_exit(helper(atoi(result_fd), bundle));
 }
