@@ -189,7 +189,7 @@ int broker_helper_finish(struct broker_helper *h, struct err *err)
 int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
 			struct err *err)
 {
-	struct broker_helper h;
+	struct broker_helper h = {.result_fd = -1};
 	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, true, err);
 
 	if (r < 0)

@@ -51,7 +51,7 @@ int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
 
 int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd)
 {
-	pid_t child;
+	pid_t child = 0;
 	int r = broker_spawn(&child, path, argv, fd);
 
 	if (r < 0)

@@ -22,8 +22,8 @@ static int run(struct broker_worker *one, pid_t target, int pair[2])
 {
 	char fd_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, fd_text, NULL};
-	pid_t pid;
-	int r, pidfd;
+	pid_t pid = 0;
+	int r, pidfd = -1;
 
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	r = fd_set_nonblocking(pair[0], true);

@@ -99,10 +99,8 @@ static void serve(int fd, const struct fuse_in_header *in, const void *body)
 _Noreturn static void run(int fd)
 {
 	static char message[FUSE_MIN_READ_BUFFER + FILE_BYTES];
-	ssize_t n;
-
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while ((n = read(fd, message, sizeof(message))) >= (ssize_t)sizeof(struct fuse_in_header))
+	while (read(fd, message, sizeof(message)) >= (ssize_t)sizeof(struct fuse_in_header))
 		serve(fd, (void *)message, message + sizeof(struct fuse_in_header));
 	_exit(0);
 }

@@ -532,7 +532,7 @@ static bool read_children(char *text, size_t size)
 
 static void helpers_and_workers_that_are_done_are_reaped(void **state)
 {
-	char children[64];
+	char children[64] = "";
 
 	(void)state;
 	start_broker("refuse");
