@@ -25,8 +25,9 @@
 /* Questions about one target that wait. The engine has two at a time: events and pages. */
 #define BROKER_WORKER_QUEUE_MAX 8
 
-/* For one question, and for the start of a worker. A millisecond as a rule; what takes longest of
- * what does end is the search for a thread among thousands of a container. */
+/* For one question, and for the start of a worker: a millisecond as a rule, and the search for a
+ * thread among thousands of a container takes some tenths of a second. Agents wait 5 s for their
+ * events. */
 #define BROKER_WORKER_TIMEOUT_MS 3000
 
 /* One process. Invariants: it has the first of its questions while there is one; socket is -1 once

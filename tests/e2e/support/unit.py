@@ -16,6 +16,7 @@ import sys
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_CAPBSET_READ, PR_CAPBSET_DROP = 38, 22, 23, 24
 SECCOMP_MODE_FILTER = 2
+PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN = 65, 1
 
 # linux/capability.h, by number.
 CAPABILITIES = """chown dac_override dac_read_search fowner fsetid kill setgid setuid setpcap linux_immutable
@@ -74,6 +75,8 @@ def lock_personality():
 
 
 def deny_write_execute():
+    """systemd does the first where the kernel can, and the second elsewhere."""
+    LIBC.prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0)  # Before Linux 6.3 it fails.
     write_execute, execute, shm_exec = 2 | 4, 4, 0o100000
     refuse([
         (9, EPERM, (2, "all", write_execute)),  # mmap
