@@ -4,6 +4,7 @@
 #include "attach/jvm_flags.h"
 #include "attach/jvm_view.h"
 #include "attach/target_fs.h"
+#include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/proc.h"
 
@@ -11,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -286,7 +288,7 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 		    "process %d was started with -XX:-EnableDynamicAgentLoading: restart it "
 		    "without to profile it",
 		    pid);
-	if (geteuid() != 0 && geteuid() != info->euid)
+	if (geteuid() != info->euid && !capabilities_have(CAP_SETUID))
 		set_obstacle(
 		    info, JVM_NO_PERMISSION,
 		    "no permission to attach to process %d of user '%s': run jxperfd as root "

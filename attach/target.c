@@ -2,10 +2,13 @@
 
 #include "attach/jvm_text.h"
 #include "attach/target_fs.h"
+#include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/proc.h"
 
 #include <grp.h>
+#include <linux/capability.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -59,12 +62,21 @@ int target_become_owner(const struct target *t, struct err *err)
 	uid_t uid = t->jvm.euid;
 	gid_t gid = t->jvm.egid;
 
-	if (geteuid() == 0 && setgroups(0, NULL) < 0)
+	bool privileged = capabilities_have(CAP_SETGID);
+	int r;
+
+	if (privileged && setgroups(0, NULL) < 0)
 		return err_set_errno(err, errno, "cannot give up supplementary groups");
-	if (geteuid() == 0 && setresgid(gid, gid, gid) < 0)
+	if (privileged && setresgid(gid, gid, gid) < 0)
 		return err_set_errno(err, errno, "cannot become group %u", gid);
 	if (setresuid(uid, uid, uid) < 0)
 		return err_set_errno(err, errno, "cannot become user %u", uid);
+	/* The kernel takes them from who was root, and from nobody else. */
+	if (uid != 0) {
+		r = capabilities_limit(0, false, err);
+		if (r < 0)
+			return r;
+	}
 	/* Nobody of that user may trace us or open what we hold, the target least of all. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_set_errno(err, errno, "cannot forbid being traced");

@@ -1,9 +1,12 @@
 /*
  * Remembers the first fault on each page of the targets (bpf/first_touch.h).
  *
- * exceptions:page_fault_user comes before the page is made, in the thread that touches it. A fault
- * on a page that is there already (copy on write, a protection) is not its first touch. What the
- * kernel unmaps to see who uses it (NUMA balancing) faults again: the first entry stays.
+ * page_fault_user comes before the page is made, in the thread that touches it. A fault on a page
+ * that is there already (copy on write, a protection) is not its first touch. What the kernel
+ * unmaps to see who uses it (NUMA balancing) faults again: the first entry stays.
+ *
+ * A raw tracepoint: it is attached by its name alone, with neither tracefs, which need not be
+ * mounted, nor BTF, which a kernel need not have.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -30,13 +33,9 @@ struct {
 	__type(value, struct touch);
 } touches SEC(".maps");
 
-/* events/exceptions/page_fault_user/format */
-struct page_fault {
-	__u64 common;
-	__u64 address;
-	__u64 ip;
-	__u64 error_code;
-};
+/* What the kernel calls the tracepoint with, TP_PROTO of page_fault_user
+ * (arch/x86/include/asm/trace/exceptions.h). */
+enum { PAGE_FAULT_ADDRESS, PAGE_FAULT_REGISTERS, PAGE_FAULT_ERROR_CODE };
 
 static void remember(struct touch_target *target, __u32 pid, __u64 address, __u32 shift,
 		     const struct touch *touch)
@@ -54,22 +53,22 @@ static void remember(struct touch_target *target, __u32 pid, __u64 address, __u3
 		__sync_fetch_and_add(&target->lost, 1);
 }
 
-SEC("tracepoint/exceptions/page_fault_user")
-int first_touch(struct page_fault *fault)
+SEC("raw_tp/page_fault_user")
+int first_touch(const struct bpf_raw_tracepoint_args *fault)
 {
 	__u64 id = bpf_get_current_pid_tgid();
 	__u32 pid = id >> 32;
 	struct touch_target *target;
 	struct touch touch = {.node = bpf_get_numa_node_id(), .tid = (__u32)id};
 
-	if (fault->error_code & FAULT_PRESENT)
+	if (fault->args[PAGE_FAULT_ERROR_CODE] & FAULT_PRESENT)
 		return 0;
 	target = bpf_map_lookup_elem(&targets, &pid);
 	if (!target)
 		return 0;
 	__sync_fetch_and_add(&target->seen, 1);
-	remember(target, pid, fault->address, TOUCH_PAGE, &touch);
-	remember(target, pid, fault->address, TOUCH_HUGE, &touch);
+	remember(target, pid, fault->args[PAGE_FAULT_ADDRESS], TOUCH_PAGE, &touch);
+	remember(target, pid, fault->args[PAGE_FAULT_ADDRESS], TOUCH_HUGE, &touch);
 	return 0;
 }
 

@@ -242,14 +242,10 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 	return 0;
 }
 
-bool proc_is_same(pid_t pid, const struct proc_identity *before)
+bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b)
 {
-	struct proc_identity now;
-
-	return proc_identify(pid, &now) == 0 && now.start_ticks == before->start_ticks &&
-	       now.program_device == before->program_device &&
-	       now.program_inode == before->program_inode &&
-	       now.effective_uid == before->effective_uid;
+	return a->start_ticks == b->start_ticks && a->program_device == b->program_device &&
+	       a->program_inode == b->program_inode && a->effective_uid == b->effective_uid;
 }
 
 static void cleanup_closedir(DIR **dir)

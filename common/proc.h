@@ -53,11 +53,12 @@ struct proc_identity {
 	uid_t effective_uid;
 };
 
-/* 0, or -errno when there is no such process. */
+/* 0, or -errno when there is no such process. Asks the file system of its program, which may not
+ * answer. */
 int proc_identify(pid_t pid, struct proc_identity *out);
 
-/* Is the process that was identified still there, with the same program and rights? */
-bool proc_is_same(pid_t pid, const struct proc_identity *before);
+/* Of one pid: the same process, with the same program and rights? */
+bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b);
 
 /* Start time of a process in clock ticks since boot (/proc/PID/stat field 22): with the pid, an
  * identity that reuse cannot forge. 0 or -errno. */

@@ -6,7 +6,9 @@
  * One thread, one poll loop. Several helpers run at a time, one for each pid. It trusts neither the
  * engine (every request is checked for size, operation, ranges and for belonging to an attached
  * process whose identity, pid and start time, is still the same) nor the helper (whose only output
- * is a struct attach_result and a descriptor); it reads nothing that a JVM wrote.
+ * is a struct attach_result and a descriptor); it reads nothing that a JVM wrote. What a target
+ * could hold up (opening its events, asking for its pages, its program's file) is done by a worker
+ * (daemon/broker_worker.h): the loop waits for nobody.
  */
 #ifndef JXPERF_DAEMON_BROKER_H
 #define JXPERF_DAEMON_BROKER_H

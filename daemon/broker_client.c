@@ -4,6 +4,7 @@
 #include "common/fd.h"
 #include "daemon/broker.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 #define BROKER_CHILD_FD  3
 #define REPLIES_PER_WAKE 64
+#define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
 #define NUMBER_BYTES     16
 
 /* A request that waits to be sent or answered. fn is NULL once it is forgotten, and for RELEASE,
@@ -300,6 +302,27 @@ static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir, in
 	return -r;
 }
 
+/* It serves from then on, with the privileges that it is to have: 0, or -errno with its reason. */
+static int wait_for_hello(struct broker_client *c, struct err *err)
+{
+	struct pollfd p = {.fd = c->socket, .events = POLLIN};
+	struct broker_reply reply;
+	size_t no_fds = 0;
+	ssize_t n = 0;
+	int r;
+
+	do {
+		r = poll(&p, 1, HELLO_TIMEOUT_MS);
+	} while (r < 0 && errno == EINTR);
+	if (r > 0)
+		n = fd_recv(c->socket, &reply, sizeof(reply), NULL, &no_fds);
+	if (n != (ssize_t)sizeof(reply) || reply.operation != BROKER_HELLO || reply.error < 0)
+		return err_set(err, EPROTO,
+			       "the privileged half of jxperfd does not start; reinstall jxperf");
+	reply.message[sizeof(reply.message) - 1] = '\0';
+	return reply.error ? err_set(err, reply.error, "%s", reply.message) : 0;
+}
+
 static int start_process(struct broker_client *c, const char *daemon_path, const char *bundle_dir,
 			 struct err *err)
 {
@@ -316,13 +339,14 @@ static int start_process(struct broker_client *c, const char *daemon_path, const
 	c->socket = pair[0];
 	c->process_fd = (int)syscall(SYS_pidfd_open, c->process, 0);
 	r = c->process_fd < 0 ? -errno : fd_set_nonblocking(c->socket, true);
+	r = r < 0 ? err_set_errno(err, -r, "cannot watch the broker") : wait_for_hello(c, err);
 	if (r == 0)
 		return 0;
 	cleanup_close(&c->socket);
 	cleanup_close(&c->process_fd);
 	(void)kill(c->process, SIGKILL);
 	(void)waitpid(c->process, NULL, 0); /* Ours, and ended. */
-	return err_set_errno(err, -r, "cannot watch the broker");
+	return r;
 }
 
 /* libuv's poll handles fail only for descriptors that epoll refuses, and for want of memory. */

@@ -33,7 +33,9 @@ typedef void (*broker_died_fn)(void *arg, const char *reason);
 
 /* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
  * agent. Call before anything that the broker must not inherit exists; descriptors without
- * close-on-exec would be. On success *out is to be freed with broker_client_free. 0 or -errno. */
+ * close-on-exec would be. Waits until the broker says that it serves, with no more privileges than
+ * it is to have. On success *out is to be freed with broker_client_free. 0, or -errno with the
+ * reason. */
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
 		      const char *bundle_dir, broker_died_fn died, void *arg, struct err *err);
 

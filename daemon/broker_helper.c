@@ -1,6 +1,5 @@
 #include "daemon/broker_helper.h"
 
-#include "attach/helper_proto.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
@@ -11,9 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define HELPER           "jxperf-attach"
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
@@ -38,7 +35,7 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 			      probe ? (char *)"--probe" : NULL,
 			      NULL};
 	pid_t pid;
-	int pair[2], r;
+	int pair[2], pidfd, r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
@@ -48,7 +45,7 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = broker_spawn(&pid, path, argv, pair[1]);
+	r = broker_spawn_watched(&pid, &pidfd, path, argv, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0) {
 		cleanup_close(&pair[0]);
@@ -57,9 +54,10 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 	*h = (struct broker_helper){
 	    .target = target,
 	    .pid = pid,
+	    .pidfd = pidfd,
 	    .result_fd = pair[0],
-	    .kill_at_ns =
-		clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
+	    .fd = -1,
+	    .due_ns = clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
 	};
 	return 0;
 }
@@ -102,38 +100,63 @@ bool broker_helper_reaped(struct broker_helper *h, int *status)
 	} while (r < 0 && errno == EINTR);
 	if (r == 0)
 		return false;
+	cleanup_close(&h->pidfd);
+	h->pidfd = -1;
 	h->pid = 0;
 	return true;
 }
 
-/* It has nothing left to do: it sends its result last, and closes the socket by ending. A process
- * that is ending already keeps its own status. False when it does not end even so: a kill waits for
- * a file system's answer, and the target may have mounted one (FUSE) that never gives it. */
-static bool end_process(struct broker_helper *h, int *status)
+/* Takes what it sent, and ends it: it has nothing left to do, since it sends its result last, and
+ * closes the socket by ending. A process that is ending already keeps its own status. */
+static void take_result(struct broker_helper *h)
 {
-	_cleanup_close_ int pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-	(void)kill(h->pid, SIGKILL);
-	while (poll(&p, 1, REAP_MS) < 0 && errno == EINTR)
-		;
-	return broker_helper_reaped(h, status);
-}
-
-/* Takes what the helper sent, ends and reaps it. 0, with its descriptors in *fd and *fds, when it
- * reported success. It ran as the target's user, so nothing is taken for granted. */
-static int collect(struct broker_helper *h, struct attach_result *result, int *fd, size_t *fds,
-		   struct err *err)
-{
-	int status = 0;
+	size_t fds = 1;
 	ssize_t n;
 
 	/* Only a late helper has nothing to read here, not even end of file. */
-	n = recv(h->result_fd, result, 1, MSG_PEEK | MSG_DONTWAIT);
-	n = n < 0 ? -errno : fd_recv(h->result_fd, result, sizeof(*result), fd, fds);
+	n = recv(h->result_fd, &h->result, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
+		h->result_bytes = -errno;
+	else
+		h->result_bytes =
+		    fd_recv(h->result_fd, &h->result, sizeof(h->result), &h->fd, &fds);
 	cleanup_close(&h->result_fd);
 	h->result_fd = -1;
-	if (!end_process(h, &status))
+	(void)kill(h->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+	h->due_ns = clock_monotonic_ns() + REAP_MS * NS_PER_MS;
+}
+
+int broker_helper_fd(const struct broker_helper *h)
+{
+	return h->result_fd >= 0 ? h->result_fd : h->pidfd;
+}
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int r;
+
+	do {
+		r = poll(&p, 1, timeout_ms);
+	} while (r < 0 && errno == EINTR);
+	return r > 0;
+}
+
+bool broker_helper_advance(struct broker_helper *h)
+{
+	if (h->result_fd >= 0)
+		take_result(h);
+	return is_readable(h->pidfd, 0) || clock_monotonic_ns() >= h->due_ns;
+}
+
+/* 0 when it reported success. It ran as the target's user, so nothing is taken for granted. */
+static int judge(struct broker_helper *h, struct err *err)
+{
+	struct attach_result *result = &h->result;
+	ssize_t n = h->result_bytes;
+	int status = 0;
+
+	if (!broker_helper_reaped(h, &status))
 		return err_set(
 		    err, ETIMEDOUT,
 		    "the attach helper for process %d hangs and cannot be killed: a file "
@@ -152,14 +175,12 @@ static int collect(struct broker_helper *h, struct attach_result *result, int *f
 
 int broker_helper_finish(struct broker_helper *h, struct err *err)
 {
-	_cleanup_close_ int fd = -1;
-	struct attach_result result;
-	size_t fds = 1;
-	int r = collect(h, &result, &fd, &fds, err);
+	_cleanup_close_ int fd = TAKE_FD(h->fd);
+	int r = judge(h, err);
 
 	if (r < 0)
 		return r;
-	if (fds != 1)
+	if (fd < 0)
 		return err_set(err, EPROTO, "the attach helper for process %d gave no connection",
 			       h->target);
 	return TAKE_FD(fd);
@@ -169,19 +190,16 @@ int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESS
 			struct err *err)
 {
 	struct broker_helper h = {.result_fd = -1};
-	struct attach_result result;
-	struct pollfd p;
-	size_t fds = 0;
-	int none[1];
 	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, true, err);
 
 	if (r < 0)
 		return r;
-	p = (struct pollfd){.fd = h.result_fd, .events = POLLIN};
-	while (poll(&p, 1, PROBE_TIMEOUT_MS) < 0 && errno == EINTR)
-		;
-	r = collect(&h, &result, none, &fds, err);
+	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS); /* Else it is late. */
+	if (!broker_helper_advance(&h))
+		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
+	r = judge(&h, err);
+	cleanup_close(&h.fd);
 	if (r == 0)
-		strcpy(text, result.message);
+		strcpy(text, h.result.message);
 	return r;
 }

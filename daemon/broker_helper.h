@@ -5,17 +5,24 @@
 #define JXPERF_DAEMON_BROKER_HELPER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/helper_proto.h"
 #include "common/err.h"
 
+/* First its result is waited for, then its end. */
 struct broker_helper {
 	pid_t target;
-	pid_t pid;           /* of the helper; 0 once reaped */
-	int result_fd;       /* readable when it is done, however it ended */
-	bool cancelled;      /* asked to stop: no result is wanted any more */
-	uint64_t kill_at_ns; /* it has outlived its own deadline by then */
+	pid_t pid; /* of the helper; 0 once reaped */
+	int pidfd;
+	int result_fd;   /* -1 once its result was taken */
+	bool cancelled;  /* asked to stop: no result is wanted any more */
+	uint64_t due_ns; /* it has outlived its own deadline, or the signal that ends it, by then */
+	struct attach_result result;
+	ssize_t result_bytes; /* or -errno */
+	int fd;               /* that came with it, or -1 */
 };
 
 /* Starts BUNDLE/jxperf-attach on target. 0 or -errno; h is unchanged on failure, and belongs to
@@ -23,17 +30,22 @@ struct broker_helper {
 int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
 			struct err *err);
 
-/* Asks it to clean up and end: its result_fd becomes readable soon after. */
+/* Asks it to clean up and end: it is readable soon after. */
 void broker_helper_cancel(struct broker_helper *h);
 
-/* To be called when result_fd is readable or kill_at_ns has passed: takes the result, ends the
- * process and reaps it. The agent's connected socket, owned by the caller, or -errno. A helper that
- * SIGKILL does not end is left to broker_helper_reaped; then h->pid is not 0. Waits for 2 s at
- * most.
- */
+/* What to wait for: that this is readable, until h->due_ns at most. */
+int broker_helper_fd(const struct broker_helper *h);
+
+/* To be called then; does not wait. True when it is done: ended, or found to be one that SIGKILL
+ * does not end, since a kill waits for a file system's answer, and the target may have mounted one
+ * (FUSE) that never gives it. */
+bool broker_helper_advance(struct broker_helper *h);
+
+/* Of one that is done: the agent's connected socket, owned by the caller, or -errno. One that does
+ * not end is left to broker_helper_reaped; then h->pid is not 0. */
 int broker_helper_finish(struct broker_helper *h, struct err *err);
 
-/* Is the process gone? Reaps it, with *status as of waitpid, when it has ended by now. */
+/* Is the process gone? Reaps it when it has ended by now. */
 bool broker_helper_reaped(struct broker_helper *h, int *status);
 
 /* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and

@@ -4,9 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -17,7 +15,7 @@
 #define NUMBER_BYTES 16
 
 static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
-	       const char *gate_reason, int socket)
+	       const struct check_reasons *reasons, int socket)
 {
 	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -26,7 +24,9 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 			      (char *)INSPECT_OPTION_PID,
 			      pid_text,
 			      (char *)INSPECT_OPTION_GATE,
-			      (char *)gate_reason,
+			      (char *)reasons->gate,
+			      (char *)INSPECT_OPTION_TOUCH,
+			      (char *)reasons->touch,
 			      (char *)BROKER_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
@@ -35,16 +35,9 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
-	r = broker_spawn(&child, "/proc/self/exe", argv, socket);
+	r = broker_spawn_watched(&child, &pidfd, "/proc/self/exe", argv, socket);
 	if (r < 0)
 		return r;
-	pidfd = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
-	if (pidfd < 0) {
-		r = -errno;
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0); /* Ours, and just begun: nothing holds it up. */
-		return r;
-	}
 	*one = (struct broker_inspector){
 	    .pid = child,
 	    .pidfd = pidfd,
@@ -54,7 +47,7 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 }
 
 int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const char *gate_reason, struct err *err)
+			 const struct check_reasons *reasons, struct err *err)
 {
 	struct broker_inspector *one = NULL;
 	int pair[2], r;
@@ -70,7 +63,7 @@ int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundl
 			       BROKER_INSPECTORS_MAX);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, pid, bundle_dir, gate_reason, pair[1]);
+	r = run(one, pid, bundle_dir, reasons, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0) {
 		cleanup_close(&pair[0]);

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/check.h"
 
 #define BROKER_INSPECTORS_MAX 4
 
@@ -24,11 +25,11 @@ struct broker_inspectors {
 	struct broker_inspector all[BROKER_INSPECTORS_MAX];
 };
 
-/* Starts one for pid, INSPECT_MACHINE or INSPECT_LIST, with what INSPECT_OPTION_GATE is to say. The
+/* Starts one for pid, INSPECT_MACHINE or INSPECT_LIST, with what they are to say. The
  * socket on which the answer will come, owned by the caller, or -errno; -EAGAIN when
  * BROKER_INSPECTORS_MAX run. */
 int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const char *gate_reason, struct err *err);
+			 const struct check_reasons *reasons, struct err *err);
 
 /* Adds what they wait for to p, which has room for BROKER_INSPECTORS_MAX; returns how many, and
  * lowers *first_ns to the time at which one has to be killed. */

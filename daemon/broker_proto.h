@@ -24,6 +24,8 @@ enum broker_operation {
 	 * and, the first time, the program for events that the agent opens itself. Limits of 0:
 	 * remove it; the counts are final. */
 	BROKER_GATE = 6,
+	/* Never asked for: the broker's first reply, with id 0, says whether it serves. */
+	BROKER_HELLO = 7,
 };
 
 /* Pages in one question. */

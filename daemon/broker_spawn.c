@@ -1,8 +1,12 @@
 #include "daemon/broker_spawn.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void default_signals(sigset_t *set)
 {
@@ -43,4 +47,23 @@ int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	return -r;
+}
+
+int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd)
+{
+	pid_t child = 0;
+	int r = broker_spawn(&child, path, argv, fd);
+
+	if (r < 0)
+		return r;
+	r = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
+	if (r < 0) {
+		r = -errno;
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0); /* Ours, and just begun: nothing holds it up. */
+		return r;
+	}
+	*pid = child;
+	*pidfd = r;
+	return 0;
 }

@@ -14,4 +14,7 @@
  * be reaped by the caller, or -errno. fd stays the caller's. */
 int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd);
 
+/* The same, and in *pidfd a pidfd of it, which is the caller's. */
+int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd);
+
 #endif

@@ -5,9 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "bpf/first_touch.h"
 #include "bpf/first_touch.skel.h"
+
+#define DELETE_BATCH 1024
 
 struct broker_touch {
 	struct first_touch_bpf *bpf;
@@ -69,19 +73,26 @@ int broker_touch_trace(struct broker_touch *t, pid_t pid, struct err *err)
 	return 0;
 }
 
-/* A key stays valid for get_next_key after its entry is deleted only by starting over, so the next
- * one is fetched first. */
+/* The kernel walks, 1,024 entries a call: there may be a quarter of a million. */
 static void delete_touches(struct broker_touch *t, __u32 pid)
 {
-	int fd = bpf_map__fd(t->bpf->maps.touches);
-	struct touch_key key, next;
-	bool more = bpf_map_get_next_key(fd, NULL, &key) == 0;
+	int fd = bpf_map__fd(t->bpf->maps.touches), r = 0;
+	struct touch_key keys[DELETE_BATCH];
+	struct touch values[DELETE_BATCH];
+	__u32 at, count, own;
 
-	for (unsigned i = 0; more && i < TOUCHES_MAX; i++) {
-		more = bpf_map_get_next_key(fd, &key, &next) == 0;
-		if (key.pid == pid)
-			(void)bpf_map_delete_elem(fd, &key); /* It was there just now. */
-		key = next;
+	for (unsigned i = 0; r == 0 && i < TOUCHES_MAX; i++) {
+		count = DELETE_BATCH;
+		/* -ENOENT comes with the last ones. */
+		r = bpf_map_lookup_batch(fd, i ? &at : NULL, &at, keys, values, &count, NULL);
+		if (r < 0 && r != -ENOENT)
+			return; /* They only take room, until the map is full or gone. */
+		own = 0;
+		for (__u32 k = 0; k < count; k++)
+			if (keys[k].pid == pid)
+				keys[own++] = keys[k];
+		if (own > 0) /* They were there just now. */
+			(void)bpf_map_delete_batch(fd, keys, &own, NULL);
 	}
 }
 
@@ -124,4 +135,27 @@ bool broker_touch_counts(const struct broker_touch *t, pid_t pid, uint64_t *seen
 	*seen = target.seen;
 	*lost = target.lost;
 	return true;
+}
+
+int broker_touch_trial(struct broker_touch *t, struct err *err)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	volatile char *page =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int r, node;
+
+	if (page == MAP_FAILED)
+		return err_set_errno(err, errno, "cannot try the tracing of first touches");
+	r = broker_touch_trace(t, getpid(), err);
+	if (r == 0) {
+		*page = 1;
+		node = broker_touch_node(t, getpid(), (uintptr_t)page);
+		broker_touch_forget(t, getpid());
+		if (node < 0)
+			r = err_set(err, EOPNOTSUPP,
+				    "first touches are not seen: is jxperfd in a process id "
+				    "namespace of its own? run it in the host's");
+	}
+	(void)munmap((void *)page, size); /* Our own mapping: cannot fail. */
+	return r;
 }

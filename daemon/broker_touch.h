@@ -2,8 +2,9 @@
  * First touches of targets' pages, traced in the kernel (bpf/first_touch.bpf.c).
  *
  * The program is loaded once and sits on the page fault tracepoint only while a process is traced:
- * it runs at every page fault of the machine. Loading takes CAP_BPF and CAP_PERFMON, tracing
- * CAP_PERFMON.
+ * it runs at every page fault of the machine. Loading takes CAP_BPF and CAP_PERFMON. Tracing works
+ * on descriptors and takes none from Linux 6.0 on (bpf_sys in kernel/bpf/syscall.c); before, it
+ * takes CAP_BPF where kernel.unprivileged_bpf_disabled is not 0.
  *
  * Broker only, and tests. One thread.
  */
@@ -20,6 +21,10 @@ struct broker_touch;
 
 /* Loads the program. 0 with *out to be freed, or -errno. */
 int broker_touch_open(struct broker_touch **out, struct err *err);
+
+/* Tries on a page of this process whether first touches are seen: with the privileges and the
+ * process ids that tracing will have. 0, or -errno with the reason. */
+int broker_touch_trial(struct broker_touch *t, struct err *err);
 
 /* Stops tracing. free(NULL) is safe. */
 void broker_touch_free(struct broker_touch *t);

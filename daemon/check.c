@@ -7,8 +7,10 @@
 #include "common/perf_events.h"
 #include "common/proc.h"
 #include "daemon/check_items.h"
+#include "daemon/check_numa.h"
 #include "daemon/check_sampler.h"
 #include "daemon/check_sigtrap.h"
+#include "daemon/numa_topology.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -240,8 +242,8 @@ static void check_bundle(struct check_items *c, const char *bundle_dir)
 	bundle_close(&bundle);
 }
 
-int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *gate_reason,
-		  struct err *err)
+int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
+		  const struct check_reasons *reasons, struct err *err)
 {
 	struct check_items c;
 	Jxp__CheckResult *result;
@@ -253,7 +255,8 @@ int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *ga
 	check_events(&c);
 	check_sigtrap(&c, sigtrap_trial);
 	check_sampler(&c);
-	check_gate(&c, gate_reason);
+	check_gate(&c, reasons->gate);
+	check_numa(&c, numa_topology()->node_count, reasons->touch);
 	check_helper(&c, bundle_dir);
 	check_bundle(&c, bundle_dir);
 	result = check_items_take(&c);

@@ -14,11 +14,17 @@
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
+/* What the broker knows and others could not find out, for want of privileges that it has given up:
+ * why it does not have something in the kernel, "" where it has. */
+struct check_reasons {
+	const char *gate;  /* the sampling gate */
+	const char *touch; /* the tracing of first touches */
+};
+
 /* On success *out is owned by the caller: jxp__check_result__free_unpacked(*out, NULL). 0 or
- * -ENOMEM; what does not work is an item, not an error. gate_reason: why the broker has no sampling
- * gate in the kernel, or "". */
-int check_machine(Jxp__CheckResult **out, const char *bundle_dir, const char *gate_reason,
-		  struct err *err);
+ * -ENOMEM; what does not work is an item, not an error. */
+int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
+		  const struct check_reasons *reasons, struct err *err);
 
 /* Likewise for one JVM. -ESRCH when there is no such process. */
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err);

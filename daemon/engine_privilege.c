@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <linux/capability.h>
 #include <pwd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "common/capabilities.h"
 
 static int become(const struct passwd *user, struct err *err)
 {
@@ -14,16 +14,6 @@ static int become(const struct passwd *user, struct err *err)
 	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) < 0 ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid) < 0)
 		return err_set_errno(err, errno, "cannot become user '%s'", user->pw_name);
-	return 0;
-}
-
-static int empty_own_sets(struct err *err)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
-
-	if (syscall(SYS_capset, &header, none) < 0)
-		return err_set_errno(err, errno, "cannot give up capabilities");
 	return 0;
 }
 
@@ -47,5 +37,5 @@ int engine_privilege_drop(const char *user, struct err *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set_errno(err, errno, "cannot set no_new_privs");
 	r = account ? become(account, err) : 0;
-	return r < 0 ? r : empty_own_sets(err);
+	return r < 0 ? r : capabilities_limit(0, false, err);
 }

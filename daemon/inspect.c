@@ -44,11 +44,11 @@ static int send_list(int fd, struct err *err)
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-static int send_check(int fd, int pid, const char *bundle_dir, const char *gate_reason,
+static int send_check(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons,
 		      struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, gate_reason, err)
+	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
 				       : check_jvm(&reply.check, pid, bundle_dir, err);
 
 	if (r < 0)
@@ -59,11 +59,11 @@ static int send_check(int fd, int pid, const char *bundle_dir, const char *gate_
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspect_main(int fd, int pid, const char *bundle_dir, const char *gate_reason)
+int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
 {
 	struct err err;
 	int r = pid == INSPECT_LIST ? send_list(fd, &err)
-				    : send_check(fd, pid, bundle_dir, gate_reason, &err);
+				    : send_check(fd, pid, bundle_dir, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

@@ -9,6 +9,8 @@
 #ifndef JXPERF_DAEMON_INSPECT_H
 #define JXPERF_DAEMON_INSPECT_H
 
+#include "daemon/check.h"
+
 /* Questions that are not about one JVM, in place of its pid. */
 #define INSPECT_MACHINE 0    /* check without a pid */
 #define INSPECT_LIST    (-1) /* every JVM */
@@ -17,15 +19,14 @@
 #define INSPECT_TIMEOUT_MS 15000
 
 /* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
- * --inspect-gate REASON --bundle DIR. */
-#define INSPECT_OPTION_FD  "--inspect-fd"
-#define INSPECT_OPTION_PID "--inspect-pid"
-/* What the broker knows and an inspector could not find out: why there is no sampling gate in the
- * kernel, "" when there is one. */
-#define INSPECT_OPTION_GATE "--inspect-gate"
+ * --inspect-gate REASON --inspect-touch REASON --bundle DIR. */
+#define INSPECT_OPTION_FD    "--inspect-fd"
+#define INSPECT_OPTION_PID   "--inspect-pid"
+#define INSPECT_OPTION_GATE  "--inspect-gate" /* struct check_reasons */
+#define INSPECT_OPTION_TOUCH "--inspect-touch"
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
-int inspect_main(int fd, int pid, const char *bundle_dir, const char *gate_reason);
+int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons);
 
 #endif

@@ -20,6 +20,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/sampler.h"
+#include "daemon/worker.h"
 #include "proto/limits.h"
 
 /* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
@@ -212,6 +213,13 @@ static int run(struct daemon *d)
 	return d->status;
 }
 
+static int inspect(const struct options *o)
+{
+	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
+
+	return inspect_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon d;
@@ -237,9 +245,10 @@ int main(int argc, char **argv)
 		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
 	if (d.options.broker_fd >= 0)
 		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
+	if (d.options.worker_fd >= 0)
+		return worker_main(d.options.worker_fd);
 	if (d.options.inspect_fd >= 0)
-		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
-				    d.options.inspect_gate);
+		return inspect(&d.options);
 	fd_raise_limit();
 	return run(&d);
 }

@@ -151,7 +151,11 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1, .inspect_fd = -1, .inspect_gate = ""};
+	*o = (struct options){.broker_fd = -1,
+			      .worker_fd = -1,
+			      .inspect_fd = -1,
+			      .inspect_gate = "",
+			      .inspect_touch = ""};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -188,9 +192,11 @@ enum option_letter {
 	OPTION_VERSION = 'V',
 	OPTION_HELP = 'h',
 	OPTION_BROKER = 'b',
+	OPTION_WORKER = 'w',
 	OPTION_INSPECT_FD = 'i',
 	OPTION_INSPECT_PID = 'j',
 	OPTION_INSPECT_GATE = 'g',
+	OPTION_INSPECT_TOUCH = 't',
 	OPTION_SETTING = 256, /* + index of the setting */
 };
 
@@ -218,12 +224,17 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 		return 0;
 	case OPTION_BROKER:
 		return parse_number(optarg, 0, &o->broker_fd, err);
+	case OPTION_WORKER:
+		return parse_number(optarg, 0, &o->worker_fd, err);
 	case OPTION_INSPECT_FD:
 		return parse_number(optarg, 0, &o->inspect_fd, err);
 	case OPTION_INSPECT_PID:
 		return parse_number(optarg, INSPECT_LIST, &o->inspect_pid, err);
 	case OPTION_INSPECT_GATE:
 		o->inspect_gate = optarg;
+		return 0;
+	case OPTION_INSPECT_TOUCH:
+		o->inspect_touch = optarg;
 		return 0;
 	}
 	s = &settings[letter - OPTION_SETTING];
@@ -246,9 +257,11 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"version", no_argument, NULL, OPTION_VERSION},
 	    {"help", no_argument, NULL, OPTION_HELP},
 	    {"broker-fd", required_argument, NULL, OPTION_BROKER},
+	    {"worker-fd", required_argument, NULL, OPTION_WORKER},
 	    {"inspect-fd", required_argument, NULL, OPTION_INSPECT_FD},
 	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
 	    {"inspect-gate", required_argument, NULL, OPTION_INSPECT_GATE},
+	    {"inspect-touch", required_argument, NULL, OPTION_INSPECT_TOUCH},
 	    {0},
 	};
 	struct setting settings[SETTINGS];

@@ -31,9 +31,11 @@ struct options {
 	bool verbose;
 	char user[64];  /* whom the engine becomes; "" for whoever started it */
 	int broker_fd;  /* above -1: this process is the broker */
+	int worker_fd;  /* above -1: this process is a worker */
 	int inspect_fd; /* above -1: this process is an inspector */
 	int inspect_pid;
 	const char *inspect_gate; /* of argv */
+	const char *inspect_touch;
 };
 
 extern const char options_usage[];

@@ -175,6 +175,13 @@ def a_watchpoints_signal_waits_while_it_is_blocked_in_the_guests_kernel():
 
 
 @test
+def first_touches_are_traced_without_tracefs():
+    items = {item["name"]: item for item in guest().json("check")}
+    assert items["numa"]["detail"] == "2 nodes", items["numa"]
+    assert items["first touches"]["result"] == "ok", items["first touches"]
+
+
+@test
 def check_finds_a_jvm_in_the_guest_fit():
     assert_check(guest().json("RemoteRead.check"))
 

@@ -4,14 +4,17 @@
 #include "common/fd.h"
 #include "daemon/broker.h"
 #include "daemon/inspect.h"
+#include "daemon/worker.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -20,7 +23,7 @@
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel",
+    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel", "fuse",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -86,8 +89,26 @@ static void become_unreapable(int fd)
 	send_result(fd, EPERM, "not today", -1);
 }
 
-static int helper(int fd, const char *behaviour)
+/* Its memory is taken apart when it exits, and this page is written back first. */
+static void send_result_and_hang(int fd, const char *bundle)
 {
+	char name[PATH_MAX + 8];
+	volatile char *page;
+	int file;
+
+	(void)snprintf(name, sizeof(name), "%s/page", bundle);
+	file = open(name, O_RDWR | O_CLOEXEC);
+	assert(file >= 0);
+	page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	assert(page != MAP_FAILED);
+	page[0] = 1;
+	send_result(fd, EPERM, "not today", -1);
+}
+
+static int helper(int fd, const char *bundle)
+{
+	const char *behaviour = strrchr(bundle, '/') + 1;
+
 	if (strcmp(behaviour, "ok") == 0)
 		send_socket(fd);
 	else if (strcmp(behaviour, "refuse") == 0)
@@ -104,6 +125,8 @@ static int helper(int fd, const char *behaviour)
 		wait_for_sigterm(fd);
 	else if (strcmp(behaviour, "stuck") == 0)
 		become_unreapable(fd);
+	else if (strcmp(behaviour, "fuse") == 0)
+		send_result_and_hang(fd, bundle);
 	else
 		assert(!"a behaviour of the list");
 	return 0;
@@ -122,20 +145,30 @@ static int serve(int fd, const char *bundle)
 	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
 }
 
+static int inspect(int fd, const char *bundle, int argc, char **argv)
+{
+	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
+					      .touch = option(argc, argv, "--inspect-touch")};
+
+	return inspect_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+}
+
 void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
 	const char *broker_fd = option(argc, argv, "--broker-fd");
+	const char *worker_fd = option(argc, argv, "--worker-fd");
 	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
 
 	if (broker_fd)
 		_exit(serve(atoi(broker_fd), bundle));
+	if (worker_fd)
+		_exit(worker_main(atoi(worker_fd)));
 	if (inspect_fd)
-		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
-				   bundle, option(argc, argv, "--inspect-gate")));
+		_exit(inspect(atoi(inspect_fd), bundle, argc, argv));
 	if (result_fd && bundle)
-		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
+		_exit(helper(atoi(result_fd), bundle));
 }
 
 static void make_bundles(void)

@@ -10,8 +10,9 @@
  *   no-fd    reports success without a descriptor
  *   wait     waits for SIGTERM, then reports EINTR
  *   stuck    refuses, but cannot be reaped for BROKER_FIXTURE_STUCK_S, killed or not
- * and of a broker that must not run it:
- *   old-kernel  believes that watchpoints kill their process (daemon/sigtrap_probe.h)
+ *   fuse     refuses, and cannot end while the file system of the page that the directory's "page"
+ * is a link to does not answer and of a broker that must not run it: old-kernel  believes that
+ * watchpoints kill their process (daemon/sigtrap_probe.h)
  */
 #ifndef JXPERF_TESTS_BROKER_FIXTURE_H
 #define JXPERF_TESTS_BROKER_FIXTURE_H

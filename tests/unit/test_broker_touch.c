@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/broker_privilege.h"
 #include "daemon/broker_touch.h"
 
 /* The real program on faults of this process; SKIP where the kernel does not permit it. */
@@ -105,12 +107,50 @@ static void what_is_forgotten_leaves_nothing(void **state)
 	(void)munmap((void *)pages, PAGES * PAGE_BYTES);
 }
 
+/* As in the broker, whose privileges are reduced in between. */
+static void tracing_takes_no_privilege_that_the_broker_gives_up(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	need_touch();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct err err;
+
+		_exit(broker_privilege_reduce(&err) < 0     ? 1
+		      : broker_touch_trial(touch, &err) < 0 ? 2
+							    : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void what_others_have_is_left_when_one_is_forgotten(void **state)
+{
+	volatile char *pages = fresh_pages();
+
+	(void)state;
+	need_touch();
+	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0);
+	pages[0] = 1;
+	assert_int_equal(broker_touch_trace(touch, getppid(), NULL), 0);
+	broker_touch_forget(touch, getppid());
+	assert_true(broker_touch_node(touch, getpid(), (uintptr_t)pages) >= 0);
+	broker_touch_forget(touch, getpid());
+	(void)munmap((void *)pages, PAGES * PAGE_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_first_touch_of_a_page_has_its_node),
 	    cmocka_unit_test(pages_touched_before_are_unknown),
 	    cmocka_unit_test(what_is_forgotten_leaves_nothing),
+	    cmocka_unit_test(what_others_have_is_left_when_one_is_forgotten),
+	    cmocka_unit_test(tracing_takes_no_privilege_that_the_broker_gives_up),
 	};
 
 	return cmocka_run_group_tests(tests, open_touch, free_touch);

@@ -12,8 +12,12 @@
 
 #include "attach/helper_proto.h"
 #include "daemon/check.h"
+#include "daemon/check_numa.h"
 #include "tests/unit/fake_jvm_fixture.h"
 #include "tests/unit/tree_fixture.h"
+
+static const struct check_reasons all_there = {.gate = "", .touch = ""};
+static const struct check_reasons no_gate = {.gate = "not today", .touch = ""};
 
 static Jxp__CheckResult *result;
 static struct err err;
@@ -84,19 +88,50 @@ static void the_machine_is_checked_line_by_line(void **state)
 					    "sampling gate",
 					    "attach helper",
 					    "agent",
-					    "watchpoint signals"};
+					    "watchpoint signals",
+					    "numa",
+					    "first touches"};
 
 	(void)state;
-	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_one_line_each();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(item(names[i]));
 }
 
+static void numa_items(unsigned nodes, const char *touch_reason)
+{
+	struct check_items c;
+
+	check_items_init(&c);
+	check_numa(&c, nodes, touch_reason);
+	result = check_items_take(&c);
+	assert_non_null(result);
+}
+
+static void on_one_node_there_is_nothing_to_trace(void **state)
+{
+	(void)state;
+	numa_items(1, "there is one NUMA node");
+	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "one node");
+	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "not traced");
+}
+
+static void first_touches_are_traced_or_there_is_a_reason(void **state)
+{
+	(void)state;
+	numa_items(2, "");
+	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "2 nodes");
+	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "BPF");
+	jxp__check_result__free_unpacked(result, NULL);
+	numa_items(2, "not today");
+	assert_item("first touches", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
+}
+
 static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
 {
 	(void)state;
-	assert_int_equal(check_machine(&result, tree_path(""), "not today", &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), &no_gate, &err), 0);
 	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "in the agent");
 	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
 }
@@ -104,7 +139,7 @@ static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
 static void a_bundle_without_helper_and_agent_fails(void **state)
 {
 	(void)state;
-	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_item("attach helper", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 }
@@ -113,14 +148,14 @@ static void an_agent_that_cannot_be_loaded_fails(void **state)
 {
 	(void)state;
 	tree_add_file(AGENT_LIBRARY, "no ELF file");
-	assert_int_equal(check_machine(&result, tree_path(""), "", &err), 0);
+	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "cannot be loaded");
 }
 
 static void a_missing_bundle_fails(void **state)
 {
 	(void)state;
-	assert_int_equal(check_machine(&result, "/nonexistent", "", &err), 0);
+	assert_int_equal(check_machine(&result, "/nonexistent", &all_there, &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "/nonexistent");
 }
 
@@ -183,6 +218,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(the_machine_is_checked_line_by_line),
+	    TEST(on_one_node_there_is_nothing_to_trace),
+	    TEST(first_touches_are_traced_or_there_is_a_reason),
 	    TEST(the_gate_is_the_agents_where_the_broker_says_why),
 	    TEST(a_bundle_without_helper_and_agent_fails),
 	    TEST(an_agent_that_cannot_be_loaded_fails),

@@ -1,0 +1,70 @@
+#include "common/capabilities.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NUMBERS 64
+
+static struct __user_cap_header_struct header_of_self(void)
+{
+	return (struct __user_cap_header_struct){.version = _LINUX_CAPABILITY_VERSION_3};
+}
+
+bool capabilities_have(int number)
+{
+	struct __user_cap_header_struct header = header_of_self();
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[number / 32].effective & (1u << (number % 32));
+}
+
+/* Changing the inheritable set has lowered the ambient one to it. */
+static int raise_ambient(const struct __user_cap_data_struct *data, struct err *err)
+{
+	for (int cap = 0; cap < NUMBERS; cap++)
+		if ((data[cap / 32].inheritable & (1u << (cap % 32))) &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return err_set_errno(err, errno, "cannot pass capability %d on", cap);
+	return 0;
+}
+
+int capabilities_limit(uint64_t mask, bool inherit, struct err *err)
+{
+	struct __user_cap_header_struct header = header_of_self();
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return err_set_errno(err, errno, "cannot read capabilities");
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= (uint32_t)(mask >> (32 * i));
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = inherit ? data[i].permitted : 0;
+	}
+	if (syscall(SYS_capset, &header, data) < 0)
+		return err_set_errno(err, errno, "cannot give up capabilities");
+	return raise_ambient(data, err);
+}
+
+int capabilities_limit_bounding(uint64_t mask, struct err *err)
+{
+	for (int cap = 0; cap < NUMBERS; cap++) {
+		int present = prctl(PR_CAPBSET_READ, cap);
+
+		if (present < 0)
+			return 0; /* Past the last one that this kernel knows. */
+		if (!present || (mask & CAPABILITY(cap)))
+			continue;
+		if (prctl(PR_CAPBSET_DROP, cap) < 0)
+			return err_set_errno(
+			    err, errno,
+			    "cannot take capability %d out of the bounding set: start jxperfd with "
+			    "CAP_SETPCAP (CapabilityBoundingSet= of its unit), or without that one",
+			    cap);
+	}
+	return 0;
+}
