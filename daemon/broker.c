@@ -134,7 +134,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 	    .fds = result > 0 ? (uint32_t)result : 0,
 	};
 
-	if (result < 0)
+	if (result < 0 || operation == BROKER_ATTACH)
 		strcpy(r.message, err->message);
 	send_reply(b, &r, fds);
 }
@@ -221,7 +221,8 @@ static void trace_touch(struct broker *b, struct entry *e)
 static void finish_attach(struct broker *b, struct entry *e)
 {
 	struct err err = {""};
-	int fd = broker_helper_finish(&e->helper, &err);
+	char name[ATTACH_NAME_BYTES] = "";
+	int fd = broker_helper_finish(&e->helper, name, &err);
 
 	if (fd >= 0 && !proc_is_same(e->pid, &e->identity)) {
 		cleanup_close(&fd);
@@ -234,6 +235,8 @@ static void finish_attach(struct broker *b, struct entry *e)
 	if (fd >= 0 && e->trace_touch)
 		trace_touch(b, e);
 	e->state = fd >= 0 ? ENTRY_ATTACHED : e->helper.pid ? ENTRY_STUCK : ENTRY_FREE;
+	if (fd >= 0) /* It is said in place of an error. */
+		(void)snprintf(err.message, sizeof(err.message), "%s", name);
 	reply(b, BROKER_ATTACH, e->request_id, fd < 0 ? fd : 1, &err, &fd);
 }
 

@@ -142,6 +142,7 @@ static int collect(struct broker_helper *h, struct attach_result *result, int *f
 	if (n <= 0)
 		return describe_death(h->target, status, n == -EAGAIN, err);
 	result->message[sizeof(result->message) - 1] = '\0';
+	result->name[sizeof(result->name) - 1] = '\0';
 	if (n != (ssize_t)sizeof(*result) || result->error < 0)
 		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
 			       h->target);
@@ -150,7 +151,7 @@ static int collect(struct broker_helper *h, struct attach_result *result, int *f
 	return 0;
 }
 
-int broker_helper_finish(struct broker_helper *h, struct err *err)
+int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 	struct attach_result result;
@@ -162,6 +163,7 @@ int broker_helper_finish(struct broker_helper *h, struct err *err)
 	if (fds != 1)
 		return err_set(err, EPROTO, "the attach helper for process %d gave no connection",
 			       h->target);
+	(void)snprintf(name, ATTACH_NAME_BYTES, "%s", result.name); /* Same size. */
 	return TAKE_FD(fd);
 }
 

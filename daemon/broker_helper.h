@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/helper_proto.h"
 #include "common/err.h"
 
 struct broker_helper {
@@ -27,11 +28,12 @@ int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundl
 void broker_helper_cancel(struct broker_helper *h);
 
 /* To be called when result_fd is readable or kill_at_ns has passed: takes the result, ends the
- * process and reaps it. The agent's connected socket, owned by the caller, or -errno. A helper that
+ * process and reaps it. The agent's connected socket, owned by the caller, with what the target is
+ * called in name, or -errno. A helper that
  * SIGKILL does not end is left to broker_helper_reaped; then h->pid is not 0. Waits for 2 s at
  * most.
  */
-int broker_helper_finish(struct broker_helper *h, struct err *err);
+int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Is the process gone? Reaps it, with *status as of waitpid, when it has ended by now. */
 bool broker_helper_reaped(struct broker_helper *h, int *status);

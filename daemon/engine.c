@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "daemon/app_name.h"
 #include "daemon/gate_control.h"
 #include "daemon/history.h"
 #include "daemon/numa_query.h"
@@ -358,6 +359,7 @@ static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fd
 		return;
 	}
 	a->agent_fd = TAKE_FD(fds[0]);
+	app_name_of(a->window->app, sizeof(a->window->app), reply->message);
 	if (gate_control_open(&a->gate, a->engine->broker, a->window, on_gate_opened, a) < 0)
 		start_session(a, &none);
 	else

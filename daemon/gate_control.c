@@ -44,6 +44,8 @@ static void take_counts(struct gate_control *g, const struct gate_counts *counts
 	for (int o = 0; o < GATE_UNKNOWN; o++) {
 		Jxp__Counter c = counter_of[o];
 
+		if (counts->samples[o] < w->kernel_counters[c])
+			continue; /* It was counted before. */
 		w->counters[c] += counts->samples[o] - w->kernel_counters[c];
 		w->kernel_counters[c] = counts->samples[o];
 	}

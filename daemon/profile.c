@@ -7,6 +7,7 @@
 
 #include "daemon/array.h"
 #include "daemon/hash.h"
+#include "daemon/saturate.h"
 #include "proto/limits.h"
 
 void profile_release(struct profile *p)
@@ -70,7 +71,7 @@ static void totals_add(struct totals *t, const struct observation *o)
 {
 	t->count++;
 	t->checked_bytes += o->checked_bytes;
-	t->sum_squares += (uint64_t)o->checked_bytes * o->checked_bytes;
+	saturate_add(&t->sum_squares, (uint64_t)o->checked_bytes * o->checked_bytes);
 	if (!o->wasteful)
 		return;
 	t->wasteful_count++;

@@ -9,7 +9,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
-#include "daemon/app_name.h"
 #include "daemon/arena.h"
 #include "daemon/array.h"
 #include "daemon/intake.h"
@@ -265,7 +264,6 @@ static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 	(void)text_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
 	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
-	app_name_from_command(w->app, sizeof(w->app), hello->command);
 	w->always_pretouch = hello->always_pretouch;
 }
 

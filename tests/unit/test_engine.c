@@ -118,6 +118,8 @@ static void a_window_runs_from_attach_to_history(void **state)
 
 	assert_true(engine_is_profiled(f->engine, 42));
 	assert_string_equal(f->id, "w1");
+	/* As the helper saw it; the agent says something else. */
+	assert_string_equal(engine_find_running(f->engine, 42)->app, "Main");
 	sample_batch_init(&sample);
 	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
 	agent_send_batch(agent, &sample.batch);
