@@ -150,8 +150,11 @@ static void attachment_failed(struct attachment *a, int error, const char *messa
 	count_failure(e, error);
 	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
 	release_target(a);
+	window_fail(a->window, message);
+	a->window->finished = true;
 	if (a->observed)
 		a->observer.failed(a->observer.arg, message);
+	history_add(&e->history, TAKE_PTR(a->window));
 	remove_attachment(a);
 	report_if_stopped(e);
 }
@@ -262,9 +265,10 @@ static void end_window(void *arg)
 	e->windows_total++;
 	metrics_strangers(e->metrics, a->gate.strangers);
 	metrics_window_ended(e->metrics, w, &a->accounted);
+	w->finished = true;
+	history_add(&e->history, TAKE_PTR(a->window));
 	if (a->observed)
 		a->observer.ended(a->observer.arg, w);
-	history_add(&e->history, TAKE_PTR(a->window));
 	remove_attachment(a);
 	report_if_stopped(e);
 }

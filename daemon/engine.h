@@ -66,8 +66,8 @@ void engine_stop(struct engine *e, void (*done)(void *arg), void *arg);
 
 bool engine_is_profiled(const struct engine *e, pid_t pid);
 
-/* Windows, the finished ones first, each group oldest first. Valid until control returns to the
- * loop. */
+/* Windows, the finished ones first (also those that could not run), each group oldest first. Valid
+ * until control returns to the loop. */
 size_t engine_window_count(const struct engine *e);
 const struct window *engine_window(const struct engine *e, size_t i);
 const struct window *engine_find_window(const struct engine *e, const char *id);

@@ -127,9 +127,11 @@ static void hold(struct stream *s)
 	(void)uv_timer_start(&s->held_timer, on_held_over, HELD_MS, 0);
 }
 
-/* 0 when all is sent or the kernel takes no more, else -errno. */
+/* 0 when all is sent, the kernel takes no more or the turn is over, else -errno. */
 static int flush(struct stream *s)
 {
+	uint64_t turn_end_ns = clock_monotonic_ns() + TURN_NS;
+
 	while (buffer_length(&s->out) > 0 && !s->held) {
 		ssize_t n = send_some(s);
 
@@ -143,6 +145,8 @@ static int flush(struct stream *s)
 			return (int)n;
 		s->sent += (uint64_t)n;
 		buffer_consume(&s->out, (size_t)n);
+		if (clock_monotonic_ns() >= turn_end_ns)
+			return 0; /* A fast reader of a large report leaves others their turn. */
 	}
 	return 0;
 }
@@ -328,6 +332,28 @@ int stream_send(struct stream *s, const ProtobufCMessage *message, const int *fd
 		a->at = at;
 		a->count = fd_count;
 		memcpy(a->fds, fds, fd_count * sizeof(*fds));
+	}
+	watch(s);
+	return 0;
+}
+
+int stream_send_packed(struct stream *s, struct buffer *frame)
+{
+	size_t limit = s->out.limit;
+	int r;
+
+	if (buffer_length(frame) > limit - buffer_length(&s->out))
+		return -ENOBUFS;
+	if (buffer_length(&s->out) == 0) {
+		buffer_release(&s->out);
+		s->out = *frame;
+		s->out.limit = limit;
+		*frame = (struct buffer){0};
+	} else {
+		r = buffer_append(&s->out, buffer_head(frame), buffer_length(frame));
+		if (r < 0)
+			return r;
+		buffer_release(frame);
 	}
 	watch(s);
 	return 0;

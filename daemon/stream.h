@@ -28,6 +28,7 @@
 /* Frames with descriptors that may wait for a slow peer. */
 #define STREAM_ATTACHMENTS_MAX 4
 
+struct buffer;
 struct stream;
 
 struct stream_callbacks {
@@ -61,6 +62,10 @@ void stream_free(struct stream *s);
  * are sent; on failure they stay the caller's. 0, -EMSGSIZE, -ENOBUFS when the peer does not keep
  * up, or -ENOMEM. */
 int stream_send(struct stream *s, const ProtobufCMessage *message, const int *fds, size_t fd_count);
+
+/* Queues a frame that is packed already (frame_append). Takes its memory and leaves the buffer
+ * empty; on failure, as stream_send's, it is as it was. */
+int stream_send_packed(struct stream *s, struct buffer *frame);
 
 /* Is nothing queued, and would poll(2) call the socket writable? A Unix socket is so while what the
  * peer has not read takes a quarter of its send buffer (SO_SNDBUF) at most. */

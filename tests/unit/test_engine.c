@@ -148,7 +148,7 @@ static void a_second_attach_names_the_window_and_the_way_out(void **state)
 	assert_string_equal(f->id, "w2");
 }
 
-static void a_failed_attach_is_told_and_leaves_nothing(void **state)
+static void a_failed_attach_is_told_and_keeps_its_number(void **state)
 {
 	struct fixture *f = *state;
 
@@ -157,9 +157,14 @@ static void a_failed_attach_is_told_and_leaves_nothing(void **state)
 	assert_true(f->failed);
 	assert_string_equal(f->message, "no process has the pid 42");
 	assert_false(engine_is_profiled(f->engine, 42));
-	assert_int_equal(engine_window_count(f->engine), 0);
+	assert_int_equal(engine_window_count(f->engine), 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_FAILED);
+	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
+			    "no process has the pid 42");
 	assert_int_equal(engine_attach_failures(f->engine), 1);
+	assert_int_equal(engine_windows_total(f->engine), 0);
 	assert_int_equal(attach(f, 42), 0);
+	assert_string_equal(f->id, "w2");
 }
 
 static void a_broker_that_refuses_fails_the_call(void **state)
@@ -574,7 +579,7 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
 					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_leaves_nothing, set_up,
+	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_keeps_its_number, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_broker_that_refuses_fails_the_call, set_up,
 					    tear_down),
