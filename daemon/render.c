@@ -65,7 +65,7 @@ static void on_pool(uv_work_t *work)
 {
 	struct render *render = work->data;
 	_cleanup_free_ char *text = NULL;
-	size_t size;
+	size_t size = 0;
 
 	if (render->result == 0)
 		render->result = report_new_unless(
