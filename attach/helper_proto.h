@@ -17,9 +17,12 @@
 
 #include "common/err.h"
 
+#define ATTACH_NAME_BYTES 256
+
 struct attach_result {
 	int32_t error; /* 0, or an errno value above 0 */
 	char message[ERR_MESSAGE_MAX];
+	char name[ATTACH_NAME_BYTES]; /* what `list` calls the target, or "" */
 };
 
 #define ATTACH_TIMEOUT_MS_DEFAULT 10000

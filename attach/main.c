@@ -82,6 +82,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 struct outcome {
 	int agent; /* socket, or -errno */
 	char text[ERR_MESSAGE_MAX];
+	char name[ATTACH_NAME_BYTES];
 };
 
 static void run(const struct options *o, struct outcome *out)
@@ -93,7 +94,7 @@ static void run(const struct options *o, struct outcome *out)
 	if (o->probe) {
 		out->agent = session_probe(pid, o->bundle, timeout_ms, out->text, &err);
 	} else {
-		out->agent = session_attach(pid, o->bundle, timeout_ms, &err);
+		out->agent = session_attach(pid, o->bundle, timeout_ms, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}
@@ -108,6 +109,7 @@ static int report(const struct options *o, const struct outcome *out)
 	ssize_t n;
 
 	strcpy(result.message, out->text);
+	strcpy(result.name, out->name);
 	n = fd_send((int)o->result_fd, &result, sizeof(result), &out->agent, with_fd ? 1 : 0);
 	return n == sizeof(result) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

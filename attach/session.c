@@ -228,7 +228,8 @@ static int explain(const struct session *s, int r, struct err *err)
 	return err_set(err, ESRCH, "process %d ended while it was being attached to", s->watch.pid);
 }
 
-int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err)
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+		   char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	mode_t mask = umask(077);
 	struct session s;
@@ -242,6 +243,8 @@ int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struc
 		r = load_agent(&s, err);
 	if (r == 0)
 		r = accept_agent(&s, err);
+	if (r >= 0)
+		(void)snprintf(name, ATTACH_NAME_BYTES, "%s", s.target.jvm.name); /* Same size. */
 	r = explain(&s, r, err);
 	clean_up(&s);
 	(void)umask(mask); /* Cannot fail. */

@@ -54,6 +54,9 @@ static int send_all(int fd, const struct buffer *out, struct err *err)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		/* A daemon that lets nobody else in says so before it closes. */
+		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+			return 0;
 		if (n < 0)
 			return err_set_errno(err, errno, "cannot send to the daemon");
 		done += (size_t)n;

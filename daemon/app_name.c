@@ -27,26 +27,18 @@ static const char *behind(const char *name, size_t *length, char separator)
 	return last + 1;
 }
 
-void app_name_from_command(char *label, size_t size, const char *command)
+void app_name_of(char *label, size_t size, const char *program)
 {
-	const char *name = command + strspn(command, " ");
-	const char *jar = strstr(name, JAR_SUFFIX);
-	size_t length = strcspn(name, " ");
+	const char *name = program;
+	size_t length = strlen(name);
+	size_t suffix = strlen(JAR_SUFFIX);
 	size_t used = 0;
 
-	/* A jar's path may hold blanks; it ends at the first ".jar" that ends a word. */
-	while (jar && jar[sizeof(JAR_SUFFIX) - 1] != '\0' && jar[sizeof(JAR_SUFFIX) - 1] != ' ')
-		jar = strstr(jar + 1, JAR_SUFFIX);
-	if (jar && (size_t)(jar - name) >= length && name[0] != '/')
-		jar = NULL; /* It is an argument of a main class. */
-	if (jar) {
-		length = (size_t)(jar - name);
-		name = behind(name, &length, '/');
-		length = without_version(name, length);
-	} else {
-		name = behind(name, &length, '/');
+	name = behind(name, &length, '/');
+	if (length >= suffix && strcmp(name + length - suffix, JAR_SUFFIX) == 0)
+		length = without_version(name, length - suffix);
+	else
 		name = behind(name, &length, '.');
-	}
 	for (size_t i = 0; i < length && used + 1 < size && used + 1 < APP_NAME_BYTES; i++) {
 		bool plain = isascii((unsigned char)name[i]) &&
 			     (isalnum((unsigned char)name[i]) || strchr("._-", name[i]));

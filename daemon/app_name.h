@@ -11,10 +11,10 @@
 /* Longest label, with its NUL. */
 #define APP_NAME_BYTES 64
 
-/* command is sun.java.command: a main class ("org.example.Main$Inner", "module/org.example.Main")
- * or the path of a jar, then arguments. Characters other than letters, digits, '.', '_' and '-'
- * become
- * '_'; without a usable name the label is "unknown". */
-void app_name_from_command(char *label, size_t size, const char *command);
+/* program is what the attach helper saw, as in `list`: a main class ("org.example.Main$Inner",
+ * "module/org.example.Main") or a jar, without arguments. Never what the agent says of itself.
+ * Characters other than letters, digits, '.', '_' and '-' become '_'; without a usable name the
+ * label is "unknown". */
+void app_name_of(char *label, size_t size, const char *program);
 
 #endif

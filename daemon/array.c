@@ -23,3 +23,16 @@ int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_size
 	*capacity = grown;
 	return 0;
 }
+
+int array_copy(void *to, const void *from, size_t count, size_t item_size)
+{
+	void *copy = NULL;
+
+	if (count > 0) {
+		copy = reallocarray(NULL, count, item_size);
+		if (copy)
+			memcpy(copy, from, count * item_size);
+	}
+	memcpy(to, &copy, sizeof(copy));
+	return copy || count == 0 ? 0 : -ENOMEM;
+}

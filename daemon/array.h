@@ -11,4 +11,8 @@
  * the array unchanged. */
 int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_size);
 
+/* to is the address of an array pointer, which becomes a copy of count items of from, or NULL when
+ * there are none. 0 or -ENOMEM, with the pointer NULL. */
+int array_copy(void *to, const void *from, size_t count, size_t item_size);
+
 #endif

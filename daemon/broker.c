@@ -42,12 +42,23 @@ struct broker {
 	struct broker_inspectors inspectors;
 };
 
-/* fds are closed here, whether sent or not. A reply that cannot be sent is for an engine that is
- * gone: the loop sees end of file next. */
+/* fds are closed here, whether sent or not. Where the kernel does not pass them on (too many of our
+ * user's are under way), the reply says so: every request is answered. A reply that cannot be sent
+ * even so is for an engine that is gone: the loop sees end of file next. */
 static void send_reply(struct broker *b, const struct broker_reply *r, int *fds)
 {
-	(void)fd_send(b->socket, r, sizeof(*r), fds, r->fds);
+	ssize_t n = fd_send(b->socket, r, sizeof(*r), fds, r->fds);
+
 	fd_close_all(fds, r->fds);
+	if (n < 0 && r->fds > 0) {
+		struct broker_reply without = *r;
+
+		without.fds = 0;
+		without.error = (int32_t)-n;
+		(void)snprintf(without.message, sizeof(without.message),
+			       "descriptors cannot be passed to the engine: %s", strerror(-(int)n));
+		(void)fd_send(b->socket, &without, sizeof(without), NULL, 0);
+	}
 }
 
 static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
@@ -60,7 +71,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 	    .fds = result > 0 ? (uint32_t)result : 0,
 	};
 
-	if (result < 0)
+	if (result < 0 || operation == BROKER_ATTACH)
 		strcpy(r.message, err->message);
 	send_reply(b, &r, fds);
 }
@@ -190,9 +201,9 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, const struct err *err)
+static void on_attached(void *arg, uint32_t request_id, int fd, const struct err *words)
 {
-	reply(arg, BROKER_ATTACH, request_id, fd < 0 ? fd : 1, err, &fd);
+	reply(arg, BROKER_ATTACH, request_id, fd < 0 ? fd : 1, words, &fd);
 }
 
 static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)

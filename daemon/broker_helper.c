@@ -165,6 +165,7 @@ static int judge(struct broker_helper *h, struct err *err)
 	if (n <= 0)
 		return describe_death(h->target, status, n == -EAGAIN, err);
 	result->message[sizeof(result->message) - 1] = '\0';
+	result->name[sizeof(result->name) - 1] = '\0';
 	if (n != (ssize_t)sizeof(*result) || result->error < 0)
 		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
 			       h->target);
@@ -173,7 +174,7 @@ static int judge(struct broker_helper *h, struct err *err)
 	return 0;
 }
 
-int broker_helper_finish(struct broker_helper *h, struct err *err)
+int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	_cleanup_close_ int fd = TAKE_FD(h->fd);
 	int r = judge(h, err);
@@ -183,6 +184,7 @@ int broker_helper_finish(struct broker_helper *h, struct err *err)
 	if (fd < 0)
 		return err_set(err, EPROTO, "the attach helper for process %d gave no connection",
 			       h->target);
+	(void)snprintf(name, ATTACH_NAME_BYTES, "%s", h->result.name); /* Same size. */
 	return TAKE_FD(fd);
 }
 

@@ -41,9 +41,10 @@ int broker_helper_fd(const struct broker_helper *h);
  * (FUSE) that never gives it. */
 bool broker_helper_advance(struct broker_helper *h);
 
-/* Of one that is done: the agent's connected socket, owned by the caller, or -errno. One that does
- * not end is left to broker_helper_reaped; then h->pid is not 0. */
-int broker_helper_finish(struct broker_helper *h, struct err *err);
+/* Of one that is done: the agent's connected socket, owned by the caller, with what the target is
+ * called in name, or -errno. One that does not end is left to broker_helper_reaped; then h->pid is
+ * not 0. */
+int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Is the process gone? Reaps it when it has ended by now. */
 bool broker_helper_reaped(struct broker_helper *h, int *status);

@@ -60,6 +60,7 @@ struct broker_reply {
 	uint32_t reserved;
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
+	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
 	char message[ERR_MESSAGE_MAX];
 };
 

@@ -197,7 +197,7 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 static void confirm(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
-	int fd = broker_helper_finish(&e->helper, &err);
+	int fd = broker_helper_finish(&e->helper, e->name, &err);
 
 	if (e->helper.cancelled) {
 		cleanup_close(&fd);
@@ -217,11 +217,12 @@ static void confirm(struct broker_targets *t, struct broker_target *e)
 
 static void finish(struct broker_targets *t, struct broker_target *e)
 {
-	struct err none = {""};
+	struct err name;
 
+	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), &none);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

@@ -8,18 +8,16 @@
 #include "daemon/attach_request.h"
 #include "daemon/inspect.h"
 #include "daemon/inspection.h"
-#include "daemon/report.h"
+#include "daemon/render.h"
 #include "daemon/request.h"
 #include "daemon/stream.h"
 #include "proto/limits.h"
-
-/* Room in a reply for what is not the report's text. */
-#define DOCUMENT_OVERHEAD_BYTES 1024
 
 enum state {
 	WAITING,  /* for the request */
 	ATTACHED, /* a window runs for this client */
 	INSPECTING,
+	RENDERING, /* its report is being written */
 	FINISHING, /* the last reply is on its way */
 	CLOSING,
 };
@@ -33,6 +31,8 @@ struct connection {
 	void *closed_arg;
 	const struct window *window;   /* ATTACHED, once it started */
 	struct inspection *inspection; /* INSPECTING */
+	struct render *render;         /* RENDERING */
+	size_t report_bytes;           /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -50,6 +50,8 @@ void connection_free(struct connection *c)
 		engine_forget_observer(c->context->engine, c);
 	c->state = CLOSING;
 	inspection_free(c->inspection);
+	render_cancel(c->render);
+	renders_read(c->context->renders, c->report_bytes);
 	stream_free(c->stream);
 	uv_close((uv_handle_t *)&c->timer, on_closed);
 }
@@ -66,6 +68,11 @@ static void close_connection(struct connection *c)
 bool connection_is_finishing(const struct connection *c)
 {
 	return c->state == FINISHING;
+}
+
+bool connection_is_rendering(const struct connection *c)
+{
+	return c->state == RENDERING;
 }
 
 const struct control_context *connection_context(const struct connection *c)
@@ -90,13 +97,16 @@ static int send_reply(struct connection *c, Jxp__ControlReply *reply)
 }
 
 /* A reply that cannot be queued leaves nothing to say: the timer closes the connection at once. */
-void connection_reply(struct connection *c, Jxp__ControlReply *reply)
+static void finish(struct connection *c, int queued)
 {
-	int r = send_reply(c, reply);
-
 	c->state = FINISHING;
 	stream_finish(c->stream);
-	set_timer(c, r < 0 ? 0 : CONNECTION_REPLY_TIMEOUT_MS, 0);
+	set_timer(c, queued < 0 ? 0 : CONNECTION_REPLY_TIMEOUT_MS, 0);
+}
+
+void connection_reply(struct connection *c, Jxp__ControlReply *reply)
+{
+	finish(c, send_reply(c, reply));
 }
 
 void connection_fail(struct connection *c, bool usage, const char *message)
@@ -111,27 +121,29 @@ void connection_fail(struct connection *c, bool usage, const char *message)
 	connection_reply(c, &reply);
 }
 
+static void on_rendered(void *arg, struct buffer *frame, const char *error)
+{
+	struct connection *c = arg;
+
+	c->render = NULL;
+	if (!frame) {
+		connection_fail(c, false, error);
+		return;
+	}
+	c->report_bytes = buffer_length(frame);
+	renders_queued(c->context->renders, c->report_bytes);
+	finish(c, stream_send_packed(c->stream, frame));
+}
+
 void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
 			    uint32_t pairs)
 {
-	Jxp__Document document = JXP__DOCUMENT__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	_cleanup_free_ char *text = NULL;
-	struct err err;
-	size_t size;
-	int r = report_new(w, format, pairs, FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES, &text,
-			   &size, &err);
-
-	if (r < 0) {
-		connection_fail(c, false, err.message);
+	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
+		connection_fail(c, false, "out of memory for the report");
 		return;
 	}
-	document.window = (char *)w->id;
-	document.text.data = (uint8_t *)text;
-	document.text.len = size;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
-	reply.document = &document;
-	connection_reply(c, &reply);
+	c->state = RENDERING;
+	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
 }
 
 static void send_progress(struct connection *c)
@@ -242,6 +254,14 @@ void connection_inspect(struct connection *c, int pid)
 
 /* ---------------------------------------------------------------- loop callbacks */
 
+static void report_is_late(struct connection *c)
+{
+	render_cancel(c->render);
+	c->render = NULL;
+	connection_fail(c, false,
+			"writing the report takes too long: ask for less of it with --pairs");
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct connection *c = timer->data;
@@ -252,6 +272,8 @@ static void on_timer(uv_timer_t *timer)
 		connection_fail(c, true, "no request came in time");
 	else if (c->state == INSPECTING)
 		connection_fail(c, false, "looking at processes took too long");
+	else if (c->state == RENDERING)
+		report_is_late(c);
 	else
 		close_connection(c);
 }

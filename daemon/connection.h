@@ -17,7 +17,9 @@
 /* From connecting to the whole request, and from the reply to its last byte read. */
 #define CONNECTION_REQUEST_TIMEOUT_MS 10000
 #define CONNECTION_REPLY_TIMEOUT_MS   30000
-#define CONNECTION_PROGRESS_MS        1000
+/* For a report to be written, behind those that wait. */
+#define CONNECTION_REPORT_TIMEOUT_MS 50000
+#define CONNECTION_PROGRESS_MS       1000
 
 struct connection;
 
@@ -26,6 +28,7 @@ struct control_context {
 	uv_loop_t *loop;
 	struct engine *engine;
 	struct broker_client *broker; /* for questions about processes */
+	struct renders *renders;
 	const char *http;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 };
@@ -41,6 +44,9 @@ void connection_free(struct connection *c);
 /* Its last reply is on its way; the closed callback follows by itself. */
 bool connection_is_finishing(const struct connection *c);
 
+/* Its last reply is a report, which is being written. */
+bool connection_is_rendering(const struct connection *c);
+
 /* ---- for request.c ---- */
 
 const struct control_context *connection_context(const struct connection *c);
@@ -51,7 +57,7 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 /* Sends a Failure as the last reply; usage: the request itself was wrong. */
 void connection_fail(struct connection *c, bool usage, const char *message);
 
-/* Sends the report of w as the last reply. */
+/* Has the report of w written and sends it as the last reply. */
 void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
 			    uint32_t pairs);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,21 +11,33 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/fd.h"
 #include "common/log.h"
 #include "daemon/connection.h"
 #include "daemon/control_socket.h"
+#include "daemon/render.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
 
 #define DEFAULT_DIRECTORY "/run/jxperf"
 
+struct client {
+	struct connection *connection;
+	uid_t user;
+};
+
 struct control {
 	uv_poll_t poll;
+	uv_timer_t refusals_timer; /* runs while refusals are not logged one by one */
+	int open_handles;
 	int fd;
 	int spare_fd; /* for refuse_one; -1: none was to be had */
 	struct control_context context;
 	struct control_settings settings;
 	struct stat socket_identity; /* so that only our own file is removed */
-	struct connection *connections[CONTROL_CONNECTIONS_MAX];
-	size_t connection_count;
+	struct client clients[CONTROL_CONNECTIONS_MAX];
+	size_t client_count;
+	uint64_t refused;           /* and not logged yet */
 	void (*drained)(void *arg); /* set by control_drain until it was called */
 	void *drained_arg;
 };
@@ -33,7 +46,7 @@ static void report_if_drained(struct control *c)
 {
 	void (*drained)(void *) = c->drained;
 
-	if (!drained || c->connection_count > 0)
+	if (!drained || c->client_count > 0)
 		return;
 	c->drained = NULL;
 	drained(c->drained_arg);
@@ -44,29 +57,113 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	struct control *c = arg;
 	size_t i = 0;
 
-	while (c->connections[i] != connection)
+	while (c->clients[i].connection != connection)
 		i++;
-	c->connections[i] = c->connections[--c->connection_count];
-	if (c->connection_count == 0 && c->settings.idle)
+	c->clients[i] = c->clients[--c->client_count];
+	if (c->client_count == 0 && c->settings.idle)
 		c->settings.idle(c->settings.arg);
 	report_if_drained(c);
+}
+
+/* ---------------------------------------------------------------- refusals */
+
+static void on_refusals_timer(uv_timer_t *timer);
+
+/* Both fail only for a NULL callback or a closing handle. */
+static void start_refusals_timer(struct control *c)
+{
+	(void)uv_timer_start(&c->refusals_timer, on_refusals_timer, CONTROL_REFUSALS_LOG_MS, 0);
+}
+
+static void on_refusals_timer(uv_timer_t *timer)
+{
+	struct control *c = timer->data;
+
+	if (c->refused == 0)
+		return;
+	log_warn("%" PRIu64 " more control connections were refused in %d s", c->refused,
+		 CONTROL_REFUSALS_LOG_MS / 1000);
+	c->refused = 0;
+	start_refusals_timer(c);
+}
+
+/* The first is logged in its own words, those that follow at once by number. */
+static void log_refusal(struct control *c, const char *why)
+{
+	if (uv_is_active((uv_handle_t *)&c->refusals_timer)) {
+		c->refused++;
+		return;
+	}
+	log_warn("a control connection was refused: %s", why);
+	start_refusals_timer(c);
 }
 
 /* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
  * with the descriptor that is kept for this, and closed. */
 static void refuse_one(struct control *c, int error)
 {
-	log_warn("cannot accept a control connection: %s", strerror(error));
+	log_refusal(c, strerror(error));
 	cleanup_close(&c->spare_fd);
 	c->spare_fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
 	cleanup_close(&c->spare_fd);
 	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
+ * room for it; should it not, the client sees the end only. */
+static void tell_refused(int fd, const char *why)
+{
+	Jxp__Failure failure = JXP__FAILURE__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	_cleanup_(buffer_release) struct buffer frame;
+
+	failure.message = (char *)why;
+	reply.protocol = PROTOCOL_VERSION;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
+	reply.failure = &failure;
+	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
+	if (fd_set_nonblocking(fd, true) == 0 &&
+	    frame_append(&frame, &reply.base, ERR_MESSAGE_MAX * 2) == 0)
+		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
+}
+
+/* Whose connection it is; nobody's in particular when the kernel does not say. */
+static uid_t user_of(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? (uid_t)-1 : peer.uid;
+}
+
+/* 0, or -EBUSY with what the client is told. */
+static int check_room(const struct control *c, uid_t user, struct err *err)
+{
+	size_t own = 0, others = 0;
+
+	for (size_t i = 0; i < c->client_count; i++) {
+		own += c->clients[i].user == user;
+		others += c->clients[i].user != 0;
+	}
+	if (own >= CONTROL_CONNECTIONS_OF_USER)
+		return err_set(err, EBUSY,
+			       "user %u has %zu connections to the daemon open, which is the "
+			       "limit: wait until some of them end",
+			       user, own);
+	if (user != 0 && others >= CONTROL_CONNECTIONS_OF_OTHERS)
+		return err_set(err, EBUSY,
+			       "%zu connections to the daemon are open, which is the limit: wait "
+			       "until some of them end",
+			       others);
+	return 0;
+}
+
 static void accept_one(struct control *c)
 {
 	_cleanup_close_ int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	struct client *client = &c->clients[c->client_count];
 	struct err err;
+	uid_t user;
 
 	if (fd < 0) {
 		/* Otherwise the client went away. */
@@ -74,17 +171,16 @@ static void accept_one(struct control *c)
 			refuse_one(c, errno);
 		return;
 	}
-	if (c->connection_count == CONTROL_CONNECTIONS_MAX) {
-		log_warn("a control connection was refused: %d are open", CONTROL_CONNECTIONS_MAX);
-		return;
-	}
-	if (connection_new(&c->connections[c->connection_count], &c->context, fd,
-			   on_connection_closed, c, &err) < 0) {
-		log_warn("a control connection was refused: %s", err.message);
+	user = user_of(fd);
+	if (check_room(c, user, &err) < 0 || connection_new(&client->connection, &c->context, fd,
+							    on_connection_closed, c, &err) < 0) {
+		tell_refused(fd, err.message);
+		log_refusal(c, err.message);
 		return;
 	}
 	(void)TAKE_FD(fd); /* The connection owns it. */
-	c->connection_count++;
+	client->user = user;
+	c->client_count++;
 	if (c->settings.busy)
 		c->settings.busy(c->settings.arg);
 }
@@ -100,7 +196,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 static void on_closed(uv_handle_t *handle)
 {
-	free(handle->data);
+	struct control *c = handle->data;
+
+	if (--c->open_handles == 0)
+		free(c);
 }
 
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
@@ -127,10 +226,17 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .broker = settings->broker,
 					      .http = settings->http,
 					      .started_ns = clock_monotonic_ns()};
+	c->context.renders = renders_new(loop);
+	if (!c->context.renders)
+		return err_set(err, ENOMEM, "out of memory");
 	r = uv_poll_init(loop, &c->poll, fd);
-	if (r < 0)
+	if (r < 0) {
+		renders_free(c->context.renders);
 		return err_set_errno(err, -r, "cannot watch the control socket");
-	c->poll.data = c;
+	}
+	(void)uv_timer_init(loop, &c->refusals_timer); /* Cannot fail. */
+	c->poll.data = c->refusals_timer.data = c;
+	c->open_handles = 2;
 	c->fd = TAKE_FD(fd);
 	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	/* Fails only for a handle that is closing. */
@@ -144,16 +250,26 @@ void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 	size_t kept = 0;
 
 	(void)uv_poll_stop(&c->poll); /* Cannot fail. */
-	for (size_t i = 0; i < c->connection_count; i++) {
-		if (connection_is_finishing(c->connections[i]))
-			c->connections[kept++] = c->connections[i];
+	for (size_t i = 0; i < c->client_count; i++) {
+		struct connection *connection = c->clients[i].connection;
+
+		if (connection_is_finishing(connection) || connection_is_rendering(connection))
+			c->clients[kept++] = c->clients[i];
 		else
-			connection_free(c->connections[i]);
+			connection_free(connection);
 	}
-	c->connection_count = kept;
+	c->client_count = kept;
 	c->drained = done;
 	c->drained_arg = arg;
 	report_if_drained(c);
+}
+
+bool control_is_rendering(const struct control *c)
+{
+	for (size_t i = 0; i < c->client_count; i++)
+		if (connection_is_rendering(c->clients[i].connection))
+			return true;
+	return false;
 }
 
 void control_free(struct control *c)
@@ -162,12 +278,14 @@ void control_free(struct control *c)
 
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->connection_count; i++)
-		connection_free(c->connections[i]);
+	for (size_t i = 0; i < c->client_count; i++)
+		connection_free(c->clients[i].connection);
+	renders_free(c->context.renders);
 	if (stat(c->settings.socket_path, &st) == 0 && st.st_dev == c->socket_identity.st_dev &&
 	    st.st_ino == c->socket_identity.st_ino)
 		(void)unlink(c->settings.socket_path); /* A stale socket is replaced next time. */
 	uv_close((uv_handle_t *)&c->poll, on_closed);
+	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
 	cleanup_close(&c->spare_fd);
 	(void)close(c->fd); /* Nothing is buffered in a listening socket. */
 }

@@ -4,20 +4,29 @@
  * A connection carries one request. Its answer is one reply, except that an attach is answered by
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
  * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
- * connection is closed. Access is a matter of the socket's mode, 0660.
+ * connection is closed; so are connections beyond the limits, before they have sent a request.
+ * Access is a matter of the socket's mode, 0660.
  *
  * Loop thread only.
  */
 #ifndef JXPERF_DAEMON_CONTROL_H
 #define JXPERF_DAEMON_CONTROL_H
 
+#include <stdbool.h>
 #include <uv.h>
 
 #include "common/err.h"
 #include "daemon/engine.h"
 
-#define CONTROL_SOCKET_DEFAULT  "/run/jxperf/control.sock"
-#define CONTROL_CONNECTIONS_MAX 64
+#define CONTROL_SOCKET_DEFAULT "/run/jxperf/control.sock"
+/* Open at a time: of one user, whose clients may wait for ENGINE_RUNNING_MAX windows, and of all
+ * users but root. So nobody keeps others out alone, and nobody at all keeps out root. */
+#define CONTROL_CONNECTIONS_OF_USER   96
+#define CONTROL_CONNECTIONS_OF_OTHERS 192
+#define CONTROL_CONNECTIONS_MAX       (CONTROL_CONNECTIONS_OF_USER + CONTROL_CONNECTIONS_OF_OTHERS)
+
+/* Refused connections are logged once in this time, with their number. */
+#define CONTROL_REFUSALS_LOG_MS 10000
 
 struct control;
 
@@ -40,6 +49,9 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 /* Accepts nothing more and closes what waits for nothing; done runs, at once or from the loop, when
  * the last replies that are on their way have been read (or their readers' time is over). */
 void control_drain(struct control *c, void (*done)(void *arg), void *arg);
+
+/* Is a report being written for somebody? */
+bool control_is_rendering(const struct control *c);
 
 /* Closes every connection and removes the socket file. free(NULL) is safe. */
 void control_free(struct control *c);

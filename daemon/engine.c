@@ -6,14 +6,22 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "daemon/app_name.h"
 #include "daemon/gate_control.h"
 #include "daemon/history.h"
 #include "daemon/numa_query.h"
 #include "daemon/session.h"
 
-/* One target from the request to the end of its session. */
+/* One target from the request to the end of its window:
+ *
+ *   the broker attaches ──▶ opens the gate ──▶ session ──▶ the broker removes the gate
+ *
+ * While the broker is at work there is a deadline, answer_by_ns, for what may never come. A stop
+ * before the session is there is remembered (stop_reason) and the answer ends the attachment; after
+ * the session it changes nothing, since the window is over. */
 struct attachment {
 	struct engine *engine;
 	struct window *window;
@@ -25,6 +33,8 @@ struct attachment {
 	int attach_request; /* ids of open requests to the broker, or 0 */
 	int perf_request;
 	uint32_t perf_tid;
+	uint64_t answer_by_ns; /* at which the broker is given up on; 0: not waited for */
+	bool leaving;          /* the session is over, the gate's last counts are awaited */
 	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
 	struct metrics_cursor accounted;
 	struct numa_query numa;
@@ -32,6 +42,8 @@ struct attachment {
 
 struct engine {
 	uv_loop_t *loop;
+	uv_timer_t patience; /* until the first answer_by_ns */
+	uint64_t patience_ns;
 	struct broker_client *broker;
 	struct metrics *metrics;
 	struct attachment *running[ENGINE_RUNNING_MAX]; /* oldest first */
@@ -55,6 +67,9 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 	e->loop = loop;
 	e->broker = broker;
 	e->metrics = metrics;
+	e->patience_ns = ENGINE_PATIENCE_MS * NS_PER_MS;
+	(void)uv_timer_init(loop, &e->patience); /* Cannot fail. */
+	e->patience.data = e;
 	*out = e;
 	return 0;
 }
@@ -90,6 +105,11 @@ static void remove_attachment(struct attachment *a)
 	free(a);
 }
 
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
 void engine_free(struct engine *e)
 {
 	if (!e)
@@ -97,7 +117,7 @@ void engine_free(struct engine *e)
 	while (e->running_count > 0)
 		remove_attachment(e->running[0]);
 	history_release(&e->history);
-	free(e);
+	uv_close((uv_handle_t *)&e->patience, on_closed);
 }
 
 static void report_if_stopped(struct engine *e)
@@ -130,10 +150,78 @@ static void attachment_failed(struct attachment *a, int error, const char *messa
 	count_failure(e, error);
 	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
 	release_target(a);
+	window_fail(a->window, message);
+	a->window->finished = true;
 	if (a->observed)
 		a->observer.failed(a->observer.arg, message);
+	history_add(&e->history, TAKE_PTR(a->window));
 	remove_attachment(a);
 	report_if_stopped(e);
+}
+
+/* ---------------------------------------------------------------- waiting for the broker */
+
+static void on_impatience(uv_timer_t *timer);
+
+/* Has the timer run until the first deadline that there is. */
+static void set_patience_timer(struct engine *e)
+{
+	uint64_t now_ns = clock_monotonic_ns(), first_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < e->running_count; i++)
+		if (e->running[i]->answer_by_ns && e->running[i]->answer_by_ns < first_ns)
+			first_ns = e->running[i]->answer_by_ns;
+	/* Both fail only for a NULL callback or a closing handle. */
+	if (first_ns == UINT64_MAX)
+		(void)uv_timer_stop(&e->patience);
+	else
+		(void)uv_timer_start(&e->patience, on_impatience,
+				     first_ns > now_ns ? (first_ns - now_ns) / NS_PER_MS + 1 : 0,
+				     0);
+}
+
+static void await_broker(struct attachment *a)
+{
+	a->answer_by_ns = clock_monotonic_ns() + a->engine->patience_ns;
+	set_patience_timer(a->engine);
+}
+
+void engine_set_patience(struct engine *e, uint64_t ms)
+{
+	e->patience_ns = ms * NS_PER_MS;
+	for (size_t i = 0; i < e->running_count; i++)
+		if (e->running[i]->answer_by_ns)
+			e->running[i]->answer_by_ns = clock_monotonic_ns() + e->patience_ns;
+	set_patience_timer(e);
+}
+
+static void end_window(void *arg);
+
+/* The window is what it is without the gate's last counts; one that has not begun fails. */
+static void give_up_on_broker(struct attachment *a)
+{
+	log_warn("window %s: the privileged half of jxperfd does not answer", a->window->id);
+	a->answer_by_ns = 0;
+	if (a->leaving)
+		end_window(a);
+	else
+		attachment_failed(a, ETIMEDOUT,
+				  a->stop_reason[0] ? a->stop_reason
+						    : "the privileged half of jxperfd does not "
+						      "answer: see the daemon's log");
+}
+
+static void on_impatience(uv_timer_t *timer)
+{
+	struct engine *e = timer->data;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	/* Backwards: those that are given up leave the list. */
+	for (size_t i = e->running_count; i-- > 0;)
+		if (i < e->running_count && e->running[i]->answer_by_ns &&
+		    e->running[i]->answer_by_ns <= now_ns)
+			give_up_on_broker(e->running[i]);
+	set_patience_timer(e);
 }
 
 /* ---------------------------------------------------------------- session callbacks */
@@ -177,9 +265,10 @@ static void end_window(void *arg)
 	e->windows_total++;
 	metrics_strangers(e->metrics, a->gate.strangers);
 	metrics_window_ended(e->metrics, w, &a->accounted);
+	w->finished = true;
+	history_add(&e->history, TAKE_PTR(a->window));
 	if (a->observed)
 		a->observer.ended(a->observer.arg, w);
-	history_add(&e->history, TAKE_PTR(a->window));
 	remove_attachment(a);
 	report_if_stopped(e);
 }
@@ -189,8 +278,11 @@ static void on_ended(void *arg)
 {
 	struct attachment *a = arg;
 
+	a->leaving = true;
 	if (gate_control_close(&a->gate, end_window, a) < 0)
 		end_window(a);
+	else
+		await_broker(a);
 }
 
 static void on_perf_reply(void *arg, const struct broker_reply *reply, int *fds)
@@ -246,6 +338,7 @@ static void on_gate_opened(void *arg, int *program)
 {
 	struct attachment *a = arg;
 
+	a->answer_by_ns = 0;
 	if (a->stop_reason[0])
 		attachment_failed(a, ECANCELED, a->stop_reason);
 	else
@@ -258,6 +351,7 @@ static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fd
 	int none = -1;
 
 	a->attach_request = 0;
+	a->answer_by_ns = 0;
 	if (a->stop_reason[0]) {
 		attachment_failed(a, ECANCELED, a->stop_reason);
 		return;
@@ -269,8 +363,11 @@ static void on_attach_reply(void *arg, const struct broker_reply *reply, int *fd
 		return;
 	}
 	a->agent_fd = TAKE_FD(fds[0]);
+	app_name_of(a->window->app, sizeof(a->window->app), reply->message);
 	if (gate_control_open(&a->gate, a->engine->broker, a->window, on_gate_opened, a) < 0)
 		start_session(a, &none);
+	else
+		await_broker(a);
 }
 
 static int check_admission(const struct engine *e, pid_t pid, struct err *err)
@@ -321,7 +418,8 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	a->attach_request = r;
 	e->windows_numbered++;
 	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
-	e->running[e->running_count++] = TAKE_PTR(a);
+	e->running[e->running_count++] = a;
+	await_broker(TAKE_PTR(a));
 	return 0;
 }
 
@@ -338,6 +436,8 @@ int engine_attach(struct engine *e, pid_t pid, const struct window_settings *set
 /* Before the agent is there the broker is told to give up, and its answer ends the attachment. */
 static void stop_attachment(struct attachment *a, const char *reason)
 {
+	if (a->leaving)
+		return;
 	if (a->session) {
 		gate_control_shut(&a->gate);
 		session_stop(a->session, reason);

@@ -21,6 +21,9 @@
 #include "daemon/window.h"
 
 #define ENGINE_RUNNING_MAX 64
+/* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
+ * has 10 s, and some more to clean up and to be killed. */
+#define ENGINE_PATIENCE_MS 30000
 
 struct engine;
 
@@ -36,8 +39,11 @@ struct engine_observer {
 int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
 	       struct metrics *metrics, struct err *err);
 
-/* Drops every session at once and frees all windows; observers are not called. free(NULL) is safe.
- */
+/* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
+void engine_set_patience(struct engine *e, uint64_t ms);
+
+/* Drops every session at once and frees all windows; observers are not called. The rest goes when
+ * the loop has closed a handle. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
 /* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already
@@ -60,8 +66,8 @@ void engine_stop(struct engine *e, void (*done)(void *arg), void *arg);
 
 bool engine_is_profiled(const struct engine *e, pid_t pid);
 
-/* Windows, the finished ones first, each group oldest first. Valid until control returns to the
- * loop. */
+/* Windows, the finished ones first (also those that could not run), each group oldest first. Valid
+ * until control returns to the loop. */
 size_t engine_window_count(const struct engine *e);
 const struct window *engine_window(const struct engine *e, size_t i);
 const struct window *engine_find_window(const struct engine *e, const char *id);

@@ -44,6 +44,8 @@ static void take_counts(struct gate_control *g, const struct gate_counts *counts
 	for (int o = 0; o < GATE_UNKNOWN; o++) {
 		Jxp__Counter c = counter_of[o];
 
+		if (counts->samples[o] < w->kernel_counters[c])
+			continue; /* It was counted before. */
 		w->counters[c] += counts->samples[o] - w->kernel_counters[c];
 		w->kernel_counters[c] = counts->samples[o];
 	}
@@ -57,6 +59,7 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 
 	g->request = 0;
 	g->window->kernel_gate = !reply->error && reply->fds == 1;
+	g->stage = g->window->kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
 	(void)snprintf(g->window->gate_reason, sizeof(g->window->gate_reason), "%s",
 		       reply->message); /* Same size. */
 	g->opened(g->arg, g->window->kernel_gate ? &fds[0] : &none);
@@ -79,6 +82,7 @@ int gate_control_open(struct gate_control *g, struct broker_client *broker, stru
 		return r;
 	}
 	g->request = r;
+	g->stage = GATE_IS_OPENING;
 	return 0;
 }
 
@@ -106,7 +110,7 @@ void gate_control_follow(struct gate_control *g)
 {
 	struct gate_limits limits;
 
-	if (!g->window || !g->window->kernel_gate || g->shut || g->request)
+	if (g->stage != GATE_IS_OPEN || g->request)
 		return;
 	if (clock_monotonic_ns() < g->next_ns)
 		return;
@@ -119,12 +123,10 @@ void gate_control_shut(struct gate_control *g)
 {
 	struct gate_limits limits = g->limits;
 
-	if (!g->window || !g->window->kernel_gate || g->shut)
+	if (g->stage != GATE_IS_OPEN)
 		return;
-	g->shut = true;
-	if (g->request)
-		broker_client_forget(g->broker, g->request);
-	g->request = 0;
+	g->stage = GATE_IS_SHUT;
+	gate_control_release(g); /* Counts that are on their way come again with the next. */
 	limits.window_end_ns = clock_monotonic_ns();
 	set(g, &limits);
 }
@@ -134,6 +136,7 @@ static void on_closed(void *arg, const struct broker_reply *reply, int *fds)
 	struct gate_control *g = arg;
 
 	on_followed(arg, reply, fds);
+	g->stage = GATE_IS_CLOSED;
 	g->closed(g->arg);
 }
 
@@ -141,15 +144,17 @@ int gate_control_close(struct gate_control *g, void (*closed)(void *arg), void *
 {
 	int r;
 
-	if (!g->window || !g->window->kernel_gate)
+	if (g->stage != GATE_IS_OPEN && g->stage != GATE_IS_SHUT)
 		return -ENOENT;
 	gate_control_release(g);
+	g->stage = GATE_IS_CLOSED;
 	g->closed = closed;
 	g->arg = arg;
 	r = broker_client_gate(g->broker, g->window->pid, NULL, on_closed, g);
 	if (r < 0)
 		return r;
 	g->request = r;
+	g->stage = GATE_IS_CLOSING;
 	return 0;
 }
 

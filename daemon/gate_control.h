@@ -15,11 +15,21 @@
 #include "daemon/broker_client.h"
 #include "daemon/window.h"
 
+/* What each may still be asked for: the request that takes the final counts is the last one. */
+enum gate_stage {
+	GATE_IS_ABSENT, /* not asked for, or not to be had */
+	GATE_IS_OPENING,
+	GATE_IS_OPEN,
+	GATE_IS_SHUT, /* ended before its time: no limits open it again */
+	GATE_IS_CLOSING,
+	GATE_IS_CLOSED,
+};
+
 struct gate_control {
 	struct broker_client *broker;
 	struct window *window;
+	enum gate_stage stage;
 	int request; /* the one that is open, or 0 */
-	bool shut;   /* ended before its time: no limits open it again */
 	uint64_t next_ns;
 	struct gate_limits limits; /* in force */
 	uint64_t strangers;        /* samples dropped of processes without a gate, of all windows */
@@ -38,7 +48,8 @@ int gate_control_open(struct gate_control *g, struct broker_client *broker, stru
  * limits are set anew and counts are read. */
 void gate_control_follow(struct gate_control *g);
 
-/* The window ends before its time: nothing passes from here on. */
+/* The window ends before its time: nothing passes from here on. Changes nothing where that is so
+ * already, or the window is over. */
 void gate_control_shut(struct gate_control *g);
 
 /* The window is over and the target's events are closed: takes the final counts. 0: closed will be

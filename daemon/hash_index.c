@@ -3,12 +3,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/array.h"
+
 #define HASH_INDEX_FIRST_SLOTS 64
 
 void hash_index_release(struct hash_index *index)
 {
 	free(index->slots);
 	*index = (struct hash_index){0};
+}
+
+int hash_index_copy(struct hash_index *to, const struct hash_index *from)
+{
+	int r;
+
+	*to = (struct hash_index){0};
+	r = array_copy(&to->slots, from->slots, from->capacity, sizeof(*from->slots));
+	if (r < 0)
+		return r;
+	to->capacity = from->capacity;
+	to->used = from->used;
+	return 0;
 }
 
 /* The free slot where the probe for hash ends. */

@@ -29,6 +29,9 @@ typedef bool hash_index_match(const void *table, uint32_t position, const void *
 
 void hash_index_release(struct hash_index *index);
 
+/* 0 or -ENOMEM, with an empty index in to. */
+int hash_index_copy(struct hash_index *to, const struct hash_index *from);
+
 /* Whether there is such an entry; if so *position is set. */
 bool hash_index_find(const struct hash_index *index, uint32_t hash, hash_index_match *match,
 		     const void *table, const void *key, uint32_t *position);

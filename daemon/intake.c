@@ -226,18 +226,28 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 	return add_pair(in, t);
 }
 
-/* Counts are cumulative: one that falls is not believed. */
-static void take_counters(struct window *w, const Jxp__Batch *batch)
+/* Counts are cumulative: one that falls is not believed, nor is one that cannot be. */
+static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64_t limit)
 {
-	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++)
-		if (batch->counters[i] > w->counters[i] - w->kernel_counters[i])
-			w->counters[i] = batch->counters[i] + w->kernel_counters[i];
-	if (batch->cpu_ns > w->cpu_ns)
-		w->cpu_ns = batch->cpu_ns;
-	if (batch->overhead_ns > w->overhead_ns)
-		w->overhead_ns = batch->overhead_ns;
-	if (batch->setup_ns > w->setup_ns)
-		w->setup_ns = batch->setup_ns;
+	if (said > limit)
+		lose(in, LOSS_INVALID);
+	else if (said > *count)
+		*count = said;
+}
+
+static void take_counters(struct intake *in, const Jxp__Batch *batch)
+{
+	struct window *w = in->window;
+
+	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
+		uint64_t agents = w->counters[i] - w->kernel_counters[i];
+
+		take_count(in, &agents, batch->counters[i], LIMIT_COUNTER);
+		w->counters[i] = agents + w->kernel_counters[i];
+	}
+	take_count(in, &w->cpu_ns, batch->cpu_ns, LIMIT_CPU_NS);
+	take_count(in, &w->overhead_ns, batch->overhead_ns, LIMIT_CPU_NS);
+	take_count(in, &w->setup_ns, batch->setup_ns, LIMIT_CPU_NS);
 	if (batch->period > 0)
 		w->effective_period = batch->period;
 }
@@ -263,7 +273,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)
-		take_counters(in->window, batch);
+		take_counters(in, batch);
 	return r;
 }
 

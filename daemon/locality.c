@@ -20,6 +20,22 @@ void locality_release(struct locality *l)
 	*l = (struct locality){0};
 }
 
+int locality_copy(struct locality *to, const struct locality *from)
+{
+	int r;
+
+	*to = *from;
+	to->site_index = to->access_index = (struct hash_index){0};
+	to->site_capacity = from->site_count;
+	to->access_capacity = from->access_count;
+	to->accesses = NULL;
+	r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
+	if (r == 0)
+		r = array_copy(&to->accesses, from->accesses, from->access_count,
+			       sizeof(*from->accesses));
+	return r;
+}
+
 /* Two ids without padding, so that they can be hashed as bytes. */
 struct id_pair {
 	uint32_t first;

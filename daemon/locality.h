@@ -69,6 +69,11 @@ struct locality {
 
 void locality_release(struct locality *l);
 
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then.
+ */
+int locality_copy(struct locality *to, const struct locality *from);
+
 /* The site's position in *site, new or known. 0, -ENOSPC or -ENOMEM. */
 int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site);
 

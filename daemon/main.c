@@ -53,9 +53,15 @@ static void on_drained(void *arg)
 	uv_stop(&d->loop);
 }
 
+/* A report that is still being written has no reader to wait for yet. */
 static void on_drain_timeout(uv_timer_t *timer)
 {
-	on_drained(timer->data);
+	struct daemon *d = timer->data;
+
+	if (control_is_rendering(d->control))
+		(void)uv_timer_start(timer, on_drain_timeout, DRAIN_MS, 0);
+	else
+		on_drained(d);
 }
 
 /* Every window has ended; the reports are on their way. */

@@ -9,6 +9,7 @@
 #include "daemon/app_name.h"
 #include "daemon/estimate.h"
 #include "daemon/names.h"
+#include "daemon/saturate.h"
 #include "proto/limits.h"
 
 /* Why an attach failed, as a label; the first entry is every other reason. */
@@ -113,13 +114,22 @@ static struct app_metrics *find_app(struct metrics *m, const char *app)
 
 /* ---------------------------------------------------------------- accounting */
 
+/* Adds what is new of a count that should only grow; of one that fell, nothing until it is above
+ * what was seen. */
+static void add_new(uint64_t *sum, uint64_t now, uint64_t *seen)
+{
+	if (now <= *seen)
+		return;
+	saturate_add(sum, now - *seen);
+	*seen = now;
+}
+
 static void add_totals(struct totals *sum, const struct totals *now, struct totals *seen)
 {
-	sum->count += now->count - seen->count;
-	sum->wasteful_count += now->wasteful_count - seen->wasteful_count;
-	sum->checked_bytes += now->checked_bytes - seen->checked_bytes;
-	sum->wasteful_bytes += now->wasteful_bytes - seen->wasteful_bytes;
-	*seen = *now;
+	add_new(&sum->count, now->count, &seen->count);
+	add_new(&sum->wasteful_count, now->wasteful_count, &seen->wasteful_count);
+	add_new(&sum->checked_bytes, now->checked_bytes, &seen->checked_bytes);
+	add_new(&sum->wasteful_bytes, now->wasteful_bytes, &seen->wasteful_bytes);
 }
 
 void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
@@ -129,19 +139,15 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
 		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
 			   &cursor->kinds[kind]);
-	app->numa_samples += w->numa.samples - cursor->numa_samples;
-	app->numa_remote_samples += w->numa.remote_samples - cursor->numa_remote_samples;
-	cursor->numa_samples = w->numa.samples;
-	cursor->numa_remote_samples = w->numa.remote_samples;
+	add_new(&app->numa_samples, w->numa.samples, &cursor->numa_samples);
+	add_new(&app->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
 	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
 		Jxp__Counter counter = dropping_counters[i];
 
-		m->dropped_by_agents[i] += w->counters[counter] - cursor->counters[counter];
+		add_new(&m->dropped_by_agents[i], w->counters[counter], &cursor->counters[counter]);
 	}
 	for (int i = 0; i < LOSS_MAX; i++)
-		m->dropped_by_engine[i] += w->losses[i] - cursor->losses[i];
-	memcpy(cursor->counters, w->counters, sizeof(cursor->counters));
-	memcpy(cursor->losses, w->losses, sizeof(cursor->losses));
+		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
 }
 
 void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)

@@ -1,9 +1,10 @@
 /*
  * What /metrics serves: totals over all windows by application, and the last window's ratios.
  *
- * Counters are monotonic for the life of the daemon; they grow while windows run, by what changed
- * since the window was last accounted (its metrics_cursor). The label `app` is bounded: the first
- * METRICS_APPS_MAX names have series of their own, later ones share app="other" and are counted.
+ * Counters are monotonic for the life of the daemon, whatever agents say; they grow while windows
+ * run, by what changed since the window was last accounted (its metrics_cursor). The label `app` is
+ * bounded: the first METRICS_APPS_MAX names have series of their own, later ones share app="other"
+ * and are counted.
  *
  * Loop thread only.
  */

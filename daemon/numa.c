@@ -15,6 +15,18 @@ void numa_profile_release(struct numa_profile *p)
 	*p = (struct numa_profile){0};
 }
 
+int numa_profile_copy(struct numa_profile *to, const struct numa_profile *from)
+{
+	int r;
+
+	*to = *from;
+	to->site_index = (struct hash_index){0};
+	to->waiting = NULL;
+	to->site_capacity = from->site_count;
+	r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
+	return r < 0 ? r : hash_index_copy(&to->site_index, &from->site_index);
+}
+
 /* ---------------------------------------------------------------- waiting for an answer */
 
 int numa_profile_access(struct numa_profile *p, const struct numa_access *access)

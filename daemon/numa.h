@@ -71,6 +71,11 @@ struct numa_profile {
 
 void numa_profile_release(struct numa_profile *p);
 
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then.
+ */
+int numa_profile_copy(struct numa_profile *to, const struct numa_profile *from);
+
 /* Has an access wait for its page's node; one that finds no room is counted as unplaced. 0 or
  * -ENOMEM. */
 int numa_profile_access(struct numa_profile *p, const struct numa_access *access);

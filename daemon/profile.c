@@ -7,6 +7,7 @@
 
 #include "daemon/array.h"
 #include "daemon/hash.h"
+#include "daemon/saturate.h"
 #include "proto/limits.h"
 
 void profile_release(struct profile *p)
@@ -16,6 +17,33 @@ void profile_release(struct profile *p)
 	free(p->pairs);
 	hash_index_release(&p->pair_index);
 	*p = (struct profile){0};
+}
+
+int profile_copy(struct profile *to, const struct profile *from)
+{
+	const struct strings *strings = &from->strings;
+	const struct cct *cct = &from->cct;
+	int r;
+
+	*to = (struct profile){
+	    .strings = {.used = strings->used, .capacity = strings->used},
+	    .cct = {.node_count = cct->node_count,
+		    .node_capacity = cct->node_count,
+		    .method_count = cct->method_count,
+		    .method_capacity = cct->method_count},
+	    .pair_count = from->pair_count,
+	    .pair_capacity = from->pair_count,
+	};
+	memcpy(to->kinds, from->kinds, sizeof(to->kinds));
+	r = array_copy(&to->strings.bytes, strings->bytes, strings->used, 1);
+	if (r == 0)
+		r = array_copy(&to->cct.nodes, cct->nodes, cct->node_count, sizeof(*cct->nodes));
+	if (r == 0)
+		r = array_copy(&to->cct.methods, cct->methods, cct->method_count,
+			       sizeof(*cct->methods));
+	if (r == 0)
+		r = array_copy(&to->pairs, from->pairs, from->pair_count, sizeof(*from->pairs));
+	return r;
 }
 
 /* The fields that make a pair's identity; no padding, so that it can be hashed as bytes. */
@@ -70,7 +98,7 @@ static void totals_add(struct totals *t, const struct observation *o)
 {
 	t->count++;
 	t->checked_bytes += o->checked_bytes;
-	t->sum_squares += (uint64_t)o->checked_bytes * o->checked_bytes;
+	saturate_add(&t->sum_squares, (uint64_t)o->checked_bytes * o->checked_bytes);
 	if (!o->wasteful)
 		return;
 	t->wasteful_count++;

@@ -74,6 +74,11 @@ struct profile {
 
 void profile_release(struct profile *p);
 
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then.
+ */
+int profile_copy(struct profile *to, const struct profile *from);
+
 /* Adds one observation. The kind must be KIND_DEAD_STORE, KIND_SILENT_STORE or KIND_SILENT_LOAD.
  * 0; -ENOSPC or -ENOMEM when it is in the totals but its pair could not be kept. */
 int profile_add(struct profile *p, const struct observation *o);

@@ -144,6 +144,7 @@ struct sink {
 	size_t capacity; /* without the NUL */
 	size_t max;
 	int error; /* of the first write that failed */
+	const atomic_bool *cancelled;
 };
 
 static bool sink_reserve(struct sink *s, size_t size)
@@ -167,7 +168,9 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 {
 	struct sink *s = cookie;
 
-	if (s->error == 0 && size > s->max - s->size)
+	if (s->error == 0 && s->cancelled && atomic_load(s->cancelled))
+		s->error = -ECANCELED;
+	else if (s->error == 0 && size > s->max - s->size)
 		s->error = -EMSGSIZE;
 	else if (s->error == 0 && !sink_reserve(s, s->size + size))
 		s->error = -ENOMEM;
@@ -179,11 +182,12 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 	return (ssize_t)size;
 }
 
-/* 0, -EMSGSIZE when it would have more than max_bytes, or -ENOMEM. */
-static int write_once(const struct window *w, const struct format *format, size_t pairs,
-		      size_t max_bytes, char **text, size_t *size)
+/* 0, -EMSGSIZE when it would have more than max_bytes, -ECANCELED or -ENOMEM. */
+static int write_once(const atomic_bool *cancelled, const struct window *w,
+		      const struct format *format, size_t pairs, size_t max_bytes, char **text,
+		      size_t *size)
 {
-	struct sink sink = {.max = max_bytes};
+	struct sink sink = {.max = max_bytes, .cancelled = cancelled};
 	FILE *out;
 	int r;
 
@@ -212,6 +216,12 @@ static int write_once(const struct window *w, const struct format *format, size_
 int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err)
 {
+	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
+}
+
+int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
+		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err)
+{
 	const struct format *writer = find_format(format);
 	int r;
 
@@ -220,9 +230,11 @@ int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t 
 	if (pairs == 0)
 		pairs = writer->default_pairs;
 	for (;;) {
-		r = write_once(w, writer, pairs, max_bytes, text, size);
+		r = write_once(cancelled, w, writer, pairs, max_bytes, text, size);
 		if (r == 0)
 			return 0;
+		if (r == -ECANCELED)
+			return err_set(err, ECANCELED, "nobody wants the report any more");
 		if (r != -EMSGSIZE)
 			return err_set(err, -r, "out of memory while writing the report");
 		if (pairs == 0)

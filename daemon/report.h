@@ -2,12 +2,14 @@
  * Reports: a window as text, JSON (schema 1) or collapsed stacks.
  *
  * Pairs are listed most wasteful first and only when something was wasted. A report may be asked
- * for while its window runs. What a format or its size limit leaves out is said in the report
+ * for while its window runs. Any thread may write one of a window that nothing changes meanwhile
+ * (daemon/render.h). What a format or its size limit leaves out is said in the report
  * itself.
  */
 #ifndef JXPERF_DAEMON_REPORT_H
 #define JXPERF_DAEMON_REPORT_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -21,6 +23,10 @@
  * -ENOMEM; -EMSGSIZE. */
 int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err);
+
+/* The same, and writing ends early, with -ECANCELED, when another thread sets *cancelled. */
+int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
+		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err);
 
 /* -EOPNOTSUPP with the reason when reports of this format cannot be had, else 0. */
 int report_check_format(Jxp__Format format, struct err *err);

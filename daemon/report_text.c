@@ -119,7 +119,7 @@ static const struct {
      "threads were not profiled because the agent's thread table was full"},
     {JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
      "threads were not profiled, or with fewer debug registers: the target has few descriptors "
-     "left below its limit (RLIMIT_NOFILE)"},
+     "left below its limit (RLIMIT_NOFILE), or a security module refused them"},
 };
 
 static const char *const loss_sentences[LOSS_MAX] = {

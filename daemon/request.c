@@ -57,8 +57,8 @@ static void describe_window(Jxp__WindowInfo *info, const struct window *w)
 
 /* As many as there can be: running and finished. */
 struct window_infos {
-	Jxp__WindowInfo infos[ENGINE_RUNNING_MAX + HISTORY_WINDOWS_MAX];
-	Jxp__WindowInfo *pointers[ENGINE_RUNNING_MAX + HISTORY_WINDOWS_MAX];
+	Jxp__WindowInfo infos[ENGINE_RUNNING_MAX + HISTORY_MAX];
+	Jxp__WindowInfo *pointers[ENGINE_RUNNING_MAX + HISTORY_MAX];
 	size_t count;
 };
 
@@ -122,6 +122,13 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 	if (!w) {
 		(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
 			      report->window); /* Only its text is wanted. */
+		connection_fail(c, false, err.message);
+		return;
+	}
+	if (w->state == WINDOW_FAILED) {
+		(void)err_set(&err, ECANCELED,
+			      "window %s of pid %d has no report, it could not run: %s", w->id,
+			      (int)w->pid, w->reason); /* Only its text is wanted. */
 		connection_fail(c, false, err.message);
 		return;
 	}

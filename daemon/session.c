@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
-#include "daemon/app_name.h"
 #include "daemon/arena.h"
 #include "daemon/array.h"
 #include "daemon/intake.h"
@@ -21,6 +21,13 @@
 
 /* What may wait for the agent to read it: a few small frames; PerfOpened is 20 bytes. */
 #define OUT_QUEUE_BYTES (64u << 10)
+
+/* So much of it the kernel keeps at the most: its smallest send buffer, of which two or three
+ * small messages are more than a quarter. The descriptors that are on their way to all agents count
+ * against one limit, our user's RLIMIT_NOFILE, so no agent may leave many of them unread. The next
+ * events are opened when the stream is idle: then at most one answer is unread, and with the next
+ * there are two, of PERF_DEBUG_REGISTERS descriptors each. */
+#define SEND_BUFFER_BYTES 1
 
 /* Questions that may wait for the broker: two for each thread of a full thread table. */
 #define PERF_OPEN_QUEUE_MAX (2 * LIMIT_THREADS)
@@ -257,7 +264,6 @@ static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 	(void)text_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
 	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
-	app_name_from_command(w->app, sizeof(w->app), hello->command);
 	w->always_pretouch = hello->always_pretouch;
 }
 
@@ -307,15 +313,21 @@ static void on_hello(struct session *s, const Jxp__AgentHello *hello)
 
 /* ---------------------------------------------------------------- events opened by the broker */
 
-/* Asks one question at a time; the answer may come before the callback returns. */
+/* Asks one question at a time, and only when the answers before were read; the answer may come
+ * before the callback returns. */
 static void ask_next(struct session *s)
 {
-	if (s->asking)
+	if (s->asking || s->state == ENDED)
 		return;
 	s->asking = true;
 	while (!s->asked && s->question_first < s->question_count) {
 		/* A copy: the answer may move the array. */
 		const Jxp__PerfOpenRequest request = s->questions[s->question_first];
+
+		if (!stream_is_idle(s->stream)) {
+			stream_await_idle(s->stream);
+			break;
+		}
 
 		s->asked = true;
 		if (s->unknown_threads >= UNKNOWN_THREADS_MAX &&
@@ -390,6 +402,11 @@ void session_perf_opened(struct session *s, uint32_t tid, int error, const int *
 	s->asked = false;
 	question_answered(s);
 	ask_next(s);
+}
+
+static void on_idle(void *arg)
+{
+	ask_next(arg);
 }
 
 /* ---------------------------------------------------------------- frames */
@@ -492,8 +509,9 @@ int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *wi
 						    .out_frame = FRAME_MAX_AGENT,
 						    .out_queue = OUT_QUEUE_BYTES};
 	_cleanup_free_ struct session *s = calloc(1, sizeof(*s));
-	struct stream_callbacks stream_callbacks = {.arg = s, .frame = on_frame, .end = on_end};
-	int r;
+	struct stream_callbacks stream_callbacks = {
+	    .arg = s, .frame = on_frame, .end = on_end, .idle = on_idle};
+	int send_buffer = SEND_BUFFER_BYTES, r;
 
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
@@ -506,6 +524,8 @@ int session_new(struct session **out, uv_loop_t *loop, int fd, struct window *wi
 	r = stream_new(&s->stream, loop, fd, &limits, &stream_callbacks, err);
 	if (r < 0)
 		return r;
+	/* Cannot fail for a Unix socket: what is too small becomes the smallest. */
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof(send_buffer));
 	(void)uv_timer_init(loop, &s->timer); /* Cannot fail. */
 	s->timer.data = s;
 	set_deadline(s, SESSION_HELLO_TIMEOUT_MS);

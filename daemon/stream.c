@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@
 #define READS_IN_A_ROW 16
 #define TURN_NS        (2 * NS_PER_MS)
 
+/* The kernel tells nobody when there is room for descriptors again. */
+#define HELD_MS 20
+
 /* Descriptors that belong to the frame which starts at byte `at` of everything ever queued. */
 struct attachment {
 	uint64_t at;
@@ -26,6 +30,8 @@ struct attachment {
 
 struct stream {
 	uv_poll_t poll;
+	uv_timer_t held_timer;
+	int open_handles;
 	int fd;
 	struct stream_limits limits;
 	struct stream_callbacks callbacks;
@@ -34,6 +40,8 @@ struct stream {
 	uint64_t sent; /* bytes ever handed to the kernel */
 	struct attachment attachments[STREAM_ATTACHMENTS_MAX];
 	size_t attachment_count;
+	bool held; /* what is next has descriptors for which the kernel has no room */
+	bool awaits_idle;
 	bool pending;   /* frames that have been read wait for the next turn */
 	bool finishing; /* input is ignored, flushed is due when out is empty */
 	bool closing;   /* stream_free was called: no more callbacks */
@@ -46,12 +54,14 @@ static void on_poll(uv_poll_t *poll, int status, int events);
  * ignored, the next send finds it. */
 static void watch(struct stream *s)
 {
-	int events = s->finishing ? UV_WRITABLE : UV_READABLE;
+	int events = s->finishing ? 0 : UV_READABLE;
 
 	if (s->closing || (s->ended && !s->finishing))
 		return;
 	/* The socket is writable nearly always, so this is the loop's next turn. */
-	if (buffer_length(&s->out) > 0 || s->pending)
+	if (!s->held && (buffer_length(&s->out) > 0 || s->finishing || s->awaits_idle))
+		events |= UV_WRITABLE;
+	if (s->pending)
 		events |= UV_WRITABLE;
 	/* Fails only for a handle that is closing or a negative descriptor: neither is possible. */
 	(void)uv_poll_start(&s->poll, events, on_poll);
@@ -102,18 +112,41 @@ static ssize_t send_some(struct stream *s)
 	return n;
 }
 
-/* 0 when all is sent or the kernel takes no more, else -errno. */
+static void on_held_over(uv_timer_t *timer)
+{
+	struct stream *s = timer->data;
+
+	s->held = false;
+	watch(s);
+}
+
+static void hold(struct stream *s)
+{
+	s->held = true;
+	/* Fails only for a NULL callback or a closing handle. */
+	(void)uv_timer_start(&s->held_timer, on_held_over, HELD_MS, 0);
+}
+
+/* 0 when all is sent, the kernel takes no more or the turn is over, else -errno. */
 static int flush(struct stream *s)
 {
-	while (buffer_length(&s->out) > 0) {
+	uint64_t turn_end_ns = clock_monotonic_ns() + TURN_NS;
+
+	while (buffer_length(&s->out) > 0 && !s->held) {
 		ssize_t n = send_some(s);
 
 		if (n == -EAGAIN)
 			return 0;
+		if (n == -ETOOMANYREFS) {
+			hold(s);
+			return 0;
+		}
 		if (n < 0)
 			return (int)n;
 		s->sent += (uint64_t)n;
 		buffer_consume(&s->out, (size_t)n);
+		if (clock_monotonic_ns() >= turn_end_ns)
+			return 0; /* A fast reader of a large report leaves others their turn. */
 	}
 	return 0;
 }
@@ -184,6 +217,29 @@ static void take_turn(struct stream *s)
 			return;
 }
 
+bool stream_is_idle(const struct stream *s)
+{
+	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
+
+	return buffer_length(&s->out) == 0 && poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+}
+
+void stream_await_idle(struct stream *s)
+{
+	s->awaits_idle = true;
+	watch(s);
+}
+
+/* Last in a turn: the callback may free the stream. */
+static void tell_if_idle(struct stream *s)
+{
+	if (!s->awaits_idle || !stream_is_idle(s))
+		return;
+	s->awaits_idle = false;
+	watch(s);
+	s->callbacks.idle(s->callbacks.arg);
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct stream *s = poll->data;
@@ -203,6 +259,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 		end_errno(s, -r);
 	} else {
 		watch(s);
+		tell_if_idle(s);
 	}
 }
 
@@ -221,7 +278,9 @@ int stream_new(struct stream **out, uv_loop_t *loop, int fd, const struct stream
 	r = uv_poll_init(loop, &s->poll, fd);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch a socket");
-	s->poll.data = s;
+	(void)uv_timer_init(loop, &s->held_timer); /* Cannot fail. */
+	s->poll.data = s->held_timer.data = s;
+	s->open_handles = 2;
 	s->fd = fd;
 	s->limits = *limits;
 	s->callbacks = *callbacks;
@@ -236,6 +295,8 @@ static void on_closed(uv_handle_t *handle)
 {
 	struct stream *s = handle->data;
 
+	if (--s->open_handles > 0)
+		return;
 	buffer_release(&s->in);
 	buffer_release(&s->out);
 	free(s);
@@ -249,6 +310,7 @@ void stream_free(struct stream *s)
 	while (s->attachment_count > 0)
 		drop_attachment(s);
 	uv_close((uv_handle_t *)&s->poll, on_closed);
+	uv_close((uv_handle_t *)&s->held_timer, on_closed);
 	/* After uv_close the poll handle no longer uses the descriptor (libuv, uv_poll_init). */
 	fd_close_all(&s->fd, 1);
 }
@@ -270,6 +332,28 @@ int stream_send(struct stream *s, const ProtobufCMessage *message, const int *fd
 		a->at = at;
 		a->count = fd_count;
 		memcpy(a->fds, fds, fd_count * sizeof(*fds));
+	}
+	watch(s);
+	return 0;
+}
+
+int stream_send_packed(struct stream *s, struct buffer *frame)
+{
+	size_t limit = s->out.limit;
+	int r;
+
+	if (buffer_length(frame) > limit - buffer_length(&s->out))
+		return -ENOBUFS;
+	if (buffer_length(&s->out) == 0) {
+		buffer_release(&s->out);
+		s->out = *frame;
+		s->out.limit = limit;
+		*frame = (struct buffer){0};
+	} else {
+		r = buffer_append(&s->out, buffer_head(frame), buffer_length(frame));
+		if (r < 0)
+			return r;
+		buffer_release(frame);
 	}
 	watch(s);
 	return 0;

@@ -7,6 +7,8 @@
  * beyond waits, in the end in the peer.
  * Writing: frames are queued up to out_limit bytes; a peer that does not read is cut off there by
  * the caller, who sees -ENOBUFS. Descriptors travel on the first byte of their frame (SCM_RIGHTS).
+ * The kernel bounds how many of a user's are on their way (sent and not received): where others
+ * have used that up, a frame waits until there is room.
  *
  * Loop thread only. The end callback runs at most once, not after stream_finish, and never from
  * inside a call made here; no callback runs after stream_free, which callbacks may call. The stream
@@ -24,8 +26,9 @@
 #include "proto/jxperf.pb-c.h"
 
 /* Frames with descriptors that may wait for a slow peer. */
-#define STREAM_ATTACHMENTS_MAX 32
+#define STREAM_ATTACHMENTS_MAX 4
 
+struct buffer;
 struct stream;
 
 struct stream_callbacks {
@@ -37,6 +40,8 @@ struct stream_callbacks {
 	/* After stream_finish: everything queued has been handed to the kernel, or never will be.
 	 * May be NULL for an owner that never calls stream_finish. */
 	void (*flushed)(void *arg);
+	/* After stream_await_idle. May be NULL for an owner that never calls it. */
+	void (*idle)(void *arg);
 };
 
 struct stream_limits {
@@ -57,6 +62,17 @@ void stream_free(struct stream *s);
  * are sent; on failure they stay the caller's. 0, -EMSGSIZE, -ENOBUFS when the peer does not keep
  * up, or -ENOMEM. */
 int stream_send(struct stream *s, const ProtobufCMessage *message, const int *fds, size_t fd_count);
+
+/* Queues a frame that is packed already (frame_append). Takes its memory and leaves the buffer
+ * empty; on failure, as stream_send's, it is as it was. */
+int stream_send_packed(struct stream *s, struct buffer *frame);
+
+/* Is nothing queued, and would poll(2) call the socket writable? A Unix socket is so while what the
+ * peer has not read takes a quarter of its send buffer (SO_SNDBUF) at most. */
+bool stream_is_idle(const struct stream *s);
+
+/* The idle callback runs, once and from the loop, when the stream is idle. */
+void stream_await_idle(struct stream *s);
 
 /* No more frames will be sent or delivered: the flushed callback runs when the queue is empty. */
 void stream_finish(struct stream *s);

@@ -58,6 +58,7 @@ struct window *window_new(unsigned number, pid_t pid, const struct window_settin
 
 	if (!w)
 		return NULL;
+	w->keepers = 1;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
 	w->settings = *settings;
@@ -68,15 +69,47 @@ struct window *window_new(unsigned number, pid_t pid, const struct window_settin
 	return w;
 }
 
+struct window *window_keep(const struct window *w)
+{
+	struct window *kept = (struct window *)w; /* Made by window_new, so not constant. */
+
+	kept->keepers++;
+	return kept;
+}
+
 void window_free(struct window *w)
 {
-	if (!w)
+	if (!w || --w->keepers > 0)
 		return;
 	profile_release(&w->profile);
 	locality_release(&w->locality);
 	numa_profile_release(&w->numa);
 	thread_table_release(&w->threads);
 	free(w);
+}
+
+struct window *window_snapshot(const struct window *w)
+{
+	struct window *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *w;
+	copy->keepers = 1;
+	copy->finished = true;
+	copy->profile = (struct profile){0};
+	copy->locality = (struct locality){0};
+	copy->numa = (struct numa_profile){0};
+	copy->threads = (struct thread_table){0};
+	if (copy->end_ns == 0)
+		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
+	if (profile_copy(&copy->profile, &w->profile) < 0 ||
+	    locality_copy(&copy->locality, &w->locality) < 0 ||
+	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
+		window_free(copy);
+		return NULL;
+	}
+	return copy;
 }
 
 void window_start(struct window *w)

@@ -2,8 +2,10 @@
  * One profiling window of one JVM, from the request to the finished report: what was asked, what
  * the target said it is, the profile, and everything that tells how good the profile is.
  *
- * The session that feeds a window borrows it; the engine owns it. After the window ended it is only
- * read. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
+ * The session that feeds a window borrows it; the engine owns it, and whoever shows it keeps it
+ * (window_keep). Loop thread only, with one exception: once it is finished, or a snapshot, nothing
+ * changes it any more and any thread may read it. Times: *_unix_ns is CLOCK_REALTIME for people,
+ * *_ns CLOCK_MONOTONIC.
  */
 #ifndef JXPERF_DAEMON_WINDOW_H
 #define JXPERF_DAEMON_WINDOW_H
@@ -97,7 +99,10 @@ enum loss {
 /* "methods", "unknown_ids": the stage label of jxperf_dropped_events_total. */
 const char *name_of_loss(enum loss loss);
 
+/* Memory of its own that is added here has to be copied in window_snapshot. */
 struct window {
+	unsigned keepers;
+	bool finished; /* it is final: set by its owner, after the end */
 	char id[WINDOW_ID_BYTES];
 	pid_t pid; /* as the daemon sees it */
 	char app[WINDOW_LABEL_BYTES];
@@ -140,7 +145,16 @@ bool window_samples_pairs(const struct window_settings *settings);
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
 struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);
+
+/* One more owner, also for those who may only read it; returns w. */
+struct window *window_keep(const struct window *w);
+
+/* One owner less; the last one's call frees it. free(NULL) is safe. */
 void window_free(struct window *w);
+
+/* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
+ * hostile agent's, which take some 50 ms. NULL without memory. */
+struct window *window_snapshot(const struct window *w);
 
 /* The target was told to start. */
 void window_start(struct window *w);

@@ -31,6 +31,10 @@
 #define LIMIT_STRING_BYTES  4096u
 #define LIMIT_LINES         65536u
 
+/* What a window's counts can be, and its CPU time: of a day, and of a thousand processors. */
+#define LIMIT_COUNTER (UINT64_C(1) << 47)
+#define LIMIT_CPU_NS  (UINT64_C(1) << 57)
+
 /* What a single object or access can be; more is a lie. */
 #define LIMIT_OBJECT_BYTES  (UINT64_C(1) << 40)
 #define LIMIT_OBJECT_WEIGHT 1e12

@@ -99,6 +99,15 @@ void monitor_refused(struct monitor *m)
 						  : JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 }
 
+/* A thread whose events could not be opened. One that has ended meanwhile is not missed. */
+static void count_unopened(struct monitor *m, int error)
+{
+	if (error == -EMFILE)
+		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+	else if (error != -ESRCH)
+		m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+}
+
 int monitor_add(struct monitor *m, pid_t tid)
 {
 	struct thread *t;
@@ -120,8 +129,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 		thread_recycle(t);
 		if (is_fatal(r))
 			return r;
-		if (r != -ESRCH) /* It may have ended meanwhile. */
-			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+		count_unopened(m, r);
 		return 0;
 	}
 	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
@@ -231,10 +239,7 @@ static int give_registers(struct monitor *m, struct thread *t)
 	if (r < 0) {
 		if (is_fatal(r))
 			return r;
-		if (r == -EMFILE)
-			m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
-		else if (r != -ESRCH)
-			m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+		count_unopened(m, r);
 		atomic_store(&t->state, THREAD_FAILED);
 		return 0;
 	}

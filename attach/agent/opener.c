@@ -69,7 +69,7 @@ static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, 
 	r = -r;
 	got = link_take_fds(o->link, fds, count);
 	if (r == 0 && got != count)
-		r = -EPROTO;
+		r = got == 0 ? -EMFILE : -EPROTO; /* None: the kernel did not let us have them. */
 	if (r < 0)
 		fd_close_all(fds, got);
 	return r;

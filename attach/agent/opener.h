@@ -23,8 +23,9 @@ struct opener {
 	bool stop_seen;      /* a WindowStop came while a reply was waited for */
 };
 
-/* Opens the clock event of a thread, disabled. Returns a descriptor, or -errno; -EPIPE or -EPROTO
- * when the session is over. */
+/* Opens the clock event of a thread, disabled. Returns a descriptor, or -errno: -EMFILE when this
+ * process may not have it (RLIMIT_NOFILE, or a security module refused what the daemon passed on),
+ * -EPIPE or -EPROTO when the session is over. */
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data);
 
 /* Likewise settings.events[event], with a period in operations. */

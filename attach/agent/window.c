@@ -253,6 +253,14 @@ static int track_objects(struct window *w, const Jxp__WindowStart *start, struct
 	return 0;
 }
 
+static int no_descriptors(struct err *err)
+{
+	return err_set(
+	    err, EMFILE,
+	    "the JVM has too few file descriptors left below its limit (RLIMIT_NOFILE), or "
+	    "a security module keeps it from having them: raise the limit with prlimit(1)");
+}
+
 static int start_sampling(struct window *w, const Jxp__WindowStart *start, struct err *err)
 {
 	const uint64_t *totals = w->monitor.totals;
@@ -263,6 +271,8 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
 	atomic_store(&settings.stopping, false);
 	r = calibrate_trap_cost(&w->opener, &trap_cost_ns);
+	if (r == -EMFILE)
+		return no_descriptors(err);
 	if (r < 0)
 		return err_set_errno(
 		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
@@ -278,9 +288,7 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS] > 0)
 		return 0;
 	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS] > 0)
-		return err_set(err, EMFILE,
-			       "the JVM has too few file descriptors left below its limit "
-			       "(RLIMIT_NOFILE): raise it with prlimit(1)");
+		return no_descriptors(err);
 	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS_FAILED] > 0)
 		return err_set(err, EPERM,
 			       "no event could be opened for any thread of the JVM: let the daemon "

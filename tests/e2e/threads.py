@@ -1,6 +1,7 @@
 """JVMs with many threads: what is idle costs nothing, what works is profiled, descriptors are respected."""
 import os
 import re
+import resource
 import time
 
 from lib import jdks, note, run, test, test_on_jdks, wait_until
@@ -132,6 +133,11 @@ def the_report_of_an_idle_jvm_says_what_the_window_cost_in_seconds():
 # ---------------------------------------------------------------- descriptors
 
 
+def counter_so_far(daemon, name):
+    """Of the quality block of the window that runs."""
+    return report_of(daemon.ctl("report", daemon.running()[0]["id"], "--format", "json"))["quality"][name]
+
+
 def limited(limit):
     return ["prlimit", f"--nofile={limit}:{limit}"]
 
@@ -154,6 +160,23 @@ def a_target_with_few_descriptors_left_keeps_some_and_the_report_says_what_was_l
     text = succeeded(daemon.ctl("report", "w1"))
     assert re.search(r"\d+ threads were not profiled, or with fewer .*RLIMIT_NOFILE", text), text
     assert perf_descriptors(target.pid) == 0
+    target.stop()
+
+
+@test
+def descriptors_that_do_not_arrive_in_the_target_are_counted_and_the_window_goes_on():
+    daemon = Daemon()
+    target = ManyThreads(jdks()[0], 20, 1, f"-Dlate={LATE_S}", prefix=limited(LIMIT))
+    client = daemon.start_attach(target.pid, "--open-through-daemon", "--budget", "10%")
+    resource.prlimit(target.pid, resource.RLIMIT_NOFILE, (1, LIMIT))  # The daemon's events for "late" find no room.
+    samples = daemon.running()[0]["samples"]
+    wait_until(lambda: counter_so_far(daemon, "threads_no_descriptors") > 0, "a thread without descriptors", LATE_S + 20)
+    wait_until(lambda: daemon.running()[0]["samples"] > samples, "samples of the thread that has its events")
+    succeeded(daemon.ctl("detach", str(target.pid)))
+    report = report_of(client.finish())
+    note(f"{report['quality']['threads_no_descriptors']} threads without; {report['window']}")
+    assert report["window"]["reason"] == "it was detached on request", report["window"]
+    assert report["quality"]["threads_failed"] == 0, report["quality"]
     target.stop()
 
 

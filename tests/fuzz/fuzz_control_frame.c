@@ -19,6 +19,7 @@
 #include "common/fd.h"
 #include "daemon/broker_client.h"
 #include "daemon/connection.h"
+#include "daemon/render.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -153,7 +154,8 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 static void run(struct harness *h, struct buffer *stream)
 {
 	struct metrics *metrics = metrics_new();
-	struct control_context context = {.loop = &h->loop, .http = ""};
+	struct control_context context = {
+	    .loop = &h->loop, .http = "", .renders = renders_new(&h->loop)};
 	struct connection *connection;
 	int pair[2];
 
@@ -165,6 +167,7 @@ static void run(struct harness *h, struct buffer *stream)
 	feed(h, pair[1], stream);
 	answer(h);
 	engine_free(context.engine);
+	renders_free(context.renders);
 	metrics_free(metrics);
 }
 

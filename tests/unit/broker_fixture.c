@@ -41,6 +41,7 @@ static void send_result(int fd, int error, const char *message, int passed)
 	struct attach_result result = {.error = error};
 
 	(void)snprintf(result.message, sizeof(result.message), "%s", message);
+	(void)snprintf(result.name, sizeof(result.name), "shop.jar");
 	assert(fd_send(fd, &result, sizeof(result), &passed, passed >= 0 ? 1 : 0) ==
 	       sizeof(result));
 }

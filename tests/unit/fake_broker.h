@@ -153,7 +153,8 @@ __attribute__((unused)) static void fake_broker_fail_attach(int error, const cha
 /* Gives a callback one end of a socket pair; the other end is returned. */
 static int fake_broker_connect(uint32_t operation, broker_reply_fn done, void *arg)
 {
-	struct broker_reply reply = {.operation = operation, .fds = 1};
+	struct broker_reply reply = {
+	    .operation = operation, .fds = 1, .message = "org.example.Main"};
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

@@ -356,6 +356,7 @@ static void the_helpers_descriptor_is_handed_on(void **state)
 	assert_int_equal(f.reply.fds, 1);
 	assert_int_equal(read(f.fds[0], bytes, sizeof(bytes)), 5);
 	assert_memory_equal(bytes, "agent", 5);
+	assert_string_equal(f.reply.message, "shop.jar");
 }
 
 static void the_helpers_refusal_is_handed_on(void **state)

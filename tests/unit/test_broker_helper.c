@@ -15,6 +15,7 @@
 #include "tests/unit/broker_fixture.h"
 
 static struct broker_helper helper;
+static char name[ATTACH_NAME_BYTES];
 static struct err err;
 
 static void start(const char *behaviour)
@@ -45,9 +46,10 @@ static void a_result_gives_the_descriptor(void **state)
 	(void)state;
 	start("ok");
 	wait_until_done();
-	fd = broker_helper_finish(&helper, &err);
+	fd = broker_helper_finish(&helper, name, &err);
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, bytes, sizeof(bytes)), 5);
+	assert_string_equal(name, "shop.jar");
 	(void)close(fd);
 }
 
@@ -61,7 +63,7 @@ static void a_late_helper_is_killed_and_called_late(void **state)
 	assert_true(helper.due_ns > clock_monotonic_ns());
 	if (!broker_helper_advance(&helper)) /* As if it were late; asks and does not wait. */
 		wait_until_done();
-	assert_int_equal(broker_helper_finish(&helper, &err), -ETIMEDOUT);
+	assert_int_equal(broker_helper_finish(&helper, name, &err), -ETIMEDOUT);
 	assert_non_null(strstr(err.message, "did not end in time and was killed"));
 	assert_int_equal(kill(pid, 0), -1); /* And reaped. */
 	assert_int_equal(errno, ESRCH);
@@ -74,7 +76,7 @@ static void a_cancelled_helper_ends_by_itself(void **state)
 	broker_helper_cancel(&helper);
 	assert_true(helper.cancelled);
 	wait_until_done();
-	assert_true(broker_helper_finish(&helper, &err) < 0);
+	assert_true(broker_helper_finish(&helper, name, &err) < 0);
 }
 
 static void a_probe_gives_the_helpers_sentence(void **state)

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -165,6 +167,16 @@ static void send_report(int fd, const char *window, Jxp__Format format)
 	report.format = format;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
 	request.report = &report;
+	send_request(fd, &request);
+}
+
+static void send_windows(int fd)
+{
+	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+
+	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
+	request.windows = &windows;
 	send_request(fd, &request);
 }
 
@@ -445,7 +457,6 @@ static void status_and_windows_tell_what_runs(void **state)
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
-	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	Jxp__ControlReply *reply;
 	int other = connect_client(f);
@@ -465,9 +476,7 @@ static void status_and_windows_tell_what_runs(void **state)
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	jxp__control_reply__free_unpacked(reply, NULL);
 	other = connect_client(f);
-	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
-	request.windows = &windows;
-	send_request(other, &request);
+	send_windows(other);
 	reply = receive(f, other);
 	assert_int_equal(reply->windows->n_windows, 1);
 	assert_string_equal(reply->windows->windows[0]->state, "ended early");
@@ -515,21 +524,135 @@ static void another_protocol_is_refused_in_words(void **state)
 	expect_failure(f, client, true, "protocol 2 and this daemon 1");
 }
 
-static void connections_beyond_the_limit_are_closed(void **state)
+static void connections_beyond_a_users_limit_are_told_so(void **state)
 {
 	struct fixture *f = *state;
-	int clients[CONTROL_CONNECTIONS_MAX + 1];
-	size_t n = sizeof(clients) / sizeof(clients[0]);
+	int clients[CONTROL_CONNECTIONS_OF_USER], refused;
+	size_t n = CONTROL_CONNECTIONS_OF_USER;
+	Jxp__ControlReply *reply;
 	char byte;
 
 	for (size_t i = 0; i < n; i++) {
 		clients[i] = connect_client(f);
 		loop_settle(&f->loop);
 	}
-	assert_int_equal(read(clients[n - 1], &byte, 1), 0);
-	assert_int_equal(read(clients[n - 2], &byte, 1), -1);
+	assert_int_equal(read(clients[n - 1], &byte, 1), -1); /* It is let in. */
+	refused = connect_client(f);
+	expect_failure(f, refused, false, "has 96 connections to the daemon open");
+	/* Even so it may have sent its request by the time it is looked at. */
+	refused = connect_client(f);
+	send_report(refused, "w1", JXP__FORMAT__FORMAT_TEXT);
+	reply = receive(f, refused);
+	assert_non_null(strstr(reply->failure->message, "has 96 connections"));
+	jxp__control_reply__free_unpacked(reply, NULL);
+	(void)close(refused);
 	fd_close_all(clients, n);
 	loop_until(&f->loop, &f->idle);
+}
+
+/* Connects from a process of another user, which keeps as many connections until it is told to end.
+ * Its pid, with the end of a pipe in *told that ends it when closed. */
+static pid_t other_users_connections(struct fixture *f, uid_t uid, size_t count, int *told)
+{
+	int tell[2], ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(tell, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+		(void)close(tell[1]);
+		assert_int_equal(setresuid(uid, uid, uid), 0);
+		while (count-- > 0) {
+			(void)connect_client(f); /* The parent's loop accepts. */
+			assert_int_equal(write(ready[1], "", 1), 1);
+		}
+		(void)read(tell[0], &byte, 1);
+		_exit(EXIT_SUCCESS);
+	}
+	(void)close(tell[0]);
+	(void)close(ready[1]);
+	*told = tell[1];
+	assert_int_equal(fd_set_nonblocking(ready[0], true), 0);
+	for (;;) {
+		ssize_t r = read(ready[0], &byte, 1);
+
+		if (r == 1 && --count == 0)
+			break;
+		assert_int_not_equal(r, 0);
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	}
+	(void)close(ready[0]);
+	return pid;
+}
+
+static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **state)
+{
+	static const uid_t users[] = {54321, 54322};
+	struct fixture *f = *state;
+	int told[2], status, client;
+	pid_t pids[2];
+
+	if (geteuid() != 0) {
+		print_message("# SKIP needs root\n");
+		skip();
+	}
+	assert_int_equal(chmod(f->directory, 0755), 0);
+	assert_int_equal(chmod(f->path, 0666), 0);
+	for (size_t i = 0; i < 2; i++) {
+		pids[i] =
+		    other_users_connections(f, users[i], CONTROL_CONNECTIONS_OF_USER, &told[i]);
+		loop_settle(&f->loop);
+		client = connect_client(f);
+		send_report(client, "w1", JXP__FORMAT__FORMAT_TEXT);
+		expect_failure(f, client, false, "no window 'w1'"); /* Root is served. */
+	}
+	for (size_t i = 2; i-- > 0;) { /* The second has a copy of what tells the first. */
+		(void)close(told[i]);
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+	loop_until(&f->loop, &f->idle);
+}
+
+static void a_client_may_leave_while_its_report_is_written(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
+
+	(void)close(agent);
+	while (engine_is_profiled(f->engine, 42)) /* The report is begun, not sent. */
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	(void)close(client);
+	loop_until(&f->loop, &f->idle);
+	assert_non_null(engine_find_window(f->engine, "w1"));
+}
+
+static void a_window_that_failed_says_why_it_has_no_report(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f);
+	Jxp__ControlReply *reply;
+
+	send_attach(client, 42, 60 * NS_PER_S);
+	while (fake_broker.attach_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	fake_broker_fail_attach(ESRCH, "no process has the pid 42");
+	expect_failure(f, client, false, "no process has the pid 42");
+	client = connect_client(f);
+	send_windows(client);
+	reply = receive(f, client);
+	assert_int_equal(reply->windows->n_windows, 1);
+	assert_string_equal(reply->windows->windows[0]->id, "w1");
+	assert_string_equal(reply->windows->windows[0]->state, "failed");
+	jxp__control_reply__free_unpacked(reply, NULL);
+	(void)close(client);
+	client = connect_client(f);
+	send_report(client, "w1", JXP__FORMAT__FORMAT_TEXT);
+	expect_failure(f, client, false, "it could not run: no process has the pid 42");
 }
 
 static void on_drained(void *arg)
@@ -606,7 +729,13 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(another_protocol_is_refused_in_words, set_up,
 					    tear_down),
-	    cmocka_unit_test_setup_teardown(connections_beyond_the_limit_are_closed, set_up,
+	    cmocka_unit_test_setup_teardown(connections_beyond_a_users_limit_are_told_so, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(
+		users_who_fill_their_places_keep_out_neither_root_nor_others, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_client_may_leave_while_its_report_is_written, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_window_that_failed_says_why_it_has_no_report, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(draining_lets_a_report_be_read_and_closes_the_rest,
 					    set_up, tear_down),

@@ -118,6 +118,8 @@ static void a_window_runs_from_attach_to_history(void **state)
 
 	assert_true(engine_is_profiled(f->engine, 42));
 	assert_string_equal(f->id, "w1");
+	/* As the helper saw it; the agent says something else. */
+	assert_string_equal(engine_find_running(f->engine, 42)->app, "Main");
 	sample_batch_init(&sample);
 	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
 	agent_send_batch(agent, &sample.batch);
@@ -146,7 +148,7 @@ static void a_second_attach_names_the_window_and_the_way_out(void **state)
 	assert_string_equal(f->id, "w2");
 }
 
-static void a_failed_attach_is_told_and_leaves_nothing(void **state)
+static void a_failed_attach_is_told_and_keeps_its_number(void **state)
 {
 	struct fixture *f = *state;
 
@@ -155,9 +157,14 @@ static void a_failed_attach_is_told_and_leaves_nothing(void **state)
 	assert_true(f->failed);
 	assert_string_equal(f->message, "no process has the pid 42");
 	assert_false(engine_is_profiled(f->engine, 42));
-	assert_int_equal(engine_window_count(f->engine), 0);
+	assert_int_equal(engine_window_count(f->engine), 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_FAILED);
+	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
+			    "no process has the pid 42");
 	assert_int_equal(engine_attach_failures(f->engine), 1);
+	assert_int_equal(engine_windows_total(f->engine), 0);
 	assert_int_equal(attach(f, 42), 0);
+	assert_string_equal(f->id, "w2");
 }
 
 static void a_broker_that_refuses_fails_the_call(void **state)
@@ -438,6 +445,112 @@ static void detaching_before_the_gate_is_open_cancels_the_window(void **state)
 	(void)close(agent);
 }
 
+/* To where the session is over and the broker has been asked for the gate's last counts. */
+static void end_up_to_the_last_counts(struct fixture *f)
+{
+	int agent = start_gated(f);
+
+	open_gate(f, agent);
+	fake_broker_answer_gate(0, NULL, -1); /* What was asked at the start. */
+	agent_leave(agent, "");
+	while (fake_broker.gate_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_true(fake_broker.gate_removed);
+	assert_false(f->ended);
+}
+
+static void a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing(void **state)
+{
+	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	end_up_to_the_last_counts(f);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_true(fake_broker.gate_removed); /* Still the last request. */
+	fake_broker_answer_gate(0, &counts, -1);
+	assert_true(f->ended);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(
+	    engine_find_window(f->engine, "w1")->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 7);
+	assert_int_equal(attach(f, 42), 0);
+}
+
+static void a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_forget_observer(f->engine, f);
+	fake_broker_answer_gate(0, NULL, -1);
+	assert_false(f->ended); /* Nobody was told, */
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_non_null(engine_find_window(f->engine, "w1")); /* and it is there. */
+}
+
+static void stopping_while_the_last_counts_are_awaited_comes_to_an_end(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_stop(f->engine, on_stopped, f);
+	assert_false(f->stopped);
+	fake_broker_answer_gate(0, NULL, -1);
+	assert_true(f->ended);
+	assert_true(f->stopped);
+}
+
+/* ---------------------------------------------------------------- a broker that does not answer */
+
+static void an_attach_that_is_never_answered_fails_in_time(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_set_patience(f->engine, 20);
+	assert_int_equal(attach(f, 42), 0);
+	loop_until(&f->loop, &f->failed);
+	assert_non_null(strstr(f->message, "does not answer"));
+	assert_int_equal(fake_broker.attach_id, 0); /* forgotten, */
+	assert_int_equal(fake_broker.released, 42); /* and called off */
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void stopping_does_not_wait_for_an_attach_that_is_never_answered(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_set_patience(f->engine, 20);
+	assert_int_equal(attach(f, 42), 0);
+	engine_stop(f->engine, on_stopped, f);
+	loop_until(&f->loop, &f->stopped);
+	assert_string_equal(f->message, "the daemon was stopped");
+}
+
+static void a_gate_that_is_never_opened_fails_the_window_in_time(void **state)
+{
+	struct fixture *f = *state;
+	int agent;
+
+	engine_set_patience(f->engine, 20);
+	agent = start_gated(f);
+	loop_until(&f->loop, &f->failed);
+	assert_int_equal(fake_broker.gate_id, 0);
+	(void)close(agent);
+}
+
+static void last_counts_that_never_come_do_not_hold_the_window_up(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_set_patience(f->engine, 20);
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(fake_broker.gate_id, 0);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
+}
+
 static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
 {
 	struct fixture *f = *state;
@@ -466,7 +579,7 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
 					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_leaves_nothing, set_up,
+	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_keeps_its_number, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_broker_that_refuses_fails_the_call, set_up,
 					    tear_down),
@@ -497,6 +610,13 @@ int main(void)
 	    GATE_TEST(detaching_shuts_the_gate_at_once),
 	    GATE_TEST(detaching_before_the_gate_is_open_cancels_the_window),
 	    GATE_TEST(the_gate_follows_the_period_that_the_budget_leads_to),
+	    GATE_TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing),
+	    GATE_TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing),
+	    GATE_TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end),
+	    GATE_TEST(an_attach_that_is_never_answered_fails_in_time),
+	    GATE_TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered),
+	    GATE_TEST(a_gate_that_is_never_opened_fails_the_window_in_time),
+	    GATE_TEST(last_counts_that_never_come_do_not_hold_the_window_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

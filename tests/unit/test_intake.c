@@ -210,6 +210,28 @@ static void cumulative_counters_never_fall(void **state)
 	assert_float_equal(window_overhead_fraction(f->window), 0.01, 0.000001F);
 }
 
+static void counts_that_cannot_be_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->kernel_counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
+	f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
+	f->sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = UINT64_MAX;
+	f->sample.counters[JXP__COUNTER__COUNTER_GATE_PASSED] = UINT64_MAX;
+	f->sample.counters[JXP__COUNTER__COUNTER_TICKS] = LIMIT_COUNTER;
+	f->sample.batch.cpu_ns = UINT64_MAX;
+	f->sample.batch.overhead_ns = UINT64_MAX;
+	f->sample.batch.setup_ns = LIMIT_CPU_NS;
+	apply(f);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_SAMPLES], 0);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 3);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_TICKS], LIMIT_COUNTER);
+	assert_int_equal(f->window->cpu_ns, 0);
+	assert_int_equal(f->window->overhead_ns, 0);
+	assert_int_equal(f->window->setup_ns, LIMIT_CPU_NS);
+	assert_int_equal(lost(f, LOSS_INVALID), 4);
+}
+
 static void counters_this_engine_does_not_know_are_ignored(void **state)
 {
 	struct fixture *f = *state;
@@ -263,6 +285,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_kind_that_was_not_asked_for_is_dropped, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(cumulative_counters_never_fall, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(counts_that_cannot_be_are_not_believed, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(counters_this_engine_does_not_know_are_ignored, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(nodes_deeper_than_the_limit_are_dropped_and_counted,

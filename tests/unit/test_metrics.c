@@ -188,6 +188,31 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 	metrics_free(m);
 }
 
+static void counts_near_their_limit_stay_there_and_never_fall(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct metrics_cursor cursor = {0};
+		struct window *w = running_window("Shop");
+
+		w->counters[JXP__COUNTER__COUNTER_RING_FULL] = UINT64_MAX - 1;
+		w->losses[LOSS_PAIRS] = 7;
+		metrics_account(m, w, &cursor);
+		/* What falls takes nothing back, and counts again from where it was. */
+		w->losses[LOSS_PAIRS] = 5;
+		metrics_account(m, w, &cursor);
+		w->losses[LOSS_PAIRS] = 8;
+		metrics_account(m, w, &cursor);
+		window_free(w);
+	}
+	assert_line(m,
+		    "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 18446744073709551615");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 24");
+	metrics_free(m);
+}
+
 static void attach_failures_have_a_bounded_reason(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -252,6 +277,7 @@ int main(void)
 	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
 	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
 	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
+	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),
 	    cmocka_unit_test(every_sample_follows_the_help_and_type_of_its_family),
 	    cmocka_unit_test(openmetrics_names_counter_families_without_total_and_ends_with_eof),

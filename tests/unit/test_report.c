@@ -59,7 +59,7 @@ static struct window *crafted_window(void)
 	struct intake intake;
 
 	window_start(w);
-	app_name_from_command(w->app, sizeof(w->app), "org.example.Main");
+	app_name_of(w->app, sizeof(w->app), "org.example.Main");
 	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
 	(void)snprintf(w->vm, sizeof(w->vm), "OpenJDK 64-Bit Server VM");
 	(void)snprintf(w->gc, sizeof(w->gc), "G1");
@@ -152,7 +152,7 @@ static struct window *objects_window(const struct numa_topology *topology)
 	struct intake intake;
 
 	window_start(w);
-	app_name_from_command(w->app, sizeof(w->app), "org.example.Main");
+	app_name_of(w->app, sizeof(w->app), "org.example.Main");
 	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
 	sample_batch_init(&sample);
 	sample_objects_init(&objects, &sample.batch);

@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/buffer.h"
@@ -19,9 +22,12 @@
 #include "proto/frame.h"
 #include "tests/unit/loop_helper.h"
 
+#define UNUSED_UID 54321
+
 struct fixture {
 	uv_loop_t loop;
 	struct stream *stream;
+	int own; /* the stream's */
 	int peer;
 	size_t frames;
 	size_t last_size;
@@ -30,6 +36,7 @@ struct fixture {
 	bool slow; /* a frame takes a millisecond */
 	bool ended;
 	bool flushed;
+	bool idle;
 	char reason[128];
 };
 
@@ -63,19 +70,25 @@ static void on_flushed(void *arg)
 	((struct fixture *)arg)->flushed = true;
 }
 
+static void on_idle(void *arg)
+{
+	((struct fixture *)arg)->idle = true;
+}
+
 static int set_up(void **state)
 {
 	static struct fixture f;
 	static const struct stream_limits limits = {
 	    .in_frame = 1000, .out_frame = 1u << 20, .out_queue = 1u << 20};
 	struct stream_callbacks callbacks = {
-	    .arg = &f, .frame = on_frame, .end = on_end, .flushed = on_flushed};
+	    .arg = &f, .frame = on_frame, .end = on_end, .flushed = on_flushed, .idle = on_idle};
 	int pair[2];
 
 	f = (struct fixture){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
 	assert_int_equal(stream_new(&f.stream, &f.loop, pair[0], &limits, &callbacks, NULL), 0);
+	f.own = pair[0];
 	f.peer = pair[1];
 	*state = &f;
 	return 0;
@@ -317,6 +330,86 @@ static void descriptors_that_are_not_taken_away_meet_a_limit(void **state)
 	assert_int_equal(close(fd), 0); /* It is still ours. */
 }
 
+static void an_owner_can_wait_until_the_peer_has_read(void **state)
+{
+	struct fixture *f = *state;
+	int smallest = 1, none[1];
+	uint8_t bytes[4096];
+	size_t count = 0;
+
+	assert_int_equal(setsockopt(f->own, SOL_SOCKET, SO_SNDBUF, &smallest, sizeof(smallest)), 0);
+	assert_true(stream_is_idle(f->stream));
+	assert_int_equal(send_text(f, 1000, NULL, 0), 0);
+	assert_false(stream_is_idle(f->stream)); /* It is queued, */
+	stream_await_idle(f->stream);
+	loop_settle(&f->loop);
+	assert_false(stream_is_idle(f->stream)); /* and now it is sent. */
+	assert_false(f->idle);
+	assert_true(fd_recv(f->peer, bytes, sizeof(bytes), none, &count) > 1000);
+	loop_until(&f->loop, &f->idle);
+	assert_true(stream_is_idle(f->stream));
+}
+
+/* In a child without privileges, since the kernel does not hold others to the limit. The status
+ * that it exits with. */
+static int in_an_ordinary_process(void (*body)(struct fixture *f), struct fixture *f)
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		const struct rlimit few = {.rlim_cur = 32, .rlim_max = 32};
+
+		/* What fails in it ends it. */
+		(void)setenv("CMOCKA_TEST_ABORT", "1", 1);
+		if (setrlimit(RLIMIT_NOFILE, &few) < 0 ||
+		    (geteuid() == 0 && setresuid(UNUSED_UID, UNUSED_UID, UNUSED_UID) < 0) ||
+		    uv_loop_fork(&f->loop) < 0)
+			_exit(EXIT_FAILURE);
+		body(f);
+		_exit(EXIT_SUCCESS);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return status;
+}
+
+/* Sends descriptors that nobody takes until the kernel lets our user send no more. */
+static void fill_what_may_be_on_its_way(int pair[2])
+{
+	ssize_t n;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	do
+		n = fd_send(pair[0], "x", 1, (int[]){0, 0, 0, 0}, 4);
+	while (n == 1);
+	assert_int_equal(n, -ETOOMANYREFS);
+}
+
+static void send_while_there_is_no_room(struct fixture *f)
+{
+	int filler[2], fds[FD_PASS_MAX];
+	size_t count = FD_PASS_MAX;
+	uint8_t byte;
+
+	fill_what_may_be_on_its_way(filler);
+	assert_int_equal(send_text(f, 5, (int[]){dup(STDIN_FILENO)}, 1), 0);
+	loop_settle(&f->loop);
+	assert_false(f->ended);
+	assert_int_equal(recv(f->peer, &byte, 1, MSG_DONTWAIT), -1); /* It waits. */
+	fd_close_all(filler, 2);
+	while (recv(f->peer, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	peer_read_frame(f, fds, &count);
+	assert_int_equal(count, 1);
+	assert_false(f->ended);
+}
+
+static void descriptors_wait_while_the_kernel_has_no_room_for_them(void **state)
+{
+	assert_int_equal(in_an_ordinary_process(send_while_there_is_no_room, *state), 0);
+}
+
 static void finish_flushes_a_large_queue_to_a_slow_reader(void **state)
 {
 	struct fixture *f = *state;
@@ -421,6 +514,10 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_peer_that_does_not_read_meets_the_queue_limit, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_owner_can_wait_until_the_peer_has_read, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(descriptors_wait_while_the_kernel_has_no_room_for_them,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(descriptors_that_are_not_taken_away_meet_a_limit,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(finish_flushes_a_large_queue_to_a_slow_reader, set_up,

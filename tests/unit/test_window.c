@@ -66,6 +66,36 @@ static void the_oldest_finished_window_makes_room(void **state)
 	history_release(&h);
 }
 
+static void windows_that_failed_make_no_others_leave(void **state)
+{
+	struct history h = {0};
+	struct window *w;
+
+	(void)state;
+	history_add(&h, window_new(1, 42, &settings));
+	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
+		w = window_new(i, 42, &settings);
+		window_fail(w, "it was too old");
+		history_add(&h, w);
+	}
+	assert_int_equal(h.count, 1 + HISTORY_FAILED_MAX);
+	assert_string_equal(h.windows[0]->id, "w1");
+	assert_string_equal(h.windows[1]->id, "w4");
+	history_release(&h);
+}
+
+static void a_kept_window_outlives_the_history(void **state)
+{
+	struct history h = {0};
+	struct window *kept = window_keep(window_new(1, 42, &settings));
+
+	(void)state;
+	history_add(&h, kept);
+	history_release(&h);
+	assert_string_equal(kept->id, "w1");
+	window_free(kept);
+}
+
 /* A window whose strings take about 30 MiB. */
 static struct window *large_window(unsigned number)
 {
@@ -102,6 +132,8 @@ int main(void)
 	    cmocka_unit_test(only_the_first_end_counts),
 	    cmocka_unit_test(a_window_that_never_started_failed),
 	    cmocka_unit_test(the_oldest_finished_window_makes_room),
+	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
+	    cmocka_unit_test(a_kept_window_outlives_the_history),
 	    cmocka_unit_test(large_windows_leave_room_for_fewer),
 	};
 

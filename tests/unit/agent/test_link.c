@@ -7,58 +7,21 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include "attach/agent/link.h"
-#include "common/fd.h"
-#include "proto/frame.h"
-#include "proto/limits.h"
-
-struct ends {
-	struct link link;
-	int engine;
-};
-
-/* The abstract namespace is not for link_connect, so the socket's file is removed at once. */
-static void connect_ends(struct ends *e)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char directory[] = "/tmp/jxperf-link-XXXXXX";
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_non_null(mkdtemp(directory));
-	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", directory);
-	assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(link_connect(&e->link, address.sun_path), 0);
-	e->engine = accept(listener, NULL, NULL);
-	assert_true(e->engine >= 0);
-	assert_int_equal(unlink(address.sun_path), 0);
-	assert_int_equal(rmdir(directory), 0);
-	assert_int_equal(close(listener), 0);
-}
+#include "tests/unit/agent/link_ends.h"
 
 static void send_start(const struct ends *e, const int *fds, size_t count)
 {
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
-	struct buffer bytes;
 
 	start.registers = 3;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
-	buffer_init(&bytes, FRAME_MAX_AGENT);
-	assert_int_equal(frame_append(&bytes, &frame.base, FRAME_MAX_AGENT), 0);
-	assert_int_equal(fd_send(e->engine, buffer_head(&bytes), buffer_length(&bytes), fds, count),
-			 buffer_length(&bytes));
-	buffer_release(&bytes);
+	send_to_agent(e, &frame, fds, count);
 }
 
 static void assert_start_received(struct ends *e)
@@ -69,12 +32,6 @@ static void assert_start_received(struct ends *e)
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_START);
 	assert_int_equal(frame->start->registers, 3);
 	jxp__engine_frame__free_unpacked(frame, NULL);
-}
-
-static void release(struct ends *e)
-{
-	link_close(&e->link);
-	assert_int_equal(close(e->engine), 0);
 }
 
 static void a_descriptor_comes_with_its_frame(void **state)
@@ -89,7 +46,7 @@ static void a_descriptor_comes_with_its_frame(void **state)
 	assert_int_equal(link_take_fds(&e.link, &got, 1), 1);
 	assert_int_equal(close(got), 0);
 	assert_int_equal(close(sent), 0);
-	release(&e);
+	close_ends(&e);
 }
 
 static void a_frame_whose_descriptor_is_refused_arrives_without(void **state)
@@ -115,7 +72,7 @@ static void a_frame_whose_descriptor_is_refused_arrives_without(void **state)
 	assert_int_equal(link_take_fds(&e.link, &got, 1), 1);
 	assert_int_equal(close(got), 0);
 	assert_int_equal(close(sent), 0);
-	release(&e);
+	close_ends(&e);
 }
 
 static void send_some(struct ends *e, int *result)
@@ -188,7 +145,7 @@ static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(v
 	assert_string_equal(got->ended->error, "too slow");
 	jxp__agent_frame__free_unpacked(got, NULL);
 	buffer_release(&in);
-	release(&e);
+	close_ends(&e);
 }
 
 int main(void)

@@ -1,0 +1,86 @@
+"""Users who fill the control socket with connections keep nobody else out, and are told where they stand."""
+import os
+import re
+import subprocess
+import sys
+import time
+
+from lib import Process, need_root, note, run, test, wait_until
+from support.attach import NOBODY, as_nobody
+from support.profile import CLIENT, Daemon, succeeded
+
+# CONTROL_CONNECTIONS_OF_USER of daemon/control.h, and a little less than CONNECTION_REQUEST_TIMEOUT_MS, after
+# which the daemon closes connections that ask for nothing.
+OF_USER = 96
+HELD_S = 8
+REFUSED = 12
+TRIES = 5
+
+HOLDER = """
+import socket, sys, time
+held = []
+for _ in range(int(sys.argv[2])):
+    held.append(socket.socket(socket.AF_UNIX))
+    held[-1].connect(sys.argv[1])
+print("held", flush=True)
+time.sleep(600)
+"""
+
+
+def while_held(daemon, ask):
+    """What ask() returns while nobody has all connections that one user may have. Again, where that took so long
+    (on a busy machine) that the daemon may have closed some."""
+    for _ in range(TRIES):
+        begin = time.monotonic()
+        holder = Process(as_nobody(sys.executable, "-c", HOLDER, daemon.socket, str(OF_USER)))
+        holder.wait_for("held")
+        answer = ask()
+        in_time = time.monotonic() - begin < HELD_S
+        holder.stop()
+        if in_time:
+            return answer
+        wait_until(lambda: ctl_as_nobody(daemon, "status").returncode == 0, "the end of the connections")
+    raise AssertionError(f"not within {HELD_S} s in {TRIES} times")
+
+
+def ctl_as_nobody(daemon, *arguments):
+    command = as_nobody(CLIENT, "--socket", daemon.socket, *arguments)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+
+
+def open_daemon():
+    """One that everybody may talk to."""
+    daemon = Daemon()
+    os.chmod(daemon.socket, 0o666)
+    return daemon
+
+
+@test
+def a_user_who_fills_his_places_keeps_nobody_else_out():
+    need_root()
+    daemon = open_daemon()
+    root, refused, root_again = while_held(
+        daemon, lambda: (daemon.ctl("status"), ctl_as_nobody(daemon, "status"), daemon.ctl("status")))
+    succeeded(root)
+    succeeded(root_again)
+    note(refused.stderr.strip())
+    assert refused.returncode == 1 and refused.stdout == "", refused
+    assert re.fullmatch(rf"jxperfctl: user {NOBODY} has {OF_USER} connections [^\n]+ wait [^\n]+\n", refused.stderr), refused
+    wait_until(lambda: ctl_as_nobody(daemon, "status").returncode == 0, "room again")
+    daemon.stop()
+
+
+@test
+def refusals_are_logged_in_a_few_lines_however_many_there_are():
+    need_root()
+    daemon = open_daemon()
+    refused = while_held(daemon, lambda: [ctl_as_nobody(daemon, "status").returncode for _ in range(REFUSED)])
+    assert refused == [1] * REFUSED, refused
+    lines = [line for line in daemon.output().splitlines() if "refused" in line]
+    note(" | ".join(lines))
+    # The first one, and numbers every ten seconds: of TRIES at the most.
+    assert 1 <= len(lines) <= 1 + TRIES < REFUSED and f"user {NOBODY}" in lines[0], lines
+    daemon.stop()
+
+
+run()

@@ -1,0 +1,81 @@
+"""JVMs of another user whose agent is not ours: it says whatever a test has it say (hostile_agent.c)."""
+import functools
+import os
+import shutil
+import struct
+import subprocess
+
+from lib import ROOT, jdks, make_directory
+from support.agent import LIBRARY, PROTOCOL, encode
+from support.attach import Jvm, as_nobody
+from support.profile import Daemon, Workload
+
+HEADER = struct.Struct("<I")
+CLOCK_PERIOD_NS = 5_000_000
+
+
+@functools.lru_cache(maxsize=None)
+def bundle():
+    """Has the helper, and hostile_agent.c for an agent."""
+    directory = make_directory()
+    real = os.path.dirname(LIBRARY)
+    home = next(j.home for j in jdks() if os.path.isdir(os.path.join(j.home, "include")))
+    headers = [f"-I{home}/include", f"-I{home}/include/linux"]
+    command = ["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", *headers,
+               os.path.join(ROOT, "tests/e2e/hostile_agent.c"), "-o", os.path.join(directory, os.path.basename(LIBRARY))]
+    subprocess.run(command, check=True)
+    shutil.copy(os.path.join(real, "jxperf-attach"), directory)
+    return directory
+
+
+class HostileDaemon(Daemon):
+    """A daemon that injects hostile_agent.c into its targets. Its engine runs as the user daemon."""
+
+    def __init__(self, prefix=(), options=(), **more):
+        super().__init__(prefix=prefix, options=["--bundle", bundle(), "--user", "daemon", *options], **more)
+        shutil.chown(self.socket, user="daemon")
+
+
+class HostileJvm(Jvm):
+    """Another user's, whose agent sends the frames of a script."""
+
+    def __init__(self, jdk, **more):
+        self.script = os.path.join(make_directory(), "script")
+        super().__init__(jdk, prefix=as_nobody(), env={"HOSTILE_SCRIPT": self.script}, **more)
+
+    def will_send(self, *frames):
+        """From the next attach on."""
+        with open(self.script, "wb") as out:
+            out.write(b"".join(frames))
+
+
+class HonestWorkload(Workload):
+    """With the real agent, though the daemon injects the other one."""
+
+    def __init__(self, jdk, name, **more):
+        super().__init__(jdk, name, prefix=("env", f"HOSTILE_REAL={LIBRARY}"), **more)
+
+
+# ---------------------------------------------------------------- frames of an agent
+
+
+def frame(number, fields):
+    """AgentFrame with one body (proto/jxperf.proto), as it travels."""
+    payload = encode([(number, encode(fields))])
+    return HEADER.pack(len(payload)) + payload
+
+
+def hello(command=b"org.example.Hostile"):
+    return frame(1, [(1, PROTOCOL), (4, b"17"), (6, b"G1"), (7, command)])
+
+
+def batch(*fields):
+    return frame(2, list(fields))
+
+
+def ask_for_clock_event(tid):
+    return frame(3, [(1, tid), (2, CLOCK_PERIOD_NS), (4, 1)])
+
+
+def ended(error=b""):
+    return frame(4, [(1, error)])
