@@ -5,15 +5,17 @@
 #ifndef JXPERF_ATTACH_SESSION_H
 #define JXPERF_ATTACH_SESSION_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "common/err.h"
 
-/* Attaches to pid. Changes this process's ids to the target's for good, blocks SIGTERM, SIGINT and
- * SIGHUP and gives up when one of them comes. Every file made in the target's file system is
- * removed before it returns. The agent's connected, blocking socket, owned by the caller, or
- * -errno. */
-int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, struct err *err);
+/* Attaches to pid; unless force, only when there is room for the agent (attach/headroom.h:
+ * -ENOMEM). Changes this process's ids to the target's for good, blocks SIGTERM, SIGINT and SIGHUP
+ * and gives up when one of them comes. Every file made in the target's file system is removed
+ * before it returns. The agent's connected, blocking socket, owned by the caller, or -errno. */
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
+		   struct err *err);
 
 /* Says where socket and agent would go, without making anything there or asking the JVM for
  * anything. Changes ids and signals as session_attach does. 0 with one sentence in text, or -errno.

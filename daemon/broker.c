@@ -182,14 +182,15 @@ static int start_attach(struct broker *b, const struct broker_request *request, 
 	r = check_sigtrap(b, err);
 	if (r < 0)
 		return r;
-	r = broker_helper_start(&e->helper, request->pid, b->bundle_dir, err);
+	r = broker_helper_start(&e->helper, request->pid, b->bundle_dir,
+				request->attach_flags & BROKER_ATTACH_FORCE, err);
 	if (r < 0)
 		return r;
 	e->state = ENTRY_ATTACHING;
 	e->pid = request->pid;
 	e->identity = identity;
 	e->request_id = request->id;
-	e->trace_touch = request->trace_touch;
+	e->trace_touch = request->attach_flags & BROKER_ATTACH_TRACE_TOUCH;
 	return 0;
 }
 
@@ -385,7 +386,7 @@ static int check_request(const struct broker_request *r, struct err *err)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation != BROKER_GATE && has_limits(r))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->operation == BROKER_ATTACH ? r->trace_touch > 1 : r->trace_touch != 0)
+	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)

@@ -18,9 +18,9 @@ struct broker_helper {
 	uint64_t kill_at_ns; /* it has outlived its own deadline by then */
 };
 
-/* Starts BUNDLE/jxperf-attach on target. 0 or -errno; h is unchanged on failure, and belongs to
- * broker_helper_finish otherwise. */
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+/* Starts BUNDLE/jxperf-attach on target; force: whether or not there is room for the agent. 0 or
+ * -errno; h is unchanged on failure, and belongs to broker_helper_finish otherwise. */
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
 			struct err *err);
 
 /* Asks it to clean up and end: its result_fd becomes readable soon after. */

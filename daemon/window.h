@@ -58,6 +58,7 @@ struct window_settings {
 	char event[WINDOW_EVENT_BYTES];
 	struct perf_hardware_event event_encoded;
 	bool open_through_daemon;
+	bool force; /* attach also where there may not be room for the agent */
 };
 
 enum window_state {
