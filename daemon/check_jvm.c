@@ -203,6 +203,12 @@ static void check_events(struct check_items *c, const struct jvm_info *info)
 
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
 {
+	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
+}
+
+int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+		    struct err *err)
+{
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;
 	struct check_items c;
@@ -210,7 +216,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct 
 
 	if (!info)
 		return err_set(err, ENOMEM, "out of memory");
-	r = jvm_inspect(pid, info, err);
+	r = jvm_inspect_steps(pid, step, info, err);
 	if (r < 0)
 		return r;
 	check_items_init(&c);
