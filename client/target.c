@@ -26,8 +26,9 @@ static enum match match_jvm(const Jxp__Jvm *jvm, const char *text)
 	return jvm->by_name ? match(jvm, text) : NO_MATCH;
 }
 
+/* users: say whose they are. */
 static int ambiguous(const Jxp__JvmList *list, const char *text, enum match least, size_t found,
-		     struct err *err)
+		     bool users, struct err *err)
 {
 	char candidates[ERR_MESSAGE_MAX / 2] = "";
 	size_t used = 0, shown = 0;
@@ -38,8 +39,9 @@ static int ambiguous(const Jxp__JvmList *list, const char *text, enum match leas
 
 		if (match_jvm(jvm, text) < least)
 			continue;
-		n = snprintf(candidates + used, sizeof(candidates) - used, "%s%u (%.60s of %.32s)",
-			     shown ? ", " : "", jvm->pid, jvm->name, jvm->user);
+		n = snprintf(candidates + used, sizeof(candidates) - used, "%s%u (%.60s%s%.32s)",
+			     shown ? ", " : "", jvm->pid, jvm->name, users ? " of " : "",
+			     users ? jvm->user : "");
 		if (n < 0 || (size_t)n >= sizeof(candidates) - used) {
 			candidates[used] = '\0';
 			break;
@@ -95,11 +97,11 @@ int target_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, stru
 	if (m.all == 0)
 		return nobody(list, text, err);
 	if (m.whole > 1)
-		return ambiguous(list, text, WHOLE, m.whole, err);
+		return ambiguous(list, text, WHOLE, m.whole, !m.one_user, err);
 	/* A whole name is meant even when another contains it; but not when that is another user's,
 	 * who might have wished to be taken for it. */
 	if (m.all > 1 && !(m.whole == 1 && m.one_user))
-		return ambiguous(list, text, PART, m.all, err);
+		return ambiguous(list, text, PART, m.all, !m.one_user, err);
 	*pid = m.best->pid;
 	return 0;
 }
