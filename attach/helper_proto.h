@@ -1,14 +1,15 @@
 /*
  * The result of jxperf-attach, the exec'd attach helper.
  *
- *   jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD] [--probe]
+ *   jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD] [--probe|--force]
  *
  * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
  * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
  * it the outcome is printed, for use by hand. It never outlives its deadline.
  *
  * With --probe it changes nothing in the target: the result's message says where socket and agent
- * would go, and no descriptor comes with it.
+ * would go, and no descriptor comes with it. With --force it attaches also where there may not be
+ * room in the target for what the agent takes (attach/headroom.h).
  */
 #ifndef JXPERF_ATTACH_HELPER_PROTO_H
 #define JXPERF_ATTACH_HELPER_PROTO_H

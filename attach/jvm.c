@@ -23,6 +23,8 @@
 #define SMALL_FILE_BYTES    4096
 #define PASSWD_BYTES        4096
 #define PATH_BYTES          64
+#define COMM_BYTES          32
+#define PERFDATA_PREFIX     "/tmp/hsperfdata_"
 #define LIBJVM_BELOW_HOME   3 /* lib/server/libjvm.so */
 #define LIBJVM_BEFORE_JDK_9 "/lib/amd64/server/libjvm.so"
 
@@ -100,15 +102,50 @@ static bool same_mount_namespace(pid_t pid)
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
-static bool attach_socket_exists(const struct jvm_view *v, pid_t namespace_pid)
+/* *owned: by its user. */
+static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_view *v, bool *owned)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_BYTES];
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", namespace_pid);
+	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", info->namespace_pid);
+	jvm_view_step(v, "its file '%s'", path);
 	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
-	return fd >= 0 && fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+	*owned = false;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	*owned = st.st_uid == info->euid;
+	return true;
+}
+
+static bool owned_by(uid_t uid, const struct jvm_view *v, const char *path, mode_t type)
+{
+	_cleanup_close_ int fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == uid;
+}
+
+/* Is what it has mapped /tmp/hsperfdata_USER/PID, with its own pid, file and directory its user's?
+ */
+static bool owns_perfdata(const struct jvm_info *info, const struct jvm_view *v)
+{
+	char path[MAPS_PATH_BYTES], pid[16];
+	char *slash;
+
+	strcpy(path, v->maps.hsperfdata_path); /* Same size. */
+	slash = strrchr(path, '/');
+	(void)snprintf(pid, sizeof(pid), "%d", info->namespace_pid);
+	if (!slash || strcmp(slash + 1, pid) != 0 ||
+	    strncmp(path, PERFDATA_PREFIX, strlen(PERFDATA_PREFIX)) != 0)
+		return false;
+	jvm_view_step(v, "its file '%s'", path);
+	if (!owned_by(info->euid, v, path, S_IFREG))
+		return false;
+	*slash = '\0';
+	return !strchr(path + strlen(PERFDATA_PREFIX), '/') &&
+	       owned_by(info->euid, v, path, S_IFDIR);
 }
 
 struct option_files {
@@ -133,9 +170,11 @@ static ssize_t read_option_file(void *arg, const char *path, char *text, size_t 
 	const struct option_files *files = arg;
 	const struct jvm_view *v = files->view;
 	int dir_fd = *path == '/' ? v->root_fd : v->cwd_fd;
-	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH);
+	_cleanup_close_ int object = -1;
 	struct stat st;
 
+	jvm_view_step(v, "the file '%s', which its options name", path);
+	object = target_fs_open(dir_fd, path, O_PATH);
 	if (object < 0)
 		return object;
 	if (fstat(object, &st) < 0)
@@ -219,6 +258,7 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 		*slash = '\0';
 	}
 	strcat(path, "/release");
+	jvm_view_step(v, "its file '%s'", path);
 	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
 		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
 }
@@ -243,10 +283,24 @@ static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
 
 /* ---------------------------------------------------------------- why not */
 
+/* Any process has it, and nobody has to be waited for to read it. */
+static void read_comm(pid_t pid, char *comm, size_t size)
+{
+	char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	if (proc_read(path, comm, size) < 0)
+		comm[0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
 static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 {
 	pid_t pid = info->pid;
+	char comm[COMM_BYTES];
 
+	read_comm(pid, comm, sizeof(comm));
+	jvm_view_step(v, "its program");
 	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
 		set_obstacle(
 		    info, JVM_NO_PERMISSION,
@@ -258,7 +312,7 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 		set_obstacle(info, JVM_NOT_A_JVM,
 			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "
 			     "'jxperfctl list'",
-			     pid, jvm_view_program(v));
+			     pid, comm);
 	else if (jvm_view_is_32_bit(pid))
 		set_obstacle(info, JVM_32_BIT,
 			     "process %d is a 32-bit JVM: only 64-bit ones can be profiled", pid);
@@ -317,10 +371,15 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 {
 	struct jvm_flags flags;
 	char main[PATH_MAX];
+	char comm[COMM_BYTES];
+	bool socket_owned;
 
+	jvm_view_step(v, "the name of user %u", info->euid);
 	describe_user(info);
 	judge_program(info, v);
-	jvm_text_copy(info->name, sizeof(info->name), jvm_view_program(v));
+	read_comm(info->pid, comm, sizeof(comm));
+	jvm_text_copy(info->name, sizeof(info->name),
+		      jvm_view_program(v)[0] ? jvm_view_program(v) : comm);
 	if (info->obstacle == JVM_NOT_A_JVM)
 		return;
 	describe_container(info);
@@ -332,9 +391,27 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 		return;
 	describe_jdk(info, v);
 	describe_gc(info, v, &flags);
-	info->socket_exists = attach_socket_exists(v, info->namespace_pid);
+	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
+	info->vouched = socket_owned || owns_perfdata(info, v);
 	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
 	judge_jvm(info, &flags, status, state);
+}
+
+int jvm_outline(pid_t pid, struct jvm_info *out)
+{
+	struct proc_status status;
+	char comm[COMM_BYTES];
+
+	if (proc_read_status(pid, 0, &status) < 0)
+		return -ESRCH;
+	memset(out, 0, sizeof(*out));
+	out->pid = pid;
+	out->euid = status.effective_uid;
+	out->egid = status.effective_gid;
+	describe_user(out);
+	read_comm(pid, comm, sizeof(comm));
+	jvm_text_copy(out->name, sizeof(out->name), comm);
+	return 0;
 }
 
 static int no_such_process(struct err *err, pid_t pid)
@@ -343,6 +420,11 @@ static int no_such_process(struct err *err, pid_t pid)
 }
 
 int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
+{
+	return jvm_inspect_steps(pid, NULL, out, err);
+}
+
+int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = NULL;
 	struct proc_status status;
@@ -373,7 +455,7 @@ int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
 	info->namespace_pid = status.namespace_tgid;
 	info->euid = status.effective_uid;
 	info->egid = status.effective_gid;
-	jvm_view_open(&view, pid);
+	jvm_view_open(&view, pid, step);
 	fill(info, &view, &status, state);
 	jvm_view_release(&view);
 	/* Still the process that we began with? */
@@ -398,8 +480,7 @@ static void cleanup_closedir(DIR **dir)
 		(void)closedir(*dir); /* Read-only: nothing to lose. */
 }
 
-/* The pids of /proc, ascending, at most JVM_ENUMERATE_MAX, to be freed. */
-static int list_pids(pid_t **out, size_t *out_count)
+int jvm_pids(pid_t **out, size_t *out_count, struct err *err)
 {
 	_cleanup_(cleanup_closedir) DIR *dir = opendir("/proc");
 	_cleanup_free_ pid_t *pids = NULL;
@@ -407,11 +488,11 @@ static int list_pids(pid_t **out, size_t *out_count)
 	size_t count = 0;
 
 	if (!dir)
-		return -errno;
-	pids = malloc(JVM_ENUMERATE_MAX * sizeof(*pids));
+		return err_set_errno(err, errno, "cannot list '/proc'");
+	pids = malloc(JVM_PIDS_MAX * sizeof(*pids));
 	if (!pids)
-		return -ENOMEM;
-	while (count < JVM_ENUMERATE_MAX && (entry = readdir(dir)))
+		return err_set(err, ENOMEM, "out of memory");
+	while (count < JVM_PIDS_MAX && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			pids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
 	qsort(pids, count, sizeof(*pids), compare_pids);
@@ -420,28 +501,12 @@ static int list_pids(pid_t **out, size_t *out_count)
 	return 0;
 }
 
-static bool counts_as_jvm(const struct jvm_info *info)
+bool jvm_is_listed(const struct jvm_info *info)
 {
-	char path[PATH_BYTES], text[SMALL_FILE_BYTES];
+	char comm[COMM_BYTES];
 
 	if (info->obstacle != JVM_NO_PERMISSION)
 		return info->obstacle != JVM_NOT_A_JVM;
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", info->pid);
-	return proc_read(path, text, sizeof(text)) > 0 && strcmp(text, "java\n") == 0;
-}
-
-int jvm_enumerate(jvm_fn fn, void *arg, struct err *err)
-{
-	_cleanup_free_ struct jvm_info *info = calloc(1, sizeof(*info));
-	_cleanup_free_ pid_t *pids = NULL;
-	size_t count = 0;
-	int r;
-
-	r = info ? list_pids(&pids, &count) : -ENOMEM;
-	if (r < 0)
-		return err_set_errno(err, -r, "cannot list '/proc'");
-	for (size_t i = 0; i < count; i++)
-		if (jvm_inspect(pids[i], info, NULL) == 0 && counts_as_jvm(info) && !fn(arg, info))
-			break;
-	return 0;
+	read_comm(info->pid, comm, sizeof(comm));
+	return strcmp(comm, "java") == 0;
 }

@@ -4,7 +4,8 @@
  * Only reads: nothing is sent to the process, in particular no signal, since SIGQUIT makes a JVM
  * whose attach mechanism is off print a thread dump and ends a process that does not catch it.
  * Everything is read from /proc and, through /proc/PID/root, from the target's files; none of it is
- * trusted. Keeps no state; any thread may call. Takes about a millisecond a JVM.
+ * trusted. Keeps no state; any thread may call. Takes about a millisecond a JVM, or for ever where
+ * a file system does not answer.
  */
 #ifndef JXPERF_ATTACH_JVM_H
 #define JXPERF_ATTACH_JVM_H
@@ -46,7 +47,11 @@ struct jvm_info {
 	char jdk[64];                        /* "17.0.15", "" when unknown */
 	char gc[16];                         /* as in AgentHello.gc, "" when unknown */
 	bool same_mount_namespace;
-	bool socket_exists;        /* the JVM has created its attach socket: no signal is needed */
+	bool socket_exists; /* the JVM has created its attach socket: no signal is needed */
+	/* Files of its own show that it is the JVM that it says it is: it has mapped its
+	 * performance data, or there is its attach socket, in its own /tmp, with its pid, owned by
+	 * its user. Any program can map a file called libjvm.so and choose its command line. */
+	bool vouched;
 	char agent_path[PATH_MAX]; /* where our agent was loaded from, "" when it never was */
 	enum jvm_obstacle obstacle;
 	char reason[ERR_MESSAGE_MAX]; /* the obstacle in words, and what to do; "" without one */
@@ -56,16 +61,29 @@ struct jvm_info {
  * /proc shows nothing of it; other -errno. out is unchanged on failure. */
 int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err);
 
+/* The same for who may have to give up: a target can keep us waiting for ever, by a file system
+ * that does not answer (its own, FUSE, or a network's) on which files lie that it names or has
+ * mapped, or by holding the lock of its address space; sometimes so that not even SIGKILL ends the
+ * wait. Before each thing that may hang, its name ("its command line") goes to step, which another
+ * process may read: memory shared with it. Control characters of the target may be in it. */
+#define JVM_STEP_BYTES 160
+int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err);
+
 /* The errno value that stands for an obstacle (0 for JVM_ATTACHABLE), one word that names it
  * ("stopped") for lists. Static text. */
 int jvm_obstacle_errno(enum jvm_obstacle obstacle);
 const char *jvm_obstacle_name(enum jvm_obstacle obstacle);
 
-/* Calls fn for every JVM in order of pid, until fn returns false. info lives for the call. Other
- * users' processes that cannot be looked into count as JVMs when their program is called java. At
- * most JVM_ENUMERATE_MAX processes are looked at. 0 or -errno. */
-#define JVM_ENUMERATE_MAX 65536
-typedef bool (*jvm_fn)(void *arg, const struct jvm_info *info);
-int jvm_enumerate(jvm_fn fn, void *arg, struct err *err);
+/* What can be told of any process without waiting for it: pid, ids, user, and as its name that of
+ * its first thread. 0, or -ESRCH; out is unchanged on failure. */
+int jvm_outline(pid_t pid, struct jvm_info *out);
+
+/* Is it to be listed among JVMs? Other users' processes that cannot be looked into are when their
+ * program is called java. */
+bool jvm_is_listed(const struct jvm_info *info);
+
+/* The pids of all processes, ascending, at most JVM_PIDS_MAX, to be freed. 0 or -errno. */
+#define JVM_PIDS_MAX 65536
+int jvm_pids(pid_t **out, size_t *count, struct err *err);
 
 #endif

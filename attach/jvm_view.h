@@ -15,6 +15,7 @@
 
 struct jvm_view {
 	pid_t pid;
+	char *step;     /* JVM_STEP_BYTES for what is being looked at, or NULL; not owned */
 	int maps_error; /* 0 or the -errno for which maps could not be read */
 	int root_fd;    /* O_PATH, -1 when unreachable */
 	int cwd_fd;
@@ -24,8 +25,13 @@ struct jvm_view {
 	struct maps maps;
 };
 
-/* Reads what every process has: command line and mappings. Never fails: see above. */
-void jvm_view_open(struct jvm_view *v, pid_t pid);
+/* Reads the mappings and, where they are a JVM's or hidden, the command line. Never fails: see
+ * above. step: as jvm_inspect_steps. */
+void jvm_view_open(struct jvm_view *v, pid_t pid, char *step);
+
+/* Says what is looked at next, should it not come back. */
+void jvm_view_step(const struct jvm_view *v, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Reads what only JVMs have: environment, root, working directory, performance data. Makes the
  * paths in maps those by which the target itself knows the files, should it have another root. */
@@ -33,7 +39,7 @@ void jvm_view_read_jvm(struct jvm_view *v);
 
 void jvm_view_release(struct jvm_view *v);
 
-/* Last component of the program's name, "" when unknown. Lives with v. */
+/* Last component of the program's name, "" when unknown or not read. Lives with v. */
 const char *jvm_view_program(const struct jvm_view *v);
 
 /* A string of the performance data; false, with value unchanged, when absent. */

@@ -11,7 +11,7 @@
 
 #define USAGE                                                                           \
 	"usage: jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD]" \
-	" [--probe]\n"
+	" [--probe|--force]\n"
 #define TIMEOUT_MS_MAX 600000
 #define BACKSTOP_S     5 /* past the deadline, should a file system not answer */
 #define EXIT_USAGE     2
@@ -32,6 +32,7 @@ struct options {
 	long timeout_ms;
 	long result_fd; /* -1: print */
 	bool probe;
+	bool force;
 };
 
 static bool parse_number(const char *text, long min, long max, long *value)
@@ -55,6 +56,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    {"timeout-ms", required_argument, NULL, 't'},
 	    {"result-fd", required_argument, NULL, 'r'},
 	    {"probe", no_argument, NULL, 'P'},
+	    {"force", no_argument, NULL, 'F'},
 	    {NULL, 0, NULL, 0},
 	};
 	bool good = true;
@@ -72,6 +74,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
 			good = parse_number(optarg, 0, INT_MAX, &o->result_fd);
 		else if (c == 'P')
 			o->probe = true;
+		else if (c == 'F')
+			o->force = true;
 		else
 			good = false;
 	}
@@ -94,7 +98,7 @@ static void run(const struct options *o, struct outcome *out)
 	if (o->probe) {
 		out->agent = session_probe(pid, o->bundle, timeout_ms, out->text, &err);
 	} else {
-		out->agent = session_attach(pid, o->bundle, timeout_ms, out->name, &err);
+		out->agent = session_attach(pid, o->bundle, timeout_ms, o->force, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}

@@ -1,6 +1,7 @@
 #include "attach/session.h"
 
 #include "attach/bundle.h"
+#include "attach/headroom.h"
 #include "attach/helper_proto.h"
 #include "attach/private_dir.h"
 #include "attach/protocol.h"
@@ -187,8 +188,9 @@ static int load_agent(struct session *s, struct err *err)
 
 /* Everything up to the point where something changes in the target. */
 static int prepare(struct session *s, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
-		   struct err *err)
+		   bool force, struct err *err)
 {
+	char room[ERR_MESSAGE_MAX];
 	int r;
 
 	*s = (struct session){
@@ -200,6 +202,8 @@ static int prepare(struct session *s, pid_t pid, const char *bundle_dir, unsigne
 	r = watch_open(&s->watch, pid, timeout_ms, err);
 	if (r == 0)
 		r = target_open(&s->target, pid, err);
+	if (r == 0 && !force) /* While we may read all cgroups' files. */
+		r = headroom_check("", pid, room, err);
 	if (r == 0)
 		r = bundle_open(&s->bundle, bundle_dir, err);
 	if (r == 0)
@@ -228,12 +232,12 @@ static int explain(const struct session *s, int r, struct err *err)
 	return err_set(err, ESRCH, "process %d ended while it was being attached to", s->watch.pid);
 }
 
-int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
 		   char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	mode_t mask = umask(077);
 	struct session s;
-	int r = prepare(&s, pid, bundle_dir, timeout_ms, err);
+	int r = prepare(&s, pid, bundle_dir, timeout_ms, force, err);
 
 	if (r == 0)
 		r = choose_library(&s, err);
@@ -276,7 +280,7 @@ int session_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
 		  char text[ERR_MESSAGE_MAX], struct err *err)
 {
 	struct session s;
-	int r = prepare(&s, pid, bundle_dir, timeout_ms, err);
+	int r = prepare(&s, pid, bundle_dir, timeout_ms, true, err);
 
 	if (r == 0)
 		r = describe_place(&s, text, err);

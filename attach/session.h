@@ -5,16 +5,18 @@
 #ifndef JXPERF_ATTACH_SESSION_H
 #define JXPERF_ATTACH_SESSION_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "attach/helper_proto.h"
 #include "common/err.h"
 
-/* Attaches to pid, which name says how to call (as in `list`). Changes this process's ids to the
- * target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when one of them comes. Every
- * file made in the target's file system is removed before it returns. The agent's connected,
- * blocking socket, owned by the caller, or -errno. */
-int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+/* Attaches to pid, which name says how to call (as in `list`); unless force, only when there is
+ * room for the agent (attach/headroom.h: -ENOMEM). Changes this process's ids to the target's for
+ * good, blocks SIGTERM, SIGINT and SIGHUP and gives up when one of them comes. Every file made in
+ * the target's file system is removed before it returns. The agent's connected, blocking socket,
+ * owned by the caller, or -errno. */
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
 		   char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Says where socket and agent would go, without making anything there or asking the JVM for

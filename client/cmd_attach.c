@@ -28,6 +28,7 @@ struct attach_options {
 	bool object_min_size_given;
 	const char *event; /* "": the sampler's own */
 	bool open_through_daemon;
+	bool force;
 	const char *output;
 };
 
@@ -94,6 +95,14 @@ static int set_open_through_daemon(void *settings, const char *value, struct err
 	return 0;
 }
 
+static int set_force(void *settings, const char *value, struct err *err)
+{
+	(void)value;
+	(void)err;
+	((struct attach_options *)settings)->force = true;
+	return 0;
+}
+
 static int set_output(void *settings, const char *value, struct err *err)
 {
 	if (value[0] == '\0')
@@ -103,12 +112,19 @@ static int set_output(void *settings, const char *value, struct err *err)
 }
 
 static const struct argument_option attach_arguments[] = {
-    {"duration", 0, true, set_duration}, {"kinds", 0, true, set_kinds},
-    {"sampler", 0, true, set_sampler},   {"period", 0, true, set_period},
-    {"budget", 0, true, set_budget},     {"object-min-size", 0, true, set_object_min_size},
-    {"event", 0, true, set_event},       {"format", 0, true, set_format},
-    {"pairs", 0, true, set_pairs},       {"open-through-daemon", 0, false, set_open_through_daemon},
-    {"output", 'o', true, set_output},   {0},
+    {"duration", 0, true, set_duration},
+    {"kinds", 0, true, set_kinds},
+    {"sampler", 0, true, set_sampler},
+    {"period", 0, true, set_period},
+    {"budget", 0, true, set_budget},
+    {"object-min-size", 0, true, set_object_min_size},
+    {"event", 0, true, set_event},
+    {"format", 0, true, set_format},
+    {"pairs", 0, true, set_pairs},
+    {"open-through-daemon", 0, false, set_open_through_daemon},
+    {"force", 0, false, set_force},
+    {"output", 'o', true, set_output},
+    {0},
 };
 
 /* Asks for the end of the window on a second connection; the report then comes on the first. A
@@ -174,6 +190,7 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 	attach.budget = o->budget;
 	attach.format = o->format;
 	attach.open_through_daemon = o->open_through_daemon;
+	attach.force = o->force;
 	attach.pairs = o->pairs;
 	attach.object_min_size = o->object_min_size;
 	attach.object_min_size_given = o->object_min_size_given;

@@ -22,6 +22,7 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "jdk", json_text(jvm->jdk));
 		json_put(&object, "gc", json_text(jvm->gc));
 		json_put(&object, "state", json_text(jvm->state));
+		json_put(&object, "by_name", json_boolean(jvm->by_name));
 		json_push(&array, object);
 	}
 	return json_print(array, err);
@@ -65,6 +66,11 @@ static int list(struct client *c, struct err *err)
 	if ((r = client_allow_private(c, err)) < 0 ||
 	    (r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err)) < 0)
 		return r;
+	if (reply->jvms->not_looked_at)
+		(void)fprintf(stderr,
+			      "jxperfctl: %u processes were not looked at, because too many others "
+			      "of their users hang: end those whose STATE says so\n",
+			      reply->jvms->not_looked_at);
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return c->json ? print_json(reply->jvms, err) : print_table(reply->jvms, err);
 }

@@ -46,7 +46,8 @@ static const char options_help[] =
     "                 track objects of at least SIZE, 512B, 1KiB, 2MiB or 0 (1KiB)\n"
     "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
     "  --open-through-daemon\n"
-    "                 let the daemon open the target's perf events (when the target may not)\n";
+    "                 let the daemon open the target's perf events (when the target may not)\n"
+    "  --force        attach also where there may not be room for the agent ('check PID' tells)\n";
 
 struct global_options {
 	struct client *client;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -225,7 +226,7 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 	struct proc_identity identity = {0};
 	char path[PROC_PATH_BYTES];
 	struct proc_status status;
-	struct stat program;
+	struct statx program;
 	int r = proc_start_time(pid, &identity.start_ticks);
 
 	if (r == 0)
@@ -234,9 +235,10 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 		return r;
 	identity.effective_uid = status.effective_uid;
 	proc_path(path, pid, 0, "exe");
-	if (stat(path, &program) == 0) {
-		identity.program_device = program.st_dev;
-		identity.program_inode = program.st_ino;
+	/* What is known here will do: its file system may be the target's, and never answer. */
+	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &program) == 0) {
+		identity.program_device = makedev(program.stx_dev_major, program.stx_dev_minor);
+		identity.program_inode = program.stx_ino;
 	}
 	*out = identity;
 	return 0;

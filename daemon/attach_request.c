@@ -147,7 +147,8 @@ int attach_request_settings(const Jxp__AttachRequest *request, struct window_set
 	struct window_settings s = {.duration_ns = request->duration_ns,
 				    .registers = PERF_DEBUG_REGISTERS,
 				    .max_frames = WINDOW_FRAMES_DEFAULT,
-				    .open_through_daemon = request->open_through_daemon};
+				    .open_through_daemon = request->open_through_daemon,
+				    .force = request->force};
 	int r;
 
 	if (request->pid == 0 || request->pid > INT_MAX)

@@ -233,7 +233,7 @@ static int check_request(const struct broker_request *r, struct err *err)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation != BROKER_GATE && has_limits(r))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->operation == BROKER_ATTACH ? r->trace_touch > 1 : r->trace_touch != 0)
+	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)

@@ -426,11 +426,11 @@ static int submit(struct broker_client *c, const struct broker_request *request,
 	return (int)c->next_id;
 }
 
-int broker_client_attach(struct broker_client *c, pid_t pid, bool trace_touch, broker_reply_fn fn,
+int broker_client_attach(struct broker_client *c, pid_t pid, uint32_t flags, broker_reply_fn fn,
 			 void *arg)
 {
 	struct broker_request request = {
-	    .operation = BROKER_ATTACH, .pid = pid, .trace_touch = trace_touch};
+	    .operation = BROKER_ATTACH, .pid = pid, .attach_flags = flags};
 
 	return submit(c, &request, fn, arg);
 }

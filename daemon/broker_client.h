@@ -46,11 +46,11 @@ void broker_client_free(struct broker_client *client);
 /* The broker's process id, for the log and for tests. */
 pid_t broker_client_pid(const struct broker_client *client);
 
-/* Runs the attach helper on pid. On success the reply carries one descriptor: the agent's
- * connected, blocking SOCK_STREAM socket. From then on until broker_client_release, events may be
- * opened for pid. Each call returns the request's id (above 0) or -errno, in which case fn will not
- * be called. */
-int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+/* Runs the attach helper on pid; flags are BROKER_ATTACH_*. On success the reply carries one
+ * descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on until
+ * broker_client_release, events may be opened for pid. Each call returns the request's id (above 0)
+ * or -errno, in which case fn will not be called. */
+int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
 			 broker_reply_fn fn, void *arg);
 
 /* Opens what an agent asked for, for one thread of an attached process: the clock event, one

@@ -19,7 +19,7 @@
 #define NUMBER_BYTES     16
 
 static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
-		 bool probe, struct err *err)
+		 const char *option, struct err *err)
 {
 	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
 	    fd_text[NUMBER_BYTES];
@@ -32,7 +32,7 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 			      timeout_text,
 			      (char *)"--result-fd",
 			      fd_text,
-			      probe ? (char *)"--probe" : NULL,
+			      (char *)option, /* or the end */
 			      NULL};
 	pid_t pid;
 	int pair[2], pidfd, r;
@@ -62,10 +62,11 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 	return 0;
 }
 
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
 			struct err *err)
 {
-	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, false, err);
+	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
+		     err);
 }
 
 void broker_helper_cancel(struct broker_helper *h)
@@ -192,7 +193,7 @@ int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESS
 			struct err *err)
 {
 	struct broker_helper h = {.result_fd = -1};
-	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, true, err);
+	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, "--probe", err);
 
 	if (r < 0)
 		return r;

@@ -25,9 +25,9 @@ struct broker_helper {
 	int fd;               /* that came with it, or -1 */
 };
 
-/* Starts BUNDLE/jxperf-attach on target. 0 or -errno; h is unchanged on failure, and belongs to
- * broker_helper_finish otherwise. */
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir,
+/* Starts BUNDLE/jxperf-attach on target; force: whether or not there is room for the agent. 0 or
+ * -errno; h is unchanged on failure, and belongs to broker_helper_finish otherwise. */
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
 			struct err *err);
 
 /* Asks it to clean up and end: it is readable soon after. */

@@ -28,6 +28,12 @@ enum broker_operation {
 	BROKER_HELLO = 7,
 };
 
+/* Trace first touches of pages, where there is BPF. */
+#define BROKER_ATTACH_TRACE_TOUCH 1u
+/* Attach also where there may not be room for the agent (attach/headroom.h). */
+#define BROKER_ATTACH_FORCE 2u
+#define BROKER_ATTACH_FLAGS (BROKER_ATTACH_TRACE_TOUCH | BROKER_ATTACH_FORCE)
+
 /* Pages in one question. */
 #define BROKER_PAGES_MAX 64
 
@@ -43,7 +49,7 @@ struct broker_request {
 	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
-	uint32_t trace_touch; /* ATTACH: 1 to trace first touches of pages, where there is BPF */
+	uint32_t attach_flags;    /* ATTACH: BROKER_ATTACH_* */
 	uint64_t pages[BROKER_PAGES_MAX];
 	struct gate_limits gate; /* GATE */
 };

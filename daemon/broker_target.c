@@ -147,7 +147,9 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 				    .pidfd = -1,
 				    .request_id = request->id,
 				    .connection = -1,
-				    .trace_touch = request->trace_touch};
+				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
+				    .trace_touch =
+					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
 	r = ask(t, e, false, err);
 	if (r < 0)
 		return r;
@@ -184,8 +186,9 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
 static void run_helper(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
-	int r = has_ended(e) ? err_set(&err, ESRCH, "process %d has ended", e->pid)
-			     : broker_helper_start(&e->helper, e->pid, t->bundle_dir, &err);
+	int r = has_ended(e)
+		    ? err_set(&err, ESRCH, "process %d has ended", e->pid)
+		    : broker_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
 
 	if (r < 0)
 		fail(t, e, r, &err);

@@ -29,4 +29,8 @@ int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
 /* Likewise for one JVM. -ESRCH when there is no such process. */
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err);
 
+/* The same; step is told what is being looked at (jvm_inspect_steps). */
+int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+		    struct err *err);
+
 #endif

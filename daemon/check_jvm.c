@@ -1,5 +1,6 @@
 #include "daemon/check.h"
 
+#include "attach/headroom.h"
 #include "attach/jvm.h"
 #include "common/cleanup.h"
 #include "common/perf_events.h"
@@ -86,6 +87,17 @@ static void check_place(struct check_items *c, const struct jvm_info *info, cons
 }
 
 /* ---------------------------------------------------------------- limits */
+
+static void check_memory(struct check_items *c, pid_t pid)
+{
+	char text[ERR_MESSAGE_MAX];
+	struct err err;
+
+	if (headroom_check("", pid, text, &err) < 0)
+		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
+	else
+		check_items_add(c, "memory", CHECK_OK, "%s", text);
+}
 
 static void cleanup_closedir(DIR **dir)
 {
@@ -191,6 +203,12 @@ static void check_events(struct check_items *c, const struct jvm_info *info)
 
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
 {
+	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
+}
+
+int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+		    struct err *err)
+{
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;
 	struct check_items c;
@@ -198,7 +216,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct 
 
 	if (!info)
 		return err_set(err, ENOMEM, "out of memory");
-	r = jvm_inspect(pid, info, err);
+	r = jvm_inspect_steps(pid, step, info, err);
 	if (r < 0)
 		return r;
 	check_items_init(&c);
@@ -206,6 +224,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct 
 			info->container[0] ? ", container " : "", info->container);
 	if (check_conditions(&c, info)) {
 		check_place(&c, info, bundle_dir);
+		check_memory(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);
 	}

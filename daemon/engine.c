@@ -387,6 +387,14 @@ static int check_admission(const struct engine *e, pid_t pid, struct err *err)
 	return 0;
 }
 
+static uint32_t attach_flags(const struct window *w)
+{
+	bool nodes = w->numa.topology && w->numa.topology->node_count > 1;
+
+	return (nodes ? BROKER_ATTACH_TRACE_TOUCH : 0) |
+	       (w->settings.force ? BROKER_ATTACH_FORCE : 0);
+}
+
 static int start_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
 			const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
 			struct err *err)
@@ -408,9 +416,7 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	a->agent_fd = -1;
 	a->observer = *observer;
 	a->observed = true;
-	r = broker_client_attach(
-	    e->broker, pid, a->window->numa.topology && a->window->numa.topology->node_count > 1,
-	    on_attach_reply, a);
+	r = broker_client_attach(e->broker, pid, attach_flags(a->window), on_attach_reply, a);
 	if (r < 0) {
 		window_free(a->window);
 		return err_set_errno(err, -r, "cannot ask the broker to attach to pid %d", pid);

@@ -6,6 +6,7 @@
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "daemon/check.h"
+#include "daemon/check_look.h"
 #include "daemon/jvm_list.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -49,7 +50,7 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-				       : check_jvm(&reply.check, pid, bundle_dir, err);
+				       : check_look(&reply.check, pid, bundle_dir, err);
 
 	if (r < 0)
 		return r;

@@ -3,8 +3,9 @@
  *
  * It takes privileges, and it reads what JVMs wrote (performance data, command lines), so neither
  * the engine nor the broker does it: the broker runs the daemon's program once more for each
- * question, and the answer goes straight to the engine, which does not wait for it. An inspector
- * that hangs (on a file system that does not answer) holds up nobody.
+ * question, and the answer goes straight to the engine, which does not wait for it. What may hang
+ * (a file system that does not answer) is done in children that can be given up (daemon/look.h): so
+ * an answer comes in any case, and names what hangs.
  */
 #ifndef JXPERF_DAEMON_INSPECT_H
 #define JXPERF_DAEMON_INSPECT_H

@@ -1,8 +1,9 @@
 /*
  * The answer to the control command `list`: every JVM of the machine, as attach/jvm.h sees it.
  *
- * Reads /proc for all processes (milliseconds, not microseconds): for requests, not for timers. Any
- * thread may call.
+ * Looks at all processes in a child (daemon/look.h), and so waits for none: one that does not
+ * answer is an entry whose state says so and what hangs. Milliseconds, or a few seconds where some
+ * hang. For a process that has one thread and is there for this.
  */
 #ifndef JXPERF_DAEMON_JVM_LIST_H
 #define JXPERF_DAEMON_JVM_LIST_H

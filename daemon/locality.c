@@ -81,20 +81,83 @@ int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32
 void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes)
 {
 	struct object_site *s = &l->sites[site];
+	struct fresh_objects *f = &s->fresh[l->judgement % LOCALITY_FRESH];
 
 	s->allocations++;
 	s->alloc_count += weight;
 	s->alloc_bytes += weight * (double)size_bytes;
 	s->live_count += weight;
 	s->live_bytes += weight * (double)size_bytes;
+	if (f->judgement != l->judgement)
+		*f = (struct fresh_objects){.judgement = l->judgement};
+	f->count += weight;
+	f->bytes += weight * (double)size_bytes;
 }
 
-void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes)
+void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes,
+		   uint32_t judgement)
 {
 	struct object_site *s = &l->sites[site];
+	struct fresh_objects *f = &s->fresh[judgement % LOCALITY_FRESH];
 
 	s->live_count -= weight;
 	s->live_bytes -= weight * (double)size_bytes;
+	if (judgement != f->judgement)
+		return;
+	f->count -= weight;
+	f->bytes -= weight * (double)size_bytes;
+}
+
+void locality_judged(struct locality *l, uint64_t time_ns)
+{
+	l->judgement++;
+	l->judged_ns[l->judgement % LOCALITY_FRESH] = time_ns;
+}
+
+/* How many of the last judgements an object has to have come before. */
+static uint32_t judgements_needed(const struct locality *l)
+{
+	return l->concurrent_gc ? LOCALITY_FRESH : 1;
+}
+
+uint64_t locality_judged_ns(const struct locality *l)
+{
+	uint32_t needed = judgements_needed(l);
+
+	return l->judgement < needed ? 0
+				     : l->judged_ns[(l->judgement - needed + 1) % LOCALITY_FRESH];
+}
+
+static bool is_fresh(const struct locality *l, const struct fresh_objects *f)
+{
+	return f->judgement + judgements_needed(l) > l->judgement;
+}
+
+double locality_uncollected_count(const struct locality *l, const struct object_site *site)
+{
+	double count = 0;
+
+	for (int i = 0; i < LOCALITY_FRESH; i++)
+		count += is_fresh(l, &site->fresh[i]) ? site->fresh[i].count : 0;
+	return count;
+}
+
+double locality_uncollected_bytes(const struct locality *l, const struct object_site *site)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < LOCALITY_FRESH; i++)
+		bytes += is_fresh(l, &site->fresh[i]) ? site->fresh[i].bytes : 0;
+	return bytes;
+}
+
+double locality_uncollected(const struct locality *l)
+{
+	double bytes = 0;
+
+	for (size_t i = 0; i < l->site_count; i++)
+		bytes += locality_uncollected_bytes(l, &l->sites[i]);
+	return bytes;
 }
 
 static int find_or_add_access(struct locality *l, uint32_t site, uint32_t node,

@@ -13,6 +13,7 @@
 #ifndef JXPERF_DAEMON_LOCALITY_H
 #define JXPERF_DAEMON_LOCALITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@
 #include "daemon/hash_index.h"
 
 #define LOCALITY_REGIONS 4 /* Jxp__Region */
+#define LOCALITY_FRESH   3
 
 struct object_site {
 	uint32_t class_name;  /* a string of the profile */
@@ -29,6 +31,12 @@ struct object_site {
 	double alloc_bytes;
 	double live_count; /* not known to be dead */
 	double live_bytes;
+	/* Of these, the last ones allocated: [judgement % LOCALITY_FRESH], see locality_judged. */
+	struct fresh_objects {
+		uint32_t judgement; /* the profile's when they were; others are not meant */
+		double count;
+		double bytes;
+	} fresh[LOCALITY_FRESH];
 	uint64_t samples;  /* accesses */
 	double metric;     /* their weights times their objects' */
 	double variance;   /* of metric, as estimated; see locality_fraction_ci95 */
@@ -65,6 +73,9 @@ struct locality {
 	double estimated;            /* the sum of all sites' metric */
 	double variance;             /* and of their variances */
 	double heap_squares;         /* of the weights of all accesses to the heap */
+	uint32_t judgement;          /* how many collections have found tracked objects dead */
+	uint64_t judged_ns[LOCALITY_FRESH]; /* when each of the last ones did, likewise */
+	bool concurrent_gc;                 /* see locality_judged */
 };
 
 void locality_release(struct locality *l);
@@ -78,7 +89,28 @@ int locality_copy(struct locality *to, const struct locality *from);
 int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site);
 
 void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
-void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
+/* judgement: the profile's when the object was allocated. */
+void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes,
+		   uint32_t judgement);
+
+/*
+ * A pass over the tracked objects has found some dead. So a collection has come to an end that
+ * frees what is tracked, and an object that was there when it began is in use, as far as it looked.
+ * (A young collection of generational ZGC does not: it takes weak references for strong ones.)
+ *
+ * When it began is not known. One that stops the application begins after all that was allocated
+ * before its end. Concurrent ones (concurrent_gc) take all for live that is allocated meanwhile;
+ * they do not overlap, and one leads to two such passes at most, so what was there three such
+ * passes ago was there when the last one began.
+ */
+void locality_judged(struct locality *l, uint64_t time_ns);
+
+/* The time, CLOCK_MONOTONIC, before which objects were judged; 0: none was. */
+uint64_t locality_judged_ns(const struct locality *l);
+
+/* How much of what is not known to be dead was not judged. */
+double locality_uncollected_count(const struct locality *l, const struct object_site *site);
+double locality_uncollected_bytes(const struct locality *l, const struct object_site *site);
 
 /* One access of this weight to an object of the site, which has the weight object_weight and had
  * accesses of object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's
@@ -106,6 +138,9 @@ double locality_fraction(const struct locality *l, const struct object_site *sit
  * turned into an effective number of samples for Wilson's interval (daemon/estimate.h).
  */
 struct interval locality_fraction_ci95(const struct locality *l, const struct object_site *site);
+
+/* Of all sites. */
+double locality_uncollected(const struct locality *l);
 
 size_t locality_memory_bytes(const struct locality *l);
 

@@ -24,6 +24,7 @@ static const struct {
     {EBUSY, "busy"},
     {ETIMEDOUT, "timeout"},
     {ECANCELED, "cancelled"},
+    {ENOMEM, "memory"},
     {EOPNOTSUPP, "unsupported"},
     {EPIPE, "broker"},
     {ECONNABORTED, "agent"}, /* attached, but no window could run */

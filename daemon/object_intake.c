@@ -1,6 +1,7 @@
 #include "daemon/object_intake.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "daemon/text.h"
 #include "proto/limits.h"
@@ -81,6 +82,7 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 					.size_bytes = e->size_bytes,
 					.weight = e->object_weight,
 					.id = e->object,
+					.judgement = l->judgement,
 					.alloc_node = NUMA_NONE};
 	const struct numa_topology *topology = in->window->numa.topology;
 	int r = locality_site(l, e->class_name, e->node, &object.site);
@@ -94,7 +96,7 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
 	locality_allocated(l, object.site, object.weight, object.size_bytes);
 	if (r < 0) /* Nobody will tell of its death. */
-		locality_died(l, object.site, object.weight, object.size_bytes);
+		locality_died(l, object.site, object.weight, object.size_bytes, object.judgement);
 	return lost_or_failed(in, r, LOSS_OBJECTS);
 }
 
@@ -120,7 +122,8 @@ static void on_died(void *context, const struct tracked_object *object)
 {
 	struct object_intake *in = context;
 
-	locality_died(&in->window->locality, object->site, object->weight, object->size_bytes);
+	locality_died(&in->window->locality, object->site, object->weight, object->size_bytes,
+		      object->judgement);
 }
 
 static int apply_pass(struct object_intake *in, const struct object_pass *pass)
@@ -129,6 +132,10 @@ static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
 
 	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
+	in->window->locality.concurrent_gc =
+	    strcmp(in->window->gc, "ZGC") == 0 || strcmp(in->window->gc, "Shenandoah") == 0;
+	if (pass->dead_count > 0)
+		locality_judged(&in->window->locality, pass->ready_ns);
 	return r;
 }
 

@@ -54,8 +54,21 @@ static int compare_access_costs(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
+/* Of two that were allocated between other judgements the earlier ones are not meant any more. */
+static void add_fresh(struct fresh_objects *to, const struct fresh_objects *fresh)
+{
+	if (fresh->judgement > to->judgement) {
+		*to = *fresh;
+	} else if (fresh->judgement == to->judgement) {
+		to->count += fresh->count;
+		to->bytes += fresh->bytes;
+	}
+}
+
 static void add_site(struct object_site *to, const struct object_site *site)
 {
+	for (int i = 0; i < LOCALITY_FRESH; i++)
+		add_fresh(&to->fresh[i], &site->fresh[i]);
 	to->allocations += site->allocations;
 	to->alloc_count += site->alloc_count;
 	to->alloc_bytes += site->alloc_bytes;

@@ -28,6 +28,7 @@ struct tracked_object {
 	uint32_t site;     /* of the window's locality */
 	uint32_t interval; /* node of the tree, INTERVAL_NONE unless placed */
 	uint32_t next_free;
+	uint32_t judgement; /* of the window's locality when it was allocated */
 	uint8_t alloc_node; /* NUMA node of the allocating thread, or NUMA_NONE */
 };
 

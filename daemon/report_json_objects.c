@@ -54,7 +54,7 @@ static json_t *site_json(struct json_writer *writer, const struct object_ranking
 	if (!list)
 		return NULL;
 	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
+	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
 	    "s:o}",
 	    "class", strings_get(&p->strings, site->class_name), "fraction",
 	    locality_fraction(l, site), "fraction_ci95", ci.low, ci.high, "samples",
@@ -62,7 +62,9 @@ static json_t *site_json(struct json_writer *writer, const struct object_ranking
 	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
 	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
 	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
-	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
+	    "uncollected_count", count_json(locality_uncollected_count(l, site)),
+	    "uncollected_bytes", count_json(locality_uncollected_bytes(l, site)), "alloc_frames",
+	    report_json_frames(writer, site->node), "accesses_total",
 	    (json_int_t)ranked->access_count, "accesses_omitted",
 	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
 	    ranked->numa.samples ? report_json_site_numa(writer->window, &ranked->numa)
@@ -108,7 +110,7 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s}",
+	    "s:I, s:I, s:I, s:s, s:o, s:f}",
 	    "metric", object_metric_name(&w->settings), "metric_unit",
 	    object_metric_unit(&w->settings), "event",
 	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
@@ -124,7 +126,8 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
-	    w->objects_refused);
+	    w->objects_refused, "uncollected_bytes", count_json(locality_uncollected(l)),
+	    "uncollected_since_s", window_judged_s(w));
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,

@@ -59,6 +59,25 @@ static void heading(FILE *out, const struct window *w)
 		(double)w->counters[JXP__COUNTER__COUNTER_PASS_NS] / 1e6);
 }
 
+/* What nobody has looked at is not known to be garbage, and not known to be in use either. */
+static void uncollected(FILE *out, const struct window *w)
+{
+	double bytes = locality_uncollected(&w->locality), seconds = window_judged_s(w);
+	char text[NUMBER_BYTES];
+
+	if (!(bytes >= 1))
+		return;
+	fprintf(out, "%s of what is live at the end is not yet collected, and may be garbage: ",
+		bytes_text(text, bytes));
+	if (seconds > 0)
+		fprintf(out,
+			"allocated after %.1f s, when a\ncollection last found tracked objects "
+			"dead\n\n",
+			seconds);
+	else
+		fputs("no collection in the\nwindow found tracked objects dead\n\n", out);
+}
+
 static void columns(FILE *out)
 {
 	fprintf(out, "%6s  %-16s %8s %12s %12s %12s  %s\n", "share", "95% interval", "accesses",
@@ -156,6 +175,7 @@ int report_text_objects(FILE *out, const struct window *w, size_t limit)
 		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
 	accessed = accessed_sites(&ranking);
 	shown = accessed < limit ? accessed : limit;
+	uncollected(out, w);
 	if (shown > 0)
 		columns(out);
 	else

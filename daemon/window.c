@@ -173,6 +173,13 @@ const char *window_gate(const struct window *w)
 											 : "agent";
 }
 
+double window_judged_s(const struct window *w)
+{
+	uint64_t judged_ns = locality_judged_ns(&w->locality);
+
+	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
+}
+
 bool window_target_was_idle(const struct window *w)
 {
 	return (double)w->cpu_ns < IDLE_SHARE * (double)window_elapsed_ns(w);

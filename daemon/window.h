@@ -60,6 +60,7 @@ struct window_settings {
 	char event[WINDOW_EVENT_BYTES];
 	struct perf_hardware_event event_encoded;
 	bool open_through_daemon;
+	bool force; /* attach also where there may not be room for the agent */
 };
 
 enum window_state {
@@ -177,6 +178,9 @@ double window_overhead_fraction(const struct window *w);
 
 /* Who holds the samples to the window and its budget: "bpf", or "agent". */
 const char *window_gate(const struct window *w);
+
+/* When, in seconds from the start, a collection last found tracked objects dead; 0: none has. */
+double window_judged_s(const struct window *w);
 
 /* Did the target use so little CPU time that a fraction of it says nothing? What a window costs at
  * least (a few ms for each ten seconds) is a large part of next to nothing. */

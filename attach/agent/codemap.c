@@ -275,8 +275,8 @@ static void add_locked(uint64_t start, uint32_t size, enum code_type type, uint6
 		return;
 	}
 	slot = slot_of(number);
-	/* Readers compare start and serial before and after they read the rest, so the serial is
-	 * the first to change. */
+	/* Readers take the serial first and compare it last (codemap_find), so it is the first to
+	 * change. */
 	atomic_store_explicit(&slot->serial, ++map.serials, memory_order_release);
 	atomic_store_explicit(&slot->method, method, memory_order_release);
 	atomic_store_explicit(&slot->size_and_type, ((uint64_t)size << 8) | (uint64_t)type,
@@ -347,8 +347,11 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	    !(number = find_number(part, address)))
 		return false;
 	slot = slot_of(number);
-	start = atomic_load_explicit(&slot->start, memory_order_acquire);
+	/* The serial before everything else: the writer stores a new one when start is 0, and start
+	 * when all is there. So who finds the serial unchanged behind the rest has read nothing
+	 * newer, and who finds a new one with a start nothing older. */
 	out->serial = atomic_load_explicit(&slot->serial, memory_order_acquire);
+	start = atomic_load_explicit(&slot->start, memory_order_acquire);
 	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_acquire);
 	out->start = start;
 	out->size = (uint32_t)(size_and_type >> 8);
@@ -358,8 +361,7 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	out->debug_pcs = map.debug_pcs + debug_first;
 	out->debug_pc_count = atomic_load_explicit(&slot->debug_count, memory_order_acquire);
 	/* Replaced under our eyes. */
-	if (start == 0 || atomic_load_explicit(&slot->start, memory_order_acquire) != start ||
-	    atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
+	if (start == 0 || atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
 		return false;
 	return address >= start && address - start < out->size;
 }

@@ -1,7 +1,6 @@
 /*
- * What the agent may take of the target's memory: 16 MiB, and 64 KiB for each thread that is
- * profiled, with every table full. This file has no code: the build fails when the tables' sizes
- * come to more.
+ * What the agent may take of the target's memory, with every table full: attach/footprint.h. This
+ * file has no code: the build fails when the tables' sizes come to more.
  */
 #include "attach/agent/alloc_event.h"
 #include "attach/agent/boundaries.h"
@@ -14,6 +13,7 @@
 #include "attach/agent/method_set.h"
 #include "attach/agent/objects.h"
 #include "attach/agent/thread.h"
+#include "attach/footprint.h"
 #include "proto/limits.h"
 
 #define KIB (UINT64_C(1) << 10)
@@ -45,7 +45,7 @@
 	 OBJECTS_BYTES + FIXED_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES + ID_MAPS_BYTES +    \
 	 FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
 
-_Static_assert(AGENT_BYTES <= 16 * MIB, "the agent's tables together");
+_Static_assert(AGENT_BYTES <= FOOTPRINT_AGENT_BYTES, "the agent's tables together");
 
 /* Its entry in the thread table, its ring and frames in whole pages, and where the hardware samples
  * the kernel's rings: a control and a data page an event. */
@@ -53,4 +53,5 @@ _Static_assert(AGENT_BYTES <= 16 * MIB, "the agent's tables together");
 	(sizeof(struct thread) + sizeof(struct thread_memory) + \
 	 MAX_FRAMES_LIMIT * sizeof(struct agct_frame) + 4 * KIB + SAMPLING_EVENTS * 2 * 4 * KIB)
 
-_Static_assert(THREAD_BYTES <= 64 * KIB, "what is kept for a profiled thread");
+_Static_assert(THREAD_BYTES <= FOOTPRINT_THREAD_BYTES, "what is kept for a profiled thread");
+_Static_assert(THREADS_MAX == FOOTPRINT_THREADS_MAX, "how many there are at most");

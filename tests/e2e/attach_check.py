@@ -47,7 +47,10 @@ def a_jvm_is_listed_with_its_jdk_and_collector(jdk):
             assert entry["name"] == "Idle", entry
             assert entry["jdk"].startswith(str(jdk.release)), entry
             assert entry["gc"] == collector, entry
-            assert entry["state"] == "attachable", entry
+            # Without performance data nothing shows that it is a JVM before it was attached to once.
+            vouched = perfdata == "-XX:+UsePerfData"
+            assert entry["state"] == ("attachable" if vouched else "attachable by pid"), entry
+            assert entry["by_name"] == vouched, entry
             jvm.stop()
 
 

@@ -43,12 +43,12 @@ static int wait_for_broker(broker_reply_fn fn, void *arg)
 	return 1;
 }
 
-int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
-	(void)trace_touch;
+	(void)flags;
 	return wait_for_broker(fn, arg);
 }
 

@@ -43,11 +43,11 @@ static struct fake_broker {
 	int refuse; /* errno with which requests fail at once, or 0 */
 } fake_broker;
 
-int broker_client_attach(struct broker_client *client, pid_t pid, bool trace_touch,
+int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	(void)trace_touch;
+	(void)flags;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;
 	fake_broker.attach_id = ++fake_broker.last_id;

@@ -21,7 +21,8 @@ static struct err err;
 static void start(const char *behaviour)
 {
 	assert_int_equal(
-	    broker_helper_start(&helper, getpid(), broker_fixture_bundle(behaviour), &err), 0);
+	    broker_helper_start(&helper, getpid(), broker_fixture_bundle(behaviour), false, &err),
+	    0);
 }
 
 static void wait_until_readable(void)

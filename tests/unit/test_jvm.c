@@ -10,6 +10,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -440,50 +441,29 @@ static void a_thread_is_not_a_process(void **state)
 
 /* ---------------------------------------------------------------- all of them */
 
-struct search {
-	pid_t wanted[2];
-	int found[2];
-	pid_t last;
-	bool ascending;
-	bool stop;
-	int calls;
-};
-
-static bool look(void *arg, const struct jvm_info *jvm)
+static void the_processes_are_found_in_order_of_pid(void **state)
 {
-	struct search *s = arg;
-
-	s->calls++;
-	s->ascending &= jvm->pid > s->last;
-	s->last = jvm->pid;
-	for (int i = 0; i < 2; i++)
-		s->found[i] += jvm->pid == s->wanted[i];
-	assert_int_not_equal(jvm->obstacle, JVM_NOT_A_JVM);
-	return !s->stop;
-}
-
-static void enumeration_finds_each_jvm_once_and_nothing_else(void **state)
-{
-	struct fake_jvm jvm = {
-	    .libraries = {tree_path("lib/server/libjvm.so")},
-	    .options = {"Main"},
-	};
-	struct search s = {.ascending = true};
+	pid_t *pids = NULL;
+	size_t count;
+	bool self = false;
 
 	(void)state;
-	s.wanted[0] = fake_jvm_start(&jvm);
-	jvm.options[0] = "-XX:+DisableAttachMechanism"; /* Listed too, with its obstacle. */
-	s.wanted[1] = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_enumerate(look, &s, &err), 0);
-	assert_int_equal(s.found[0], 1);
-	assert_int_equal(s.found[1], 1);
-	assert_true(s.ascending);
-	s.stop = true;
-	s.calls = 0;
-	assert_int_equal(jvm_enumerate(look, &s, &err), 0);
-	assert_int_equal(s.calls, 1);
-	fake_jvm_end(s.wanted[0]);
-	fake_jvm_end(s.wanted[1]);
+	assert_int_equal(jvm_pids(&pids, &count, &err), 0);
+	for (size_t i = 0; i < count; i++) {
+		self |= pids[i] == getpid();
+		assert_true(i == 0 || pids[i] > pids[i - 1]);
+	}
+	assert_true(self);
+	free(pids);
+}
+
+static void an_obstacle_is_listed_and_another_program_is_not(void **state)
+{
+	(void)state;
+	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
+	assert_true(jvm_is_listed(&info));
+	assert_int_equal(jvm_inspect(getpid(), &info, &err), 0);
+	assert_false(jvm_is_listed(&info));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -507,7 +487,8 @@ int main(void)
 	    TEST(the_agent_is_found_where_it_was_loaded_from),
 	    TEST(what_is_no_process_is_an_error_and_changes_nothing),
 	    TEST(a_thread_is_not_a_process),
-	    TEST(enumeration_finds_each_jvm_once_and_nothing_else),
+	    TEST(the_processes_are_found_in_order_of_pid),
+	    TEST(an_obstacle_is_listed_and_another_program_is_not),
 	};
 
 	fake_jvm_main();

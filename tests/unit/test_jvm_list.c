@@ -55,7 +55,8 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	assert_string_equal(found->jdk, "");
 	assert_string_equal(found->container, "");
 	assert_true(strlen(found->user) > 0);
-	assert_string_equal(found->state, "attachable");
+	assert_string_equal(found->state, "attachable by pid");
+	assert_false(found->by_name);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 

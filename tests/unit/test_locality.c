@@ -59,12 +59,34 @@ static void counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for(v
 
 	locality_allocated(l, site, 4, 100);
 	locality_allocated(l, site, 2, 1000);
-	locality_died(l, site, 4, 100);
+	locality_died(l, site, 4, 100, 0);
 	assert_int_equal(l->sites[site].allocations, 2);
 	assert_float_equal(l->sites[site].alloc_count, 6, 0);
 	assert_float_equal(l->sites[site].alloc_bytes, 2400, 0);
 	assert_float_equal(l->sites[site].live_count, 2, 0);
 	assert_float_equal(l->sites[site].live_bytes, 2000, 0);
+}
+
+static void a_concurrent_collection_has_judged_what_was_there_when_it_began(void **state)
+{
+	struct locality *l = *state;
+	uint32_t site = site_of(l, 5);
+
+	l->concurrent_gc = true;
+	locality_allocated(l, site, 1, 100);
+	locality_judged(l, 10);
+	locality_allocated(l, site, 1, 1000); /* Perhaps while it was at work. */
+	locality_judged(l, 20);               /* Perhaps its second pass. */
+	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 1100, 0);
+	assert_int_equal(locality_judged_ns(l), 0);
+	locality_judged(l, 30);
+	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 1000, 0);
+	assert_int_equal(locality_judged_ns(l), 10);
+	locality_died(l, site, 1, 1000, 1);
+	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 0, 0);
+	locality_judged(l, 40);
+	assert_float_equal(locality_uncollected_count(l, &l->sites[site]), 0, 0);
+	assert_int_equal(locality_judged_ns(l), 20);
 }
 
 static void a_fraction_is_of_all_accesses_to_the_heap(void **state)
@@ -229,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_class_and_a_context_make_a_site),
 	    TEST(counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for),
+	    TEST(a_concurrent_collection_has_judged_what_was_there_when_it_began),
 	    TEST(a_fraction_is_of_all_accesses_to_the_heap),
 	    TEST(fractions_add_up_to_one_at_most),
 	    TEST(accesses_of_one_context_are_added_up),

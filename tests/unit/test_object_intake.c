@@ -132,6 +132,33 @@ static void a_dead_object_is_met_no_more_and_its_bytes_are_not_live(void **state
 	assert_float_equal(locality(f)->sites[0].live_bytes, 100, 0);
 }
 
+/* A young collection of generational ZGC finds nothing dead that is tracked, whatever it is. */
+static void what_no_collection_has_judged_is_not_yet_collected(void **state)
+{
+	struct fixture *f = *state;
+	const struct locality *l = locality(f);
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_allocation(&f->objects, 2, 0, 10, 0x2000);
+	(void)sample_pass(&f->objects, 2, 1, 0x7000, 0);
+	apply(f, 100);
+	assert_float_equal(locality_uncollected(l), 200, 0);
+	assert_int_equal(locality_judged_ns(l), 0);
+	(void)sample_pass(&f->objects, 4, 0, 0, 1);
+	apply(f, 200);
+	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(l->sites[0].live_bytes, 100, 0);
+	assert_true(locality_judged_ns(l) > 0);
+	(void)sample_allocation(&f->objects, 3, 4, 210, 0x3000);
+	apply(f, 220);
+	assert_float_equal(locality_uncollected(l), 100, 0);
+	assert_float_equal(l->sites[0].live_bytes, 200, 0);
+	(void)sample_pass(&f->objects, 6, 0, 0, 3);
+	apply(f, 300);
+	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(l->sites[0].live_bytes, 100, 0);
+}
+
 static void accesses_of_an_epoch_that_was_overtaken_are_not_attributed(void **state)
 {
 	struct fixture *f = *state;
@@ -319,6 +346,7 @@ int main(void)
 	    TEST(an_access_that_arrives_before_its_allocation_meets_the_object),
 	    TEST(accesses_follow_an_object_through_collections),
 	    TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live),
+	    TEST(what_no_collection_has_judged_is_not_yet_collected),
 	    TEST(accesses_of_an_epoch_that_was_overtaken_are_not_attributed),
 	    TEST(what_waits_at_the_end_is_applied_or_counted),
 	    TEST(objects_beyond_what_is_tracked_are_counted_all_the_same),

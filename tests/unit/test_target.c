@@ -23,6 +23,8 @@ static const Jxp__JvmList *make_list(const char *const *names)
 		jxp__jvm__init(&jvms[list.n_jvms]);
 		jvms[list.n_jvms].pid = 100 + (uint32_t)list.n_jvms;
 		jvms[list.n_jvms].name = (char *)names[list.n_jvms];
+		jvms[list.n_jvms].user = (char *)"ann";
+		jvms[list.n_jvms].by_name = true;
 		pointers[list.n_jvms] = &jvms[list.n_jvms];
 	}
 	list.jvms = pointers;
@@ -99,6 +101,36 @@ static void a_long_list_of_candidates_is_cut(void **state)
 	assert_null(strstr(err.message, "a6"));
 }
 
+static void what_only_calls_itself_so_is_not_meant(void **state)
+{
+	const Jxp__JvmList *list = LIST("Server");
+	uint32_t pid = 7;
+	struct err err;
+
+	(void)state;
+	list->jvms[0]->by_name = false;
+	assert_int_equal(target_match(list, "Server", &pid, &err), -ESRCH);
+	assert_non_null(strstr(err.message, "process 100 of user 'ann' calls itself so"));
+	assert_int_equal(pid, 7);
+	list = LIST("Server", "Server");
+	list->jvms[0]->by_name = false;
+	assert_int_equal(target_match(list, "Server", &pid, &err), 0);
+	assert_int_equal(pid, 101);
+}
+
+static void another_users_whole_name_does_not_win(void **state)
+{
+	const Jxp__JvmList *list = LIST("org.h2.tools.Server", "h2");
+	uint32_t pid = 7;
+	struct err err;
+
+	(void)state;
+	list->jvms[1]->user = (char *)"mallory";
+	assert_int_equal(target_match(list, "h2", &pid, &err), -ENOTUNIQ);
+	assert_non_null(strstr(err.message, "101 (h2 of mallory)"));
+	assert_int_equal(pid, 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +138,8 @@ int main(void)
 	    cmocka_unit_test(a_whole_name_wins_over_one_that_contains_it),
 	    cmocka_unit_test(no_match_is_an_error),
 	    cmocka_unit_test(several_matches_are_listed),
+	    cmocka_unit_test(what_only_calls_itself_so_is_not_meant),
+	    cmocka_unit_test(another_users_whole_name_does_not_win),
 	    cmocka_unit_test(the_same_whole_name_twice_is_ambiguous),
 	    cmocka_unit_test(a_long_list_of_candidates_is_cut),
 	};

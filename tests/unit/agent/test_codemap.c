@@ -5,7 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 #include "attach/agent/codemap.h"
 
@@ -198,6 +202,146 @@ static void readers_never_see_a_mixture(void **state)
 	assert_int_equal(pthread_join(writer, NULL), 0);
 }
 
+/* ---------------------------------------------------------------- reader and writer step by step
+ * Both are coroutines of this thread. The reader runs instruction by instruction (the trap flag) to
+ * where it is to wait. The writer waits in the middle of its work, where it reads the offsets that
+ * it was given: their page cannot be read yet. */
+
+#define TRAP_FLAG   0x100
+#define STACK_BYTES (256u << 10)
+#define PAGE_BYTES  4096u
+#define STEPS_LEAST 20u /* of a search that finds something */
+#define OLD_METHOD  100u
+#define NEW_METHOD  200u
+#define ADDRESS     (LOW + 4096)
+
+struct routine {
+	ucontext_t context;
+	char stack[STACK_BYTES];
+	unsigned steps; /* until it waits; reader only */
+	bool finished;
+};
+
+static ucontext_t main_context;
+static struct routine reader, writer;
+static uint32_t *offsets; /* a page: one of the old method, two of the new */
+static struct code_blob seen;
+static bool was_found;
+
+/* The reader is done with one instruction. */
+static void on_step(int number, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	(void)number;
+	(void)info;
+	if (reader.steps-- > 0)
+		return;
+	(void)swapcontext(&reader.context, &main_context); /* Back when it may go on. */
+	if (reader.steps == 0)
+		*flags &= ~TRAP_FLAG;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	(void)context;
+	(void)swapcontext(&writer.context, &main_context);
+}
+
+#define CHANGE_FLAGS(operation, operand)                                                     \
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation " %0, (%%rsp)\n\t" \
+			 "popfq\n\tlea 128(%%rsp), %%rsp" ::"i"(operand)                     \
+			 : "memory", "cc")
+
+static void read_blob(void)
+{
+	CHANGE_FLAGS("orq", TRAP_FLAG);
+	was_found = codemap_find(ADDRESS + 50, &seen);
+	CHANGE_FLAGS("andq", ~TRAP_FLAG);
+	reader.finished = true;
+}
+
+static void replace_blob(void)
+{
+	codemap_add_compiled(ADDRESS, NEW_METHOD, NEW_METHOD, offsets, 2);
+	writer.finished = true;
+}
+
+static void start(struct routine *r, void (*run)(void))
+{
+	r->finished = false;
+	assert_int_equal(getcontext(&r->context), 0);
+	r->context.uc_stack.ss_sp = r->stack;
+	r->context.uc_stack.ss_size = sizeof(r->stack);
+	r->context.uc_link = &main_context;
+	makecontext(&r->context, run, 0);
+	assert_int_equal(swapcontext(&main_context, &r->context), 0);
+}
+
+static void go_on(struct routine *r)
+{
+	if (!r->finished)
+		assert_int_equal(swapcontext(&main_context, &r->context), 0);
+}
+
+/* The writer does its first half when the reader has made so many steps, and its second half after
+ * some more. False when the reader needed less. */
+static bool read_and_replace(unsigned first, unsigned second)
+{
+	bool waited;
+
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_READ), 0);
+	codemap_add_compiled(ADDRESS, OLD_METHOD, OLD_METHOD, offsets, 1);
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_NONE), 0);
+	reader.steps = first;
+	start(&reader, read_blob);
+	start(&writer, replace_blob);
+	assert_false(writer.finished);
+	reader.steps = second;
+	go_on(&reader);
+	waited = !reader.finished;
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_READ), 0);
+	go_on(&writer);
+	reader.steps = 0;
+	go_on(&reader);
+	assert_true(reader.finished && writer.finished);
+	if (was_found) {
+		assert_int_equal(seen.size, seen.method);
+		assert_int_equal(seen.debug_pc_count, seen.method == OLD_METHOD ? 1 : 2);
+	}
+	return waited;
+}
+
+/* Code that is compiled again may come to lie where it was, and in the map, too: everything changes
+ * but the start. */
+static void a_reader_that_waits_anywhere_never_mixes_old_and_new(void **state)
+{
+	struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	struct sigaction old_step, old_fault;
+	unsigned first = 0, second;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* They know nothing of such stacks. */
+#endif
+	offsets = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(offsets, MAP_FAILED);
+	assert_int_equal(sigaction(SIGTRAP, &step, &old_step), 0);
+	assert_int_equal(sigaction(SIGSEGV, &fault, &old_fault), 0);
+	do {
+		for (second = 1; read_and_replace(first, second); second++)
+			;
+		first++;
+	} while (second > 1);
+	assert_true(first > STEPS_LEAST);
+	assert_int_equal(sigaction(SIGTRAP, &old_step, NULL), 0);
+	assert_int_equal(sigaction(SIGSEGV, &old_fault, NULL), 0);
+	assert_int_equal(munmap(offsets, PAGE_BYTES), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +357,7 @@ int main(void)
 				   fresh_map),
 	    cmocka_unit_test_setup(blobs_beyond_the_table_are_counted, fresh_map),
 	    cmocka_unit_test_setup(readers_never_see_a_mixture, fresh_map),
+	    cmocka_unit_test_setup(a_reader_that_waits_anywhere_never_mixes_old_and_new, fresh_map),
 	    cmocka_unit_test(a_cache_larger_than_hotspot_allows_is_refused),
 	};
 

@@ -1,0 +1,271 @@
+"""Processes of another user that keep who looks at them waiting for ever, or claim to be JVMs: they
+hold up nobody but themselves, and no name stands for them."""
+import ctypes
+import functools
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+import time
+
+from lib import Process, compile_java, jdks, make_directory, need_root, note, run, skip, test, wait_until
+from support.attach import NOBODY, as_nobody
+from support.profile import Client, Daemon, succeeded
+
+SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
+
+# A process has two seconds to answer; a machine with other work may take as long again.
+GOOD_TIME_S = 6
+# Longer than any answer takes that comes at all: the helper of a check has a deadline of its own.
+CHECK_TIME_S = 12
+LIBRARY_BYTES = 1 << 16
+
+
+# Of this run alone: others may test on the same machine.
+NAME = f"Idle{os.getpid()}"
+IDLE = f"""
+public class {NAME} {{
+    public static void main(String[] args) throws Exception {{
+        System.out.println("idling");
+        Thread.sleep(600_000);
+    }}
+}}
+"""
+
+
+@functools.lru_cache(maxsize=None)
+def classes():
+    return compile_java({f"{NAME}.java": IDLE})
+
+
+class Jvm(Process):
+    def __init__(self, prefix=()):
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        super().__init__([*prefix, jdks()[0].java, "-Xmx64m", "-cp", classes(), NAME], env=environment)
+        self.wait_for("idling")
+
+
+class Fuse(Process):
+    """support/fuse.py, whose server runs as another user."""
+
+    def __init__(self, uid=NOBODY, **names):
+        if not os.path.exists("/dev/fuse"):
+            skip("there is no /dev/fuse")
+        self.path = make_directory()
+        content = os.path.join(make_directory(), "content")
+        with open(content, "wb") as f:
+            f.write(b"x" * LIBRARY_BYTES)
+        files = [f"{name.replace('_', '-')}={names[name] or content}" for name in names]
+        super().__init__([sys.executable, f"{SUPPORT}/fuse.py", self.path, str(uid), *files])
+        self.wait_for("serving")
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def freeze(self):
+        os.kill(self.pid, signal.SIGUSR1)
+        self.wait_for("frozen")
+
+    def stop(self):
+        """Its end answers whoever still waits."""
+        self._signal(signal.SIGKILL)
+        self.child.wait()
+        ctypes.CDLL(None).umount2(self.path.encode(), 2)
+
+
+class Hostile(Process):
+    """support/hostile_jvm.py."""
+
+    def __init__(self, *command, name="java", uid=NOBODY, environment=None, lock=None):
+        library = os.path.join(make_directory(), "libjvm.so")
+        with open(library, "wb") as f:
+            f.write(b"x" * 4096)
+        arguments = [library, name, str(uid), *command, *(["--lock", lock] if lock else [])]
+        super().__init__([sys.executable, f"{SUPPORT}/hostile_jvm.py", *arguments],
+                         env={"PATH": os.environ["PATH"], **(environment or {})})
+        self.wait_for("hostile")
+
+    def stop(self):
+        self._signal(signal.SIGKILL)
+        self.child.wait()
+
+
+def hanging_options(fuse):
+    return {"JAVA_TOOL_OPTIONS": f"-XX:Flags={fuse.file('hang-options')}"}
+
+
+def listed(daemon):
+    """Each JVM by its pid, and how long the answer took."""
+    begin = time.monotonic()
+    jvms = json.loads(succeeded(daemon.ctl("--json", "list")))
+    return {jvm["pid"]: jvm for jvm in jvms}, time.monotonic() - begin
+
+
+def lookers(target):
+    """The processes that still wait for it, of those that looked."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as f:
+                if f.read().strip() == f"jxlook {target.pid}":
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def children(daemon):
+    with open(f"/proc/{daemon.broker()}/task/{daemon.broker()}/children", encoding="ascii") as f:
+        return f.read().split()
+
+
+# ---------------------------------------------------------------- who does not answer
+
+
+@test
+def an_option_file_on_a_file_system_that_does_not_answer_holds_up_nobody():
+    need_root()
+    fuse = Fuse(hang_options=None)
+    daemon, hostile = Daemon(), Hostile(environment=hanging_options(fuse))
+    jvm = Jvm()
+    for _ in range(6):  # More than there are places for questions.
+        jvms, seconds = listed(daemon)
+        assert jvms[jvm.pid]["state"] == "attachable", jvms
+        assert jvms[hostile.pid]["state"].startswith("hangs: ") and jvms[hostile.pid]["user"] == "nobody", jvms
+        note(f"listed in {seconds:.2f} s: {jvms[hostile.pid]['state']}")
+        assert seconds < GOOD_TIME_S, seconds
+    assert len(lookers(hostile)) == 1, lookers(hostile)
+    assert json.loads(daemon.ctl("--json", "check").stdout), "the machine's check gave nothing"
+    wait_until(lambda: not children(daemon), "the end of the inspectors")
+    # By name, too, and by pid.
+    succeeded(daemon.ctl("attach", NAME, "--duration", "1s"))
+    result = daemon.ctl("check", str(hostile.pid), timeout=CHECK_TIME_S)
+    assert result.returncode == 1 and "does not answer" in result.stdout, result
+    fuse.stop()
+    wait_until(lambda: not lookers(hostile), "the end of who waited")
+    jvms, _ = listed(daemon)
+    assert not jvms[hostile.pid]["state"].startswith("hangs"), jvms
+    for process in (hostile, jvm, daemon):
+        process.stop()
+
+
+@test
+def the_first_answer_names_the_file_that_hangs():
+    need_root()
+    fuse = Fuse(hang_options=None)
+    daemon, hostile = Daemon(), Hostile(environment=hanging_options(fuse))
+    result = daemon.ctl("check", str(hostile.pid), timeout=CHECK_TIME_S)
+    assert result.returncode == 1 and "hang-options" in result.stdout, result
+    fuse.stop()
+    hostile.stop()
+    daemon.stop()
+
+
+@test
+def a_process_that_locks_its_address_space_holds_up_nobody():
+    need_root()
+    fuse = Fuse(lock=None)
+    daemon, hostile = Daemon(), Hostile(lock=fuse.file("lock"))
+    jvm = Jvm()
+    for _ in range(3):
+        jvms, seconds = listed(daemon)
+        assert jvms[jvm.pid]["state"] == "attachable", jvms
+        assert jvms[hostile.pid]["state"].startswith("hangs: its "), jvms
+        note(f"listed in {seconds:.2f} s: {jvms[hostile.pid]['state']}")
+        assert seconds < GOOD_TIME_S, seconds
+    fuse.stop()
+    for process in (hostile, jvm, daemon):
+        process.stop()
+
+
+@test
+def many_such_processes_cost_a_bounded_number_of_ours():
+    need_root()
+    fuse = Fuse(hang_options=None)
+    daemon = Daemon()
+    hostile = [Hostile(environment=hanging_options(fuse)) for _ in range(8)]
+    jvm = Jvm()
+    for _ in range(3):
+        begin = time.monotonic()
+        result = daemon.ctl("--json", "list")
+        jvms = {j["pid"]: j for j in json.loads(succeeded(result))}
+        assert jvms[jvm.pid]["state"] == "attachable", jvms
+        assert re.fullmatch(r"jxperfctl: \d+ processes were not looked at.*\n", result.stderr), result.stderr
+        assert sum(len(lookers(h)) for h in hostile) <= 4
+        assert time.monotonic() - begin < GOOD_TIME_S
+    fuse.stop()
+    for process in (*hostile, jvm, daemon):
+        process.stop()
+
+
+@test
+def a_program_on_a_file_system_that_does_not_answer_does_not_stop_the_broker():
+    need_root()
+    fuse = Fuse(program=shutil.which("sleep"))
+    program = Process(as_nobody(fuse.file("program"), "600"))
+    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe").endswith("/program"), "the program")
+    daemon, jvm = Daemon(), Jvm()
+    fuse.freeze()
+    client = Client("--socket", daemon.socket, "attach", str(program.pid), "--duration", "1s")
+    begin = time.monotonic()
+    succeeded(daemon.ctl("attach", str(jvm.pid), "--duration", "1s"))
+    assert time.monotonic() - begin < GOOD_TIME_S
+    fuse.stop()
+    assert client.finish().returncode == 1
+    for process in (program, jvm, daemon):
+        process.stop()
+
+
+# ---------------------------------------------------------------- who is no JVM
+
+
+@test
+def a_name_does_not_stand_for_who_only_claims_it():
+    need_root()
+    daemon = Daemon()
+    hostile = Hostile("java", "-cp", "/srv/app", NAME, name="java")
+    jvms, _ = listed(daemon)
+    assert jvms[hostile.pid]["name"] == NAME and not jvms[hostile.pid]["by_name"], jvms
+    assert jvms[hostile.pid]["state"] == "attachable by pid", jvms
+    result = daemon.ctl("attach", NAME, "--duration", "1s")
+    assert result.returncode == 1 and str(hostile.pid) in result.stderr, result
+    jvm = Jvm()
+    jvms, _ = listed(daemon)
+    assert jvms[jvm.pid]["by_name"], jvms
+    succeeded(daemon.ctl("attach", NAME, "--duration", "1s"))
+    for process in (hostile, jvm, daemon):
+        process.stop()
+
+
+@test
+def two_users_of_one_name_are_an_error_that_lists_them():
+    need_root()
+    daemon, ours, theirs = Daemon(), Jvm(), Jvm(prefix=as_nobody())
+    result = daemon.ctl("attach", NAME, "--duration", "1s")
+    assert result.returncode == 1, result
+    for jvm, user in ((ours, "root"), (theirs, "nobody")):
+        assert f"{jvm.pid} ({NAME} of {user})" in result.stderr, result.stderr
+    for process in (ours, theirs, daemon):
+        process.stop()
+
+
+@test
+def an_attach_socket_of_another_user_proves_nothing():
+    need_root()
+    daemon, victim = Daemon(), Jvm()
+    hostile = Hostile("java", NAME, name="java")
+    # A socket of the right name that is somebody else's.
+    squat = f"/tmp/.java_pid{hostile.pid}"
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(squat)
+        jvms, _ = listed(daemon)
+        os.unlink(squat)
+    assert not jvms[hostile.pid]["by_name"] and jvms[victim.pid]["by_name"], jvms
+    for process in (hostile, victim, daemon):
+        process.stop()
+
+
+run()

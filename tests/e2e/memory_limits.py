@@ -1,0 +1,201 @@
+"""JVMs at the limit of their memory: an attach that could end them is refused, and says what to do."""
+import json
+import os
+import re
+import subprocess
+import time
+
+from lib import jdks, make_directory, need_root, register, run, skip, test, test_on_jdks, wait_until
+from support.attach import Jvm
+from support.profile import Daemon, report_of
+
+MIB = 1 << 20
+
+# Memory that a JVM with a full heap still uses up by itself.
+DRIFT = 2 * MIB
+# Less than the agent may take, and more than it takes of an idle JVM (3.5 MiB with 200 threads).
+SCARCE = 12 * MIB
+# Likewise of address space; 27 MiB are taken.
+SCARCE_ADDRESSES = 44 * MIB
+
+WINDOW = "1s"
+
+
+def number(path):
+    with open(path, encoding="ascii") as f:
+        text = f.read().strip()
+    return None if text == "max" else int(text)
+
+
+class Group:
+    """A memory cgroup of the test's own, below the one that it runs in; version 1 or 2, as there is."""
+
+    def __init__(self, parent=None):
+        self.path = os.path.join(parent.path if parent else own_group(), f"jxperf-test-{os.getpid()}")
+        self.v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
+        try:
+            if parent and self.v2:
+                write(os.path.join(parent.path, "cgroup.subtree_control"), "+memory")
+            os.mkdir(self.path)
+        except OSError as error:
+            skip(f"no cgroup can be made: {error}")
+        register(self)
+        if not os.path.exists(self.file("limit")):
+            skip("cgroups here have no memory controller")
+
+    def file(self, which):
+        names = {"limit": ("memory.limit_in_bytes", "memory.max"), "use": ("memory.usage_in_bytes", "memory.current")}
+        return os.path.join(self.path, names[which][self.v2])
+
+    def enter(self):
+        """The start of a command that runs what follows in the group."""
+        return ("sh", "-c", f"echo $$ > {self.path}/cgroup.procs; exec \"$@\"", "sh")
+
+    def use(self):
+        return number(self.file("use"))
+
+    def limit(self, size):
+        write(self.file("limit"), str(size))
+
+    def kills(self):
+        """How many processes the kernel has killed in the group."""
+        name = "memory.events" if self.v2 else "memory.oom_control"
+        with open(os.path.join(self.path, name), encoding="ascii") as f:
+            return int(re.search(r"^oom_kill (\d+)", f.read(), re.M).group(1))
+
+    def stop(self):
+        if os.path.isdir(self.path):
+            wait_until(self._removed, "the end of the group", 10)
+
+    def _removed(self):
+        try:
+            os.rmdir(self.path)
+        except OSError:
+            return False
+        return True
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+
+
+def own_group():
+    with open("/proc/self/cgroup", encoding="ascii") as f:
+        groups = dict(line.rstrip("\n").split(":", 2)[1:] for line in f)
+    if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+        return "/sys/fs/cgroup" + groups[""]
+    memory = next((path for controllers, path in groups.items() if "memory" in controllers.split(",")), None)
+    if memory is None:
+        skip("no memory cgroups are mounted")
+    return "/sys/fs/cgroup/memory" + memory
+
+
+def settled(group):
+    """Waits until the use of the group stays the same for a while."""
+    last = [group.use(), time.monotonic()]
+
+    def steady():
+        use = group.use()
+        if abs(use - last[0]) > MIB // 2:
+            last[:] = [use, time.monotonic()]
+        return time.monotonic() - last[1] > 0.5
+
+    wait_until(steady, "a steady use of memory")
+    return group.use()
+
+
+def memory_item(daemon, jvm):
+    items = json.loads(daemon.ctl("--json", "check", str(jvm.pid)).stdout)
+    return next(item for item in items if item["name"] == "memory")
+
+
+def assert_refused(daemon, jvm, *words):
+    result = daemon.ctl("attach", str(jvm.pid), "--duration", WINDOW)
+    assert result.returncode == 1, result
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1 and "--force" in lines[0], lines
+    for word in words:
+        assert word in lines[0], lines
+    assert jvm.alive(), "the JVM ended"
+    item = memory_item(daemon, jvm)
+    assert item["result"] == "failed" and "--force" in item["detail"], item
+    assert daemon.ctl("check", str(jvm.pid)).returncode == 1
+
+
+def full_heap(jdk, group):
+    return Jvm(jdk, "-Xms64m", "-XX:+AlwaysPreTouch", prefix=group.enter())
+
+
+@test_on_jdks
+def a_jvm_at_its_cgroups_limit_is_refused_and_lives(jdk):
+    need_root()
+    group = Group()
+    jvm, daemon = full_heap(jdk, group), Daemon()
+    item = memory_item(daemon, jvm)
+    assert item["result"] == "ok", item
+    group.limit(settled(group) + DRIFT)
+    assert_refused(daemon, jvm, os.path.basename(group.path))
+    assert group.kills() == 0, group.kills()
+    jvm.stop()
+    daemon.stop()
+    group.stop()
+
+
+@test
+def a_limit_further_up_counts_and_force_overrides_it():
+    need_root()
+    jdk = jdks()[0]
+    outer = Group()
+    inner = Group(outer)
+    jvm, daemon = full_heap(jdk, inner), Daemon()
+    outer.limit(settled(outer) + SCARCE)
+    assert_refused(daemon, jvm)
+    daemon.attach(jvm.pid, "--force", duration=WINDOW)
+    assert jvm.alive() and inner.kills() == 0
+    jvm.stop()
+    daemon.stop()
+    inner.stop()
+    outer.stop()
+
+
+@test
+def page_cache_at_the_limit_is_no_reason_to_refuse():
+    need_root()
+    group = Group()
+    jvm, daemon = full_heap(jdks()[0], group), Daemon()
+    group.limit(settled(group) + 96 * MIB)
+    # More than there is room for, read by a process of the group.
+    path = os.path.join(make_directory(), "data")
+    with open(path, "wb") as f:
+        for _ in range(200):
+            f.write(b"x" * MIB)
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    subprocess.run([*group.enter(), "cat", path], stdout=subprocess.DEVNULL, check=True)
+    assert group.use() > number(group.file("limit")) - 16 * MIB, group.use()
+    report_of(daemon.ctl("attach", str(jvm.pid), "--duration", WINDOW, "--format", "json"))
+    assert jvm.alive() and group.kills() == 0
+    jvm.stop()
+    daemon.stop()
+    group.stop()
+
+
+def address_space(jvm):
+    with open(f"/proc/{jvm.pid}/status", encoding="ascii", errors="replace") as f:
+        return int(re.search(r"^VmSize:\s+(\d+) kB", f.read(), re.M).group(1)) * 1024
+
+
+@test_on_jdks
+def a_jvm_at_the_limit_of_its_address_space_is_refused(jdk):
+    jvm, daemon = Jvm(jdk), Daemon()
+    limit = address_space(jvm) + SCARCE_ADDRESSES
+    subprocess.run(["prlimit", "--pid", str(jvm.pid), f"--as={limit}"], check=True)
+    assert_refused(daemon, jvm, "RLIMIT_AS")
+    daemon.attach(jvm.pid, "--force", duration=WINDOW)
+    assert jvm.alive()
+    jvm.stop()
+    daemon.stop()
+
+
+run()
