@@ -191,7 +191,7 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
 			     struct err *err)
 {
-	_cleanup_(output_release) struct output output = {.fd = -1};
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_reply_ Jxp__ControlReply *report = NULL;
 	uint32_t pid;
 	int r;

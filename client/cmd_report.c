@@ -40,7 +40,7 @@ static int report(struct client *c, const struct report_options *o, const char *
 {
 	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
-	_cleanup_(output_release) struct output output = {.fd = -1};
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
