@@ -63,17 +63,11 @@ static void refuse_one(struct control *c, int error)
 	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void accept_one(struct control *c)
+void control_adopt(struct control *c, int connected)
 {
-	_cleanup_close_ int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	_cleanup_close_ int fd = connected;
 	struct err err;
 
-	if (fd < 0) {
-		/* Otherwise the client went away. */
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			refuse_one(c, errno);
-		return;
-	}
 	if (c->connection_count == CONTROL_CONNECTIONS_MAX) {
 		log_warn("a control connection was refused: %d are open", CONTROL_CONNECTIONS_MAX);
 		return;
@@ -87,6 +81,16 @@ static void accept_one(struct control *c)
 	c->connection_count++;
 	if (c->settings.busy)
 		c->settings.busy(c->settings.arg);
+}
+
+static void accept_one(struct control *c)
+{
+	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		control_adopt(c, fd);
+	else if (errno != EAGAIN && errno != ECONNABORTED) /* Then the client went away. */
+		refuse_one(c, errno);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -103,15 +107,12 @@ static void on_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
-		const struct control_settings *settings, struct err *err)
+static int start_listening(struct control *c, uv_loop_t *loop,
+			   const struct control_settings *settings, struct err *err)
 {
-	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
 	_cleanup_close_ int fd = -1;
 	int r;
 
-	if (!c)
-		return err_set(err, ENOMEM, "out of memory");
 	if (strcmp(settings->socket_path, CONTROL_SOCKET_DEFAULT) == 0 &&
 	    mkdir(DEFAULT_DIRECTORY, 0755) < 0 && errno != EEXIST)
 		return err_set_errno(err, errno, "cannot create '%s' (use another --socket)",
@@ -121,12 +122,6 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return fd;
 	if (stat(settings->socket_path, &c->socket_identity) < 0)
 		return err_set_errno(err, errno, "cannot look at '%s'", settings->socket_path);
-	c->settings = *settings;
-	c->context = (struct control_context){.loop = loop,
-					      .engine = engine,
-					      .broker = settings->broker,
-					      .http = settings->http,
-					      .started_ns = clock_monotonic_ns()};
 	r = uv_poll_init(loop, &c->poll, fd);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch the control socket");
@@ -135,15 +130,37 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	/* Fails only for a handle that is closing. */
 	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
-	*out = TAKE_PTR(c);
 	return 0;
+}
+
+int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
+		const struct control_settings *settings, struct err *err)
+{
+	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
+	int r = 0;
+
+	if (!c)
+		return err_set(err, ENOMEM, "out of memory");
+	c->fd = c->spare_fd = -1;
+	c->settings = *settings;
+	c->context = (struct control_context){.loop = loop,
+					      .engine = engine,
+					      .broker = settings->broker,
+					      .http = settings->http,
+					      .started_ns = clock_monotonic_ns()};
+	if (settings->socket_path[0])
+		r = start_listening(c, loop, settings, err);
+	if (r == 0)
+		*out = TAKE_PTR(c);
+	return r;
 }
 
 void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 {
 	size_t kept = 0;
 
-	(void)uv_poll_stop(&c->poll); /* Cannot fail. */
+	if (c->fd >= 0)
+		(void)uv_poll_stop(&c->poll); /* Cannot fail. */
 	for (size_t i = 0; i < c->connection_count; i++) {
 		if (connection_is_finishing(c->connections[i]))
 			c->connections[kept++] = c->connections[i];
@@ -164,6 +181,10 @@ void control_free(struct control *c)
 		return;
 	for (size_t i = 0; i < c->connection_count; i++)
 		connection_free(c->connections[i]);
+	if (c->fd < 0) {
+		free(c);
+		return;
+	}
 	if (stat(c->settings.socket_path, &st) == 0 && st.st_dev == c->socket_identity.st_dev &&
 	    st.st_ino == c->socket_identity.st_ino)
 		(void)unlink(c->settings.socket_path); /* A stale socket is replaced next time. */
