@@ -1,4 +1,6 @@
 /* jxperfctl report: prints the report of a window that the daemon still has. */
+#include <errno.h>
+
 #include "client/arguments.h"
 #include "client/command.h"
 #include "client/exchange.h"
@@ -23,7 +25,8 @@ static int set_pairs(void *settings, const char *value, struct err *err)
 
 static int set_output(void *settings, const char *value, struct err *err)
 {
-	(void)err;
+	if (value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not a file");
 	((struct report_options *)settings)->output = value;
 	return 0;
 }

@@ -230,7 +230,7 @@ int parse_format(const char *text, Jxp__Format *format, struct err *err)
 
 	if (!name)
 		return err_set(err, EINVAL,
-			       "unknown format '%s': use text, json, collapsed or pprof", text);
+			       "unknown format '%s': use text, json or collapsed", text);
 	*format = (Jxp__Format)name->value;
 	return 0;
 }

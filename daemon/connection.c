@@ -111,6 +111,15 @@ void connection_fail(struct connection *c, bool usage, const char *message)
 	connection_reply(c, &reply);
 }
 
+static void describe_end(Jxp__Document *document, const struct window *w)
+{
+	if (w->state != WINDOW_ENDED_EARLY)
+		return;
+	document->end =
+	    w->target_ended ? JXP__DOCUMENT__END__TARGET_ENDED : JXP__DOCUMENT__END__EARLY;
+	document->reason = (char *)w->reason;
+}
+
 void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
 			    uint32_t pairs)
 {
@@ -127,6 +136,7 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 		return;
 	}
 	document.window = (char *)w->id;
+	describe_end(&document, w);
 	document.text.data = (uint8_t *)text;
 	document.text.len = size;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
