@@ -131,7 +131,8 @@ static ssize_t read_option_file(void *arg, const char *path, char *text, size_t 
 	const struct option_files *files = arg;
 	const struct jvm_view *v = files->view;
 	int dir_fd = *path == '/' ? v->root_fd : v->cwd_fd;
-	_cleanup_close_ int object = target_fs_open(dir_fd, path, O_PATH);
+	_cleanup_close_ int object =
+	    target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
 	struct stat st;
 
 	if (object < 0)
