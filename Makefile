@@ -109,7 +109,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck
+	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck systemd
 MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
 	grep -q 'install ok installed' || echo $$p; done)
 SUDO	 := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -287,6 +287,7 @@ install: all
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
+	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 

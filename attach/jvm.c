@@ -174,7 +174,7 @@ static ssize_t read_option_file(void *arg, const char *path, char *text, size_t 
 	struct stat st;
 
 	jvm_view_step(v, "the file '%s', which its options name", path);
-	object = target_fs_open(dir_fd, path, O_PATH);
+	object = target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
 	if (object < 0)
 		return object;
 	if (fstat(object, &st) < 0)

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,6 +39,44 @@ int target_fs_open(int root_fd, const char *path, int flags)
 		fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
 	} while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : (int)fd;
+}
+
+/* Takes the two capabilities that pass every permission of files out of the effective set of this
+ * thread; with restore, puts back what was there. */
+static int without_dac(struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3], bool restore)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct less[_LINUX_CAPABILITY_U32S_3];
+
+	if (restore)
+		return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	memcpy(less, data, sizeof(less));
+	less[0].effective &= ~(CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH));
+	return syscall(SYS_capset, &header, less) < 0 ? -errno : 0;
+}
+
+int target_fs_open_as(int root_fd, const char *path, int flags, uid_t uid, gid_t gid)
+{
+	struct __user_cap_data_struct own[_LINUX_CAPABILITY_U32S_3];
+	int group, user, fd, r = without_dac(own, false);
+
+	if (r < 0)
+		return r;
+	/* Both do nothing where this process may not become another user: then it has no more
+	 * rights than its own. */
+	group = setfsgid(gid);
+	user = setfsuid(uid);
+	fd = target_fs_open(root_fd, path, flags);
+	(void)setfsuid((uid_t)user);
+	(void)setfsgid((gid_t)group);
+	r = without_dac(own, true);
+	if (r < 0) {
+		cleanup_close(&fd);
+		return r;
+	}
+	return fd;
 }
 
 /* Opens the object itself, if it is a regular file, to be read. */

@@ -23,6 +23,11 @@ int target_fs_open_proc(pid_t pid, const char *entry);
  * FIFO must not stop us) are added to flags. A descriptor owned by the caller, or -errno. */
 int target_fs_open(int root_fd, const char *path, int flags);
 
+/* The same with the rights that user and group have to files, and no more of this process's own
+ * than its supplementary groups: a path that a user chose does not lead where that user could not
+ * go. */
+int target_fs_open_as(int root_fd, const char *path, int flags, uid_t uid, gid_t gid);
+
 /* Opens a regular file to read it; flags are 0 or O_NOFOLLOW. Nothing else is opened, not even for
  * a moment: opening a device can have effects (a watchdog starts), and the target chose the path. A
  * descriptor owned by the caller, or -errno (-EINVAL: not a regular file). */

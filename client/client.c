@@ -33,6 +33,8 @@ int client_connect(const struct client *c, struct err *err)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
 
+	if (c->own)
+		return private_daemon_connect(c->own, err);
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, EINVAL,
 			       "socket path '%s' is longer than %zu bytes: use a shorter --socket",
@@ -63,7 +65,6 @@ int client_connect(const struct client *c, struct err *err)
 int client_allow_private(struct client *c, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
-	int r;
 
 	if (c->own)
 		return 0;
@@ -73,9 +74,5 @@ int client_allow_private(struct client *c, struct err *err)
 	if (fd != -ENOENT && fd != -ECONNREFUSED)
 		return fd;
 	(void)fprintf(stderr, "jxperfctl: no daemon on '%s': starting a private one\n", c->socket);
-	r = private_daemon_start(&c->own, &c->interrupt, err);
-	if (r < 0)
-		return r;
-	c->socket = private_daemon_socket(c->own);
-	return 0;
+	return private_daemon_start(&c->own, &c->interrupt, err);
 }

@@ -141,19 +141,24 @@ static int end_window(struct client *c, uint32_t pid, struct err *err)
 	return exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
 }
 
-/* Follows the window to its end. *report is the Document. */
+/* How a window came out. */
+struct outcome {
+	Jxp__ControlReply *report; /* the Document; freed with exchange_free_reply */
+	bool interrupted;          /* by a signal of the user's */
+};
+
+/* Follows the window to its end. */
 static int follow(struct exchange *x, struct client *c, uint32_t pid, struct progress *progress,
-		  Jxp__ControlReply **report, struct err *err)
+		  struct outcome *outcome, struct err *err)
 {
-	bool ending = false;
 
 	for (;;) {
 		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 		int r = exchange_next(x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
 
-		if (r == -EINTR && !ending) {
+		if (r == -EINTR && !outcome->interrupted) {
 			(void)interrupt_take(&c->interrupt); /* Which one does not matter. */
-			ending = true;
+			outcome->interrupted = true;
 			r = end_window(c, pid, err);
 			/* Refused: it ended by itself meanwhile, and the report is on its way. */
 			if (r < 0 && r != -EREMOTEIO)
@@ -163,7 +168,7 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 		if (r < 0)
 			return r;
 		if (reply->body_case == JXP__CONTROL_REPLY__BODY_DOCUMENT) {
-			*report = TAKE_PTR(reply);
+			outcome->report = TAKE_PTR(reply);
 			return 0;
 		}
 		if (reply->body_case != JXP__CONTROL_REPLY__BODY_PROGRESS)
@@ -173,7 +178,7 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 }
 
 static int run_window(struct client *c, const struct attach_options *o, uint32_t pid,
-		      Jxp__ControlReply **report, struct err *err)
+		      struct outcome *outcome, struct err *err)
 {
 	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
@@ -200,26 +205,52 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 	progress_init(&progress);
 	r = exchange_begin(&x, c, &request, err);
 	if (r == 0)
-		r = follow(&x, c, pid, &progress, report, err);
+		r = follow(&x, c, pid, &progress, outcome, err);
 	progress_clear(&progress);
 	return r;
 }
 
-static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
-			     struct err *err)
+/* The exit status for a window whose report was printed; a line on stderr unless it ended as
+ * planned. */
+static int tell_end(const struct outcome *outcome)
 {
-	_cleanup_(output_release) struct output output = {.fd = -1};
-	_cleanup_reply_ Jxp__ControlReply *report = NULL;
+	const Jxp__Document *document = outcome->report->document;
+	bool target = document->end == JXP__DOCUMENT__END__TARGET_ENDED;
+
+	if (document->end == JXP__DOCUMENT__END__AS_PLANNED)
+		return EXIT_SUCCESS;
+	(void)fprintf(stderr, "jxperfctl: window %s ended %s: %s\n", document->window,
+		      target ? "with its target" : "early",
+		      outcome->interrupted && !target ? "interrupted" : document->reason);
+	return target ? EXIT_TARGET_ENDED : EXIT_EARLY;
+}
+
+static void outcome_release(struct outcome *outcome)
+{
+	exchange_free_reply(&outcome->report);
+}
+
+/* *status is that to exit with when 0 is returned. */
+static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
+			     int *status, struct err *err)
+{
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
+	_cleanup_(outcome_release) struct outcome outcome = {0};
+	const Jxp__Document *document;
 	uint32_t pid;
 	int r;
 
 	if ((r = output_open(&output, o->output, err)) < 0 ||
 	    (r = client_allow_private(c, err)) < 0 || (r = target_find(c, target, &pid, err)) < 0 ||
-	    (r = run_window(c, o, pid, &report, err)) < 0)
+	    (r = run_window(c, o, pid, &outcome, err)) < 0)
 		return r;
-	assert(report);
+	assert(outcome.report);
+	document = outcome.report->document;
 	client_release(c); /* Printing may take as long as somebody reads. */
-	return output_commit(&output, report->document->text.data, report->document->text.len, err);
+	r = output_commit(&output, document->text.data, document->text.len, err);
+	if (r == 0)
+		*status = tell_end(&outcome);
+	return r;
 }
 
 int cmd_attach(struct client *c, int argc, char **argv)
@@ -230,6 +261,7 @@ int cmd_attach(struct client *c, int argc, char **argv)
 				   .event = "",
 				   .format = c->json ? JXP__FORMAT__FORMAT_JSON
 						     : JXP__FORMAT__FORMAT_TEXT};
+	int status = EXIT_FAILURE;
 	const char *target;
 	struct err err;
 	int r = arguments_parse(&spec, argc, argv, &o, &target, NULL, &err);
@@ -238,6 +270,6 @@ int cmd_attach(struct client *c, int argc, char **argv)
 	if (r == 0 && parse_is_number(target))
 		r = parse_pid(target, &(uint32_t){0}, &err);
 	if (r == 0)
-		r = attach_and_report(c, &o, target, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+		r = attach_and_report(c, &o, target, &status, &err);
+	return r < 0 ? command_fail(r, &err) : status;
 }

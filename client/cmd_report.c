@@ -1,4 +1,6 @@
 /* jxperfctl report: prints the report of a window that the daemon still has. */
+#include <errno.h>
+
 #include "client/arguments.h"
 #include "client/command.h"
 #include "client/exchange.h"
@@ -23,7 +25,8 @@ static int set_pairs(void *settings, const char *value, struct err *err)
 
 static int set_output(void *settings, const char *value, struct err *err)
 {
-	(void)err;
+	if (value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not a file");
 	((struct report_options *)settings)->output = value;
 	return 0;
 }
@@ -40,7 +43,7 @@ static int report(struct client *c, const struct report_options *o, const char *
 {
 	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
-	_cleanup_(output_release) struct output output = {.fd = -1};
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 

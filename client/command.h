@@ -2,8 +2,9 @@
  * The subcommands of jxperfctl. main.c holds the table; each command is one cmd_*.c.
  *
  * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
- * 1 failed, 2 wrong usage. It prints its result to stdout and, on failure, one line to stderr
- * through command_fail.
+ * 1 failed, 2 wrong usage; attach also 3 when its window ended early, and 4 when it did because its
+ * target had ended, both with the report of what had arrived. It prints its result to stdout and,
+ * on failure, one line to stderr through command_fail.
  */
 #ifndef JXPERF_CLIENT_COMMAND_H
 #define JXPERF_CLIENT_COMMAND_H
@@ -13,7 +14,9 @@
 #include "client/client.h"
 #include "common/err.h"
 
-#define EXIT_USAGE 2
+#define EXIT_USAGE        2
+#define EXIT_EARLY        3
+#define EXIT_TARGET_ENDED 4
 
 int cmd_attach(struct client *c, int argc, char **argv);
 int cmd_check(struct client *c, int argc, char **argv);

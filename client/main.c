@@ -33,9 +33,9 @@ static const char options_help[] =
     "  --version\n"
     "\n"
     "attach and report:\n"
-    "  --format F     text, json, collapsed or pprof\n"
+    "  --format F     text, json or collapsed\n"
     "  --pairs N      show at most N pairs of each kind\n"
-    "  -o FILE        write the report to FILE\n"
+    "  -o FILE        write the report to FILE; - is standard output\n"
     "attach:\n"
     "  --duration T   30s, 500ms, 2m (30s)\n"
     "  --kinds K,K    dead-store, silent-store, silent-load, objects, numa (all that work)\n"
@@ -47,7 +47,10 @@ static const char options_help[] =
     "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n"
-    "  --force        attach also where there may not be room for the agent ('check PID' tells)\n";
+    "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
+    "\n"
+    "exit status: 0 done, 1 failed, 2 wrong usage; of attach, with a report of what had arrived:\n"
+    "3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
 
 struct global_options {
 	struct client *client;

@@ -1,10 +1,10 @@
 /*
  * A jxperfd of our own, for one command, when none runs.
  *
- * It lives in a session of its own (so ^C in our terminal does not reach it), listens in a private
- * directory, says that it is ready through NOTIFY_SOCKET (sd_notify(3)), and logs to memory, from
- * where the reason of a failure is quoted. Should we be killed, it sees its client go and ends by
- * itself.
+ * It lives in a session of its own (so ^C in our terminal does not reach it), gets its connections
+ * over a socket pair (daemon/private_link.h), and logs to memory, from where the reason of a
+ * failure is quoted. Nothing of it has a name in a file system. Should we be killed, it sees its
+ * client go and ends by itself.
  *
  * Single thread.
  */
@@ -20,13 +20,14 @@ struct private_daemon;
  * 0; -EINTR when a signal came first; -errno with the reason. On failure nothing is left behind. */
 int private_daemon_start(struct private_daemon **out, struct interrupt *in, struct err *err);
 
-/* The path of its control socket; the daemon's for its lifetime. */
-const char *private_daemon_socket(const struct private_daemon *d);
+/* A socket connected to its control socket's counterpart, which the caller owns, or -ECHILD when
+ * the daemon has ended. */
+int private_daemon_connect(const struct private_daemon *d, struct err *err);
 
 /* The last line it logged, into line; "" when it logged nothing. */
 void private_daemon_last_words(const struct private_daemon *d, char *line, size_t size);
 
-/* Ends it, in order if it can, and removes its directory. A signal on in (may be NULL) or a
+/* Ends it, in order if it can. A signal on in (may be NULL) or a
  * deadline ends the patience. free(NULL) is safe. */
 void private_daemon_stop(struct private_daemon *d, struct interrupt *in);
 

@@ -158,20 +158,13 @@ static int check_room(const struct control *c, uid_t user, struct err *err)
 	return 0;
 }
 
-static void accept_one(struct control *c)
+void control_adopt(struct control *c, int connected)
 {
-	_cleanup_close_ int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	_cleanup_close_ int fd = connected;
+	uid_t user = user_of(fd);
 	struct client *client = &c->clients[c->client_count];
 	struct err err;
-	uid_t user;
 
-	if (fd < 0) {
-		/* Otherwise the client went away. */
-		if (errno != EAGAIN && errno != ECONNABORTED)
-			refuse_one(c, errno);
-		return;
-	}
-	user = user_of(fd);
 	if (check_room(c, user, &err) < 0 || connection_new(&client->connection, &c->context, fd,
 							    on_connection_closed, c, &err) < 0) {
 		tell_refused(fd, err.message);
@@ -183,6 +176,16 @@ static void accept_one(struct control *c)
 	c->client_count++;
 	if (c->settings.busy)
 		c->settings.busy(c->settings.arg);
+}
+
+static void accept_one(struct control *c)
+{
+	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		control_adopt(c, fd);
+	else if (errno != EAGAIN && errno != ECONNABORTED) /* Then the client went away. */
+		refuse_one(c, errno);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -202,24 +205,46 @@ static void on_closed(uv_handle_t *handle)
 		free(c);
 }
 
+static void start_listening(struct control *c, int fd)
+{
+	c->open_handles++;
+	c->poll.data = c;
+	c->fd = fd;
+	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* Fails only for a handle that is closing. */
+	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
+}
+
+/* A socket to listen on, with its poll handle initialised last, or -errno. */
+static int open_socket(struct control *c, uv_loop_t *loop, const char *path, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (strcmp(path, CONTROL_SOCKET_DEFAULT) == 0 && mkdir(DEFAULT_DIRECTORY, 0755) < 0 &&
+	    errno != EEXIST)
+		return err_set_errno(err, errno, "cannot create '%s' (use another --socket)",
+				     DEFAULT_DIRECTORY);
+	fd = control_socket_listen(path, err);
+	if (fd < 0)
+		return fd;
+	if (stat(path, &c->socket_identity) < 0)
+		return err_set_errno(err, errno, "cannot look at '%s'", path);
+	r = uv_poll_init(loop, &c->poll, fd);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot watch the control socket");
+	return TAKE_FD(fd);
+}
+
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err)
 {
 	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
-	_cleanup_close_ int fd = -1;
-	int r;
+	int fd = -1;
 
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
-	if (strcmp(settings->socket_path, CONTROL_SOCKET_DEFAULT) == 0 &&
-	    mkdir(DEFAULT_DIRECTORY, 0755) < 0 && errno != EEXIST)
-		return err_set_errno(err, errno, "cannot create '%s' (use another --socket)",
-				     DEFAULT_DIRECTORY);
-	fd = control_socket_listen(settings->socket_path, err);
-	if (fd < 0)
-		return fd;
-	if (stat(settings->socket_path, &c->socket_identity) < 0)
-		return err_set_errno(err, errno, "cannot look at '%s'", settings->socket_path);
+	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
 	c->context = (struct control_context){.loop = loop,
 					      .engine = engine,
@@ -229,18 +254,19 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	c->context.renders = renders_new(loop);
 	if (!c->context.renders)
 		return err_set(err, ENOMEM, "out of memory");
-	r = uv_poll_init(loop, &c->poll, fd);
-	if (r < 0) {
-		renders_free(c->context.renders);
-		return err_set_errno(err, -r, "cannot watch the control socket");
+	if (settings->socket_path[0]) {
+		fd = open_socket(c, loop, settings->socket_path, err);
+		if (fd < 0) {
+			renders_free(c->context.renders);
+			return fd;
+		}
 	}
-	(void)uv_timer_init(loop, &c->refusals_timer); /* Cannot fail. */
-	c->poll.data = c->refusals_timer.data = c;
-	c->open_handles = 2;
-	c->fd = TAKE_FD(fd);
-	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Fails only for a handle that is closing. */
-	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
+	/* Nothing fails from here on: handles that are open would have to be closed first. */
+	(void)uv_timer_init(loop, &c->refusals_timer);
+	c->refusals_timer.data = c;
+	c->open_handles = 1;
+	if (fd >= 0)
+		start_listening(c, fd);
 	*out = TAKE_PTR(c);
 	return 0;
 }
@@ -249,7 +275,8 @@ void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 {
 	size_t kept = 0;
 
-	(void)uv_poll_stop(&c->poll); /* Cannot fail. */
+	if (c->fd >= 0)
+		(void)uv_poll_stop(&c->poll); /* Cannot fail. */
 	for (size_t i = 0; i < c->client_count; i++) {
 		struct connection *connection = c->clients[i].connection;
 
@@ -281,11 +308,13 @@ void control_free(struct control *c)
 	for (size_t i = 0; i < c->client_count; i++)
 		connection_free(c->clients[i].connection);
 	renders_free(c->context.renders);
+	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
+	if (c->fd < 0)
+		return;
 	if (stat(c->settings.socket_path, &st) == 0 && st.st_dev == c->socket_identity.st_dev &&
 	    st.st_ino == c->socket_identity.st_ino)
 		(void)unlink(c->settings.socket_path); /* A stale socket is replaced next time. */
 	uv_close((uv_handle_t *)&c->poll, on_closed);
-	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
 	cleanup_close(&c->spare_fd);
 	(void)close(c->fd); /* Nothing is buffered in a listening socket. */
 }

@@ -31,7 +31,7 @@
 struct control;
 
 struct control_settings {
-	const char *socket_path;
+	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
 	const char *http; /* "ADDR:PORT" for `status`, or "" */
 	void *arg;
@@ -45,6 +45,9 @@ struct control_settings {
  * no other. */
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err);
+
+/* Serves a connected socket, which it takes; one too many is closed. */
+void control_adopt(struct control *c, int fd);
 
 /* Accepts nothing more and closes what waits for nothing; done runs, at once or from the loop, when
  * the last replies that are on their way have been read (or their readers' time is over). */

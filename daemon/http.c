@@ -1,6 +1,7 @@
 #include "daemon/http.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,9 +12,15 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
 #include "common/log.h"
+#include "daemon/http_clients.h"
 
-#define BACKLOG 16
+#define BACKLOG 128
+
+/* Before those that were accepted get their turn: fewer than can make each other give way. */
+#define ACCEPTS_IN_A_ROW (HTTP_ADDRESS_MAX / 2)
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -23,7 +30,12 @@ struct http {
 	struct MHD_Daemon *daemon;
 	uv_poll_t poll;   /* of the daemon's epoll descriptor */
 	uv_timer_t timer; /* its timeouts */
+	uv_poll_t listening;
+	uv_timer_t late;  /* the next client's time is over */
 	unsigned closing; /* handles that are being closed */
+	int listener;
+	int spare_fd; /* for accept_without_descriptors; -1: none was to be had */
+	struct http_clients clients;
 	const struct metrics *metrics;
 	bool ready;
 	char address[HTTP_ADDRESS_BYTES];
@@ -69,7 +81,8 @@ static enum MHD_Result serve_metrics(struct http *h, struct MHD_Connection *conn
 
 	if (!out)
 		return MHD_NO;
-	metrics_write(out, h->metrics, openmetrics);
+	http_clients_write(out, &h->clients, openmetrics);
+	metrics_write(out, h->metrics, openmetrics); /* Last: it ends with OpenMetrics's end. */
 	if (fclose(out) != 0) { /* The only way in which writing to memory fails. */
 		free(body);
 		return MHD_NO;
@@ -146,15 +159,95 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 static void run(struct http *h)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t late_ns = http_clients_expire(&h->clients, now_ns);
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
 
 	(void)MHD_run(h->daemon); /* Fails only for a daemon with a thread of its own. */
-	/* The two calls below fail only for a NULL callback or a closing handle. */
+	/* The calls below fail only for a NULL callback or a closing handle. */
 	(void)uv_poll_start(&h->poll, UV_READABLE, on_poll);
 	if (MHD_get_timeout(h->daemon, &timeout_ms) == MHD_YES)
 		(void)uv_timer_start(&h->timer, on_timer, timeout_ms, 0);
 	else
 		(void)uv_timer_stop(&h->timer);
+	if (late_ns)
+		(void)uv_timer_start(&h->late, on_timer, (late_ns - now_ns) / NS_PER_MS + 1, 0);
+	else
+		(void)uv_timer_stop(&h->late);
+}
+
+/* ---------------------------------------------------------------- connections */
+
+/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
+ * with the descriptor that is kept for this, and closed. */
+static void accept_without_descriptors(struct http *h)
+{
+	fd_close_all(&h->spare_fd, 1);
+	h->spare_fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
+	fd_close_all(&h->spare_fd, 1);
+	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
+}
+
+/* False when none waits. */
+static bool accept_one(struct http *h)
+{
+	struct sockaddr_storage from = {0};
+	socklen_t size = sizeof(from);
+	struct http_client *client;
+	_cleanup_close_ int fd =
+	    accept4(h->listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+		accept_without_descriptors(h);
+	if (fd < 0)
+		return false;
+	client = http_clients_add(&h->clients, (struct sockaddr *)&from, fd, clock_monotonic_ns());
+	if (!client)
+		return true;
+	/* Takes the descriptor in any case. */
+	if (MHD_add_connection(h->daemon, TAKE_FD(fd), (struct sockaddr *)&from, size) != MHD_YES) {
+		http_clients_closed(client);
+		h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
+	}
+	return true;
+}
+
+static void on_listening(uv_poll_t *poll, int status, int events)
+{
+	struct http *h = poll->data;
+
+	(void)status; /* accept4 tells. */
+	(void)events;
+	for (int i = 0; i < ACCEPTS_IN_A_ROW && accept_one(h); i++)
+		;
+	run(h);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info;
+	struct http *h = arg;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		*context = http_clients_find(&h->clients, info->connect_fd);
+	} else if (*context) {
+		http_clients_closed(*context);
+	}
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **request,
+			 enum MHD_RequestTerminationCode how)
+{
+	const union MHD_ConnectionInfo *info =
+	    MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	(void)arg;
+	(void)request;
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK && info && info->socket_context)
+		http_clients_answered(info->socket_context, clock_monotonic_ns());
 }
 
 /* ---------------------------------------------------------------- address */
@@ -259,20 +352,34 @@ static void log_message(void *arg, const char *fmt, va_list ap)
 	log_debug("http: %s", line);
 }
 
-static int start_daemon(struct http *h, int fd, struct err *err)
+static int start_daemon(struct http *h, struct err *err)
 {
-	const union MHD_DaemonInfo *info;
+	h->daemon = MHD_start_daemon(
+	    MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
+	    h, MHD_OPTION_EXTERNAL_LOGGER, log_message, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+	    on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
+	    MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CLIENTS_CAPACITY, MHD_OPTION_END);
+	return h->daemon ? 0
+			 : err_set(err, EIO, "cannot start the http server on '%s'", h->address);
+}
 
-	/* On success the daemon owns the socket. */
-	h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
-				     h, MHD_OPTION_EXTERNAL_LOGGER, log_message, NULL,
-				     MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-				     (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-				     (unsigned)HTTP_TIMEOUT_S, MHD_OPTION_END);
-	if (!h->daemon)
-		return err_set(err, EIO, "cannot start the http server on '%s'", h->address);
-	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	return info->epoll_fd;
+/* 0, or a libuv error with no handle left to close. */
+static int start_polls(struct http *h, uv_loop_t *loop)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	int r = uv_poll_init(loop, &h->poll, info->epoll_fd);
+
+	if (r < 0)
+		return r;
+	/* All that can fail in it is epoll, which took a descriptor just now. */
+	(void)uv_poll_init(loop, &h->listening, h->listener);
+	/* Cannot fail; uv_poll_start only for a NULL callback or a closing handle. */
+	(void)uv_timer_init(loop, &h->timer);
+	(void)uv_timer_init(loop, &h->late);
+	h->poll.data = h->timer.data = h->listening.data = h->late.data = h;
+	(void)uv_poll_start(&h->listening, UV_READABLE, on_listening);
+	run(h);
+	return 0;
 }
 
 int http_new(struct http **out, uv_loop_t *loop, const char *address, const struct metrics *metrics,
@@ -280,27 +387,27 @@ int http_new(struct http **out, uv_loop_t *loop, const char *address, const stru
 {
 	_cleanup_free_ struct http *h = calloc(1, sizeof(*h));
 	_cleanup_close_ int fd = -1;
-	int epoll_fd, r;
+	int r;
 
 	if (!h)
 		return err_set(err, ENOMEM, "out of memory");
 	h->metrics = metrics;
+	http_clients_init(&h->clients);
 	fd = listen_on(address, err);
 	if (fd < 0)
 		return fd;
 	describe_address(h, fd);
-	epoll_fd = start_daemon(h, fd, err);
-	if (epoll_fd < 0)
-		return epoll_fd;
-	(void)TAKE_FD(fd); /* The daemon owns it. */
-	r = uv_poll_init(loop, &h->poll, epoll_fd);
+	r = start_daemon(h, err);
+	if (r < 0)
+		return r;
+	h->listener = fd;
+	r = start_polls(h, loop);
 	if (r < 0) {
 		MHD_stop_daemon(h->daemon);
 		return err_set_errno(err, -r, "cannot watch the http server");
 	}
-	(void)uv_timer_init(loop, &h->timer); /* Cannot fail. */
-	h->poll.data = h->timer.data = h;
-	run(h);
+	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	(void)TAKE_FD(fd);
 	*out = TAKE_PTR(h);
 	return 0;
 }
@@ -317,10 +424,14 @@ void http_free(struct http *h)
 {
 	if (!h)
 		return;
-	h->closing = 2;
+	h->closing = 4;
 	uv_close((uv_handle_t *)&h->poll, on_closed);
 	uv_close((uv_handle_t *)&h->timer, on_closed);
+	uv_close((uv_handle_t *)&h->listening, on_closed);
+	uv_close((uv_handle_t *)&h->late, on_closed);
 	MHD_stop_daemon(h->daemon);
+	fd_close_all(&h->listener, 1);
+	fd_close_all(&h->spare_fd, 1);
 }
 
 void http_set_ready(struct http *h, bool ready)

@@ -1,7 +1,7 @@
 /*
  * The HTTP server: /metrics, /-/healthy and /-/ready, over libmicrohttpd driven by the event loop
- * (no thread of its own). Connections are bounded in number and time; only GET and HEAD are
- * answered.
+ * (no thread of its own). It accepts connections itself, so that no number of them keeps it from
+ * accepting more: daemon/http_clients.h decides which make way. Only GET and HEAD are answered.
  *
  * Loop thread only. The metrics are borrowed.
  */
@@ -13,9 +13,6 @@
 
 #include "common/err.h"
 #include "daemon/metrics.h"
-
-#define HTTP_CONNECTIONS_MAX 32
-#define HTTP_TIMEOUT_S       10
 
 /* Room for "[IPv6]:PORT". */
 #define HTTP_ADDRESS_BYTES 64

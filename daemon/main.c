@@ -1,5 +1,6 @@
 /* jxperfd: puts the parts together, runs the loop, takes them apart. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +20,11 @@
 #include "daemon/metrics.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/private_link.h"
 #include "daemon/sampler.h"
 #include "daemon/worker.h"
 #include "proto/limits.h"
 
-/* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
- */
-#define PRIVATE_LINGER_MS 2000
-/* A private daemon whose client never came. */
-#define PRIVATE_FIRST_MS 15000
 /* For clients to read their last reply when the daemon stops. */
 #define DRAIN_MS 2000
 
@@ -36,12 +33,13 @@ struct daemon {
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
-	uv_timer_t linger; /* until a private daemon leaves; while stopping, until clients must */
+	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct metrics *metrics;
 	struct http *http;
 	struct engine *engine;
 	struct control *control;
+	struct private_link *link; /* of a private daemon */
 	bool stopping;
 	int status;
 };
@@ -70,7 +68,7 @@ static void on_stopped(void *arg)
 	struct daemon *d = arg;
 
 	/* Fails only for a handle that is closing. */
-	(void)uv_timer_start(&d->linger, on_drain_timeout, DRAIN_MS, 0);
+	(void)uv_timer_start(&d->drain, on_drain_timeout, DRAIN_MS, 0);
 	control_drain(d->control, on_drained, d);
 }
 
@@ -101,26 +99,33 @@ static void on_broker_died(void *arg, const char *reason)
 	stop(d);
 }
 
-static void on_linger(uv_timer_t *timer)
-{
-	stop(timer->data);
-}
-
-static void on_idle(void *arg)
+static void on_connected(void *arg, int fd)
 {
 	struct daemon *d = arg;
 
-	if (d->stopping)
-		return;
-	/* Fails only for a handle that is closing. */
-	(void)uv_timer_start(&d->linger, on_linger, PRIVATE_LINGER_MS, 0);
+	control_adopt(d->control, fd);
 }
 
-static void on_busy(void *arg)
+static void on_client_gone(void *arg)
 {
-	struct daemon *d = arg;
+	stop(arg);
+}
 
-	(void)uv_timer_stop(&d->linger); /* Cannot fail. */
+static int start_link(struct daemon *d, struct err *err)
+{
+	struct private_link_callbacks callbacks = {
+	    .arg = d, .connected = on_connected, .gone = on_client_gone};
+
+	return private_link_new(&d->link, &d->loop, d->options.client_fd, &callbacks, err);
+}
+
+/* Only information, except to the one who started us. */
+static void tell_ready(struct daemon *d)
+{
+	if (notify_send("READY=1") < 0)
+		log_warn("cannot tell systemd that the daemon is ready");
+	if (d->link && private_link_ready(d->link) < 0)
+		log_warn("cannot tell the client that the daemon is ready");
 }
 
 static int start_parts(struct daemon *d, struct err *err)
@@ -129,10 +134,6 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
 	int r;
 
-	if (o->private_daemon) {
-		control.idle = on_idle;
-		control.busy = on_busy;
-	}
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, on_broker_died, d,
 			      err);
 	if (r < 0)
@@ -151,6 +152,8 @@ static int start_parts(struct daemon *d, struct err *err)
 		control.http = http_address(d->http);
 	}
 	r = control_new(&d->control, &d->loop, d->engine, &control, err);
+	if (r == 0 && o->client_fd >= 0)
+		r = start_link(d, err);
 	if (r < 0)
 		return r;
 	sampler_try_once();
@@ -164,23 +167,22 @@ static void start_handles(struct daemon *d)
 	 * which the parts started before would have met. */
 	(void)uv_signal_init(&d->loop, &d->terminate);
 	(void)uv_signal_init(&d->loop, &d->interrupt);
-	(void)uv_timer_init(&d->loop, &d->linger);
-	d->terminate.data = d->interrupt.data = d->linger.data = d;
+	(void)uv_timer_init(&d->loop, &d->drain);
+	d->terminate.data = d->interrupt.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
-	if (d->options.private_daemon)
-		(void)uv_timer_start(&d->linger, on_linger, PRIVATE_FIRST_MS, 0);
 }
 
 static void close_handles(struct daemon *d)
 {
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
-	uv_close((uv_handle_t *)&d->linger, NULL);
+	uv_close((uv_handle_t *)&d->drain, NULL);
 }
 
 static void free_parts(struct daemon *d)
 {
+	private_link_free(d->link);
 	control_free(d->control);
 	http_free(d->http);
 	engine_free(d->engine);
@@ -206,10 +208,10 @@ static int run(struct daemon *d)
 		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
 		if (d->http)
 			http_set_ready(d->http, true);
-		log_info("ready: control socket '%s', http %s", d->options.socket,
+		log_info("ready: control socket '%s', http %s",
+			 d->link ? "the client's own" : d->options.socket,
 			 d->http ? http_address(d->http) : "none");
-		if (notify_send("READY=1") < 0)
-			log_warn("cannot tell systemd that the daemon is ready");
+		tell_ready(d);
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
 	}
 	free_parts(d);
@@ -247,8 +249,12 @@ int main(int argc, char **argv)
 	}
 	log_init("jxperfd", d.options.verbose);
 	/* ^C in its terminal is for the client of a private daemon, which asks for the report. */
-	if (d.options.private_daemon)
+	if (d.options.client_fd >= 0) {
 		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
+		/* The broker is not to hold it open; one that is none is found out later. */
+		(void)fcntl(d.options.client_fd, F_SETFD, FD_CLOEXEC);
+		(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
+	}
 	if (d.options.broker_fd >= 0)
 		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
 	if (d.options.worker_fd >= 0)

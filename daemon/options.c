@@ -22,8 +22,7 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--private] [--verbose]\n"
-    "               [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--verbose] [--version]\n"
     "\n"
     "  --config FILE     read settings from FILE: lines of 'key = value'\n"
     "  --check-config    check the settings and exit\n"
@@ -33,7 +32,6 @@ const char options_usage[] =
     "                    keeps its windows in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
-    "  --private         serve one client and leave with it; no http\n"
     "  --verbose         log more\n";
 
 /* A setting that the file may hold too. */
@@ -151,7 +149,8 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1,
+	*o = (struct options){.client_fd = -1,
+			      .broker_fd = -1,
 			      .worker_fd = -1,
 			      .inspect_fd = -1,
 			      .inspect_gate = "",
@@ -188,7 +187,7 @@ static int parse_number(const char *text, int least, int *number, struct err *er
 enum option_letter {
 	OPTION_CONFIG = 'c',
 	OPTION_CHECK = 'k',
-	OPTION_PRIVATE = 'p',
+	OPTION_CLIENT_FD = 'p',
 	OPTION_VERSION = 'V',
 	OPTION_HELP = 'h',
 	OPTION_BROKER = 'b',
@@ -213,9 +212,8 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 	case OPTION_CHECK:
 		o->action = OPTIONS_CHECK_CONFIG;
 		return 0;
-	case OPTION_PRIVATE:
-		o->private_daemon = true;
-		return 0;
+	case OPTION_CLIENT_FD:
+		return parse_number(optarg, 0, &o->client_fd, err);
 	case OPTION_VERSION:
 		o->action = OPTIONS_VERSION;
 		return 0;
@@ -251,7 +249,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"http", required_argument, NULL, OPTION_SETTING + SETTING_HTTP},
 	    {"state-dir", required_argument, NULL, OPTION_SETTING + SETTING_STATE_DIR},
 	    {"bundle", required_argument, NULL, OPTION_SETTING + SETTING_BUNDLE},
-	    {"private", no_argument, NULL, OPTION_PRIVATE},
+	    {"client-fd", required_argument, NULL, OPTION_CLIENT_FD},
 	    {"user", required_argument, NULL, OPTION_SETTING + SETTING_USER},
 	    {"verbose", no_argument, NULL, OPTION_SETTING + SETTING_VERBOSE},
 	    {"version", no_argument, NULL, OPTION_VERSION},
@@ -290,7 +288,9 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 		r = read_config(o->config, settings, err);
 	if (r < 0)
 		return r;
-	if (o->private_daemon || strcmp(o->http, "none") == 0)
+	if (o->client_fd >= 0)
+		o->socket[0] = '\0';
+	if (o->client_fd >= 0 || strcmp(o->http, "none") == 0)
 		o->http[0] = '\0';
 	return o->http[0] ? http_check_address(o->http, err) : 0;
 }

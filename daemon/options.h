@@ -27,9 +27,10 @@ struct options {
 	char http[64]; /* "ADDR:PORT"; "" for none */
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
-	bool private_daemon; /* serves one client and leaves with it; no http */
 	bool verbose;
 	char user[64];  /* whom the engine becomes; "" for whoever started it */
+	int client_fd;  /* above -1: serves the client at its other end, and leaves with it; no http
+			 */
 	int broker_fd;  /* above -1: this process is the broker */
 	int worker_fd;  /* above -1: this process is a worker */
 	int inspect_fd; /* above -1: this process is an inspector */

@@ -47,12 +47,22 @@ static void free_render(struct render *render)
 
 /* ---------------------------------------------------------------- on the pool */
 
+static void describe_end(Jxp__Document *document, const struct window *w)
+{
+	if (w->state != WINDOW_ENDED_EARLY)
+		return;
+	document->end =
+	    w->target_ended ? JXP__DOCUMENT__END__TARGET_ENDED : JXP__DOCUMENT__END__EARLY;
+	document->reason = (char *)w->reason;
+}
+
 static int pack(struct render *render, char *text, size_t size)
 {
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	document.window = render->window->id;
+	describe_end(&document, render->window);
 	document.text.data = (uint8_t *)text;
 	document.text.len = size;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;

@@ -451,6 +451,7 @@ static void on_window_ended(struct session *s, const Jxp__WindowEnded *ended)
 		reason = error;
 	} else if (s->state == RUNNING && clock_monotonic_ns() < s->window->deadline_ns) {
 		reason = "the target exited";
+		s->window->target_ended = true;
 	}
 	leave(s, reason);
 }
@@ -494,10 +495,12 @@ static void on_end(void *arg, const char *reason)
 		finish(s, NULL);
 		return;
 	}
-	if (!reason && s->reason[0])
+	if (!reason && s->reason[0]) {
 		reason = s->reason;
-	else if (!reason)
+	} else if (!reason) {
 		reason = "the target closed the connection: it exited or was killed";
+		s->window->target_ended = true;
+	}
 	(void)snprintf(text, sizeof(text), "%s", reason); /* May be cut. */
 	finish(s, text);
 }

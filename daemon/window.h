@@ -115,6 +115,7 @@ struct window {
 	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
 	enum window_state state;
 	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
+	bool target_ended;                /* that is the reason */
 	uint64_t start_unix_ns;
 	uint64_t end_unix_ns; /* 0 while running */
 	uint64_t start_ns;    /* 0 before the target began */

@@ -14,6 +14,8 @@ from lib import BUILD, Process, compile_java, jdks, make_directory, run, test, w
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 
+EARLY = 3
+
 # Longest for a private daemon to notice that its client is gone.
 LINGER_S = 10
 
@@ -98,6 +100,7 @@ class Place:
         return found
 
     def assert_clean(self):
+        """Nothing is left in its directory, where there was never anything, nor any process."""
         assert os.listdir(self.directory) == [], os.listdir(self.directory)
         # A process that was killed is there until it is reaped.
         wait_until(lambda: not self.daemons(), "no private daemon left", LINGER_S)
@@ -164,8 +167,9 @@ def control_c_ends_the_window_early_and_reports():
     terminal.read_until("window w1: 1 s of 60 s")
     before = time.monotonic()
     terminal.interrupt()
-    assert terminal.finish() == 0, terminal.text
+    assert terminal.finish() == EARLY, terminal.text
     assert time.monotonic() - before < 5
+    assert "jxperfctl: window w1 ended early: interrupted" in terminal.text, terminal.text
     assert "ended early" in terminal.text and "Quality" in terminal.text, terminal.text
     assert storer.perf_descriptors() == 0
     place.assert_clean()
@@ -191,7 +195,7 @@ def a_termination_signal_reports_too():
     storer.wait_for_window()
     client.send_signal(signal.SIGTERM)
     out, errors = client.communicate(timeout=20)
-    assert client.returncode == 0, errors
+    assert client.returncode == EARLY, errors
     assert json.loads(out)["window"]["ended_early"]
     place.assert_clean()
 

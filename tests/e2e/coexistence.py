@@ -8,7 +8,7 @@ import time
 
 from lib import ROOT, jdks, make_directory, note, run, test, test_on_jdks, wait_until
 from support.jdwp import OPTION, Debugger, port_of
-from support.profile import Daemon, Workload, report_of, succeeded
+from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import catches, perf_descriptors
 
 STATUS = re.compile(r"^sent (\d+) handled (\d+) breakpoints (\d+) others (\d+) installed (\w+)$", re.MULTILINE)
@@ -69,7 +69,7 @@ def an_application_with_a_handler_of_its_own_gets_its_signals_during_a_window(jd
 def an_application_that_installs_a_handler_ends_the_window_and_keeps_its_handler(jdk):
     daemon, target = Daemon(), OwnSigtrap(jdk, INSTALL_AFTER_S)
     client = daemon.start_attach(target.pid, duration="30s")
-    window = report_of(client.finish())["window"]
+    window = report_of(client.finish(), EARLY)["window"]
     assert window["ended_early"] and "took over SIGTRAP" in window["reason"], window
     assert window["duration_s"] < 20, window
     wait_until(target.status, "the application's own signals", 10)
@@ -134,7 +134,8 @@ def a_window_ends_in_time_while_a_debugger_has_stopped_the_jvm(jdk):
     request = target.debugger.set_breakpoint("LSilentLoad;", "rounds")
     target.debugger.await_breakpoint(request)
     start = time.monotonic()
-    report = report_of(client.finish(timeout=30))
+    result = client.finish(timeout=30)
+    report = report_of(result, EARLY if result.returncode == EARLY else 0)
     took = time.monotonic() - start
     note(f"ended {took:.1f} s after the stop: {report['window']['state']} {report['window']['reason']}")
     # The debugger stops the agent's thread, too, when it next asks the JVM something: the name of a method, say.

@@ -9,7 +9,7 @@ import time
 
 from lib import ROOT, jdks, make_directory, note, run, test, test_on_jdks, wait_until
 from support.attach import leftovers
-from support.profile import CLIENT, Daemon, Workload, report_of, succeeded
+from support.profile import CLIENT, EARLY, TARGET_ENDED, Daemon, Workload, report_of, succeeded
 from support.target import (
     Snapshot,
     agent_mappings,
@@ -66,10 +66,12 @@ def wait_without_traps(target):
     note(f"no event and no handler after {time.monotonic() - start:.3f} s")
 
 
-def assert_early(result, *words):
-    """A report of what had arrived, marked as ended early."""
-    report = report_of(result)
+def assert_early(result, *words, status=EARLY):
+    """A report of what had arrived, marked as ended early, and one line that says so."""
+    report = report_of(result, status)
     window = report["window"]
+    ended = "ended with its target" if status == TARGET_ENDED else "ended early"
+    assert re.fullmatch(rf"jxperfctl: window {window['id']} {ended}: [^\n]+\n", result.stderr), result.stderr
     assert window["ended_early"] and window["state"] == "ended early", window
     assert window["duration_s"] < window["requested_duration_s"], window
     for word in words:
@@ -240,7 +242,7 @@ def a_target_that_is_killed_leaves_a_report_of_what_arrived(jdk):
     client = daemon.start_attach(target.pid)
     os.kill(target.pid, signal.SIGKILL)
     start = time.monotonic()
-    assert_early(client.finish(), "exited or was killed")
+    assert_early(client.finish(), "exited or was killed", status=TARGET_ENDED)
     note(f"report after {time.monotonic() - start:.3f} s")
 
 
@@ -249,7 +251,7 @@ def a_target_that_exits_leaves_a_report_of_what_arrived(jdk):
     daemon, target = Daemon(), Target(jdk, arguments=["5"])
     client = daemon.start_attach(target.pid)
     assert target.child.wait(30) == 0
-    assert_early(client.finish(), "exited")
+    assert_early(client.finish(), "exited", status=TARGET_ENDED)
     assert re.fullmatch(r"up\n(operations \d+\n)+", target.output()), target.output()
 
 
@@ -261,7 +263,9 @@ def an_interrupt_ends_the_window_and_the_report_is_printed():
     daemon, target = Daemon(), Target()
     client = daemon.start_attach(target.pid)
     client.child.send_signal(signal.SIGINT)
-    assert_early(client.finish(), "detached")
+    result = client.finish()
+    assert_early(result, "detached")
+    assert result.stderr.endswith(": interrupted\n"), result.stderr
     wait_without_traps(target)
     target.stop()
 
@@ -277,7 +281,7 @@ def an_interrupt_ends_the_window_of_a_private_daemon_too():
         wait_until(lambda: perf_descriptors(target.pid) > 1, "events in the target")
         os.killpg(child.pid, signal.SIGINT)
         out, errors = child.communicate(timeout=30)
-    assert child.returncode == 0, errors
+    assert child.returncode == EARLY and errors.endswith(": interrupted\n"), errors
     assert json.loads(out)["window"]["ended_early"], out
     wait_without_traps(target)
     target.stop()

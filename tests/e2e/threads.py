@@ -6,7 +6,7 @@ import time
 
 from lib import jdks, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
-from support.profile import Daemon, Workload, report_of, succeeded
+from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import AGENT_THREAD, Snapshot, at_rest, descriptors, perf_descriptors
 
 PARKED = 1998
@@ -114,7 +114,7 @@ def a_thread_that_wakes_during_the_window_is_profiled():
     assert "late" not in names() and "parked" not in names(), names()
     wait_until(lambda: "late" in names(), "the woken thread among the profiled", LATE_S + 5)
     succeeded(daemon.ctl("detach", str(target.pid)))
-    report_of(client.finish())
+    report_of(client.finish(), EARLY)
     target.stop()
 
 

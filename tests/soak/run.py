@@ -16,7 +16,9 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
 from lib import BUILD, Process, jdks, make_directory  # noqa: E402
-from support.profile import BENCH_CLASS_PATH, OPTION_OF, Daemon, attach_options, report_of  # noqa: E402
+from support.profile import (  # noqa: E402
+    BENCH_CLASS_PATH, EARLY, OPTION_OF, TARGET_ENDED, Daemon, attach_options, report_of,
+)
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 SEED = int(os.environ.get("SOAK_SEED", "1"))
@@ -106,11 +108,11 @@ class Soak:
         duration = rng.choice(["50ms", "200ms", "1s", "3s", "6s"])
         options = self.options(rng)
         done = self.daemon.ctl("attach", str(jvm.process.pid), *attach_options(duration, options), timeout=90)
-        if done.returncode != 0:
+        if done.returncode not in (0, EARLY, TARGET_ENDED):
             if jvm.process.alive():
                 raise AssertionError(f"window of {duration} with {options}: {done.stderr.strip()}")
             return None
-        return report_of(done)
+        return report_of(done, done.returncode)
 
     def one_jvm(self, rng):
         jvm = Jvm(rng, self.jdks)

@@ -232,6 +232,8 @@ static void an_attach_ends_with_its_report(void **state)
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	assert_string_equal(reply->document->window, "w1");
 	assert_int_equal(memcmp(reply->document->text.data, "{\n \"schema\": 1,", 15), 0);
+	assert_int_equal(reply->document->end, JXP__DOCUMENT__END__TARGET_ENDED);
+	assert_string_equal(reply->document->reason, "the target exited");
 	jxp__control_reply__free_unpacked(reply, NULL);
 	assert_null(receive(f, client));
 	assert_true(f->busy);

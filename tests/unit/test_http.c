@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -135,6 +136,70 @@ static void posting_is_not_allowed(void **state)
 	assert_non_null(strstr(answer, "Allow: GET, HEAD"));
 }
 
+/* As many as there may be, several times over, and none says a word. */
+static void connections_that_ask_nothing_keep_nobody_out(void **state)
+{
+	struct fixture *f = *state;
+	int idle[200];
+
+	for (size_t i = 0; i < 200; i++) {
+		idle[i] = connect_client(f);
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	}
+	assert_non_null(strstr(ask(f, GET("/-/healthy", "")), "HTTP/1.1 200"));
+	assert_non_null(
+	    strstr(ask(f, GET("/metrics", "")),
+		   "\njxperf_http_connections_refused_total{reason=\"address\"} 185\n"));
+	for (size_t i = 0; i < 200; i++)
+		(void)close(idle[i]);
+	assert_non_null(strstr(ask(f, GET("/-/healthy", "")), "HTTP/1.1 200"));
+}
+
+static void one_connection_may_ask_many_times(void **state)
+{
+	static const char request[] = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct fixture *f = *state;
+	int fd = connect_client(f);
+	char answer[1024];
+
+	assert_int_equal(fd_set_nonblocking(fd, true), 0);
+	for (int i = 0; i < 50; i++) {
+		ssize_t n = -1;
+
+		assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+		while (n < 0) {
+			(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+			n = read(fd, answer, sizeof(answer) - 1);
+		}
+		answer[n] = '\0';
+		assert_non_null(strstr(answer, "HTTP/1.1 200"));
+	}
+	(void)close(fd);
+}
+
+/* A connection that waits in the kernel would make the loop turn for ever. */
+static void a_connection_for_which_no_descriptor_is_left_is_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit before, few;
+	int fd = connect_client(f);
+	char byte;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)dup(fd); /* The first that is free. */
+	(void)close((int)few.rlim_cur);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(fd_set_nonblocking(fd, true), 0);
+	while (read(fd, &byte, 1) != 0)
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	(void)close(fd);
+	assert_non_null(
+	    strstr(ask(f, GET("/metrics", "")),
+		   "\njxperf_http_connections_refused_total{reason=\"descriptors\"} 1\n"));
+}
+
 static void an_address_in_use_is_refused_with_its_name(void **state)
 {
 	struct fixture *f = *state;
@@ -174,6 +239,11 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(another_path_is_not_found, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(head_has_no_body, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(posting_is_not_allowed, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(connections_that_ask_nothing_keep_nobody_out, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(one_connection_may_ask_many_times, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_connection_for_which_no_descriptor_is_left_is_counted,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_address_in_use_is_refused_with_its_name, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(addresses_that_are_not_numeric_are_refused, set_up,

@@ -332,6 +332,29 @@ static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **
 	fake_jvm_end(pid);
 }
 
+static void an_option_file_that_its_user_cannot_reach_is_not_read_for_it(void **state)
+{
+	struct fake_jvm jvm = {.as_nobody = true};
+	char option[256];
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Only root may go where others may not. */
+	tree_add_directory("closed");
+	tree_add_file("closed/secret", "root:hash");
+	(void)snprintf(option, sizeof(option), "@%s", tree_path("closed/secret"));
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	jvm.options[0] = option;
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_string_equal(info.name, "root:hash"); /* Open to everyone so far. */
+	assert_int_equal(chmod(tree_path("closed"), 0700), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_null(strstr(info.name, "hash"));
+	fake_jvm_end(pid);
+}
+
 static void a_process_that_would_die_of_sigquit_is_refused(void **state)
 {
 	struct fake_jvm jvm = {
@@ -481,6 +504,7 @@ int main(void)
 	    TEST(disabled_attaching_is_seen_wherever_it_is_said),
 	    TEST(option_files_are_read_through_the_targets_root),
 	    TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it),
+	    TEST(an_option_file_that_its_user_cannot_reach_is_not_read_for_it),
 	    TEST(a_process_that_would_die_of_sigquit_is_refused),
 	    TEST(with_an_attach_socket_no_signal_is_needed),
 	    TEST(a_stopped_process_is_refused),

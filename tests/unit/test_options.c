@@ -55,7 +55,7 @@ static void defaults_are_those_of_a_service(void **state)
 	assert_int_equal(strncmp(options.http, "127.0.0.1:", 10), 0);
 	assert_non_null(strstr(options.bundle, "lib/jxperf"));
 	assert_int_equal(options.broker_fd, -1);
-	assert_false(options.private_daemon);
+	assert_int_equal(options.client_fd, -1);
 }
 
 static void the_command_line_sets_what_it_names(void **state)
@@ -86,7 +86,7 @@ static void actions_are_recognised(void **state)
 static void a_private_daemon_serves_no_http(void **state)
 {
 	(void)state;
-	assert_int_equal(parse("--private", "--http", "127.0.0.1:1", NULL), 0);
+	assert_int_equal(parse("--client-fd", "3", "--http", "127.0.0.1:1", NULL), 0);
 	assert_string_equal(options.http, "");
 	assert_int_equal(parse("--http", "none", NULL), 0);
 	assert_string_equal(options.http, "");

@@ -17,11 +17,8 @@
 #include "client/private_daemon.h"
 #include "common/clock.h"
 
-/* Tells NOTIFY_SOCKET that it is ready. */
-#define READY                                             \
-	"/usr/bin/python3 -c 'import os,socket;"          \
-	"socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)" \
-	".sendto(b\"READY=1\",os.environ[\"NOTIFY_SOCKET\"])'\n"
+/* Tells the client that it is ready. */
+#define READY "printf r >&3\n"
 
 struct fixture {
 	char directory[64];
@@ -50,7 +47,7 @@ static int setup(void **state)
 	       setenv("PATH", path, 1) || interrupt_init(&f.interrupt, &err);
 }
 
-/* What the daemons left in TMPDIR; it must be nothing. */
+/* What is in TMPDIR; it must be nothing. */
 static size_t leftovers(const struct fixture *f)
 {
 	DIR *dir = opendir(f->temporary);
@@ -95,9 +92,8 @@ static void a_daemon_that_says_ready_is_started_and_stopped(void **state)
 
 	write_daemon(f, "echo first\necho \"$@\"\n" READY "exec sleep 60\n");
 	assert_int_equal(private_daemon_start(&d, &f->interrupt, &err), 0);
-	assert_memory_equal(private_daemon_socket(d), f->temporary, strlen(f->temporary));
 	private_daemon_last_words(d, line, sizeof(line));
-	assert_memory_equal(line, "--private --socket /tmp/", 24);
+	assert_string_equal(line, "--client-fd 3");
 	private_daemon_stop(d, &f->interrupt);
 	assert_int_equal(leftovers(f), 0);
 }
@@ -156,19 +152,42 @@ static void a_daemon_that_will_not_end_is_killed_at_the_second_signal(void **sta
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_temporary_directory_that_is_too_long_is_said(void **state)
+static void a_connection_is_handed_to_the_daemon(void **state)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
-	char deep[256];
+	char text[8] = "";
 	struct err err;
+	int fd;
 
-	(void)snprintf(deep, sizeof(deep), "%s/%0100d", f->temporary, 0);
-	assert_int_equal(mkdir(deep, 0700), 0);
-	assert_int_equal(setenv("TMPDIR", deep, 1), 0);
-	assert_int_equal(private_daemon_start(&d, &f->interrupt, &err), -ENAMETOOLONG);
-	assert_non_null(strstr(err.message, "set TMPDIR"));
-	assert_int_equal(rmdir(deep), 0); /* And so nothing was left in it. */
+	write_daemon(f, "exec /usr/bin/python3 -c 'import os,socket\n"
+			"link=socket.socket(fileno=3)\n"
+			"link.send(b\"r\")\n"
+			"os.write(socket.recv_fds(link,1,1)[1][0],b\"hello\")\n"
+			"link.recv(1)'\n");
+	assert_int_equal(private_daemon_start(&d, &f->interrupt, &err), 0);
+	fd = private_daemon_connect(d, &err);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, sizeof(text)), 5);
+	assert_string_equal(text, "hello");
+	(void)close(fd);
+	private_daemon_stop(d, &f->interrupt);
+}
+
+static void a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words(void **state)
+{
+	struct private_daemon *d = NULL;
+	struct fixture *f = *state;
+	struct err err;
+	int fd;
+
+	write_daemon(f, READY "echo goodbye\n");
+	assert_int_equal(private_daemon_start(&d, &f->interrupt, &err), 0);
+	while ((fd = private_daemon_connect(d, &err)) >= 0)
+		(void)close(fd);
+	assert_int_equal(fd, -ECHILD);
+	assert_string_equal(err.message, "the private daemon ended: goodbye");
+	private_daemon_stop(d, &f->interrupt);
 }
 
 #define WITH_PATH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -181,7 +200,8 @@ int main(void)
 	    WITH_PATH(a_daemon_that_is_not_there_is_said),
 	    WITH_PATH(a_signal_ends_the_wait_for_readiness),
 	    WITH_PATH(a_daemon_that_will_not_end_is_killed_at_the_second_signal),
-	    WITH_PATH(a_temporary_directory_that_is_too_long_is_said),
+	    WITH_PATH(a_connection_is_handed_to_the_daemon),
+	    WITH_PATH(a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

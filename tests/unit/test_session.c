@@ -297,6 +297,7 @@ static void an_agent_that_ends_before_its_deadline_ends_early(void **state)
 	send_pair(f);
 	leave(f, "");
 	assert_ended_early(f, "the target exited");
+	assert_true(f->window->target_ended);
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
@@ -347,6 +348,7 @@ static void a_target_that_dies_leaves_what_had_arrived(void **state)
 	send_pair(f);
 	agent_close(f);
 	assert_ended_early(f, "exited or was killed");
+	assert_true(f->window->target_ended);
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
@@ -367,6 +369,7 @@ static void an_agent_error_after_the_first_tick_ends_early(void **state)
 	send_pair(f);
 	leave(f, "out of memory");
 	assert_ended_early(f, "out of memory");
+	assert_false(f->window->target_ended);
 }
 
 static void an_agent_that_closes_before_hello_fails(void **state)

@@ -11,6 +11,9 @@ from lib import BUILD, ROOT, Process, jdks, make_directory, register, wait_until
 
 WINDOWS_AT_ONCE = 2
 
+# Exit statuses of an attach that prints a report, besides 0.
+EARLY, TARGET_ENDED = 3, 4
+
 OPTION_OF = {
     "Serial": "-XX:+UseSerialGC",
     "Parallel": "-XX:+UseParallelGC",
@@ -185,8 +188,9 @@ def succeeded(result):
 # ---------------------------------------------------------------- reports
 
 
-def report_of(result):
-    report = json.loads(succeeded(result))
+def report_of(result, status=0):
+    assert result.returncode == status, f"exit status {result.returncode}: {result.stderr}"
+    report = json.loads(result.stdout)
     assert report["schema"] == 1, report["schema"]
     return report
 

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What README says of installing, followed to the letter on a copy of this machine's files that is thrown away."""
+import os
+import re
+import shlex
+import subprocess
+
+from lib import BUILD, ROOT, Process, jdks, make_directory, need_root, note, only_child, run, skip, test
+
+UNIT = "/usr/local/lib/systemd/system/jxperfd.service"
+ENABLED = "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
+NOBODY = 65534
+
+# In namespaces of its own: the files of the machine with a layer above that takes the changes, and no network but a
+# loopback. Process 1, with which all others end, stays outside of that root: so systemctl sees that it is in a chroot,
+# enables units, and ignores what takes a systemd that runs.
+ENTER = """
+set -e
+layer=$1 tree=$2 build=$3
+mount --make-rprivate /
+mount -t tmpfs layer "$layer"
+mkdir "$layer/upper" "$layer/work" "$layer/root"
+root=$layer/root
+mount -t overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" overlay "$root"
+mount -t tmpfs -o mode=1777 tmp "$root/tmp"
+mount -t tmpfs -o mode=755 run "$root/run"
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mkdir -p "$root$tree" "$root$build" "$root/usr/local/sbin"
+mount --bind "$tree" "$root$tree"
+mount --bind "$build" "$root$build"
+printf '#!/bin/sh\\nexec "$@"\\n' > "$root/usr/local/sbin/sudo"
+chmod 755 "$root/usr/local/sbin/sudo"
+# Ours, should there be one of these from elsewhere.
+rm -rf "$root/usr/local/lib/jxperf" "$root/usr/local/bin/jxperf"*
+sed -i '/^jxperf:/d' "$root/etc/passwd" "$root/etc/group" "$root/etc/shadow" "$root/etc/gshadow"
+chroot "$root" /usr/bin/python3 -c '
+import fcntl, socket, struct, time
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+with socket.socket() as s:
+    fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+print("entered", flush=True)
+time.sleep(600)
+'
+"""
+
+
+class Copy:
+    """The copy, for as long as its first process lives."""
+
+    def __init__(self):
+        need_root()
+        layer = make_directory()
+        command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
+        self.first = Process([*command, layer, ROOT, BUILD])
+        try:
+            self.first.wait_for("entered")
+        except AssertionError:
+            skip(f"no copy of the machine's files: {self.first.output().strip()}")
+        self.pid = only_child(only_child(self.first.pid))
+
+    def command(self, *command):
+        inside = ["nsenter", f"--target={self.pid}", "--mount", "--net", "--pid", "--root", "--wd"]
+        kept = {k: v for k, v in os.environ.items() if "JAVA" not in k and not k.startswith("MAKE")}
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        variables = {**kept, "PATH": path, "B": BUILD}
+        return [*inside, "env", f"--chdir={ROOT}", "-i", *(f"{k}={v}" for k, v in variables.items() if "\n" not in v), *command]
+
+    def sh(self, script, timeout=120):
+        done = subprocess.run(self.command("sh", "-ec", script), capture_output=True, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, check=False)
+        assert done.returncode == 0, (script, done.returncode, done.stdout, done.stderr)
+        return done.stdout
+
+    def read(self, path):
+        return self.sh(f"cat {path}")
+
+
+def blocks(heading):
+    """The commands below a heading of README, a list of each block's lines."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        section = re.search(rf"^## {heading}\n(.*?)^## ", f.read(), re.MULTILINE | re.DOTALL).group(1)
+    return [block.strip().splitlines() for block in re.findall(r"^```\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)]
+
+
+def shapes(report):
+    """The lines of a report's head that every window of pairs has, without their numbers."""
+    lines = [re.sub(r"\d+(\.\d+)?", "#", line) for line in report.splitlines()[:16]]
+    return [line for line in lines if re.match(r"# samples,|overhead|Fractions|points chosen|kind |JVM's own", line)]
+
+
+def setting(unit, name):
+    return re.search(rf"^{name}=(.*)$", unit, re.MULTILINE).group(1)
+
+
+def start_unit(copy):
+    """What systemd would run, with the user, group and bounding set that it would give it."""
+    unit = copy.read(ENABLED)
+    group, directory = setting(unit, "Group"), setting(unit, "RuntimeDirectory")
+    copy.sh(f"install -d -m {setting(unit, 'RuntimeDirectoryMode')} -g {group} /run/{directory}")
+    bounds = ",".join(f"+{c.removeprefix('CAP_').lower()}" for c in setting(unit, "CapabilityBoundingSet").split())
+    confined = ["setpriv", f"--bounding-set=-all,{bounds}", f"--regid={group}", "--clear-groups", "--no-new-privs"]
+    daemon = Process(copy.command(*confined, *shlex.split(setting(unit, "ExecStart"))))
+    daemon.wait_for("ready")
+    return daemon
+
+
+def start_jvm(copy):
+    """A JVM of another user, and its pid there."""
+    classes = os.path.join(BUILD, "workloads")
+    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", jdks()[0].java, "-cp", classes]
+    jvm = Process(copy.command(*command, "SilentLoad"))
+    jvm.wait_for("up")
+    return jvm, copy.sh("pidof java").strip()
+
+
+@test
+def what_readme_says_of_installing_works_as_it_stands():
+    copy = Copy()
+    (use,), (daemon_block,) = blocks("On a JVM of yours"), blocks("A daemon that stays")
+    jvm, pid = start_jvm(copy)
+    for line in use:
+        output = copy.sh(line.replace("10680", pid))
+        if "attach" in line:
+            assert output.startswith("window w1: SilentLoad"), output
+            assert shapes(output) == shapes("\n".join(blocks("A report")[0])), output
+    assert "jxperf:" not in copy.read("/etc/passwd")
+    for line in daemon_block:
+        copy.sh(line)
+    assert re.search(r"^jxperf:", copy.read("/etc/passwd"), re.MULTILINE)
+    verified = copy.sh(f"systemd-analyze --man=no verify {UNIT} 2>&1")
+    assert verified == "", verified
+    daemon = start_unit(copy)
+    users = copy.sh("ps -o user= -C jxperfd,exe").split()
+    note(f"the processes of the daemon run as {users}")
+    assert "jxperf" in users and "root" in users, users
+    assert copy.sh("stat -c '%U %G %a' /run/jxperf/control.sock").split() == ["root", "jxperf", "660"]
+    copy.sh("useradd --groups jxperf sre")
+    report = copy.sh(f"runuser -u sre -- jxperfctl attach {pid} --duration 1s")
+    assert report.startswith("window w1: SilentLoad"), report
+    assert "jxperf_windows_total" in copy.sh("curl -sf 127.0.0.1:9779/metrics")
+    assert "w1" in copy.sh("jxperfctl windows")
+    copy.sh("test -f /usr/local/share/man/man1/jxperfctl.1 -a -f /usr/local/share/man/man8/jxperfd.8")
+    daemon.stop()
+    jvm.stop()
+    copy.first.stop()
+
+
+run()
