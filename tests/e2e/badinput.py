@@ -5,7 +5,7 @@ import socket
 import struct
 import subprocess
 
-from lib import Process, jdks, make_directory, run, test, test_on_jdks, wait_until
+from lib import HANG_S, Process, jdks, make_directory, run, test, test_on_jdks, wait_until
 from support.attach import Jvm, leftovers
 from support.profile import CLIENT, Daemon, Workload, ctl
 from support.target import Snapshot, agent_mappings
@@ -173,7 +173,7 @@ def a_socket_of_somebody_else():
 def connect():
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(daemon.socket)  # Without a time limit yet: it waits for room in the backlog.
-    connection.settimeout(30)
+    connection.settimeout(HANG_S)
     return connection
 
 
