@@ -197,7 +197,8 @@ check-busy:
 	$(Q)$(MAKE) --no-print-directory check BESIDE=tests/busy
 # `make check` of the committed tree on a machine that has nothing else: a new Debian root (needs root).
 check-fresh:
-	$(Q)tests/fresh check $(if $(T),T=$(T))
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="debootstrap git"
+	$(Q)tests/fresh check $(if $(T),"T=$(T)")
 
 # The variables that choose what is run are described in tests/truth/run.py.
 truth: deps
