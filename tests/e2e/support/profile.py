@@ -14,10 +14,10 @@ WINDOWS_AT_ONCE = 2
 
 # How long duration_for looks, and the least share of a processor that it makes up for.
 FARES_S = 0.5
-LEAST_SHARE = 0.2
+LEAST_SHARE = 0.1
 # Windows that got less of the CPU time that they were to have are run again.
 ENOUGH = 0.6
-TRIES = 3
+TRIES = 4
 
 OPTION_OF = {
     "Serial": "-XX:+UseSerialGC",
