@@ -3,6 +3,8 @@
 #   make            build/bin/jxperfd, build/bin/jxperfctl, build/lib/jxperf/ (agent bundle)
 #   make demo       install what is missing, build, profile a real library, print the report
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
+#   make check-busy    the same with two endless loops beside the tests
+#   make check-fresh   the same for the committed tree in a new Debian root with nothing but the base image
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
@@ -29,7 +31,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang deps truth asan tsan lint fuzz bench bench-tree soak soak-asan format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree soak soak-asan format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -183,11 +185,20 @@ $(B)/jdks: tests/jdks/fetch
 
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory tests check-clang $(B)/jdks WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
-	$(Q)JXPERF_BUILD=$(B) tests/run $(T)
+	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
+JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 check-clang:
 	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
+
+# The tests must pass on a machine that is busy with other work: two endless loops run beside them.
+check-busy:
+	$(Q)$(MAKE) --no-print-directory check BESIDE=tests/busy
+# `make check` of the committed tree on a machine that has nothing else: a new Debian root (needs root).
+check-fresh:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="debootstrap git"
+	$(Q)tests/fresh check $(if $(T),"T=$(T)")
 
 # The variables that choose what is run are described in tests/truth/run.py.
 truth: deps
@@ -237,7 +248,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/demo tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
+SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
 lint: deps $(GEN_PB) $(GEN_BPF)
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \

@@ -3,9 +3,8 @@ nothing stays behind."""
 import os
 import signal
 import socket
-import time
 
-from lib import jdks, need_root, run, test, test_on_jdks, wait_until
+from lib import HANG_S, Stopwatch, jdks, need_root, run, test, test_on_jdks, wait_until
 from support.attach import (
     Jvm,
     assert_attaches,
@@ -24,7 +23,7 @@ def jvm_with_agent(jdk, **settings):
 
 
 def finish(helper):
-    text, _ = helper.communicate(timeout=30)
+    text, _ = helper.communicate(timeout=HANG_S)
     assert helper.returncode == 1, (helper.returncode, text)
     return text
 
@@ -53,19 +52,19 @@ def a_jvm_that_is_still_starting_is_waited_for(jdk):
 @test_on_jdks
 def a_jvm_that_does_not_finish_its_start_is_given_up_at_the_deadline(jdk):
     jvm = jvm_with_agent(jdk, EARLY=1000000)
-    status, text = attach(jvm.pid, make_bundle(), timeout_ms=700)
-    assert status == 1 and "no sign of the end of its JVM's start within 700 ms" in text, text
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=2000)
+    assert status == 1 and "no sign of the end of its JVM's start within 2000 ms" in text, text
     assert leftovers(jvm.pid) == []
     jvm.stop()
 
 
 @test_on_jdks
 def a_jvm_that_answers_too_late_is_given_up_at_the_deadline(jdk):
-    jvm = jvm_with_agent(jdk, SLEEP_MS=4000)
-    start = time.monotonic()
-    status, text = attach(jvm.pid, make_bundle(), timeout_ms=1000)
-    assert 0.9 < time.monotonic() - start < 3
-    assert status == 1 and "no sign of its answer to 'load' within 1000 ms" in text, text
+    jvm = jvm_with_agent(jdk, SLEEP_MS=8000)
+    with Stopwatch() as watch:
+        status, text = attach(jvm.pid, make_bundle(), timeout_ms=2000)
+    assert watch.wall_seconds > 1.9 and watch.seconds < 5, (watch.wall_seconds, watch.seconds)
+    assert status == 1 and "no sign of its answer to 'load' within 2000 ms" in text, text
     assert leftovers(jvm.pid) == []
     jvm.stop()
 
@@ -73,8 +72,8 @@ def a_jvm_that_answers_too_late_is_given_up_at_the_deadline(jdk):
 @test_on_jdks
 def an_agent_that_never_connects_is_given_up_at_the_deadline(jdk):
     jvm = jvm_with_agent(jdk, SILENT=1)
-    status, text = attach(jvm.pid, make_bundle(), timeout_ms=700)
-    assert status == 1 and "no sign of the agent's connection within 700 ms" in text, text
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=2000)
+    assert status == 1 and "no sign of the agent's connection within 2000 ms" in text, text
     assert leftovers(jvm.pid) == []
     assert jvm.output().count("Full thread dump") == 0
     jvm.stop()
@@ -86,7 +85,7 @@ def a_jvm_that_is_stopped_in_the_middle_is_given_up_at_the_deadline():
     assert_attaches(jvm, make_bundle())  # Its socket exists from now on.
     helper = start_attach(jvm.pid, make_bundle(), timeout_ms=2000)
     os.kill(jvm.pid, signal.SIGSTOP)
-    text, _ = helper.communicate(timeout=30)
+    text, _ = helper.communicate(timeout=HANG_S)
     # Either it was stopped before the helper looked, or while the helper waited, or too late.
     expected = {0: "is connected", 1: "stopped"}
     assert expected[helper.returncode] in text, (helper.returncode, text)
@@ -100,10 +99,10 @@ def a_target_that_ends_meanwhile_is_noticed_at_once(jdk):
     jvm = jvm_with_agent(jdk, SILENT=1)
     helper = start_attach(jvm.pid, make_bundle(), timeout_ms=20000)
     directory = wait_until(lambda: private_directory(helper), "a listening helper")
-    start = time.monotonic()
-    os.kill(jvm.pid, signal.SIGKILL)
-    text = finish(helper)
-    assert time.monotonic() - start < 2
+    with Stopwatch() as watch:
+        os.kill(jvm.pid, signal.SIGKILL)
+        text = finish(helper)
+    assert watch.seconds < 2, watch.seconds
     assert f"process {jvm.pid} ended while it was being attached to" in text, text
     assert not os.path.exists(directory)
     remove_file(attach_socket(jvm))  # A killed JVM leaves it.
@@ -130,7 +129,7 @@ def a_stranger_at_the_agents_socket_is_sent_away():
     helper = start_attach(jvm.pid, make_bundle(), timeout_ms=1500)
     directory = wait_until(lambda: private_directory(helper), "a listening helper")
     with socket.socket(socket.AF_UNIX) as stranger:
-        stranger.settimeout(10)
+        stranger.settimeout(HANG_S)
         stranger.connect(f"{directory}/agent.sock")
         assert stranger.recv(10) == b""
     assert "no sign of the agent's connection" in finish(helper)

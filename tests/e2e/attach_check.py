@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from lib import BUILD, make_directory, need_root, run, test, test_on_jdks
+from lib import BUILD, HANG_S, make_directory, need_root, run, test, test_on_jdks
 from support.attach import ContainerJvm, Jvm, as_nobody, leftovers
 
 CTL = os.path.join(BUILD, "bin/jxperfctl")
@@ -13,7 +13,7 @@ def control(*arguments, socket=None):
     """Runs a command with a private daemon; its exit status, output and errors."""
     where = socket or os.path.join(make_directory(), "no-daemon.sock")
     command = [CTL, "--socket", where, "--json", *map(str, arguments)]
-    p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
     return p.returncode, p.stdout, p.stderr
 
 

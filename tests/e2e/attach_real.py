@@ -6,7 +6,9 @@ import shutil
 import signal
 import subprocess
 
-from lib import BUILD, Process, make_directory, need_root, run, test, test_on_jdks, jdks, compile_java, wait_until
+from lib import (
+    BUILD, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, test, test_on_jdks, wait_until
+)
 from support.attach import ContainerJvm, Jvm, agent_paths, as_nobody, leftovers, remove_file, attach_socket
 from support.target import catches
 
@@ -38,7 +40,7 @@ class Installation:
         socket = os.path.join(self.root, "no-daemon.sock")
         command = [f"{self.root}/bin/jxperfctl", "--socket", socket, "attach", str(pid)]
         command += ["--duration", duration, "--format", "json", *options]
-        p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
         report = json.loads(p.stdout) if p.returncode == 0 else None
         return p.returncode, report, (p.stderr.strip().splitlines() or [""])[-1]
 
@@ -126,7 +128,7 @@ def a_second_session_in_the_same_jvm_is_refused():
         status, _, error = second.attach(jvm.pid)
         assert status == 1 and "already being profiled" in error, (status, error)
         running.send_signal(signal.SIGINT)
-        report = json.loads(running.communicate(timeout=30)[0])
+        report = json.loads(running.communicate(timeout=HANG_S)[0])
         # The first session is not disturbed; it may be too young to have samples.
         assert report["quality"]["threads"] > 0, report["quality"]
     second.measure(jvm.pid)

@@ -4,6 +4,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 from lib import Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
@@ -178,7 +179,7 @@ def a_program_with_a_libjvm_of_its_own_but_without_jvm_is_refused_and_survives()
         "print('up', flush=True)\n"
         "time.sleep(600)\n"
     )
-    process = Process(["python3", "-c", script])
+    process = Process([sys.executable, "-c", script])
     process.wait_for("up")
     assert_refused(process, make_bundle(), "does not catch SIGQUIT")
     process.stop()

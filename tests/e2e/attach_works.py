@@ -4,7 +4,7 @@ import shutil
 import socket
 import subprocess
 
-from lib import make_directory, need_root, run, skip, test_on_jdks, wait_until
+from lib import HANG_S, make_directory, need_root, run, skip, test_on_jdks, wait_until
 from support.attach import (
     HELPER,
     NOBODY,
@@ -193,7 +193,7 @@ def several_attach_at_once_and_no_thread_dump_is_printed(jdk):
         jvm, bundle = Jvm(jdk), make_bundle()
         helpers = [start_attach(jvm.pid, bundle) for _ in range(4)]
         for helper in helpers:
-            text, _ = helper.communicate(timeout=60)
+            text, _ = helper.communicate(timeout=HANG_S)
             assert helper.returncode == 0, text
         assert "Full thread dump" not in jvm.output()
         assert leftovers(jvm.pid) == []

@@ -5,10 +5,10 @@ import socket
 import struct
 import subprocess
 
-from lib import Process, jdks, make_directory, run, test, test_on_jdks, wait_until
+from lib import HANG_S, Process, jdks, make_directory, run, test, test_on_jdks, wait_until
 from support.attach import Jvm, leftovers
 from support.profile import CLIENT, Daemon, Workload, ctl
-from support.target import Snapshot, agent_mappings
+from support.target import Snapshot, agent_mappings, asleep
 
 FAILED, USAGE = 1, 2
 
@@ -32,6 +32,12 @@ def assert_refused(result, status, *words):
     assert re.fullmatch(r"jxperfctl: [^\n]+\n", result.stderr), result.stderr
     for word in words:
         assert word in result.stderr, result.stderr
+
+
+def idle_jvm(jdk, *options):
+    jvm = Jvm(jdk, *options)
+    wait_until(lambda: asleep(jvm.pid), "a JVM that has started")
+    return jvm
 
 
 def assert_untouched(target, *words, status=FAILED):
@@ -81,14 +87,14 @@ def a_process_that_is_no_jvm():
 
 @test_on_jdks
 def a_jvm_that_disables_attach(jdk):
-    target = Jvm(jdk, "-XX:+DisableAttachMechanism")
+    target = idle_jvm(jdk, "-XX:+DisableAttachMechanism")
     assert_untouched(target, "DisableAttachMechanism", "restart it")
     target.stop()
 
 
 @test_on_jdks
 def a_jvm_that_disables_dynamic_agents(jdk):
-    target = Jvm(jdk, "-XX:-EnableDynamicAgentLoading")
+    target = idle_jvm(jdk, "-XX:-EnableDynamicAgentLoading")
     assert_untouched(target, "EnableDynamicAgentLoading", "restart it")
     target.stop()
 
@@ -98,7 +104,7 @@ def a_jvm_that_disables_dynamic_agents(jdk):
 
 @test
 def arguments_that_make_no_sense_are_usage_errors_and_reach_no_target():
-    target = Jvm(jdks()[0])
+    target = idle_jvm(jdks()[0])
     pid, before = str(target.pid), Snapshot(target.pid)
     for arguments, word in (
         (["attach", pid, "--kinds", "nonsense"], "nonsense"),
@@ -173,7 +179,7 @@ def a_socket_of_somebody_else():
 def connect():
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(daemon.socket)  # Without a time limit yet: it waits for room in the backlog.
-    connection.settimeout(30)
+    connection.settimeout(HANG_S)
     return connection
 
 

@@ -7,9 +7,9 @@ import os
 import pty
 import signal
 import subprocess
-import time
+import re
 
-from lib import BUILD, Process, compile_java, jdks, make_directory, run, test, wait_until
+from lib import BUILD, HANG_S, Process, Stopwatch, compile_java, jdks, make_directory, run, test, wait_until
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
@@ -83,7 +83,7 @@ class Place:
 
     def run(self, *arguments, **options):
         return subprocess.run([CLIENT, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60, check=False, **options)
+                              capture_output=True, text=True, timeout=HANG_S, check=False, **options)
 
     def start(self, *arguments):
         return subprocess.Popen([CLIENT, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
@@ -122,11 +122,9 @@ class Terminal:
             os.execve(CLIENT, [CLIENT, *arguments], place.environment)
         self.text = ""
 
-    def read_until(self, text, seconds=30):
-        end = time.monotonic() + seconds
-        while text not in self.text:
-            assert time.monotonic() < end, f"no '{text}' in {self.text!r}"
-            assert self._read(), f"ended without '{text}': {self.text!r}"
+    def read_until(self, pattern):
+        while not re.search(pattern, self.text):
+            assert self._read(), f"ended without '{pattern}': {self.text!r}"
 
     def _read(self):
         try:
@@ -155,7 +153,8 @@ def a_terminal_shows_progress_and_then_the_report():
     terminal = Terminal(place, "attach", str(storer.pid), "--duration", "2s")
     terminal.read_until("samples, ")
     assert terminal.finish() == 0
-    assert "\r\x1b[Kwindow w1: 1 s of 2 s" in terminal.text, terminal.text
+    # A busy machine may keep one of them from being shown.
+    assert re.search("\r\x1b\\[Kwindow w1: [12] s of 2 s", terminal.text), terminal.text
     assert "2.0 s of 2.0 s, done" in terminal.text, terminal.text
     place.assert_clean()
 
@@ -164,11 +163,11 @@ def a_terminal_shows_progress_and_then_the_report():
 def control_c_ends_the_window_early_and_reports():
     place, storer = Place(), the_storer()
     terminal = Terminal(place, "attach", str(storer.pid), "--duration", "60s")
-    terminal.read_until("window w1: 1 s of 60 s")
-    before = time.monotonic()
-    terminal.interrupt()
-    assert terminal.finish() == EARLY, terminal.text
-    assert time.monotonic() - before < 5
+    terminal.read_until("window w1: [1-9]\\d* s of 60 s")
+    with Stopwatch() as watch:
+        terminal.interrupt()
+        assert terminal.finish() == EARLY, terminal.text
+    assert watch.seconds < 5, watch.seconds
     assert "jxperfctl: window w1 ended early: interrupted" in terminal.text, terminal.text
     assert "ended early" in terminal.text and "Quality" in terminal.text, terminal.text
     assert storer.perf_descriptors() == 0
@@ -194,7 +193,7 @@ def a_termination_signal_reports_too():
     client = place.start("--json", "attach", str(storer.pid), "--duration", "60s")
     storer.wait_for_window()
     client.send_signal(signal.SIGTERM)
-    out, errors = client.communicate(timeout=20)
+    out, errors = client.communicate(timeout=HANG_S)
     assert client.returncode == EARLY, errors
     assert json.loads(out)["window"]["ended_early"]
     place.assert_clean()
@@ -206,7 +205,7 @@ def a_killed_client_leaves_no_daemon_and_a_clean_target():
     client = place.start("attach", str(storer.pid), "--duration", "60s")
     storer.wait_for_window()
     client.kill()
-    client.communicate(timeout=20)
+    client.communicate(timeout=HANG_S)
     storer.wait_for_end_of_window()
     wait_until(lambda: not place.daemons(), "the end of the private daemon", LINGER_S)
     assert storer.alive()
@@ -220,7 +219,7 @@ def a_killed_daemon_is_one_line_and_status_1():
     for pid in place.daemons():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    out, errors = client.communicate(timeout=20)
+    out, errors = client.communicate(timeout=HANG_S)
     result = subprocess.CompletedProcess([], client.returncode, out, errors)
     assert result.returncode == 1 and out == "", (result.returncode, out)
     assert "closed the connection without an answer" in last_error(result), errors
@@ -235,7 +234,7 @@ def a_reader_that_leaves_does_not_leave_a_daemon():
     client = place.start("list")
     client.stdout.close()
     client.stderr.read()
-    client.wait(timeout=20)
+    client.wait(timeout=HANG_S)
     place.assert_clean()
 
 
@@ -300,7 +299,7 @@ def every_command_speaks_json_to_a_daemon_that_stays():
 
     def ask(*arguments):
         result = subprocess.run([CLIENT, "--socket", socket, "--json", *arguments], capture_output=True,
-                                text=True, timeout=60, check=False)
+                                text=True, timeout=HANG_S, check=False)
         assert result.returncode == 0 and result.stderr == "", (arguments, result)
         return json.loads(result.stdout)
 
@@ -315,9 +314,9 @@ def every_command_speaks_json_to_a_daemon_that_stays():
     busy = max(ask("threads", str(storer.pid)), key=lambda t: t["pairs"])
     assert [r["register"] for r in busy["registers"]] == [0, 1, 2, 3], busy
     detach = subprocess.run([CLIENT, "--socket", socket, "detach", FIRST], capture_output=True,
-                            text=True, timeout=60, check=False)
+                            text=True, timeout=HANG_S, check=False)
     assert detach.returncode == 0 and "w1" in detach.stdout, detach
-    assert "ended early" in client.communicate(timeout=20)[0]
+    assert "ended early" in client.communicate(timeout=HANG_S)[0]
     assert [w["state"] for w in ask("windows")] == ["ended early"]
     assert ask("report", "w1")["window"]["id"] == "w1"
     daemon.stop()

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from lib import jdks, make_directory, need_root, run, skip, test, test_on_jdks
+from lib import HANG_S, jdks, make_directory, need_root, run, skip, test, test_on_jdks
 from support.profile import CLIENT, Daemon, Workload
 
 # What loading a BPF program takes; without it, as on a machine that forbids BPF to the daemon.
@@ -14,7 +14,7 @@ MANY_TICKS = ("--period", "1ms", "--budget", "100%")
 
 def check_item(prefix=()):
     command = [*prefix, CLIENT, "--socket", os.path.join(make_directory(), "none.sock"), "--json", "check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.stdout, done.stderr
     return next(item for item in json.loads(done.stdout) if item["name"] == "sampling gate")
 

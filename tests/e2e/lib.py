@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -20,6 +21,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.path.abspath(os.environ.get("JXPERF_BUILD", os.path.join(ROOT, "build")))
 BUNDLE = os.path.join(BUILD, "lib/jxperf")
 OLDEST_JDK = 11
+# Ends the wait for what would otherwise never come, on a machine that is slow or busy, too.
+HANG_S = 180
 
 _tests = []
 _processes = []
@@ -111,14 +114,55 @@ def make_directory(parent="/var/tmp", mode=0o755):
     return directory
 
 
+class FairClock:
+    """Goes as a watch does while there is a processor for everybody, and slower while threads have to wait for one: by
+    how many want to run for each processor. What it shows is the time that something would have taken on an idle
+    machine. It has to be looked at often."""
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.last = time.monotonic()
+
+    def tick(self):
+        with open("/proc/loadavg", encoding="ascii") as f:
+            runnable = int(f.read().split()[3].split("/")[0]) - 1  # without this thread
+        now = time.monotonic()
+        self.seconds += (now - self.last) / max(1.0, runnable / os.cpu_count())
+        self.last = now
+        return self.seconds
+
+
+class Stopwatch:
+    """Measures a block by a FairClock: `with Stopwatch() as watch: ...`, then watch.seconds and watch.wall_seconds."""
+
+    def __enter__(self):
+        self.seconds = 0.0
+        self.wall_seconds = 0.0
+        self._start = time.monotonic()
+        self._clock, self._ended = FairClock(), threading.Event()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+        self._thread.start()
+        return self
+
+    def _tick(self):
+        while not self._ended.wait(0.01):
+            self._clock.tick()
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+        self.seconds = self._clock.tick()
+        self.wall_seconds = time.monotonic() - self._start
+
+
 def wait_until(condition, what, seconds=30):
-    """Polls condition until it is true, and returns its value."""
-    end = time.monotonic() + seconds
+    """Polls condition until it is true, and returns its value. The seconds are those of a FairClock."""
+    clock = FairClock()
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"{what}: not within {seconds} s"
+        assert clock.tick() < seconds, f"{what}: not within {seconds} s"
         time.sleep(0.01)
 
 
@@ -154,11 +198,11 @@ class Process:
         return self.child.poll() is None
 
     def stop(self):
-        """Lets it remove its own files, as a JVM does at SIGTERM, and insists after five seconds."""
+        """Lets it remove its own files, as a JVM does at SIGTERM, and insists when it does not end."""
         self._signal(signal.SIGTERM)
         self._signal(signal.SIGCONT)
         try:
-            self.child.wait(5)
+            self.child.wait(20)
         except subprocess.TimeoutExpired:
             self._signal(signal.SIGKILL)
             self.child.kill()
@@ -192,6 +236,8 @@ def _clean_up():
 atexit.register(_clean_up)
 # The run's time limit sends it.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+# A shell in the background ignores it, and so would what is started here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # ---------------------------------------------------------------- TAP

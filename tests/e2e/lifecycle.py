@@ -5,9 +5,8 @@ import os
 import re
 import signal
 import subprocess
-import time
 
-from lib import ROOT, jdks, make_directory, note, run, test, test_on_jdks, wait_until
+from lib import HANG_S, ROOT, Stopwatch, jdks, make_directory, note, run, test, test_on_jdks, wait_until
 from support.attach import leftovers
 from support.profile import CLIENT, EARLY, TARGET_ENDED, Daemon, Workload, report_of, succeeded
 from support.target import (
@@ -60,10 +59,10 @@ class Target(Workload):
 
 def wait_without_traps(target):
     """No event of ours is left in the target soon."""
-    start = time.monotonic()
-    wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", NO_TRAP_AFTER_S)
-    wait_until(lambda: not catches(target.pid, signal.SIGTRAP), "an end of our handler", NO_TRAP_AFTER_S)
-    note(f"no event and no handler after {time.monotonic() - start:.3f} s")
+    with Stopwatch() as watch:
+        wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", NO_TRAP_AFTER_S)
+        wait_until(lambda: not catches(target.pid, signal.SIGTRAP), "an end of our handler", NO_TRAP_AFTER_S)
+    note(f"no event and no handler after {watch.seconds:.3f} s")
 
 
 def assert_early(result, *words, status=EARLY):
@@ -96,9 +95,9 @@ def the_first_sample_comes_within_a_second_of_the_attach():
     daemon, times = Daemon(), []
     for _ in range(FIRST_SAMPLE_TRIES):
         target = Target()
-        start = time.monotonic()
-        client = daemon.start_attach(target.pid)
-        times.append(time.monotonic() - start)
+        with Stopwatch() as watch:
+            client = daemon.start_attach(target.pid)
+        times.append(watch.seconds)
         succeeded(daemon.ctl("detach", str(target.pid)))
         assert_early(client.finish(), "detached")
         target.stop()
@@ -241,16 +240,14 @@ def a_target_that_is_killed_leaves_a_report_of_what_arrived(jdk):
     daemon, target = Daemon(), Target(jdk)
     client = daemon.start_attach(target.pid)
     os.kill(target.pid, signal.SIGKILL)
-    start = time.monotonic()
     assert_early(client.finish(), "exited or was killed", status=TARGET_ENDED)
-    note(f"report after {time.monotonic() - start:.3f} s")
 
 
 @test_on_jdks
 def a_target_that_exits_leaves_a_report_of_what_arrived(jdk):
     daemon, target = Daemon(), Target(jdk, arguments=["5"])
     client = daemon.start_attach(target.pid)
-    assert target.child.wait(30) == 0
+    assert target.child.wait(HANG_S) == 0
     assert_early(client.finish(), "exited", status=TARGET_ENDED)
     assert re.fullmatch(r"up\n(operations \d+\n)+", target.output()), target.output()
 
@@ -280,7 +277,7 @@ def an_interrupt_ends_the_window_of_a_private_daemon_too():
     ) as child:
         wait_until(lambda: perf_descriptors(target.pid) > 1, "events in the target")
         os.killpg(child.pid, signal.SIGINT)
-        out, errors = child.communicate(timeout=30)
+        out, errors = child.communicate(timeout=HANG_S)
     assert child.returncode == EARLY and errors.endswith(": interrupted\n"), errors
     assert json.loads(out)["window"]["ended_early"], out
     wait_without_traps(target)

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import urllib.request
 
-from lib import BUILD, Process, compile_java, jdks, make_directory, run, skip, test, wait_until
+from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, run, skip, test, wait_until
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
@@ -50,7 +50,7 @@ class Scraped:
 
     def get(self, path, **headers):
         request = urllib.request.Request(f"http://{self.address}{path}", headers=headers)
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=HANG_S) as answer:
             return answer.read().decode()
 
 

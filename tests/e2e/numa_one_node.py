@@ -14,7 +14,7 @@ def need_one_node():
 def numa_alone_ends_at_once_with_a_report_that_says_why():
     need_one_node()
     daemon, jvm = Daemon(), Workload(jdks()[0], "SilentLoad")
-    report = daemon.attach(jvm.pid, "--kinds", "numa", duration="60s", timeout=30)
+    report = daemon.attach(jvm.pid, "--kinds", "numa", duration="60s")
     assert report["numa"]["nodes"] == 1, report["numa"]
     assert "nothing to measure" in report["numa"]["note"], report["numa"]
     assert report["window"]["state"] == "done", report["window"]

@@ -2,17 +2,13 @@
 
 The tests judge the reports as they come.
 """
-import os
+# Runs alone: its windows keep both processors busy.
 import re
-import time
 
 from lib import add_test, jdks, note, run, skip
-from support.profile import OPTION_OF, Windows, Workload
+from support.profile import OPTION_OF, Windows, Workload, duration_for
 
-# Longer when others take the processors, so that there are as many samples.
-SECONDS_LEAST = 10
-SECONDS_MOST = 40
-CPU_SECONDS = 8
+CPU_S = 8
 # Shares do not depend on it; more of it gives enough samples on a busy machine, too.
 BUDGET = "10%"
 PERIOD = "1ms"
@@ -49,21 +45,6 @@ class Outcome:
         self.after = after
 
 
-def cpu_seconds(pid):
-    """CPU time of a process so far."""
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-        fields = f.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def duration_for(pid):
-    """How long the process takes for CPU_SECONDS, from how it fares now."""
-    before = cpu_seconds(pid)
-    time.sleep(1)
-    rate = max(cpu_seconds(pid) - before, 0.01)
-    return min(max(CPU_SECONDS / rate, SECONDS_LEAST), SECONDS_MOST)
-
-
 def last_numbers(jvm):
     """The numbers of the last whole line that the program printed, [] for words only."""
     lines = jvm.output().split("\n")
@@ -78,14 +59,13 @@ def measure(daemon, jdk, collector, program, *options):
     heap = SHARES_HEAP_OF[collector] if program == "ObjectShares" else [HEAP]
     jvm = Workload(jdk, program, option, *heap)
     try:
-        seconds = duration_for(jvm.pid)
+        duration = duration_for(jvm.pid, CPU_S)
         before = last_numbers(jvm)
         report = daemon.attach(
             jvm.pid,
             *("--kinds", "objects", "--budget", BUDGET, "--period", PERIOD),
             *options,
-            duration=f"{seconds:.1f}s",
-            timeout=seconds + 60,
+            duration=duration,
         )
         return Outcome(jdk, report, before, last_numbers(jvm))
     finally:

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from lib import BUILD, Process, jdks, run, skip, test, test_on_jdks
+from lib import BUILD, HANG_S, Process, jdks, run, skip, test, test_on_jdks
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 CLASSES = os.path.join(BUILD, "workloads")
@@ -13,7 +13,7 @@ CHURN_S = 10
 def attach(pid, *options):
     """A window's report, or None when the target ended before it could begin: 4 is when it did later."""
     done = subprocess.run([CLIENT, "attach", str(pid), "--format", "json", *options],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANG_S, check=False)
     return json.loads(done.stdout) if done.returncode in (0, 4) else None
 
 

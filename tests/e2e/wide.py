@@ -4,6 +4,7 @@ from support.profile import Daemon, Workload, assert_quality, the_one_kind
 
 BUDGET = "5%"
 LEAST_PAIRS = 5
+CPU_S = 8
 
 
 def measure(kind, what, *options):
@@ -12,7 +13,7 @@ def measure(kind, what, *options):
         skip("no JDK found")
     jvm = Workload(found[0], "CopyAndClear", *options, arguments=(what,))
     try:
-        report = Daemon().attach(jvm.pid, "--kinds", kind, "--budget", BUDGET, duration="8s")
+        report = Daemon().attach(jvm.pid, "--kinds", kind, "--budget", BUDGET, cpu_s=CPU_S)
     finally:
         jvm.stop()
     assert_quality(report, LEAST_PAIRS)

@@ -1,4 +1,6 @@
 import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -6,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 /**
  * Some threads sum arrays for ever, all others wait for ever.
  *
- * Arguments: how many wait, how many work. Property late=S: one more waits S seconds, then works.
+ * Arguments: how many wait, how many work. Property late=FIFO: one more waits until that is opened, then works.
  * Property files=N: as many descriptors are kept open.
  */
 final class ParkedThreads {
@@ -31,13 +33,12 @@ final class ParkedThreads {
         }
     }
 
-    private static void workLate(int seconds) {
-        try {
-            Thread.sleep(seconds * 1000L);
-        } catch (InterruptedException e) {
-            return;
+    private static void workLate(String fifo) {
+        try (FileInputStream opened = new FileInputStream(fifo)) {
+            work();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        work();
     }
 
     private static void park(CountDownLatch started, CountDownLatch end) {
@@ -52,7 +53,7 @@ final class ParkedThreads {
     public static void main(String[] args) throws Exception {
         int parked = Integer.parseInt(args[0]);
         int busy = Integer.parseInt(args[1]);
-        int late = Integer.getInteger("late", 0);
+        String late = System.getProperty("late");
         CountDownLatch started = new CountDownLatch(parked);
         CountDownLatch never = new CountDownLatch(1);
         for (int i = 0; i < parked; i++) {
@@ -65,7 +66,7 @@ final class ParkedThreads {
         for (int i = 1; i < busy; i++) {
             start(ParkedThreads::work, "busy-" + i);
         }
-        if (late > 0) {
+        if (late != null) {
             start(() -> workLate(late), "late");
         }
         SilentLoad.main(new String[0]);

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from lib import BUNDLE, make_directory, register, wait_until
+from lib import BUNDLE, HANG_S, make_directory, register, wait_until
 
 PROTOCOL = 1
 LIBRARY = os.path.join(BUNDLE, "libjxperf-agent.so")
@@ -201,7 +201,7 @@ class Agent:
             check=True,
             capture_output=True,
         )
-        listener.settimeout(20)
+        listener.settimeout(HANG_S)
         self.socket, _ = listener.accept()
         listener.close()
         register(self)
@@ -222,7 +222,7 @@ class Agent:
     def finish(self):
         """Ends the window; all batches have arrived then."""
         self._send([(3, b"")])
-        self.reader.join(20)
+        self.reader.join(HANG_S)
         assert self.ended is not None, "the agent did not end its window"
         return self.ended.error
 

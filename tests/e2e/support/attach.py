@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import time
 
-from lib import BUNDLE, ROOT, Process, compile_java, jdks, make_directory, only_child, wait_until
+from lib import BUNDLE, HANG_S, ROOT, Process, compile_java, jdks, make_directory, only_child, wait_until
 
 HELPER = os.path.join(BUNDLE, "jxperf-attach")
 AGENT = "libjxperf-agent.so"
@@ -83,7 +83,7 @@ def start_attach(pid, bundle, *options, timeout_ms=10000):
 def attach(pid, bundle, *options, timeout_ms=10000):
     """Runs the helper by hand: its exit status and what it printed."""
     helper = start_attach(pid, bundle, *options, timeout_ms=timeout_ms)
-    text, _ = helper.communicate(timeout=60)
+    text, _ = helper.communicate(timeout=HANG_S)
     return helper.returncode, text.strip()
 
 

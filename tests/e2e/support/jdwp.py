@@ -7,7 +7,7 @@ import re
 import socket
 import struct
 
-from lib import wait_until
+from lib import HANG_S, wait_until
 
 OPTION = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0"
 
@@ -17,7 +17,6 @@ SET_EVENT, CLEAR_EVENT = (15, 1), (15, 2)
 COMPOSITE = (64, 100)
 BREAKPOINT, SUSPEND_ALL, LOCATION_ONLY = 2, 2, 7
 REPLY = 0x80
-TIMEOUT_S = 20
 
 
 def port_of(process):
@@ -29,8 +28,8 @@ def port_of(process):
 
 class Debugger:
     def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
-        self.socket.settimeout(TIMEOUT_S)
+        self.socket = socket.create_connection(("127.0.0.1", port), HANG_S)
+        self.socket.settimeout(HANG_S)
         self.events = collections.deque()
         self.last_id = 0
         self.socket.sendall(b"JDWP-Handshake")

@@ -6,13 +6,21 @@ import json
 import os
 import signal
 import subprocess
+import time
 
-from lib import BUILD, ROOT, Process, jdks, make_directory, register, wait_until
+from lib import BUILD, HANG_S, ROOT, Process, jdks, make_directory, register, wait_until
 
 WINDOWS_AT_ONCE = 2
 
 # Exit statuses of an attach that prints a report, besides 0.
 EARLY, TARGET_ENDED = 3, 4
+
+# How long duration_for looks, and the least share of a processor that it makes up for.
+FARES_S = 0.5
+LEAST_SHARE = 0.1
+# Windows that got less of the CPU time that they were to have are run again.
+ENOUGH = 0.6
+TRIES = 4
 
 OPTION_OF = {
     "Serial": "-XX:+UseSerialGC",
@@ -66,6 +74,22 @@ class Workload(Process):
         self.wait_for("up\n")
 
 
+def cpu_seconds(pid):
+    """CPU time of a process so far."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def duration_for(pid, cpu_s):
+    """The window in which a process with a busy thread gets so much CPU time, from how it fares now: a machine where
+    others take the processors gives as many samples in a longer window."""
+    before, start = cpu_seconds(pid), time.monotonic()
+    time.sleep(FARES_S)
+    share = (cpu_seconds(pid) - before) / (time.monotonic() - start)
+    return f"{cpu_s / min(max(share, LEAST_SHARE), 1.0):.1f}s"
+
+
 # ---------------------------------------------------------------- daemon and client
 
 
@@ -85,7 +109,7 @@ class Daemon(Process):
         assert len(children) == 1, f"the daemon has the children {children}"
         return int(children[0])
 
-    def ctl(self, *arguments, timeout=60):
+    def ctl(self, *arguments, timeout=HANG_S):
         return ctl("--socket", self.socket, *arguments, timeout=timeout)
 
     def start_ctl(self, *arguments):
@@ -95,9 +119,14 @@ class Daemon(Process):
         """The windows that run now."""
         return json.loads(succeeded(self.ctl("--json", "status")))["running"]
 
-    def attach(self, pid, *options, duration="10s", timeout=60):
-        """Runs a window and returns its report."""
-        return report_of(self.ctl("attach", str(pid), *attach_options(duration, options), timeout=timeout))
+    def attach(self, pid, *options, duration=None, cpu_s=10, timeout=HANG_S):
+        """Runs a window of a duration, or of about so much CPU time of the target, and returns its report."""
+        for _ in range(1 if duration else TRIES):
+            window = attach_options(duration or duration_for(pid, cpu_s), options)
+            report = report_of(self.ctl("attach", str(pid), *window, timeout=timeout))
+            if report["quality"]["target_cpu_s"] > ENOUGH * cpu_s:
+                break  # Others did not come and take the processors.
+        return report
 
     def start_attach(self, pid, *options, duration="60s"):
         """Starts a window that others are to end, and returns once samples arrive."""
@@ -152,7 +181,7 @@ class Client:
         )
         register(self)
 
-    def finish(self, timeout=60):
+    def finish(self, timeout=HANG_S):
         """What subprocess.run would have returned."""
         out, errors = self.child.communicate(timeout=timeout)
         return subprocess.CompletedProcess(self.child.args, self.child.returncode, out, errors)
@@ -163,7 +192,7 @@ class Client:
         self.child.wait()
 
 
-def ctl(*arguments, timeout=60):
+def ctl(*arguments, timeout=HANG_S):
     """Runs jxperfctl to its end."""
     return subprocess.run(
         [CLIENT, *arguments],

@@ -60,6 +60,18 @@ def threads(pid):
     return found
 
 
+def asleep(pid):
+    """No thread works, not even on its own start, in which it gets its name."""
+    states = []
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{tid}/stat", encoding="utf-8", errors="replace") as f:
+                states.append(f.read().rpartition(")")[2].split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return "R" not in states
+
+
 def at_rest(pid):
     """No window is in it: neither events nor the agent's thread, which ends after them."""
     return perf_descriptors(pid) == 0 and AGENT_THREAD not in threads(pid)
