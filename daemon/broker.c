@@ -14,6 +14,7 @@
 #include "daemon/broker_privilege.h"
 #include "daemon/broker_proto.h"
 #include "daemon/broker_touch.h"
+#include "daemon/broker_watch.h"
 #include "daemon/inspect.h"
 #include "daemon/numa_topology.h"
 
@@ -63,6 +64,7 @@ struct broker {
 	enum sigtrap_verdict sigtrap; /* UNTRIED before the first attach */
 	struct entry entries[BROKER_TARGETS_MAX];
 	struct broker_inspectors inspectors;
+	struct broker_watchers watchers;
 };
 
 _Static_assert(GATE_TARGETS_MAX >= BROKER_TARGETS_MAX, "every target can have a gate");
@@ -362,10 +364,21 @@ static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
 	return 1;
 }
 
+static int watch(struct broker *b, pid_t pid, int *fds, struct err *err)
+{
+	int fd = broker_watch_start(&b->watchers, pid, err);
+
+	if (fd < 0)
+		return fd;
+	fds[0] = fd;
+	return 1;
+}
+
 static void release(struct broker *b, pid_t pid)
 {
 	struct entry *e = find(b, pid);
 
+	broker_watch_stop(&b->watchers, pid);
 	if (e && e->state == ENTRY_ATTACHING)
 		broker_helper_cancel(&e->helper);
 	else if (e && e->state == ENTRY_ATTACHED)
@@ -413,6 +426,10 @@ static void serve(struct broker *b, const struct broker_request *request)
 	case BROKER_INSPECT:
 		if (r == 0)
 			r = inspect(b, request->pid, fds, &err);
+		break;
+	case BROKER_WATCH:
+		if (r == 0)
+			r = watch(b, request->pid, fds, &err);
 		break;
 	case BROKER_PAGES:
 		if (r == 0) {
@@ -509,17 +526,19 @@ static void finish_helpers(struct broker *b, const struct pollfd *p, struct entr
 static bool run_once(struct broker *b)
 {
 	struct entry *which[BROKER_TARGETS_MAX];
-	struct pollfd p[1 + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX];
+	struct pollfd p[1 + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX + BROKER_WATCHERS_MAX];
 	uint64_t first_ns = UINT64_MAX;
-	nfds_t helpers, inspectors;
+	nfds_t helpers, inspectors, watchers;
 
 	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
 	helpers = poll_helpers(b, p + 1, which, &first_ns);
 	inspectors = broker_inspect_poll(&b->inspectors, p + 1 + helpers, &first_ns);
-	if (poll(p, 1 + helpers + inspectors, timeout_until(first_ns)) < 0)
+	watchers = broker_watch_poll(&b->watchers, p + 1 + helpers + inspectors);
+	if (poll(p, 1 + helpers + inspectors + watchers, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	finish_helpers(b, p + 1, which, helpers);
 	broker_inspect_tend(&b->inspectors);
+	broker_watch_tend(&b->watchers);
 	return !p[0].revents || receive(b);
 }
 
@@ -532,6 +551,7 @@ static void shut_down(struct broker *b)
 	nfds_t count;
 
 	broker_inspect_end(&b->inspectors);
+	broker_watch_end(&b->watchers);
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
 		if (b->entries[i].state == ENTRY_ATTACHING) {
 			broker_helper_cancel(&b->entries[i].helper);

@@ -24,6 +24,8 @@ enum broker_operation {
 	 * and, the first time, the program for events that the agent opens itself. Limits of 0:
 	 * remove it; the counts are final. */
 	BROKER_GATE = 6,
+	BROKER_WATCH = 7, /* watch pid from outside (daemon/watcher.h) until it is released; the
+			     reply carries the socket on which the records will come */
 };
 
 /* Pages in one question. */

@@ -20,6 +20,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/sampler.h"
+#include "daemon/watcher.h"
 #include "proto/limits.h"
 
 /* Between two connections of one jxperfctl; a private daemon that nobody talks to leaves after it.
@@ -240,6 +241,8 @@ int main(int argc, char **argv)
 	if (d.options.inspect_fd >= 0)
 		return inspect_main(d.options.inspect_fd, d.options.inspect_pid, d.options.bundle,
 				    d.options.inspect_gate);
+	if (d.options.watch_fd >= 0)
+		return watcher_main(d.options.watch_fd, d.options.watch_pid);
 	fd_raise_limit();
 	return run(&d);
 }

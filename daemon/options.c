@@ -151,7 +151,8 @@ static int set_defaults(struct options *o, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	*o = (struct options){.broker_fd = -1, .inspect_fd = -1, .inspect_gate = ""};
+	*o =
+	    (struct options){.broker_fd = -1, .inspect_fd = -1, .inspect_gate = "", .watch_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -191,6 +192,8 @@ enum option_letter {
 	OPTION_INSPECT_FD = 'i',
 	OPTION_INSPECT_PID = 'j',
 	OPTION_INSPECT_GATE = 'g',
+	OPTION_WATCH_FD = 'w',
+	OPTION_WATCH_PID = 'x',
 	OPTION_SETTING = 256, /* + index of the setting */
 };
 
@@ -225,6 +228,10 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 	case OPTION_INSPECT_GATE:
 		o->inspect_gate = optarg;
 		return 0;
+	case OPTION_WATCH_FD:
+		return parse_number(optarg, 0, &o->watch_fd, err);
+	case OPTION_WATCH_PID:
+		return parse_number(optarg, 1, &o->watch_pid, err);
 	}
 	s = &settings[letter - OPTION_SETTING];
 	s->given = true;
@@ -249,6 +256,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"inspect-fd", required_argument, NULL, OPTION_INSPECT_FD},
 	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
 	    {"inspect-gate", required_argument, NULL, OPTION_INSPECT_GATE},
+	    {"watch-fd", required_argument, NULL, OPTION_WATCH_FD},
+	    {"watch-pid", required_argument, NULL, OPTION_WATCH_PID},
 	    {0},
 	};
 	struct setting settings[SETTINGS];

@@ -34,6 +34,8 @@ struct options {
 	int inspect_fd; /* above -1: this process is an inspector */
 	int inspect_pid;
 	const char *inspect_gate; /* of argv */
+	int watch_fd;             /* above -1: this process is a watcher */
+	int watch_pid;
 };
 
 extern const char options_usage[];

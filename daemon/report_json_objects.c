@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "common/clock.h"
 #include "daemon/names.h"
 #include "daemon/object_ranking.h"
 #include "daemon/report_json.h"
@@ -108,7 +109,7 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s}",
+	    "s:I, s:I, s:I, s:s, s:f}",
 	    "metric", object_metric_name(&w->settings), "metric_unit",
 	    object_metric_unit(&w->settings), "event",
 	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
@@ -124,7 +125,7 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
-	    w->objects_refused);
+	    w->objects_refused, "tracked_s", (double)window_objects_ns(w) / (double)NS_PER_S);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,
