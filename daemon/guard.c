@@ -88,7 +88,8 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 	struct err err;
 
 	g->request = 0;
-	if (reply->error || reply->fds != 1) {
+	g->window->side_effects.watched = !reply->error && reply->fds == 1;
+	if (!g->window->side_effects.watched) {
 		not_seen(g, reply->error ? reply->message : "the broker gave no connection");
 		return;
 	}

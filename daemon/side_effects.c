@@ -24,6 +24,9 @@ static const double margins[EFFECT_MAX] = {
     [EFFECT_HEAP] = 128.0 * 1024 * 1024, /* bytes */
 };
 
+/* A heap that falls by more did not just grow. */
+#define HEAP_FELL 0.95
+
 /* Of a CPU: what a JVM that has nothing to do uses, so that rates for each second of CPU time stay
  * finite. */
 #define LEAST_CPU 0.05
@@ -184,20 +187,29 @@ static double lowest_of_last(const struct side_effects *s)
 	return lowest;
 }
 
-/* What of the heap's growth went on before is expected to go on. */
-static bool heap_rose(const struct side_effects *s)
+/* What a collection may leave in the heap now, by what was seen before: a growth that went on then
+ * goes on. Where no collection came, what was in use anyway is the most that one had left. NAN when
+ * nothing is known. */
+static double expected_heap(const struct side_effects *s)
 {
-	const struct effect_heap *before = &s->heap[EFFECT_BEFORE], *in = &s->heap[EFFECT_IN];
-	double growth = 0, expected;
+	const struct effect_heap *before = &s->heap[EFFECT_BEFORE];
+	double growth = 0;
 
-	if (before->count == 0 || in->count < LAST_HEAPS)
-		return false;
-	if (before->last_ns > before->first_ns)
+	if (before->count == 0)
+		return before->least > 0 ? before->least : NAN;
+	if (!before->fell && before->last_ns > before->first_ns)
 		growth = fmax(before->last - before->first, 0) /
 			 (double)(before->last_ns - before->first_ns);
-	expected = before->max + growth * (double)(in->last_ns - before->last_ns);
-	return lowest_of_last(s) >
-	       fmax(factor_of_age(s) * FACTOR_BEFORE * expected, expected + margins[EFFECT_HEAP]);
+	return before->max + growth * (double)(s->heap[EFFECT_IN].last_ns - before->last_ns);
+}
+
+static bool heap_rose(const struct side_effects *s)
+{
+	double expected = expected_heap(s);
+
+	return s->heap[EFFECT_IN].count >= LAST_HEAPS &&
+	       lowest_of_last(s) > factor_of_age(s) * FACTOR_BEFORE * expected &&
+	       lowest_of_last(s) > expected + margins[EFFECT_HEAP];
 }
 
 static void note(struct side_effects *s, enum effect e, double to)
@@ -262,6 +274,7 @@ static struct effect_record unpack(const Jxp__WatchRecord *m)
 	    .cpu_s = (double)m->cpu_ns / second,
 	    .has_data = m->no_data[0] == '\0',
 	    .heap_bytes = (double)m->heap_after_bytes,
+	    .heap_least_bytes = (double)m->heap_least_bytes,
 	};
 }
 
@@ -304,6 +317,7 @@ static void end_second(struct side_effects *s, uint64_t time_ns, enum effect_tim
 		h->first = lowest;
 		h->first_ns = time_ns;
 	}
+	h->fell |= lowest < h->last * HEAP_FELL;
 	h->last = lowest;
 	h->last_ns = time_ns;
 	h->sum += lowest;
@@ -312,14 +326,20 @@ static void end_second(struct side_effects *s, uint64_t time_ns, enum effect_tim
 		s->last_heaps[h->count % LAST_HEAPS] = lowest;
 }
 
+static void lower(double *least, double value)
+{
+	if (value > 0 && (!(*least > 0) || value < *least))
+		*least = value;
+}
+
 static void take_heap(struct side_effects *s, const struct effect_record *r, enum effect_time t)
 {
 	struct effect_heap *h = &s->heap[t];
 
 	if (!r->has_data)
 		return;
-	if (r->heap_bytes > 0 && (!(h->lowest > 0) || r->heap_bytes < h->lowest))
-		h->lowest = r->heap_bytes;
+	lower(&h->lowest, r->heap_bytes);
+	lower(&h->least, r->heap_least_bytes);
 	if (++h->records >= SIDE_EFFECTS_SECOND)
 		end_second(s, r->time_ns, t);
 }

@@ -29,8 +29,8 @@
 #define SIDE_EFFECTS_SECOND      4u
 
 /* A rise has to last so long. A G1 that begins to collect its old regions makes some eight pauses
- * in quick succession: with three seconds these are no rise. */
-#define SIDE_EFFECTS_SUSTAIN 3u
+ * in quick succession: with four seconds these are no rise. */
+#define SIDE_EFFECTS_SUSTAIN 4u
 
 /* What is remembered of before: half a minute. An attach takes less. */
 #define SIDE_EFFECTS_RECORDS 128u
@@ -68,17 +68,20 @@ struct effect_record {
 	double cpu_s;              /* of all threads */
 	bool has_data;     /* the JVM's performance data: collections, their time, the heap */
 	double heap_bytes; /* after a collection since the last record; 0: none came */
+	double
+	    heap_least_bytes; /* since then, collection or not: at least what the last one left */
 };
 
-/* Of each second the least counts: what the heap holds some time after a collection is more by what
- * was allocated until it was looked at. */
+/* What the heap held after collections: of each second in which one came the least. */
 struct effect_heap {
 	uint64_t count; /* seconds in which a collection came */
 	double sum, max;
+	bool fell;          /* from one of these seconds to the next */
 	double first, last; /* at these times */
 	uint64_t first_ns, last_ns;
 	double lowest;    /* of the second that has begun; 0: no collection yet */
 	unsigned records; /* of that second */
+	double least;     /* that was in use at any time, collection or not; 0: not known */
 };
 
 struct side_effects {
@@ -91,8 +94,8 @@ struct side_effects {
 	struct effect_record first[EFFECT_TIMES], last[EFFECT_TIMES];
 	uint64_t counts[EFFECT_TIMES];
 	struct effect_heap heap[EFFECT_TIMES];
-	double last_heaps[3];          /* of the last seconds since the work began */
-	double peak[EFFECT_RATES];     /* of any second before, a second */
+	double last_heaps[SIDE_EFFECTS_SUSTAIN - 1]; /* of the last seconds since the work began */
+	double peak[EFFECT_RATES];                   /* of any second before, a second */
 	double cpu_peak[EFFECT_RATES]; /* likewise, for each second of the application's CPU time */
 	bool rose[EFFECT_MAX];         /* beyond noise, at any time; */
 	double from[EFFECT_MAX], to[EFFECT_MAX]; /* so, when that was noticed */

@@ -25,19 +25,20 @@
 #include "proto/frame.h"
 #include "proto/jxperf.pb-c.h"
 
-/* How soon after a collection the heap is looked at. A program that allocates a gigabyte a second
- * has by then 25 MB more. */
-#define POLL_MS        25u
+/* How soon after a collection the heap is looked at: a program that allocates a gigabyte a second
+ * has by then 50 MB more. While none comes for some looks, the interval of the records will do. */
+#define POLL_MS        50u
 #define POLLS_A_RECORD (SIDE_EFFECTS_INTERVAL_MS / POLL_MS)
+#define QUIET_POLLS    20u
 
 /* The kernel adds up a process's numbers over all its threads, and each of the collector's threads
  * is a file to be read. Of many it is done once a second. */
 #define MANY_THREADS    512u
 #define MANY_GC_THREADS 16u
 
-/* The collector's threads are looked for after half a second, and less and less often: those that
+/* The collector's threads are looked for after a second, and less and less often: those that
  * it starts later are few. In records. */
-#define FIRST_SCAN_RECORDS   2u
+#define FIRST_SCAN_RECORDS   4u
 #define LONGEST_SCAN_RECORDS 64u
 
 /* A JVM that has just begun may not have entered its collector's numbers yet: tried so often. */
@@ -143,7 +144,7 @@ static void poll_data(struct watcher *w)
 
 	if (!w->has_data)
 		return;
-	r = watcher_perfdata_poll(&w->data);
+	r = watcher_perfdata_poll(&w->data, clock_monotonic_ns());
 	if (r < 0)
 		give_up_data(w, "the JVM's performance data cannot be read", -r);
 }
@@ -163,7 +164,7 @@ static void scan_if_due(struct watcher *w)
 	watcher_threads_scan(&w->threads);
 	w->next_scan = w->records + w->scan_interval;
 	if (w->scan_interval < LONGEST_SCAN_RECORDS)
-		w->scan_interval *= 2;
+		w->scan_interval *= 4;
 }
 
 /* 0, or -errno when the process has ended. */
@@ -219,8 +220,7 @@ static int tell(struct watcher *w)
 	record.gc_cpu_ns = w->gc_cpu_ns;
 	record.page_faults = w->stat.page_faults;
 	if (w->has_data)
-		watcher_perfdata_take(&w->data, &record.collections, &record.gc_time_ns,
-				      &record.heap_after_bytes);
+		watcher_perfdata_take(&w->data, &record);
 	else
 		record.no_data = w->no_data;
 	r = frame_append(&w->out, &record.base, WATCHER_FRAME_MAX);
@@ -249,22 +249,32 @@ static bool sleep_until(const struct watcher *w, uint64_t time_ns)
 	}
 }
 
+/* For so long. After a stop of the machine, or of us, nothing is made up for. */
+static bool pass_time(const struct watcher *w, uint64_t *next_ns, unsigned ms)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	*next_ns += ms * NS_PER_MS;
+	if (*next_ns < now)
+		*next_ns = now;
+	return sleep_until(w, *next_ns);
+}
+
 static void watch(struct watcher *w)
 {
 	uint64_t next_ns = clock_monotonic_ns();
-	unsigned polls = w->has_data || w->find_tries < FIND_TRIES_MAX ? POLLS_A_RECORD : 1;
 
 	while (look(w) == 0 && tell(w) == 0) {
+		bool often =
+		    w->has_data && w->data.space_count > 0 && w->data.quiet_polls < QUIET_POLLS;
+		unsigned polls = often ? POLLS_A_RECORD : 1;
+
 		w->records++;
 		for (unsigned i = 0; i < polls; i++) {
-			next_ns += SIDE_EFFECTS_INTERVAL_MS / polls * NS_PER_MS;
-			/* After a stop of the machine, or of us, nothing is made up for. */
-			if (next_ns < clock_monotonic_ns())
-				next_ns = clock_monotonic_ns();
-			if (!sleep_until(w, next_ns))
-				return;
-			if (i + 1 < polls)
+			if (i > 0)
 				poll_data(w);
+			if (!pass_time(w, &next_ns, SIDE_EFFECTS_INTERVAL_MS / polls))
+				return;
 		}
 	}
 }

@@ -19,6 +19,16 @@
  * pauses (G1's and CMS's concurrent marking) leave garbage in the heap. */
 #define FULL_COLLECTOR 1u
 
+/* At three gigabytes a second the heap has 30 MB more after so long. */
+#define FRESH_NS 1e7
+
+/* After so many collections one was seen at once, or nearly: that tells the JVM's clock. */
+#define CLOCK_ENDS 4u
+
+/* So much more in use is the same: a sixteenth, and some buffers. */
+#define SAME_HEAP_SHARE 16u
+#define SAME_HEAP_BYTES (UINT64_C(4) << 20)
+
 int watcher_perfdata_init(struct watcher_perfdata *p, int fd)
 {
 	*p = (struct watcher_perfdata){.fd = fd, .copy = malloc(HSPERFDATA_MAX_BYTES)};
@@ -32,12 +42,13 @@ void watcher_perfdata_release(struct watcher_perfdata *p)
 	*p = (struct watcher_perfdata){.fd = -1};
 }
 
-static ssize_t read_file(struct watcher_perfdata *p, size_t size)
+/* From there to there, to the same place of the copy. */
+static ssize_t read_file(struct watcher_perfdata *p, size_t first, size_t end)
 {
 	ssize_t n;
 
 	do
-		n = pread(p->fd, p->copy, size, 0);
+		n = pread(p->fd, p->copy + first, end - first, (off_t)first);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -53,8 +64,10 @@ static bool find_number(struct watcher_perfdata *p, size_t size, size_t *offset,
 	(void)snprintf(name, sizeof(name), format, i, j);
 	if (!hsperfdata_number(p->copy, size, name, offset))
 		return false;
-	if (p->bytes < *offset + sizeof(uint64_t))
-		p->bytes = *offset + sizeof(uint64_t);
+	if (p->first > *offset)
+		p->first = *offset;
+	if (p->end < *offset + sizeof(uint64_t))
+		p->end = *offset + sizeof(uint64_t);
 	return true;
 }
 
@@ -112,16 +125,19 @@ static void find_spaces(struct watcher_perfdata *p, size_t size)
 
 int watcher_perfdata_find(struct watcher_perfdata *p)
 {
-	ssize_t n = read_file(p, HSPERFDATA_MAX_BYTES);
+	ssize_t n = read_file(p, 0, HSPERFDATA_MAX_BYTES);
 	size_t frequency;
 
 	if (n < 0)
 		return (int)n;
-	p->bytes = 0;
+	p->first = HSPERFDATA_MAX_BYTES;
+	p->end = 0;
 	if (!find_number(p, (size_t)n, &frequency, "sun.os.hrt.frequency", 0, 0) ||
 	    number_at(p, frequency) == 0)
 		return -EAGAIN;
 	p->tick_ns = (double)NS_PER_S / (double)number_at(p, frequency);
+	p->first = HSPERFDATA_MAX_BYTES; /* It does not change. */
+	p->end = 0;
 	find_collectors(p, (size_t)n);
 	find_spaces(p, (size_t)n);
 	return p->collector_count > 0 ? 0 : -EAGAIN;
@@ -138,42 +154,84 @@ static uint64_t heap_in_use(const struct watcher_perfdata *p)
 	return sum;
 }
 
-int watcher_perfdata_poll(struct watcher_perfdata *p)
+/* Has a collection of the heap ended since the last poll? *exit_ns: the last time at which one did,
+ * by the JVM's clock. */
+static bool collection_ended(struct watcher_perfdata *p, double *exit_ns)
 {
-	ssize_t n = read_file(p, p->bytes);
 	bool ended = false;
-	uint64_t heap;
 
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n < p->bytes)
-		return -ENODATA; /* It was truncated. */
-	for (size_t i = 0; i < p->collector_count; i++) {
+	*exit_ns = 0;
+	for (size_t i = 0; i < p->collector_count && i <= FULL_COLLECTOR; i++) {
 		struct perfdata_collector *c = &p->collectors[i];
 		uint64_t exit = number_at(p, c->last_exit);
 
-		ended |= i <= FULL_COLLECTOR && exit != c->seen_exit;
+		ended |= exit != c->seen_exit;
 		c->seen_exit = exit;
+		if (*exit_ns < (double)exit * p->tick_ns)
+			*exit_ns = (double)exit * p->tick_ns;
 	}
-	heap = heap_in_use(p);
-	if (ended && (p->lowest_heap == 0 || heap < p->lowest_heap))
+	return ended;
+}
+
+static void take_heap(struct watcher_perfdata *p, uint64_t heap)
+{
+	if (p->lowest_heap == 0 || heap < p->lowest_heap)
 		p->lowest_heap = heap;
+}
+
+/* What is in use some time after a collection is what that left if nothing has been added since:
+ * the time was short, or the next look finds the same. */
+static void look_at_heap(struct watcher_perfdata *p, uint64_t heap, bool ended, double late_ns)
+{
+	uint64_t before = p->doubtful_heap;
+
+	p->doubtful_heap = 0;
+	if (!ended) {
+		if (before > 0 && heap <= before + before / SAME_HEAP_SHARE + SAME_HEAP_BYTES)
+			take_heap(p, before);
+	} else if (p->ends >= CLOCK_ENDS && late_ns < FRESH_NS) {
+		take_heap(p, heap);
+	} else {
+		p->doubtful_heap = heap;
+	}
+}
+
+int watcher_perfdata_poll(struct watcher_perfdata *p, uint64_t now_ns)
+{
+	ssize_t n = read_file(p, p->first, p->end);
+	double exit_ns, clock_ns;
+	uint64_t heap;
+	bool ended;
+
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < p->end - p->first)
+		return -ENODATA; /* It was truncated. */
+	ended = collection_ended(p, &exit_ns);
+	p->quiet_polls = ended ? 0 : p->quiet_polls + 1;
+	heap = heap_in_use(p);
+	if (p->least_heap == 0 || heap < p->least_heap)
+		p->least_heap = heap;
+	clock_ns = (double)now_ns - exit_ns;
+	if (ended && (p->ends++ == 0 || clock_ns < p->clock_ns))
+		p->clock_ns = clock_ns;
+	look_at_heap(p, heap, ended, clock_ns - p->clock_ns);
 	return 0;
 }
 
-void watcher_perfdata_take(struct watcher_perfdata *p, uint64_t *collections, uint64_t *time_ns,
-			   uint64_t *heap_bytes)
+void watcher_perfdata_take(struct watcher_perfdata *p, Jxp__WatchRecord *out)
 {
 	double ticks = 0;
 
-	*collections = 0;
+	out->collections = 0;
 	for (size_t i = 0; i < p->collector_count; i++) {
-		*collections += number_at(p, p->collectors[i].invocations);
+		out->collections += number_at(p, p->collectors[i].invocations);
 		ticks += (double)number_at(p, p->collectors[i].time);
 	}
 	/* Any number comes from the target: one too large for the type is cut. */
 	ticks *= p->tick_ns;
-	*time_ns = ticks < 0x1p63 ? (uint64_t)ticks : UINT64_C(1) << 63;
-	*heap_bytes = p->lowest_heap;
-	p->lowest_heap = 0;
+	out->gc_time_ns = ticks < 0x1p63 ? (uint64_t)ticks : UINT64_C(1) << 63;
+	out->heap_after_bytes = p->lowest_heap;
+	out->heap_least_bytes = p->least_heap;
+	p->lowest_heap = p->least_heap = 0;
 }

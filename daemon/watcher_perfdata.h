@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/err.h"
+#include "proto/jxperf.pb-c.h"
 
 /* sun.gc.collector.N: young, full and concurrent collections. */
 #define PERFDATA_COLLECTORS 4
@@ -32,13 +32,19 @@ struct perfdata_collector {
 struct watcher_perfdata {
 	int fd; /* of the file, or -1 */
 	uint8_t *copy;
-	size_t bytes; /* to be read: up to the last number */
+	size_t first, end; /* of what is read: from the first number to behind the last */
 	double tick_ns;
 	struct perfdata_collector collectors[PERFDATA_COLLECTORS];
 	size_t collector_count;
 	size_t spaces[PERFDATA_SPACES]; /* offsets of the bytes in use */
 	size_t space_count;             /* 0: this collector does not tell what a collection left */
-	uint64_t lowest_heap; /* after a collection since watcher_perfdata_heap; 0: none came */
+	unsigned quiet_polls;           /* since a collection ended */
+	unsigned ends;                  /* of collections that were seen */
+	double clock_ns;        /* what the JVM's clock lags behind ours: the least that was seen */
+	uint64_t doubtful_heap; /* seen at the last poll, some time after a collection; or 0 */
+	/* Since watcher_perfdata_take: */
+	uint64_t lowest_heap; /* after a collection; 0: none came */
+	uint64_t least_heap;  /* at any poll */
 };
 
 /* Takes fd, owned from here on, and looks for the numbers. 0; -EAGAIN when the JVM has not entered
@@ -47,13 +53,12 @@ int watcher_perfdata_init(struct watcher_perfdata *p, int fd);
 int watcher_perfdata_find(struct watcher_perfdata *p);
 void watcher_perfdata_release(struct watcher_perfdata *p);
 
-/* Reads the file anew and looks whether a collection has ended: to be called often, since what the
- * heap holds after a collection is soon more. 0 or -errno. */
-int watcher_perfdata_poll(struct watcher_perfdata *p);
+/* Reads the file anew, at that time (CLOCK_MONOTONIC), and looks whether a collection has ended: to
+ * be called often, since what the heap holds after a collection is soon more. 0 or -errno. */
+int watcher_perfdata_poll(struct watcher_perfdata *p, uint64_t now_ns);
 
-/* As the last poll read it: collections so far and the time in them; and the least that the heap
- * held after one since this was asked last. */
-void watcher_perfdata_take(struct watcher_perfdata *p, uint64_t *collections, uint64_t *time_ns,
-			   uint64_t *heap_bytes);
+/* Fills in what the last poll read: collections so far and the time in them; and of the polls since
+ * this was asked last, the least that the heap held after a collection, and at any of them. */
+void watcher_perfdata_take(struct watcher_perfdata *p, Jxp__WatchRecord *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "common/fd.h"
 #include "daemon/broker.h"
 #include "daemon/inspect.h"
+#include "daemon/watcher.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -128,12 +129,15 @@ void broker_fixture_main(int argc, char **argv)
 	const char *broker_fd = option(argc, argv, "--broker-fd");
 	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
+	const char *watch_fd = option(argc, argv, WATCHER_OPTION_FD);
 
 	if (broker_fd)
 		_exit(serve(atoi(broker_fd), bundle));
 	if (inspect_fd)
 		_exit(inspect_main(atoi(inspect_fd), atoi(option(argc, argv, "--inspect-pid")),
 				   bundle, option(argc, argv, "--inspect-gate")));
+	if (watch_fd)
+		_exit(watcher_main(atoi(watch_fd), atoi(option(argc, argv, WATCHER_OPTION_PID))));
 	if (result_fd && bundle)
 		_exit(helper(atoi(result_fd), strrchr(bundle, '/') + 1));
 }
