@@ -180,43 +180,44 @@ static void take_heap(struct watcher_perfdata *p, uint64_t heap)
 }
 
 /* What is in use some time after a collection is what that left if nothing has been added since:
- * the time was short, or the next look finds the same. */
+ * the time was short; or the next look finds the same, in a JVM where looks between collections
+ * always did: one that gets no CPU time adds nothing either. */
 static void look_at_heap(struct watcher_perfdata *p, uint64_t heap, bool ended, double late_ns)
 {
-	uint64_t before = p->doubtful_heap;
+	uint64_t before = p->last_heap;
 
-	p->doubtful_heap = 0;
-	if (!ended) {
-		if (before > 0 && heap <= before + before / SAME_HEAP_SHARE + SAME_HEAP_BYTES)
-			take_heap(p, before);
-	} else if (p->ends >= CLOCK_ENDS && late_ns < FRESH_NS) {
+	if (!ended && before > 0 && heap > before + before / SAME_HEAP_SHARE + SAME_HEAP_BYTES)
+		p->heap_moves = true;
+	if (ended && p->ends >= CLOCK_ENDS && late_ns < FRESH_NS)
 		take_heap(p, heap);
-	} else {
-		p->doubtful_heap = heap;
-	}
+	else if (!ended && p->doubtful && !p->heap_moves)
+		take_heap(p, before);
+	p->doubtful = ended;
+	p->last_heap = heap;
 }
 
-int watcher_perfdata_poll(struct watcher_perfdata *p, uint64_t now_ns)
+int watcher_perfdata_read(struct watcher_perfdata *p)
 {
 	ssize_t n = read_file(p, p->first, p->end);
-	double exit_ns, clock_ns;
-	uint64_t heap;
-	bool ended;
 
 	if (n < 0)
 		return (int)n;
-	if ((size_t)n < p->end - p->first)
-		return -ENODATA; /* It was truncated. */
-	ended = collection_ended(p, &exit_ns);
+	return (size_t)n < p->end - p->first ? -ENODATA : 0; /* It was truncated. */
+}
+
+void watcher_perfdata_look(struct watcher_perfdata *p, uint64_t now_ns)
+{
+	double exit_ns, clock_ns;
+	bool ended = collection_ended(p, &exit_ns);
+	uint64_t heap = heap_in_use(p);
+
 	p->quiet_polls = ended ? 0 : p->quiet_polls + 1;
-	heap = heap_in_use(p);
 	if (p->least_heap == 0 || heap < p->least_heap)
 		p->least_heap = heap;
 	clock_ns = (double)now_ns - exit_ns;
 	if (ended && (p->ends++ == 0 || clock_ns < p->clock_ns))
 		p->clock_ns = clock_ns;
 	look_at_heap(p, heap, ended, clock_ns - p->clock_ns);
-	return 0;
 }
 
 void watcher_perfdata_take(struct watcher_perfdata *p, Jxp__WatchRecord *out)

@@ -40,11 +40,13 @@ struct watcher_perfdata {
 	size_t space_count;             /* 0: this collector does not tell what a collection left */
 	unsigned quiet_polls;           /* since a collection ended */
 	unsigned ends;                  /* of collections that were seen */
-	double clock_ns;        /* what the JVM's clock lags behind ours: the least that was seen */
-	uint64_t doubtful_heap; /* seen at the last poll, some time after a collection; or 0 */
+	double clock_ns;    /* what the JVM's clock lags behind ours: the least that was seen */
+	uint64_t last_heap; /* at the last look */
+	bool doubtful;      /* ... which came some time after a collection */
+	bool heap_moves; /* between collections, too: humongous objects were seen to be allocated */
 	/* Since watcher_perfdata_take: */
 	uint64_t lowest_heap; /* after a collection; 0: none came */
-	uint64_t least_heap;  /* at any poll */
+	uint64_t least_heap;  /* at any look */
 };
 
 /* Takes fd, owned from here on, and looks for the numbers. 0; -EAGAIN when the JVM has not entered
@@ -53,11 +55,14 @@ int watcher_perfdata_init(struct watcher_perfdata *p, int fd);
 int watcher_perfdata_find(struct watcher_perfdata *p);
 void watcher_perfdata_release(struct watcher_perfdata *p);
 
-/* Reads the file anew, at that time (CLOCK_MONOTONIC), and looks whether a collection has ended: to
- * be called often, since what the heap holds after a collection is soon more. 0 or -errno. */
-int watcher_perfdata_poll(struct watcher_perfdata *p, uint64_t now_ns);
+/* Reads the file anew. 0 or -errno. */
+int watcher_perfdata_read(struct watcher_perfdata *p);
 
-/* Fills in what the last poll read: collections so far and the time in them; and of the polls since
+/* Looks whether a collection has ended by what was read, which was over at that time
+ * (CLOCK_MONOTONIC): to be called often, since what the heap holds after one is soon more. */
+void watcher_perfdata_look(struct watcher_perfdata *p, uint64_t now_ns);
+
+/* Fills in what was read last: collections so far and the time in them; and of the looks since
  * this was asked last, the least that the heap held after a collection, and at any of them. */
 void watcher_perfdata_take(struct watcher_perfdata *p, Jxp__WatchRecord *out);
 
