@@ -106,7 +106,8 @@ static int take_sampler(const Jxp__WindowStart *start, struct err *err)
 static int take_kinds(const Jxp__WindowStart *start, struct err *err)
 {
 	settings.kind_count = 0;
-	settings.objects = settings.objects_on = false;
+	settings.objects = false;
+	settings.objects_on = false;
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
