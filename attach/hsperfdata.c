@@ -46,17 +46,33 @@ static struct area string_at(struct area entry, uint32_t offset, size_t longest)
 	return s;
 }
 
-/* The value of a string entry with that name; start is NULL for any other. */
-static struct area entry_value(struct area entry, const char *wanted)
+static bool has_name(struct area entry, const char *wanted)
 {
 	struct area name = string_at(entry, word(entry, ENTRY_NAME_OFFSET), entry.size);
+
+	return name.start && name.size == strlen(wanted) &&
+	       memcmp(name.start, wanted, name.size) == 0;
+}
+
+/* The value of a string entry; start is NULL for any other. */
+static struct area string_value(struct area entry)
+{
 	uint32_t length = word(entry, ENTRY_LENGTH);
 
-	if (!name.start || name.size != strlen(wanted) ||
-	    memcmp(name.start, wanted, name.size) != 0 || entry.start[ENTRY_TYPE] != 'B' ||
-	    length == 0)
+	if (entry.start[ENTRY_TYPE] != 'B' || length == 0)
 		return (struct area){NULL, 0};
 	return string_at(entry, word(entry, ENTRY_DATA_OFFSET), length);
+}
+
+/* The value of an entry that is one number; start is NULL for any other. */
+static struct area number_value(struct area entry)
+{
+	uint32_t offset = word(entry, ENTRY_DATA_OFFSET);
+
+	if (entry.start[ENTRY_TYPE] != 'J' || word(entry, ENTRY_LENGTH) != 0 ||
+	    offset > entry.size || entry.size - offset < sizeof(uint64_t))
+		return (struct area){NULL, 0};
+	return (struct area){entry.start + offset, sizeof(uint64_t)};
 }
 
 static bool known_format(struct area all)
@@ -66,15 +82,16 @@ static bool known_format(struct area all)
 	       all.start[OFFSET_MAJOR] == MAJOR_VERSION;
 }
 
-bool hsperfdata_string(const void *data, size_t data_bytes, const char *name, char *value,
-		       size_t size)
+/* The first entry with that name of which value_of finds a value; start is NULL without one. */
+static struct area find_value(struct area all, const char *name,
+			      struct area (*value_of)(struct area entry))
 {
-	struct area all = {data, data_bytes};
+	const struct area none = {NULL, 0};
 	uint32_t entries;
 	size_t at;
 
 	if (!known_format(all))
-		return false;
+		return none;
 	at = word(all, OFFSET_FIRST_ENTRY);
 	entries = word(all, OFFSET_ENTRIES);
 	/* Every entry has at least its header, so the loop ends with the data whatever entries
@@ -84,20 +101,42 @@ bool hsperfdata_string(const void *data, size_t data_bytes, const char *name, ch
 		uint32_t length;
 
 		if (entry.size < ENTRY_HEADER_BYTES)
-			return false;
+			return none;
 		length = word(entry, 0);
 		if (length < ENTRY_HEADER_BYTES || length > entry.size)
-			return false;
+			return none;
 		entry.size = length;
-		found = entry_value(entry, name);
-		if (found.start) {
-			if (found.size >= size)
-				found.size = size - 1;
-			memcpy(value, found.start, found.size);
-			value[found.size] = '\0';
-			return true;
+		if (has_name(entry, name)) {
+			found = value_of(entry);
+			if (found.start)
+				return found;
 		}
 		at += length;
 	}
-	return false;
+	return none;
+}
+
+bool hsperfdata_string(const void *data, size_t data_bytes, const char *name, char *value,
+		       size_t size)
+{
+	struct area found = find_value((struct area){data, data_bytes}, name, string_value);
+
+	if (!found.start)
+		return false;
+	if (found.size >= size)
+		found.size = size - 1;
+	memcpy(value, found.start, found.size);
+	value[found.size] = '\0';
+	return true;
+}
+
+bool hsperfdata_number(const void *data, size_t data_bytes, const char *name, size_t *offset)
+{
+	struct area all = {data, data_bytes};
+	struct area found = find_value(all, name, number_value);
+
+	if (!found.start)
+		return false;
+	*offset = (size_t)(found.start - all.start);
+	return true;
 }

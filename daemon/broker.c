@@ -12,6 +12,7 @@
 #include "daemon/broker_proto.h"
 #include "daemon/broker_target.h"
 #include "daemon/broker_touch.h"
+#include "daemon/broker_watch.h"
 #include "daemon/broker_worker.h"
 #include "daemon/inspect.h"
 #include "daemon/numa_topology.h"
@@ -40,6 +41,7 @@ struct broker {
 	struct broker_targets targets;
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
+	struct broker_watchers watchers;
 };
 
 /* fds are closed here, whether sent or not. Where the kernel does not pass them on (too many of our
@@ -220,6 +222,22 @@ static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
 	return 1;
 }
 
+static int watch(struct broker *b, pid_t pid, int *fds, struct err *err)
+{
+	int fd = broker_watch_start(&b->watchers, pid, err);
+
+	if (fd < 0)
+		return fd;
+	fds[0] = fd;
+	return 1;
+}
+
+static void release(struct broker *b, pid_t pid)
+{
+	broker_watch_stop(&b->watchers, pid);
+	broker_targets_release(&b->targets, pid);
+}
+
 /* ---------------------------------------------------------------- requests */
 
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
@@ -271,6 +289,10 @@ static void serve(struct broker *b, const struct broker_request *request)
 		if (r == 0)
 			r = inspect(b, request->pid, fds, &err);
 		break;
+	case BROKER_WATCH:
+		if (r == 0)
+			r = watch(b, request->pid, fds, &err);
+		break;
 	case BROKER_GATE:
 		if (r == 0) {
 			answer_gate(b, request);
@@ -279,7 +301,7 @@ static void serve(struct broker *b, const struct broker_request *request)
 		break;
 	case BROKER_RELEASE:
 		if (r == 0)
-			broker_targets_release(&b->targets, request->pid);
+			release(b, request->pid);
 		return; /* Never answered. */
 	default:
 		r = err_set(&err, EINVAL, "operation %u is unknown", request->operation);
@@ -332,19 +354,22 @@ static int timeout_until(uint64_t when_ns)
 static bool run_once(struct broker *b)
 {
 	struct broker_target *which[BROKER_TARGETS_MAX];
-	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX];
+	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX +
+			BROKER_WATCHERS_MAX];
 	uint64_t first_ns = UINT64_MAX;
-	nfds_t workers, helpers, inspectors;
+	nfds_t workers, helpers, count = 1;
 
 	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
-	workers = broker_workers_poll(&b->workers, p + 1, &first_ns);
-	helpers = broker_targets_poll(&b->targets, p + 1 + workers, which, &first_ns);
-	inspectors = broker_inspect_poll(&b->inspectors, p + 1 + workers + helpers, &first_ns);
-	if (poll(p, 1 + workers + helpers + inspectors, timeout_until(first_ns)) < 0)
+	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
+	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
+	count += broker_inspect_poll(&b->inspectors, p + count, &first_ns);
+	count += broker_watch_poll(&b->watchers, p + count);
+	if (poll(p, count, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	broker_workers_tend(&b->workers, p + 1);
 	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
 	broker_inspect_tend(&b->inspectors);
+	broker_watch_tend(&b->watchers);
 	return !p[0].revents || receive(b);
 }
 
@@ -357,6 +382,7 @@ static void shut_down(struct broker *b)
 	nfds_t count;
 
 	broker_inspect_end(&b->inspectors);
+	broker_watch_end(&b->watchers);
 	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
 	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
 		if (poll(p, count, timeout_until(first_ns)) >= 0)

@@ -459,6 +459,13 @@ int broker_client_inspect(struct broker_client *c, int pid, broker_reply_fn fn, 
 	return submit(c, &request, fn, arg);
 }
 
+int broker_client_watch(struct broker_client *c, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {.operation = BROKER_WATCH, .pid = pid};
+
+	return submit(c, &request, fn, arg);
+}
+
 int broker_client_pages(struct broker_client *c, pid_t pid, const uint64_t *pages, size_t count,
 			broker_reply_fn fn, void *arg)
 {

@@ -61,6 +61,10 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 /* Asks for a look at a process, at all of them or at the machine (daemon/inspect.h). On success the
  * reply carries the socket on which the answer will come. */
 int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+/* Has pid watched from outside until it is released. On success the reply carries the socket on
+ * which the records will come (daemon/watcher.h). */
+int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
+
 /* Sets the limits of pid's gate in the kernel, or removes it (limits NULL). The reply carries its
  * counts and, when the gate is new, one descriptor: the program, for events that the agent opens.
  * Its error says why there is no gate: then the agent has to apply the limits. */

@@ -26,6 +26,8 @@ enum broker_operation {
 	BROKER_GATE = 6,
 	/* Never asked for: the broker's first reply, with id 0, says whether it serves. */
 	BROKER_HELLO = 7,
+	BROKER_WATCH = 8, /* watch pid from outside (daemon/watcher.h) until it is released; the
+			     reply carries the socket on which the records will come */
 };
 
 /* Trace first touches of pages, where there is BPF. */

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "daemon/app_name.h"
 #include "daemon/gate_control.h"
+#include "daemon/guard.h"
 #include "daemon/history.h"
 #include "daemon/numa_query.h"
 #include "daemon/session.h"
@@ -38,6 +39,7 @@ struct attachment {
 	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
 	struct metrics_cursor accounted;
 	struct numa_query numa;
+	struct guard *guard; /* NULL: nothing is seen of side effects */
 };
 
 struct engine {
@@ -99,6 +101,7 @@ static void remove_attachment(struct attachment *a)
 		broker_client_forget(e->broker, a->perf_request);
 	numa_query_release(&a->numa);
 	gate_control_release(&a->gate);
+	guard_free(a->guard);
 	fd_close_all(&a->agent_fd, 1);
 	session_free(a->session);
 	window_free(a->window);
@@ -119,6 +122,8 @@ void engine_free(struct engine *e)
 	history_release(&e->history);
 	uv_close((uv_handle_t *)&e->patience, on_closed);
 }
+
+static void stop_attachment(struct attachment *a, const char *reason);
 
 static void report_if_stopped(struct engine *e)
 {
@@ -245,6 +250,20 @@ static void on_progressed(void *arg)
 	gate_control_follow(&a->gate);
 	metrics_account(a->engine->metrics, a->window, &a->accounted);
 	metrics_strangers(a->engine->metrics, a->gate.strangers);
+}
+
+/* A window for objects alone has nothing left to do. */
+static void on_alarm(void *arg, const char *line)
+{
+	struct attachment *a = arg;
+	struct window *w = a->window;
+
+	window_switch_off_objects(w, line);
+	log_info("window %s: %s", w->id, w->objects_refused);
+	if (window_samples_pairs(&w->settings))
+		session_stop_objects(a->session);
+	else
+		stop_attachment(a, w->objects_refused);
 }
 
 static void end_window(void *arg)
@@ -422,6 +441,7 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 		return err_set_errno(err, -r, "cannot ask the broker to attach to pid %d", pid);
 	}
 	a->attach_request = r;
+	a->guard = guard_new(e->loop, e->broker, a->window, on_alarm, a);
 	e->windows_numbered++;
 	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
 	e->running[e->running_count++] = a;

@@ -22,6 +22,7 @@
 #include "daemon/options.h"
 #include "daemon/private_link.h"
 #include "daemon/sampler.h"
+#include "daemon/watcher.h"
 #include "daemon/worker.h"
 #include "proto/limits.h"
 
@@ -261,6 +262,8 @@ int main(int argc, char **argv)
 		return worker_main(d.options.worker_fd);
 	if (d.options.inspect_fd >= 0)
 		return inspect(&d.options);
+	if (d.options.watch_fd >= 0)
+		return watcher_main(d.options.watch_fd, d.options.watch_pid);
 	fd_raise_limit();
 	return run(&d);
 }

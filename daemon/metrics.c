@@ -66,6 +66,7 @@ struct app_metrics {
 	uint64_t numa_remote_samples;
 	uint64_t windows;
 	uint64_t windows_early; /* of which ended early */
+	uint64_t switched_off;  /* of which switched objects off */
 	/* Of the last window that ended: */
 	bool ended;
 	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
@@ -159,6 +160,8 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	app->windows++;
 	if (w->state == WINDOW_ENDED_EARLY)
 		app->windows_early++;
+	if (w->objects_off_ns)
+		app->switched_off++;
 	app->ended = true;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		const struct totals *t = &w->profile.kinds[kind].application;
@@ -323,6 +326,17 @@ static void write_early(const struct writer *w)
 	for_each_app(w, write_early_app);
 }
 
+static void write_switched_off_app(const struct writer *w, const struct app_metrics *app)
+{
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", app->switched_off);
+}
+
+static void write_switched_off(const struct writer *w)
+{
+	for_each_app(w, write_switched_off_app);
+}
+
 static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->last_has_overhead)
@@ -399,6 +413,9 @@ static const struct {
     {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
     {"jxperf_windows_ended_early", true, "Of these, windows that ended before their time.",
      write_early},
+    {"jxperf_objects_switched_off", true,
+     "Of these, windows that switched objects off because the JVM collected more, or kept more.",
+     write_switched_off},
     {"jxperf_attach_failures", true, "Windows that could not be run.", write_failures},
     {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
      write_dropped},

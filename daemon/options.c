@@ -154,7 +154,8 @@ static int set_defaults(struct options *o, struct err *err)
 			      .worker_fd = -1,
 			      .inspect_fd = -1,
 			      .inspect_gate = "",
-			      .inspect_touch = ""};
+			      .inspect_touch = "",
+			      .watch_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
@@ -196,6 +197,8 @@ enum option_letter {
 	OPTION_INSPECT_PID = 'j',
 	OPTION_INSPECT_GATE = 'g',
 	OPTION_INSPECT_TOUCH = 't',
+	OPTION_WATCH_FD = 'y',
+	OPTION_WATCH_PID = 'x',
 	OPTION_SETTING = 256, /* + index of the setting */
 };
 
@@ -234,6 +237,10 @@ static int parse_option(struct options *o, struct setting *settings, int letter,
 	case OPTION_INSPECT_TOUCH:
 		o->inspect_touch = optarg;
 		return 0;
+	case OPTION_WATCH_FD:
+		return parse_number(optarg, 0, &o->watch_fd, err);
+	case OPTION_WATCH_PID:
+		return parse_number(optarg, 1, &o->watch_pid, err);
 	}
 	s = &settings[letter - OPTION_SETTING];
 	s->given = true;
@@ -260,6 +267,8 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	    {"inspect-pid", required_argument, NULL, OPTION_INSPECT_PID},
 	    {"inspect-gate", required_argument, NULL, OPTION_INSPECT_GATE},
 	    {"inspect-touch", required_argument, NULL, OPTION_INSPECT_TOUCH},
+	    {"watch-fd", required_argument, NULL, OPTION_WATCH_FD},
+	    {"watch-pid", required_argument, NULL, OPTION_WATCH_PID},
 	    {0},
 	};
 	struct setting settings[SETTINGS];

@@ -10,6 +10,7 @@
 #include "daemon/estimate.h"
 #include "daemon/names.h"
 #include "daemon/report.h"
+#include "daemon/report_side_effects.h"
 #include "daemon/sampler.h"
 
 #define REPORT_SCHEMA 1
@@ -85,6 +86,9 @@ static json_t *quality_json(const struct window *w)
 	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
 	r |= json_object_set_new(quality, "overhead_fraction",
 				 real_or_null(w->cpu_ns > 0, window_overhead_fraction(w)));
+	r |= json_object_set_new(quality, "objects_switched_off",
+				 json_integer(w->objects_off_ns != 0));
+	r |= json_object_set_new(quality, "side_effects", report_side_effects_json(w));
 	return r == 0 ? TAKE_PTR(quality) : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "common/clock.h"
 #include "daemon/names.h"
 #include "daemon/object_ranking.h"
 #include "daemon/report_json.h"
@@ -110,7 +111,7 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s, s:o, s:f}",
+	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f}",
 	    "metric", object_metric_name(&w->settings), "metric_unit",
 	    object_metric_unit(&w->settings), "event",
 	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
@@ -127,7 +128,8 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
 	    w->objects_refused, "uncollected_bytes", count_json(locality_uncollected(l)),
-	    "uncollected_since_s", window_judged_s(w));
+	    "uncollected_since_s", window_judged_s(w), "tracked_s",
+	    (double)window_objects_ns(w) / (double)NS_PER_S);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,

@@ -9,6 +9,7 @@
 #include "daemon/estimate.h"
 #include "daemon/names.h"
 #include "daemon/report.h"
+#include "daemon/report_side_effects.h"
 #include "daemon/sampler.h"
 #include "proto/limits.h"
 
@@ -386,6 +387,7 @@ static void quality(FILE *out, const struct window *w)
 	if (w->gate_reason[0])
 		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
 			w->gate_reason);
+	report_side_effects_text(out, w);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
 		window_dropped(w));
 }

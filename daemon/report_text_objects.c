@@ -171,7 +171,9 @@ int report_text_objects(FILE *out, const struct window *w, size_t limit)
 	if (r < 0)
 		return r;
 	heading(out, w);
-	if (w->objects_refused[0])
+	if (w->objects_off_ns)
+		fprintf(out, "%s\n", w->objects_refused);
+	else if (w->objects_refused[0])
 		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
 	accessed = accessed_sites(&ranking);
 	shown = accessed < limit ? accessed : limit;

@@ -132,6 +132,18 @@ static void send_stop(struct session *s)
 	set_deadline(s, SESSION_STOP_TIMEOUT_MS);
 }
 
+void session_stop_objects(struct session *s)
+{
+	Jxp__StopObjects stop = JXP__STOP_OBJECTS__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+
+	if (s->closing || s->state != RUNNING)
+		return;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
+	frame.stop_objects = &stop;
+	(void)send_frame(s, &frame, NULL, 0); /* On failure the session ends. */
+}
+
 void session_stop(struct session *s, const char *reason)
 {
 	if (s->closing || s->state == STOPPING || s->state == LEAVING || s->state == ENDED)
@@ -241,7 +253,9 @@ static int send_start(struct session *s)
 	start.sampler = settings->sampler;
 	start.period_ns = settings->hardware ? 0 : settings->period_ns;
 	s->window->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	window_plan_objects(s->window);
 	start.deadline_ns = s->window->deadline_ns;
+	start.objects_from_ns = s->window->objects_from_ns;
 	start.kernel_gate = s->gate_fd >= 0;
 	start.registers = settings->registers;
 	start.max_frames = settings->max_frames;

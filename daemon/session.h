@@ -61,6 +61,9 @@ void session_free(struct session *s);
  * first call counts. */
 void session_stop(struct session *s, const char *reason);
 
+/* Has the agent track no more objects while the window goes on. */
+void session_stop_objects(struct session *s);
+
 /* Answers the open perf_open question: count descriptors, which the session owns from here on, or
  * an errno value above 0. */
 void session_perf_opened(struct session *s, uint32_t tid, int error, const int *fds, size_t count);

@@ -161,6 +161,43 @@ uint64_t window_elapsed_ns(const struct window *w)
 	return (w->end_ns ? w->end_ns : clock_monotonic_ns()) - w->start_ns;
 }
 
+void window_plan_objects(struct window *w)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t wait_ns = side_effects_baseline_ns(w->settings.duration_ns);
+
+	if (w->side_effects.watched && window_tracks_objects(&w->settings) && wait_ns > 0)
+		w->objects_from_ns = now + wait_ns;
+	side_effects_begin(&w->side_effects, w->objects_from_ns ? w->objects_from_ns : now);
+}
+
+static uint64_t objects_begin_ns(const struct window *w)
+{
+	return w->objects_from_ns ? w->objects_from_ns : w->start_ns;
+}
+
+uint64_t window_objects_ns(const struct window *w)
+{
+	uint64_t begin = objects_begin_ns(w),
+		 end = w->objects_off_ns ? w->objects_off_ns : w->end_ns;
+
+	if (w->start_ns == 0 || !window_tracks_objects(&w->settings) ||
+	    (w->objects_refused[0] && !w->objects_off_ns))
+		return 0;
+	if (end == 0)
+		end = clock_monotonic_ns();
+	return end > begin ? end - begin : 0;
+}
+
+void window_switch_off_objects(struct window *w, const char *line)
+{
+	w->objects_off_ns = clock_monotonic_ns();
+	side_effects_switch_off(&w->side_effects, w->objects_off_ns);
+	(void)snprintf(w->objects_refused, sizeof(w->objects_refused),
+		       "objects were switched off after %.1f s: %s while they were tracked",
+		       (double)window_objects_ns(w) / (double)NS_PER_S, line); /* May be cut. */
+}
+
 double window_overhead_fraction(const struct window *w)
 {
 	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);

@@ -19,6 +19,7 @@
 #include "daemon/numa.h"
 #include "daemon/pmu.h"
 #include "daemon/profile.h"
+#include "daemon/side_effects.h"
 #include "daemon/thread_table.h"
 
 #define WINDOW_ID_BYTES     16
@@ -126,6 +127,9 @@ struct window {
 	struct numa_profile numa;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
+	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
+	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
+	struct side_effects side_effects;
 	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
 	struct thread_table threads; /* emptied when the window ends */
 	/* The agent's counts, plus what the kernel's gate counted itself. */
@@ -164,6 +168,16 @@ void window_start(struct window *w);
 /* Ends the window, once; later calls change nothing. reason NULL: as planned. A window that has a
  * reason to end before it started has failed. */
 void window_end(struct window *w, const char *reason);
+
+/* Decides when objects begin, just before the target is told to start: a part of the window without
+ * them shows what they change. From here on side_effects tells before from in. */
+void window_plan_objects(struct window *w);
+
+/* Objects are tracked no longer, because of what rose (a line of side_effects.h). */
+void window_switch_off_objects(struct window *w, const char *line);
+
+/* How long objects were, or are being, tracked; 0 when they were not. */
+uint64_t window_objects_ns(const struct window *w);
 
 /* Ends the window as one that could not run. */
 void window_fail(struct window *w, const char *reason);

@@ -25,10 +25,16 @@ void objects_clear(struct objects *o)
 	o->passing = o->settled = false;
 }
 
-void objects_release(struct objects *o)
+void objects_drop(struct objects *o)
 {
 	for (unsigned i = 0; i < o->count; i++)
 		o->memory.release(o->memory.arg, &o->list[i]);
+	objects_clear(o);
+}
+
+void objects_release(struct objects *o)
+{
+	objects_drop(o);
 	free(o->list);
 	*o = (struct objects){0};
 }

@@ -56,6 +56,9 @@ int objects_init(struct objects *o, unsigned max, const struct object_memory *me
 /* Forgets what is tracked, without releasing it: for a JVM that has died. */
 void objects_clear(struct objects *o);
 
+/* Releases what is tracked, and keeps the table and its counts. */
+void objects_drop(struct objects *o);
+
 /* Releases what is tracked, and the table. Safe on a zeroed one. */
 void objects_release(struct objects *o);
 

@@ -26,7 +26,8 @@ static bool thread_is_ours(pid_t tid)
 }
 
 /* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or
- * -errno. WindowStop is remembered; Disarm has nothing to do during the opening. */
+ * -errno. WindowStop and StopObjects are remembered; Disarm has nothing to do during the opening.
+ */
 static int await_reply(struct opener *o)
 {
 	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;
@@ -47,6 +48,7 @@ static int await_reply(struct opener *o)
 		if (type == JXP__ENGINE_FRAME__BODY_PERF_OPENED)
 			return error;
 		o->stop_seen |= type == JXP__ENGINE_FRAME__BODY_STOP;
+		o->stop_objects_seen |= type == JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
 	}
 	return -ETIMEDOUT;
 }

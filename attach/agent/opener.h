@@ -19,8 +19,9 @@
 
 struct opener {
 	struct link *link;
-	bool through_daemon; /* under seccomp from the start, else once the kernel refuses us */
-	bool stop_seen;      /* a WindowStop came while a reply was waited for */
+	bool through_daemon;    /* under seccomp from the start, else once the kernel refuses us */
+	bool stop_seen;         /* a WindowStop came while a reply was waited for; */
+	bool stop_objects_seen; /* a StopObjects did */
 };
 
 /* Opens the clock event of a thread, disabled. Returns a descriptor, or -errno: -EMFILE when this

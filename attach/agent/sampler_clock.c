@@ -135,11 +135,15 @@ static void supersede(struct thread *t)
 
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
-	unsigned kinds = settings.kind_count + settings.objects;
-	unsigned choice = random_below(&t->random, kinds);
+	unsigned kinds =
+	    settings.kind_count + atomic_load_explicit(&settings.objects_on, memory_order_relaxed);
+	unsigned choice;
 	uint8_t kind;
 	int reg;
 
+	if (kinds == 0)
+		return; /* For objects alone, which have not begun. */
+	choice = random_below(&t->random, kinds);
 	if (choice == settings.kind_count) {
 		/* A tick stands for the time since the one before; this one in so many is for
 		 * objects. */

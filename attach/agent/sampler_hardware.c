@@ -122,7 +122,7 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 	for (unsigned i = 0; i < settings.kind_count; i++)
 		if (watchpoint_access(settings.kinds[i]) == access)
 			fitting[count++] = settings.kinds[i];
-	if (settings.objects)
+	if (atomic_load_explicit(&settings.objects_on, memory_order_relaxed))
 		fitting[count++] = JXP__KIND__KIND_OBJECTS;
 	*fitting_count = count;
 	return count ? fitting[random_below(&t->random, count)] : -1;

@@ -31,7 +31,10 @@ struct settings {
 	bool store_barriers; /* the collector's code tests fields before it stores (barrier.h) */
 	struct stack_walker walker;
 	struct context_table *contexts;
-	bool objects;           /* sample accesses for objects, and track those */
+	bool objects; /* the window is for objects, too: threads get what that takes */
+	/* Now, and not only later or until it was switched off: accesses are sampled for objects.
+	 * Session thread. */
+	_Atomic bool objects_on;
 	_Atomic uint32_t epoch; /* rises when a pause of the collector starts and when it ends; even
 				 * while the application runs */
 	_Atomic bool stopping;  /* handlers return at once */

@@ -196,6 +196,15 @@ int tracker_stop(struct tracker *t, bool vm_alive)
 	return r;
 }
 
+int tracker_switch_off(struct tracker *t)
+{
+	int r = tracker_stop(t, true);
+
+	gc_wake_close();
+	objects_drop(&t->objects);
+	return r;
+}
+
 void tracker_release(struct tracker *t)
 {
 	gc_wake_close();

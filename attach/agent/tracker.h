@@ -44,6 +44,10 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns);
  * died. */
 int tracker_stop(struct tracker *t, bool vm_alive);
 
+/* Stops in mid-window: what is tracked is given up, the counters stay. 0, or -errno when the
+ * session cannot go on. */
+int tracker_switch_off(struct tracker *t);
+
 /* After tracker_stop, and after the last look at the counters: gives up the table. */
 void tracker_release(struct tracker *t);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/ahead.h"
+#include "attach/agent/alloc_event.h"
 #include "attach/agent/boundaries.h"
 #include "attach/agent/budget.h"
 #include "attach/agent/calibrate.h"
@@ -59,6 +60,9 @@ struct window {
 	uint64_t next_drain_ns;
 	struct tracker tracker;
 	bool tracking; /* ... has more to do at once */
+	const Jxp__WindowStart *start;
+	bool objects_wait;  /* they begin at start->objects_from_ns */
+	bool objects_ended; /* before the window did */
 	uint64_t next_report_ns;
 	bool stopping;
 	bool eager; /* new threads are not kept waiting: the session thread is within its part of
@@ -103,6 +107,7 @@ static int take_kinds(const Jxp__WindowStart *start, struct err *err)
 {
 	settings.kind_count = 0;
 	settings.objects = false;
+	settings.objects_on = false;
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
@@ -216,7 +221,7 @@ static void thread_ended(pid_t tid)
 /* Tracked objects may have moved: the session thread is to look at once. */
 static void gc_finished(void)
 {
-	if (settings.objects)
+	if (settings.objects_on)
 		gc_wake_send();
 }
 
@@ -234,21 +239,38 @@ static const struct vm_hooks hooks = {
     .vm_died = on_vm_died,
 };
 
+/* Whether they can be had is tried at once also where they begin later: nothing is tracked yet. */
+static int try_objects(struct window *w, struct err *why)
+{
+	int r = vm_sample_allocations(w->vm, ALLOC_INTERVAL_DEFAULT, why);
+
+	if (r == 0)
+		vm_stop_allocations(w->vm);
+	return r;
+}
+
 /* A window for other things, too, runs without the objects where they are not to be had. */
-static int track_objects(struct window *w, const Jxp__WindowStart *start, struct err *err)
+static int track_objects(struct window *w, struct err *err)
 {
 	struct err why = {0};
 	int r;
 
 	if (!settings.objects)
 		return 0;
-	r = tracker_start(&w->tracker, w->vm, w->drain, start, &why);
+	w->objects_wait = w->start->objects_from_ns > clock_monotonic_ns();
+	if (w->objects_wait)
+		r = try_objects(w, &why);
+	else
+		r = tracker_start(&w->tracker, w->vm, w->drain, w->start, &why);
 	if (r == 0 || settings.kind_count == 0) {
 		if (r < 0)
 			*err = why;
+		else
+			settings.objects_on = !w->objects_wait;
 		return r;
 	}
 	settings.objects = false;
+	w->objects_wait = false;
 	drain_refuse_objects(w->drain, why.message);
 	return 0;
 }
@@ -259,6 +281,14 @@ static int no_descriptors(struct err *err)
 	    err, EMFILE,
 	    "the JVM has too few file descriptors left below its limit (RLIMIT_NOFILE), or "
 	    "a security module keeps it from having them: raise the limit with prlimit(1)");
+}
+
+static int stop_objects(struct window *w)
+{
+	settings.objects_on = false;
+	w->objects_wait = false;
+	w->objects_ended = true;
+	return tracker_switch_off(&w->tracker);
 }
 
 static int start_sampling(struct window *w, const Jxp__WindowStart *start, struct err *err)
@@ -281,7 +311,7 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 		return r;
 	budget_start(&w->budget, start->budget, settings.period, trap_cost_ns,
 		     settings.event_count > 0);
-	r = track_objects(w, start, err);
+	r = track_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
 	/* A JVM whose threads are all idle is no failure: they may wake. */
@@ -340,7 +370,9 @@ static int read_orders(struct window *w)
 	int r;
 
 	while ((r = link_receive(w->link, 0, &frame)) > 0) {
-		if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP)
+		if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP_OBJECTS)
+			w->opener.stop_objects_seen = true;
+		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP)
 			w->stopping = true;
 		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_DISARM)
 			monitor_disarm(&w->monitor, (pid_t)frame->disarm->tid);
@@ -372,6 +404,8 @@ static void settle(struct window *w)
 
 	if (w->tracker.running)
 		drain_set_settled(w->drain, allocations < accesses ? allocations : accesses);
+	else if (w->objects_ended)
+		drain_set_settled(w->drain, accesses);
 }
 
 /* What costs something for each profiled thread is not done each time a thread starts. */
@@ -400,15 +434,19 @@ static int run(struct window *w, struct err *err)
 		boundaries_make();
 		r = read_orders(w);
 		w->stopping |= w->opener.stop_seen;
+		if (r == 0 && w->opener.stop_objects_seen && !w->objects_ended)
+			r = stop_objects(w);
 		if (roster_vm_is_dead()) {
 			drain_vm_died(w->drain);
 			w->stopping = true;
 		}
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, w->eager, err);
-		if (r == 0)
-			if (r == 0 && !w->stopping)
-				r = tracker_update(&w->tracker, &w->tracking);
+		if (r == 0 && !w->stopping && w->objects_wait &&
+		    clock_monotonic_ns() >= w->start->objects_from_ns)
+			r = track_objects(w, err);
+		if (r == 0 && !w->stopping)
+			r = tracker_update(&w->tracker, &w->tracking);
 		if (r == 0)
 			r = drain_rings(w, err);
 		/* A handler that the application set over ours would get our signals. */
@@ -458,6 +496,7 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 			   .opener = {.link = link,
 				      .through_daemon = start->open_through_daemon ||
 							proc_self_has_seccomp_filter()},
+			   .start = start,
 			   .deadline_ns = start->deadline_ns};
 	int r = prepare(&w, start, err);
 

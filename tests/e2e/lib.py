@@ -176,9 +176,10 @@ class Process:
 
     def __init__(self, command, **options):
         self.output_path = os.path.join(make_directory(), "output")
+        options.setdefault("stdin", subprocess.DEVNULL)
         with open(self.output_path, "wb") as out:
             self.child = subprocess.Popen(
-                command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **options
+                command, stdout=out, stderr=subprocess.STDOUT, **options
             )
         self.pid = self.child.pid
         register(self)

@@ -143,8 +143,10 @@ def judge_bloat(outcome):
     assert collectors < 0.02, top(report)
     if outcome.jdk.release < EXACT_COUNTS_RELEASE:
         return
-    # The program prints every 100 ms, so the truth is known to some percent.
-    grown, collected = (b - a for a, b in zip(outcome.before, outcome.after))
+    # The program prints every 100 ms, so the truth is known to some percent. Objects begin a little later than
+    # the window.
+    tracked = report["objects_summary"]["tracked_s"] / report["window"]["duration_s"]
+    grown, collected = ((b - a) * tracked for a, b in zip(outcome.before, outcome.after))
     for method, truth in (("makeRoom", grown), ("<init>", collected)):
         found = share_of(report, method, "alloc_count")
         note(f"{method}: {found} allocations of {truth}")

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *end = memchr(data, '\n', size);
 	size_t name_bytes = end ? (size_t)(end - data) : 0;
 	char name[NAME_BYTES], value[VALUE_BYTES];
+	size_t offset;
 
 	if (!end || name_bytes >= sizeof(name))
 		return 0;
@@ -26,6 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	name[name_bytes] = '\0';
 	if (hsperfdata_string(end + 1, size - name_bytes - 1, name, value, sizeof(value)) &&
 	    strnlen(value, sizeof(value)) == sizeof(value))
+		abort();
+	if (hsperfdata_number(end + 1, size - name_bytes - 1, name, &offset) &&
+	    offset + sizeof(uint64_t) > size - name_bytes - 1)
 		abort();
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "common/fd.h"
 #include "daemon/broker.h"
 #include "daemon/inspect.h"
+#include "daemon/watcher.h"
 #include "daemon/worker.h"
 
 #include <assert.h>
@@ -161,6 +162,7 @@ void broker_fixture_main(int argc, char **argv)
 	const char *worker_fd = option(argc, argv, "--worker-fd");
 	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
+	const char *watch_fd = option(argc, argv, WATCHER_OPTION_FD);
 
 	if (broker_fd)
 		_exit(serve(atoi(broker_fd), bundle));
@@ -168,6 +170,8 @@ void broker_fixture_main(int argc, char **argv)
 		_exit(worker_main(atoi(worker_fd)));
 	if (inspect_fd)
 		_exit(inspect(atoi(inspect_fd), bundle, argc, argv));
+	if (watch_fd)
+		_exit(watcher_main(atoi(watch_fd), atoi(option(argc, argv, WATCHER_OPTION_PID))));
 	if (result_fd && bundle)
 		_exit(helper(atoi(result_fd), bundle));
 }

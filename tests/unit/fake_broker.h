@@ -27,6 +27,9 @@ static struct fake_broker {
 	int inspect_pid;
 	broker_reply_fn inspect_fn;
 	void *inspect_arg;
+	int watch_id; /* the pending watch, or 0 */
+	broker_reply_fn watch_fn;
+	void *watch_arg;
 	int pages_id; /* the pending pages, or 0 */
 	uint64_t pages[BROKER_PAGES_MAX];
 	size_t page_count;
@@ -83,6 +86,18 @@ int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn
 	return fake_broker.inspect_id;
 }
 
+int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	fake_broker.watch_id = ++fake_broker.last_id;
+	fake_broker.watch_fn = fn;
+	fake_broker.watch_arg = arg;
+	return fake_broker.watch_id;
+}
+
 int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
 			size_t count, broker_reply_fn fn, void *arg)
 {
@@ -124,6 +139,8 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.perf_id = 0;
 	if (id == fake_broker.inspect_id)
 		fake_broker.inspect_id = 0;
+	if (id == fake_broker.watch_id)
+		fake_broker.watch_id = 0;
 	if (id == fake_broker.pages_id)
 		fake_broker.pages_id = 0;
 	if (id == fake_broker.gate_id)
@@ -169,6 +186,14 @@ __attribute__((unused)) static int fake_broker_connect_inspector(void)
 	assert_int_not_equal(fake_broker.inspect_id, 0);
 	fake_broker.inspect_id = 0;
 	return fake_broker_connect(BROKER_INSPECT, fake_broker.inspect_fn, fake_broker.inspect_arg);
+}
+
+/* Likewise of the pending watch. */
+__attribute__((unused)) static int fake_broker_connect_watcher(void)
+{
+	assert_int_not_equal(fake_broker.watch_id, 0);
+	fake_broker.watch_id = 0;
+	return fake_broker_connect(BROKER_WATCH, fake_broker.watch_fn, fake_broker.watch_arg);
 }
 
 __attribute__((unused)) static int fake_broker_connect_agent(void)

@@ -337,6 +337,51 @@ static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 	jxp__control_reply__free_unpacked(answer, NULL);
 }
 
+static void a_process_is_watched_until_it_is_released(void **state)
+{
+	struct broker_request r = request(BROKER_WATCH);
+	uint8_t bytes[1024];
+	ssize_t n;
+
+	(void)state;
+	start_broker("ok");
+	assert_int_equal(ask(&r), 0);
+	assert_int_equal(f.reply.fds, 1);
+	for (int records = 0; records < 2; records++) {
+		Jxp__WatchRecord *record;
+		size_t size;
+
+		assert_int_equal(recv(f.fds[0], bytes, FRAME_HEADER_BYTES, MSG_WAITALL),
+				 FRAME_HEADER_BYTES);
+		size = bytes[0] | (size_t)bytes[1] << 8;
+		assert_int_equal(recv(f.fds[0], bytes, size, MSG_WAITALL), size);
+		record = jxp__watch_record__unpack(NULL, size, bytes);
+		assert_non_null(record);
+		assert_true(record->page_faults > 0 && record->uptime_ns > 0);
+		assert_non_null(strstr(record->no_data, "no performance data"));
+		jxp__watch_record__free_unpacked(record, NULL);
+	}
+	r.operation = BROKER_RELEASE;
+	assert_int_equal(send(f.socket, &r, sizeof(r), 0), sizeof(r));
+	while ((n = read(f.fds[0], bytes, sizeof(bytes))) > 0)
+		;
+	assert_int_equal(n, 0);
+}
+
+static void a_watcher_of_a_process_that_does_not_exist_ends(void **state)
+{
+	struct broker_request r = request(BROKER_WATCH);
+	char byte;
+
+	(void)state;
+	start_broker("ok");
+	r.pid = 0x3fffff;
+	assert_int_equal(ask(&r), 0);
+	assert_int_equal(read(f.fds[0], &byte, 1), 0);
+	r.pid = 0;
+	assert_int_equal(ask(&r), EINVAL);
+}
+
 static void a_question_about_no_process_is_refused(void **state)
 {
 	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_LIST - 1};
@@ -782,6 +827,8 @@ int main(int argc, char **argv)
 	    TEST(pages_of_an_attached_process_are_found),
 	    TEST(a_question_is_answered_on_a_socket_of_its_own),
 	    TEST(a_question_about_no_process_is_refused),
+	    TEST(a_process_is_watched_until_it_is_released),
+	    TEST(a_watcher_of_a_process_that_does_not_exist_ends),
 	    TEST(the_helpers_descriptor_is_handed_on),
 	    TEST(the_helpers_refusal_is_handed_on),
 	    TEST(a_helper_that_crashes_is_reported_as_such),

@@ -115,6 +115,56 @@ static void what_is_absent_or_no_string_is_not_found(void **state)
 	assert_string_equal(value, "before");
 }
 
+/* Its offset, in a heap block of exactly that size; 0 for none. */
+static size_t look_for_number(const struct file *f, size_t size, const char *name)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	size_t offset = 0;
+
+	memcpy(copy, f->bytes, size);
+	if (hsperfdata_number(copy, size, name, &offset))
+		assert_true(offset + sizeof(uint64_t) <= size);
+	free(copy);
+	return offset;
+}
+
+static void numbers_are_found_by_name(void **state)
+{
+	uint64_t number;
+	struct file f;
+	size_t offset;
+
+	(void)state;
+	make_sample(&f);
+	offset = look_for_number(&f, f.size, "sun.rt.uptime");
+	assert_int_not_equal(offset, 0);
+	memcpy(&number, f.bytes + offset, sizeof(number));
+	assert_int_equal(number, 42);
+	assert_int_equal(look_for_number(&f, f.size, "java.rt.vmArgs"), 0);
+	assert_int_equal(look_for_number(&f, f.size, "sun.rt"), 0);
+}
+
+static void numbers_outside_of_their_entry_or_the_file_are_refused(void **state)
+{
+	static const uint32_t absurd[] = {0x7fffffff, 0xffffffff, 4096, 64, 33};
+	uint64_t number = 42;
+	struct file f;
+	uint8_t *e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
+		file_init(&f);
+		e = file_add(&f, "a", 'J', &number, 0);
+		put32(e + 16, absurd[i]);
+		assert_int_equal(look_for_number(&f, f.size, "a"), 0);
+	}
+	make_sample(&f);
+	(void)file_add(&f, "last", 'J', &number, 0);
+	assert_int_not_equal(look_for_number(&f, f.size, "last"), 0);
+	for (size_t n = 0; n < f.size; n++)
+		assert_int_equal(look_for_number(&f, n, "last"), 0);
+}
+
 static void a_long_value_is_cut_to_the_room(void **state)
 {
 	char value[5];
@@ -208,6 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(strings_are_found_by_name),
 	    cmocka_unit_test(what_is_absent_or_no_string_is_not_found),
+	    cmocka_unit_test(numbers_are_found_by_name),
+	    cmocka_unit_test(numbers_outside_of_their_entry_or_the_file_are_refused),
 	    cmocka_unit_test(a_long_value_is_cut_to_the_room),
 	    cmocka_unit_test(other_formats_are_refused),
 	    cmocka_unit_test(offsets_outside_of_the_entry_are_refused),

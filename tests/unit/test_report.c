@@ -220,6 +220,35 @@ static void the_text_report_is_as_agreed(void **state)
 	window_free(w);
 }
 
+/* As a window that began its objects a minute ago, and switched them off after four seconds. */
+static void what_rose_and_what_was_switched_off_is_said(void **state)
+{
+	struct window *w = crafted_window();
+	struct side_effects *s = &w->side_effects;
+	char *text;
+
+	(void)state;
+	w->settings.objects = true;
+	s->count = s->counts[EFFECT_IN] = 17;
+	s->rose[EFFECT_COLLECTIONS] = true;
+	s->from[EFFECT_COLLECTIONS] = 7.1;
+	s->to[EFFECT_COLLECTIONS] = 23.8;
+	w->start_ns = clock_monotonic_ns() - 4200 * NS_PER_MS;
+	window_switch_off_objects(w, "collections rose from 7.1 to 23.8 a second");
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "\nobjects were switched off after 4.2 s: collections rose "
+				     "from 7.1 to 23.8 a second while they were tracked\n"));
+	assert_non_null(strstr(text, "\n           collections rose from 7.1 to 23.8 a second "
+				     "while objects were tracked\n"));
+	assert_null(strstr(text, "no objects are tracked"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"objects_switched_off\": 1"));
+	assert_non_null(strstr(text, "\"rose\": [\n    \"gc_per_s\"\n   ]"));
+	free(text);
+	window_free(w);
+}
+
 static void the_json_report_is_as_agreed(void **state)
 {
 	struct window *w = crafted_window();
@@ -600,6 +629,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_text_report_is_as_agreed),
+	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(object_reports_are_as_agreed),

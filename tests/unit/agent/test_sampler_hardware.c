@@ -301,11 +301,13 @@ static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
 	(void)state;
 	settings.kind_count = 0;
 	settings.objects = true;
+	settings.objects_on = true;
 	settings.period = 1000;
 	r.data_source = PERF_MEM_S(OP, LOAD);
 	put(0, &r);
 	fire();
 	settings.objects = false;
+	settings.objects_on = false;
 	assert_true(ring_pop(&t->memory->ring, &got));
 	assert_int_equal(got.type, RECORD_ACCESS);
 	assert_int_equal(got.address, (uintptr_t)&data[2]);
@@ -328,12 +330,14 @@ static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
 	settings.kind_count = 1;
 	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
 	settings.objects = true;
+	settings.objects_on = true;
 	settings.period = 1000;
 	for (unsigned i = 0; i < 64; i++) {
 		control[0].data_head = control[0].data_tail = 0;
 		sample(0, LOAD_AT, &data[0]);
 	}
 	settings.objects = false;
+	settings.objects_on = false;
 	while (ring_pop(&t->memory->ring, &got)) {
 		if (got.type != RECORD_ACCESS)
 			continue;
