@@ -68,8 +68,9 @@ def objects_have_begun(daemon):
     return any(w["elapsed_s"] > 6 for w in daemon.running())
 
 
-# They are no longer young when their turn comes: of a JVM that has just begun more is expected.
-GROWING = [Growth(j) for j in jdks() if j.release in (17, 25)]
+# They are no longer young when their turn comes: of a JVM that has just begun more is expected. With large
+# regions no array is humongous, so that nothing but what they are told makes them collect more.
+GROWING = [Growth(j, "-XX:G1HeapRegionSize=16m") for j in jdks() if j.release in (17, 25)]
 
 # ---------------------------------------------------------------- tests
 
