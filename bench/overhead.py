@@ -58,10 +58,10 @@ PROGRAMS = [
       for name in ("H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain")),
     # What the account once did not see: humongous arrays, a large live heap, threads that end at once,
     # collectors that work beside the program, tasks on virtual threads.
-    Program("GrowingArrays", "-XX:+UseG1GC"),
-    Program("GrowingArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowingArrays700m"),
-    Program("GrowingArrays", "-XX:+UseG1GC", label="GrowingArraysNewest", newest_jdk=True),
-    Program("GrowingArrays", "-XX:+UseZGC", "-Xmx2g", label="GrowingArraysZgc", oldest=21, newest_jdk=True),
+    Program("GrowthArrays", "-XX:+UseG1GC"),
+    Program("GrowthArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowthArrays700m"),
+    Program("GrowthArrays", "-XX:+UseG1GC", label="GrowthArraysNewest", newest_jdk=True),
+    Program("GrowthArrays", "-XX:+UseZGC", "-Xmx2g", label="GrowthArraysZgc", oldest=21, newest_jdk=True),
     Program("ArrayCache", "-Xmx2g"),
     Program("ShortThreads"),
     Program("VirtualTasks", oldest=21, newest_jdk=True),
@@ -96,7 +96,7 @@ class Workload:
         self.child = subprocess.Popen(
             [program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
              "-cp", BENCH_CLASS_PATH, program.name],
-            stdout=subprocess.PIPE, stderr=self.errors, text=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
         self.lines = []
         threading.Thread(target=self._read, daemon=True).start()

@@ -14,7 +14,7 @@ ROUNDS = 2
 @test_on_jdks
 def humongous_garbage_is_reclaimed_as_without_a_window(jdk):
     log = GcLog()
-    jvm = Workload(jdk, "GrowingArrays", "-Xmx1g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", log.option())
+    jvm = Workload(jdk, "GrowthArrays", "-Xmx1g", "-XX:+UseG1GC", "-XX:G1HeapRegionSize=1m", log.option())
     daemon = Daemon()
     beside, inside = [], []
 
