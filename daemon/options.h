@@ -37,7 +37,7 @@ struct options {
 	int inspect_pid;
 	const char *inspect_gate; /* of argv */
 	const char *inspect_touch;
-	int watch_fd;             /* above -1: this process is a watcher */
+	int watch_fd; /* above -1: this process is a watcher */
 	int watch_pid;
 };
 

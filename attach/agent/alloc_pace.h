@@ -4,8 +4,8 @@
  *
  * An allocation that is sampled costs the same whatever its size, so the cost is proportional to
  * the rate of samples. The interval grows while sampling takes more than its part of the
- * budget, and is halved while it takes less than a quarter of it and there is room for more objects.
- * Pure; session thread.
+ * budget, and is halved while it takes less than a quarter of it and there is room for more
+ * objects. Pure; session thread.
  */
 #ifndef JXPERF_AGENT_ALLOC_PACE_H
 #define JXPERF_AGENT_ALLOC_PACE_H

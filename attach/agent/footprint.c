@@ -42,8 +42,8 @@
 
 #define AGENT_BYTES                                                                           \
 	(CODEMAP_BYTES + sizeof(struct context_table) + METHOD_SET_BYTES + BOUNDARIES_BYTES + \
-	 OBJECTS_BYTES + FIXED_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES + ID_MAPS_BYTES +    \
-	 FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
+	 OBJECTS_BYTES + FIXED_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES +      \
+	 ID_MAPS_BYTES + FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
 
 _Static_assert(AGENT_BYTES <= FOOTPRINT_AGENT_BYTES, "the agent's tables together");
 

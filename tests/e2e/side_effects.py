@@ -9,7 +9,7 @@ import subprocess
 import urllib.request
 
 from lib import jdks, note, run, test, wait_until
-from support.profile import Daemon, Workload, report_of, succeeded
+from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 
 FIGURES = ("gc_per_s", "gc_time_fraction", "gc_threads_cpu_fraction", "page_faults_per_s", "heap_after_gc_bytes")
 ALL_KINDS = ("--kinds", "objects,silent-load")
@@ -54,8 +54,8 @@ def privileges(pid):
         return {line.split(":")[0]: line.split()[1] for line in f if line.startswith("Cap")}
 
 
-def finish(client):
-    return report_of(client.finish(timeout=120))
+def finish(client, status=0):
+    return report_of(client.finish(timeout=120), status)
 
 
 def shown(report):
@@ -139,7 +139,7 @@ def objects_are_switched_off_when_the_jvm_keeps_and_collects_more():
     wait_until(lambda: daemon.output().count("switched off") == len(GROWING), "the end of objects", 90)
     for number, (program, client) in enumerate(zip(GROWING, clients), 1):
         succeeded(daemon.ctl("detach", str(program.pid)))
-        report = finish(client)
+        report = finish(client, EARLY)
         quality, summary = report["quality"], report["objects_summary"]
         note(f"JDK {report['window']['jdk']}: {shown(report)}, {summary['refused']}")
         assert quality["objects_switched_off"] == 1, shown(report)
