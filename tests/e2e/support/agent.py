@@ -4,15 +4,17 @@ Messages are those of proto/jxperf.proto, of which this file knows just enough: 
 types of those fields that are not plain numbers.
 """
 import os
+import re
 import socket
 import struct
 import subprocess
 import threading
 import time
 
-from lib import BUNDLE, HANG_S, make_directory, register, wait_until
+from lib import BUNDLE, HANG_S, ROOT, make_directory, register, wait_until
 
-PROTOCOL = 1
+with open(os.path.join(ROOT, "proto/limits.h"), encoding="utf-8") as _limits:
+    PROTOCOL = int(re.search(r"define PROTOCOL_VERSION (\d+)", _limits.read()).group(1))
 LIBRARY = os.path.join(BUNDLE, "libjxperf-agent.so")
 DEAD_STORE, SILENT_STORE, SILENT_LOAD, OBJECTS, NUMA = 1, 2, 3, 4, 5
 CLOCK = 3
