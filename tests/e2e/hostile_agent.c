@@ -27,7 +27,8 @@ static void wait_without_reading(int fd)
 
 static void *session(void *arg)
 {
-	int script = open(getenv("HOSTILE_SCRIPT"), O_RDONLY | O_CLOEXEC);
+	const char *path = getenv("HOSTILE_SCRIPT");
+	int script = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	int fd = (int)(long)arg;
 	char bytes[65536];
 	ssize_t n;

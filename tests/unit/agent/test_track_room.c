@@ -64,25 +64,24 @@ static void both_limits_hold(void **state)
 static void what_is_taken_stands_for_what_was_offered(uint32_t words)
 {
 	double early = 0, late = 0;
-	const unsigned cycles = 400, offered = 2 * REFS;
+	const unsigned cycles = 400, half = REFS;
 	struct random random = seeded(words);
 
 	for (unsigned c = 0; c < cycles; c++) {
 		struct track_room r = empty_room();
 
-		for (unsigned i = 0; i < offered; i++) {
+		for (unsigned i = 0; i < 2 * half; i++) {
 			uint32_t stands_for;
 
 			if (!track_room_draw(&r, &random, 8, &stands_for))
 				continue;
 			assert_true(track_room_take_ref(&r) && track_room_take_words(&r, words));
-			*(i < offered / 2 ? &early : &late) += stands_for;
+			*(i < half ? &early : &late) += stands_for;
 		}
 	}
-	if (fabs(early / cycles / (offered / 2) - 1) > 0.02 ||
-	    fabs(late / cycles / (offered / 2) - 1) > 0.04)
+	if (fabs(early / cycles / half - 1) > 0.02 || fabs(late / cycles / half - 1) > 0.04)
 		fail_msg("%g early and %g late stand for %u each", early / cycles, late / cycles,
-			 offered / 2);
+			 half);
 }
 
 static void objects_taken_stand_for_those_offered_as_references_run_out(void **state)
