@@ -201,6 +201,26 @@ static void check_events(struct check_items *c, const struct jvm_info *info)
 				"%s: run jxperfd as root, which can open them for it", why);
 }
 
+/* ---------------------------------------------------------------- what stays */
+
+/* JvmtiExport::get_jvmti_interface has virtual threads tell of each mount and unmount from the
+ * first JVMTI environment of a live JVM on, and nothing takes that back: transitions that are under
+ * way would be told half. */
+#define JDK_TELLS_MOUNTS 21
+
+static void check_virtual_threads(struct check_items *c, const struct jvm_info *info)
+{
+	if (strtol(info->jdk, NULL, 10) < JDK_TELLS_MOUNTS)
+		return;
+	if (info->agent_path[0])
+		check_items_add(c, "virtual threads", CHECK_OK,
+				"an agent was attached before: nothing is added to their cost");
+	else
+		check_items_add(c, "virtual threads", CHECK_OK,
+				"the first attach of any agent makes their mounts dearer until the "
+				"JVM ends: a program of nothing but short tasks lost 5%%");
+}
+
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
 {
 	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
@@ -227,6 +247,7 @@ int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, c
 		check_memory(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);
+		check_virtual_threads(&c, info);
 	}
 	result = check_items_take(&c);
 	if (!result)

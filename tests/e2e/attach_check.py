@@ -103,6 +103,19 @@ def a_check_leaves_the_jvm_as_it_was(jdk):
     jvm.stop()
 
 
+@test_on_jdks
+def what_virtual_threads_pay_for_the_first_attach_is_said(jdk):
+    jvm = Jvm(jdk)
+    item = check(jvm.pid).get("virtual threads")
+    assert (item is not None) == (jdk.release >= 21), item
+    if item:
+        assert "the first attach of any agent makes their mounts dearer" in item["detail"], item
+        status, _, errors = control("attach", jvm.pid, "--duration", "1s", "--kinds", "silent-load")
+        assert status == 0, errors
+        assert "nothing is added" in check(jvm.pid)["virtual threads"]["detail"]
+    jvm.stop()
+
+
 @test
 def a_pid_that_nobody_has_fails():
     with open("/proc/sys/kernel/pid_max", encoding="ascii") as f:
