@@ -434,12 +434,12 @@ static int run(struct window *w, struct err *err)
 		boundaries_make();
 		r = read_orders(w);
 		w->stopping |= w->opener.stop_seen;
-		if (r == 0 && w->opener.stop_objects_seen && !w->objects_ended)
-			r = stop_objects(w);
 		if (roster_vm_is_dead()) {
 			drain_vm_died(w->drain);
 			w->stopping = true;
 		}
+		if (r == 0 && !w->stopping && w->opener.stop_objects_seen && !w->objects_ended)
+			r = stop_objects(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, w->eager, err);
 		if (r == 0 && !w->stopping && w->objects_wait &&
