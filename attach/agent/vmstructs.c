@@ -114,25 +114,36 @@ bool vmstructs_offset(const char *type, const char *field, uint64_t *offset)
 	return true;
 }
 
-bool vmstructs_int_constant(const char *name, int32_t *value)
+/* The row called name in one of the JVM's other tables, or NULL. */
+static const char *row_of(const char *table_symbol, const char *stride_symbol,
+			  const char *name_offset_symbol, const char *name)
 {
-	char *const *table = vmstructs_symbol("gHotSpotVMIntConstants");
-	uint64_t stride, name_offset, value_offset;
+	char *const *table = vmstructs_symbol(table_symbol);
+	uint64_t stride, offset;
 
-	if (!table || !*table || !number_of("gHotSpotVMIntConstantEntryArrayStride", &stride) ||
-	    !number_of("gHotSpotVMIntConstantEntryNameOffset", &name_offset) ||
-	    !number_of("gHotSpotVMIntConstantEntryValueOffset", &value_offset))
-		return false;
+	if (!table || !*table || !number_of(stride_symbol, &stride) ||
+	    !number_of(name_offset_symbol, &offset))
+		return NULL;
 	for (const char *row = *table;; row += stride) {
-		const char *n = *(char *const *)(row + name_offset);
+		const char *n = *(char *const *)(row + offset);
 
 		if (!n)
-			return false;
-		if (strcmp(n, name) == 0) {
-			*value = *(const int32_t *)(row + value_offset);
-			return true;
-		}
+			return NULL;
+		if (strcmp(n, name) == 0)
+			return row;
 	}
+}
+
+bool vmstructs_int_constant(const char *name, int32_t *value)
+{
+	const char *row = row_of("gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride",
+				 "gHotSpotVMIntConstantEntryNameOffset", name);
+	uint64_t offset;
+
+	if (!row || !number_of("gHotSpotVMIntConstantEntryValueOffset", &offset))
+		return false;
+	*value = *(const int32_t *)(row + offset);
+	return true;
 }
 
 bool vmstructs_code_cache(uint64_t *low, uint64_t *high)
@@ -151,23 +162,14 @@ bool vmstructs_code_cache(uint64_t *low, uint64_t *high)
 
 static bool type_size(const char *type, uint64_t *size)
 {
-	char *const *table = vmstructs_symbol("gHotSpotVMTypes");
-	uint64_t stride, name, offset;
+	const char *row = row_of("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
+				 "gHotSpotVMTypeEntryTypeNameOffset", type);
+	uint64_t offset;
 
-	if (!table || !*table || !number_of("gHotSpotVMTypeEntryArrayStride", &stride) ||
-	    !number_of("gHotSpotVMTypeEntryTypeNameOffset", &name) ||
-	    !number_of("gHotSpotVMTypeEntrySizeOffset", &offset))
+	if (!row || !number_of("gHotSpotVMTypeEntrySizeOffset", &offset))
 		return false;
-	for (const char *row = *table;; row += stride) {
-		const char *t = *(char *const *)(row + name);
-
-		if (!t)
-			return false;
-		if (strcmp(t, type) == 0) {
-			*size = *(const uint64_t *)(row + offset);
-			return true;
-		}
-	}
+	*size = *(const uint64_t *)(row + offset);
+	return true;
 }
 
 /* The address of a VM flag's value (JVMFlag::flags). */
