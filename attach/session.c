@@ -9,6 +9,7 @@
 #include "attach/target_fs.h"
 #include "attach/watch.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/fd.h"
 
 #include <poll.h>
@@ -19,8 +20,9 @@
 
 #define OPTION_BYTES \
 	(sizeof(ATTACH_OPTION_SOCKET) + PRIVATE_DIR_PATH_BYTES + sizeof(PRIVATE_DIR_SOCKET))
-#define EXIT_MS    200 /* between the closing of a process's sockets and its end */
-#define RETRY_MS   20  /* between requests to a JVM that is still starting */
+#define EXIT_MS    200   /* between the closing of a process's sockets and its end */
+#define RETRY_MS   20    /* between requests to a JVM that is still starting */
+#define BUSY_MS    2000u /* for an agent to end a window that is over for its engine */
 #define WAIT_AGENT "the agent's connection"
 
 struct session {
@@ -170,14 +172,22 @@ static int try_to_load(struct session *s, struct err *err)
 	return protocol_load(jvm, &s->target, &s->watch, s->library, options, err);
 }
 
-/* A JVM that is still starting gets the time that is left to become ready. */
+/* What a JVM says that may be ready soon: one that is still starting gets the time that is left,
+ * one whose agent has just been told to end its last window some of it. */
+static bool is_worth_waiting(int result, uint64_t since_ns)
+{
+	return result == -EINPROGRESS ||
+	       (result == -EBUSY && clock_monotonic_ns() < since_ns + BUSY_MS * NS_PER_MS);
+}
+
 static int load_agent(struct session *s, struct err *err)
 {
+	uint64_t start = clock_monotonic_ns();
 	struct err why;
 	int r;
 
-	while ((r = try_to_load(s, &why)) == -EINPROGRESS) {
-		r = watch_wait(&s->watch, -1, 0, RETRY_MS, "the end of its JVM's start", err);
+	while (is_worth_waiting(r = try_to_load(s, &why), start)) {
+		r = watch_wait(&s->watch, -1, 0, RETRY_MS, "its JVM or its agent", err);
 		if (r < 0)
 			return r;
 	}

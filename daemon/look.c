@@ -1,6 +1,7 @@
 #include "daemon/look.h"
 
 #include "attach/jvm.h"
+#include "attach/jvm_view.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/proc.h"
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #define CHILDREN_MAX 16  /* at a time */
+#define RUNNABLE_PATIENCE 5u /* times the deadline, for a child that has no processor */
 #define END_MS       100 /* for a child that has nothing left to do, or was killed, to end */
 #define SOCKET       3   /* of a child, beside the standard three */
 #define EARLIER_STEP "what an earlier look at it still waits for"
@@ -30,6 +32,7 @@ struct child {
 	char *step;   /* shared with it */
 	pid_t target; /* 0: idle */
 	uint64_t since_ns;
+	uint64_t extra_ns; /* time it got because it was waiting for a processor only */
 };
 
 /* A process that does not answer, or not yet. */
@@ -270,6 +273,7 @@ static void set_to_work(struct looking *l)
 			return;
 		c->target = target;
 		c->since_ns = now;
+		c->extra_ns = 0;
 		/* A child that has ended is noticed by its socket's end. */
 		(void)send(c->socket, &target, sizeof(target), MSG_NOSIGNAL);
 	}
@@ -292,6 +296,14 @@ static void take_answer(struct looking *l, struct child *c)
 		l->task->hangs(l->task->arg, target, CRASHED_STEP);
 }
 
+/* One that would run if it had a processor hangs on nothing: it gets more time, but not for ever. */
+static bool is_hanging(const struct looking *l, const struct child *c)
+{
+	uint64_t deadline_ns = l->task->deadline_ms * NS_PER_MS;
+
+	return c->extra_ns >= deadline_ns * RUNNABLE_PATIENCE || jvm_view_state(c->pid) != 'R';
+}
+
 static void give_up(struct looking *l, struct child *c)
 {
 	pid_t target = c->target;
@@ -305,6 +317,18 @@ static void give_up(struct looking *l, struct child *c)
 	end_child(c);
 }
 
+static void tend(struct looking *l, struct child *c, uint64_t now)
+{
+	uint64_t deadline_ns = l->task->deadline_ms * NS_PER_MS;
+
+	if (!c->target || now < c->since_ns + c->extra_ns + deadline_ns)
+		return;
+	if (is_hanging(l, c))
+		give_up(l, c);
+	else
+		c->extra_ns += LOOK_PATIENCE_MS * NS_PER_MS;
+}
+
 /* Until when there is nothing to do without an answer. */
 static int timeout(const struct looking *l, uint64_t now)
 {
@@ -313,7 +337,7 @@ static int timeout(const struct looking *l, uint64_t now)
 	for (int i = 0; i < CHILDREN_MAX; i++) {
 		const struct child *c = &l->children[i];
 		uint64_t due =
-		    c->since_ns +
+		    c->since_ns + c->extra_ns +
 		    (is_slow(c, now) ? l->task->deadline_ms : LOOK_PATIENCE_MS) * NS_PER_MS;
 
 		if (c->target && due < first)
@@ -344,9 +368,7 @@ static bool run_round(struct looking *l)
 			take_answer(l, &l->children[i]);
 	now = clock_monotonic_ns();
 	for (int i = 0; i < CHILDREN_MAX; i++)
-		if (l->children[i].target &&
-		    now >= l->children[i].since_ns + l->task->deadline_ms * NS_PER_MS)
-			give_up(l, &l->children[i]);
+		tend(l, &l->children[i], now);
 	return true;
 }
 

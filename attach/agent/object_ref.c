@@ -8,36 +8,54 @@
 #include "attach/agent/vmstructs.h"
 #include "attach/agent/weak_ref.h"
 
-/* Weak references keep nothing alive with any collector that we know, but for two: G1, whose
- * humongous objects are not referred to, and ZGC with generations. That takes weak roots for strong
- * ones while it collects its young generation (ZMarkYoungRootsTask in zMark.cpp, JDK 21 to 25): an
- * object that is referred to grows old, and is reclaimed by a major collection only. Should another
- * collector differ, too, what is kept is at most this part of the largest heap. */
-#define HEAP_PART          8u
-#define HEAP_PART_ZGC      64u
+/* Does the collector take a weak reference for a strong one, so that what is tracked is kept? */
+static bool keeps;
+
+/* Of the largest heap, for a collector that nobody has looked at. */
+#define HEAP_PART_UNKNOWN  64u
 #define UNKNOWN_HEAP_BYTES (UINT64_C(32) << 20)
+
+/* And for ZGC with generations. It takes weak roots for strong ones while it collects its young
+ * generation (ZMarkYoungRootsTask in zMark.cpp, JDK 21 to 25): an object that is referred to grows
+ * old, and is reclaimed by a major collection only. */
+#define HEAP_PART_ZGC 8u
 
 /* Measured with arrays of floats of up to 2 MiB, JDK 25: 16 us of ZGC's threads for each 2 MB
  * allocated while about 62 MB a second were kept, that is 0.5 ns a byte. */
 #define ZGC_KEPT_BYTE_NS 0.5
 
-/* At that price an object of this size costs as much as its callback. */
-#define ZGC_LARGE_BYTES (UINT64_C(8) << 10)
+/* At that price an object of this size costs as much as its callback, where the budget is 1%. */
+#define ZGC_LARGE_BYTES_PER_BUDGET (100 * (UINT64_C(8) << 10))
 
-struct object_refs_effect object_refs_init(JNIEnv *jni)
+static uint64_t heap_bytes(void)
 {
-	bool zgc = vmstructs_zgc_is_generational();
 	uint64_t heap = vmstructs_max_heap();
 
+	return heap ? heap : UNKNOWN_HEAP_BYTES;
+}
+
+static struct object_refs_effect effect_on_zgc(double budget)
+{
+	return (struct object_refs_effect){
+	    .kept_bytes_max = heap_bytes() / HEAP_PART_ZGC,
+	    .kept_byte_ns = ZGC_KEPT_BYTE_NS,
+	    .large_bytes = (uint64_t)(budget * (double)ZGC_LARGE_BYTES_PER_BUDGET) + 1,
+	};
+}
+
+struct object_refs_effect object_refs_init(JNIEnv *jni, double budget)
+{
+	bool known = vmstructs_gc()[0] != '\0', zgc = vmstructs_zgc_is_generational();
+	const struct object_refs_effect none = {
+	    .kept_bytes_max = known ? UINT64_MAX : heap_bytes() / HEAP_PART_UNKNOWN,
+	    .large_bytes = UINT64_MAX,
+	};
+
+	keeps = !known || zgc;
 	(void)weak_refs_init(jni); /* Where slots cannot be read, local references do. */
 	(void)g1_regions_init(); /* Where regions cannot be read, no humongous object is tracked. */
 	fixed_objects_clear();
-	return (struct object_refs_effect){
-	    .kept_bytes_max =
-		(heap ? heap : UNKNOWN_HEAP_BYTES) / (zgc ? HEAP_PART_ZGC : HEAP_PART),
-	    .kept_byte_ns = zgc ? ZGC_KEPT_BYTE_NS : 0,
-	    .large_bytes = zgc ? ZGC_LARGE_BYTES : UINT64_MAX,
-	};
+	return zgc ? effect_on_zgc(budget) : none;
 }
 
 void *object_ref_new(JNIEnv *jni, jobject object, uint64_t size_bytes, uint64_t *kept_bytes)
@@ -54,7 +72,7 @@ void *object_ref_new(JNIEnv *jni, jobject object, uint64_t size_bytes, uint64_t 
 	ref = (*jni)->NewWeakGlobalRef(jni, object);
 	if (!ref)
 		(*jni)->ExceptionClear(jni); /* Out of memory; the application must not see it. */
-	else
+	else if (keeps)
 		*kept_bytes = size_bytes;
 	return ref;
 }

@@ -16,8 +16,9 @@ struct object_refs_effect {
 	uint64_t large_bytes; /* objects above this size are better tracked less often */
 };
 
-/* Session thread, once a window, before the others and while no callback is under way. */
-struct object_refs_effect object_refs_init(JNIEnv *jni);
+/* Session thread, once a window, before the others and while no callback is under way. budget is
+ * the window's, a fraction of the target's CPU time. */
+struct object_refs_effect object_refs_init(JNIEnv *jni, double budget);
 
 /* In a callback that has the object as a local reference. NULL when no reference can be had: too
  * many already, no memory, or a humongous object in a G1 that we cannot read. *kept_bytes: what of

@@ -51,7 +51,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	effect = object_refs_init(vm->jni);
+	effect = object_refs_init(vm->jni, start->budget);
 	class_table_clear();
 	alloc_pace_init(&t->pace, start->budget);
 	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;

@@ -18,6 +18,11 @@ PERIOD = "1ms"
 EXACT_COUNTS_RELEASE = 25
 
 TOLERANCE = 0.05
+# Three shares of each of ten windows are judged: 95% of the intervals hold, 99.7% when half as wide again.
+WIDER = 1.5
+# The widest interval of a share; the other collectors', and that of ZGC with generations, which would keep
+# every large array that is tracked.
+WIDEST = {False: 0.15, True: 0.7}
 MOST_LOST = 0.005
 LEAST_SAMPLES = 500
 
@@ -43,6 +48,9 @@ class Outcome:
         self.report = report
         self.before = before
         self.after = after
+
+    def is_generational_zgc(self):
+        return self.report["window"]["gc"] == "ZGC" and self.jdk.release >= 23
 
 
 def last_numbers(jvm):
@@ -78,6 +86,12 @@ def measure(daemon, jdk, collector, program, *options):
 def share_of(report, method, key="fraction"):
     """What all sites say whose objects are allocated by the method, whatever their path."""
     return sum(o[key] for o in report["objects"] if o["alloc_frames"] and o["alloc_frames"][0]["method"] == method)
+
+
+def interval_of(report, method):
+    """The lowest and highest that the method's sites together may be, as their intervals say."""
+    sites = [o for o in report["objects"] if o["alloc_frames"] and o["alloc_frames"][0]["method"] == method]
+    return (sum(o["fraction_ci95"][0] for o in sites), sum(o["fraction_ci95"][1] for o in sites))
 
 
 def share_below(report, name):
@@ -124,9 +138,15 @@ def judge_shares(outcome):
     for i, method in enumerate(("allocateMost", "allocateSome", "allocateLittle")):
         truth = spent[i] / sum(spent)
         found = share_of(report, method)
-        note(f"{method}: {found:.3f} of {truth:.3f}")
-        assert abs(found - truth) < TOLERANCE, (method, found, truth, top(report))
-    assert summary["passes"] >= 3 and summary["objects_moved"] > 0, summary
+        low, high = interval_of(report, method)
+        note(f"{method}: {found:.3f} of {truth:.3f}, {low:.3f} to {high:.3f}")
+        # Where few of the large objects can be tracked the interval says how much is not known.
+        assert abs(found - truth) < max(TOLERANCE, WIDER * (high - low) / 2), (method, found, truth, top(report))
+        assert high - low < WIDEST[outcome.is_generational_zgc()], (method, low, high)
+    assert summary["passes"] >= 3, summary
+    if outcome.is_generational_zgc():
+        return
+    assert summary["objects_moved"] > 0, summary
     most = report["objects"][0]
     assert most["class"] == "int[]" and most["accesses"][0]["frames"][0]["method"] == "work", top(report)
 

@@ -5,7 +5,7 @@ import re
 import resource
 import time
 
-from lib import jdks, make_directory, note, run, test, test_on_jdks, wait_until
+from lib import HANG_S, jdks, make_directory, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import AGENT_THREAD, Snapshot, at_rest, descriptors, perf_descriptors
@@ -171,15 +171,18 @@ def a_target_with_few_descriptors_left_keeps_some_and_the_report_says_what_was_l
 
 @test
 def descriptors_that_do_not_arrive_in_the_target_are_counted_and_the_window_goes_on():
+    fifo = os.path.join(make_directory(), "work")
+    os.mkfifo(fifo)
     daemon = Daemon()
-    target = ManyThreads(jdks()[0], 20, 1, f"-Dlate={LATE_S}", prefix=limited(LIMIT))
+    target = ManyThreads(jdks()[0], 20, 1, f"-Dlate={fifo}", prefix=limited(LIMIT))
     client = daemon.start_attach(target.pid, "--open-through-daemon", "--budget", "10%")
     resource.prlimit(target.pid, resource.RLIMIT_NOFILE, (1, LIMIT))  # The daemon's events for "late" find no room.
     samples = daemon.running()[0]["samples"]
-    wait_until(lambda: counter_so_far(daemon, "threads_no_descriptors") > 0, "a thread without descriptors", LATE_S + 20)
+    with open(fifo, "wb"):
+        wait_until(lambda: counter_so_far(daemon, "threads_no_descriptors") > 0, "a thread without descriptors", HANG_S)
     wait_until(lambda: daemon.running()[0]["samples"] > samples, "samples of the thread that has its events")
     succeeded(daemon.ctl("detach", str(target.pid)))
-    report = report_of(client.finish())
+    report = report_of(client.finish(), EARLY)
     note(f"{report['quality']['threads_no_descriptors']} threads without; {report['window']}")
     assert report["window"]["reason"] == "it was detached on request", report["window"]
     assert report["quality"]["threads_failed"] == 0, report["quality"]
