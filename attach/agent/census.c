@@ -92,7 +92,7 @@ int census_start(struct census *c, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = wake(c, dormant_scan(&c->dormant), START_MAX, err);
+	r = wake(c, dormant_scan(&c->dormant, DORMANT_AWAKE_NS), START_MAX, err);
 	dormant_rebase(&c->dormant);
 	c->interval_ns = SCAN_FIRST_NS;
 	c->next_scan_ns = clock_monotonic_ns() + c->interval_ns;
@@ -112,7 +112,9 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 	if (!is_due(c, process_ns))
 		return 0;
 	monitor_sweep(c->monitor);
-	awake = dormant_scan(&c->dormant);
+	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
+					      ? DORMANT_AWAKE_TURNOVER_NS
+					      : DORMANT_AWAKE_NS);
 	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	c->next_process_ns = process_ns + (uint64_t)((double)cost / (c->budget * SCAN_SHARE));
 	c->interval_ns =

@@ -73,7 +73,7 @@ static int compare_used(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-size_t dormant_scan(struct dormant *d)
+size_t dormant_scan(struct dormant *d, uint64_t awake_ns)
 {
 	size_t awake = 0;
 
@@ -87,7 +87,7 @@ size_t dormant_scan(struct dormant *d)
 			continue;
 		}
 		i++;
-		if (used_ns(t) < DORMANT_AWAKE_NS)
+		if (used_ns(t) < awake_ns)
 			continue;
 		here = *t;
 		*t = d->threads[awake];

@@ -19,6 +19,10 @@
  * a sample is lost by waiting for it. */
 #define DORMANT_AWAKE_NS UINT64_C(1000000)
 
+/* While most threads that are taken on end without a tick (turnover.h): they are to be worth some.
+ */
+#define DORMANT_AWAKE_TURNOVER_NS (20 * DORMANT_AWAKE_NS)
+
 /* Threads of the largest JVM that is followed, as many as the engine takes: 24 bytes each. */
 #define DORMANT_MAX LIMIT_THREADS
 
@@ -46,9 +50,9 @@ int dormant_add(struct dormant *d, pid_t tid, bool whole);
 /* No longer dormant, or ended. One that is not noted is left alone. */
 void dormant_remove(struct dormant *d, pid_t tid);
 
-/* Reads all clocks, forgets threads that have ended, and moves those that are awake to the front,
- * busiest first. Returns how many are awake: threads[0..] of them. */
-size_t dormant_scan(struct dormant *d);
+/* Reads all clocks, forgets threads that have ended, and moves those that are awake, having used
+ * awake_ns, to the front, busiest first. Returns how many are awake: threads[0..] of them. */
+size_t dormant_scan(struct dormant *d, uint64_t awake_ns);
 
 /* Counts every thread's CPU time from the last scan on. */
 void dormant_rebase(struct dormant *d);

@@ -17,7 +17,13 @@
 #include "attach/agent/vmstructs.h"
 #include "common/cleanup.h"
 
+/* What a thread's start and end cost more while their events are enabled: HotSpot makes and frees a
+ * JvmtiThreadState under a lock, and calls us twice. Measured on JDK 17 and 25 with eight threads
+ * of a millisecond at a time, of which some 2,400 start in a second of CPU time: 3% of that. */
+#define THREAD_EVENTS_NS 12000u
+
 static const struct vm_hooks *hooks;
+static _Atomic uint64_t threads_started; /* in this window */
 
 static pid_t this_thread(void)
 {
@@ -136,6 +142,7 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)jvmti, (void)jni, (void)thread;
+	atomic_fetch_add_explicit(&threads_started, 1, memory_order_relaxed);
 	alloc_events_thread_started();
 	hooks->thread_started(this_thread());
 }
@@ -248,6 +255,7 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *er
 	int r;
 
 	hooks = session_hooks;
+	atomic_store(&threads_started, 0);
 	r = set_events(vm, JVMTI_ENABLE, err);
 	if (r < 0)
 		return r;
@@ -257,6 +265,11 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *er
 	if (e != JVMTI_ERROR_NONE)
 		return refused(err, "GenerateEvents", e);
 	return preload_all(vm, err);
+}
+
+uint64_t vm_thread_events_ns(void)
+{
+	return atomic_load_explicit(&threads_started, memory_order_relaxed) * THREAD_EVENTS_NS;
 }
 
 static const jvmtiCapabilities allocation_capability = {.can_generate_sampled_object_alloc_events =

@@ -45,6 +45,10 @@ int vm_stay(JavaVM *jvm);
 /* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
 
+/* CPU time that the JVM took since vm_start for threads that started and ended, because somebody
+ * listens to that. */
+uint64_t vm_thread_events_ns(void);
+
 /* Enables the events, has the JVM replay the code it has compiled so far into the code map, and
  * makes it allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the
  * process. */

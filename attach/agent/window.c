@@ -65,8 +65,7 @@ struct window {
 	bool objects_ended; /* before the window did */
 	uint64_t next_report_ns;
 	bool stopping;
-	bool eager; /* new threads are not kept waiting: the session thread is within its part of
-		       the budget, and threads live long enough */
+	bool affordable; /* the session thread is within its part of the budget */
 };
 
 /* ---------------------------------------------------------------- preparation */
@@ -332,7 +331,7 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 static int report(struct window *w)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
-	uint64_t period;
+	uint64_t period, other_ns;
 
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
@@ -342,11 +341,11 @@ static int report(struct window *w)
 	tracker_counters(&w->tracker, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
-	w->cost.session_ns += tracker_cost_ns(&w->tracker);
-	w->cost.overhead_ns += tracker_cost_ns(&w->tracker);
+	other_ns = tracker_cost_ns(&w->tracker) + vm_thread_events_ns();
+	w->cost.session_ns += other_ns;
+	w->cost.overhead_ns += other_ns;
 	tracker_set_pace(&w->tracker, w->cost.cpu_ns);
-	w->eager = budget_session_affordable(&w->budget, &w->cost) &&
-		   !turnover_is_high(&w->monitor.turnover);
+	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != settings.period) {
 		settings.period = period;
@@ -381,12 +380,18 @@ static int read_orders(struct window *w)
 	return r;
 }
 
+/* Are threads that start not kept waiting? */
+static bool is_eager(const struct window *w)
+{
+	return w->affordable && !turnover_is_high(&w->monitor.turnover);
+}
+
 /* Until the rings are to be drained, the engine says something, a collection has ended or, while
  * they are taken on at once, a thread starts. */
 static void sleep_until_news(const struct window *w)
 {
 	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
-			       {.fd = w->eager ? roster_fd() : -1, .events = POLLIN},
+			       {.fd = is_eager(w) ? roster_fd() : -1, .events = POLLIN},
 			       {.fd = gc_wake_fd(), .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
@@ -416,7 +421,7 @@ static int drain_rings(struct window *w, struct err *err)
 	if (clock_monotonic_ns() < w->next_drain_ns && !w->stopping)
 		return 0;
 	w->next_drain_ns =
-	    clock_monotonic_ns() + (w->eager ? DRAIN_INTERVAL_NS : DRAIN_INTERVAL_LONG_NS);
+	    clock_monotonic_ns() + (w->affordable ? DRAIN_INTERVAL_NS : DRAIN_INTERVAL_LONG_NS);
 	r = w->stopping ? 0 : census_scan(&w->census, w->cost.cpu_ns, err);
 	if (r == 0)
 		r = monitor_update(&w->monitor);
@@ -441,7 +446,7 @@ static int run(struct window *w, struct err *err)
 		if (r == 0 && !w->stopping && w->opener.stop_objects_seen && !w->objects_ended)
 			r = stop_objects(w);
 		if (r == 0 && !w->stopping)
-			r = census_news(&w->census, w->eager, err);
+			r = census_news(&w->census, is_eager(w), err);
 		if (r == 0 && !w->stopping && w->objects_wait &&
 		    clock_monotonic_ns() >= w->start->objects_from_ns)
 			r = track_objects(w, err);

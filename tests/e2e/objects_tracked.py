@@ -24,8 +24,8 @@ COLLECTORS = {
     "Serial": ["-XX:+UseSerialGC"],
     "Parallel": ["-XX:+UseParallelGC"],
     "G1": ["-XX:+UseG1GC"],
-    # Collections only when needed, or asked for.
-    "ZGC": ["-XX:+UseZGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:-ZProactive"],
+    # Collections only when needed, or asked for. With generations an eighth of the heap may be tracked.
+    "ZGC": ["-XX:+UseZGC", "-Xmx512m", "-XX:+UnlockDiagnosticVMOptions", "-XX:-ZProactive"],
     "Shenandoah": ["-XX:+UseShenandoahGC"],
     "G1, compact headers": ["-XX:+UseG1GC", "-XX:+UseCompactObjectHeaders"],
     "Shenandoah, generational": ["-XX:+UseShenandoahGC", "-XX:ShenandoahGCMode=generational"],
@@ -111,7 +111,7 @@ class Target(Workload):
     def __init__(self, jdk, options, elements, arrays=1500):
         self.control = os.path.join(make_directory(), "quiet")
         properties = [f"-Dcontrol={self.control}", f"-Delements={elements}", f"-Darrays={arrays}"]
-        super().__init__(jdk, "TrackedObjects", *UNLOCKED, *options, "-Xmx256m", *properties)
+        super().__init__(jdk, "TrackedObjects", *UNLOCKED, "-Xmx256m", *options, *properties)
         self.stops = 0
 
     def stopped(self, examine):

@@ -83,10 +83,10 @@ static void a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_fi
 	assert_int_equal(dormant_add(&d, idle.tid, false), 0);
 	assert_int_equal(dormant_add(&d, busy.tid, false), 0);
 	assert_int_equal(dormant_add(&d, busier.tid, false), 0);
-	assert_int_equal(dormant_scan(&d), 0);
+	assert_int_equal(dormant_scan(&d, DORMANT_AWAKE_NS), 0);
 	use(&busy, 2 * DORMANT_AWAKE_NS);
 	use(&busier, 40 * DORMANT_AWAKE_NS);
-	assert_int_equal(dormant_scan(&d), 2);
+	assert_int_equal(dormant_scan(&d, DORMANT_AWAKE_NS), 2);
 	assert_int_equal(d.threads[0].tid, busier.tid);
 	assert_int_equal(d.threads[1].tid, busy.tid);
 	stop(&idle);
@@ -105,10 +105,10 @@ static void cpu_time_from_before_counts_only_where_it_is_asked_for(void **state)
 	use(&w, 5 * DORMANT_AWAKE_NS);
 	assert_int_equal(dormant_add(&whole, w.tid, true), 0);
 	assert_int_equal(dormant_add(&since, w.tid, false), 0);
-	assert_int_equal(dormant_scan(&since), 0);
-	assert_int_equal(dormant_scan(&whole), 1);
+	assert_int_equal(dormant_scan(&since, DORMANT_AWAKE_NS), 0);
+	assert_int_equal(dormant_scan(&whole, DORMANT_AWAKE_NS), 1);
 	dormant_rebase(&whole);
-	assert_int_equal(dormant_scan(&whole), 0);
+	assert_int_equal(dormant_scan(&whole, DORMANT_AWAKE_NS), 0);
 	stop(&w);
 	dormant_release(&whole);
 	dormant_release(&since);
@@ -125,7 +125,7 @@ static void a_thread_that_has_ended_is_forgotten(void **state)
 	assert_int_equal(dormant_add(&d, ends.tid, true), 0);
 	assert_int_equal(dormant_add(&d, stays.tid, false), 0);
 	stop(&ends);
-	assert_int_equal(dormant_scan(&d), 0);
+	assert_int_equal(dormant_scan(&d, DORMANT_AWAKE_NS), 0);
 	assert_int_equal(d.count, 1);
 	assert_int_equal(d.threads[0].tid, stays.tid);
 	assert_int_equal(dormant_add(&d, ends.tid, false), -ESRCH);
