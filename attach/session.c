@@ -187,7 +187,9 @@ static int load_agent(struct session *s, struct err *err)
 	int r;
 
 	while (is_worth_waiting(r = try_to_load(s, &why), start)) {
-		r = watch_wait(&s->watch, -1, 0, RETRY_MS, "its JVM or its agent", err);
+		r = watch_wait(
+		    &s->watch, -1, 0, RETRY_MS,
+		    r == -EBUSY ? "the end of its last window" : "the end of its JVM's start", err);
 		if (r < 0)
 			return r;
 	}

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 
 from lib import BUILD, ROOT, Process, jdks, make_directory, need_root, note, only_child, run, skip, test
+from support.profile import classes
 
 UNIT = "/usr/local/lib/systemd/system/jxperfd.service"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
@@ -106,10 +107,9 @@ def start_unit(copy):
     return daemon
 
 
-def start_jvm(copy):
+def start_jvm(copy, directory):
     """A JVM of another user, and its pid there."""
-    classes = os.path.join(BUILD, "workloads")
-    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", jdks()[0].java, "-cp", classes]
+    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", jdks()[0].java, "-cp", directory]
     jvm = Process(copy.command(*command, "SilentLoad"))
     jvm.wait_for("up")
     return jvm, copy.sh("pidof java").strip()
@@ -117,9 +117,10 @@ def start_jvm(copy):
 
 @test
 def what_readme_says_of_installing_works_as_it_stands():
+    directory = classes()  # The copy has what is there when it is made.
     copy = Copy()
     (use,), (daemon_block,) = blocks("On a JVM of yours"), blocks("A daemon that stays")
-    jvm, pid = start_jvm(copy)
+    jvm, pid = start_jvm(copy, directory)
     for line in use:
         output = copy.sh(line.replace("10680", pid))
         if "attach" in line:
