@@ -18,12 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILDREN_MAX 16  /* at a time */
-#define RUNNABLE_PATIENCE 5u /* times the deadline, for a child that has no processor */
-#define END_MS       100 /* for a child that has nothing left to do, or was killed, to end */
-#define SOCKET       3   /* of a child, beside the standard three */
-#define EARLIER_STEP "what an earlier look at it still waits for"
-#define CRASHED_STEP "something that ended who looked"
+#define CHILDREN_MAX      16  /* at a time */
+#define RUNNABLE_PATIENCE 5u  /* times the deadline, for a child that has no processor */
+#define END_MS            100 /* for a child that has nothing left to do, or was killed, to end */
+#define SOCKET            3   /* of a child, beside the standard three */
+#define EARLIER_STEP      "what an earlier look at it still waits for"
+#define CRASHED_STEP      "something that ended who looked"
 
 struct child {
 	pid_t pid; /* 0: none */
@@ -296,7 +296,8 @@ static void take_answer(struct looking *l, struct child *c)
 		l->task->hangs(l->task->arg, target, CRASHED_STEP);
 }
 
-/* One that would run if it had a processor hangs on nothing: it gets more time, but not for ever. */
+/* One that would run if it had a processor hangs on nothing: it gets more time, but not for ever.
+ */
 static bool is_hanging(const struct looking *l, const struct child *c)
 {
 	uint64_t deadline_ns = l->task->deadline_ms * NS_PER_MS;
