@@ -218,7 +218,7 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 	else
 		check_items_add(c, "virtual threads", CHECK_OK,
 				"the first attach of any agent makes their mounts dearer until the "
-				"JVM ends: a program of nothing but short tasks lost 5%%");
+				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
 int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
