@@ -218,11 +218,17 @@ static void track(const struct allocation *a, struct alloc_event *e)
 	}
 }
 
+static void know_this_thread(void)
+{
+	if (own.tid != 0)
+		return;
+	own.tid = (uint32_t)syscall(SYS_gettid);
+	random_seed(&own.random, own.tid ^ clock_monotonic_ns());
+}
+
 /* Of those that are large enough; the rest tell nothing of the room. */
 static bool is_drawn(struct alloc_event *e)
 {
-	if (own.random.state == 0)
-		random_seed(&own.random, (uint64_t)syscall(SYS_gettid) ^ clock_monotonic_ns());
 	if (track_room_draw(&room, &own.random, e->size_bytes, &e->stands_for))
 		return true;
 	count(&thinned);
@@ -234,6 +240,7 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 	struct alloc_event e = {.size_bytes = size_bytes, .interval = take_interval()};
 
 	count(&sampled);
+	know_this_thread();
 	if (e.size_bytes < min_size_bytes) {
 		count(&small);
 	} else if (!is_drawn(&e)) {
@@ -241,8 +248,6 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 	} else if (!track_room_take_ref(&room)) {
 		count(&untracked);
 	} else {
-		if (own.tid == 0)
-			own.tid = (uint32_t)syscall(SYS_gettid);
 		e.tid = own.tid;
 		track(a, &e);
 	}
