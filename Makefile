@@ -40,12 +40,14 @@ all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/
 .SECONDARY:
 
 # ---------------------------------------------------------------- sources
-COMMON	:= $(wildcard common/*.c)
-PROTO	:= $(wildcard proto/*.c)
-ATTACH	:= $(filter-out attach/main.c,$(wildcard attach/*.c))
-AGENT	:= $(wildcard attach/agent/*.c)
-DAEMON	:= $(filter-out daemon/main.c,$(wildcard daemon/*.c))
-CLIENT	:= $(filter-out client/main.c,$(wildcard client/*.c))
+# A folder's sources, those of its rooms (docs/map.md) included.
+sources	 = $(sort $(shell find $(1) -name '*.c'))
+COMMON	:= $(call sources,common)
+PROTO	:= $(call sources,proto)
+ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
+AGENT	:= $(call sources,attach/agent)
+DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon))
+CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 
 obj	 = $(patsubst %.c,$(B)/obj/%.o,$(1))
 pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
@@ -126,23 +128,25 @@ deps:
 
 # ---------------------------------------------------------------- tests
 CORE		:= $(B)/libjxperf-core.a
-UNIT_TESTS	:= $(patsubst tests/unit/test_%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-AGENT_TESTS	:= $(patsubst tests/unit/agent/test_%.c,$(B)/tests/unit/agent/%,$(wildcard tests/unit/agent/test_*.c))
+# tests/unit has the rooms of what is tested; what tests share is in support/.
+UNIT_SUPPORT	:= $(wildcard tests/unit/support/*.c)
+UNIT_SOURCES	:= $(filter-out tests/unit/support/%,$(call sources,tests/unit))
+UNIT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter-out tests/unit/attach/agent/%,$(UNIT_SOURCES)))
+AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_SOURCES)))
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
 $(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
-# What several tests share is in *_fixture.c.
-$(B)/tests/unit/%: $(B)/obj/tests/unit/test_%.o $(call obj,$(wildcard tests/unit/*_fixture.c)) $(CORE)
+	$(Q)rm -f $@ && ar qcs $@ $^
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
 		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
-$(B)/tests/unit/agent/%: $(B)/obj/tests/unit/agent/test_%.o $(AGENT_UNDER_TEST)
+$(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
 $(B)/workloads/.built: $(WORKLOADS)

@@ -1,8 +1,8 @@
 #include "attach/bundle.h"
 
-#include "attach/helper_proto.h"
-#include "attach/target_fs.h"
+#include "attach/process/target_fs.h"
 #include "common/cleanup.h"
+#include "proto/helper.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-/* jxperf-attach: see attach/helper_proto.h. */
-#include "attach/helper_proto.h"
-#include "attach/session.h"
+/* jxperf-attach: see proto/helper.h. */
+#include "attach/attach.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "proto/helper.h"
 
 #include <getopt.h>
 #include <limits.h>

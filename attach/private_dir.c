@@ -1,6 +1,6 @@
 #include "attach/private_dir.h"
 
-#include "attach/target_fs.h"
+#include "attach/process/target_fs.h"
 #include "common/cleanup.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 #include "attach/protocol.h"
 
+#include "attach/process/target_fs.h"
 #include "attach/reply.h"
-#include "attach/target_fs.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/proc.h"

@@ -1,7 +1,7 @@
 #include "attach/reply.h"
 
-#include "attach/helper_proto.h"
-#include "attach/jvm_text.h"
+#include "attach/process/jvm_text.h"
+#include "proto/helper.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "attach/target.h"
 
-#include "attach/jvm_text.h"
-#include "attach/target_fs.h"
+#include "attach/process/jvm_text.h"
+#include "attach/process/target_fs.h"
 #include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/proc.h"

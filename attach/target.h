@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "attach/jvm.h"
+#include "attach/process/jvm.h"
 #include "common/err.h"
 
 struct target {

@@ -26,7 +26,7 @@
 #include <uv/tree.h>
 
 #include "common/cleanup.h"
-#include "daemon/interval_tree.h"
+#include "daemon/container/interval_tree.h"
 
 #define ROUNDS       5
 #define OPERATIONS   500000u

@@ -22,7 +22,7 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
-#include "daemon/session.h"
+#include "daemon/engine/session.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 

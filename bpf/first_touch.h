@@ -1,6 +1,6 @@
 /*
  * First touches of pages: which NUMA node the thread ran on that caused a page to be made. Shared
- * by the BPF program (bpf/first_touch.bpf.c) and the broker (daemon/broker_touch.h).
+ * by the BPF program (bpf/first_touch.bpf.c) and the broker (daemon/broker/first_touch.h).
  *
  * Linux places an anonymous page on the node of the CPU that first touches it (unless a policy says
  * otherwise), so this is where a page's remoteness begins.

@@ -2,7 +2,7 @@
  * The gate on the sampling events (bpf/gate.h says what passes). The kernel runs it for each
  * overflow of an event that it is attached to (PERF_EVENT_IOC_SET_BPF), before anything else
  * happens: 0 drops the sample with its record and its SIGTRAP, 1 lets it go on. Kernels before 6.11
- * ran it too late for the signal; daemon/broker_gate.c tries it out.
+ * ran it too late for the signal; daemon/broker/gate.c tries it out.
  *
  * Reads no kernel structure, so it needs no BTF of the kernel and runs on every one that has the
  * helpers and atomic instructions used here (5.12).

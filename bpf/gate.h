@@ -1,6 +1,6 @@
 /*
  * The sampling gate: which samples of a target may raise their signal. Shared by the BPF program
- * (bpf/gate.bpf.c), the broker, which loads it and sets its limits (daemon/broker_gate.h), and the
+ * (bpf/gate.bpf.c), the broker, which loads it and sets its limits (daemon/broker/gate.h), and the
  * agent, which applies the same limits where the kernel does not.
  *
  * A target has a window, after which nothing passes, and a budget of tokens: one for a sample,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/arguments.h"
-#include "client/command.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
 #include "proto/limits.h"
 
 static const struct command {

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
-#include "daemon/control.h"
-#include "daemon/http.h"
-#include "daemon/inspect.h"
+#include "daemon/inspector/inspector.h"
+#include "daemon/serve/control.h"
+#include "daemon/serve/http.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"
 #define STATE_DIR_DEFAULT "/var/lib/jxperf"

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "attach/agent/session.h"
-#include "attach/agent/vm.h"
-#include "attach/agent/vmstructs.h"
-#include "attach/helper_proto.h"
+#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/window/conversation.h"
+#include "proto/helper.h"
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved);
 

@@ -9,7 +9,7 @@ from lib import Process, need_root, note, run, test, wait_until
 from support.attach import NOBODY, as_nobody
 from support.profile import CLIENT, Daemon, succeeded
 
-# CONTROL_CONNECTIONS_OF_USER of daemon/control.h, and a little less than CONNECTION_REQUEST_TIMEOUT_MS, after
+# CONTROL_CONNECTIONS_OF_USER of daemon/serve/control.h, and a little less than CONNECTION_REQUEST_TIMEOUT_MS, after
 # which the daemon closes connections that ask for nothing.
 OF_USER = 96
 HELD_S = 8

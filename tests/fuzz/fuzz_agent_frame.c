@@ -16,8 +16,8 @@
 
 #include "common/buffer.h"
 #include "common/fd.h"
-#include "daemon/report.h"
-#include "daemon/session.h"
+#include "daemon/engine/session.h"
+#include "daemon/report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 

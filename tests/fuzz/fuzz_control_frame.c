@@ -17,9 +17,9 @@
 
 #include "common/buffer.h"
 #include "common/fd.h"
-#include "daemon/broker_client.h"
-#include "daemon/connection.h"
-#include "daemon/render.h"
+#include "daemon/broker/client.h"
+#include "daemon/serve/connection.h"
+#include "daemon/serve/render.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 

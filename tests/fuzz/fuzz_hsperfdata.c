@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/hsperfdata.h"
+#include "attach/process/hsperfdata.h"
 
 #define NAME_BYTES  64
 #define VALUE_BYTES 32 /* short, so that values are cut */

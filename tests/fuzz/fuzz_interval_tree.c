@@ -1,16 +1,16 @@
 /*
  * Fuzzes sequences of operations on the interval tree. libFuzzer entry point.
  *
- * Each operation is done on the tree and on a list (tests/unit/interval_model.h), and a difference
- * aborts. The first two bytes choose the limit and the alignment of addresses. An operation is a
- * byte that says what, and its arguments: 2 bytes an address, 1 byte a size, an id or a count. The
- * moves of a batch come from few bytes, so that small inputs make batches large enough for a
- * rebuild.
+ * Each operation is done on the tree and on a list (tests/unit/support/interval_model.h), and a
+ * difference aborts. The first two bytes choose the limit and the alignment of addresses. An
+ * operation is a byte that says what, and its arguments: 2 bytes an address, 1 byte a size, an id
+ * or a count. The moves of a batch come from few bytes, so that small inputs make batches large
+ * enough for a rebuild.
  */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tests/unit/interval_model.h"
+#include "tests/unit/support/interval_model.h"
 
 #define OPERATIONS_MAX 600u
 #define BATCH_MAX      255u

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/jvm_flags.h"
-#include "attach/jvm_text.h"
-#include "attach/maps.h"
+#include "attach/process/jvm_flags.h"
+#include "attach/process/jvm_text.h"
+#include "attach/process/maps.h"
 #include "attach/reply.h"
 
 #define SHORT_BYTES 16

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/perf_events.h"
-#include "common/perf_ring.h"
+#include "common/perf/events.h"
+#include "common/perf/ring.h"
 
 #define PARAMETERS 8u
 

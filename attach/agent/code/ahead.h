@@ -1,0 +1,32 @@
+/*
+ * The place that execution comes to next, whatever the branches in between decide.
+ *
+ * Where the search (search.h) meets a branch that it cannot evaluate yet, all paths from there are
+ * followed. If they have one first access of the wanted type in common, one execution breakpoint on
+ * it replaces the stops at every branch, and the time that a loop spends computing between its
+ * accesses counts for the loop's accesses. If not, the stop is at least put off to where the paths
+ * part for good.
+ *
+ * The access must be the loop's own: one that only comes after the loop would otherwise stand for
+ * all of the loop's time. So where the paths go round in circles, the innermost loop around the
+ * access has to contain the starting point. Loops are taken to be the address ranges between a
+ * backward branch and its target, which is how HotSpot's compilers lay them out. Calls, returns and
+ * indirect jumps end the attempt; calls of the uncommon trap stub are taken never to happen.
+ *
+ * Answers are cached. Async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_CODE_AHEAD_H
+#define JXPERF_AGENT_CODE_AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/code/search.h"
+
+/* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. */
+bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t *stop_ip);
+
+/* Forgets the cached answers. */
+void ahead_cache_clear(void);
+
+#endif

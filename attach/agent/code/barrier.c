@@ -1,0 +1,51 @@
+#include "attach/agent/code/barrier.h"
+
+#include "attach/agent/code/codemap.h"
+
+/* Between the test and the store the new value is coloured: a move, a shift, an or. The compiler
+ * may put a few instructions of its own among them. */
+#define BARRIER_INSNS 12u
+
+#define REFERENCE_BYTES 8u
+
+static bool same_operand(const struct insn_memory *a, const struct insn_memory *b)
+{
+	return a->base == b->base && a->index == b->index && a->scale == b->scale &&
+	       a->displacement == b->displacement;
+}
+
+static bool overwrites_operand(const struct insn *in, const struct insn_memory *m)
+{
+	return (m->base >= 0 && in->written_registers & (1u << m->base)) ||
+	       (m->index >= 0 && in->written_registers & (1u << m->index));
+}
+
+static bool decode_next(const struct code_blob *blob, uint64_t ip, struct insn *in)
+{
+	uint64_t end = blob->start + blob->size;
+
+	return ip < end && insn_decode((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip), ip, in);
+}
+
+bool barrier_tests_store(const struct insn *test)
+{
+	struct code_blob blob;
+	struct insn in = *test;
+
+	if (!test->compares_immediate || !test->has_memory ||
+	    (test->memory.size != 4 && test->memory.size != 2) || !codemap_find(test->ip, &blob) ||
+	    blob.type != CODE_COMPILED)
+		return false;
+	for (unsigned i = 0; i < BARRIER_INSNS; i++) {
+		if (!decode_next(&blob, in.ip + in.length, &in))
+			return false;
+		if (in.has_memory && in.memory.writes && in.memory.size == REFERENCE_BYTES &&
+		    same_operand(&in.memory, &test->memory))
+			return true;
+		/* The slow path is out of line: the way to the store falls through. */
+		if ((in.flow != FLOW_NEXT && in.flow != FLOW_CONDITIONAL) ||
+		    overwrites_operand(&in, &test->memory))
+			return false;
+	}
+	return false;
+}

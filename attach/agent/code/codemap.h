@@ -1,0 +1,74 @@
+/*
+ * The target's code cache: which compiled method or stub an address belongs to, and where its
+ * instructions begin.
+ *
+ * Writers: JVMTI callbacks of any JVM thread (CompiledMethodLoad, CompiledMethodUnload,
+ * DynamicCodeGenerated), serialised by a mutex inside. Readers: signal handlers, lock-free.
+ *
+ * The cache is cut into parts of 4 KiB or a little more, each with a list of the blobs that start
+ * in it and the one that reaches into it, so a lookup passes a few blobs: the innermost is the
+ * answer. Blobs live in a fixed table; a blob that is replaced while it is read is noticed, because
+ * its serial changed, and reported as absent.
+ */
+#ifndef JXPERF_AGENT_CODE_CODEMAP_H
+#define JXPERF_AGENT_CODE_CODEMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Its tables when full: 2.2 MiB, 0.5 MiB and 2 MiB. */
+#define CODEMAP_BLOBS_MAX     57344u
+#define CODEMAP_BLOB_BYTES    40u
+#define CODEMAP_PARTS_MAX     (1u << 17)
+#define CODEMAP_PART_BYTES    4u
+#define CODEMAP_DEBUG_PCS_MAX (1u << 20)
+#define CODEMAP_BYTES                                                                      \
+	(CODEMAP_BLOBS_MAX * CODEMAP_BLOB_BYTES + CODEMAP_PARTS_MAX * CODEMAP_PART_BYTES + \
+	 CODEMAP_DEBUG_PCS_MAX * sizeof(uint16_t))
+
+enum code_type {
+	CODE_NONE,
+	CODE_COMPILED, /* an nmethod */
+	CODE_STUB,     /* stub routines, adapters, vtable stubs */
+	CODE_INTERPRETER,
+};
+
+struct code_blob {
+	uint64_t start;
+	const uint16_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
+	uint32_t debug_pc_count;
+	uint64_t method; /* jmethodID as a number, CODE_COMPILED only */
+	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
+	uint32_t size;
+	enum code_type type;
+};
+
+/* Describes the code cache [low, high). Once per window, before any other call; what an earlier
+ * window left is forgotten. 0 or -errno. */
+int codemap_init(uint64_t low, uint64_t high);
+
+/* Returns the memory to the kernel; the address range stays reserved because late JVMTI callbacks
+ * may still write to it. */
+void codemap_clear(void);
+
+/* A stub, or anything else without debug information. */
+void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type);
+
+/* A compiled method. debug_pcs (copied, any order, may be NULL) are the offsets from start at which
+ * the JVM knows the inlined frames; of those beyond 64 KiB nothing is kept. */
+void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
+			  uint32_t debug_pc_count);
+void codemap_remove(uint64_t start);
+
+/* Is the address inside the code cache at all? */
+bool codemap_covers(uint64_t address);
+
+/* The blob that address lies in; false when unknown. Async-signal-safe. */
+bool codemap_find(uint64_t address, struct code_blob *out);
+
+/* Blobs, and blobs some of whose debug information was lost, because they did not fit the tables
+ * since init. */
+uint64_t codemap_dropped(void);
+
+#endif

@@ -1,0 +1,119 @@
+#include "attach/agent/code/debug_info.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <ucontext.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/insn.h"
+
+/* A walk this long has left the neighbourhood it is about. */
+#define WALK_MAX_INSNS    128u
+#define WALK_MAX_BRANCHES 16u
+
+/* Answers so far: ip << 16 | (answer - ip + 2^15), 48 bits of address being all there are. */
+#define CACHE_ENTRIES 8192u
+#define DELTA_LIMIT   32767
+static _Atomic uint64_t cache[CACHE_ENTRIES];
+
+struct walk {
+	const struct code_blob *blob;
+	uint64_t taken[WALK_MAX_BRANCHES]; /* backward branches followed once already */
+	unsigned taken_count;
+};
+
+void debug_info_clear(void)
+{
+	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
+		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
+}
+
+static bool has_record(const struct code_blob *blob, uint64_t ip)
+{
+	uint32_t offset = (uint32_t)(ip - blob->start);
+	uint32_t low = 0, high = blob->debug_pc_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (blob->debug_pcs[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < blob->debug_pc_count && blob->debug_pcs[low] == offset;
+}
+
+/* A loop is stayed in the first time round; its exit is what remains after. Forward branches lead
+ * to rare paths more often than not. */
+static uint64_t after_branch(struct walk *w, const struct insn *in)
+{
+	bool backward = in->target_direct && in->target <= in->ip;
+
+	for (unsigned i = 0; i < w->taken_count; i++)
+		if (w->taken[i] == in->ip)
+			backward = false;
+	if (!backward || w->taken_count == WALK_MAX_BRANCHES)
+		return in->ip + in->length;
+	w->taken[w->taken_count++] = in->ip;
+	return in->target;
+}
+
+static bool moves_stack_pointer(const struct insn *in)
+{
+	return in->stack_delta != 0 || (in->written_registers & (1u << REG_RSP));
+}
+
+/* The first record met on the way from ip, 0 when the way leaves the method or the frame. */
+static uint64_t next_record(const struct code_blob *blob, uint64_t ip)
+{
+	struct walk w = {.blob = blob};
+
+	for (unsigned i = 0; i < WALK_MAX_INSNS; i++) {
+		uint64_t offset = ip - blob->start;
+		struct insn in;
+
+		if (ip < blob->start || offset >= blob->size)
+			return 0;
+		if (has_record(blob, ip))
+			return ip;
+		if (!insn_decode((const uint8_t *)(uintptr_t)ip, blob->size - offset, ip, &in))
+			return 0;
+		/* A call's record is that of its return address. */
+		if (in.flow == FLOW_CALL)
+			return has_record(blob, ip + in.length) ? ip + in.length : 0;
+		if (moves_stack_pointer(&in))
+			return 0;
+		if (in.flow == FLOW_NEXT)
+			ip += in.length;
+		else if (in.flow == FLOW_CONDITIONAL)
+			ip = after_branch(&w, &in);
+		else if (in.flow == FLOW_JUMP && in.target_direct)
+			ip = in.target;
+		else
+			return 0;
+	}
+	return 0;
+}
+
+uint64_t debug_info_ip(uint64_t ip)
+{
+	_Atomic uint64_t *entry = &cache[(ip ^ (ip >> 13)) % CACHE_ENTRIES];
+	uint64_t word = atomic_load_explicit(entry, memory_order_relaxed);
+	struct code_blob blob;
+	uint64_t record;
+	int64_t delta;
+
+	if (word >> 16 == ip)
+		return ip + (word & 0xffff) - DELTA_LIMIT;
+	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
+		return ip;
+	record = next_record(&blob, ip);
+	/* pc_desc_near looks at the instruction pointer plus one. */
+	delta = record ? (int64_t)(record - 1 - ip) : 0;
+	if (delta < -DELTA_LIMIT || delta > DELTA_LIMIT)
+		return ip + (uint64_t)delta;
+	atomic_store_explicit(entry, ip << 16 | (uint64_t)(delta + DELTA_LIMIT),
+			      memory_order_relaxed);
+	return ip + (uint64_t)delta;
+}

@@ -1,0 +1,221 @@
+#include "attach/agent/code/search.h"
+
+#include "attach/agent/code/barrier.h"
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/settings.h"
+
+/* Where the walk stands, and what it still knows of the registers it started with. */
+struct walk {
+	uint64_t ip;
+	uint32_t stale_registers; /* bit per gregset_t index: written since the start */
+	bool stale_flags;
+	bool moved; /* at least one instruction was passed */
+};
+
+static bool fetch(uint64_t ip, struct insn *out)
+{
+	uint8_t copy[INSN_MAX_BYTES];
+	struct code_blob blob;
+	size_t available;
+
+	/* Committed code cache is never unmapped, so code that the map knows is read in place. */
+	if (codemap_find(ip, &blob)) {
+		available = (size_t)(blob.start + blob.size - ip);
+		return insn_decode((const uint8_t *)(uintptr_t)ip,
+				   available < INSN_MAX_BYTES ? available : INSN_MAX_BYTES, ip,
+				   out);
+	}
+	available = safe_read_some(ip, copy, sizeof(copy));
+	return available > 0 && insn_decode(copy, available, ip, out);
+}
+
+bool search_is_java_code(uint64_t ip)
+{
+	struct code_blob blob;
+
+	return codemap_find(ip, &blob) && (blob.type == CODE_COMPILED || blob.type == CODE_STUB);
+}
+
+bool search_fetch(uint64_t ip, struct insn *out)
+{
+	if (!fetch(ip, out))
+		return false;
+	if (settings.store_barriers && barrier_tests_store(out))
+		out->loads = out->memory.reads = false;
+	return true;
+}
+
+static bool register_known(const struct walk *w, int reg)
+{
+	return reg < 0 || !(w->stale_registers & (1u << reg));
+}
+
+/* The condition of a jump uses the flags, and of jrcxz and loop also rcx. */
+static bool follow_conditional(struct walk *w, const struct insn *in, const gregset_t regs)
+{
+	bool known, taken;
+
+	if (w->stale_flags || !register_known(w, REG_RCX) || !in->target_direct)
+		return false;
+	taken = insn_branch_taken(in, regs, &known);
+	if (!known)
+		return false;
+	w->ip = taken ? in->target : in->ip + in->length;
+	return true;
+}
+
+/* Jumps and calls: direct, through a register, or through memory that has not changed because
+ * nothing ran since the registers were taken. */
+static bool follow_transfer(struct walk *w, const struct insn *in, const gregset_t regs)
+{
+	uint64_t target;
+
+	if (in->target_direct) {
+		w->ip = in->target;
+		return true;
+	}
+	if (in->target_register >= 0) {
+		if (!register_known(w, in->target_register))
+			return false;
+		w->ip = (uint64_t)regs[in->target_register];
+		return true;
+	}
+	if (w->moved || !in->has_memory ||
+	    !safe_read(insn_effective_address(in, regs), &target, sizeof(target)))
+		return false;
+	w->ip = target;
+	return true;
+}
+
+static bool follow_return(struct walk *w, const gregset_t regs)
+{
+	uint64_t target;
+
+	if (w->moved || !safe_read((uint64_t)regs[REG_RSP], &target, sizeof(target)))
+		return false;
+	w->ip = target;
+	return true;
+}
+
+/* Moves on to the instruction that runs next. False when that cannot be known from here. */
+static bool advance(struct walk *w, const struct insn *in, const gregset_t regs)
+{
+	bool followed = true;
+
+	switch (in->flow) {
+	case FLOW_NEXT:
+		w->ip = in->ip + in->length;
+		break;
+	case FLOW_CONDITIONAL:
+		followed = follow_conditional(w, in, regs);
+		break;
+	case FLOW_JUMP:
+	case FLOW_CALL:
+		followed = follow_transfer(w, in, regs);
+		break;
+	case FLOW_RETURN:
+		followed = follow_return(w, regs);
+		break;
+	case FLOW_STOP:
+		followed = false;
+		break;
+	}
+	if (!followed)
+		return false;
+	w->stale_registers |= in->written_registers;
+	w->stale_flags |= in->writes_flags;
+	w->moved = true;
+	return true;
+}
+
+static bool is_access(const struct insn *in)
+{
+	return in->flow == FLOW_NEXT && (in->loads || in->stores);
+}
+
+/* Can the access be seen as if the thread stood at it? */
+static bool in_sight(const struct walk *w, const struct insn *in, uint64_t start)
+{
+	struct code_blob here, there;
+
+	if (!w->moved)
+		return true;
+	/* The stack, and the method it is in. */
+	if (in->string || (w->stale_registers & (1u << REG_RSP)) || !codemap_find(start, &here) ||
+	    !codemap_find(in->ip, &there) || here.start != there.start)
+		return false;
+	return register_known(w, in->memory.base) && register_known(w, in->memory.index);
+}
+
+enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn *found,
+				 uint64_t *stop_ip)
+{
+	struct walk w = {.ip = ip};
+
+	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
+		struct insn in;
+		bool stop;
+
+		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
+			return SEARCH_FAILED;
+		stop = is_access(&in);
+		if (stop && in_sight(&w, &in, ip)) {
+			*found = in;
+			return SEARCH_HERE;
+		}
+		if (stop || !advance(&w, &in, regs)) {
+			if (!w.moved)
+				return SEARCH_FAILED;
+			*stop_ip = w.ip;
+			return SEARCH_BREAK;
+		}
+	}
+	return SEARCH_FAILED;
+}
+
+/* Execution stops at w->ip first. */
+static enum search_result stop_at(const struct walk *w, const struct insn *access,
+				  const uint64_t *path, unsigned length, struct insn *found,
+				  uint64_t *stop_ip)
+{
+	*stop_ip = w->ip;
+	if (!access)
+		return SEARCH_BREAK;
+	for (unsigned i = 0; i < length; i++)
+		if (path[i] == access->ip + access->length)
+			return SEARCH_BREAK;
+	*found = *access;
+	return SEARCH_AHEAD;
+}
+
+enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
+			       unsigned *skip, struct insn *found, uint64_t *stop_ip)
+{
+	uint64_t path[SEARCH_MAX_INSNS];
+	struct walk w = {.ip = ip};
+
+	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
+		struct insn in;
+		bool stop = false;
+
+		path[i] = w.ip;
+		if (!search_is_java_code(w.ip) || !search_fetch(w.ip, &in))
+			return SEARCH_FAILED;
+		if (search_is_access(&in, wanted)) {
+			stop = *skip == 0;
+			*skip -= stop ? 0 : 1;
+		}
+		if (stop && !w.moved) {
+			*found = in;
+			return SEARCH_HERE;
+		}
+		if (stop || !advance(&w, &in, regs)) {
+			/* Undecidable even with exact registers: nothing to wait for. */
+			if (!w.moved)
+				return SEARCH_FAILED;
+			return stop_at(&w, stop ? &in : NULL, path, i, found, stop_ip);
+		}
+	}
+	return SEARCH_FAILED;
+}

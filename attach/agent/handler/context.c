@@ -1,0 +1,44 @@
+#include "attach/agent/handler/context.h"
+
+/* splitmix64's finaliser: every input bit reaches every output bit. */
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static bool claim(struct context_node *node)
+{
+	uint32_t expected = CONTEXT_EMPTY;
+
+	return atomic_compare_exchange_strong_explicit(&node->state, &expected, CONTEXT_BUSY,
+						       memory_order_acquire, memory_order_acquire);
+}
+
+uint32_t context_intern(struct context_table *table, uint32_t parent, uint64_t method, int32_t bci)
+{
+	uint32_t complete = parent << CONTEXT_STATE_BITS | CONTEXT_COMPLETE;
+	uint64_t hash = mix(method ^ mix(((uint64_t)parent << 32) | (uint32_t)bci));
+
+	for (uint32_t probe = 0; probe < CONTEXT_MAX_PROBES; probe++) {
+		uint32_t slot = (uint32_t)(hash + probe) & (CONTEXT_NODES - 1);
+		struct context_node *node = &table->nodes[slot];
+		uint32_t state = atomic_load_explicit(&node->state, memory_order_acquire);
+
+		if (state == CONTEXT_EMPTY && claim(node)) {
+			node->method = method;
+			node->bci = bci;
+			atomic_store_explicit(&node->state, complete, memory_order_release);
+			return slot + 1;
+		}
+		/* A node that somebody is writing right now is passed over, not waited for: its
+		 * writer may be preempted. At worst this creates a twin. */
+		if (atomic_load_explicit(&node->state, memory_order_acquire) == complete &&
+		    node->method == method && node->bci == bci)
+			return slot + 1;
+	}
+	return 0;
+}

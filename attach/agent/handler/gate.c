@@ -1,0 +1,78 @@
+#include "attach/agent/handler/gate.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "attach/agent/handler/thread.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/perf/events.h"
+#include "common/perf/gate_limits.h"
+
+static struct gate gate;
+static _Atomic bool applied_here;
+static int program_fd = -1;
+static bool program_expected;
+static bool counts_operations;
+static unsigned cpus;
+
+static void set_limits(uint64_t window_end_ns, uint64_t period)
+{
+	struct gate_limits limits;
+
+	gate_limits_for(&limits, window_end_ns, period, counts_operations, cpus);
+	gate_set_limits(&gate, &limits);
+}
+
+void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations)
+{
+	gate_stop();
+	program_fd = program;
+	program_expected = expected;
+	counts_operations = operations;
+	cpus = gate_cpus();
+	gate = (struct gate){0};
+	set_limits(deadline_ns, period);
+	atomic_store(&applied_here, program < 0);
+}
+
+bool gate_attach(int event_fd)
+{
+	int r;
+
+	if (program_fd < 0)
+		return !program_expected;
+	r = perf_set_gate(event_fd, program_fd);
+	/* The daemon puts it on events that it opens for us. */
+	if (r == 0 || r == -EEXIST)
+		return true;
+	atomic_store(&applied_here, true);
+	return false;
+}
+
+void gate_set_period(uint64_t period)
+{
+	set_limits(gate.limits.window_end_ns, period);
+}
+
+bool gate_passes(struct thread *t)
+{
+	static const Jxp__Counter counters[GATE_OUTCOMES] = {
+	    [GATE_WINDOW_OVER] = JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
+	    [GATE_BUDGET_SPENT] = JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
+	    [GATE_CONTENDED] = JXP__COUNTER__COUNTER_GATE_CONTENDED,
+	};
+	enum gate_outcome outcome;
+
+	if (!atomic_load_explicit(&applied_here, memory_order_relaxed))
+		return true;
+	outcome = gate_admit(&gate, clock_monotonic_ns());
+	if (outcome != GATE_PASSED)
+		thread_count(t, counters[outcome], 1);
+	return outcome == GATE_PASSED;
+}
+
+void gate_stop(void)
+{
+	fd_close_all(&program_fd, 1);
+}

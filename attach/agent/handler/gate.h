@@ -1,0 +1,33 @@
+/*
+ * The agent's side of the sampling gate (bpf/gate.h). Where the daemon has a BPF program for it,
+ * the program goes on every sampling event and drops samples in the kernel; the daemon sets its
+ * limits. Where it has none, or an event does not take it, the SIGTRAP handler applies the same
+ * limits.
+ *
+ * Session thread, except for gate_passes.
+ */
+#ifndef JXPERF_AGENT_HANDLER_GATE_H
+#define JXPERF_AGENT_HANDLER_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* Begins a window, before any event is opened. program: the BPF program's descriptor, which is
+ * owned from here on, or -1. expected: the daemon sent one, so that an event without counts. */
+void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations);
+
+/* Puts the program on a sampling event; false when it cannot be and should. */
+bool gate_attach(int event_fd);
+
+/* The period changed; its unit is that of gate_start. */
+void gate_set_period(uint64_t period);
+
+/* May the sample of this thread be taken? Counts it when not. In the SIGTRAP handler. */
+bool gate_passes(struct thread *t);
+
+/* After the last handler. */
+void gate_stop(void);
+
+#endif

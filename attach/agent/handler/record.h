@@ -1,0 +1,60 @@
+/*
+ * What a signal handler tells the drain thread: one transition of one debug register, or one memory
+ * access. Fixed size, so that a ring of them never fragments; the JVM's and the code's state are
+ * captured by value, because both may change before the record is read.
+ */
+#ifndef JXPERF_AGENT_HANDLER_RECORD_H
+#define JXPERF_AGENT_HANDLER_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/code/insn.h"
+
+enum record_type { /* values of Transition.Type */
+		   RECORD_ARMED = 1,
+		   RECORD_REPLACED = 2,
+		   RECORD_TRAPPED = 3,
+		   RECORD_EXPIRED_GC = 4,
+		   RECORD_EXPIRED_WINDOW = 5,
+		   RECORD_ABANDONED = 6,
+		   RECORD_ACCESS = 100, /* a MemoryAccess, no transition */
+};
+
+/* An instruction's bytes; the drain thread formats and deduplicates them. */
+struct code_bytes {
+	uint8_t length;
+	uint8_t bytes[INSN_MAX_BYTES];
+};
+
+struct record {
+	uint64_t time_ns;
+	uint64_t address;
+	uint32_t watch_context; /* context_table ids */
+	struct code_bytes watch_code;
+	uint8_t type;
+	uint8_t length; /* bytes watched, or accessed */
+	uint8_t region; /* Region */
+	union {
+		struct {              /* transitions */
+			uint8_t kind; /* Kind */
+			uint32_t trap_context;
+			uint32_t
+			    checked_bytes; /* that the pair stands for: 1 to LIMIT_PAIR_BYTES */
+			struct code_bytes trap_code;
+			uint8_t reg;
+			bool wasteful;
+			bool jvm_access; /* the second access was made outside Java code */
+		};
+		struct { /* RECORD_ACCESS */
+			bool store;
+			uint16_t cpu;
+			uint32_t epoch;
+			uint64_t weight;
+			uint64_t data_source;
+			uint32_t latency;
+		};
+	};
+};
+
+#endif

@@ -1,0 +1,44 @@
+#include "attach/agent/handler/sampler.h"
+
+#include "attach/agent/code/search.h"
+#include "attach/agent/handler/thread.h"
+
+bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
+{
+	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+
+	if (!search_is_java_code(ip)) {
+		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
+		return false;
+	}
+	if (state == THREAD_CLOCK) {
+		/* The session thread opens the registers and finds the stack by its pointer. */
+		atomic_store_explicit(&t->wanted_sp, (uint64_t)uc->uc_mcontext.gregs[REG_RSP],
+				      memory_order_relaxed);
+		/* Unless the session thread gave the entry up meanwhile. */
+		(void)atomic_compare_exchange_strong(&t->state, &state, THREAD_WANTED);
+		return false;
+	}
+	return state == THREAD_READY;
+}
+
+int sampler_take_register(struct thread *t)
+{
+	bool replaced;
+	int reg;
+
+	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
+	reg = reservoir_offer(&t->reservoir, &t->random, &replaced);
+	if (reg < 0) {
+		thread_count(t, JXP__COUNTER__COUNTER_RESERVOIR_KEPT, 1);
+		return -1;
+	}
+	if (replaced) {
+		struct reservoir reservoir = t->reservoir;
+
+		watchpoint_drop(t, (unsigned)reg, RECORD_REPLACED);
+		/* The register changes hands without having been free: its count goes on. */
+		t->reservoir = reservoir;
+	}
+	return reg;
+}

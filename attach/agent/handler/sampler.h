@@ -1,0 +1,42 @@
+/*
+ * Samplers: where samples come from. One interface, so that hardware samplers stand beside the
+ * clock.
+ *
+ * A sampler has one event per thread and gets its signals; it offers each sample to the reservoir
+ * and hands an access to watchpoint_arm. Everything runs in the SIGTRAP handler.
+ */
+#ifndef JXPERF_AGENT_HANDLER_SAMPLER_H
+#define JXPERF_AGENT_HANDLER_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct thread;
+
+struct sampler {
+	/* The sampling event fired. */
+	void (*on_event)(struct thread *t, const ucontext_t *uc);
+	/* An execution breakpoint that the sampler set in a register fired. */
+	void (*on_breakpoint)(struct thread *t, unsigned reg, const ucontext_t *uc);
+};
+
+/* The clock sampler: task-clock ticks and the search for the next access (design.md). */
+extern const struct sampler sampler_clock;
+
+/* The hardware samplers, PEBS and IBS: precise records of loads and stores (design.md). */
+extern const struct sampler sampler_hardware;
+
+/* Does any kind of the window sample what settings.events[event] counts? */
+bool sampler_wants_event(unsigned event);
+
+/* What the samplers share. */
+
+/* May the thread, interrupted at uc, take a sample of the code at ip? Asks for registers when it
+ * has none yet, and counts what is in the way. */
+bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip);
+
+/* Offers a sample to the reservoir. The register it gets, free, or -1. */
+int sampler_take_register(struct thread *t);
+
+#endif

@@ -1,0 +1,300 @@
+#include "attach/agent/handler/signals.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/thread.h"
+#include "common/clock.h"
+#include "common/proc.h"
+
+/* More CPU time than the kernel needs to bring a thread from a trap back to user mode. */
+#define PASSAGE_NS NS_PER_MS
+
+static struct sigaction previous;
+static bool installed;
+static const struct sampler *sampler_in_use;
+static _Atomic uint64_t foreign;
+static _Atomic uint64_t late;
+static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
+
+/* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
+static void enter_epoch(struct thread *t)
+{
+	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+
+	if (atomic_exchange(&t->disarm, false))
+		watchpoint_drop_all(t, RECORD_EXPIRED_WINDOW);
+	if (t->epoch == now)
+		return;
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	t->epoch = now;
+}
+
+/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
+ * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it;
+ * native code that touches watched memory may not. */
+#define STACK_RESERVE_BYTES (32u * 1024u)
+
+/* More than the zones below stack_low that HotSpot opens for a thread while it makes a
+ * StackOverflowError. A stack that is not here at all is another one, of an application that has
+ * its own. */
+#define STACK_GUARD_BYTES (128u * 1024u)
+
+static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
+{
+	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+
+	return t->stack_low && sp < t->stack_low + STACK_RESERVE_BYTES &&
+	       sp + STACK_GUARD_BYTES > t->stack_low;
+}
+
+static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+
+	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
+		enter_epoch(t);
+		if (stack_is_low(t, uc)) {
+			thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
+			if (reg < PERF_DEBUG_REGISTERS)
+				watchpoint_drop(t, reg, RECORD_ABANDONED);
+			return;
+		}
+	}
+	if (role == THREAD_ROLE_SAMPLING) {
+		if (gate_passes(t))
+			sampler_in_use->on_event(t, uc);
+		return;
+	}
+	if (reg >= PERF_DEBUG_REGISTERS)
+		return;
+	else if (t->watchpoints[reg].state == WATCH_SEEKING)
+		sampler_in_use->on_breakpoint(t, reg, uc);
+	else
+		watchpoint_trapped(t, reg, uc);
+}
+
+/* The signal was queued while a handler ran, so its context says nothing. A register that watches
+ * what is below the stack pointer by now is touched by handlers themselves: one signal would follow
+ * the other for ever, and the thread would never run again. */
+static void swallow(struct thread *t, unsigned role)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+
+	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
+	if (reg < PERF_DEBUG_REGISTERS &&
+	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+static void handle(const siginfo_t *info, const ucontext_t *uc)
+{
+	/* CPU time, not wall time: a thread that is preempted in here costs the target nothing. */
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	unsigned role;
+	struct thread *t = thread_of_signal(perf_siginfo_data(info), &role);
+
+	if (!t) {
+		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+		return;
+	}
+	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
+	 * to be 0 before it takes anything away. We enter first and look after, sequentially
+	 * consistent on both sides, so one of the two sees the other; the generation is looked at
+	 * again because the entry may have passed to another thread meanwhile. */
+	atomic_fetch_add(&t->in_handler, 1);
+	if (atomic_load(&settings.stopping) || atomic_load(&t->ended) ||
+	    thread_of_signal(perf_siginfo_data(info), &role) != t) {
+		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+	} else {
+		if (perf_siginfo_async(info))
+			swallow(t, role);
+		else
+			dispatch(t, role, uc);
+		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
+		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS,
+			     clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+	}
+	atomic_fetch_sub(&t->in_handler, 1);
+}
+
+/* What the process would have done without us. */
+static void forward(int signal, siginfo_t *info, void *context)
+{
+	atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
+	if (previous.sa_flags & SA_SIGINFO) {
+		previous.sa_sigaction(signal, info, context);
+	} else if (previous.sa_handler == SIG_DFL) {
+		/* Terminates: the signal is raised again and delivered when this handler returns.
+		 */
+		struct sigaction dfl = {.sa_handler = SIG_DFL};
+
+		(void)sigaction(signal, &dfl, NULL);
+		(void)raise(signal);
+	} else if (previous.sa_handler != SIG_IGN) {
+		previous.sa_handler(signal);
+	}
+}
+
+static void on_sigtrap(int signal, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	atomic_fetch_add(&active, 1);
+	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
+		handle(info, context);
+	else
+		forward(signal, info, context);
+	atomic_fetch_sub(&active, 1);
+	errno = saved;
+}
+
+int signals_install(const struct sampler *sampler)
+{
+	struct sigaction action = {.sa_sigaction = on_sigtrap,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct sigaction before;
+
+	sampler_in_use = sampler;
+	atomic_store(&foreign, 0);
+	atomic_store(&late, 0);
+	/* Only SIGTRAP is blocked in the handler: the JVM's own SIGSEGV handling goes on. */
+	(void)sigemptyset(&action.sa_mask);
+	if (installed && signals_installed())
+		return 0;
+	if (sigaction(SIGTRAP, NULL, &before) < 0)
+		return -errno;
+	/* A handler that an earlier window had to leave in place is not its own predecessor. */
+	if (before.sa_sigaction != on_sigtrap)
+		previous = before;
+	if (sigaction(SIGTRAP, &action, NULL) < 0)
+		return -errno;
+	installed = true;
+	return 0;
+}
+
+bool signals_installed(void)
+{
+	struct sigaction now;
+
+	return sigaction(SIGTRAP, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+	       now.sa_sigaction == on_sigtrap;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void sleep_a_tick(void)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+
+	(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
+}
+
+void signals_wait_for_handlers(unsigned timeout_ms)
+{
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	while (atomic_load(&active) != 0 && clock_monotonic_ns() < deadline)
+		sleep_a_tick();
+}
+
+/* Calls check for each thread of the process that was touched, until one gives false or all gave
+ * true.
+ */
+static bool all_threads(bool (*check)(pid_t tid, uint64_t deadline_ns), uint64_t deadline_ns,
+			const struct signals_untouched *untouched)
+{
+	struct dirent *entry;
+	bool all = true;
+	DIR *dir = opendir("/proc/self/task");
+
+	if (!dir)
+		return false; /* Not known: assume the worse. */
+	while (all && (entry = readdir(dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && !untouched->contains(untouched->arg, tid))
+			all = check(tid, deadline_ns);
+	}
+	(void)closedir(dir); /* Read-only. */
+	return all;
+}
+
+/* Between the trap and the signal lies a piece of kernel code, run on the way back to user mode,
+ * that outlives the event (perf_pending_task, kernel/events/core.c). A thread that was preempted
+ * before it shows no pending signal and gets one when it runs again. Whoever sleeps, or has run for
+ * a while since the events were closed, is beyond it. */
+static bool has_passed(pid_t tid, uint64_t deadline_ns)
+{
+	struct proc_status status;
+	uint64_t start_ns, now_ns;
+
+	if (tid == gettid() || !clock_thread_ns(tid, &start_ns))
+		return true;
+	while (proc_read_status(getpid(), tid, &status) == 0 && status.state == 'R' &&
+	       clock_thread_ns(tid, &now_ns) && now_ns - start_ns < PASSAGE_NS) {
+		if (clock_monotonic_ns() >= deadline_ns)
+			return false;
+		sleep_a_tick();
+	}
+	return true;
+}
+
+static bool has_no_trap_pending(pid_t tid, uint64_t deadline_ns)
+{
+	const uint64_t mask = UINT64_C(1) << (SIGTRAP - 1);
+	struct proc_status status;
+
+	(void)deadline_ns;
+	return proc_read_status(getpid(), tid, &status) < 0 || !(status.pending_signals & mask);
+}
+
+static bool quiet(const struct signals_untouched *untouched)
+{
+	if (atomic_load(&active) != 0)
+		return false;
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (atomic_load(&thread_at(i)->in_handler))
+			return false;
+	return all_threads(has_no_trap_pending, 0, untouched);
+}
+
+bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouched)
+{
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	if (!installed)
+		return true;
+	if (!all_threads(has_passed, deadline, untouched))
+		return false;
+	/* There is nothing to wait on: a handler cannot notify anybody. */
+	while (!quiet(untouched)) {
+		if (clock_monotonic_ns() >= deadline)
+			return false;
+		sleep_a_tick();
+	}
+	if (signals_installed())
+		(void)sigaction(SIGTRAP, &previous, NULL); /* Valid: it came from sigaction. */
+	installed = false;
+	return true;
+}
+
+uint64_t signals_foreign(void)
+{
+	return atomic_load(&foreign);
+}
+
+uint64_t signals_late(void)
+{
+	return atomic_load(&late);
+}

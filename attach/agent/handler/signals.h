@@ -1,0 +1,44 @@
+/*
+ * The SIGTRAP handler: takes our perf signals to their thread's state and hands everything else to
+ * whoever had the signal before.
+ *
+ * Session thread installs and removes; the handler runs in any thread.
+ */
+#ifndef JXPERF_AGENT_HANDLER_SIGNALS_H
+#define JXPERF_AGENT_HANDLER_SIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sampler;
+
+/* Installs the handler and remembers the previous action. 0 or -errno. */
+int signals_install(const struct sampler *sampler);
+
+/* Is our handler still the process's action for SIGTRAP? */
+bool signals_installed(void);
+
+/* Threads that have had no event since signals_install, and so need not be looked at. */
+struct signals_untouched {
+	bool (*contains)(const void *arg, pid_t tid);
+	const void *arg;
+};
+
+/* Waits until no handler runs, at most timeout_ms. Handlers that start after settings.stopping was
+ * set do nothing. */
+void signals_wait_for_handlers(unsigned timeout_ms);
+
+/* Waits until no handler runs and no SIGTRAP is pending or on its way in any thread but the
+ * untouched, at most timeout_ms, then restores the previous action. All events must be closed.
+ * Returns false, and leaves the handler in place, when a thread still has one pending (it blocks
+ * SIGTRAP) or may get one (it is ready to run and got no CPU): the default action of a signal that
+ * arrives later would end the process. Somebody else's handler, set after ours, is left alone.
+ */
+bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouched);
+
+/* SIGTRAPs handed on, and signals of ours that came after their event was closed, since install. */
+uint64_t signals_foreign(void);
+uint64_t signals_late(void);
+
+#endif

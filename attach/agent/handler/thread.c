@@ -1,0 +1,177 @@
+#include "attach/agent/handler/thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "common/clock.h"
+
+#define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
+#define GENERATION_MASK 0xffffu
+
+static struct thread *table;
+/* Whose entries they are, 0 for none: looked through for one tid by threads of the target that end,
+ * so it is dense. */
+static _Atomic pid_t tids[THREADS_MAX];
+static unsigned in_use;
+static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
+
+int threads_init(void)
+{
+	void *p;
+
+	if (table)
+		return 0;
+	p = mmap(NULL, THREADS_MAX * sizeof(struct thread), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	table = p;
+	return 0;
+}
+
+uint64_t thread_sig_data(const struct thread *t, unsigned role)
+{
+	uint64_t generation = atomic_load_explicit(&t->generation, memory_order_relaxed);
+
+	return SIG_DATA_MARK << 48 | generation << 32 | (uint64_t)(t - table) << 8 | role;
+}
+
+bool thread_signal_is_ours(uint64_t sig_data)
+{
+	return sig_data >> 48 == SIG_DATA_MARK;
+}
+
+struct thread *thread_of_signal(uint64_t sig_data, unsigned *role)
+{
+	uint32_t index = (uint32_t)(sig_data >> 8) & 0xffffffu;
+	struct thread *t;
+
+	if (!thread_signal_is_ours(sig_data) || index >= THREADS_MAX)
+		return NULL;
+	t = &table[index];
+	if (atomic_load_explicit(&t->generation, memory_order_acquire) !=
+	    ((sig_data >> 32) & GENERATION_MASK))
+		return NULL;
+	*role = (unsigned)(sig_data & 0xff);
+	return t;
+}
+
+static void release_memory(struct thread *t)
+{
+	if (t->memory)
+		(void)munmap(t->memory, t->memory_bytes); /* Our own mapping: cannot fail. */
+	t->memory = NULL;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		perf_ring_unmap(&t->sampling_ring[i]);
+}
+
+/* A handler that enters an abandoned entry from now on finds another generation. */
+static bool is_vacant(const struct thread *t)
+{
+	uint32_t state = atomic_load(&t->state);
+
+	return state == THREAD_FREE ||
+	       (state == THREAD_ABANDONED && atomic_load(&t->in_handler) == 0);
+}
+
+struct thread *thread_take(pid_t tid)
+{
+	struct thread *t = NULL;
+
+	for (unsigned i = 0; in_use < used && i < used && !t; i++)
+		if (atomic_load_explicit(&tids[i], memory_order_relaxed) == 0 &&
+		    is_vacant(&table[i]))
+			t = &table[i];
+	if (!t && used < THREADS_MAX)
+		t = &table[atomic_fetch_add(&used, 1)];
+	if (!t)
+		return NULL;
+	release_memory(t);
+	in_use++;
+	t->tid = tid;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		t->sampling_fd[i] = -1;
+	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		t->register_fd[i] = -1;
+	t->announced = false;
+	t->fd_reserved = false;
+	t->access_register = -1;
+	t->stack_low = t->stack_high = 0;
+	memset(t->watchpoints, 0, sizeof(t->watchpoints));
+	memset((void *)t->counters, 0, sizeof(t->counters));
+	random_seed(&t->random, clock_monotonic_ns() ^ (uint64_t)tid << 32);
+	atomic_store(&t->ended, false);
+	atomic_store(&t->disarm, false);
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	atomic_store(&t->state, THREAD_CLOCK);
+	atomic_store(&tids[t - table], tid);
+	return t;
+}
+
+struct thread *thread_find(pid_t tid)
+{
+	unsigned end = atomic_load_explicit(&used, memory_order_acquire);
+
+	for (unsigned i = 0; i < end; i++)
+		if (atomic_load_explicit(&tids[i], memory_order_relaxed) == tid &&
+		    thread_is_used(&table[i]) && !atomic_load(&table[i].ended))
+			return &table[i];
+	return NULL;
+}
+
+void thread_abandon(struct thread *t)
+{
+	/* Its handler goes on with memory and rings: neither is taken away or given to another
+	 * thread. */
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	atomic_store(&tids[t - table], 0);
+	in_use--;
+	atomic_store(&t->state, THREAD_ABANDONED);
+}
+
+void thread_recycle(struct thread *t)
+{
+	/* Late signals compare generations; taking the entry again changes it. */
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	release_memory(t);
+	atomic_store(&tids[t - table], 0);
+	in_use--;
+	atomic_store(&t->state, THREAD_FREE);
+}
+
+int thread_allocate(struct thread *t, unsigned max_frames)
+{
+	size_t bytes = sizeof(struct thread_memory) + max_frames * sizeof(struct agct_frame);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	t->memory = p;
+	t->memory_bytes = bytes;
+	t->max_frames = max_frames;
+	ring_init(&t->memory->ring);
+	return 0;
+}
+
+unsigned threads_in_use(void)
+{
+	return in_use;
+}
+
+unsigned threads_used(void)
+{
+	return used;
+}
+
+struct thread *thread_at(unsigned index)
+{
+	return &table[index];
+}
+
+void thread_record(struct thread *t, const struct record *record)
+{
+	if (!ring_push(&t->memory->ring, record))
+		thread_count(t, JXP__COUNTER__COUNTER_RING_FULL, 1);
+}

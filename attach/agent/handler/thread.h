@@ -1,0 +1,144 @@
+/*
+ * Per-thread state of a window, and the table of all of it.
+ *
+ * Ownership: the fields of a struct thread are written by three parties, each with its own block
+ * below. The handler's block belongs to the thread itself, inside the SIGTRAP handler (SIGTRAP is
+ * blocked there, so it never nests). The session thread owns opening, closing and recycling; it
+ * touches the handler's block only while no event of the thread is open and no handler of it runs.
+ *
+ * An event names its thread by table index and generation in sig_data, so a late signal of a
+ * recycled entry is recognised and ignored.
+ */
+#ifndef JXPERF_AGENT_HANDLER_THREAD_H
+#define JXPERF_AGENT_HANDLER_THREAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/agent/handler/reservoir.h"
+#include "attach/agent/handler/ring.h"
+#include "attach/agent/handler/stack.h"
+#include "attach/agent/handler/watchpoint.h"
+#include "common/perf/events.h"
+#include "common/perf/ring.h"
+#include "common/random.h"
+#include "proto/jxperf.pb-c.h"
+
+#define THREADS_MAX 4096u
+
+/* Sampling events of one thread. */
+#define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
+
+/* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. All sampling events share one: the
+ * handler looks at all of them. */
+#define THREAD_ROLE_SAMPLING  0u
+#define THREAD_ROLE_REGISTER  1u
+#define THREAD_ROLE_CALIBRATE 15u
+
+enum thread_state {
+	THREAD_FREE,
+	THREAD_CLOCK,  /* sampling events only; no registers yet, so an idle thread costs little */
+	THREAD_WANTED, /* the handler saw Java code and asks for registers */
+	THREAD_READY,  /* registers open, ring and frames allocated */
+	THREAD_FAILED, /* registers could not be opened: ticks are ignored */
+	THREAD_ABANDONED, /* not in use, but a handler may still run in it */
+};
+
+/* Memory of a thread that runs Java code; one mapping. */
+struct thread_memory {
+	struct ring ring;
+	struct agct_frame frames[]; /* thread.max_frames */
+};
+
+struct thread {
+	/* Session thread; handlers read. */
+	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
+	_Atomic uint32_t generation; /* 16 bits used */
+	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
+	_Atomic bool disarm;         /* a request to drop what the registers watch */
+	pid_t tid;
+	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler; clock has one */
+	struct perf_ring sampling_ring[SAMPLING_EVENTS]; /* hardware samplers; the handler reads */
+	int register_fd[PERF_DEBUG_REGISTERS];
+	struct thread_memory *memory;
+	size_t memory_bytes;
+	unsigned max_frames; /* that memory has room for */
+	uint64_t stack_low;  /* usable stack, [low, high); 0,0 when unknown */
+	uint64_t stack_high;
+	uint64_t period;     /* of its sampling events */
+	bool announced;      /* its Thread message was sent */
+	bool fd_reserved;    /* one register's descriptor is kept for it, not opened yet */
+	uint64_t settled_ns; /* no record of an earlier time is to come */
+	int access_register; /* for finding accesses to objects, -1: none */
+
+	/* Handler. */
+	_Atomic uint32_t in_handler;
+	_Atomic uint64_t wanted_sp; /* stack pointer at the transition to WANTED */
+	struct random random;
+	struct reservoir reservoir;
+	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
+	uint32_t epoch;
+
+	/* Handler writes, session thread reads. */
+	_Atomic uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+};
+
+static inline void thread_count(struct thread *t, Jxp__Counter counter, uint64_t n)
+{
+	/* One writer: no need for an atomic read-modify-write. */
+	uint64_t old = atomic_load_explicit(&t->counters[counter], memory_order_relaxed);
+
+	atomic_store_explicit(&t->counters[counter], old + n, memory_order_relaxed);
+}
+
+/* Does the entry stand for a thread that is profiled? */
+static inline bool thread_is_used(const struct thread *t)
+{
+	uint32_t state = atomic_load(&t->state);
+
+	return state != THREAD_FREE && state != THREAD_ABANDONED;
+}
+
+/* Reserves the table once per process. 0 or -ENOMEM. */
+int threads_init(void);
+
+/* The entry that sig_data names, or NULL when it is not ours or not current; *role is set with it.
+ */
+struct thread *thread_of_signal(uint64_t sig_data, unsigned *role);
+
+/* True when sig_data has our mark at all, current or not. */
+bool thread_signal_is_ours(uint64_t sig_data);
+
+uint64_t thread_sig_data(const struct thread *t, unsigned role);
+
+/* Session thread: a free entry for tid, prepared and with no event open, or NULL when the table is
+ * full. */
+struct thread *thread_take(pid_t tid);
+
+/* Session thread: an entry whose events are closed and whose ring was drained becomes free. */
+void thread_recycle(struct thread *t);
+
+/* The same for an entry whose handler did not return in time (its thread is stopped by a debugger,
+ * say): entry, memory and rings stay as they are until it has returned. */
+void thread_abandon(struct thread *t);
+
+/* Allocates ring and frames. 0 or -ENOMEM. */
+int thread_allocate(struct thread *t, unsigned max_frames);
+
+/* The entry that stands for the thread now, or NULL. Any thread: the answer may be old by the time
+ * it is used, the entry stays valid memory. */
+struct thread *thread_find(pid_t tid);
+
+/* Entries that are not free; session thread. */
+unsigned threads_in_use(void);
+
+/* Entries 0..threads_used() have been in use at some time of the process. */
+unsigned threads_used(void);
+struct thread *thread_at(unsigned index);
+
+/* Pushes a record, counting it when the ring is full. Handler only. */
+void thread_record(struct thread *t, const struct record *record);
+
+#endif

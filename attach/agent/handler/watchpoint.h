@@ -1,0 +1,120 @@
+/*
+ * The life of one debug register: free → (seeking) → pending → armed → free (JXPerf section 5.1).
+ *
+ *   seeking  an execution breakpoint on the way to the access to sample; run by the clock sampler
+ *   pending  the data watchpoint is set, the sampled access itself has not run yet
+ *   armed    the sampled access ran and left its value V1; the next trap is the second access
+ *
+ * Every register that was armed is closed exactly once, by a transition and a counter of the same
+ * name: trapped, replaced, expired (collection, window) or abandoned. Registers that were never
+ * armed go back to free in silence, their reason counted.
+ *
+ * Everything here runs in the SIGTRAP handler of the thread that owns the registers.
+ */
+#ifndef JXPERF_AGENT_HANDLER_WATCHPOINT_H
+#define JXPERF_AGENT_HANDLER_WATCHPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "attach/agent/code/extent.h"
+#include "attach/agent/code/insn.h"
+#include "attach/agent/code/search.h"
+#include "attach/agent/handler/record.h"
+#include "common/random.h"
+
+struct thread;
+
+/* Execution breakpoints spent on following control flow to one access. */
+#define WATCHPOINT_MAX_HOPS 8u
+
+/* A load that is waited for may be preceded by stores, which trap too (x86 has no load-only
+ * watchpoint), a store by compare-and-swaps that fail, and any by masked moves that leave the
+ * watched bytes out. More than this many and the sample is given up: each costs a trap. */
+#define WATCHPOINT_MAX_IGNORED 8u
+
+enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };
+
+struct watchpoint {
+	uint8_t state; /* enum watch_state */
+	uint8_t kind;  /* Kind */
+	uint8_t region;
+	uint8_t length; /* bytes watched, a power of two */
+	uint8_t width;  /* bytes of the sampled access, of which length are watched */
+	uint8_t hops;
+	uint8_t ignored;
+	bool value_taken; /* value was read before the access ran */
+	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
+	enum insn_element element;
+	uint64_t address;
+	/* Instruction pointers at which the sampled access itself traps: behind it; of a repeated
+	 * string instruction also on it. */
+	uint64_t after;
+	uint64_t again;
+	uint32_t context;
+	struct code_bytes code;
+	uint8_t value[8];      /* V1 */
+	uint8_t last_value[8]; /* what the location held after its latest access */
+	uint64_t hop[WATCHPOINT_MAX_HOPS];
+	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
+	unsigned skip;                         /* accesses still to be passed over */
+	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
+	uint64_t ahead; /* the access to sample, when waited for behind it; else 0 */
+};
+
+/* A sampled access, whichever sampler found it. */
+struct sample {
+	struct insn insn;
+	struct extent extent;
+	bool executed; /* the access has run already (hardware samplers); otherwise it is next */
+};
+
+/* The type of access that samples of a kind are taken of. */
+enum access_type watchpoint_access(uint8_t kind);
+
+/* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
+bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
+
+/* The same for a search that has its hops counted: frees the register, and counts the search as
+ * failed, when it has been at ip before or has used them up. A loop without an access of the wanted
+ * type would otherwise cost a trap each time round. */
+void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip);
+
+/* Whose memory a sampled access touches (Region of jxperf.proto). */
+int watchpoint_region(const struct thread *t, const struct sample *sample, const gregset_t regs);
+
+/* The calling context of the thread as if it stood at ip. False when there is none; counted. */
+bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context);
+
+void watchpoint_code(struct code_bytes *to, const struct insn *in);
+
+/* Turns a register into a watchpoint on a part of the sampled access. On any failure the register
+ * is free and the reason counted. */
+void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *sample,
+		    const ucontext_t *uc);
+
+/* A register in state pending or armed trapped. */
+void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
+
+/* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
+void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
+
+/* All registers: a new GC epoch, or a request to disarm. */
+void watchpoint_drop_all(struct thread *t, enum record_type why);
+
+/* What was armed when the events were closed will not see its second access. Session thread, when
+ * no event of the thread is open and no handler of it runs. */
+void watchpoint_expire(struct thread *t);
+
+/* The aligned power-of-two block, of accessed bytes only, that holds the accessed byte at offset:
+ * what a debug register can watch of an access of any width. Returns its length, at most 8. */
+unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t *start);
+
+/* The bytes of an access of width bytes that a pair stands for whose second access touched shared
+ * of the length bytes that were watched: shared * width / length, so that the parts of wide
+ * accesses are not worth less than whole narrow ones (design.md, estimation). What does not divide
+ * is rounded up or down at random, right on average. */
+unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * News of threads, from the JVM's threads to the session thread: who started, who ended, whether
+ * the JVM died. A bounded queue under a mutex that is held for a few instructions; an eventfd wakes
+ * the reader. What does not fit the queue is not lost: the reader is told to enumerate anew.
+ */
+#ifndef JXPERF_AGENT_JVM_ROSTER_H
+#define JXPERF_AGENT_JVM_ROSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Opens the eventfd; 0 or -errno. The queue is empty afterwards. */
+int roster_open(void);
+void roster_close(void);
+int roster_fd(void); /* readable when there is news */
+
+void roster_add(pid_t tid);    /* any thread; a no-op while closed */
+void roster_remove(pid_t tid); /* it ended before it was taken */
+void roster_vm_died(void);
+
+/* Takes up to count started tids; *overflowed when some were dropped since the last call. */
+size_t roster_take(pid_t *tids, size_t count, bool *overflowed);
+bool roster_vm_is_dead(void);
+
+#endif

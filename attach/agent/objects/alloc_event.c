@@ -1,0 +1,351 @@
+#include "attach/agent/objects/alloc_event.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/jvm/class_table.h"
+#include "attach/agent/objects/object_ref.h"
+#include "attach/agent/objects/track_room.h"
+#include "common/clock.h"
+#include "common/random.h"
+#include "proto/jxperf.pb-c.h"
+#include "proto/limits.h"
+
+/* What the JVM does for an event around the callback (slow path of the allocation, handles, changes
+ * of the thread's state) does not show in the callback's own time; an estimate. */
+#define JVM_PART_NS 1000u
+
+/* AsyncGetCallTrace's bci for a native method, so that handlers and callbacks make one node of it;
+ * JVMTI has -1. */
+#define BCI_NATIVE (-3)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct alloc_event queue[ALLOC_QUEUE_EVENTS];
+static uint32_t head, tail; /* under the lock: events ever put and taken */
+
+static _Atomic bool active; /* changed under the lock */
+static _Atomic uint32_t in_callback;
+static _Atomic uint64_t cost_ns;
+static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
+static struct track_room room;
+static uint64_t min_size_bytes;
+static double kept_byte_ns;
+
+/* Counters of the window, in places of their own because any thread counts. */
+static _Atomic uint64_t sampled, small, thinned, untracked, over_bytes, dropped, unwalkable,
+    truncated, contexts_full;
+
+/* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
+static __thread struct {
+	uint32_t drawn; /* interval with which the pending sample point was drawn; 0: unknown */
+	uint32_t tid;
+	struct random random;
+} own;
+
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static void charge(uint64_t ns)
+{
+	atomic_fetch_add_explicit(&cost_ns, ns, memory_order_relaxed);
+}
+
+double alloc_weight(uint64_t size_bytes, uint32_t mean)
+{
+	double probability;
+
+	if (mean == 0)
+		return 1; /* Every allocation is sampled. */
+	probability = -expm1(-(double)size_bytes / (double)mean);
+	return probability > 0 ? 1 / probability : 1;
+}
+
+/* ---------------------------------------------------------------- in the allocating thread */
+
+/* What the event tells. */
+struct allocation {
+	jvmtiEnv *jvmti;
+	JNIEnv *jni;
+	jthread thread; /* the current one */
+	jobject object;
+	jclass class;
+};
+
+/* The interval of the point that was hit. The next one has been drawn before the callback
+ * (check_for_sampling), with what is in force now. */
+static uint32_t take_interval(void)
+{
+	uint32_t drawn = own.drawn ? own.drawn : ALLOC_INTERVAL_DEFAULT;
+
+	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
+	return drawn;
+}
+
+void alloc_events_thread_started(void)
+{
+	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
+}
+
+static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
+{
+	uint64_t words = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+
+	if (words > UINT32_MAX || !track_room_take_words(&room, (uint32_t)words))
+		return false;
+	e->kept_words = (uint32_t)words;
+	charge((uint64_t)((double)bytes * kept_byte_ns));
+	return true;
+}
+
+/* A pause that begins, ends or passes meanwhile may have moved the object. */
+static void locate(JNIEnv *jni, struct alloc_event *e)
+{
+	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint64_t address = object_ref_address(jni, e->ref);
+
+	atomic_thread_fence(memory_order_acquire);
+	if (epoch % 2 == 0 && atomic_load_explicit(&settings.epoch, memory_order_acquire) == epoch)
+		e->address = address;
+	e->epoch = epoch + epoch % 2;
+}
+
+/* The calling context; exact, because the thread stands at the allocation.
+ *
+ * The current thread is named, although NULL means it, too: for NULL, HotSpot 21 to 23 wait until
+ * no virtual thread mounts or unmounts (JvmtiVTMSTransitionDisabler), and one that unmounts may
+ * wait for a lock of this thread, the interruptLock that VirtualThread.toString allocates under
+ * (JDK-8346727). For a virtual thread they wait for its own transition, in which it has no
+ * callbacks (post_sampled_object_alloc), for a platform thread for nothing; HotSpot 25 waits for
+ * nothing in either case. For 19, 20 and 24 see attach/agent/jvm/jdk_bugs.h.
+ *
+ * AsyncGetCallTrace waits for nothing in any release, but begins at the last Java frame, here the
+ * runtime stub through which compiled code allocates, and does not walk from such a stub
+ * (frame::safe_for_sender; CodeOffsets::frame_never_safe). */
+static uint32_t capture(const struct allocation *a)
+{
+	jvmtiFrameInfo frames[MAX_FRAMES_LIMIT];
+	uint32_t node = 0;
+	jint depth;
+
+	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)settings.max_frames, frames,
+				       &depth) != JVMTI_ERROR_NONE) {
+		count(&unwalkable);
+		return 0;
+	}
+	if ((unsigned)depth == settings.max_frames)
+		count(&truncated);
+	while (depth-- > 0) {
+		const jvmtiFrameInfo *f = &frames[depth];
+
+		node = context_intern(settings.contexts, node, (uint64_t)(uintptr_t)f->method,
+				      f->location >= 0 ? (int32_t)f->location : BCI_NATIVE);
+		if (node == 0) {
+			count(&contexts_full);
+			return 0;
+		}
+	}
+	return node;
+}
+
+static uint32_t class_of(jvmtiEnv *jvmti, jclass class)
+{
+	char *signature;
+	uint32_t id;
+
+	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return 0;
+	id = class_table_intern(signature);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature); /* JVMTI's own. */
+	return id;
+}
+
+/* The time is taken under the lock: what a later taker finds is not of an earlier time. */
+static bool put(struct alloc_event *e)
+{
+	bool fits;
+
+	(void)pthread_mutex_lock(&lock);
+	fits = active && head - tail < ALLOC_QUEUE_EVENTS;
+	if (fits) {
+		e->time_ns = clock_monotonic_ns();
+		queue[head++ % ALLOC_QUEUE_EVENTS] = *e;
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return fits;
+}
+
+static bool refer(const struct allocation *a, struct alloc_event *e)
+{
+	uint64_t bytes;
+
+	e->ref = object_ref_new(a->jni, a->object, e->size_bytes, &bytes);
+	if (!e->ref) {
+		count(&untracked);
+		return false;
+	}
+	if (reserve_bytes(e, bytes))
+		return true;
+	count(&over_bytes);
+	object_ref_delete(a->jni, e->ref);
+	return false;
+}
+
+static void track(const struct allocation *a, struct alloc_event *e)
+{
+	int cpu = sched_getcpu();
+
+	if (!refer(a, e)) {
+		alloc_events_ref_released(0);
+		return;
+	}
+	e->cpu = cpu >= 0 ? (uint32_t)cpu : 0;
+	locate(a->jni, e);
+	e->context = capture(a);
+	e->class_id = class_of(a->jvmti, a->class);
+	if (!put(e)) {
+		object_ref_delete(a->jni, e->ref);
+		alloc_events_ref_released(e->kept_words);
+		count(&dropped);
+	}
+}
+
+static void know_this_thread(void)
+{
+	if (own.tid != 0)
+		return;
+	own.tid = (uint32_t)syscall(SYS_gettid);
+	random_seed(&own.random, own.tid ^ clock_monotonic_ns());
+}
+
+/* Of those that are large enough; the rest tell nothing of the room. */
+static bool is_drawn(struct alloc_event *e)
+{
+	if (track_room_draw(&room, &own.random, e->size_bytes, &e->stands_for))
+		return true;
+	count(&thinned);
+	return false;
+}
+
+static void take(const struct allocation *a, uint64_t size_bytes)
+{
+	struct alloc_event e = {.size_bytes = size_bytes, .interval = take_interval()};
+
+	count(&sampled);
+	know_this_thread();
+	if (e.size_bytes < min_size_bytes) {
+		count(&small);
+	} else if (!is_drawn(&e)) {
+		return;
+	} else if (!track_room_take_ref(&room)) {
+		count(&untracked);
+	} else {
+		e.tid = own.tid;
+		track(a, &e);
+	}
+}
+
+void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+				  jclass class, jlong size)
+{
+	const struct allocation a = {
+	    .jvmti = jvmti, .jni = jni, .thread = thread, .object = object, .class = class};
+
+	/* Entered before active is looked at, as the session thread clears it before it looks here:
+	 * one of the two sees the other. */
+	atomic_fetch_add(&in_callback, 1);
+	if (atomic_load(&active)) {
+		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		take(&a, (uint64_t)size);
+		charge(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS);
+	}
+	atomic_fetch_sub(&in_callback, 1);
+}
+
+/* ---------------------------------------------------------------- session thread */
+
+void alloc_events_start(uint64_t min_size, unsigned max_refs,
+			const struct object_refs_effect *effect)
+{
+	(void)pthread_mutex_lock(&lock);
+	head = tail = 0;
+	min_size_bytes = min_size;
+	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
+	kept_byte_ns = effect->kept_byte_ns;
+	atomic_store(&cost_ns, 0);
+	sampled = small = thinned = untracked = over_bytes = dropped = unwalkable = truncated =
+	    contexts_full = 0;
+	atomic_store(&active, true);
+	(void)pthread_mutex_unlock(&lock);
+}
+
+bool alloc_events_stop(unsigned timeout_ms)
+{
+	const struct timespec tick = {.tv_nsec = (long)NS_PER_MS};
+	uint64_t deadline = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+
+	(void)pthread_mutex_lock(&lock);
+	atomic_store(&active, false);
+	(void)pthread_mutex_unlock(&lock);
+	/* Nothing tells of a callback's end: it would have to be told to every one. */
+	while (atomic_load(&in_callback) != 0) {
+		if (clock_monotonic_ns() >= deadline)
+			return false;
+		(void)nanosleep(&tick, NULL); /* Too short a sleep does no harm. */
+	}
+	return true;
+}
+
+bool alloc_events_take(struct alloc_event *out)
+{
+	bool found;
+
+	(void)pthread_mutex_lock(&lock);
+	found = head != tail;
+	if (found)
+		*out = queue[tail++ % ALLOC_QUEUE_EVENTS];
+	(void)pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void alloc_events_ref_released(uint32_t kept_words)
+{
+	track_room_give(&room, kept_words);
+}
+
+bool alloc_events_have_room(void)
+{
+	return track_room_is_ample(&room);
+}
+
+void alloc_events_set_interval(uint32_t bytes)
+{
+	atomic_store(&interval, bytes);
+}
+
+void alloc_events_count(uint64_t *counters)
+{
+	counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] += atomic_load(&sampled);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL] += atomic_load(&small);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_THINNED] += atomic_load(&thinned);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED] += atomic_load(&untracked);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES] += atomic_load(&over_bytes);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] += atomic_load(&dropped);
+	counters[JXP__COUNTER__COUNTER_UNWALKABLE] += atomic_load(&unwalkable);
+	counters[JXP__COUNTER__COUNTER_TRUNCATED] += atomic_load(&truncated);
+	counters[JXP__COUNTER__COUNTER_CONTEXTS_FULL] += atomic_load(&contexts_full);
+}
+
+uint64_t alloc_events_cost_ns(void)
+{
+	return atomic_load(&cost_ns);
+}

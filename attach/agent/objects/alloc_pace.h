@@ -1,0 +1,36 @@
+/*
+ * How densely allocations are sampled: the mean number of bytes between two samples, as the budget
+ * allows.
+ *
+ * An allocation that is sampled costs the same whatever its size, so the cost is proportional to
+ * the rate of samples. The interval grows while sampling takes more than its part of the
+ * budget, and is halved while it takes less than a quarter of it and there is room for more
+ * objects. Pure; session thread.
+ */
+#ifndef JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
+#define JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ALLOC_INTERVAL_MIN (16u * 1024u)
+#define ALLOC_INTERVAL_MAX (1u << 30)
+
+/* The part of the budget that allocation callbacks may take. */
+#define ALLOC_BUDGET_SHARE 0.25
+
+struct alloc_pace {
+	uint32_t interval; /* bytes, in force */
+	double fraction;   /* of the target's CPU time that allocations may cost */
+	uint64_t last_cost_ns;
+	uint64_t last_cpu_ns;
+};
+
+/* budget is the window's, a fraction of the target's CPU time. */
+void alloc_pace_init(struct alloc_pace *p, double budget);
+
+/* The interval from now on. cost_ns and cpu_ns are totals of the window; room: the table of objects
+ * has place for many more. Called at equal distances of time. */
+uint32_t alloc_pace_next(struct alloc_pace *p, uint64_t cost_ns, uint64_t cpu_ns, bool room);
+
+#endif

@@ -1,0 +1,230 @@
+#include "attach/agent/objects/tracker.h"
+
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/gc_wake.h"
+#include "attach/agent/objects/alloc_event.h"
+#include "attach/agent/objects/object_ref.h"
+#include "common/clock.h"
+
+/* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
+ * one costs most. */
+#define PASS_PORTION 8192u
+
+/* Passes take at most this part of the budget, of one processor. Where collections come faster,
+ * epochs pass without being settled. */
+#define PASS_BUDGET_SHARE 0.25
+
+/* A callback takes microseconds; a thread that is not scheduled may hold one up. */
+#define STOP_TIMEOUT_MS 2000u
+
+static uint64_t address_of(void *arg, void *ref)
+{
+	const struct tracker *t = arg;
+
+	return object_ref_address(t->vm->jni, ref);
+}
+
+static void let_go(const struct tracker *t, void *ref, uint32_t kept_words)
+{
+	object_ref_delete(t->vm->jni, ref);
+	alloc_events_ref_released(kept_words);
+}
+
+static void release(void *arg, const struct tracked_object *object)
+{
+	let_go(arg, object->ref, object->kept_words);
+}
+
+int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
+		  const Jxp__WindowStart *start, struct err *err)
+{
+	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
+	struct object_refs_effect effect;
+	int r;
+
+	*t = (struct tracker){.vm = vm, .drain = drain};
+	r = objects_init(&t->objects, start->objects_max, &memory);
+	if (r == 0)
+		r = gc_wake_open();
+	if (r < 0) {
+		objects_release(&t->objects);
+		return err_set_errno(err, -r, "cannot set up the table of objects");
+	}
+	effect = object_refs_init(vm->jni, start->budget);
+	class_table_clear();
+	alloc_pace_init(&t->pace, start->budget);
+	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
+	alloc_events_start(start->object_min_size, t->objects.max, &effect);
+	alloc_events_set_interval(t->pace.interval);
+	r = vm_sample_allocations(vm, t->pace.interval, err);
+	if (r < 0) {
+		(void)alloc_events_stop(0); /* No callback has been called. */
+		tracker_release(t);
+		return r;
+	}
+	drain_set_object_interval(drain, t->pace.interval);
+	t->running = true;
+	return 0;
+}
+
+/* An object of an older epoch would be passed over by the passes that follow. */
+static void refresh(const struct tracker *t, struct alloc_event *e)
+{
+	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint64_t address;
+
+	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
+		return;
+	address = object_ref_address(t->vm->jni, e->ref);
+	atomic_thread_fence(memory_order_acquire);
+	/* Otherwise the next pass finds it. */
+	if (atomic_load_explicit(&settings.epoch, memory_order_acquire) == now) {
+		e->epoch = now;
+		e->address = address;
+	}
+}
+
+static int take_allocations(struct tracker *t)
+{
+	uint64_t before = clock_monotonic_ns();
+	struct alloc_event e;
+	int r = 0;
+
+	/* As many as the queue holds: callbacks may be faster than we are. */
+	for (unsigned i = 0; i < ALLOC_QUEUE_EVENTS && r == 0; i++) {
+		uint32_t id;
+
+		if (!alloc_events_take(&e)) {
+			t->settled_ns = before;
+			break;
+		}
+		refresh(t, &e);
+		id = objects_add(&t->objects, e.ref, e.address, e.kept_words);
+		if (id == 0)
+			let_go(t, e.ref, e.kept_words);
+		else
+			r = drain_allocation(t->drain, id, &e);
+	}
+	return r;
+}
+
+static void report_change(void *arg, uint32_t id, uint64_t address)
+{
+	struct tracker *t = arg;
+
+	int r = drain_position(t->drain, t->objects.settled_epoch, id, address);
+
+	if (t->error == 0)
+		t->error = r;
+}
+
+static int pass(struct tracker *t, bool *more)
+{
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	enum objects_pass result;
+	uint64_t cost;
+	int r = 0;
+
+	if (!t->objects.passing && clock_monotonic_ns() < t->next_pass_ns)
+		return 0;
+	result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
+	*more = result == PASS_MORE;
+	if (result == PASS_DONE) {
+		objects_report(&t->objects, report_change, t);
+		r = t->error < 0 ? t->error : drain_settle(t->drain, t->objects.settled_epoch);
+	}
+	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	t->pass_ns += cost;
+	t->pass_cost_ns += cost;
+	if (!t->objects.passing) {
+		t->next_pass_ns =
+		    clock_monotonic_ns() + (uint64_t)((double)t->pass_cost_ns / t->pass_fraction);
+		t->pass_cost_ns = 0;
+	}
+	return r;
+}
+
+int tracker_update(struct tracker *t, bool *more)
+{
+	int r;
+
+	*more = false;
+	if (!t->running)
+		return 0;
+	gc_wake_taken();
+	r = take_allocations(t);
+	return r < 0 ? r : pass(t, more);
+}
+
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
+{
+	uint32_t before = t->pace.interval, now;
+
+	if (!t->running)
+		return;
+	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns,
+			      t->objects.count < t->objects.max / 2);
+	if (now == before)
+		return;
+	vm_set_allocation_interval(t->vm, now);
+	alloc_events_set_interval(now);
+	drain_set_object_interval(t->drain, now);
+}
+
+int tracker_stop(struct tracker *t, bool vm_alive)
+{
+	struct alloc_event e;
+	int r = 0;
+
+	if (!t->running)
+		return 0;
+	t->running = false;
+	if (vm_alive)
+		vm_stop_allocations(t->vm);
+	/* A late callback keeps nothing. In a JVM that has died it may stay where it is. */
+	(void)alloc_events_stop(vm_alive ? STOP_TIMEOUT_MS : 0);
+	if (vm_alive) {
+		alloc_events_set_interval(ALLOC_INTERVAL_DEFAULT);
+		r = take_allocations(t);
+	} else {
+		objects_clear(&t->objects);
+	}
+	while (alloc_events_take(&e))
+		if (vm_alive)
+			let_go(t, e.ref, e.kept_words);
+	return r;
+}
+
+int tracker_switch_off(struct tracker *t)
+{
+	int r = tracker_stop(t, true);
+
+	gc_wake_close();
+	objects_drop(&t->objects);
+	return r;
+}
+
+void tracker_release(struct tracker *t)
+{
+	gc_wake_close();
+	objects_release(&t->objects);
+	class_table_clear();
+}
+
+uint64_t tracker_cost_ns(const struct tracker *t)
+{
+	return t->objects.list ? alloc_events_cost_ns() : 0;
+}
+
+void tracker_counters(const struct tracker *t, uint64_t *counters)
+{
+	if (!t->objects.list)
+		return;
+	alloc_events_count(counters);
+	counters[JXP__COUNTER__COUNTER_OBJECTS_DIED] += t->objects.died;
+	counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED] += t->objects.moved;
+	counters[JXP__COUNTER__COUNTER_PASSES] += t->objects.passes;
+	counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN] += t->objects.overtaken;
+	counters[JXP__COUNTER__COUNTER_PASS_NS] += t->pass_ns;
+}

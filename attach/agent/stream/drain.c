@@ -1,0 +1,388 @@
+#include "attach/agent/stream/drain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/method_set.h"
+#include "attach/agent/objects/alloc_event.h"
+#include "attach/agent/stream/numbering.h"
+#include "attach/agent/window/budget.h"
+#include "common/clock.h"
+#include "common/proc.h"
+#include "proto/limits.h"
+
+/* AsyncGetCallTrace's bci for a native method (forte.cpp). */
+#define BCI_NATIVE (-3)
+
+#define INSTRUCTION_TEXT_BYTES 128
+#define THREAD_NAME_BYTES      32
+
+struct drain {
+	struct link *link;
+	struct vm *vm;
+	struct context_table *contexts;
+	struct batch batch;
+	struct id_map methods;      /* jmethodID -> id */
+	struct id_map instructions; /* code bytes -> id */
+	uint64_t names_lost;
+	bool vm_dead;
+	uint32_t classes_sent;     /* numbers of class_table up to this one */
+	Jxp__Positions *positions; /* of the batch: the part that is being filled, or NULL */
+	uint64_t settled_ns;
+	uint32_t object_interval;
+	char objects_refused[sizeof(((struct err *)0)->message)];
+};
+
+struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts)
+{
+	struct drain *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->link = link;
+	d->vm = vm;
+	d->contexts = contexts;
+	batch_init(&d->batch);
+	id_map_init(&d->methods);
+	id_map_init(&d->instructions);
+	return d;
+}
+
+void drain_free(struct drain *d)
+{
+	if (!d)
+		return;
+	batch_clear(&d->batch);
+	id_map_release(&d->methods);
+	id_map_release(&d->instructions);
+	free(d);
+}
+
+/* Not given a number: the map is full, or there is no memory for it. */
+static void count_unnumbered(struct drain *d, const struct id_map *map)
+{
+	if (id_map_is_full(map))
+		d->names_lost++;
+	else
+		d->batch.failed = true;
+}
+
+/* The id of a method, 0 when it has no name. Names are asked for at the first sight: later its
+ * class may be gone. */
+static uint32_t method_id(struct drain *d, uint64_t method)
+{
+	struct vm_method names;
+	bool added;
+	uint32_t id;
+
+	if (method == 0)
+		return 0;
+	id = id_map_intern(&d->methods, (struct id_key){method, 1}, &added);
+	if (id == 0) {
+		count_unnumbered(d, &d->methods);
+		return 0;
+	}
+	if (!added)
+		return id;
+	if (d->vm_dead || !vm_method_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
+		struct vm_method unnamed = {.class_name = (char *)"", .name = (char *)""};
+
+		d->names_lost++;
+		(void)batch_method(&d->batch, id, &unnamed); /* batch.failed tells. */
+		return id;
+	}
+	(void)batch_method(&d->batch, id, &names); /* batch.failed tells. */
+	vm_method_release(d->vm, &names);
+	return id;
+}
+
+static Jxp__Tier tier_of(const struct context_node *node)
+{
+	if (node->bci == BCI_NATIVE)
+		return JXP__TIER__TIER_NATIVE;
+	if (node->method == 0)
+		return JXP__TIER__TIER_UNKNOWN;
+	return method_set_has(node->method) ? JXP__TIER__TIER_JIT : JXP__TIER__TIER_INTERPRETED;
+}
+
+static void send_node(struct drain *d, uint32_t id)
+{
+	struct context_node *node = context_node(d->contexts, id);
+	uint32_t method = method_id(d, node->method);
+	Jxp__Node *message = batch_node(&d->batch);
+
+	if (!message)
+		return;
+	message->id = id;
+	message->parent = context_parent(node);
+	message->method = method;
+	message->bci = node->bci >= 0 ? node->bci : -1;
+	message->tier = tier_of(node);
+	context_set_sent(d->contexts, id);
+}
+
+/* Sends the nodes of a context that were not sent before, root first. */
+static void send_context(struct drain *d, uint32_t leaf)
+{
+	uint32_t path[MAX_FRAMES_LIMIT];
+	size_t depth = 0;
+
+	for (uint32_t id = leaf;
+	     id && !context_is_sent(d->contexts, id) && depth < MAX_FRAMES_LIMIT;
+	     id = context_parent(context_node(d->contexts, id)))
+		path[depth++] = id;
+	while (depth > 0)
+		send_node(d, path[--depth]);
+}
+
+static uint32_t instruction_id(struct drain *d, const struct code_bytes *code)
+{
+	char text[INSTRUCTION_TEXT_BYTES];
+	struct id_key key = {0};
+	uint32_t id;
+	bool added;
+
+	if (code->length == 0)
+		return 0;
+	_Static_assert(sizeof(struct code_bytes) == sizeof(struct id_key), "the bytes are the key");
+	memcpy(&key, code, sizeof(key));
+	id = id_map_intern(&d->instructions, key, &added);
+	if (id == 0) {
+		count_unnumbered(d, &d->instructions);
+	} else if (added) {
+		insn_format(code->bytes, code->length, text, sizeof(text));
+		(void)batch_instruction(&d->batch, id, text); /* batch.failed tells. */
+	}
+	return id;
+}
+
+static void add_record(struct drain *d, const struct thread *t, const struct record *r)
+{
+	uint32_t watch_instruction = instruction_id(d, &r->watch_code);
+	uint32_t trap_instruction = instruction_id(d, &r->trap_code);
+	Jxp__Transition *m;
+
+	send_context(d, r->watch_context);
+	send_context(d, r->trap_context);
+	m = batch_transition(&d->batch);
+	if (!m)
+		return;
+	m->type = (Jxp__Transition__Type)r->type;
+	m->tid = (uint32_t)t->tid;
+	m->reg = r->reg;
+	m->kind = (Jxp__Kind)r->kind;
+	m->time_ns = r->time_ns;
+	m->address = r->address;
+	m->length = r->length;
+	m->region = (Jxp__Region)r->region;
+	m->watch_node = r->watch_context;
+	m->watch_instruction = watch_instruction;
+	m->trap_node = r->trap_context;
+	m->trap_instruction = trap_instruction;
+	m->checked_bytes = r->checked_bytes;
+	m->wasteful = r->wasteful;
+	m->jvm_access = r->jvm_access;
+}
+
+static void add_access(struct drain *d, const struct thread *t, const struct record *r)
+{
+	uint32_t instruction = instruction_id(d, &r->watch_code);
+	Jxp__MemoryAccess *m;
+
+	send_context(d, r->watch_context);
+	m = batch_access(&d->batch);
+	if (!m)
+		return;
+	m->tid = (uint32_t)t->tid;
+	m->cpu = r->cpu;
+	m->epoch = r->epoch;
+	m->time_ns = r->time_ns;
+	m->address = r->address;
+	m->length = r->length;
+	m->store = r->store;
+	m->region = (Jxp__Region)r->region;
+	m->node = r->watch_context;
+	m->instruction = instruction;
+	m->weight = r->weight;
+	m->latency = r->latency;
+	m->data_source = r->data_source;
+}
+
+static int send_batch(struct drain *d)
+{
+	d->batch.message.time_ns = clock_monotonic_ns();
+	d->batch.message.settled_ns = d->settled_ns;
+	d->batch.message.object_interval = d->object_interval;
+	/* The batch does not own it, so it is cleared with the message. */
+	if (d->objects_refused[0])
+		d->batch.message.objects_refused = d->objects_refused;
+	d->positions = NULL;
+	return batch_send(&d->batch, d->link);
+}
+
+static int send_when_full(struct drain *d)
+{
+	if (d->batch.failed)
+		return -ENOMEM;
+	return batch_is_full(&d->batch) ? send_batch(d) : 0;
+}
+
+int drain_thread(struct drain *d, struct thread *t)
+{
+	struct record r;
+	int result = 0;
+
+	while (t->memory && result == 0 && ring_pop(&t->memory->ring, &r)) {
+		if (r.type == RECORD_ACCESS)
+			add_access(d, t, &r);
+		else
+			add_record(d, t, &r);
+		result = send_when_full(d);
+	}
+	return result;
+}
+
+/* Classes are numbered in the order of their first allocation. */
+static void send_classes(struct drain *d, uint32_t up_to)
+{
+	while (d->classes_sent < up_to) {
+		const char *signature = class_table_signature(++d->classes_sent);
+		char *name = vm_java_name(signature ? signature : "");
+
+		if (!name)
+			d->batch.failed = true;
+		else
+			(void)batch_object_class(&d->batch, d->classes_sent,
+						 name); /* batch.failed tells. */
+		free(name);
+	}
+}
+
+int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e)
+{
+	Jxp__Allocation *m;
+
+	send_classes(d, e->class_id);
+	send_context(d, e->context);
+	m = batch_allocation(&d->batch);
+	if (m) {
+		m->object = id;
+		m->tid = e->tid;
+		m->cpu = e->cpu;
+		m->epoch = e->epoch;
+		m->time_ns = e->time_ns;
+		m->address = e->address;
+		m->size_bytes = e->size_bytes;
+		m->weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for;
+		m->class_id = e->class_id;
+		m->node = e->context;
+	}
+	return send_when_full(d);
+}
+
+/* A part with room for one more, or NULL with batch.failed set. */
+static Jxp__Positions *positions(struct drain *d, uint32_t epoch)
+{
+	Jxp__Positions *p = d->positions;
+
+	if (p && p->n_moved < BATCH_POSITIONS_MAX && p->n_died < BATCH_POSITIONS_MAX)
+		return p;
+	p = batch_positions(&d->batch);
+	if (p)
+		p->epoch = epoch;
+	d->positions = p;
+	return p;
+}
+
+int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address)
+{
+	Jxp__Positions *p;
+	int r = batch_is_full(&d->batch) || d->batch.failed ? send_when_full(d) : 0;
+
+	if (r < 0)
+		return r;
+	p = positions(d, epoch);
+	if (!p)
+		return -ENOMEM;
+	if (address == 0) {
+		p->died[p->n_died++] = id;
+		return 0;
+	}
+	p->address[p->n_address++] = address;
+	p->moved[p->n_moved++] = id;
+	return 0;
+}
+
+int drain_settle(struct drain *d, uint32_t epoch)
+{
+	Jxp__Positions *p = positions(d, epoch);
+
+	if (p)
+		p->settled = true;
+	d->positions = NULL;
+	return send_when_full(d);
+}
+
+void drain_set_object_interval(struct drain *d, uint32_t bytes)
+{
+	d->object_interval = bytes;
+}
+
+void drain_refuse_objects(struct drain *d, const char *reason)
+{
+	(void)snprintf(d->objects_refused, sizeof(d->objects_refused), "%s", reason);
+}
+
+void drain_set_settled(struct drain *d, uint64_t time_ns)
+{
+	/* Each of the two it is the earlier of goes forward only; this says so once more. */
+	if (time_ns > d->settled_ns)
+		d->settled_ns = time_ns;
+}
+
+int drain_announce(struct drain *d, const struct thread *t, bool ended)
+{
+	char path[64], name[THREAD_NAME_BYTES];
+
+	/* The JVM gives native threads their Java names, cut to 15 bytes. */
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/comm", t->tid);
+	if (ended || proc_read(path, name, sizeof(name)) < 0)
+		name[0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	(void)batch_thread(&d->batch, (uint32_t)t->tid, name, ended); /* batch.failed tells. */
+	return send_when_full(d);
+}
+
+int drain_send(struct drain *d)
+{
+	return d->batch.failed || d->batch.bytes > 0 ? send_batch(d) : 0;
+}
+
+int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost)
+{
+	Jxp__Batch *m = &d->batch.message;
+	uint64_t copy[JXP__COUNTER__COUNTER_MAX];
+
+	memcpy(copy, counters, sizeof(copy));
+	m->counters = copy;
+	m->n_counters = JXP__COUNTER__COUNTER_MAX;
+	m->cpu_ns = cost->cpu_ns;
+	m->overhead_ns = cost->overhead_ns;
+	m->setup_ns = cost->setup_ns;
+	m->period = cost->period;
+	return send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
+}
+
+uint64_t drain_names_lost(const struct drain *d)
+{
+	return d->names_lost;
+}
+
+void drain_vm_died(struct drain *d)
+{
+	d->vm_dead = true;
+}

@@ -1,0 +1,54 @@
+/*
+ * From rings to the socket: takes the records of all threads, sends what they name before the
+ * record itself (instructions, methods, context nodes), each once.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_STREAM_DRAIN_H
+#define JXPERF_AGENT_STREAM_DRAIN_H
+
+#include "attach/agent/handler/context.h"
+#include "attach/agent/jvm/vm.h"
+#include "attach/agent/stream/batch.h"
+
+struct drain;
+struct thread;
+
+/* All outlive the drain. NULL when memory is short. */
+struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts);
+void drain_free(struct drain *d); /* NULL is fine */
+
+/* Empties the ring of one thread into the batch, sending it whenever it is full. 0 or -errno (the
+ * session cannot go on). */
+int drain_thread(struct drain *d, struct thread *t);
+
+/* Tells the engine that a thread is being profiled, or that it ended. */
+int drain_announce(struct drain *d, const struct thread *t, bool ended);
+
+/* The objects part. drain_position gathers, epoch by epoch, what drain_settle completes. */
+struct alloc_event;
+int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e);
+int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address); /* 0: died */
+int drain_settle(struct drain *d, uint32_t epoch);
+void drain_set_object_interval(struct drain *d, uint32_t bytes);
+
+/* Why the window tracks no objects though it was to; copied. */
+void drain_refuse_objects(struct drain *d, const char *reason);
+
+/* No allocation or access of an earlier time will be added. */
+void drain_set_settled(struct drain *d, uint64_t time_ns);
+
+/* Sends what has gathered, if anything. */
+int drain_send(struct drain *d);
+
+/* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
+struct window_cost;
+int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
+
+/* Methods that could not be named because their class was gone. */
+uint64_t drain_names_lost(const struct drain *d);
+
+/* The JVM has died: nothing may be asked of it any more. */
+void drain_vm_died(struct drain *d);
+
+#endif

@@ -1,0 +1,122 @@
+#include "attach/agent/window/budget.h"
+
+#include "common/clock.h"
+#include "proto/jxperf.pb-c.h"
+
+#define CHANGE_INTERVAL_NS (500 * NS_PER_MS)
+
+/* Before this many ticks their mean cost says little: the first ones decode methods for the caches.
+ */
+#define TICKS_MIN 50u
+
+/* The session thread may use up to this part of the budget; what it uses beyond shows in the report
+ * but cannot be steered by the period. */
+#define SESSION_SHARE_MAX 0.5
+
+/* A window that has spent too much goes on with this part of the budget, rather than with nothing.
+ */
+#define SAMPLING_SHARE_MIN 0.1
+
+void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
+		  bool operations)
+{
+	*b = (struct budget){.fraction = fraction,
+			     .floor = period,
+			     .period = period,
+			     .operations = operations,
+			     .trap_cost_ns = trap_cost_ns,
+			     .process_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+			     .session_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
+}
+
+static uint64_t sampling_ns(const struct budget *b, const uint64_t *counters)
+{
+	return counters[JXP__COUNTER__COUNTER_HANDLER_NS] +
+	       counters[JXP__COUNTER__COUNTER_SIGNALS] * b->trap_cost_ns;
+}
+
+void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost)
+{
+	cost->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
+	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
+	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns;
+	cost->setup_ns = b->session_start_ns;
+	cost->period = b->period;
+}
+
+bool budget_session_affordable(const struct budget *b, const struct window_cost *cost)
+{
+	return (double)cost->session_ns <= b->fraction * SESSION_SHARE_MAX * (double)cost->cpu_ns;
+}
+
+uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns)
+{
+	double period = tick_cost_ns / fraction;
+
+	if (period < (double)floor_ns)
+		return floor_ns;
+	if (period > (double)BUDGET_PERIOD_MAX_NS)
+		return floor_ns > BUDGET_PERIOD_MAX_NS ? floor_ns : BUDGET_PERIOD_MAX_NS;
+	return (uint64_t)period;
+}
+
+uint64_t budget_operations_for(uint64_t period, double used, double fraction, uint64_t floor)
+{
+	double factor = used / fraction;
+	double wanted;
+
+	if (factor > BUDGET_STEP_MAX)
+		factor = BUDGET_STEP_MAX;
+	if (factor < 1 / BUDGET_STEP_MAX)
+		factor = 1 / BUDGET_STEP_MAX;
+	wanted = (double)period * factor;
+	if (wanted < (double)floor)
+		return floor;
+	if (wanted > (double)floor * BUDGET_OPERATIONS_MAX)
+		return floor * BUDGET_OPERATIONS_MAX;
+	return (uint64_t)wanted;
+}
+
+/* What sampling used since the last change decides; the first ticks are in the first stretch only.
+ */
+static uint64_t wanted_operations(struct budget *b, uint64_t sampling, uint64_t cpu_ns, double left)
+{
+	double used;
+
+	if (cpu_ns <= b->change_cpu_ns)
+		return b->period;
+	used = (double)(sampling - b->change_sampling_ns) / (double)(cpu_ns - b->change_cpu_ns);
+	b->change_cpu_ns = cpu_ns;
+	b->change_sampling_ns = sampling;
+	return budget_operations_for(b->period, used, left, b->floor);
+}
+
+uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost)
+{
+	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
+	uint64_t now = clock_monotonic_ns();
+	double session, left, excess, wanted;
+
+	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
+		return b->period;
+	b->next_change_ns = now + CHANGE_INTERVAL_NS;
+	session = (double)cost->session_ns / (double)cost->cpu_ns;
+	if (session > b->fraction * SESSION_SHARE_MAX)
+		session = b->fraction * SESSION_SHARE_MAX;
+	left = b->fraction - session;
+	/* What was spent too much so far is saved from now on. */
+	excess = (double)cost->overhead_ns / (double)cost->cpu_ns - b->fraction;
+	if (excess > 0)
+		left -= 2 * excess;
+	if (left < b->fraction * SAMPLING_SHARE_MIN)
+		left = b->fraction * SAMPLING_SHARE_MIN;
+	if (b->operations)
+		wanted = (double)wanted_operations(b, sampling_ns(b, counters), cost->cpu_ns, left);
+	else
+		wanted = (double)budget_period_for((double)sampling_ns(b, counters) / (double)ticks,
+						   left, b->floor);
+	/* Every change restarts the events' counts: small corrections are not worth it. */
+	if (wanted > 1.1 * (double)b->period || wanted < 0.9 * (double)b->period)
+		b->period = (uint64_t)wanted;
+	return b->period;
+}

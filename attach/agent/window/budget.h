@@ -1,0 +1,72 @@
+/*
+ * What a window costs the target, and the sampling period that keeps it within the user's budget
+ * (design.md decision 9).
+ *
+ * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + CPU
+ * time of the session thread (measured). A tick and the traps it leads to cost about the same each
+ * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
+ * of it on us. A hardware sampler's period counts operations, whose rate nobody knows: it is
+ * scaled by how far the cost since the last change was from what was allowed.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_WINDOW_BUDGET_H
+#define JXPERF_AGENT_WINDOW_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct budget {
+	double fraction;       /* of the target's CPU time */
+	uint64_t floor;        /* the period asked for, in the sampler's unit: never shorter */
+	uint64_t period;       /* in force */
+	bool operations;       /* the sampler's unit; otherwise nanoseconds */
+	uint64_t trap_cost_ns; /* kernel part of one signal */
+	uint64_t process_start_ns;
+	uint64_t session_start_ns;
+	uint64_t next_change_ns;
+	uint64_t change_cpu_ns;      /* at the last change: CPU time of the process */
+	uint64_t change_sampling_ns; /* ... of which ours */
+};
+
+struct window_cost {
+	uint64_t cpu_ns;      /* CPU time of the whole process since the window began */
+	uint64_t overhead_ns; /* of which ours */
+	uint64_t session_ns;  /* of which the session thread's */
+	uint64_t setup_ns;    /* the session thread's before the window's account began */
+	uint64_t period;      /* in the sampler's unit */
+};
+
+/* A period longer than this yields no samples worth waiting for. */
+#define BUDGET_PERIOD_MAX_NS UINT64_C(1000000000)
+
+/* The same for operations, as a multiple of the period asked for: 5 million become 5 billion, about
+ * a second's worth. */
+#define BUDGET_OPERATIONS_MAX 1000u
+
+/* One measurement of a short time says only so much. */
+#define BUDGET_STEP_MAX 8.0
+
+/* Starts the account of a window; the calling thread is the session thread. */
+void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
+		  bool operations);
+
+/* The cost so far; counters are the window's, COUNTER_MAX of them. */
+void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost);
+
+/* Is the session thread within its part of the budget? */
+bool budget_session_affordable(const struct budget *b, const struct window_cost *cost);
+
+/* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
+uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
+
+/* The period at which ticks of this cost use no more than the given fraction of a thread's time:
+ * pure, within [floor_ns, BUDGET_PERIOD_MAX_NS]. */
+uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns);
+
+/* The period in operations after one with which sampling used the given part of the CPU time, where
+ * it may use fraction: pure, at most BUDGET_STEP_MAX times as long or short, within [floor, floor *
+ * BUDGET_OPERATIONS_MAX]. */
+uint64_t budget_operations_for(uint64_t period, double used, double fraction, uint64_t floor);
+
+#endif

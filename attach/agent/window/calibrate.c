@@ -1,0 +1,85 @@
+#include "attach/agent/window/calibrate.h"
+
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/thread.h"
+#include "common/clock.h"
+
+#define TRAPS 65u /* odd: the median is one of them; about a millisecond in all */
+
+/* Where the breakpoint sits. Not inlined, and not empty, so that calls are not removed. */
+static __attribute__((noinline)) void landing(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t handler_ns(const struct thread *t)
+{
+	return atomic_load(&t->counters[JXP__COUNTER__COUNTER_HANDLER_NS]);
+}
+
+static int measure(struct thread *t, int fd, uint64_t *cost_ns)
+{
+	struct perf_event_attr attr;
+	uint64_t costs[TRAPS];
+	int r;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
+			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
+	attr.disabled = 0;
+	r = perf_modify(fd, &attr);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < TRAPS; i++) {
+		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+			 elapsed;
+
+		landing();
+		elapsed = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+		handled = handler_ns(t) - handled;
+		costs[i] = elapsed > handled ? elapsed - handled : 0;
+	}
+	/* Breakpoints may be there and not fire (some hypervisors hide them). */
+	if (atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]) < TRAPS)
+		return -EOPNOTSUPP;
+	qsort(costs, TRAPS, sizeof(costs[0]), compare);
+	*cost_ns = costs[TRAPS / 2];
+	return 0;
+}
+
+int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
+{
+	pid_t tid = (pid_t)syscall(SYS_gettid);
+	struct thread *t = thread_take(tid);
+	sigset_t traps, before;
+	int fd = -1, r;
+
+	if (!t)
+		return -ENOMEM;
+	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
+	(void)sigemptyset(&traps);
+	(void)sigaddset(&traps, SIGTRAP);
+	r = opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd);
+	if (r == 0) {
+		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
+		r = measure(t, fd, cost_ns);
+		(void)perf_disable(fd); /* A forked process may have a copy. */
+		fd_close_all(&fd, 1);
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	thread_recycle(t);
+	return r;
+}

@@ -1,0 +1,18 @@
+/*
+ * What one trap costs on this machine: kernel entry, signal delivery and return, without our
+ * handler. Measured at the start of each window on the session thread itself, because it varies
+ * tenfold between bare metal and nested virtual machines, and the overhead accounting multiplies by
+ * it.
+ */
+#ifndef JXPERF_AGENT_WINDOW_CALIBRATE_H
+#define JXPERF_AGENT_WINDOW_CALIBRATE_H
+
+#include <stdint.h>
+
+#include "attach/agent/window/opener.h"
+
+/* The median cost in nanoseconds. 0, or -errno when no execution breakpoint can be used. The
+ * SIGTRAP handler must be installed and settings.stopping false. */
+int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
+
+#endif

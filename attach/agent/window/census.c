@@ -1,0 +1,174 @@
+#include "attach/agent/window/census.h"
+
+#include <errno.h>
+
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/roster.h"
+#include "common/clock.h"
+
+/* As many threads are profiled from the first moment on. More wait for the first scans: opening the
+ * events of one costs as much as fifty readings of its clock. */
+#define START_MAX 32u
+
+/* Scans come soon after the start, then less often, and never take more than a thousandth of a CPU.
+ */
+#define SCAN_FIRST_NS    (50 * NS_PER_MS)
+#define SCAN_INTERVAL_NS (250 * NS_PER_MS)
+#define SCAN_SHARE       0.1
+
+void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget)
+{
+	*c = (struct census){.vm = vm, .monitor = monitor, .budget = budget};
+}
+
+void census_release(struct census *c)
+{
+	dormant_release(&c->dormant);
+}
+
+/* ---------------------------------------------------------------- enumeration */
+
+struct enumeration {
+	struct census *census;
+	bool first;
+};
+
+static void note(struct census *c, pid_t tid, bool whole)
+{
+	int r = dormant_add(&c->dormant, tid, whole);
+
+	if (r < 0 && r != -ESRCH)
+		c->lost++;
+}
+
+static void found(void *arg, pid_t tid)
+{
+	const struct enumeration *e = arg;
+
+	if (thread_find(tid) || dormant_contains(&e->census->dormant, tid))
+		return;
+	note(e->census, tid, e->first);
+}
+
+static int enumerate(struct census *c, bool first, struct err *err)
+{
+	struct enumeration e = {.census = c, .first = first};
+
+	dormant_sort(&c->dormant);
+	return vm_each_thread(c->vm, found, &e, err);
+}
+
+/* ---------------------------------------------------------------- waking */
+
+/* Counts a thread that cannot be profiled, once, and leaves it where it is: others end. */
+static void refuse(struct census *c, struct dormant_thread *t)
+{
+	if (!t->refused)
+		monitor_refused(c->monitor);
+	t->refused = true;
+}
+
+/* Profiles the first `awake` of the dormant threads, at most limit of them. */
+static int wake(struct census *c, size_t awake, size_t limit, struct err *err)
+{
+	size_t end = awake < limit ? awake : limit;
+	int r = 0;
+
+	/* From the last to the first, because removing one puts the last of all in its place. */
+	while (end > monitor_room(c->monitor))
+		refuse(c, &c->dormant.threads[--end]);
+	while (end > 0 && r == 0) {
+		pid_t tid = c->dormant.threads[--end].tid;
+
+		r = monitor_add(c->monitor, tid);
+		dormant_remove(&c->dormant, tid);
+	}
+	return r < 0 ? err_set_errno(err, -r, "cannot open events for the JVM's threads") : 0;
+}
+
+int census_start(struct census *c, struct err *err)
+{
+	int r = enumerate(c, true, err);
+
+	if (r < 0)
+		return r;
+	r = wake(c, dormant_scan(&c->dormant, DORMANT_AWAKE_NS), START_MAX, err);
+	dormant_rebase(&c->dormant);
+	c->interval_ns = SCAN_FIRST_NS;
+	c->next_scan_ns = clock_monotonic_ns() + c->interval_ns;
+	return r;
+}
+
+static bool is_due(const struct census *c, uint64_t process_ns)
+{
+	return clock_monotonic_ns() >= c->next_scan_ns && process_ns >= c->next_process_ns;
+}
+
+int census_scan(struct census *c, uint64_t process_ns, struct err *err)
+{
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), cost;
+	size_t awake;
+
+	if (!is_due(c, process_ns))
+		return 0;
+	monitor_sweep(c->monitor);
+	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
+					      ? DORMANT_AWAKE_TURNOVER_NS
+					      : DORMANT_AWAKE_NS);
+	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	c->next_process_ns = process_ns + (uint64_t)((double)cost / (c->budget * SCAN_SHARE));
+	c->interval_ns =
+	    c->interval_ns * 2 < SCAN_INTERVAL_NS ? c->interval_ns * 2 : SCAN_INTERVAL_NS;
+	c->next_scan_ns = clock_monotonic_ns() + c->interval_ns;
+	return wake(c, awake, SIZE_MAX, err);
+}
+
+/* ---------------------------------------------------------------- news */
+
+static int started(struct census *c, pid_t tid, bool eager, struct err *err)
+{
+	int r = 0;
+
+	/* A thread that had the tid before has ended. */
+	dormant_remove(&c->dormant, tid);
+	if (eager && monitor_room(c->monitor) > 0)
+		r = monitor_add(c->monitor, tid);
+	else if (!thread_find(tid))
+		note(c, tid, false);
+	return r < 0 ? err_set_errno(err, -r, "cannot open events for the JVM's threads") : 0;
+}
+
+int census_news(struct census *c, bool eager, struct err *err)
+{
+	pid_t tids[64];
+	bool overflowed;
+	size_t n;
+	int r = 0;
+
+	do {
+		n = roster_take(tids, sizeof(tids) / sizeof(tids[0]), &overflowed);
+		for (size_t i = 0; i < n && r == 0; i++)
+			r = started(c, tids[i], eager, err);
+		if (r == 0 && overflowed)
+			r = enumerate(c, false, err);
+	} while (r == 0 && n > 0);
+	return r;
+}
+
+void census_settle(struct census *c)
+{
+	dormant_sort(&c->dormant);
+}
+
+bool census_is_dormant(const void *census, pid_t tid)
+{
+	const struct census *c = census;
+
+	return dormant_contains(&c->dormant, tid);
+}
+
+void census_counters(const struct census *c, uint64_t *counters)
+{
+	counters[JXP__COUNTER__COUNTER_THREADS_IDLE] = c->dormant.count;
+	counters[JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT] += c->lost;
+}

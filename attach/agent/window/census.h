@@ -1,0 +1,55 @@
+/*
+ * Which of the JVM's threads are profiled: those that use CPU time. At the start of a window these
+ * are the ones that have used most so far; the others are dormant (dormant.h) and looked at now and
+ * then. A thread that starts is profiled at once while the session thread is within its part of the
+ * budget and threads live long enough (turnover.h), else it starts as dormant: a JVM that makes
+ * thousands of threads a second is not made to pay for each.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_WINDOW_CENSUS_H
+#define JXPERF_AGENT_WINDOW_CENSUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/jvm/vm.h"
+#include "attach/agent/window/dormant.h"
+#include "attach/agent/window/monitor.h"
+#include "common/err.h"
+
+struct census {
+	struct vm *vm;
+	struct monitor *monitor;
+	struct dormant dormant;
+	double budget;            /* of the window */
+	uint64_t next_scan_ns;    /* not before this time, */
+	uint64_t next_process_ns; /* nor before the process has used this much */
+	uint64_t interval_ns;     /* from the next scan to the one after it */
+	uint64_t lost;            /* threads that could not even be noted */
+};
+
+void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget);
+void census_release(struct census *c);
+
+/* Finds the JVM's threads and starts to profile the busiest. 0 or -errno. */
+int census_start(struct census *c, struct err *err);
+
+/* Takes on the threads that have started (attach/agent/jvm/roster.h): profiled at once when eager.
+ * 0 or -errno. */
+int census_news(struct census *c, bool eager, struct err *err);
+
+/* When it is time to: threads that woke are profiled from now on. process_ns is the process's CPU
+ * time in this window. 0 or -errno. */
+int census_scan(struct census *c, uint64_t process_ns, struct err *err);
+
+/* No thread is taken on any more; census_is_dormant may be asked from now on. */
+void census_settle(struct census *c);
+
+/* Has the thread had no event in this window? The argument is the census; for signals_remove. */
+bool census_is_dormant(const void *census, pid_t tid);
+
+/* Adds what it knows to the counters of the window. */
+void census_counters(const struct census *c, uint64_t *counters);
+
+#endif

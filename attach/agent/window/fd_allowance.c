@@ -1,0 +1,29 @@
+#include "attach/agent/window/fd_allowance.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <sys/resource.h>
+
+unsigned fd_allowance_of(unsigned long limit, unsigned long open)
+{
+	unsigned long half = limit > open ? (limit - open) / 2 : 0;
+
+	return half < UINT_MAX ? (unsigned)half : UINT_MAX;
+}
+
+unsigned fd_allowance(void)
+{
+	struct rlimit limit;
+	unsigned long open = 0;
+	DIR *dir;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	dir = opendir("/proc/self/fd");
+	if (!dir)
+		return 0;
+	while (readdir(dir))
+		open++;      /* Counts ".", ".." and dir itself too: a few on the safe side. */
+	(void)closedir(dir); /* Read-only. */
+	return fd_allowance_of(limit.rlim_cur, open);
+}

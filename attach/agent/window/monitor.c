@@ -1,0 +1,416 @@
+#include "attach/agent/window/monitor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/signals.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/window/fd_allowance.h"
+#include "common/clock.h"
+
+void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
+{
+	*m = (struct monitor){.opener = opener, .drain = drain, .fds_left = fd_allowance()};
+}
+
+unsigned monitor_room(const struct monitor *m)
+{
+	unsigned entries = THREADS_MAX - threads_in_use();
+	unsigned events = settings.event_count ? settings.event_count : 1;
+	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
+
+	return fds < entries ? fds : entries;
+}
+
+static bool is_fatal(int error)
+{
+	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
+}
+
+/* Opens one of the sampler's events, disabled. */
+static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
+{
+	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
+	int fd = settings.event_count == 0
+		     ? opener_clock(m->opener, t->tid, settings.period, sig_data)
+		     : opener_hardware(m->opener, t->tid, i, settings.period, sig_data);
+
+	if (fd < 0)
+		return fd;
+	t->sampling_fd[i] = fd;
+	t->period = settings.period;
+	m->fds_left--;
+	if (!gate_attach(fd))
+		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
+	return 0;
+}
+
+/* On failure some may be open. */
+static int open_sampling(struct monitor *m, struct thread *t)
+{
+	int r = 0;
+
+	if (settings.event_count == 0)
+		return open_sampling_event(m, t, 0);
+	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+		if (sampler_wants_event(i))
+			r = open_sampling_event(m, t, i);
+	return r;
+}
+
+/* A handler takes microseconds; one whose thread is not scheduled is not waited for longer. */
+#define HANDLERS_TIMEOUT_MS 200u
+
+/* Closing is not enough: a ring's mapping keeps its event going, and so does a process that was
+ * forked and has not run a program, or never will. */
+static void disable_events(const struct thread *t)
+{
+	/* It fails only for what is not open. */
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0)
+			(void)perf_disable(t->sampling_fd[i]);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		if (t->register_fd[i] >= 0)
+			(void)perf_disable(t->register_fd[i]);
+}
+
+static void close_events(struct monitor *m, struct thread *t)
+{
+	disable_events(t);
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		m->fds_left += t->sampling_fd[i] >= 0;
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		m->fds_left += t->register_fd[i] >= 0;
+	m->fds_left += t->fd_reserved;
+	t->fd_reserved = false;
+	fd_close_all(t->sampling_fd, SAMPLING_EVENTS);
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+}
+
+void monitor_refused(struct monitor *m)
+{
+	m->totals[threads_in_use() >= THREADS_MAX ? JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT
+						  : JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+}
+
+/* A thread whose events could not be opened. One that has ended meanwhile is not missed. */
+static void count_unopened(struct monitor *m, int error)
+{
+	if (error == -EMFILE)
+		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+	else if (error != -ESRCH)
+		m->totals[JXP__COUNTER__COUNTER_THREADS_FAILED]++;
+}
+
+int monitor_add(struct monitor *m, pid_t tid)
+{
+	struct thread *t;
+	int r;
+
+	if (thread_find(tid))
+		return 0;
+	t = monitor_room(m) > 0 ? thread_take(tid) : NULL;
+	if (!t) {
+		monitor_refused(m);
+		return 0;
+	}
+	t->epoch = atomic_load(&settings.epoch);
+	t->fd_reserved = true; /* A sampling event without a register finds nothing. */
+	m->fds_left--;
+	r = open_sampling(m, t);
+	if (r < 0) {
+		close_events(m, t);
+		thread_recycle(t);
+		if (is_fatal(r))
+			return r;
+		count_unopened(m, r);
+		return 0;
+	}
+	m->totals[JXP__COUNTER__COUNTER_THREADS]++;
+	turnover_taken(&m->turnover);
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0 && perf_enable(t->sampling_fd[i]) < 0)
+			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+	return 0;
+}
+
+/* The stack of a thread is the writable mapping its stack pointer lies in; guard pages are separate
+ * mappings. */
+static void find_stack(struct thread *t, uint64_t sp)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long low, high;
+	char line[512], access[5];
+
+	if (!maps)
+		return;
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &low, &high, access) != 3 || sp < low || sp >= high)
+			continue;
+		t->stack_low = low;
+		t->stack_high = high;
+		break;
+	}
+	(void)fclose(maps); /* Read-only. */
+}
+
+/* Objects alone need one. */
+static unsigned registers_wanted(void)
+{
+	return settings.kind_count > 0 ? settings.registers : 1;
+}
+
+/* One register is certain. Of what else is left a thread takes at most half, so that a few busy
+ * threads do not leave the others with nothing. */
+static unsigned registers_for(const struct monitor *m)
+{
+	unsigned wanted = registers_wanted();
+
+	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
+}
+
+/* Objects have a register of their own, so that finding an access displaces no pair. */
+static void share_registers(struct thread *t, unsigned count)
+{
+	unsigned own = settings.objects && settings.kind_count > 0 && count > 1;
+
+	t->access_register = settings.objects ? (int)count - 1 : -1;
+	reservoir_init(&t->reservoir, count - own);
+}
+
+/* As many debug registers as the window wants, or as a debugger has left us. */
+static int open_registers(struct monitor *m, struct thread *t)
+{
+	unsigned count = registers_for(m);
+	int r;
+
+	if (count < registers_wanted())
+		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+	do {
+		r = opener_breakpoints(m->opener, t->tid, count,
+				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
+	} while (r == -ENOSPC && --count > 0);
+	if (r == 0) {
+		share_registers(t, count);
+		t->fd_reserved = false;
+		m->fds_left -= count - 1;
+	}
+	return r;
+}
+
+static void set_period(struct monitor *m, struct thread *t)
+{
+	t->period = settings.period;
+	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
+		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], t->period) < 0)
+			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
+}
+
+/* One data page: 63 records, of which the handler takes one a signal. */
+#define RING_PAGES 1u
+
+/* The rings of hardware samplers. Only threads that run Java code get them: they are locked memory,
+ * of which a user has little (perf_event_mlock_kb and RLIMIT_MEMLOCK). */
+static int map_rings(struct thread *t)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+		if (t->sampling_fd[i] >= 0)
+			r = perf_ring_map(&t->sampling_ring[i], t->sampling_fd[i], RING_PAGES,
+					  PERF_HARDWARE_SAMPLE_TYPE);
+	return r;
+}
+
+static int give_registers(struct monitor *m, struct thread *t)
+{
+	int r = thread_allocate(t, settings.max_frames);
+
+	if (r == 0)
+		r = map_rings(t);
+	if (r == 0)
+		r = open_registers(m, t);
+	if (r < 0) {
+		if (is_fatal(r))
+			return r;
+		count_unopened(m, r);
+		atomic_store(&t->state, THREAD_FAILED);
+		return 0;
+	}
+	find_stack(t, atomic_load(&t->wanted_sp));
+	t->announced = true;
+	t->settled_ns = clock_monotonic_ns();
+	/* It may have been opened with another. */
+	set_period(m, t);
+	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
+	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
+	return drain_announce(m->drain, t, false);
+}
+
+static void take_counters(struct monitor *m, const struct thread *t)
+{
+	for (unsigned i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		m->totals[i] += atomic_load(&t->counters[i]);
+}
+
+/* Of a thread whose handler did not return only the counters are known: what they say was armed and
+ * not closed is watched no more. */
+static void give_up(struct monitor *m, const struct thread *t)
+{
+	static const Jxp__Counter closed[] = {
+	    JXP__COUNTER__COUNTER_TRAPS, JXP__COUNTER__COUNTER_REPLACED,
+	    JXP__COUNTER__COUNTER_EXPIRED_GC, JXP__COUNTER__COUNTER_EXPIRED_WINDOW,
+	    JXP__COUNTER__COUNTER_ABANDONED};
+	uint64_t open = atomic_load(&t->counters[JXP__COUNTER__COUNTER_ARMED]);
+
+	for (unsigned i = 0; i < sizeof(closed) / sizeof(closed[0]); i++)
+		open -= atomic_load(&t->counters[closed[i]]);
+	take_counters(m, t);
+	if (open <= PERF_DEBUG_REGISTERS) /* Else it counted on meanwhile. */
+		m->totals[JXP__COUNTER__COUNTER_EXPIRED_WINDOW] += open;
+}
+
+static int retire(struct monitor *m, struct thread *t)
+{
+	int r;
+
+	close_events(m, t);
+	if (atomic_load(&t->in_handler))
+		return 0;              /* Next time round. */
+	r = drain_thread(m->drain, t); /* Makes room in the ring. */
+	watchpoint_expire(t);
+	if (r == 0)
+		r = drain_thread(m->drain, t);
+	if (r == 0 && t->announced)
+		r = drain_announce(m->drain, t, true);
+	take_counters(m, t);
+	turnover_ended(&m->turnover, atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]));
+	thread_recycle(t);
+	return r;
+}
+
+/* For every thread that runs, in Java code or not: a tick costs the target the same anywhere, and
+ * the gate's limits follow the period. A thread that has had no tick is left alone. */
+static void follow_period(struct monitor *m, struct thread *t)
+{
+	if (t->period != settings.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
+		set_period(m, t);
+}
+
+int monitor_update(struct monitor *m)
+{
+	uint64_t now = clock_monotonic_ns(), settled = now;
+	int r = 0;
+
+	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
+		struct thread *t = thread_at(i);
+		uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+
+		if (!thread_is_used(t))
+			continue;
+		/* A handler that begins after this look gives its records a later time than now;
+		 * those of earlier ones are in the ring, which is drained next. */
+		if (atomic_load(&t->in_handler) == 0)
+			t->settled_ns = now;
+		else if (t->memory && t->settled_ns < settled)
+			settled = t->settled_ns;
+		if (atomic_load(&t->ended)) {
+			r = retire(m, t);
+			continue;
+		}
+		follow_period(m, t);
+		if (state == THREAD_WANTED)
+			r = give_registers(m, t);
+		else if (state == THREAD_READY)
+			r = drain_thread(m->drain, t);
+	}
+	if (r == 0)
+		m->settled_ns = settled;
+	return r;
+}
+
+void monitor_sweep(struct monitor *m)
+{
+	(void)m;
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+		uint64_t cpu_ns;
+
+		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
+			atomic_store(&t->ended, true);
+	}
+}
+
+void monitor_thread_ended(pid_t tid)
+{
+	struct thread *t = thread_find(tid);
+
+	if (t)
+		atomic_store(&t->ended, true);
+}
+
+void monitor_close_events(struct monitor *m)
+{
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (thread_is_used(thread_at(i)))
+			disable_events(thread_at(i));
+	/* One that began before may have armed a register since. */
+	signals_wait_for_handlers(HANDLERS_TIMEOUT_MS);
+	for (unsigned i = 0; i < threads_used(); i++)
+		if (thread_is_used(thread_at(i)))
+			close_events(m, thread_at(i));
+}
+
+int monitor_finish(struct monitor *m)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (!thread_is_used(t))
+			continue;
+		if (atomic_load(&t->in_handler)) {
+			give_up(m, t);
+			thread_abandon(t);
+		} else if (r == 0)
+			r = retire(m, t);
+		else
+			thread_recycle(t);
+	}
+	return r;
+}
+
+void monitor_disarm(struct monitor *m, pid_t tid)
+{
+	struct thread *t = thread_find(tid);
+
+	(void)m;
+	/* The handler owns the registers: it sees a new request at its next signal. Until then the
+	 * disabled events stay silent. */
+	for (unsigned i = 0; t && i < PERF_DEBUG_REGISTERS; i++)
+		if (t->register_fd[i] >= 0)
+			(void)perf_disable(
+			    t->register_fd[i]); /* Best effort; the flag is what counts. */
+	if (t)
+		atomic_store(&t->disarm, true);
+}
+
+void monitor_counters(const struct monitor *m, uint64_t *counters)
+{
+	memcpy(counters, m->totals, sizeof(m->totals));
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (!thread_is_used(t))
+			continue;
+		for (unsigned c = 0; c < JXP__COUNTER__COUNTER_MAX; c++)
+			counters[c] += atomic_load_explicit(&t->counters[c], memory_order_relaxed);
+	}
+}

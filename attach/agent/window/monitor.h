@@ -1,0 +1,63 @@
+/*
+ * The set of threads being profiled: opens their events, gives registers to those that run Java
+ * code, retires those that end, and sums their counters.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_WINDOW_MONITOR_H
+#define JXPERF_AGENT_WINDOW_MONITOR_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "attach/agent/stream/drain.h"
+#include "attach/agent/window/opener.h"
+#include "attach/agent/window/turnover.h"
+
+struct monitor {
+	struct opener *opener;
+	struct drain *drain;
+	uint64_t settled_ns;      /* no record of an earlier time will be drained */
+	unsigned fds_left;        /* descriptors that may still be taken from the target */
+	struct turnover turnover; /* of the threads that were taken on */
+	uint64_t
+	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
+};
+
+void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain);
+
+/* How many more threads can be taken on. */
+unsigned monitor_room(const struct monitor *m);
+
+/* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or
+ * -errno when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
+int monitor_add(struct monitor *m, pid_t tid);
+
+/* Counts a thread that would be profiled if there were room. */
+void monitor_refused(struct monitor *m);
+
+/* Finds threads whose end went unnoticed, because they ended while they were taken on. */
+void monitor_sweep(struct monitor *m);
+
+/* Opens registers for threads that asked, gives threads that get ticks settings.period, drains all
+ * rings, retires threads that ended. */
+int monitor_update(struct monitor *m);
+
+/* The thread ends; called in that thread. Async with everything else. */
+void monitor_thread_ended(pid_t tid);
+
+/* After settings.stopping was set: disables and closes the events of all threads; no new signal
+ * arises after it, also when another process has a copy of their descriptors. */
+void monitor_close_events(struct monitor *m);
+
+/* After close_events and once no handler runs: what is still armed has expired; rings are drained
+ * and the table is emptied. */
+int monitor_finish(struct monitor *m);
+
+/* Drops what a thread's registers watch; false when the thread is not profiled. */
+void monitor_disarm(struct monitor *m, pid_t tid);
+
+/* Sums the counters of the window into counters[COUNTER_MAX]. */
+void monitor_counters(const struct monitor *m, uint64_t *counters);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * One attach from beginning to end: a place for socket and bundle, the attach protocol, the agent's
+ * connection, and nothing left behind.
+ */
+#ifndef JXPERF_ATTACH_ATTACH_H
+#define JXPERF_ATTACH_ATTACH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "proto/helper.h"
+
+/* Attaches to pid, which name says how to call (as in `list`); unless force, only when there is
+ * room for the agent (attach/process/headroom.h: -ENOMEM). Changes this process's ids to the
+ * target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when one of them comes. Every
+ * file made in the target's file system is removed before it returns. The agent's connected,
+ * blocking socket, owned by the caller, or -errno. */
+int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
+		   char name[ATTACH_NAME_BYTES], struct err *err);
+
+/* Says where socket and agent would go, without making anything there or asking the JVM for
+ * anything. Changes ids and signals as session_attach does. 0 with one sentence in text, or -errno.
+ */
+int session_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+		  char text[ERR_MESSAGE_MAX], struct err *err);
+
+#endif

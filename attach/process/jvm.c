@@ -1,0 +1,512 @@
+#include "attach/process/jvm.h"
+
+#include "attach/process/hsperfdata.h"
+#include "attach/process/jvm_flags.h"
+#include "attach/process/jvm_view.h"
+#include "attach/process/target_fs.h"
+#include "common/capabilities.h"
+#include "common/cleanup.h"
+#include "common/proc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SMALL_FILE_BYTES    4096
+#define PASSWD_BYTES        4096
+#define PATH_BYTES          64
+#define COMM_BYTES          32
+#define PERFDATA_PREFIX     "/tmp/hsperfdata_"
+#define LIBJVM_BELOW_HOME   3 /* lib/server/libjvm.so */
+#define LIBJVM_BEFORE_JDK_9 "/lib/amd64/server/libjvm.so"
+
+static const struct {
+	const char *name;
+	int errno_value;
+} obstacles[] = {
+    [JVM_ATTACHABLE] = {"attachable", 0},
+    [JVM_NOT_A_JVM] = {"not a JVM", ENOEXEC},
+    [JVM_NO_PERMISSION] = {"no permission", EACCES},
+    [JVM_32_BIT] = {"32-bit", ENOTSUP},
+    [JVM_NOT_HOTSPOT] = {"not HotSpot", ENOTSUP},
+    [JVM_TOO_OLD] = {"JDK too old", ENOTSUP},
+    [JVM_ATTACH_DISABLED] = {"attach disabled", EPERM},
+    [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
+    [JVM_STOPPED] = {"stopped", EAGAIN},
+    [JVM_SIGQUIT_NOT_CAUGHT] = {"SIGQUIT not caught", EAGAIN},
+};
+
+int jvm_obstacle_errno(enum jvm_obstacle obstacle)
+{
+	return obstacles[obstacle].errno_value;
+}
+
+const char *jvm_obstacle_name(enum jvm_obstacle obstacle)
+{
+	return obstacles[obstacle].name;
+}
+
+/* Records the first obstacle found. */
+__attribute__((format(printf, 3, 4))) static void
+set_obstacle(struct jvm_info *info, enum jvm_obstacle which, const char *fmt, ...)
+{
+	char text[ERR_MESSAGE_MAX];
+	va_list ap;
+
+	if (info->obstacle != JVM_ATTACHABLE)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	info->obstacle = which;
+	jvm_text_copy(info->reason, sizeof(info->reason), text);
+}
+
+/* ---------------------------------------------------------------- what it is */
+
+static void describe_user(struct jvm_info *info)
+{
+	struct passwd entry, *found = NULL;
+	char text[PASSWD_BYTES];
+
+	if (getpwuid_r(info->euid, &entry, text, sizeof(text), &found) == 0 && found)
+		jvm_text_copy(info->user, sizeof(info->user), entry.pw_name);
+	else
+		(void)snprintf(info->user, sizeof(info->user), "%u", info->euid);
+}
+
+static void describe_container(struct jvm_info *info)
+{
+	char path[PATH_BYTES], text[SMALL_FILE_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/cgroup", info->pid);
+	if (proc_read(path, text, sizeof(text)) > 0)
+		jvm_text_container(info->container, text);
+}
+
+static bool same_mount_namespace(pid_t pid)
+{
+	struct stat ours, theirs;
+	char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	return stat("/proc/self/ns/mnt", &ours) == 0 && stat(path, &theirs) == 0 &&
+	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+/* *owned: by its user. */
+static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_view *v, bool *owned)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_BYTES];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", info->namespace_pid);
+	jvm_view_step(v, "its file '%s'", path);
+	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	*owned = false;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	*owned = st.st_uid == info->euid;
+	return true;
+}
+
+static bool owned_by(uid_t uid, const struct jvm_view *v, const char *path, mode_t type)
+{
+	_cleanup_close_ int fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == uid;
+}
+
+/* Is what it has mapped /tmp/hsperfdata_USER/PID, with its own pid, file and directory its user's?
+ */
+static bool owns_perfdata(const struct jvm_info *info, const struct jvm_view *v)
+{
+	char path[MAPS_PATH_BYTES], pid[16];
+	char *slash;
+
+	strcpy(path, v->maps.hsperfdata_path); /* Same size. */
+	slash = strrchr(path, '/');
+	(void)snprintf(pid, sizeof(pid), "%d", info->namespace_pid);
+	if (!slash || strcmp(slash + 1, pid) != 0 ||
+	    strncmp(path, PERFDATA_PREFIX, strlen(PERFDATA_PREFIX)) != 0)
+		return false;
+	jvm_view_step(v, "its file '%s'", path);
+	if (!owned_by(info->euid, v, path, S_IFREG))
+		return false;
+	*slash = '\0';
+	return !strchr(path + strlen(PERFDATA_PREFIX), '/') &&
+	       owned_by(info->euid, v, path, S_IFDIR);
+}
+
+struct option_files {
+	const struct jvm_view *view;
+	const struct jvm_info *info;
+};
+
+/* Might a process with that user and group have read it? Other groups and ACLs are not asked. */
+static bool readable(const struct stat *st, const struct jvm_info *info)
+{
+	if (info->euid == 0)
+		return true;
+	if (st->st_uid == info->euid)
+		return st->st_mode & S_IRUSR;
+	return st->st_mode & (st->st_gid == info->egid ? S_IRGRP : S_IROTH);
+}
+
+/* A process can name any file on its command line, and what is in it is shown as the application's
+ * name. Only what its user may read anyway is read for it, whatever we may. */
+static ssize_t read_option_file(void *arg, const char *path, char *text, size_t size)
+{
+	const struct option_files *files = arg;
+	const struct jvm_view *v = files->view;
+	int dir_fd = *path == '/' ? v->root_fd : v->cwd_fd;
+	_cleanup_close_ int object = -1;
+	struct stat st;
+
+	jvm_view_step(v, "the file '%s', which its options name", path);
+	object = target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
+	if (object < 0)
+		return object;
+	if (fstat(object, &st) < 0)
+		return -errno;
+	if (!readable(&st, files->info))
+		return -EACCES;
+	return target_fs_read_opened(object, text, size);
+}
+
+/* The JVM's own record of its options, used when it was not cut. It also covers JVMs that another
+ * program than the launcher created. An option that contains white space comes out as several. */
+static bool flags_from_perfdata(struct jvm_flags *flags, const struct jvm_view *v)
+{
+	char options[HSPERFDATA_STRING_CUT + 1], file[HSPERFDATA_STRING_CUT + 1] = "";
+
+	if (!jvm_view_counter(v, "java.rt.vmArgs", options, sizeof(options)))
+		return false;
+	(void)jvm_view_counter(v, "java.rt.vmFlags", file, sizeof(file)); /* "" when absent. */
+	if (strlen(options) >= HSPERFDATA_STRING_CUT || strlen(file) >= HSPERFDATA_STRING_CUT)
+		return false;
+	jvm_flags_add_file(flags, file);
+	jvm_flags_add_text(flags, options, NULL);
+	return true;
+}
+
+/* The options in effect, and the main class as the command line gives it ("" when it does not). */
+static void read_options(struct jvm_flags *flags, const struct jvm_info *info,
+			 const struct jvm_view *v, char *main, size_t size)
+{
+	struct option_files files = {.view = v, .info = info};
+	struct jvm_flags_reader reader = {read_option_file, &files};
+	struct jvm_flags given;
+
+	jvm_flags_init(&given);
+	jvm_flags_add_text(&given, jvm_view_environ(v, "JAVA_TOOL_OPTIONS"), &reader);
+	main[0] = '\0';
+	if (buffer_length(&v->cmdline) > 0)
+		jvm_flags_add_cmdline(&given, (const char *)buffer_head(&v->cmdline),
+				      buffer_length(&v->cmdline),
+				      jvm_view_environ(v, "JDK_JAVA_OPTIONS"), &reader, main, size);
+	jvm_flags_add_text(&given, jvm_view_environ(v, "_JAVA_OPTIONS"), &reader);
+	jvm_flags_init(flags);
+	if (!flags_from_perfdata(flags, v))
+		*flags = given;
+}
+
+static void describe_name(struct jvm_info *info, const struct jvm_view *v, const char *main)
+{
+	char command[HSPERFDATA_STRING_CUT + 1] = "";
+	const char *name = main;
+
+	/* Only the launcher's own command line has the launcher's syntax. */
+	if (!main[0] || strcmp(jvm_view_program(v), "java") != 0) {
+		(void)jvm_view_counter(v, "sun.rt.javaCommand", command, sizeof(command));
+		command[strcspn(command, " ")] = '\0';
+		name = command[0] ? command : jvm_view_program(v);
+	}
+	jvm_text_copy(info->name, sizeof(info->name), jvm_text_application(name));
+}
+
+static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
+{
+	char value[SMALL_FILE_BYTES], path[MAPS_PATH_BYTES + sizeof("/release")];
+
+	if (jvm_view_counter(v, "java.property.java.version", value, sizeof(value)) ||
+	    jvm_view_counter(v, "java.property.java.vm.specification.version", value,
+			     sizeof(value))) {
+		jvm_text_copy(info->jdk, sizeof(info->jdk), value);
+		return;
+	}
+	if (strstr(v->maps.libjvm_path, LIBJVM_BEFORE_JDK_9)) {
+		strcpy(info->jdk, "8 or older");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "%s", v->maps.libjvm_path);
+	for (int i = 0; i < LIBJVM_BELOW_HOME; i++) {
+		char *slash = strrchr(path, '/');
+
+		if (!slash)
+			return;
+		*slash = '\0';
+	}
+	strcat(path, "/release");
+	jvm_view_step(v, "its file '%s'", path);
+	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
+		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
+}
+
+static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
+			const struct jvm_flags *flags)
+{
+	static const char *const counters[] = {
+	    "sun.gc.policy.name",
+	    "sun.gc.collector.0.name",
+	    "sun.gc.collector.1.name",
+	    "sun.gc.collector.2.name",
+	};
+	const char *gc = jvm_flags_gc(flags);
+	char value[64];
+
+	for (size_t i = 0; !gc[0] && i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (jvm_view_counter(v, counters[i], value, sizeof(value)))
+			gc = jvm_text_collector(value);
+	jvm_text_copy(info->gc, sizeof(info->gc), gc);
+}
+
+/* ---------------------------------------------------------------- why not */
+
+/* Any process has it, and nobody has to be waited for to read it. */
+static void read_comm(pid_t pid, char *comm, size_t size)
+{
+	char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	if (proc_read(path, comm, size) < 0)
+		comm[0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
+static void judge_program(struct jvm_info *info, const struct jvm_view *v)
+{
+	pid_t pid = info->pid;
+	char comm[COMM_BYTES];
+
+	read_comm(pid, comm, sizeof(comm));
+	jvm_view_step(v, "its program");
+	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
+		set_obstacle(
+		    info, JVM_NO_PERMISSION,
+		    "no permission to look into process %d of user '%s': run jxperfd as %s", pid,
+		    info->user,
+		    geteuid() == 0 ? "root outside of any container, with CAP_SYS_PTRACE"
+				   : "root or as that user");
+	else if (!v->maps.libjvm)
+		set_obstacle(info, JVM_NOT_A_JVM,
+			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "
+			     "'jxperfctl list'",
+			     pid, comm);
+	else if (jvm_view_is_32_bit(pid))
+		set_obstacle(info, JVM_32_BIT,
+			     "process %d is a 32-bit JVM: only 64-bit ones can be profiled", pid);
+	else if (v->maps.openj9)
+		set_obstacle(info, JVM_NOT_HOTSPOT,
+			     "process %d runs OpenJ9: only HotSpot JVMs can be profiled", pid);
+}
+
+static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
+		      const struct proc_status *status, char state)
+{
+	int release = jvm_text_release(info->jdk);
+	pid_t pid = info->pid;
+
+	if (release && release < JVM_OLDEST_RELEASE)
+		set_obstacle(info, JVM_TOO_OLD,
+			     "process %d runs JDK %s: the agent needs JDK %d or newer", pid,
+			     info->jdk, JVM_OLDEST_RELEASE);
+	if (jvm_flags_attach_disabled(flags))
+		set_obstacle(info, JVM_ATTACH_DISABLED,
+			     "process %d was started with -XX:+DisableAttachMechanism: restart it "
+			     "without to profile it",
+			     pid);
+	if (jvm_flags_dynamic_loading_disabled(flags))
+		set_obstacle(
+		    info, JVM_DYNAMIC_LOADING_DISABLED,
+		    "process %d was started with -XX:-EnableDynamicAgentLoading: restart it "
+		    "without to profile it",
+		    pid);
+	if (geteuid() != info->euid && !capabilities_have(CAP_SETUID))
+		set_obstacle(
+		    info, JVM_NO_PERMISSION,
+		    "no permission to attach to process %d of user '%s': run jxperfd as root "
+		    "or as that user",
+		    pid, info->user);
+	if (state == 'T')
+		set_obstacle(
+		    info, JVM_STOPPED,
+		    "process %d is stopped and could not answer: continue it with 'kill -CONT "
+		    "%d'",
+		    pid, pid);
+	if (!info->socket_exists && !proc_catches_signal(status, SIGQUIT))
+		set_obstacle(
+		    info, JVM_SIGQUIT_NOT_CAUGHT,
+		    "process %d has no attach socket '/tmp/.java_pid%d' and does not catch "
+		    "SIGQUIT, "
+		    "which would make it open one: it is still starting (try again), or runs with "
+		    "-Xrs and its socket was deleted (restart it)",
+		    pid, info->namespace_pid);
+}
+
+/* ---------------------------------------------------------------- */
+
+static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_status *status,
+		 char state)
+{
+	struct jvm_flags flags;
+	char main[PATH_MAX];
+	char comm[COMM_BYTES];
+	bool socket_owned;
+
+	jvm_view_step(v, "the name of user %u", info->euid);
+	describe_user(info);
+	judge_program(info, v);
+	read_comm(info->pid, comm, sizeof(comm));
+	jvm_text_copy(info->name, sizeof(info->name),
+		      jvm_view_program(v)[0] ? jvm_view_program(v) : comm);
+	if (info->obstacle == JVM_NOT_A_JVM)
+		return;
+	describe_container(info);
+	info->same_mount_namespace = same_mount_namespace(info->pid);
+	jvm_view_read_jvm(v);
+	read_options(&flags, info, v, main, sizeof(main));
+	describe_name(info, v, main);
+	if (info->obstacle == JVM_NO_PERMISSION)
+		return;
+	describe_jdk(info, v);
+	describe_gc(info, v, &flags);
+	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
+	info->vouched = socket_owned || owns_perfdata(info, v);
+	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
+	judge_jvm(info, &flags, status, state);
+}
+
+int jvm_outline(pid_t pid, struct jvm_info *out)
+{
+	struct proc_status status;
+	char comm[COMM_BYTES];
+
+	if (proc_read_status(pid, 0, &status) < 0)
+		return -ESRCH;
+	memset(out, 0, sizeof(*out));
+	out->pid = pid;
+	out->euid = status.effective_uid;
+	out->egid = status.effective_gid;
+	describe_user(out);
+	read_comm(pid, comm, sizeof(comm));
+	jvm_text_copy(out->name, sizeof(out->name), comm);
+	return 0;
+}
+
+static int no_such_process(struct err *err, pid_t pid)
+{
+	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+}
+
+int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
+{
+	return jvm_inspect_steps(pid, NULL, out, err);
+}
+
+int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err)
+{
+	_cleanup_free_ struct jvm_info *info = NULL;
+	struct proc_status status;
+	struct jvm_view view;
+	uint64_t start;
+	char state;
+	int r;
+
+	if (pid <= 0)
+		return err_set(err, EINVAL, "'%d' is not a process id", pid);
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		return err_set(err, ENOMEM, "out of memory");
+	r = proc_read_status(pid, 0, &status);
+	if (r == 0)
+		r = proc_start_time(pid, &info->start_ticks);
+	if (r == -ENOENT)
+		return no_such_process(err, pid);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot read '/proc/%d/status'", pid);
+	if (status.namespace_tid != status.namespace_tgid)
+		return err_set(err, ESRCH, "%d is a thread, not a process; see 'jxperfctl list'",
+			       pid);
+	state = jvm_view_state(pid);
+	if (state == 'Z' || state == 'X' || state == '?')
+		return err_set(err, ESRCH, "process %d has ended", pid);
+	info->pid = pid;
+	info->namespace_pid = status.namespace_tgid;
+	info->euid = status.effective_uid;
+	info->egid = status.effective_gid;
+	jvm_view_open(&view, pid, step);
+	fill(info, &view, &status, state);
+	jvm_view_release(&view);
+	/* Still the process that we began with? */
+	if (proc_start_time(pid, &start) < 0 || start != info->start_ticks)
+		return err_set(err, ESRCH, "process %d has ended", pid);
+	*out = *info;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void cleanup_closedir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir); /* Read-only: nothing to lose. */
+}
+
+int jvm_pids(pid_t **out, size_t *out_count, struct err *err)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = opendir("/proc");
+	_cleanup_free_ pid_t *pids = NULL;
+	struct dirent *entry;
+	size_t count = 0;
+
+	if (!dir)
+		return err_set_errno(err, errno, "cannot list '/proc'");
+	pids = malloc(JVM_PIDS_MAX * sizeof(*pids));
+	if (!pids)
+		return err_set(err, ENOMEM, "out of memory");
+	while (count < JVM_PIDS_MAX && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			pids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	qsort(pids, count, sizeof(*pids), compare_pids);
+	*out = TAKE_PTR(pids);
+	*out_count = count;
+	return 0;
+}
+
+bool jvm_is_listed(const struct jvm_info *info)
+{
+	char comm[COMM_BYTES];
+
+	if (info->obstacle != JVM_NO_PERMISSION)
+		return info->obstacle != JVM_NOT_A_JVM;
+	read_comm(info->pid, comm, sizeof(comm));
+	return strcmp(comm, "java") == 0;
+}

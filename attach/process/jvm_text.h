@@ -1,0 +1,38 @@
+/*
+ * Small parsers of untrusted text about a JVM, each on memory alone.
+ */
+#ifndef JXPERF_ATTACH_PROCESS_JVM_TEXT_H
+#define JXPERF_ATTACH_PROCESS_JVM_TEXT_H
+
+#include <stddef.h>
+
+#define JVM_CONTAINER_BYTES 13 /* 12 digits, as container tools show them */
+
+/* Copies what a person may be shown: control characters and what is not UTF-8 become '?', the end
+ * is cut to fit. */
+void jvm_text_copy(char *to, size_t size, const char *from);
+
+/* The container id in the text of /proc/PID/cgroup: the first 12 of the first run of exactly 64
+ * hexadecimal digits (Docker, containerd, CRI-O and Podman all name the group so); "" without one.
+ */
+void jvm_text_container(char *container, const char *cgroup);
+
+/* The value of a variable in the text of /proc/PID/environ, or NULL. environ must be followed by a
+ * NUL byte. */
+const char *jvm_text_environ(const char *environ, size_t environ_bytes, const char *name);
+
+/* Feature release of a version: 8 for "1.8.0_392", 17 for "17.0.15+6"; 0 when there is none. */
+int jvm_text_release(const char *version);
+
+/* JAVA_VERSION="..." in a JDK's `release` file, cut to fit; "" when there is none. */
+void jvm_text_release_file(char *version, size_t size, const char *text);
+
+/* Our name for the collector that a performance counter describes (sun.gc.policy.name,
+ * sun.gc.collector.N.name); "" when unknown. Static text. */
+const char *jvm_text_collector(const char *name);
+
+/* What to call the application: a jar or source file without its directories, a main class or
+ * module as it is. */
+const char *jvm_text_application(const char *main);
+
+#endif

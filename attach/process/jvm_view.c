@@ -1,0 +1,195 @@
+#include "attach/process/jvm_view.h"
+
+#include "attach/process/hsperfdata.h"
+#include "attach/process/jvm.h"
+#include "attach/process/jvm_text.h"
+#include "attach/process/target_fs.h"
+#include "common/cleanup.h"
+#include "common/proc.h"
+#include "proto/helper.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define READ_CHUNK_BYTES    16384u
+#define ARGUMENTS_MAX_BYTES (2u << 20) /* ARG_MAX's usual value */
+#define STAT_BYTES          1024
+#define PATH_BYTES          64
+
+/* Reads to the end or to the buffer's limit, and adds a NUL that is not counted. */
+static int read_all(int fd, struct buffer *b)
+{
+	for (;;) {
+		uint8_t *to = buffer_reserve(b, READ_CHUNK_BYTES);
+		ssize_t n;
+
+		if (!to)
+			break;
+		n = read(fd, to, READ_CHUNK_BYTES - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		to[n] = '\0';
+		buffer_commit(b, (size_t)n);
+		if (n == 0)
+			return 0;
+	}
+	/* The limit: what is beyond it is not looked at. The NUL is where the last read put it. */
+	return buffer_length(b) > 0 ? 0 : -ENOMEM;
+}
+
+static int read_proc(pid_t pid, const char *file, struct buffer *b)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_BYTES];
+	int r;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	r = fd < 0 ? -errno : read_all(fd, b);
+	if (r < 0)
+		buffer_clear(b);
+	return r;
+}
+
+static int read_maps(struct jvm_view *v)
+{
+	struct buffer text;
+	int r;
+
+	buffer_init(&text, MAPS_TEXT_MAX + READ_CHUNK_BYTES);
+	r = read_proc(v->pid, "maps", &text);
+	if (r == 0)
+		maps_scan(&v->maps, (const char *)buffer_head(&text), buffer_length(&text),
+			  AGENT_LIBRARY);
+	buffer_release(&text);
+	return r;
+}
+
+void jvm_view_step(const struct jvm_view *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!v->step)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(v->step, JVM_STEP_BYTES, fmt, ap); /* May be cut. */
+	va_end(ap);
+}
+
+void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
+{
+	memset(v, 0, sizeof(*v));
+	v->pid = pid;
+	v->step = step;
+	v->root_fd = -1;
+	v->cwd_fd = -1;
+	buffer_init(&v->cmdline, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
+	buffer_init(&v->environ, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
+	buffer_init(&v->perfdata, HSPERFDATA_MAX_BYTES + READ_CHUNK_BYTES);
+	jvm_view_step(v, "its mappings");
+	v->maps_error = read_maps(v);
+	if (!v->maps.libjvm && !v->maps_error)
+		return;
+	jvm_view_step(v, "its command line");
+	(void)read_proc(pid, "cmdline", &v->cmdline); /* Empty says enough. */
+}
+
+static void read_perfdata(struct jvm_view *v)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!v->maps.hsperfdata_path[0])
+		return;
+	jvm_view_step(v, "its file '%s'", v->maps.hsperfdata_path);
+	fd = target_fs_open_file(v->root_fd, v->maps.hsperfdata_path, O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	if (read_all(fd, &v->perfdata) < 0)
+		buffer_clear(&v->perfdata);
+}
+
+/* Paths as the target itself names them; both arrays hold any path. */
+static void translate(const struct jvm_view *v, char path[MAPS_PATH_BYTES])
+{
+	char inside[MAPS_PATH_BYTES];
+
+	if (path[0] && target_fs_inside_root(v->root_fd, path, inside, sizeof(inside)) == 0)
+		strcpy(path, inside);
+}
+
+void jvm_view_read_jvm(struct jvm_view *v)
+{
+	jvm_view_step(v, "its environment");
+	(void)read_proc(v->pid, "environ", &v->environ); /* Empty says enough. */
+	jvm_view_step(v, "its root and working directory");
+	v->root_fd = target_fs_open_proc(v->pid, "root");
+	v->cwd_fd = target_fs_open_proc(v->pid, "cwd");
+	if (v->root_fd < 0)
+		return;
+	translate(v, v->maps.libjvm_path);
+	translate(v, v->maps.hsperfdata_path);
+	translate(v, v->maps.agent_path);
+	read_perfdata(v);
+}
+
+void jvm_view_release(struct jvm_view *v)
+{
+	cleanup_close(&v->root_fd);
+	cleanup_close(&v->cwd_fd);
+	buffer_release(&v->cmdline);
+	buffer_release(&v->environ);
+	buffer_release(&v->perfdata);
+}
+
+const char *jvm_view_program(const struct jvm_view *v)
+{
+	const char *program, *slash;
+
+	if (buffer_length(&v->cmdline) == 0)
+		return "";
+	program = (const char *)buffer_head(&v->cmdline);
+	slash = strrchr(program, '/');
+	return slash ? slash + 1 : program;
+}
+
+bool jvm_view_counter(const struct jvm_view *v, const char *name, char *value, size_t size)
+{
+	return buffer_length(&v->perfdata) > 0 &&
+	       hsperfdata_string(buffer_head(&v->perfdata), buffer_length(&v->perfdata), name,
+				 value, size);
+}
+
+const char *jvm_view_environ(const struct jvm_view *v, const char *name)
+{
+	const char *value = NULL;
+
+	if (buffer_length(&v->environ) > 0)
+		value = jvm_text_environ((const char *)buffer_head(&v->environ),
+					 buffer_length(&v->environ), name);
+	return value ? value : "";
+}
+
+char jvm_view_state(pid_t pid)
+{
+	char path[PATH_BYTES], text[STAT_BYTES];
+	const char *end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (proc_read(path, text, sizeof(text)) < 0)
+		return '?';
+	end = strrchr(text, ')'); /* The command name may hold anything, also ") R". */
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+bool jvm_view_is_32_bit(pid_t pid)
+{
+	char path[PATH_BYTES], ident[EI_NIDENT + 1];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return proc_read(path, ident, sizeof(ident)) == EI_NIDENT &&
+	       memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] != ELFCLASS64;
+}

@@ -1,0 +1,123 @@
+#include "attach/process/maps.h"
+
+#include <string.h>
+
+#define DELETED     " (deleted)"
+#define PATH_COLUMN 5 /* address, perms, offset, dev, inode, then the path */
+
+struct slice {
+	const char *start;
+	size_t size;
+};
+
+static bool starts_with(struct slice s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.size >= n && memcmp(s.start, prefix, n) == 0;
+}
+
+static bool equals(struct slice s, const char *text)
+{
+	return s.size == strlen(text) && starts_with(s, text);
+}
+
+/* The path of one line, without " (deleted)"; empty for anonymous mappings. */
+static struct slice line_path(struct slice line)
+{
+	struct slice path = {line.start, 0};
+	size_t i = 0, deleted = strlen(DELETED);
+
+	for (int column = 0; column < PATH_COLUMN; column++) {
+		while (i < line.size && line.start[i] != ' ')
+			i++;
+		while (i < line.size && line.start[i] == ' ')
+			i++;
+	}
+	if (i >= line.size || line.start[i] != '/')
+		return path;
+	path.start = line.start + i;
+	path.size = line.size - i;
+	if (path.size > deleted && memcmp(path.start + path.size - deleted, DELETED, deleted) == 0)
+		path.size -= deleted;
+	return path;
+}
+
+/* Splits off the last component; what is left in *path ends before its slash. */
+static struct slice pop_name(struct slice *path)
+{
+	const char *slash = memrchr(path->start, '/', path->size);
+	struct slice name = {slash + 1, path->size - (size_t)(slash + 1 - path->start)};
+
+	path->size = (size_t)(slash - path->start);
+	return name;
+}
+
+static bool all_digits(struct slice s)
+{
+	for (size_t i = 0; i < s.size; i++)
+		if (s.start[i] < '0' || s.start[i] > '9')
+			return false;
+	return s.size > 0;
+}
+
+/* .../hsperfdata_<user>/<pid>: created by perfMemory_posix.cpp. */
+static bool is_hsperfdata(struct slice directory, struct slice name)
+{
+	return all_digits(name) && memchr(directory.start, '/', directory.size) &&
+	       starts_with(pop_name(&directory), "hsperfdata_");
+}
+
+/* The first mapping counts: it is the file's first segment, and others share the name. */
+static void keep(char *to, struct slice path)
+{
+	if (to[0] || path.size >= MAPS_PATH_BYTES || memchr(path.start, '\0', path.size))
+		return;
+	memcpy(to, path.start, path.size);
+	to[path.size] = '\0';
+}
+
+/* Is the line's mapping executable? What is only read, such as a file that a server sends, says
+ * nothing about what the process runs, and its name may be anybody's choice. */
+static bool executable(struct slice line)
+{
+	const char *perms = memchr(line.start, ' ', line.size);
+
+	return perms && perms + 3 < line.start + line.size && perms[3] == 'x';
+}
+
+static void scan_line(struct maps *out, struct slice line, const char *agent)
+{
+	struct slice path = line_path(line);
+	struct slice directory = path;
+	struct slice name;
+
+	if (path.size == 0)
+		return;
+	name = pop_name(&directory);
+	if (equals(name, "libjvm.so")) {
+		out->libjvm = true;
+		keep(out->libjvm_path, path);
+	} else if (starts_with(name, "libj9vm")) {
+		out->openj9 = true;
+	} else if (equals(name, agent) && executable(line)) {
+		keep(out->agent_path, path);
+	} else if (is_hsperfdata(directory, name)) {
+		keep(out->hsperfdata_path, path);
+	}
+}
+
+void maps_scan(struct maps *out, const char *text, size_t size, const char *agent)
+{
+	struct slice line = {text, 0};
+
+	memset(out, 0, sizeof(*out));
+	while (size > 0) {
+		const char *end = memchr(line.start, '\n', size);
+
+		line.size = end ? (size_t)(end - line.start) : size;
+		scan_line(out, line, agent);
+		size -= line.size + (end ? 1 : 0);
+		line.start += line.size + (end ? 1 : 0);
+	}
+}

@@ -1,0 +1,34 @@
+/*
+ * The subcommands of jxperfctl. client/main.c holds the table; each command is one cmd_*.c.
+ *
+ * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
+ * 1 failed, 2 wrong usage; attach also 3 when its window ended early, and 4 when it did because its
+ * target had ended, both with the report of what had arrived. It prints its result to stdout and,
+ * on failure, one line to stderr through command_fail.
+ */
+#ifndef JXPERF_CLIENT_COMMAND_COMMAND_H
+#define JXPERF_CLIENT_COMMAND_COMMAND_H
+
+#include <stdlib.h> /* EXIT_SUCCESS, EXIT_FAILURE */
+
+#include "client/daemon/client.h"
+#include "common/err.h"
+
+#define EXIT_USAGE        2
+#define EXIT_EARLY        3
+#define EXIT_TARGET_ENDED 4
+
+int cmd_attach(struct client *c, int argc, char **argv);
+int cmd_check(struct client *c, int argc, char **argv);
+int cmd_detach(struct client *c, int argc, char **argv);
+int cmd_list(struct client *c, int argc, char **argv);
+int cmd_report(struct client *c, int argc, char **argv);
+int cmd_status(struct client *c, int argc, char **argv);
+int cmd_threads(struct client *c, int argc, char **argv);
+int cmd_windows(struct client *c, int argc, char **argv);
+
+/* Prints err as "jxperfctl: ..." and returns the exit status for the failure r: throughout client/,
+ * -EINVAL means that the user asked for something wrong (2), any other code that it failed (1). */
+int command_fail(int r, const struct err *err);
+
+#endif

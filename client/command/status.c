@@ -1,0 +1,61 @@
+/* jxperfctl status: the daemon and what it does now. */
+#include <inttypes.h>
+
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/daemon/exchange.h"
+#include "client/output/json.h"
+#include "client/output/windows.h"
+#include "common/clock.h"
+
+static int print_json(const Jxp__Status *s, struct err *err)
+{
+	json_t *object = json_object();
+
+	json_put(&object, "version", json_text(s->version));
+	json_put(&object, "pid", json_integer(s->pid));
+	json_put(&object, "uptime_s", json_real((double)s->uptime_ns / (double)NS_PER_S));
+	json_put(&object, "http", json_text(s->http));
+	json_put(&object, "windows_total", json_integer((json_int_t)s->windows_total));
+	json_put(&object, "attach_failures", json_integer((json_int_t)s->attach_failures));
+	json_put(&object, "running", windows_json(s->running, s->n_running));
+	return json_print(object, err);
+}
+
+static int print_text(const Jxp__Status *s, struct err *err)
+{
+	/* What went wrong with stdout is found by main's fflush. */
+	(void)printf("jxperfd %s, pid %u, up %.0f s, %s%s\n", s->version, s->pid,
+		     (double)s->uptime_ns / (double)NS_PER_S,
+		     s->http[0] ? "metrics on " : "no metrics served", s->http);
+	(void)printf("%" PRIu64 " windows ended, %zu running, %" PRIu64 " attach failures\n",
+		     s->windows_total, s->n_running, s->attach_failures);
+	return s->n_running > 0 ? windows_print(s->running, s->n_running, err) : 0;
+}
+
+static int status(struct client *c, struct err *err)
+{
+	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	int r;
+
+	request.body_case = JXP__CONTROL_REQUEST__BODY_STATUS;
+	request.status = &status;
+	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
+	if (r < 0)
+		return r;
+	return c->json ? print_json(reply->status, err) : print_text(reply->status, err);
+}
+
+int cmd_status(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {.operands = ""};
+	const char *operand;
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
+
+	if (r == 0)
+		r = status(c, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+}

@@ -1,0 +1,78 @@
+#include "client/daemon/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "client/daemon/private_daemon.h"
+#include "common/cleanup.h"
+
+int client_init(struct client *c, struct err *err)
+{
+	const char *socket = getenv("JXPERF_SOCKET");
+
+	*c = (struct client){.socket = socket && socket[0] ? socket : CLIENT_SOCKET_DEFAULT,
+			     .interrupt = {.fd = -1}};
+	return interrupt_init(&c->interrupt, err);
+}
+
+void client_release(struct client *c)
+{
+	private_daemon_stop(c->own, &c->interrupt);
+	c->own = NULL;
+	interrupt_release(&c->interrupt);
+}
+
+int client_connect(const struct client *c, struct err *err)
+{
+	const char *path = c->socket;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = -1;
+
+	if (c->own)
+		return private_daemon_connect(c->own, err);
+	if (strlen(path) >= sizeof(address.sun_path))
+		return err_set(err, EINVAL,
+			       "socket path '%s' is longer than %zu bytes: use a shorter --socket",
+			       path, sizeof(address.sun_path) - 1);
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot create a socket");
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return TAKE_FD(fd);
+	switch (errno) {
+	case ENOENT:
+	case ECONNREFUSED:
+		return err_set(err, errno,
+			       "no daemon answers on '%s': start jxperfd, or name another socket "
+			       "with --socket",
+			       path);
+	case EACCES:
+		return err_set(err, EACCES,
+			       "cannot connect to '%s': permission denied: run as root or as a "
+			       "member of the socket's group",
+			       path);
+	}
+	/* connect's EINVAL is not the user's mistake. */
+	return err_set_errno(err, errno == EINVAL ? EIO : errno, "cannot connect to '%s'", path);
+}
+
+int client_allow_private(struct client *c, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (c->own)
+		return 0;
+	fd = client_connect(c, err);
+	if (fd >= 0)
+		return 0;
+	if (fd != -ENOENT && fd != -ECONNREFUSED)
+		return fd;
+	(void)fprintf(stderr, "jxperfctl: no daemon on '%s': starting a private one\n", c->socket);
+	return private_daemon_start(&c->own, &c->interrupt, err);
+}

@@ -1,0 +1,95 @@
+#include "client/output/table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP 2
+
+/* Takes text. */
+static void append(struct table *t, char *text)
+{
+	char **grown = t->cells;
+
+	if (t->count == t->capacity) {
+		size_t capacity = t->capacity ? 2 * t->capacity : 64;
+
+		grown = text ? reallocarray(t->cells, capacity, sizeof(char *)) : NULL;
+		if (grown) {
+			t->cells = grown;
+			t->capacity = capacity;
+		}
+	}
+	if (!text || !grown) {
+		free(text);
+		t->failed = true;
+		return;
+	}
+	t->cells[t->count++] = text;
+}
+
+void table_init(struct table *t, const char *const *headings)
+{
+	*t = (struct table){0};
+	for (; headings[t->columns]; t->columns++) {
+		assert(t->columns < TABLE_COLUMNS_MAX);
+		append(t, strdup(headings[t->columns]));
+	}
+}
+
+void table_release(struct table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	*t = (struct table){0};
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	char text[TABLE_CELL_BYTES];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap); /* Cut at the cell's limit. */
+	va_end(ap);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	append(t, strdup(text));
+}
+
+/* How many terminal columns UTF-8 text takes, near enough: its characters. */
+static size_t width(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+int table_print(const struct table *t, FILE *out)
+{
+	size_t widths[TABLE_COLUMNS_MAX] = {0};
+
+	if (t->failed)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++) {
+		size_t w = width(t->cells[i]);
+
+		if (w > widths[i % t->columns])
+			widths[i % t->columns] = w;
+	}
+	for (size_t i = 0; i < t->count; i++) {
+		bool last = i % t->columns == t->columns - 1;
+		size_t pad = last ? 0 : widths[i % t->columns] - width(t->cells[i]) + GAP;
+
+		/* What went wrong with out is for its owner to find. */
+		(void)fprintf(out, "%s%*s%s", t->cells[i], (int)pad, "", last ? "\n" : "");
+	}
+	return 0;
+}

@@ -1,0 +1,16 @@
+/*
+ * Gives up what root has and the engine does not need, which is everything: it reads what JVMs and
+ * clients send. The broker was started before and keeps its own (daemon/broker/privilege.h).
+ */
+#ifndef JXPERF_COMMON_PRIVILEGE_H
+#define JXPERF_COMMON_PRIVILEGE_H
+
+#include "common/err.h"
+
+/* Called once, before the loop runs and while the process has one thread. For root: becomes user
+ * (not when it is ""), keeps no group but that user's, and no capability; nothing that it runs
+ * gains any. For others only no_new_privs. 0 or -errno; -EINVAL for a user that does not exist, or
+ * when somebody else than root asks for one. */
+int engine_privilege_drop(const char *user, struct err *err);
+
+#endif

@@ -1,0 +1,469 @@
+#include "daemon/broker/broker.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "common/perf/events.h"
+#include "daemon/broker/first_touch.h"
+#include "daemon/broker/gate.h"
+#include "daemon/broker/inspectors.h"
+#include "daemon/broker/perf.h"
+#include "daemon/broker/privilege.h"
+#include "daemon/broker/proto.h"
+#include "daemon/broker/targets.h"
+#include "daemon/broker/watchers.h"
+#include "daemon/broker/workers.h"
+#include "daemon/inspector/inspector.h"
+#include "daemon/machine/numa_topology.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* How long helpers get to clean up when the engine is gone. */
+#define SHUTDOWN_MS 2000
+
+struct broker {
+	int socket;
+	const char *bundle_dir;
+	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
+	int gate_result;
+	struct err gate_error;
+	struct broker_touch *touch; /* NULL: first touches are not traced, touch_error says why */
+	struct err touch_error;
+	struct broker_targets targets;
+	struct broker_workers workers;
+	struct broker_inspectors inspectors;
+	struct broker_watchers watchers;
+};
+
+/* fds are closed here, whether sent or not. Where the kernel does not pass them on (too many of our
+ * user's are under way), the reply says so: every request is answered. A reply that cannot be sent
+ * even so is for an engine that is gone: the loop sees end of file next. */
+static void send_reply(struct broker *b, const struct broker_reply *r, int *fds)
+{
+	ssize_t n = fd_send(b->socket, r, sizeof(*r), fds, r->fds);
+
+	fd_close_all(fds, r->fds);
+	if (n < 0 && r->fds > 0) {
+		struct broker_reply without = *r;
+
+		without.fds = 0;
+		without.error = (int32_t)-n;
+		(void)snprintf(without.message, sizeof(without.message),
+			       "descriptors cannot be passed to the engine: %s", strerror(-(int)n));
+		(void)fd_send(b->socket, &without, sizeof(without), NULL, 0);
+	}
+}
+
+static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
+		  const struct err *err, int *fds)
+{
+	struct broker_reply r = {
+	    .operation = operation,
+	    .id = id,
+	    .error = result < 0 ? -result : 0,
+	    .fds = result > 0 ? (uint32_t)result : 0,
+	};
+
+	if (result < 0 || operation == BROKER_ATTACH)
+		strcpy(r.message, err->message);
+	send_reply(b, &r, fds);
+}
+
+/* ---------------------------------------------------------------- operations */
+
+/* Asks the target's worker; answered when that has answered. */
+static int ask_worker(struct broker *b, const struct broker_request *request, struct err *err)
+{
+	const struct broker_target *e =
+	    broker_targets_find_attached(&b->targets, request->pid, err);
+	struct worker_question question = {.request = *request, .known = 1};
+
+	if (!e)
+		return -EPERM;
+	question.identity = e->identity;
+	return broker_workers_ask(&b->workers, &question, err);
+}
+
+static int open_events(struct broker *b, const struct broker_request *request, struct err *err)
+{
+	int r = broker_perf_check(request, err);
+
+	return r < 0 ? r : ask_worker(b, request, err);
+}
+
+/* Returns the number of descriptors: the program, for a gate that is new. */
+static int set_gate(struct broker *b, const struct broker_request *request, int *fds,
+		    struct gate_counts *counts, struct err *err)
+{
+	struct broker_target *e = broker_targets_find_attached(&b->targets, request->pid, err);
+	int r;
+
+	if (!e)
+		return -EPERM;
+	if (!broker_targets_attached(&b->targets, request->pid, err))
+		return -ESRCH;
+	if (!b->gate)
+		return err_set(err, -b->gate_result, "%s", b->gate_error.message);
+	r = broker_gate_set(b->gate, e->pid, &request->gate);
+	if (r == 0)
+		r = broker_gate_counts(b->gate, e->pid, counts);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot set the BPF gate of process %d", e->pid);
+	if (e->gated)
+		return 0;
+	fds[0] = fcntl(broker_gate_program(b->gate), F_DUPFD_CLOEXEC, 0);
+	if (fds[0] < 0)
+		return err_set_errno(err, errno, "cannot pass the BPF gate on");
+	e->gated = true;
+	return 1;
+}
+
+/* The counts of a process that has ended are as good as any. */
+static int remove_gate(struct broker *b, pid_t pid, struct gate_counts *counts, struct err *err)
+{
+	struct broker_target *e = broker_targets_find_attached(&b->targets, pid, err);
+
+	if (!e)
+		return -EPERM;
+	if (!e->gated)
+		return err_set(err, ENOENT, "process %d has no BPF gate", pid);
+	broker_gate_remove(b->gate, pid, counts);
+	e->gated = false;
+	return 0;
+}
+
+static bool has_limits(const struct broker_request *r)
+{
+	return r->gate.window_end_ns || r->gate.interval_ns || r->gate.burst_ns;
+}
+
+static void answer_gate(struct broker *b, const struct broker_request *request)
+{
+	struct broker_reply r = {.operation = BROKER_GATE, .id = request->id};
+	struct err err = {""};
+	int fd = -1, result;
+
+	if (has_limits(request))
+		result = set_gate(b, request, &fd, &r.gate, &err);
+	else
+		result = remove_gate(b, request->pid, &r.gate, &err);
+	if (result < 0) {
+		reply(b, BROKER_GATE, request->id, result, &err, NULL);
+		return;
+	}
+	r.fds = (uint32_t)result;
+	send_reply(b, &r, &fd);
+}
+
+static void find_touches(struct broker *b, const struct broker_target *e,
+			 const struct broker_request *request, struct broker_reply *r)
+{
+	uint64_t seen;
+
+	r->touch_traced =
+	    e->touch_traced && broker_touch_counts(b->touch, request->pid, &seen, &r->touches_lost);
+	for (uint32_t i = 0; i < request->page_count; i++)
+		r->touched[i] = e->touch_traced ? (int16_t)broker_touch_node(b->touch, request->pid,
+									     request->pages[i])
+						: -1;
+}
+
+/* What a worker has found or opened, or why it has not. */
+static void on_answered(void *arg, const struct worker_question *question,
+			const struct worker_answer *answer, int *fds)
+{
+	struct broker *b = arg;
+	const struct broker_request *request = &question->request;
+	const struct broker_target *e;
+	struct broker_reply r = answer->reply;
+	struct err err;
+
+	if (request->operation == BROKER_ATTACH) {
+		broker_targets_answered(&b->targets, question, answer);
+		return;
+	}
+	e = broker_targets_find_attached(&b->targets, request->pid, &err);
+	/* Breakpoints are no samples. An event that the gate cannot be put on is the agent's, which
+	 * finds out when it tries the same. */
+	if (e && e->gated && request->operation == BROKER_PERF_OPEN && !request->breakpoints &&
+	    r.fds > 0)
+		(void)broker_gate_attach(b->gate, fds[0]);
+	if (e && request->operation == BROKER_PAGES && !r.error)
+		find_touches(b, e, request, &r);
+	send_reply(b, &r, fds);
+}
+
+/* The end of an attach. */
+static void on_attached(void *arg, uint32_t request_id, int fd, const struct err *words)
+{
+	reply(arg, BROKER_ATTACH, request_id, fd < 0 ? fd : 1, words, &fd);
+}
+
+static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
+{
+	const struct check_reasons reasons = {
+	    .gate = b->gate ? "" : b->gate_error.message,
+	    .touch = b->touch ? "" : b->touch_error.message,
+	};
+	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir, &reasons, err);
+
+	if (fd < 0)
+		return fd;
+	fds[0] = fd;
+	return 1;
+}
+
+static int watch(struct broker *b, pid_t pid, int *fds, struct err *err)
+{
+	int fd = broker_watch_start(&b->watchers, pid, err);
+
+	if (fd < 0)
+		return fd;
+	fds[0] = fd;
+	return 1;
+}
+
+static void release(struct broker *b, pid_t pid)
+{
+	broker_watch_stop(&b->watchers, pid);
+	broker_targets_release(&b->targets, pid);
+}
+
+/* ---------------------------------------------------------------- requests */
+
+/* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
+static int check_request(const struct broker_request *r, struct err *err)
+{
+	if (r->operation == BROKER_INSPECT ? r->pid < INSPECT_LIST : r->pid <= 0)
+		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
+	if (r->operation != BROKER_PERF_OPEN &&
+	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
+	     r->event_period || r->sig_data))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->operation != BROKER_GATE && has_limits(r))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
+					 : r->page_count != 0)
+		return err_set(err, EINVAL, "a question for %u pages", r->page_count);
+	return 0;
+}
+
+/* What a worker or a helper has to do is answered when that is done. */
+static void serve(struct broker *b, const struct broker_request *request)
+{
+	int fds[1] = {-1};
+	struct err err = {""};
+	int r = check_request(request, &err);
+
+	switch (request->operation) {
+	case BROKER_ATTACH:
+		if (r == 0)
+			r = broker_targets_attach(&b->targets, request, &err);
+		if (r == 0)
+			return;
+		break;
+	case BROKER_PERF_OPEN:
+		if (r == 0)
+			r = open_events(b, request, &err);
+		if (r == 0)
+			return;
+		break;
+	case BROKER_PAGES:
+		if (r == 0)
+			r = ask_worker(b, request, &err);
+		if (r == 0)
+			return;
+		break;
+	case BROKER_INSPECT:
+		if (r == 0)
+			r = inspect(b, request->pid, fds, &err);
+		break;
+	case BROKER_WATCH:
+		if (r == 0)
+			r = watch(b, request->pid, fds, &err);
+		break;
+	case BROKER_GATE:
+		if (r == 0) {
+			answer_gate(b, request);
+			return;
+		}
+		break;
+	case BROKER_RELEASE:
+		if (r == 0)
+			release(b, request->pid);
+		return; /* Never answered. */
+	default:
+		r = err_set(&err, EINVAL, "operation %u is unknown", request->operation);
+	}
+	reply(b, request->operation, request->id, r, &err, fds);
+}
+
+/* One message. False when the engine is gone. */
+static bool receive(struct broker *b)
+{
+	struct broker_request request;
+	struct err err;
+	size_t no_fds = 0;
+	int none[1];
+	ssize_t n;
+	char probe;
+
+	/* A longer message would be cut to a valid size: MSG_TRUNC tells its true one. */
+	n = recv(b->socket, &probe, sizeof(probe), MSG_PEEK | MSG_TRUNC);
+	if (n == 0 || (n < 0 && errno != EINTR))
+		return false;
+	if (n < 0)
+		return true;
+	memset(&request, 0, sizeof(request));
+	if (fd_recv(b->socket, &request, sizeof(request), none, &no_fds) == n &&
+	    n == (ssize_t)sizeof(request)) {
+		serve(b, &request);
+		return true;
+	}
+	(void)err_set(&err, EMSGSIZE,
+		      "a request of %zd bytes: it has to have %zu and no descriptor", n,
+		      sizeof(request));
+	reply(b, 0, 0, -EMSGSIZE, &err, NULL);
+	return true;
+}
+
+/* ---------------------------------------------------------------- loop */
+
+/* For poll; -1 when nothing is due (UINT64_MAX). */
+static int timeout_until(uint64_t when_ns)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (when_ns == UINT64_MAX)
+		return -1;
+	return when_ns <= now ? 0 : (int)((when_ns - now) / NS_PER_MS) + 1;
+}
+
+/* One round. False when the engine is gone. */
+static bool run_once(struct broker *b)
+{
+	struct broker_target *which[BROKER_TARGETS_MAX];
+	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX +
+			BROKER_WATCHERS_MAX];
+	uint64_t first_ns = UINT64_MAX;
+	nfds_t workers, helpers, count = 1;
+
+	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
+	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
+	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
+	count += broker_inspect_poll(&b->inspectors, p + count, &first_ns);
+	count += broker_watch_poll(&b->watchers, p + count);
+	if (poll(p, count, timeout_until(first_ns)) < 0)
+		return errno == EINTR;
+	broker_workers_tend(&b->workers, p + 1);
+	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
+	broker_inspect_tend(&b->inspectors);
+	broker_watch_tend(&b->watchers);
+	return !p[0].revents || receive(b);
+}
+
+/* Ends what still runs, and lets it remove what it has put into other file systems. */
+static void shut_down(struct broker *b)
+{
+	struct broker_target *which[BROKER_TARGETS_MAX];
+	struct pollfd p[BROKER_TARGETS_MAX];
+	uint64_t first_ns = UINT64_MAX;
+	nfds_t count;
+
+	broker_inspect_end(&b->inspectors);
+	broker_watch_end(&b->watchers);
+	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
+	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
+		if (poll(p, count, timeout_until(first_ns)) >= 0)
+			broker_targets_tend(&b->targets, p, which, count);
+		first_ns = UINT64_MAX;
+	}
+	broker_workers_end(&b->workers);
+}
+
+static bool is_request_socket(int fd)
+{
+	socklen_t size = sizeof(int);
+	int type = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+/* What takes privileges that are given up then, and the giving up. 0 or -errno. */
+static int prepare(struct broker *b, struct err *err)
+{
+	int r;
+
+	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	if (numa_topology()->node_count < 2)
+		(void)err_set(&b->touch_error, ENODEV, "there is one NUMA node");
+	else
+		(void)broker_touch_open(&b->touch, &b->touch_error);
+	r = broker_privilege_reduce(err);
+	if (r < 0)
+		return r;
+	if (b->touch && broker_touch_trial(b->touch, &b->touch_error) < 0) {
+		broker_touch_free(b->touch);
+		b->touch = NULL;
+	}
+	if (!b->touch && numa_topology()->node_count > 1)
+		log_info("%s: reports will not know first touches", b->touch_error.message);
+	return 0;
+}
+
+/* The first message, which the engine waits for: the broker serves, or says why it cannot. */
+static int say_hello(struct broker *b)
+{
+	struct err err = {""};
+	int r = prepare(b, &err);
+
+	reply(b, BROKER_HELLO, 0, r, &err, NULL);
+	return r;
+}
+
+int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
+{
+	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
+	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+	int r;
+
+	if (!b || !is_request_socket(socket_fd)) {
+		log_error("the broker is started by jxperfd itself, not by hand");
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
+	b->socket = socket_fd;
+	b->bundle_dir = bundle_dir;
+	r = say_hello(b);
+	b->workers.answered = on_answered;
+	b->workers.arg = b;
+	b->targets.bundle_dir = bundle_dir;
+	b->targets.workers = &b->workers;
+	b->targets.sigtrap_trial = trial;
+	b->targets.attached = on_attached;
+	b->targets.arg = b;
+	b->targets.gate = b->gate;
+	b->targets.touch = b->touch;
+	while (r == 0 && run_once(b))
+		;
+	/* First: the agents may be slower to notice that the engine is gone. */
+	broker_gate_free(b->gate);
+	broker_touch_free(b->touch);
+	b->gate = b->targets.gate = NULL;
+	b->touch = b->targets.touch = NULL;
+	shut_down(b);
+	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

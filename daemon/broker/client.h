@@ -1,0 +1,86 @@
+/*
+ * The engine's side of the broker: starts it, sends requests, calls back with replies.
+ *
+ * Loop thread only. Callbacks run from the loop, never from inside a call made here; each request's
+ * callback runs exactly once, unless it was forgotten. When the broker dies, every pending callback
+ * first gets a reply with error EPIPE, then died runs, once; later requests fail with -EPIPE.
+ *
+ * At most BROKER_PENDING_MAX requests wait at a time; further ones fail with -EAGAIN.
+ */
+#ifndef JXPERF_DAEMON_BROKER_CLIENT_H
+#define JXPERF_DAEMON_BROKER_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/broker/proto.h"
+#include "proto/jxperf.pb-c.h"
+
+#define BROKER_PENDING_MAX 1024
+
+struct broker_client;
+
+/* reply lives until the callback returns; its message is a whole sentence for the user when error
+ * is not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1
+ * (TAKE_FD), the others are closed after it returns. */
+typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
+
+/* reason says how the broker ended. */
+typedef void (*broker_died_fn)(void *arg, const char *reason);
+
+/* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
+ * agent. Call before anything that the broker must not inherit exists; descriptors without
+ * close-on-exec would be. Waits until the broker says that it serves, with no more privileges than
+ * it is to have. On success *out is to be freed with broker_client_free. 0, or -errno with the
+ * reason. */
+int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
+		      const char *bundle_dir, broker_died_fn died, void *arg, struct err *err);
+
+/* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its
+ * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */
+void broker_client_free(struct broker_client *client);
+
+/* The broker's process id, for the log and for tests. */
+pid_t broker_client_pid(const struct broker_client *client);
+
+/* Runs the attach helper on pid; flags are BROKER_ATTACH_*. On success the reply carries one
+ * descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on until
+ * broker_client_release, events may be opened for pid. Each call returns the request's id (above 0)
+ * or -errno, in which case fn will not be called. */
+int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+			 broker_reply_fn fn, void *arg);
+
+/* Opens what an agent asked for, for one thread of an attached process: the clock event, one
+ * hardware event (one descriptor) or 1 to 4 breakpoints (as many): all or nothing. */
+int broker_client_perf_open(struct broker_client *client, pid_t pid,
+			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg);
+
+/* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h). On
+ * success the reply carries the socket on which the answer will come. */
+int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+/* Has pid watched from outside until it is released. On success the reply carries the socket on
+ * which the records will come (daemon/watcher/watcher.h). */
+int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
+
+/* Sets the limits of pid's gate in the kernel, or removes it (limits NULL). The reply carries its
+ * counts and, when the gate is new, one descriptor: the program, for events that the agent opens.
+ * Its error says why there is no gate: then the agent has to apply the limits. */
+int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
+		       broker_reply_fn fn, void *arg);
+
+/* Asks on which NUMA nodes count pages of an attached process are, 1 to BROKER_PAGES_MAX. */
+int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
+			size_t count, broker_reply_fn fn, void *arg);
+
+/* The callback of request id will not run; descriptors that come for it are closed. An id that is
+ * not pending is ignored. */
+void broker_client_forget(struct broker_client *client, int id);
+
+/* Forgets pid: no more events for it, and an attach of it that is still running is ended (its
+ * callback gets ECANCELED). Safe for a pid that was never attached. 0 or -errno. */
+int broker_client_release(struct broker_client *client, pid_t pid);
+
+#endif

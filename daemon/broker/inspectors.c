@@ -1,0 +1,116 @@
+#include "daemon/broker/inspectors.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "daemon/broker/broker.h"
+#include "daemon/child/spawn.h"
+#include "daemon/inspector/inspector.h"
+
+#define NUMBER_BYTES 16
+
+static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
+	       const struct check_reasons *reasons, int socket)
+{
+	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)"jxperfd",
+			      (char *)INSPECT_OPTION_FD,
+			      fd_text,
+			      (char *)INSPECT_OPTION_PID,
+			      pid_text,
+			      (char *)INSPECT_OPTION_GATE,
+			      (char *)reasons->gate,
+			      (char *)INSPECT_OPTION_TOUCH,
+			      (char *)reasons->touch,
+			      (char *)BROKER_OPTION_BUNDLE,
+			      (char *)bundle_dir,
+			      NULL};
+	pid_t child;
+	int r, pidfd;
+
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
+	r = broker_spawn_watched(&child, &pidfd, "/proc/self/exe", argv, socket);
+	if (r < 0)
+		return r;
+	*one = (struct broker_inspector){
+	    .pid = child,
+	    .pidfd = pidfd,
+	    .kill_at_ns = clock_monotonic_ns() + INSPECT_TIMEOUT_MS * NS_PER_MS,
+	};
+	return 0;
+}
+
+int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
+			 const struct check_reasons *reasons, struct err *err)
+{
+	struct broker_inspector *one = NULL;
+	int pair[2], r;
+
+	broker_inspect_tend(i);
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX && !one; k++)
+		if (i->all[k].pid == 0)
+			one = &i->all[k];
+	if (!one)
+		return err_set(err, EAGAIN,
+			       "%d questions about processes are being answered, and that is the "
+			       "limit: try again",
+			       BROKER_INSPECTORS_MAX);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set_errno(err, errno, "cannot make a socket pair");
+	r = run(one, pid, bundle_dir, reasons, pair[1]);
+	cleanup_close(&pair[1]);
+	if (r < 0) {
+		cleanup_close(&pair[0]);
+		return err_set_errno(err, -r, "cannot look at processes");
+	}
+	return pair[0];
+}
+
+nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, uint64_t *first_ns)
+{
+	nfds_t count = 0;
+
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++) {
+		const struct broker_inspector *one = &i->all[k];
+
+		if (one->pid == 0)
+			continue;
+		p[count++] = (struct pollfd){.fd = one->pidfd, .events = POLLIN};
+		if (one->kill_at_ns < *first_ns)
+			*first_ns = one->kill_at_ns;
+	}
+	return count;
+}
+
+void broker_inspect_tend(struct broker_inspectors *i)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++) {
+		struct broker_inspector *one = &i->all[k];
+
+		if (one->pid == 0)
+			continue;
+		if (now >= one->kill_at_ns) {
+			(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+			one->kill_at_ns = UINT64_MAX;
+		}
+		if (waitpid(one->pid, NULL, WNOHANG) == one->pid) {
+			cleanup_close(&one->pidfd);
+			one->pid = 0;
+		}
+	}
+}
+
+void broker_inspect_end(struct broker_inspectors *i)
+{
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++)
+		i->all[k].kill_at_ns = 0;
+	broker_inspect_tend(i);
+}

@@ -1,0 +1,76 @@
+/*
+ * Engine and broker: fixed-size requests and replies over one SOCK_SEQPACKET pair, a message each.
+ *
+ * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
+ * an unknown operation, or a thread that does not belong to a process it attached to is refused.
+ * Requests carry an id that the reply repeats; replies may come in another order.
+ */
+#ifndef JXPERF_DAEMON_BROKER_PROTO_H
+#define JXPERF_DAEMON_BROKER_PROTO_H
+
+#include <stdint.h>
+
+#include "bpf/gate.h"
+#include "common/err.h"
+
+enum broker_operation {
+	BROKER_ATTACH = 1, /* run the attach helper on pid; the reply carries the agent's socket */
+	BROKER_PERF_OPEN = 2, /* open events for one thread; the reply carries them */
+	BROKER_RELEASE = 3,   /* forget pid: no more events for it; no reply */
+	BROKER_INSPECT = 4,   /* look at processes (daemon/inspector/inspector.h); the reply carries
+				 the socket   on which the answer will come */
+	BROKER_PAGES = 5,     /* on which NUMA nodes pages of an attached process are */
+	/* Open pid's sampling gate in the kernel or change its limits; the reply carries its counts
+	 * and, the first time, the program for events that the agent opens itself. Limits of 0:
+	 * remove it; the counts are final. */
+	BROKER_GATE = 6,
+	/* Never asked for: the broker's first reply, with id 0, says whether it serves. */
+	BROKER_HELLO = 7,
+	BROKER_WATCH = 8, /* watch pid from outside (daemon/watcher/watcher.h) until it is released;
+			     the reply carries the socket on which the records will come */
+};
+
+/* Trace first touches of pages, where there is BPF. */
+#define BROKER_ATTACH_TRACE_TOUCH 1u
+/* Attach also where there may not be room for the agent (attach/process/headroom.h). */
+#define BROKER_ATTACH_FORCE 2u
+#define BROKER_ATTACH_FLAGS (BROKER_ATTACH_TRACE_TOUCH | BROKER_ATTACH_FORCE)
+
+/* Pages in one question. */
+#define BROKER_PAGES_MAX 64
+
+struct broker_request {
+	uint32_t operation;
+	uint32_t id;
+	int32_t pid;           /* host pid of the target; INSPECT: or INSPECT_* */
+	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
+	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
+	uint32_t breakpoints; /* 1..4 of them */
+	uint32_t
+	    hardware_event; /* number from 1 in the broker's own selection (daemon/machine/pmu.h) */
+	uint64_t clock_period_ns; /* the clock event */
+	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
+	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
+	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
+	uint32_t attach_flags;    /* ATTACH: BROKER_ATTACH_* */
+	uint64_t pages[BROKER_PAGES_MAX];
+	struct gate_limits gate; /* GATE */
+};
+
+struct broker_reply {
+	uint32_t operation;
+	uint32_t id;
+	int32_t error;                   /* 0, or an errno value above 0 */
+	uint32_t fds;                    /* descriptors attached */
+	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
+	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
+	int16_t touched[BROKER_PAGES_MAX];
+	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
+	uint32_t reserved;
+	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
+	struct gate_counts gate; /* GATE */
+	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
+	char message[ERR_MESSAGE_MAX];
+};
+
+#endif

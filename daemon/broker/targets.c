@@ -1,0 +1,340 @@
+#include "daemon/broker/targets.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+_Static_assert(GATE_TARGETS_MAX >= BROKER_TARGETS_MAX, "every target can have a gate");
+_Static_assert(BROKER_WORKERS_MAX > BROKER_TARGETS_MAX, "every target can have a worker");
+
+static struct broker_target *find(struct broker_targets *t, pid_t pid)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		if (t->all[i].state != TARGET_FREE && t->all[i].pid == pid)
+			return &t->all[i];
+	return NULL;
+}
+
+static void free_if_reaped(struct broker_target *e)
+{
+	int status;
+
+	if (e->state == TARGET_STUCK && broker_helper_reaped(&e->helper, &status))
+		e->state = TARGET_FREE;
+}
+
+static struct broker_target *find_free(struct broker_targets *t)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		free_if_reaped(&t->all[i]);
+		if (t->all[i].state == TARGET_FREE)
+			return &t->all[i];
+	}
+	return NULL;
+}
+
+static bool has_ended(const struct broker_target *e)
+{
+	struct pollfd p = {.fd = e->pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) != 0; /* One that cannot be asked about is none. */
+}
+
+static void close_pidfd(struct broker_target *e)
+{
+	cleanup_close(&e->pidfd);
+	e->pidfd = -1;
+}
+
+/* The process is ours no longer; what it still has of our events passes nothing more. */
+static void forget(struct broker_targets *t, struct broker_target *e)
+{
+	if (e->gated)
+		broker_gate_remove(t->gate, e->pid, NULL);
+	e->gated = false;
+	if (e->touch_traced)
+		broker_touch_forget(t->touch, e->pid);
+	e->touch_traced = false;
+	close_pidfd(e);
+	e->state = TARGET_FREE;
+	broker_workers_release(t->workers, e->pid);
+}
+
+/* ---------------------------------------------------------------- attach */
+
+/* On a kernel that kills, a window would end its target. Tried once, when it first matters; where
+ * that is not possible nothing is refused. */
+static int check_sigtrap(struct broker_targets *t, struct err *err)
+{
+	int error;
+
+	if (t->sigtrap == SIGTRAP_UNTRIED) {
+		t->sigtrap = sigtrap_probe(t->sigtrap_trial, &error);
+		if (t->sigtrap == SIGTRAP_UNKNOWN)
+			log_info("cannot try whether watchpoints in signal handlers are safe here: "
+				 "%s; they are from Linux 5.19 on",
+				 strerror(-error));
+	}
+	if (t->sigtrap == SIGTRAP_KILLS)
+		return err_set(err, EOPNOTSUPP, "%s", SIGTRAP_KILLS_MESSAGE);
+	return 0;
+}
+
+/* Is there nothing in the way of another attempt at the process? */
+static int check_free(struct broker_targets *t, pid_t pid, struct err *err)
+{
+	struct broker_target *e = find(t, pid);
+
+	if (e)
+		free_if_reaped(e);
+	if (!e || e->state == TARGET_FREE)
+		return 0;
+	if (e->state == TARGET_STUCK)
+		return err_set(
+		    err, EBUSY,
+		    "the last attempt to attach to process %d still hangs: a file system "
+		    "that the process uses does not answer",
+		    pid);
+	if (e->state == TARGET_ATTACHED && has_ended(e)) {
+		forget(t, e); /* Its pid was given to another. */
+		return 0;
+	}
+	return err_set(
+	    err, EBUSY, "process %d is %s; 'jxperfctl detach %d' ends that", pid,
+	    e->state == TARGET_ATTACHED ? "already being profiled" : "just being attached to", pid);
+}
+
+static int ask(struct broker_targets *t, const struct broker_target *e, bool known, struct err *err)
+{
+	struct worker_question question = {
+	    .request = {.operation = BROKER_ATTACH, .id = e->request_id, .pid = e->pid},
+	    .identity = e->identity,
+	    .known = known,
+	};
+
+	return broker_workers_ask(t->workers, &question, err);
+}
+
+int broker_targets_attach(struct broker_targets *t, const struct broker_request *request,
+			  struct err *err)
+{
+	struct broker_target *e;
+	_cleanup_close_ int pidfd = -1;
+	int r = check_free(t, request->pid, err);
+
+	if (r < 0)
+		return r;
+	e = find_free(t);
+	if (!e)
+		return err_set(err, EAGAIN,
+			       "%d processes are being profiled, and that is the limit",
+			       BROKER_TARGETS_MAX);
+	pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0); /* Close-on-exec by itself. */
+	if (pidfd < 0 && (errno == EMFILE || errno == ENFILE))
+		return err_set_errno(err, errno, "cannot hold on to process %d", request->pid);
+	if (pidfd < 0)
+		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'",
+			       request->pid);
+	r = check_sigtrap(t, err);
+	if (r < 0)
+		return r;
+	*e = (struct broker_target){.pid = request->pid,
+				    .pidfd = -1,
+				    .request_id = request->id,
+				    .connection = -1,
+				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
+				    .trace_touch =
+					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
+	r = ask(t, e, false, err);
+	if (r < 0)
+		return r;
+	e->pidfd = TAKE_FD(pidfd);
+	e->state = TARGET_IDENTIFYING;
+	return 0;
+}
+
+static void fail(struct broker_targets *t, struct broker_target *e, int error,
+		 const struct err *err)
+{
+	cleanup_close(&e->connection);
+	e->connection = -1;
+	close_pidfd(e);
+	e->state = e->helper.pid ? TARGET_STUCK : TARGET_FREE;
+	broker_workers_release(t->workers, e->pid);
+	t->attached(t->arg, e->request_id, error, err);
+}
+
+/* Without it first touches are unknown, and the replies say so. */
+static void trace_touch(struct broker_targets *t, struct broker_target *e)
+{
+	struct err err;
+
+	if (!t->touch || !e->trace_touch)
+		return;
+	e->touch_traced = broker_touch_trace(t->touch, e->pid, &err) == 0;
+	if (!e->touch_traced)
+		log_info("process %d: %s: reports will not know first touches", e->pid,
+			 err.message);
+}
+
+/* It is known which process it is: what happens to another is of no interest. */
+static void run_helper(struct broker_targets *t, struct broker_target *e)
+{
+	struct err err = {""};
+	int r = has_ended(e)
+		    ? err_set(&err, ESRCH, "process %d has ended", e->pid)
+		    : broker_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
+
+	if (r < 0)
+		fail(t, e, r, &err);
+	else
+		e->state = TARGET_ATTACHING;
+}
+
+/* The helper is done, or cannot be ended. */
+static void confirm(struct broker_targets *t, struct broker_target *e)
+{
+	struct err err = {""};
+	int fd = broker_helper_finish(&e->helper, e->name, &err);
+
+	if (e->helper.cancelled) {
+		cleanup_close(&fd);
+		fd = err_set(&err, ECANCELED, "attaching to process %d was cancelled", e->pid);
+	}
+	if (fd >= 0) {
+		int r = ask(t, e, true, &err);
+
+		e->connection = fd;
+		fd = r < 0 ? r : fd;
+	}
+	if (fd < 0)
+		fail(t, e, fd, &err);
+	else
+		e->state = TARGET_CONFIRMING;
+}
+
+static void finish(struct broker_targets *t, struct broker_target *e)
+{
+	struct err name;
+
+	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
+	trace_touch(t, e);
+	e->state = TARGET_ATTACHED;
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), &name);
+}
+
+void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,
+			     const struct worker_answer *answer)
+{
+	struct broker_target *e = find(t, question->request.pid);
+	struct err err;
+
+	if (!e || (e->state != TARGET_IDENTIFYING && e->state != TARGET_CONFIRMING))
+		return; /* Of an attempt that has ended. */
+	if (answer->reply.error) {
+		(void)err_set(&err, answer->reply.error, "%s", answer->reply.message);
+		fail(t, e, -answer->reply.error, &err);
+	} else if (e->state == TARGET_IDENTIFYING) {
+		e->identity = answer->identity;
+		run_helper(t, e);
+	} else {
+		finish(t, e);
+	}
+}
+
+/* ---------------------------------------------------------------- attached */
+
+struct broker_target *broker_targets_find_attached(struct broker_targets *t, pid_t pid,
+						   struct err *err)
+{
+	struct broker_target *e = find(t, pid);
+
+	if (e && e->state == TARGET_ATTACHED)
+		return e;
+	(void)err_set(err, EPERM, "process %d is not being profiled", pid);
+	return NULL;
+}
+
+struct broker_target *broker_targets_attached(struct broker_targets *t, pid_t pid, struct err *err)
+{
+	struct broker_target *e = broker_targets_find_attached(t, pid, err);
+
+	if (!e || !has_ended(e))
+		return e;
+	(void)err_set(err, ESRCH, "process %d has ended", pid);
+	return NULL;
+}
+
+void broker_targets_release(struct broker_targets *t, pid_t pid)
+{
+	struct broker_target *e = find(t, pid);
+
+	if (!e)
+		return;
+	switch (e->state) {
+	case TARGET_ATTACHING:
+		broker_helper_cancel(&e->helper);
+		break;
+	case TARGET_IDENTIFYING:
+	case TARGET_CONFIRMING:
+		broker_workers_release(t->workers, pid); /* Answers what is asked, and so fails. */
+		break;
+	case TARGET_ATTACHED:
+		forget(t, e);
+		break;
+	case TARGET_FREE:
+	case TARGET_STUCK:
+		break;
+	}
+}
+
+/* ---------------------------------------------------------------- loop */
+
+nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct broker_target **which,
+			   uint64_t *first_ns)
+{
+	nfds_t count = 0;
+
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		struct broker_target *e = &t->all[i];
+
+		if (e->state != TARGET_ATTACHING)
+			continue;
+		p[count] = (struct pollfd){.fd = broker_helper_fd(&e->helper), .events = POLLIN};
+		which[count++] = e;
+		if (e->helper.due_ns < *first_ns)
+			*first_ns = e->helper.due_ns;
+	}
+	return count;
+}
+
+void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
+			 struct broker_target *const *which, nfds_t count)
+{
+	for (nfds_t i = 0; i < count; i++) {
+		struct broker_target *e = which[i];
+
+		if (e->state != TARGET_ATTACHING ||
+		    (!p[i].revents && clock_monotonic_ns() < e->helper.due_ns))
+			continue;
+		if (broker_helper_advance(&e->helper))
+			confirm(t, e);
+	}
+}
+
+void broker_targets_cancel(struct broker_targets *t, uint64_t until_ns)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		struct broker_target *e = &t->all[i];
+
+		if (e->state == TARGET_ATTACHING && until_ns < e->helper.due_ns)
+			e->helper.due_ns = until_ns;
+		if (e->state != TARGET_ATTACHED)
+			broker_targets_release(t, e->pid);
+	}
+}

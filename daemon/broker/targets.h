@@ -1,0 +1,101 @@
+/*
+ * The processes that the broker has attached to or is attaching to, and how it gets there: which
+ * process it is, the attach helper, whether it is still that process.
+ *
+ * Nothing here waits, for a target or for a helper. Broker only.
+ */
+#ifndef JXPERF_DAEMON_BROKER_TARGETS_H
+#define JXPERF_DAEMON_BROKER_TARGETS_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "common/proc.h"
+#include "daemon/broker/first_touch.h"
+#include "daemon/broker/gate.h"
+#include "daemon/broker/proto.h"
+#include "daemon/broker/workers.h"
+#include "daemon/child/helper.h"
+#include "daemon/child/sigtrap_probe.h"
+
+#define BROKER_TARGETS_MAX 256
+
+enum target_state {
+	TARGET_FREE,
+	TARGET_IDENTIFYING, /* its worker finds out which process it is */
+	TARGET_ATTACHING,   /* the helper runs */
+	TARGET_CONFIRMING,  /* its worker finds out whether it is the same still */
+	TARGET_ATTACHED,
+	TARGET_STUCK, /* the attach failed, and its helper cannot be killed yet */
+};
+
+/* Invariants: helper is in use exactly while ATTACHING or STUCK, connection from CONFIRMING until
+ * it is handed on, pidfd while neither FREE nor STUCK. */
+struct broker_target {
+	enum target_state state;
+	pid_t pid;
+	int pidfd;
+	struct proc_identity identity; /* once it is known */
+	uint32_t request_id;
+	int connection;
+	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
+	bool force;                   /* whether or not there is room for the agent */
+	bool trace_touch;             /* was asked for; */
+	bool touch_traced;            /* is so */
+	bool gated;                   /* has a gate in the kernel */
+	struct broker_helper helper;
+};
+
+/* fd is the agent's connection, the callee's, with what the target is called in words, or -errno
+ * with the reason there. */
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, const struct err *words);
+
+/* All zero but for the first five: none. */
+struct broker_targets {
+	const char *bundle_dir;
+	struct broker_workers *workers;
+	sigtrap_trial_fn sigtrap_trial;
+	broker_attached_fn attached;
+	void *arg;
+	struct broker_gate *gate;     /* NULL: there is none */
+	struct broker_touch *touch;   /* NULL: first touches are not traced */
+	enum sigtrap_verdict sigtrap; /* UNTRIED before the first attach */
+	struct broker_target all[BROKER_TARGETS_MAX];
+};
+
+/* Begins to attach. 0 when attached will be called, once and not from in here; or -errno. */
+int broker_targets_attach(struct broker_targets *t, const struct broker_request *request,
+			  struct err *err);
+
+/* For a worker's answer to a question that is an ATTACH. */
+void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,
+			     const struct worker_answer *answer);
+
+/* The target that is attached to and has not ended; or NULL, with the reason in err. Whether it
+ * still runs the same program as the same user is for its worker to find out. */
+struct broker_target *broker_targets_attached(struct broker_targets *t, pid_t pid, struct err *err);
+
+/* The same, ended or not. */
+struct broker_target *broker_targets_find_attached(struct broker_targets *t, pid_t pid,
+						   struct err *err);
+
+/* Ends what is being done with pid, whatever it is. */
+void broker_targets_release(struct broker_targets *t, pid_t pid);
+
+/* Adds what running helpers wait for to p, which has room for BROKER_TARGETS_MAX, with the target
+ * of each in which; returns how many, and lowers *first_ns to the time at which one is late. */
+nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct broker_target **which,
+			   uint64_t *first_ns);
+
+/* Goes on with these as poll(2) left them. */
+void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
+			 struct broker_target *const *which, nfds_t count);
+
+/* Cancels every attach, and gives helpers until then to remove what they put into other file
+ * systems. */
+void broker_targets_cancel(struct broker_targets *t, uint64_t until_ns);
+
+#endif

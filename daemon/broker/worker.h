@@ -1,0 +1,40 @@
+/*
+ * The process that makes the calls into one target.
+ *
+ * perf_event_open(2) waits for locks of its target, move_pages(2) too, and /proc may ask the file
+ * system of its program: a target that runs into a file system that does not answer (FUSE, NFS)
+ * holds these for as long as it likes. So the broker makes no such call itself. It runs the
+ * daemon's program once more for each target, for as long as it is attached to, and gives it up
+ * when it does not answer (daemon/broker/workers.h).
+ *
+ * A worker trusts the broker, which has checked the fields of each question.
+ */
+#ifndef JXPERF_DAEMON_BROKER_WORKER_H
+#define JXPERF_DAEMON_BROKER_WORKER_H
+
+#include <stdint.h>
+
+#include "common/proc.h"
+#include "daemon/broker/proto.h"
+
+/* The option that makes jxperfd a worker: jxperfd --worker-fd N. */
+#define WORKER_OPTION_FD "--worker-fd"
+
+/* One message each on a SOCK_SEQPACKET pair, answered in order. */
+struct worker_question {
+	/* ATTACH: only which process it is. PERF_OPEN, PAGES: also what they say. */
+	struct broker_request request;
+	struct proc_identity identity; /* which process it has to be, before the call and after, */
+	uint32_t known;                /* unless 0: that is asked for */
+};
+
+struct worker_answer {
+	struct broker_reply reply; /* fds of them come with it */
+	struct proc_identity identity;
+};
+
+/* Answers questions on fd until its other end is closed. Called by main with nothing else running.
+ * The process's exit status. */
+int worker_main(int fd);
+
+#endif

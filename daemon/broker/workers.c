@@ -1,0 +1,284 @@
+#include "daemon/broker/workers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "daemon/child/spawn.h"
+
+#define NUMBER_BYTES 16
+
+/* ---------------------------------------------------------------- start and end */
+
+static int run(struct broker_worker *one, pid_t target, int pair[2])
+{
+	char fd_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, fd_text, NULL};
+	pid_t pid = 0;
+	int r, pidfd = -1;
+
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
+	r = fd_set_nonblocking(pair[0], true);
+	if (r == 0)
+		r = broker_spawn_watched(&pid, &pidfd, "/proc/self/exe", argv, pair[1]);
+	if (r < 0)
+		return r;
+	one->pid = pid;
+	one->pidfd = pidfd;
+	one->socket = pair[0];
+	one->target = target;
+	one->waiting = 0;
+	one->polled = -1;
+	return 0;
+}
+
+static int start(struct broker_worker *one, pid_t target, struct err *err)
+{
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set_errno(err, errno, "cannot make a socket pair");
+	r = run(one, target, pair);
+	cleanup_close(&pair[1]);
+	if (r == 0)
+		return 0;
+	cleanup_close(&pair[0]);
+	return err_set_errno(err, -r, "cannot start a process that looks at process %d", target);
+}
+
+/* Ends at the end of its stream, or once the kernel lets go of it. */
+static void let_go(struct broker_worker *one)
+{
+	cleanup_close(&one->socket);
+	one->socket = -1;
+}
+
+static void reap(struct broker_worker *one)
+{
+	if (waitpid(one->pid, NULL, WNOHANG) != one->pid)
+		return;
+	if (one->socket >= 0)
+		let_go(one);
+	cleanup_close(&one->pidfd);
+	one->pid = 0;
+}
+
+/* ---------------------------------------------------------------- questions */
+
+static void send_first(struct broker_worker *one)
+{
+	one->late_ns = clock_monotonic_ns() + BROKER_WORKER_TIMEOUT_MS * NS_PER_MS;
+	/* There is room for one. A worker that is gone is found to be so by broker_workers_tend. */
+	(void)fd_send(one->socket, &one->questions[0], sizeof(one->questions[0]), NULL, 0);
+}
+
+/* The answer is to the first question: takes that out of the queue, sends the next, and tells. That
+ * comes last, since it may ask and release. */
+static void tell(struct broker_workers *w, struct broker_worker *one,
+		 const struct worker_answer *answer, int *fds)
+{
+	struct worker_question question = one->questions[0];
+
+	one->waiting--;
+	memmove(one->questions, one->questions + 1, one->waiting * sizeof(one->questions[0]));
+	if (one->socket >= 0 && one->waiting > 0)
+		send_first(one);
+	w->answered(w->arg, &question, answer, fds);
+}
+
+static void tell_failure(struct broker_workers *w, struct broker_worker *one, int error,
+			 const char *message)
+{
+	const struct broker_request *request = &one->questions[0].request;
+	struct worker_answer answer = {
+	    .reply = {.operation = request->operation, .id = request->id, .error = error}};
+
+	(void)snprintf(answer.reply.message, sizeof(answer.reply.message), "%s", message);
+	tell(w, one, &answer, NULL);
+}
+
+/* It is of no more use: everything that waits for it fails. */
+static void give_up(struct broker_workers *w, struct broker_worker *one, int error,
+		    const char *message)
+{
+	/* What an answer's callback asks goes to another worker. */
+	let_go(one);
+	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+	w->given_up++;
+	log_warn("%s (%llu times so far)", message, (unsigned long long)w->given_up);
+	while (one->waiting > 0)
+		tell_failure(w, one, error, message);
+}
+
+static void give_up_late(struct broker_workers *w, struct broker_worker *one)
+{
+	struct err err;
+
+	(void)err_set(&err, ETIMEDOUT,
+		      "process %d holds up whoever looks at it: a file system that it uses does "
+		      "not answer",
+		      one->target);
+	give_up(w, one, ETIMEDOUT, err.message);
+}
+
+static void give_up_broken(struct broker_workers *w, struct broker_worker *one)
+{
+	struct err err;
+
+	(void)err_set(&err, EIO, "the process that looks at process %d ended too early",
+		      one->target);
+	give_up(w, one, EIO, err.message);
+}
+
+static void receive(struct broker_workers *w, struct broker_worker *one)
+{
+	struct worker_answer answer;
+	int fds[FD_PASS_MAX];
+	size_t fd_count = FD_PASS_MAX;
+	ssize_t n = fd_recv(one->socket, &answer, sizeof(answer), fds, &fd_count);
+
+	if (n == -EAGAIN)
+		return;
+	if (n != (ssize_t)sizeof(answer) || one->waiting == 0 || answer.reply.fds != fd_count ||
+	    answer.reply.id != one->questions[0].request.id) {
+		fd_close_all(fds, n < 0 ? 0 : fd_count);
+		give_up_broken(w, one);
+		return;
+	}
+	answer.reply.message[sizeof(answer.reply.message) - 1] = '\0';
+	tell(w, one, &answer, fds);
+	fd_close_all(fds, fd_count);
+}
+
+/* ---------------------------------------------------------------- interface */
+
+static struct broker_worker *find_working(struct broker_workers *w, pid_t target)
+{
+	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++)
+		if (w->all[i].pid && w->all[i].socket >= 0 && w->all[i].target == target)
+			return &w->all[i];
+	return NULL;
+}
+
+/* A place for another worker of the target. */
+static int find_free(struct broker_workers *w, pid_t target, struct broker_worker **out,
+		     struct err *err)
+{
+	struct broker_worker *found = NULL;
+	unsigned lost = 0;
+
+	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
+		struct broker_worker *one = &w->all[i];
+
+		if (one->pid && one->socket < 0)
+			reap(one);
+		if (one->pid == 0)
+			found = found ? found : one;
+		else if (one->target == target)
+			lost++;
+	}
+	if (lost >= BROKER_WORKERS_LOST_MAX)
+		return err_set(err, ETIMEDOUT,
+			       "process %d still holds up whoever looked at it: a file system that "
+			       "it uses does not answer",
+			       target);
+	if (!found)
+		return err_set(err, EAGAIN,
+			       "too many processes hold up whoever looks at them: end them, or the "
+			       "file systems that do not answer");
+	*out = found;
+	return 0;
+}
+
+int broker_workers_ask(struct broker_workers *w, const struct worker_question *question,
+		       struct err *err)
+{
+	pid_t target = question->request.pid;
+	struct broker_worker *one = find_working(w, target);
+	int r = 0;
+
+	if (!one) {
+		r = find_free(w, target, &one, err);
+		if (r == 0)
+			r = start(one, target, err);
+	}
+	if (r < 0)
+		return r;
+	if (one->waiting == BROKER_WORKER_QUEUE_MAX)
+		return err_set(err, EAGAIN, "too many questions about process %d", target);
+	one->questions[one->waiting++] = *question;
+	if (one->waiting == 1)
+		send_first(one);
+	return 0;
+}
+
+void broker_workers_release(struct broker_workers *w, pid_t target)
+{
+	struct broker_worker *one = find_working(w, target);
+
+	if (!one)
+		return;
+	let_go(one);
+	if (one->waiting == 0)
+		one->target = 0;
+	else
+		(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+	while (one->waiting > 0)
+		tell_failure(w, one, ECANCELED, "the process is no longer profiled");
+}
+
+nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
+		struct broker_worker *one = &w->all[i];
+
+		if (one->pid == 0)
+			continue;
+		one->polled = count;
+		p[count++] = (struct pollfd){.fd = one->socket >= 0 ? one->socket : one->pidfd,
+					     .events = POLLIN};
+		if (one->waiting > 0 && one->late_ns < *first_ns)
+			*first_ns = one->late_ns;
+	}
+	return (nfds_t)count;
+}
+
+void broker_workers_tend(struct broker_workers *w, const struct pollfd *p)
+{
+	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
+		struct broker_worker *one = &w->all[i];
+		bool ready = one->pid && one->polled >= 0 && p[one->polled].revents;
+
+		if (ready && one->socket >= 0)
+			receive(w, one);
+		else if (ready)
+			reap(one);
+		else if (one->pid && one->waiting > 0 && clock_monotonic_ns() >= one->late_ns)
+			give_up_late(w, one);
+	}
+}
+
+void broker_workers_end(struct broker_workers *w)
+{
+	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
+		struct broker_worker *one = &w->all[i];
+
+		one->waiting = 0;
+		if (one->pid == 0)
+			continue;
+		if (one->socket >= 0)
+			let_go(one);
+		(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+		reap(one);
+	}
+}

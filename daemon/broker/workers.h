@@ -1,0 +1,78 @@
+/*
+ * The broker's workers (daemon/broker/worker.h): one for each target, started with the first
+ * question about it, ended when it is released. One that does not answer by its deadline is given
+ * up: killed, its questions answered with an error, and left until the kernel lets go of it, which
+ * may be never.
+ *
+ * Nothing here waits. Broker only.
+ */
+#ifndef JXPERF_DAEMON_BROKER_WORKERS_H
+#define JXPERF_DAEMON_BROKER_WORKERS_H
+
+#include <poll.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "daemon/broker/worker.h"
+
+/* For each target that can be attached to, and those that were given up. */
+#define BROKER_WORKERS_MAX (256 + 64)
+
+/* Given up and not yet gone, of one target; with so many there is no other attempt. */
+#define BROKER_WORKERS_LOST_MAX 2
+
+/* Questions about one target that wait. The engine has two at a time: events and pages. */
+#define BROKER_WORKER_QUEUE_MAX 8
+
+/* For one question, and for the start of a worker: a millisecond as a rule, and the search for a
+ * thread among thousands of a container takes some tenths of a second. Agents wait 5 s for their
+ * events. */
+#define BROKER_WORKER_TIMEOUT_MS 3000
+
+/* One process. Invariants: it has the first of its questions while there is one; socket is -1 once
+ * it was given up or let go, and there is no question then. */
+struct broker_worker {
+	pid_t pid; /* 0: this place is free */
+	int pidfd;
+	int socket;
+	pid_t target;     /* 0: let go, and not in a call */
+	int polled;       /* its place in broker_workers_poll's array; -1: started since */
+	uint64_t late_ns; /* when the first question is */
+	unsigned waiting;
+	struct worker_question questions[BROKER_WORKER_QUEUE_MAX];
+};
+
+/* Called once for each question that was taken, never from inside broker_workers_ask. fds are
+ * closed after it returns, but for those that it replaces by -1. It may ask and release. */
+typedef void (*broker_answered_fn)(void *arg, const struct worker_question *question,
+				   const struct worker_answer *answer, int *fds);
+
+/* All zero but answered and arg: none runs. */
+struct broker_workers {
+	broker_answered_fn answered;
+	void *arg;
+	uint64_t given_up; /* so far */
+	struct broker_worker all[BROKER_WORKERS_MAX];
+};
+
+/* Asks about question->request.pid, in a worker that is started if there is none. 0 when it will be
+ * answered, or -errno. */
+int broker_workers_ask(struct broker_workers *w, const struct worker_question *question,
+		       struct err *err);
+
+/* There are no more questions about target: what waits is answered with ECANCELED. */
+void broker_workers_release(struct broker_workers *w, pid_t target);
+
+/* Adds what they wait for to p, which has room for BROKER_WORKERS_MAX, returns how many, and lowers
+ * *first_ns to the time at which one is late. */
+nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns);
+
+/* Takes answers, gives up what is late, reaps what has ended. p is as poll(2) left it, and nothing
+ * was asked or released since. */
+void broker_workers_tend(struct broker_workers *w, const struct pollfd *p);
+
+/* Lets all of them go; nothing is answered any more. What does not end is left to init. */
+void broker_workers_end(struct broker_workers *w);
+
+#endif

@@ -1,0 +1,208 @@
+#include "daemon/child/helper.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "daemon/child/spawn.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define HELPER           "jxperf-attach"
+#define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
+#define PROBE_TIMEOUT_MS 3000
+#define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
+#define NUMBER_BYTES     16
+
+static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
+		 const char *option, struct err *err)
+{
+	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
+	    fd_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)HELPER,
+			      (char *)"--pid",
+			      target_text,
+			      (char *)"--bundle",
+			      (char *)bundle_dir,
+			      (char *)"--timeout-ms",
+			      timeout_text,
+			      (char *)"--result-fd",
+			      fd_text,
+			      (char *)option, /* or the end */
+			      NULL};
+	pid_t pid;
+	int pair[2], pidfd, r;
+
+	(void)snprintf(target_text, sizeof(target_text), "%d", target);
+	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
+	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
+	if (r < 0 || (size_t)r >= sizeof(path))
+		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set_errno(err, errno, "cannot make a socket pair");
+	r = broker_spawn_watched(&pid, &pidfd, path, argv, pair[1]);
+	cleanup_close(&pair[1]);
+	if (r < 0) {
+		cleanup_close(&pair[0]);
+		return err_set_errno(err, -r, "cannot run '%s'; reinstall jxperf", path);
+	}
+	*h = (struct broker_helper){
+	    .target = target,
+	    .pid = pid,
+	    .pidfd = pidfd,
+	    .result_fd = pair[0],
+	    .fd = -1,
+	    .due_ns = clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
+	};
+	return 0;
+}
+
+int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
+			struct err *err)
+{
+	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
+		     err);
+}
+
+void broker_helper_cancel(struct broker_helper *h)
+{
+	h->cancelled = true;
+	(void)kill(h->pid, SIGTERM); /* Not reaped yet, so it is ours and exists. */
+}
+
+static int describe_death(pid_t target, int status, bool killed, struct err *err)
+{
+	if (killed)
+		return err_set(
+		    err, ETIMEDOUT,
+		    "the attach helper for process %d did not end in time and was killed", target);
+	if (WIFSIGNALED(status))
+		return err_set(err, EIO,
+			       "the attach helper for process %d was killed by signal %d (%s)",
+			       target, WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return err_set(err, EIO,
+		       "the attach helper for process %d ended without a result (exit status %d)",
+		       target, WEXITSTATUS(status));
+}
+
+bool broker_helper_reaped(struct broker_helper *h, int *status)
+{
+	pid_t r;
+
+	if (h->pid == 0)
+		return true;
+	do {
+		r = waitpid(h->pid, status, WNOHANG);
+	} while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return false;
+	cleanup_close(&h->pidfd);
+	h->pidfd = -1;
+	h->pid = 0;
+	return true;
+}
+
+/* Takes what it sent, and ends it: it has nothing left to do, since it sends its result last, and
+ * closes the socket by ending. A process that is ending already keeps its own status. */
+static void take_result(struct broker_helper *h)
+{
+	size_t fds = 1;
+	ssize_t n;
+
+	/* Only a late helper has nothing to read here, not even end of file. */
+	n = recv(h->result_fd, &h->result, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0)
+		h->result_bytes = -errno;
+	else
+		h->result_bytes =
+		    fd_recv(h->result_fd, &h->result, sizeof(h->result), &h->fd, &fds);
+	cleanup_close(&h->result_fd);
+	h->result_fd = -1;
+	(void)kill(h->pid, SIGKILL); /* Not reaped yet, so it is ours. */
+	h->due_ns = clock_monotonic_ns() + REAP_MS * NS_PER_MS;
+}
+
+int broker_helper_fd(const struct broker_helper *h)
+{
+	return h->result_fd >= 0 ? h->result_fd : h->pidfd;
+}
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int r;
+
+	do {
+		r = poll(&p, 1, timeout_ms);
+	} while (r < 0 && errno == EINTR);
+	return r > 0;
+}
+
+bool broker_helper_advance(struct broker_helper *h)
+{
+	if (h->result_fd >= 0)
+		take_result(h);
+	return is_readable(h->pidfd, 0) || clock_monotonic_ns() >= h->due_ns;
+}
+
+/* 0 when it reported success. It ran as the target's user, so nothing is taken for granted. */
+static int judge(struct broker_helper *h, struct err *err)
+{
+	struct attach_result *result = &h->result;
+	ssize_t n = h->result_bytes;
+	int status = 0;
+
+	if (!broker_helper_reaped(h, &status))
+		return err_set(
+		    err, ETIMEDOUT,
+		    "the attach helper for process %d hangs and cannot be killed: a file "
+		    "system that the process uses does not answer",
+		    h->target);
+	if (n <= 0)
+		return describe_death(h->target, status, n == -EAGAIN, err);
+	result->message[sizeof(result->message) - 1] = '\0';
+	result->name[sizeof(result->name) - 1] = '\0';
+	if (n != (ssize_t)sizeof(*result) || result->error < 0)
+		return err_set(err, EPROTO, "the attach helper for process %d gave no valid result",
+			       h->target);
+	if (result->error)
+		return err_set(err, result->error, "%s", result->message);
+	return 0;
+}
+
+int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err)
+{
+	_cleanup_close_ int fd = TAKE_FD(h->fd);
+	int r = judge(h, err);
+
+	if (r < 0)
+		return r;
+	if (fd < 0)
+		return err_set(err, EPROTO, "the attach helper for process %d gave no connection",
+			       h->target);
+	(void)snprintf(name, ATTACH_NAME_BYTES, "%s", h->result.name); /* Same size. */
+	return TAKE_FD(fd);
+}
+
+int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+			struct err *err)
+{
+	struct broker_helper h = {.result_fd = -1};
+	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, "--probe", err);
+
+	if (r < 0)
+		return r;
+	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS); /* Else it is late. */
+	if (!broker_helper_advance(&h))
+		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
+	r = judge(&h, err);
+	cleanup_close(&h.fd);
+	if (r == 0)
+		strcpy(text, h.result.message);
+	return r;
+}

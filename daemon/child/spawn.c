@@ -1,0 +1,69 @@
+#include "daemon/child/spawn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void default_signals(sigset_t *set)
+{
+	(void)sigemptyset(set);
+	(void)sigaddset(set, SIGTERM); /* Valid numbers: cannot fail. */
+	(void)sigaddset(set, SIGINT);
+	(void)sigaddset(set, SIGHUP);
+	(void)sigaddset(set, SIGPIPE);
+}
+
+int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
+{
+	char *const environment[] = {NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, standard;
+	int r;
+
+	(void)sigemptyset(&none);
+	default_signals(&standard);
+	r = posix_spawn_file_actions_init(&actions);
+	if (r)
+		return -r;
+	r = posix_spawnattr_init(&attributes);
+	if (r) {
+		(void)posix_spawn_file_actions_destroy(&actions);
+		return -r;
+	}
+	r = posix_spawn_file_actions_adddup2(&actions, fd, BROKER_SPAWN_FD);
+	/* These only store their arguments. */
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawnattr_setsigdefault(&attributes, &standard);
+	(void)posix_spawnattr_setpgroup(&attributes, 0);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+							POSIX_SPAWN_SETPGROUP);
+	if (!r)
+		r = posix_spawn(pid, path, &actions, &attributes, argv, environment);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
+}
+
+int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd)
+{
+	pid_t child = 0;
+	int r = broker_spawn(&child, path, argv, fd);
+
+	if (r < 0)
+		return r;
+	r = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
+	if (r < 0) {
+		r = -errno;
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0); /* Ours, and just begun: nothing holds it up. */
+		return r;
+	}
+	*pid = child;
+	*pidfd = r;
+	return 0;
+}

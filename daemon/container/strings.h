@@ -1,0 +1,34 @@
+/*
+ * Interned strings of one profile: each text once, named by a small integer that fits into the
+ * nodes and pairs that use it. 0 is the empty string. Everything stored is sanitised
+ * (common/utf8.h) and cut at LIMIT_STRING_BYTES; the sum of all texts is bounded by
+ * STRINGS_MAX_BYTES.
+ */
+#ifndef JXPERF_DAEMON_CONTAINER_STRINGS_H
+#define JXPERF_DAEMON_CONTAINER_STRINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+
+/* A profile names at most some ten thousand methods of a hundred bytes; this is far above. */
+#define STRINGS_MAX_BYTES (32u << 20)
+
+/* All zero is an empty table. */
+struct strings {
+	char *bytes; /* texts one after another, each with its NUL */
+	size_t used;
+	size_t capacity;
+	struct hash_index index;
+};
+
+void strings_release(struct strings *s);
+
+/* 0 with *id set, -ENOSPC when the table is full, or -ENOMEM. */
+int strings_intern(struct strings *s, const char *text, uint32_t *id);
+
+/* Valid until the next strings_intern. id must come from strings_intern, or be 0. */
+const char *strings_get(const struct strings *s, uint32_t id);
+
+#endif

@@ -1,0 +1,51 @@
+#include "daemon/engine/history.h"
+
+#include <string.h>
+
+void history_release(struct history *h)
+{
+	for (size_t i = 0; i < h->count; i++)
+		window_free(h->windows[i]);
+	h->count = 0;
+}
+
+static size_t memory_bytes(const struct history *h)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < h->count; i++)
+		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile) +
+		       locality_memory_bytes(&h->windows[i]->locality) +
+		       numa_profile_memory_bytes(&h->windows[i]->numa);
+	return sum;
+}
+
+static void drop(struct history *h, size_t i)
+{
+	window_free(h->windows[i]);
+	h->count--;
+	memmove(h->windows + i, h->windows + i + 1, (h->count - i) * sizeof(struct window *));
+}
+
+/* Makes room for one more that failed, or of the others. */
+static void make_room(struct history *h, bool failed)
+{
+	size_t limit = failed ? HISTORY_FAILED_MAX : HISTORY_WINDOWS_MAX;
+	size_t oldest = 0, count = 0;
+
+	for (size_t i = h->count; i-- > 0;)
+		if ((h->windows[i]->state == WINDOW_FAILED) == failed) {
+			oldest = i;
+			count++;
+		}
+	if (count == limit)
+		drop(h, oldest);
+}
+
+void history_add(struct history *h, struct window *w)
+{
+	make_room(h, w->state == WINDOW_FAILED);
+	h->windows[h->count++] = w;
+	while (h->count > 1 && memory_bytes(h) > HISTORY_BYTES_MAX)
+		drop(h, 0);
+}

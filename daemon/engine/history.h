@@ -1,0 +1,29 @@
+/*
+ * Finished windows, oldest first, and those that could not run, so that a number which was given
+ * out is not denied later. Bounded in number, each sort by itself, and in memory: when a limit is
+ * reached the oldest goes; the newest always stays. Whoever keeps one (window_keep) has it longer.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_HISTORY_H
+#define JXPERF_DAEMON_ENGINE_HISTORY_H
+
+#include <stddef.h>
+
+#include "daemon/window/window.h"
+
+#define HISTORY_WINDOWS_MAX 64
+#define HISTORY_FAILED_MAX  16
+#define HISTORY_MAX         (HISTORY_WINDOWS_MAX + HISTORY_FAILED_MAX)
+#define HISTORY_BYTES_MAX   (256u << 20)
+
+/* All zero is an empty history. */
+struct history {
+	struct window *windows[HISTORY_MAX];
+	size_t count;
+};
+
+void history_release(struct history *h);
+
+/* Takes ownership of w, which has ended. */
+void history_add(struct history *h, struct window *w);
+
+#endif

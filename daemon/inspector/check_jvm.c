@@ -1,0 +1,258 @@
+#include "daemon/inspector/check.h"
+
+#include "attach/process/headroom.h"
+#include "attach/process/jvm.h"
+#include "common/cleanup.h"
+#include "common/perf/events.h"
+#include "common/proc.h"
+#include "daemon/child/helper.h"
+#include "daemon/inspector/check_items.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#define FILE_BYTES      8192
+#define EVENTS_A_THREAD (PERF_DEBUG_REGISTERS + 1)
+#define AGENT_SHARE \
+	2 /* it takes one part in so many of what is left (attach/agent/window/fd_allowance.h) */
+
+/* In the order in which jvm_inspect judges: what comes before the obstacle holds. */
+static const struct {
+	enum jvm_obstacle obstacle;
+	const char *name;
+	const char *holds;
+} conditions[] = {
+    {JVM_NOT_A_JVM, "JVM", "libjvm.so is mapped"},
+    {JVM_32_BIT, "word size", "64-bit"},
+    {JVM_NOT_HOTSPOT, "virtual machine", "HotSpot"},
+    {JVM_TOO_OLD, "JDK", NULL},
+    {JVM_ATTACH_DISABLED, "attach mechanism", "not disabled"},
+    {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
+    {JVM_NO_PERMISSION, "permission", "as its user, or root"},
+    {JVM_STOPPED, "running", "not stopped"},
+    {JVM_SIGQUIT_NOT_CAUGHT, "attach request", NULL},
+};
+
+/* Text for a condition that depends on the JVM. */
+static void describe_condition(const struct jvm_info *info, enum jvm_obstacle which, char *text,
+			       size_t size)
+{
+	if (which == JVM_TOO_OLD)
+		(void)snprintf(text, size, "%s%s%s",
+			       info->jdk[0] ? info->jdk : "version unknown; it is tried",
+			       info->gc[0] ? ", collector " : "", info->gc);
+	else
+		(void)snprintf(text, size, "%s",
+			       info->socket_exists ? "its attach socket exists already"
+						   : "SIGQUIT is caught");
+}
+
+/* False when something stands in the way. */
+static bool check_conditions(struct check_items *c, const struct jvm_info *info)
+{
+	if (info->obstacle == JVM_NO_PERMISSION && !info->jdk[0]) {
+		check_items_add(c, "permission", CHECK_FAILED, "%s", info->reason);
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+		char text[128];
+
+		if (conditions[i].obstacle == info->obstacle) {
+			check_items_add(c, conditions[i].name, CHECK_FAILED, "%s", info->reason);
+			return false;
+		}
+		if (conditions[i].holds)
+			(void)snprintf(text, sizeof(text), "%s", conditions[i].holds);
+		else
+			describe_condition(info, conditions[i].obstacle, text, sizeof(text));
+		check_items_add(c, conditions[i].name, CHECK_OK, "%s", text);
+	}
+	return true;
+}
+
+static void check_place(struct check_items *c, const struct jvm_info *info, const char *bundle_dir)
+{
+	char text[ERR_MESSAGE_MAX];
+	struct err err;
+
+	check_items_add(c, "mount namespace", CHECK_OK, "%s",
+			info->same_mount_namespace ? "the same as ours" : "its own");
+	if (broker_helper_probe(info->pid, bundle_dir, text, &err) < 0)
+		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
+	else
+		check_items_add(c, "agent files", CHECK_OK, "%s", text);
+}
+
+/* ---------------------------------------------------------------- limits */
+
+static void check_memory(struct check_items *c, pid_t pid)
+{
+	char text[ERR_MESSAGE_MAX];
+	struct err err;
+
+	if (headroom_check("", pid, text, &err) < 0)
+		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
+	else
+		check_items_add(c, "memory", CHECK_OK, "%s", text);
+}
+
+static void cleanup_closedir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir); /* Read-only: nothing to lose. */
+}
+
+/* Entries of /proc/PID/<name> that are numbers; -1 when it cannot be read. */
+static long count_entries(pid_t pid, const char *name)
+{
+	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+	long count = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir)))
+		count += isdigit((unsigned char)entry->d_name[0]) != 0;
+	return count;
+}
+
+/* The soft limit of open files; -1 when it cannot be read, LONG_MAX for none. */
+static long open_files_limit(pid_t pid)
+{
+	static const char label[] = "\nMax open files";
+	char path[64], text[FILE_BYTES];
+	const char *at;
+	long limit;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, label);
+	if (!at)
+		return -1;
+	at += sizeof(label) - 1;
+	at += strspn(at, " ");
+	if (strncmp(at, "unlimited", strlen("unlimited")) == 0)
+		return LONG_MAX;
+	return sscanf(at, "%ld", &limit) == 1 ? limit : -1;
+}
+
+static void check_descriptors(struct check_items *c, pid_t pid)
+{
+	long limit = open_files_limit(pid), threads = count_entries(pid, "task"),
+	     open_fds = count_entries(pid, "fd");
+	long wanted = threads * EVENTS_A_THREAD, allowed = (limit - open_fds) / AGENT_SHARE;
+
+	if (limit < 0 || threads < 0 || open_fds < 0)
+		check_items_add(c, "descriptors", CHECK_WARNING,
+				"limit and use of process %d could not be read", pid);
+	else if (wanted <= allowed)
+		check_items_add(c, "descriptors", CHECK_OK,
+				"%ld open, limit %ld: enough for up to %ld events of %ld threads",
+				open_fds, limit, wanted, threads);
+	else
+		check_items_add(
+		    c, "descriptors", CHECK_WARNING,
+		    "%ld open, limit %ld: the agent takes at most %ld, and the %ld threads "
+		    "could use %ld; raise the limit with 'prlimit --pid %d --nofile=%ld:'",
+		    open_fds, limit, allowed > 0 ? allowed : 0, threads, wanted, pid,
+		    open_fds + wanted * AGENT_SHARE);
+}
+
+/* ---------------------------------------------------------------- events */
+
+static bool has_seccomp_filter(pid_t pid)
+{
+	char path[64], text[FILE_BYTES];
+	const char *at;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return false;
+	at = strstr(text, "\nSeccomp:");
+	return at && strtol(at + strlen("\nSeccomp:"), NULL, 10) == 2;
+}
+
+static void check_events(struct check_items *c, const struct jvm_info *info)
+{
+	char text[32];
+	long level = 0;
+	const char *why = NULL;
+
+	if (proc_read("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)) > 0)
+		level = strtol(text, NULL, 10);
+	if (info->euid != 0 && level > 2)
+		why = "perf_event_paranoid is above 2";
+	else if (has_seccomp_filter(info->pid))
+		why = "it has a seccomp filter, which may forbid perf_event_open";
+	if (!why)
+		check_items_add(c, "events", CHECK_OK, "it may open its own");
+	else if (geteuid() == 0)
+		check_items_add(c, "events", CHECK_OK, "opened by the daemon where it may not: %s",
+				why);
+	else
+		check_items_add(c, "events", CHECK_WARNING,
+				"%s: run jxperfd as root, which can open them for it", why);
+}
+
+/* ---------------------------------------------------------------- what stays */
+
+/* JvmtiExport::get_jvmti_interface has virtual threads tell of each mount and unmount from the
+ * first JVMTI environment of a live JVM on, and nothing takes that back: transitions that are under
+ * way would be told half. */
+#define JDK_TELLS_MOUNTS 21
+
+static void check_virtual_threads(struct check_items *c, const struct jvm_info *info)
+{
+	if (strtol(info->jdk, NULL, 10) < JDK_TELLS_MOUNTS)
+		return;
+	if (info->agent_path[0])
+		check_items_add(c, "virtual threads", CHECK_OK,
+				"an agent was attached before: nothing is added to their cost");
+	else
+		check_items_add(c, "virtual threads", CHECK_OK,
+				"the first attach of any agent makes their mounts dearer until the "
+				"JVM ends: a program of nothing but short tasks lost some 7%%");
+}
+
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
+{
+	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
+}
+
+int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+		    struct err *err)
+{
+	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
+	Jxp__CheckResult *result;
+	struct check_items c;
+	int r;
+
+	if (!info)
+		return err_set(err, ENOMEM, "out of memory");
+	r = jvm_inspect_steps(pid, step, info, err);
+	if (r < 0)
+		return r;
+	check_items_init(&c);
+	check_items_add(&c, "process", CHECK_OK, "%s, user %s%s%s", info->name, info->user,
+			info->container[0] ? ", container " : "", info->container);
+	if (check_conditions(&c, info)) {
+		check_place(&c, info, bundle_dir);
+		check_memory(&c, pid);
+		check_descriptors(&c, pid);
+		check_events(&c, info);
+		check_virtual_threads(&c, info);
+	}
+	result = check_items_take(&c);
+	if (!result)
+		return err_set(err, ENOMEM, "out of memory");
+	*out = result;
+	return 0;
+}

@@ -1,0 +1,72 @@
+#include "daemon/inspector/inspector.h"
+
+#include <stdlib.h>
+
+#include "common/buffer.h"
+#include "common/cleanup.h"
+#include "common/fd.h"
+#include "daemon/inspector/check.h"
+#include "daemon/inspector/check_look.h"
+#include "daemon/inspector/jvm_list.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+
+static int send_reply(int fd, const Jxp__ControlReply *reply)
+{
+	_cleanup_(buffer_release) struct buffer out;
+	int r;
+
+	buffer_init(&out, FRAME_HEADER_BYTES + FRAME_MAX_REPLY);
+	r = frame_append(&out, &reply->base, FRAME_MAX_REPLY);
+	return r < 0 ? r : fd_write_all(fd, buffer_head(&out), buffer_length(&out));
+}
+
+static int send_failure(int fd, const char *message)
+{
+	Jxp__Failure failure = JXP__FAILURE__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	failure.message = (char *)message;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
+	reply.failure = &failure;
+	return send_reply(fd, &reply);
+}
+
+static int send_list(int fd, struct err *err)
+{
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	int r = jvm_list_new(&reply.jvms, err);
+
+	if (r < 0)
+		return r;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
+	r = send_reply(fd, &reply);
+	jxp__jvm_list__free_unpacked(reply.jvms, NULL);
+	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
+}
+
+static int send_check(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons,
+		      struct err *err)
+{
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
+				       : check_look(&reply.check, pid, bundle_dir, err);
+
+	if (r < 0)
+		return r;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_CHECK;
+	r = send_reply(fd, &reply);
+	jxp__check_result__free_unpacked(reply.check, NULL);
+	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
+}
+
+int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
+{
+	struct err err;
+	int r = pid == INSPECT_LIST ? send_list(fd, &err)
+				    : send_check(fd, pid, bundle_dir, reasons, &err);
+
+	if (r < 0)
+		r = send_failure(fd, err.message);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

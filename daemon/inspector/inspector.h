@@ -1,0 +1,33 @@
+/*
+ * Looking at processes that are not ours: `list` and `check`.
+ *
+ * It takes privileges, and it reads what JVMs wrote (performance data, command lines), so neither
+ * the engine nor the broker does it: the broker runs the daemon's program once more for each
+ * question, and the answer goes straight to the engine, which does not wait for it. What may hang
+ * (a file system that does not answer) is done in children that can be given up
+ * (daemon/child/look.h): so an answer comes in any case, and names what hangs.
+ */
+#ifndef JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
+#define JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
+
+#include "daemon/inspector/check.h"
+
+/* Questions that are not about one JVM, in place of its pid. */
+#define INSPECT_MACHINE 0    /* check without a pid */
+#define INSPECT_LIST    (-1) /* every JVM */
+
+/* After this long there will be no answer. */
+#define INSPECT_TIMEOUT_MS 15000
+
+/* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
+ * --inspect-gate REASON --inspect-touch REASON --bundle DIR. */
+#define INSPECT_OPTION_FD    "--inspect-fd"
+#define INSPECT_OPTION_PID   "--inspect-pid"
+#define INSPECT_OPTION_GATE  "--inspect-gate" /* struct check_reasons */
+#define INSPECT_OPTION_TOUCH "--inspect-touch"
+
+/* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
+ * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
+int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons);
+
+#endif

@@ -1,0 +1,138 @@
+#include "daemon/inspector/jvm_list.h"
+
+#include "attach/process/jvm.h"
+#include "attach/process/jvm_text.h"
+#include "common/cleanup.h"
+#include "daemon/child/look.h"
+
+#include <string.h>
+
+#define JVMS_MAX    4096 /* in one answer, which has to fit a frame */
+#define DEADLINE_MS 2000 /* for one process: a thousand times what it takes */
+
+struct collector {
+	Jxp__JvmList *list;
+	bool out_of_memory;
+};
+
+static void cleanup_list(Jxp__JvmList **list)
+{
+	jxp__jvm_list__free_unpacked(*list, NULL);
+}
+
+/* In a child. */
+static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_BYTES])
+{
+	static struct jvm_info info; /* Large; a child has one thread. */
+	Jxp__Jvm jvm = JXP__JVM__INIT;
+
+	(void)arg;
+	if (jvm_inspect_steps(pid, step, &info, NULL) < 0 || !jvm_is_listed(&info))
+		return 0;
+	jvm.pid = (uint32_t)info.pid;
+	jvm.user = info.user;
+	jvm.container = info.container;
+	jvm.name = info.name;
+	jvm.jdk = info.jdk;
+	jvm.gc = info.gc;
+	jvm.by_name = info.vouched;
+	/* A name that anybody could have chosen does not stand for it. */
+	jvm.state = info.obstacle == JVM_ATTACHABLE && !info.vouched
+			? (char *)"attachable by pid"
+			: (char *)jvm_obstacle_name(info.obstacle);
+	_Static_assert(sizeof(info) < LOOK_ANSWER_BYTES, "every answer fits");
+	return jxp__jvm__pack(&jvm, answer);
+}
+
+static void add(struct collector *c, Jxp__Jvm *jvm)
+{
+	if (!jvm)
+		c->out_of_memory = true;
+	else if (c->list->n_jvms < JVMS_MAX)
+		c->list->jvms[c->list->n_jvms++] = jvm;
+	else
+		jxp__jvm__free_unpacked(jvm, NULL);
+}
+
+static void answered(void *arg, pid_t pid, const uint8_t *answer, size_t size)
+{
+	(void)pid;
+	if (size > 0)
+		add(arg, jxp__jvm__unpack(NULL, size, answer));
+}
+
+static Jxp__Jvm *describe_hanging(pid_t pid, const char *step)
+{
+	char state[JVM_STEP_BYTES + sizeof("hangs: ")];
+	struct jvm_info info;
+	Jxp__Jvm *jvm;
+
+	if (jvm_outline(pid, &info) < 0)
+		info = (struct jvm_info){0};
+	jvm = malloc(sizeof(*jvm));
+	if (!jvm)
+		return NULL;
+	jxp__jvm__init(jvm);
+	strcpy(state, "hangs: ");
+	jvm_text_copy(state + strlen(state), JVM_STEP_BYTES, step);
+	jvm->pid = (uint32_t)pid;
+	jvm->user = strdup(info.user);
+	jvm->name = strdup(info.name);
+	jvm->state = strdup(state);
+	if (jvm->user && jvm->name && jvm->state)
+		return jvm;
+	jxp__jvm__free_unpacked(jvm, NULL);
+	return NULL;
+}
+
+static void hangs(void *arg, pid_t pid, const char *step)
+{
+	add(arg, describe_hanging(pid, step));
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const Jxp__Jvm *x = *(Jxp__Jvm *const *)a, *y = *(Jxp__Jvm *const *)b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int look_at_every_process(struct collector *c, struct err *err)
+{
+	const struct look_task task = {.look = look,
+				       .answered = answered,
+				       .hangs = hangs,
+				       .arg = c,
+				       .deadline_ms = DEADLINE_MS};
+	_cleanup_free_ pid_t *pids = NULL;
+	size_t count, passed_over;
+	int r = jvm_pids(&pids, &count, err);
+
+	if (r == 0)
+		r = look_at_all(&task, pids, count, &passed_over, err);
+	if (r == 0)
+		c->list->not_looked_at = (uint32_t)passed_over;
+	return r;
+}
+
+int jvm_list_new(Jxp__JvmList **out, struct err *err)
+{
+	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
+	struct collector c = {.list = list};
+	int r;
+
+	if (!list)
+		return err_set(err, ENOMEM, "out of memory");
+	jxp__jvm_list__init(list);
+	list->jvms = calloc(JVMS_MAX, sizeof(Jxp__Jvm *));
+	if (!list->jvms)
+		return err_set(err, ENOMEM, "out of memory");
+	r = look_at_every_process(&c, err);
+	if (r < 0)
+		return r;
+	if (c.out_of_memory)
+		return err_set(err, ENOMEM, "out of memory");
+	qsort(list->jvms, list->n_jvms, sizeof(Jxp__Jvm *), compare_pids);
+	*out = TAKE_PTR(list);
+	return 0;
+}

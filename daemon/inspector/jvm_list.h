@@ -1,0 +1,18 @@
+/*
+ * The answer to the control command `list`: every JVM of the machine, as attach/process/jvm.h sees
+ * it.
+ *
+ * Looks at all processes in a child (daemon/child/look.h), and so waits for none: one that does not
+ * answer is an entry whose state says so and what hangs. Milliseconds, or a few seconds where some
+ * hang. For a process that has one thread and is there for this.
+ */
+#ifndef JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
+#define JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
+
+#include "common/err.h"
+#include "proto/jxperf.pb-c.h"
+
+/* On success *out is owned by the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
+int jvm_list_new(Jxp__JvmList **out, struct err *err);
+
+#endif

@@ -1,0 +1,283 @@
+#include "daemon/intake/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/container/array.h"
+#include "proto/limits.h"
+
+void intake_init(struct intake *in, struct window *window)
+{
+	*in = (struct intake){.window = window};
+	object_intake_init(&in->objects, window, &in->nodes);
+}
+
+void intake_release(struct intake *in)
+{
+	id_map_release(&in->methods);
+	id_map_release(&in->nodes);
+	id_map_release(&in->instructions);
+	free(in->announced);
+	free(in->lines);
+	object_intake_release(&in->objects);
+	intake_init(in, in->window);
+}
+
+static void lose(struct intake *in, enum loss loss)
+{
+	in->window->losses[loss]++;
+}
+
+/* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the session. */
+static int lost_or_failed(struct intake *in, int r, enum loss loss)
+{
+	if (r != -ENOSPC && r != -E2BIG)
+		return r;
+	lose(in, loss);
+	return 0;
+}
+
+/* A new id for the map: not 0, not known, and within the limit. Counts what is wrong. */
+static bool acceptable_id(struct intake *in, const struct id_map *map, uint32_t id, size_t limit,
+			  enum loss full)
+{
+	uint32_t known;
+
+	if (id == 0)
+		lose(in, LOSS_INVALID);
+	else if (id_map_get(map, id, &known))
+		lose(in, LOSS_REPEATED_IDS);
+	else if (map->count >= limit)
+		lose(in, full);
+	else
+		return true;
+	return false;
+}
+
+/* A name that does not fit is shown as "". */
+static int intern(struct intake *in, const char *text, uint32_t *id)
+{
+	int r = strings_intern(&in->window->profile.strings, text, id);
+
+	if (r < 0)
+		*id = 0;
+	return lost_or_failed(in, r, LOSS_STRINGS);
+}
+
+static int add_lines(struct intake *in, const Jxp__Method *m, struct intake_method *announced)
+{
+	int r;
+
+	if (m->n_lines > LIMIT_LINES || in->line_count + m->n_lines > INTAKE_LINES_MAX) {
+		lose(in, LOSS_LINES);
+		return 0;
+	}
+	r = array_reserve(&in->lines, &in->line_capacity, in->line_count + m->n_lines,
+			  sizeof(*in->lines));
+	if (r < 0)
+		return r;
+	announced->first_line = (uint32_t)in->line_count;
+	announced->line_count = (uint32_t)m->n_lines;
+	for (size_t i = 0; i < m->n_lines; i++)
+		in->lines[in->line_count++] =
+		    (struct line){.bci = m->lines[i]->bci, .line = m->lines[i]->line};
+	return 0;
+}
+
+static int add_method(struct intake *in, const Jxp__Method *m)
+{
+	struct intake_method announced = {0};
+	struct cct_method method;
+	int r;
+
+	if (!acceptable_id(in, &in->methods, m->id, LIMIT_METHODS, LOSS_METHODS))
+		return 0;
+	if ((r = intern(in, m->class_name, &method.class_name)) < 0 ||
+	    (r = intern(in, m->name, &method.name)) < 0 ||
+	    (r = intern(in, m->file, &method.file)) < 0)
+		return r;
+	r = cct_add_method(&in->window->profile.cct, &method, &announced.method);
+	if (r < 0)
+		return lost_or_failed(in, r, LOSS_METHODS);
+	r = add_lines(in, m, &announced);
+	if (r < 0)
+		return r;
+	r = array_reserve(&in->announced, &in->announced_capacity, in->announced_count + 1,
+			  sizeof(*in->announced));
+	if (r < 0)
+		return r;
+	in->announced[in->announced_count] = announced;
+	return id_map_add(&in->methods, m->id, (uint32_t)in->announced_count++);
+}
+
+/* The line of the last entry at or before bci; -1 when unknown. The table should ascend; if it does
+ * not, some line of it is found. */
+static int32_t find_line(const struct intake *in, const struct intake_method *m, int32_t bci)
+{
+	const struct line *lines = in->lines + m->first_line;
+	size_t low = 0, high = m->line_count;
+
+	if (bci < 0)
+		return -1;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines[middle].bci <= bci)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && lines[low - 1].line > 0 ? lines[low - 1].line : -1;
+}
+
+/* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
+static uint32_t translate(struct intake *in, const struct id_map *map, uint32_t id)
+{
+	uint32_t value = 0;
+
+	if (id != 0 && !id_map_get(map, id, &value))
+		lose(in, LOSS_UNKNOWN_IDS);
+	return value;
+}
+
+static int add_node(struct intake *in, const Jxp__Node *n)
+{
+	struct cct_node node = {.bci = n->bci < 0 ? -1 : n->bci, .line = -1};
+	uint32_t position, id;
+	int r;
+
+	if (!acceptable_id(in, &in->nodes, n->id, LIMIT_NODES, LOSS_NODES))
+		return 0;
+	if (n->parent != 0 && !id_map_get(&in->nodes, n->parent, &node.parent)) {
+		lose(in, LOSS_UNKNOWN_IDS);
+		return 0;
+	}
+	if (n->method != 0) {
+		if (id_map_get(&in->methods, n->method, &position)) {
+			node.method = in->announced[position].method;
+			node.line = find_line(in, &in->announced[position], n->bci);
+		} else {
+			lose(in, LOSS_UNKNOWN_IDS);
+		}
+	}
+	if (n->tier >= JXP__TIER__TIER_UNKNOWN && n->tier <= JXP__TIER__TIER_NATIVE)
+		node.tier = (uint16_t)n->tier;
+	r = cct_add_node(&in->window->profile.cct, &node, &id);
+	if (r < 0)
+		return lost_or_failed(in, r, LOSS_NODES);
+	return id_map_add(&in->nodes, n->id, id);
+}
+
+static int add_instruction(struct intake *in, const Jxp__Instruction *i)
+{
+	uint32_t id;
+	int r;
+
+	if (!acceptable_id(in, &in->instructions, i->id, LIMIT_INSTRUCTIONS, LOSS_INSTRUCTIONS))
+		return 0;
+	r = intern(in, i->text, &id);
+	return r < 0 ? r : id_map_add(&in->instructions, i->id, id);
+}
+
+static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
+{
+	if (t->type <= JXP__TRANSITION__TYPE__NONE || t->type > JXP__TRANSITION__TYPE__ABANDONED)
+		return false;
+	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
+		return false;
+	if (t->kind <= JXP__KIND__KIND_NONE || t->kind >= PROFILE_KINDS ||
+	    !in->window->settings.kinds[t->kind])
+		return false;
+	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
+		return false;
+	return t->type != JXP__TRANSITION__TYPE__TRAPPED ||
+	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_PAIR_BYTES);
+}
+
+static int add_pair(struct intake *in, const Jxp__Transition *t)
+{
+	struct observation o = {
+	    .kind = t->kind,
+	    .region = t->region,
+	    .jvm_access = t->jvm_access,
+	    .wasteful = t->wasteful,
+	    .checked_bytes = t->checked_bytes,
+	    .watch_node = translate(in, &in->nodes, t->watch_node),
+	    .trap_node = translate(in, &in->nodes, t->trap_node),
+	    .watch_instruction = translate(in, &in->instructions, t->watch_instruction),
+	    .trap_instruction = translate(in, &in->instructions, t->trap_instruction),
+	};
+
+	return lost_or_failed(in, profile_add(&in->window->profile, &o), LOSS_PAIRS);
+}
+
+static int apply_transition(struct intake *in, const Jxp__Transition *t)
+{
+	int r;
+
+	if (!valid_transition(in, t)) {
+		lose(in, LOSS_INVALID);
+		return 0;
+	}
+	r = thread_table_transition(&in->window->threads, t);
+	r = lost_or_failed(in, r, LOSS_THREADS);
+	if (r < 0 || t->type != JXP__TRANSITION__TYPE__TRAPPED)
+		return r;
+	return add_pair(in, t);
+}
+
+/* Counts are cumulative: one that falls is not believed, nor is one that cannot be. */
+static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64_t limit)
+{
+	if (said > limit)
+		lose(in, LOSS_INVALID);
+	else if (said > *count)
+		*count = said;
+}
+
+static void take_counters(struct intake *in, const Jxp__Batch *batch)
+{
+	struct window *w = in->window;
+
+	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
+		uint64_t agents = w->counters[i] - w->kernel_counters[i];
+
+		take_count(in, &agents, batch->counters[i], LIMIT_COUNTER);
+		w->counters[i] = agents + w->kernel_counters[i];
+	}
+	take_count(in, &w->cpu_ns, batch->cpu_ns, LIMIT_CPU_NS);
+	take_count(in, &w->overhead_ns, batch->overhead_ns, LIMIT_CPU_NS);
+	take_count(in, &w->setup_ns, batch->setup_ns, LIMIT_CPU_NS);
+	if (batch->period > 0)
+		w->effective_period = batch->period;
+}
+
+int intake_batch(struct intake *in, const Jxp__Batch *batch)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < batch->n_methods; i++)
+		r = add_method(in, batch->methods[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_nodes; i++)
+		r = add_node(in, batch->nodes[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_instructions; i++)
+		r = add_instruction(in, batch->instructions[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
+		const Jxp__Thread *t = batch->threads[i];
+
+		r = thread_table_update(&in->window->threads, t->tid, t->name, t->ended);
+		r = lost_or_failed(in, r, LOSS_THREADS);
+	}
+	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)
+		r = apply_transition(in, batch->transitions[i]);
+	if (r == 0)
+		r = object_intake_batch(&in->objects, batch);
+	if (r == 0)
+		take_counters(in, batch);
+	return r;
+}
+
+int intake_finish(struct intake *in)
+{
+	return object_intake_finish(&in->objects);
+}

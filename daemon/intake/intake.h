@@ -1,0 +1,64 @@
+/*
+ * What an agent's batches mean for a window: maps the agent's ids to the window's interned methods,
+ * nodes and instructions, resolves lines, applies transitions to the thread table and the profile,
+ * and hands what belongs to objects to daemon/intake/object_intake.h.
+ *
+ * A batch is untrusted. Nothing in it can be wrong enough to stop the session: an entry that refers
+ * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
+ * without its context) and counted in the window's losses. Since a node's parent must be known
+ * before it, a chain of parents cannot have a cycle.
+ *
+ * The maps and line tables live as long as the session, the window longer; both are bounded by the
+ * limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
+ */
+#ifndef JXPERF_DAEMON_INTAKE_INTAKE_H
+#define JXPERF_DAEMON_INTAKE_INTAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/intake/agent_ids.h"
+#include "daemon/intake/object_intake.h"
+#include "daemon/window/window.h"
+#include "proto/jxperf.pb-c.h"
+
+/* Line table entries of one session: 8 bytes each, some ten for a usual method. */
+#define INTAKE_LINES_MAX (1u << 22)
+
+struct line {
+	int32_t bci;
+	int32_t line;
+};
+
+/* A method as the agent announced it. */
+struct intake_method {
+	uint32_t method; /* of the window's tree */
+	uint32_t first_line;
+	uint32_t line_count;
+};
+
+struct intake {
+	struct window *window; /* borrowed */
+	struct id_map methods; /* agent's id -> position in announced */
+	struct intake_method *announced;
+	size_t announced_count;
+	size_t announced_capacity;
+	struct line *lines;
+	size_t line_count;
+	size_t line_capacity;
+	struct id_map nodes;        /* agent's id -> node of the window's tree */
+	struct id_map instructions; /* agent's id -> string of the window's profile */
+	struct object_intake objects;
+};
+
+/* in must stay where it is. */
+void intake_init(struct intake *in, struct window *window);
+void intake_release(struct intake *in);
+
+/* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
+int intake_batch(struct intake *in, const Jxp__Batch *batch);
+
+/* No batch will follow: applies what waited for others. Before the window ends. 0 or -ENOMEM. */
+int intake_finish(struct intake *in);
+
+#endif

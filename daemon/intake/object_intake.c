@@ -1,0 +1,317 @@
+#include "daemon/intake/object_intake.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/utf8.h"
+#include "proto/limits.h"
+
+void object_intake_init(struct object_intake *in, struct window *window, const struct id_map *nodes)
+{
+	*in = (struct object_intake){.window = window, .nodes = nodes};
+	object_order_init(&in->order, window->settings.objects_max);
+	object_table_init(&in->table, window->settings.objects_max);
+}
+
+void object_intake_release(struct object_intake *in)
+{
+	id_map_release(&in->classes);
+	object_order_release(&in->order);
+	object_table_release(&in->table);
+	object_intake_init(in, in->window, in->nodes);
+}
+
+static void lose(struct object_intake *in, enum loss loss, uint64_t count)
+{
+	in->window->losses[loss] += count;
+}
+
+/* Sorts failures into what is lost and counted (returns 0) and what ends the session. */
+static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
+{
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	lose(in, loss, 1);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- applying, in order */
+
+/* Which node its page is on is asked later. */
+static int note_numa(struct object_intake *in, const struct object_event *e,
+		     const struct tracked_object *object)
+{
+	const struct numa_topology *topology = in->window->numa.topology;
+	struct numa_access access = {.address = e->address,
+				     .site = object ? object->site : NUMA_NO_SITE,
+				     .alloc_node = object ? object->alloc_node : NUMA_NONE,
+				     .weight = (double)e->access_weight,
+				     .object_weight = object ? object->weight : 1};
+
+	if (!topology || topology->node_count < 2 || e->region != JXP__REGION__REGION_HEAP)
+		return 0;
+	access.from = numa_topology_node_of_cpu(topology, e->cpu);
+	return numa_profile_access(&in->window->numa, &access);
+}
+
+/* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
+static int apply_access(struct object_intake *in, const struct object_event *e)
+{
+	struct locality *l = &in->window->locality;
+	struct tracked_object *object = object_table_find(&in->table, e->address);
+	double weight = (double)e->access_weight;
+	int r;
+
+	r = note_numa(in, e, object);
+	if (r < 0)
+		return r;
+	if (!object) {
+		locality_untracked(l, e->region, weight);
+		return 0;
+	}
+	r = locality_access(l, object->site, e->node, weight, object->weight, object->metric);
+	object->metric += weight;
+	return lost_or_failed(in, r, LOSS_SITE_ACCESSES);
+}
+
+/* The estimate counts an object also when it cannot be tracked. */
+static int apply_allocation(struct object_intake *in, const struct object_event *e, bool settled)
+{
+	struct locality *l = &in->window->locality;
+	struct tracked_object object = {.address = e->address,
+					.size_bytes = e->size_bytes,
+					.weight = e->object_weight,
+					.id = e->object,
+					.judgement = l->judgement,
+					.alloc_node = NUMA_NONE};
+	const struct numa_topology *topology = in->window->numa.topology;
+	int r = locality_site(l, e->class_name, e->node, &object.site);
+
+	if (r < 0)
+		return lost_or_failed(in, r, LOSS_SITES);
+	if (topology)
+		object.alloc_node = numa_topology_node_of_cpu(topology, e->cpu);
+	r = object_table_add(&in->table, &object, settled);
+	if (r == -EEXIST || r == -EINVAL)
+		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
+	locality_allocated(l, object.site, object.weight, object.size_bytes);
+	if (r < 0) /* Nobody will tell of its death. */
+		locality_died(l, object.site, object.weight, object.size_bytes, object.judgement);
+	return lost_or_failed(in, r, LOSS_OBJECTS);
+}
+
+static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
+{
+	struct access_sum *unsettled = &in->window->locality.unsettled;
+
+	if (e->type == OBJECT_ALLOCATION)
+		return apply_allocation(in, e, settled);
+	if (settled)
+		return apply_access(in, e);
+	if (e->region == JXP__REGION__REGION_HEAP) {
+		unsettled->samples++;
+		unsettled->metric += (double)e->access_weight;
+	} else {
+		locality_untracked(&in->window->locality, e->region, (double)e->access_weight);
+	}
+	/* Where its page is does not depend on which object is there. */
+	return note_numa(in, e, NULL);
+}
+
+static void on_died(void *context, const struct tracked_object *object)
+{
+	struct object_intake *in = context;
+
+	locality_died(&in->window->locality, object->site, object->weight, object->size_bytes,
+		      object->judgement);
+}
+
+static int apply_pass(struct object_intake *in, const struct object_pass *pass)
+{
+	uint64_t unknown = 0;
+	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
+
+	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
+	in->window->locality.concurrent_gc =
+	    strcmp(in->window->gc, "ZGC") == 0 || strcmp(in->window->gc, "Shenandoah") == 0;
+	if (pass->dead_count > 0)
+		locality_judged(&in->window->locality, pass->ready_ns);
+	return r;
+}
+
+/* Applies all that can be. */
+static int pump(struct object_intake *in)
+{
+	const struct object_pass *pass;
+	struct object_event event;
+	enum order_item item;
+	int r = 0;
+
+	while (r == 0 && (item = object_order_next(&in->order, in->table.count > 0, &event,
+						   &pass)) != ORDER_NOTHING)
+		r = item == ORDER_PASS ? apply_pass(in, pass)
+				       : apply_event(in, &event, item == ORDER_SETTLED);
+	lose(in, LOSS_OVERLAPS, in->table.evicted - in->evicted);
+	in->evicted = in->table.evicted;
+	return r;
+}
+
+/* Queues an event; when there is no room the earliest one leaves as it is: an access is lost, an
+ * allocation waits for the next pass. */
+static int queue(struct object_intake *in, const struct object_event *event)
+{
+	struct object_event early;
+	int r = object_order_add(&in->order, event);
+
+	if (r != -ENOSPC || !object_order_evict(&in->order, &early))
+		return r;
+	if (early.type == OBJECT_ALLOCATION)
+		r = apply_allocation(in, &early, false);
+	else
+		r = lost_or_failed(in, -ENOSPC, LOSS_OBJECT_ORDER);
+	return r < 0 ? r : object_order_add(&in->order, event);
+}
+
+/* ---------------------------------------------------------------- checking */
+
+static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
+{
+	uint32_t known, name = 0;
+	int r;
+
+	if (c->id == 0 || id_map_get(&in->classes, c->id, &known)) {
+		lose(in, c->id ? LOSS_REPEATED_IDS : LOSS_INVALID, 1);
+		return 0;
+	}
+	if (in->classes.count >= LIMIT_CLASSES) {
+		lose(in, LOSS_CLASSES, 1);
+		return 0;
+	}
+	r = strings_intern(&in->window->profile.strings, c->name, &name);
+	if (r < 0 && (r = lost_or_failed(in, r, LOSS_STRINGS)) < 0)
+		return r;
+	return id_map_add(&in->classes, c->id, name);
+}
+
+/* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
+static uint32_t translate(struct object_intake *in, const struct id_map *map, uint32_t id)
+{
+	uint32_t value = 0;
+
+	if (id != 0 && !id_map_get(map, id, &value))
+		lose(in, LOSS_UNKNOWN_IDS, 1);
+	return value;
+}
+
+static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
+{
+	struct object_event e = {.time_ns = a->time_ns,
+				 .address = a->address,
+				 .epoch = a->epoch,
+				 .tid = a->tid,
+				 .cpu = a->cpu,
+				 .type = OBJECT_ALLOCATION,
+				 .object = a->object,
+				 .size_bytes = a->size_bytes,
+				 .object_weight = a->weight};
+
+	/* The comparison of the weight also refuses NaN. */
+	if (a->object == 0 || a->size_bytes == 0 || a->size_bytes > LIMIT_OBJECT_BYTES ||
+	    !(a->weight >= 1 && a->weight <= LIMIT_OBJECT_WEIGHT)) {
+		lose(in, LOSS_INVALID, 1);
+		return 0;
+	}
+	e.class_name = translate(in, &in->classes, a->class_id);
+	e.node = translate(in, in->nodes, a->node);
+	return queue(in, &e);
+}
+
+static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
+{
+	struct object_event e = {.time_ns = a->time_ns,
+				 .address = a->address,
+				 .epoch = a->epoch,
+				 .tid = a->tid,
+				 .cpu = a->cpu,
+				 .type = OBJECT_ACCESS,
+				 .store = a->store,
+				 .latency = a->latency,
+				 .access_weight = a->weight,
+				 .data_source = a->data_source};
+
+	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||
+	    a->weight > LIMIT_ACCESS_WEIGHT || a->region < JXP__REGION__REGION_OTHER ||
+	    a->region > JXP__REGION__REGION_JVM) {
+		lose(in, LOSS_INVALID, 1);
+		return 0;
+	}
+	e.region = (uint8_t)a->region;
+	e.length_bytes = (uint8_t)a->length;
+	e.node = translate(in, in->nodes, a->node);
+	return queue(in, &e);
+}
+
+static int add_positions(struct object_intake *in, const Jxp__Positions *p, uint64_t ready_ns)
+{
+	uint64_t dropped = 0;
+	int r = object_order_positions(&in->order, p, ready_ns, &dropped);
+
+	lose(in, LOSS_POSITIONS, dropped);
+	/* Makes room for the next one. */
+	return r < 0 || !p->settled ? r : pump(in);
+}
+
+/* ---------------------------------------------------------------- batches */
+
+static bool has_objects(const Jxp__Batch *b)
+{
+	return b->n_classes || b->n_allocations || b->n_positions || b->n_accesses;
+}
+
+int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
+{
+	int r = 0;
+
+	if (!window_tracks_objects(&in->window->settings)) {
+		lose(in, LOSS_INVALID, has_objects(batch));
+		return 0;
+	}
+	if (batch->objects_refused[0])
+		(void)text_sanitize(in->window->objects_refused,
+				    sizeof(in->window->objects_refused),
+				    batch->objects_refused); /* May be cut. */
+	if (batch->object_interval)
+		in->window->object_interval = batch->object_interval;
+	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
+		r = add_class(in, batch->classes[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)
+		r = add_allocation(in, batch->allocations[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_accesses; i++)
+		r = add_access(in, batch->accesses[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_positions; i++)
+		r = add_positions(in, batch->positions[i], batch->time_ns);
+	if (r < 0)
+		return r;
+	object_order_settled_until(&in->order, batch->settled_ns);
+	return pump(in);
+}
+
+int object_intake_finish(struct object_intake *in)
+{
+	struct object_event event;
+	int r;
+
+	object_order_settled_until(&in->order, UINT64_MAX);
+	r = pump(in);
+	/* What is left is of epochs that nobody settled. */
+	while (r == 0 && object_order_evict(&in->order, &event))
+		r = apply_event(in, &event, false);
+	return r;
+}
+
+size_t object_intake_memory_bytes(const struct object_intake *in)
+{
+	return object_order_memory_bytes(&in->order) + object_table_memory_bytes(&in->table) +
+	       in->classes.capacity * sizeof(struct id_entry) +
+	       in->classes.index.capacity * sizeof(struct hash_slot);
+}

@@ -1,0 +1,44 @@
+/*
+ * What an agent's batches mean for the object profile: checks allocations, positions and accesses,
+ * brings them into order (daemon/profile/object_order.h), keeps the tracked objects
+ * (daemon/profile/object_table.h) and adds what accesses cost to the window's locality.
+ *
+ * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the session: what is
+ * out of range, unknown, repeated or beyond a limit is dropped and counted in the window's losses.
+ *
+ * One for each session; the window outlives it.
+ */
+#ifndef JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H
+#define JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H
+
+#include <stdint.h>
+
+#include "daemon/intake/agent_ids.h"
+#include "daemon/profile/object_order.h"
+#include "daemon/profile/object_table.h"
+#include "daemon/window/window.h"
+#include "proto/jxperf.pb-c.h"
+
+struct object_intake {
+	struct window *window;      /* borrowed */
+	const struct id_map *nodes; /* borrowed: agent's id -> node of the window's tree */
+	struct id_map classes;      /* agent's id -> string of the window's profile */
+	struct object_order order;
+	struct object_table table;
+	uint64_t evicted; /* of the table's, counted as losses so far */
+};
+
+void object_intake_init(struct object_intake *in, struct window *window,
+			const struct id_map *nodes);
+void object_intake_release(struct object_intake *in);
+
+/* Applies the object part of a batch whose nodes are known already. 0 or -ENOMEM. */
+int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch);
+
+/* Nothing more will come: applies what waits. 0 or -ENOMEM. */
+int object_intake_finish(struct object_intake *in);
+
+/* Heap bytes held, without the window's. */
+size_t object_intake_memory_bytes(const struct object_intake *in);
+
+#endif

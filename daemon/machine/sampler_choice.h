@@ -1,0 +1,36 @@
+/*
+ * Which sampler a window uses: the hardware ones where the machine has them and the kernel lets us
+ * use them, the clock everywhere else.
+ */
+#ifndef JXPERF_DAEMON_MACHINE_SAMPLER_CHOICE_H
+#define JXPERF_DAEMON_MACHINE_SAMPLER_CHOICE_H
+
+#include "common/err.h"
+#include "daemon/window/window.h"
+#include "proto/jxperf.pb-c.h"
+
+/* What a machine offers. */
+struct sampler_hardware {
+	const struct pmu_selection *selection;
+	int error; /* of opening its events: 0 or -errno; -ENOENT when it has none */
+};
+
+/* Opens the events of the selection on the calling thread, never enabled, and closes them. 0 or
+ * -errno of the first that cannot be opened; -ENOENT when there are none. */
+int sampler_try(const struct pmu_selection *selection);
+
+/* The same for this machine's own selection, tried at the first call only: while the caller may
+ * still have the privileges that it takes. Loop thread. */
+int sampler_try_once(void);
+
+/* Sets the sampler, its events and the reason of the choice in a window's settings. SAMPLER_AUTO
+ * takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it is the
+ * clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or -EOPNOTSUPP
+ * for one that does not work here. */
+int sampler_choose(Jxp__Sampler wanted, bool period_asked, const struct sampler_hardware *hardware,
+		   struct window_settings *settings, struct err *err);
+
+/* What a reader of the sampler's fractions has to know, or NULL. */
+const char *sampler_note(Jxp__Sampler sampler);
+
+#endif

@@ -1,0 +1,172 @@
+#include "daemon/profile/cct.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "daemon/container/array.h"
+#include "daemon/container/hash.h"
+#include "proto/limits.h"
+
+void cct_release(struct cct *t)
+{
+	free(t->nodes);
+	free(t->methods);
+	hash_index_release(&t->node_index);
+	hash_index_release(&t->method_index);
+	*t = (struct cct){0};
+}
+
+static bool method_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct cct *t = table;
+
+	return memcmp(&t->methods[position], key, sizeof(struct cct_method)) == 0;
+}
+
+int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id)
+{
+	uint32_t hash = hash_bytes(method, sizeof(*method));
+	uint32_t position;
+	int r;
+
+	if (hash_index_find(&t->method_index, hash, method_matches, t, method, &position)) {
+		*id = position + 1;
+		return 0;
+	}
+	if (t->method_count >= LIMIT_METHODS)
+		return -ENOSPC;
+	r = array_reserve(&t->methods, &t->method_capacity, t->method_count + 1,
+			  sizeof(*t->methods));
+	if (r < 0)
+		return r;
+	r = hash_index_insert(&t->method_index, hash, (uint32_t)t->method_count);
+	if (r < 0)
+		return r;
+	t->methods[t->method_count++] = *method;
+	*id = (uint32_t)t->method_count;
+	return 0;
+}
+
+/* The fields that make a node's identity; no padding, so that it can be hashed as bytes. */
+struct node_key {
+	uint32_t parent;
+	uint32_t method;
+	int32_t bci;
+	int32_t line;
+	uint32_t tier;
+};
+
+static struct node_key node_key(const struct cct_node *node)
+{
+	return (struct node_key){.parent = node->parent,
+				 .method = node->method,
+				 .bci = node->bci,
+				 .line = node->line,
+				 .tier = node->tier};
+}
+
+static bool node_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct cct *t = table;
+	struct node_key own = node_key(&t->nodes[position]);
+
+	return memcmp(&own, key, sizeof(own)) == 0;
+}
+
+int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id)
+{
+	struct node_key key = node_key(node);
+	uint32_t hash = hash_bytes(&key, sizeof(key));
+	size_t depth = cct_depth(t, node->parent) + 1;
+	uint32_t position;
+	int r;
+
+	assert(node->method <= t->method_count);
+	if (hash_index_find(&t->node_index, hash, node_matches, t, &key, &position)) {
+		*id = position + 1;
+		return 0;
+	}
+	if (depth > MAX_FRAMES_LIMIT)
+		return -E2BIG;
+	if (t->node_count >= LIMIT_NODES)
+		return -ENOSPC;
+	r = array_reserve(&t->nodes, &t->node_capacity, t->node_count + 1, sizeof(*t->nodes));
+	if (r < 0)
+		return r;
+	r = hash_index_insert(&t->node_index, hash, (uint32_t)t->node_count);
+	if (r < 0)
+		return r;
+	t->nodes[t->node_count] = *node;
+	t->nodes[t->node_count].depth = (uint16_t)depth;
+	*id = (uint32_t)++t->node_count;
+	return 0;
+}
+
+const struct cct_node *cct_node(const struct cct *t, uint32_t id)
+{
+	assert(id <= t->node_count);
+	return id == 0 ? NULL : &t->nodes[id - 1];
+}
+
+const struct cct_method *cct_method(const struct cct *t, uint32_t id)
+{
+	assert(id <= t->method_count);
+	return id == 0 ? NULL : &t->methods[id - 1];
+}
+
+size_t cct_depth(const struct cct *t, uint32_t id)
+{
+	const struct cct_node *node = cct_node(t, id);
+
+	return node ? node->depth : 0;
+}
+
+/* Nodes that are looked for by the path of their parent. */
+struct path_table {
+	const struct cct *cct;
+	const uint32_t *paths;
+};
+
+static struct node_key path_key(const struct path_table *t, uint32_t id)
+{
+	struct node_key key = node_key(cct_node(t->cct, id));
+
+	key.parent = t->paths[key.parent];
+	key.tier = 0;
+	return key;
+}
+
+static bool path_matches(const void *table, uint32_t position, const void *key)
+{
+	struct node_key own = path_key(table, position + 1);
+
+	return memcmp(&own, key, sizeof(own)) == 0;
+}
+
+int cct_paths(const struct cct *t, uint32_t **paths)
+{
+	_cleanup_(hash_index_release) struct hash_index index = {0};
+	_cleanup_free_ uint32_t *found = calloc(t->node_count + 1, sizeof(*found));
+	struct path_table table = {.cct = t, .paths = found};
+
+	if (!found)
+		return -ENOMEM;
+	for (uint32_t id = 1; id <= t->node_count; id++) {
+		struct node_key key = path_key(&table, id);
+		uint32_t hash = hash_bytes(&key, sizeof(key));
+		uint32_t position;
+
+		if (hash_index_find(&index, hash, path_matches, &table, &key, &position)) {
+			found[id] = position + 1;
+			continue;
+		}
+		if (hash_index_insert(&index, hash, id - 1) < 0)
+			return -ENOMEM;
+		found[id] = id;
+	}
+	*paths = TAKE_PTR(found);
+	return 0;
+}

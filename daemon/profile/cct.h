@@ -1,0 +1,68 @@
+/*
+ * The calling context tree of one profile (JXPerf, section 5.6): contexts of all threads merged,
+ * each distinct path from a thread's root to a frame kept once and named by its last node.
+ *
+ * Nodes are interned by (parent, method, bci, line, tier), methods by (class, name, file). The line
+ * is part of a node's identity because overloads share class, name and file but not their line
+ * tables. Node 0 is the empty context and method 0 a frame the JVM could not name; parents are
+ * always older than their children, so that no chain of parents has a cycle. A path has at most
+ * MAX_FRAMES_LIMIT frames.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_CCT_H
+#define JXPERF_DAEMON_PROFILE_CCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "proto/jxperf.pb-c.h"
+
+struct cct_method {
+	uint32_t class_name; /* ids of the profile's strings */
+	uint32_t name;
+	uint32_t file;
+};
+
+struct cct_node {
+	uint32_t parent;
+	uint32_t method;
+	int32_t bci;   /* -1: unknown */
+	int32_t line;  /* -1: unknown */
+	uint16_t tier; /* Jxp__Tier */
+	uint16_t depth;
+};
+
+/* All zero is an empty tree. */
+struct cct {
+	struct cct_node *nodes; /* node id N is nodes[N - 1] */
+	size_t node_count;
+	size_t node_capacity;
+	struct hash_index node_index;
+	struct cct_method *methods; /* likewise */
+	size_t method_count;
+	size_t method_capacity;
+	struct hash_index method_index;
+};
+
+void cct_release(struct cct *t);
+
+/* The method's id in *id, new or known. 0, -ENOSPC above LIMIT_METHODS, or -ENOMEM. */
+int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id);
+
+/* The node's id in *id, new or known; depth need not be set. parent and method must be 0 or ids of
+ * this tree. 0, -ENOSPC above LIMIT_NODES, -E2BIG when the path would be too deep, or -ENOMEM. */
+int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id);
+
+/* NULL for id 0. */
+const struct cct_node *cct_node(const struct cct *t, uint32_t id);
+const struct cct_method *cct_method(const struct cct *t, uint32_t id);
+
+/* Which contexts are the same path through the program, be its frames interpreted or compiled: for
+ * each node the oldest one with the same path, and 0 for 0, in an array to be freed. 0 or -ENOMEM.
+ */
+int cct_paths(const struct cct *t, uint32_t **paths);
+
+/* The number of frames on the path from the root to the node. */
+size_t cct_depth(const struct cct *t, uint32_t id);
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * The object profile of one window (DJXPerf, sections 4.2 and 5.2): allocation sites, what their
+ * objects cost, and from where they are accessed, over all threads.
+ *
+ * A site is a class and a calling context of an allocation. An object stands for `weight` objects
+ * of its site, so that counts and bytes are estimates without bias; an access counts its own weight
+ * times its object's. Everything here outlives the tracking of single objects and is only read
+ * after the window ended.
+ *
+ * Bounded by LIMIT_SITES and LIMIT_SITE_ACCESSES; what is beyond them is refused, and counted by
+ * the caller.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_OBJECT_PROFILE_H
+#define JXPERF_DAEMON_PROFILE_OBJECT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "daemon/profile/estimate.h"
+
+#define LOCALITY_REGIONS 4 /* Jxp__Region */
+#define LOCALITY_FRESH   3
+
+struct object_site {
+	uint32_t class_name;  /* a string of the profile */
+	uint32_t node;        /* of its tree: where objects are allocated */
+	uint64_t allocations; /* sampled ones */
+	double alloc_count;   /* estimates */
+	double alloc_bytes;
+	double live_count; /* not known to be dead */
+	double live_bytes;
+	/* Of these, the last ones allocated: [judgement % LOCALITY_FRESH], see locality_judged. */
+	struct fresh_objects {
+		uint32_t judgement; /* the profile's when they were; others are not meant */
+		double count;
+		double bytes;
+	} fresh[LOCALITY_FRESH];
+	uint64_t samples;  /* accesses */
+	double metric;     /* their weights times their objects' */
+	double variance;   /* of metric, as estimated; see locality_fraction_ci95 */
+	double covariance; /* of metric with the sum over all accesses to the heap */
+};
+
+/* The accesses to objects of one site from one calling context. */
+struct site_access {
+	uint32_t site;
+	uint32_t node;
+	uint64_t samples;
+	double metric;
+};
+
+struct access_sum {
+	uint64_t samples;
+	double metric;
+};
+
+/* All zero is an empty profile. */
+struct locality {
+	struct object_site *sites;
+	size_t site_count;
+	size_t site_capacity;
+	struct hash_index site_index;
+	struct site_access *accesses;
+	size_t access_count;
+	size_t access_capacity;
+	struct hash_index access_index;
+	struct access_sum
+	    attributed; /* accesses to tracked objects; metric without their weights */
+	struct access_sum untracked[LOCALITY_REGIONS]; /* by region: accesses to nothing tracked */
+	struct access_sum unsettled; /* to the heap, when nobody knew where objects were */
+	double estimated;            /* the sum of all sites' metric */
+	double variance;             /* and of their variances */
+	double heap_squares;         /* of the weights of all accesses to the heap */
+	uint32_t judgement;          /* how many collections have found tracked objects dead */
+	uint64_t judged_ns[LOCALITY_FRESH]; /* when each of the last ones did, likewise */
+	bool concurrent_gc;                 /* see locality_judged */
+};
+
+void locality_release(struct locality *l);
+
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then.
+ */
+int locality_copy(struct locality *to, const struct locality *from);
+
+/* The site's position in *site, new or known. 0, -ENOSPC or -ENOMEM. */
+int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site);
+
+void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
+/* judgement: the profile's when the object was allocated. */
+void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes,
+		   uint32_t judgement);
+
+/*
+ * A pass over the tracked objects has found some dead. So a collection has come to an end that
+ * frees what is tracked, and an object that was there when it began is in use, as far as it looked.
+ * (A young collection of generational ZGC does not: it takes weak references for strong ones.)
+ *
+ * When it began is not known. One that stops the application begins after all that was allocated
+ * before its end. Concurrent ones (concurrent_gc) take all for live that is allocated meanwhile;
+ * they do not overlap, and one leads to two such passes at most, so what was there three such
+ * passes ago was there when the last one began.
+ */
+void locality_judged(struct locality *l, uint64_t time_ns);
+
+/* The time, CLOCK_MONOTONIC, before which objects were judged; 0: none was. */
+uint64_t locality_judged_ns(const struct locality *l);
+
+/* How much of what is not known to be dead was not judged. */
+double locality_uncollected_count(const struct locality *l, const struct object_site *site);
+double locality_uncollected_bytes(const struct locality *l, const struct object_site *site);
+
+/* One access of this weight to an object of the site, which has the weight object_weight and had
+ * accesses of object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's
+ * sums, but its context could not be kept. */
+int locality_access(struct locality *l, uint32_t site, uint32_t node, double weight,
+		    double object_weight, double object_metric);
+
+void locality_untracked(struct locality *l, unsigned region, double weight);
+
+/* All sampled accesses. */
+uint64_t locality_samples(const struct locality *l);
+
+/* What sites' fractions are of: all sampled accesses to the heap, or the sum of the estimates where
+ * that is larger. */
+double locality_whole(const struct locality *l);
+
+double locality_fraction(const struct locality *l, const struct object_site *site);
+
+/*
+ * 95% interval of that fraction. Two draws make it uncertain: which accesses were sampled, and
+ * which objects were tracked. The variance of a site's sum is that of two-stage sampling (Sarndal,
+ * Swensson, Wretman, "Model Assisted Survey Sampling", section 4.3), with objects drawn
+ * independently: each access adds its square, and two accesses to one object of weight w add
+ * 2 w (w - 1) times their product. The fraction's follows by linearisation of the ratio; it is
+ * turned into an effective number of samples for Wilson's interval (daemon/profile/estimate.h).
+ */
+struct interval locality_fraction_ci95(const struct locality *l, const struct object_site *site);
+
+/* Of all sites. */
+double locality_uncollected(const struct locality *l);
+
+size_t locality_memory_bytes(const struct locality *l);
+
+#endif

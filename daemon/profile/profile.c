@@ -1,0 +1,144 @@
+#include "daemon/profile/profile.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/container/array.h"
+#include "daemon/container/hash.h"
+#include "daemon/container/saturate.h"
+#include "proto/limits.h"
+
+void profile_release(struct profile *p)
+{
+	strings_release(&p->strings);
+	cct_release(&p->cct);
+	free(p->pairs);
+	hash_index_release(&p->pair_index);
+	*p = (struct profile){0};
+}
+
+int profile_copy(struct profile *to, const struct profile *from)
+{
+	const struct strings *strings = &from->strings;
+	const struct cct *cct = &from->cct;
+	int r;
+
+	*to = (struct profile){
+	    .strings = {.used = strings->used, .capacity = strings->used},
+	    .cct = {.node_count = cct->node_count,
+		    .node_capacity = cct->node_count,
+		    .method_count = cct->method_count,
+		    .method_capacity = cct->method_count},
+	    .pair_count = from->pair_count,
+	    .pair_capacity = from->pair_count,
+	};
+	memcpy(to->kinds, from->kinds, sizeof(to->kinds));
+	r = array_copy(&to->strings.bytes, strings->bytes, strings->used, 1);
+	if (r == 0)
+		r = array_copy(&to->cct.nodes, cct->nodes, cct->node_count, sizeof(*cct->nodes));
+	if (r == 0)
+		r = array_copy(&to->cct.methods, cct->methods, cct->method_count,
+			       sizeof(*cct->methods));
+	if (r == 0)
+		r = array_copy(&to->pairs, from->pairs, from->pair_count, sizeof(*from->pairs));
+	return r;
+}
+
+/* The fields that make a pair's identity; no padding, so that it can be hashed as bytes. */
+struct pair_key {
+	uint32_t watch_node;
+	uint32_t trap_node;
+	uint32_t watch_instruction;
+	uint32_t trap_instruction;
+	uint32_t kind;
+	uint32_t region;
+};
+
+static bool pair_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct profile *profile = table;
+	const struct pair *p = &profile->pairs[position];
+	struct pair_key own = {p->watch_node,       p->trap_node, p->watch_instruction,
+			       p->trap_instruction, p->kind,      p->region};
+
+	return memcmp(&own, key, sizeof(own)) == 0;
+}
+
+static int find_or_add_pair(struct profile *p, const struct pair_key *key, struct pair **out)
+{
+	uint32_t hash = hash_bytes(key, sizeof(*key));
+	uint32_t position;
+	int r;
+
+	if (hash_index_find(&p->pair_index, hash, pair_matches, p, key, &position)) {
+		*out = &p->pairs[position];
+		return 0;
+	}
+	if (p->pair_count >= LIMIT_PAIRS)
+		return -ENOSPC;
+	r = array_reserve(&p->pairs, &p->pair_capacity, p->pair_count + 1, sizeof(*p->pairs));
+	if (r < 0)
+		return r;
+	r = hash_index_insert(&p->pair_index, hash, (uint32_t)p->pair_count);
+	if (r < 0)
+		return r;
+	p->pairs[p->pair_count] = (struct pair){.watch_node = key->watch_node,
+						.trap_node = key->trap_node,
+						.watch_instruction = key->watch_instruction,
+						.trap_instruction = key->trap_instruction,
+						.kind = (uint8_t)key->kind,
+						.region = (uint8_t)key->region};
+	*out = &p->pairs[p->pair_count++];
+	return 0;
+}
+
+static void totals_add(struct totals *t, const struct observation *o)
+{
+	t->count++;
+	t->checked_bytes += o->checked_bytes;
+	saturate_add(&t->sum_squares, (uint64_t)o->checked_bytes * o->checked_bytes);
+	if (!o->wasteful)
+		return;
+	t->wasteful_count++;
+	t->wasteful_bytes += o->checked_bytes;
+}
+
+int profile_add(struct profile *p, const struct observation *o)
+{
+	bool jvm = o->jvm_access || o->region == JXP__REGION__REGION_JVM;
+	struct pair_key key = {o->watch_node,       o->trap_node,      o->watch_instruction,
+			       o->trap_instruction, (uint32_t)o->kind, (uint32_t)o->region};
+	struct pair *pair;
+	int r;
+
+	assert(o->kind > JXP__KIND__KIND_NONE && o->kind < PROFILE_KINDS);
+	totals_add(jvm ? &p->kinds[o->kind].jvm : &p->kinds[o->kind].application, o);
+	if (jvm)
+		return 0;
+	r = find_or_add_pair(p, &key, &pair);
+	if (r < 0)
+		return r;
+	pair->count++;
+	pair->checked_bytes += o->checked_bytes;
+	if (o->wasteful) {
+		pair->wasteful_count++;
+		pair->wasteful_bytes += o->checked_bytes;
+	}
+	return 0;
+}
+
+static size_t index_bytes(const struct hash_index *index)
+{
+	return index->capacity * sizeof(*index->slots);
+}
+
+size_t profile_memory_bytes(const struct profile *p)
+{
+	return p->strings.capacity + index_bytes(&p->strings.index) +
+	       p->cct.node_capacity * sizeof(*p->cct.nodes) + index_bytes(&p->cct.node_index) +
+	       p->cct.method_capacity * sizeof(*p->cct.methods) +
+	       index_bytes(&p->cct.method_index) + p->pair_capacity * sizeof(*p->pairs) +
+	       index_bytes(&p->pair_index);
+}

@@ -1,0 +1,89 @@
+/*
+ * The pair profile of one window: what JXPerf section 5.6 calls the coalesced profile. Pairs of all
+ * threads with the same kind, calling contexts, instructions and region are one entry; their
+ * metrics are added.
+ *
+ * Pairs whose address or second access belongs to the virtual machine itself are the JVM's
+ * business, not the application's waste: only their totals are kept.
+ *
+ * Totals count every observation, also when the pair table is full (LIMIT_PAIRS); the caller counts
+ * the pairs that were not kept.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_PROFILE_H
+#define JXPERF_DAEMON_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/strings.h"
+#include "daemon/profile/cct.h"
+
+/* Jxp__Kind values index arrays of this size; 0 is unused. */
+#define PROFILE_KINDS 4
+
+/* One completed pair. */
+struct observation {
+	Jxp__Kind kind;
+	Jxp__Region region;
+	bool jvm_access; /* the second access was the virtual machine's */
+	bool wasteful;
+	uint32_t checked_bytes; /* 1..LIMIT_PAIR_BYTES */
+	uint32_t watch_node;    /* ids of the profile's tree, */
+	uint32_t trap_node;
+	uint32_t watch_instruction; /* and of its strings */
+	uint32_t trap_instruction;
+};
+
+struct pair {
+	uint32_t watch_node;
+	uint32_t trap_node;
+	uint32_t watch_instruction;
+	uint32_t trap_instruction;
+	uint8_t kind;   /* Jxp__Kind */
+	uint8_t region; /* Jxp__Region, never REGION_JVM */
+	uint64_t count; /* observations, */
+	uint64_t wasteful_count;
+	uint64_t checked_bytes;
+	uint64_t wasteful_bytes;
+};
+
+struct totals {
+	uint64_t count;
+	uint64_t wasteful_count;
+	uint64_t checked_bytes;
+	uint64_t wasteful_bytes;
+	uint64_t sum_squares; /* of the observations' checked bytes */
+};
+
+struct kind_totals {
+	struct totals application;
+	struct totals jvm;
+};
+
+/* All zero is an empty profile. */
+struct profile {
+	struct strings strings;
+	struct cct cct;
+	struct pair *pairs;
+	size_t pair_count;
+	size_t pair_capacity;
+	struct hash_index pair_index;
+	struct kind_totals kinds[PROFILE_KINDS];
+};
+
+void profile_release(struct profile *p);
+
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then.
+ */
+int profile_copy(struct profile *to, const struct profile *from);
+
+/* Adds one observation. The kind must be KIND_DEAD_STORE, KIND_SILENT_STORE or KIND_SILENT_LOAD.
+ * 0; -ENOSPC or -ENOMEM when it is in the totals but its pair could not be kept. */
+int profile_add(struct profile *p, const struct observation *o);
+
+/* Heap bytes held. */
+size_t profile_memory_bytes(const struct profile *p);
+
+#endif

@@ -1,0 +1,89 @@
+#include "daemon/profile/thread_table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/utf8.h"
+#include "daemon/container/array.h"
+#include "daemon/container/hash.h"
+#include "proto/limits.h"
+
+void thread_table_release(struct thread_table *t)
+{
+	free(t->threads);
+	hash_index_release(&t->index);
+	*t = (struct thread_table){0};
+}
+
+static bool tid_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct thread_table *t = table;
+
+	return t->threads[position].tid == *(const uint32_t *)key;
+}
+
+static int find_or_add(struct thread_table *t, uint32_t tid, struct thread **out)
+{
+	uint32_t hash = hash_bytes(&tid, sizeof(tid));
+	uint32_t position;
+	int r;
+
+	if (hash_index_find(&t->index, hash, tid_matches, t, &tid, &position)) {
+		*out = &t->threads[position];
+		return 0;
+	}
+	if (t->count >= LIMIT_THREADS)
+		return -ENOSPC;
+	r = array_reserve(&t->threads, &t->capacity, t->count + 1, sizeof(*t->threads));
+	if (r < 0)
+		return r;
+	r = hash_index_insert(&t->index, hash, (uint32_t)t->count);
+	if (r < 0)
+		return r;
+	*out = &t->threads[t->count++];
+	**out = (struct thread){.tid = tid};
+	return 0;
+}
+
+int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended)
+{
+	struct thread *thread;
+	int r = find_or_add(t, tid, &thread);
+
+	if (r < 0)
+		return r;
+	if (name[0])
+		(void)text_sanitize(thread->name, sizeof(thread->name),
+				    name); /* The cut is meant. */
+	thread->ended = ended;
+	if (ended)
+		for (size_t i = 0; i < PERF_DEBUG_REGISTERS; i++)
+			thread->registers[i] = (struct watched_register){0};
+	return 0;
+}
+
+int thread_table_transition(struct thread_table *t, const Jxp__Transition *change)
+{
+	struct watched_register *reg;
+	struct thread *thread;
+	int r;
+
+	assert(change->reg < PERF_DEBUG_REGISTERS);
+	r = find_or_add(t, change->tid, &thread);
+	if (r < 0)
+		return r;
+	reg = &thread->registers[change->reg];
+	if (change->type == JXP__TRANSITION__TYPE__ARMED) {
+		thread->armed++;
+		*reg = (struct watched_register){.kind = change->kind,
+						 .length_bytes = change->length,
+						 .address = change->address,
+						 .since_ns = change->time_ns};
+		return 0;
+	}
+	if (change->type == JXP__TRANSITION__TYPE__TRAPPED)
+		thread->traps++;
+	*reg = (struct watched_register){0};
+	return 0;
+}

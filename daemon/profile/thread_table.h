@@ -1,0 +1,58 @@
+/*
+ * The engine's view of a target's threads: what each debug register of each thread watches, kept
+ * from the transitions that the agent reports (docs/design.md, decision 1). It answers `jxperfctl
+ * threads`.
+ *
+ * It may lag behind the target by the agent's batching, and it is only as true as the agent. At
+ * most LIMIT_THREADS threads are held; the place of an ended thread is not given to another,
+ * because the tid may be named again by transitions that were under way.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_THREAD_TABLE_H
+#define JXPERF_DAEMON_PROFILE_THREAD_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/perf/events.h"
+#include "daemon/container/hash_index.h"
+#include "proto/jxperf.pb-c.h"
+
+/* Longest thread name kept, with its NUL; Java allows any length. */
+#define THREAD_NAME_BYTES 64
+
+/* One debug register; kind KIND_NONE: free. */
+struct watched_register {
+	Jxp__Kind kind;
+	uint32_t length_bytes;
+	uint64_t address;
+	uint64_t since_ns; /* CLOCK_MONOTONIC, as the agent reports it */
+};
+
+struct thread {
+	uint32_t tid; /* in the target's pid namespace */
+	bool ended;
+	char name[THREAD_NAME_BYTES];
+	uint64_t armed;
+	uint64_t traps;
+	struct watched_register registers[PERF_DEBUG_REGISTERS];
+};
+
+/* All zero is an empty table. */
+struct thread_table {
+	struct thread *threads;
+	size_t count;
+	size_t capacity;
+	struct hash_index index;
+};
+
+void thread_table_release(struct thread_table *t);
+
+/* A thread's name or its end. 0, -ENOSPC above LIMIT_THREADS, or -ENOMEM. */
+int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended);
+
+/* Applies a change of a register whose fields were validated: reg below PERF_DEBUG_REGISTERS.
+ * Creates the thread if need be; returns as thread_table_update. */
+int thread_table_transition(struct thread_table *t, const Jxp__Transition *change);
+
+#endif

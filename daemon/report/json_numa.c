@@ -1,0 +1,97 @@
+/* NUMA in the JSON report: "numa", over all accesses to the heap, and the member of the same name
+ * of each allocation site. */
+#include <errno.h>
+
+#include "daemon/profile/estimate.h"
+#include "daemon/report/json.h"
+#include "daemon/report/numa_advice.h"
+
+/* [{"node": id, "fraction": f}], largest share first; [] when all sums are 0. */
+static json_t *shares_json(const struct numa_topology *t, const double *sums)
+{
+	double left[NUMA_NODES_MAX], sum = 0, share;
+	_cleanup_json_ json_t *list = json_array();
+	uint8_t node;
+
+	for (unsigned i = 0; i < t->node_count; i++) {
+		left[i] = sums[i];
+		sum += sums[i];
+	}
+	while ((node = numa_largest(left, t->node_count, &share)) != NUMA_NONE) {
+		left[node] = 0;
+		if (json_array_append_new(list, json_pack("{s:i, s:f}", "node",
+							  (int)t->node_id[node], "fraction",
+							  estimate_fraction(sums[node], sum))) < 0)
+			return NULL;
+	}
+	return TAKE_PTR(list);
+}
+
+json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
+{
+	const struct numa_topology *t = w->numa.topology;
+	char advice[NUMA_ADVICE_BYTES];
+	double share;
+	uint8_t alloc = numa_largest(s->allocated_on, t->node_count, &share);
+
+	return json_pack(
+	    "{s:I, s:f, s:o, s:o, s:o, s:o, s:s*}", "samples", (json_int_t)s->samples,
+	    "remote_fraction", numa_site_remote_fraction(s), "alloc_node",
+	    alloc == NUMA_NONE ? json_null() : json_integer((json_int_t)t->node_id[alloc]),
+	    "first_touch", shares_json(t, s->first_touch), "page_on", shares_json(t, s->page_on),
+	    "accessed_from", shares_json(t, s->accessed_from), "advice",
+	    numa_advice(s, t, w->always_pretouch, advice) ? advice : NULL);
+}
+
+/* Of the metric of all placed accesses: [accessing node][node of the page]. */
+static json_t *matrix_json(const struct numa_profile *p)
+{
+	_cleanup_json_ json_t *matrix = json_array();
+	unsigned nodes = p->topology->node_count;
+	double all = 0;
+
+	for (unsigned from = 0; from < nodes; from++)
+		for (unsigned page = 0; page < nodes; page++)
+			all += p->matrix[from][page];
+	for (unsigned from = 0; from < nodes; from++) {
+		_cleanup_json_ json_t *row = json_array();
+
+		for (unsigned page = 0; page < nodes; page++)
+			if (json_array_append_new(
+				row, json_real(estimate_fraction(p->matrix[from][page], all))) < 0)
+				return NULL;
+		if (json_array_append(matrix, row) < 0)
+			return NULL;
+	}
+	return TAKE_PTR(matrix);
+}
+
+static json_t *node_ids_json(const struct numa_topology *t)
+{
+	_cleanup_json_ json_t *ids = json_array();
+
+	for (unsigned i = 0; i < t->node_count; i++)
+		if (json_array_append_new(ids, json_integer((json_int_t)t->node_id[i])) < 0)
+			return NULL;
+	return TAKE_PTR(ids);
+}
+
+json_t *report_json_numa(const struct window *w)
+{
+	const struct numa_profile *p = &w->numa;
+
+	if (!w->settings.numa)
+		return json_null();
+	if (p->topology->node_count < 2)
+		return json_pack("{s:i, s:n, s:[], s:s}", "nodes", 1, "remote_fraction", "matrix",
+				 "note",
+				 "this machine has one NUMA node: there is nothing to measure");
+	return json_pack("{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes",
+			 (int)p->topology->node_count, "node_ids", node_ids_json(p->topology),
+			 "samples", (json_int_t)p->samples, "remote_samples",
+			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
+			 "remote_fraction",
+			 p->samples ? json_real(numa_remote_fraction(p)) : json_null(), "matrix",
+			 matrix_json(p), "first_touch_traced", p->touch_traced, "always_pretouch",
+			 w->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
+}

@@ -1,0 +1,220 @@
+#include "daemon/report/object_ranking.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+
+/* A site or an access with what it is merged by. */
+struct keyed_site {
+	struct object_site sum;
+	uint32_t path;
+	uint32_t position; /* in the profile */
+};
+
+static int compare_site_keys(const void *a, const void *b)
+{
+	const struct keyed_site *x = a, *y = b;
+
+	if (x->sum.class_name != y->sum.class_name)
+		return x->sum.class_name < y->sum.class_name ? -1 : 1;
+	if (x->path != y->path)
+		return x->path < y->path ? -1 : 1;
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static int compare_site_costs(const void *a, const void *b)
+{
+	const struct keyed_site *x = a, *y = b;
+
+	if (x->sum.metric != y->sum.metric)
+		return x->sum.metric > y->sum.metric ? -1 : 1;
+	if (x->sum.alloc_bytes != y->sum.alloc_bytes)
+		return x->sum.alloc_bytes > y->sum.alloc_bytes ? -1 : 1;
+	return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static int compare_access_keys(const void *a, const void *b)
+{
+	const struct site_access *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int compare_access_costs(const void *a, const void *b)
+{
+	const struct site_access *x = a, *y = b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (x->metric != y->metric)
+		return x->metric > y->metric ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Of two that were allocated between other judgements the earlier ones are not meant any more. */
+static void add_fresh(struct fresh_objects *to, const struct fresh_objects *fresh)
+{
+	if (fresh->judgement > to->judgement) {
+		*to = *fresh;
+	} else if (fresh->judgement == to->judgement) {
+		to->count += fresh->count;
+		to->bytes += fresh->bytes;
+	}
+}
+
+static void add_site(struct object_site *to, const struct object_site *site)
+{
+	for (int i = 0; i < LOCALITY_FRESH; i++)
+		add_fresh(&to->fresh[i], &site->fresh[i]);
+	to->allocations += site->allocations;
+	to->alloc_count += site->alloc_count;
+	to->alloc_bytes += site->alloc_bytes;
+	to->live_count += site->live_count;
+	to->live_bytes += site->live_bytes;
+	to->samples += site->samples;
+	to->metric += site->metric;
+	to->variance += site->variance;
+	to->covariance += site->covariance;
+}
+
+/* Merges neighbours of the same key. merged[position in the profile] is the position in sites that
+ * the site went to. Returns how many are left. */
+static size_t merge_sites(struct keyed_site *sites, size_t count, uint32_t *merged)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct keyed_site *last = used ? &sites[used - 1] : NULL;
+
+		if (last && last->sum.class_name == sites[i].sum.class_name &&
+		    last->path == sites[i].path)
+			add_site(&last->sum, &sites[i].sum);
+		else
+			sites[used++] = sites[i];
+		merged[sites[i].position] = sites[used - 1].position;
+	}
+	return used;
+}
+
+/* The sites, merged and in order; rank[position in the profile] is each one's place. */
+static int rank_sites(struct object_ranking *r, const struct locality *l, const uint32_t *paths,
+		      uint32_t *rank)
+{
+	_cleanup_free_ struct keyed_site *sites = calloc(l->site_count, sizeof(*sites));
+	_cleanup_free_ uint32_t *places = calloc(l->site_count, sizeof(*places));
+
+	r->sites = calloc(l->site_count, sizeof(*r->sites));
+	if (!sites || !places || !r->sites)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l->site_count; i++)
+		sites[i] = (struct keyed_site){
+		    .sum = l->sites[i], .path = paths[l->sites[i].node], .position = i};
+	qsort(sites, l->site_count, sizeof(*sites), compare_site_keys);
+	r->count = merge_sites(sites, l->site_count, rank);
+	qsort(sites, r->count, sizeof(*sites), compare_site_costs);
+	for (uint32_t i = 0; i < r->count; i++) {
+		r->sites[i].sum = sites[i].sum;
+		r->sites[i].sum.node = sites[i].path;
+		places[sites[i].position] = i;
+	}
+	for (size_t i = 0; i < l->site_count; i++)
+		rank[i] = places[rank[i]];
+	return 0;
+}
+
+static int rank_accesses(struct object_ranking *r, const struct locality *l, const uint32_t *paths,
+			 const uint32_t *rank)
+{
+	size_t used = 0;
+
+	if (l->access_count == 0)
+		return 0;
+	r->accesses = calloc(l->access_count, sizeof(*r->accesses));
+	if (!r->accesses)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->access_count; i++) {
+		r->accesses[i] = l->accesses[i];
+		r->accesses[i].site = rank[l->accesses[i].site];
+		r->accesses[i].node = paths[l->accesses[i].node];
+	}
+	qsort(r->accesses, l->access_count, sizeof(*r->accesses), compare_access_keys);
+	for (size_t i = 0; i < l->access_count; i++) {
+		struct site_access *last = used ? &r->accesses[used - 1] : NULL;
+
+		if (last && compare_access_keys(last, &r->accesses[i]) == 0) {
+			last->samples += r->accesses[i].samples;
+			last->metric += r->accesses[i].metric;
+		} else {
+			r->accesses[used++] = r->accesses[i];
+		}
+	}
+	r->access_count = used;
+	qsort(r->accesses, used, sizeof(*r->accesses), compare_access_costs);
+	for (size_t i = used; i-- > 0;) {
+		r->sites[r->accesses[i].site].first_access = i;
+		r->sites[r->accesses[i].site].access_count++;
+	}
+	return 0;
+}
+
+static void add_numa(struct object_ranking *r, const struct window *w, const uint32_t *rank)
+{
+	for (size_t i = 0; i < w->numa.site_count; i++) {
+		const struct numa_site *s = &w->numa.sites[i];
+
+		if (s->site < w->locality.site_count)
+			numa_site_add(&r->sites[rank[s->site]].numa, s);
+	}
+}
+
+int object_ranking_init(struct object_ranking *r, const struct window *w)
+{
+	const struct locality *l = &w->locality;
+	_cleanup_free_ uint32_t *paths = NULL;
+	_cleanup_free_ uint32_t *rank = NULL;
+	int status;
+
+	*r = (struct object_ranking){0};
+	if (l->site_count == 0)
+		return 0;
+	rank = calloc(l->site_count, sizeof(*rank));
+	if (!rank)
+		return -ENOMEM;
+	if ((status = cct_paths(&w->profile.cct, &paths)) < 0 ||
+	    (status = rank_sites(r, l, paths, rank)) < 0 ||
+	    (status = rank_accesses(r, l, paths, rank)) < 0)
+		object_ranking_release(r);
+	else
+		add_numa(r, w, rank);
+	return status;
+}
+
+const struct site_access *object_ranking_accesses(const struct object_ranking *r,
+						  const struct ranked_site *site)
+{
+	return site->access_count ? r->accesses + site->first_access : NULL;
+}
+
+void object_ranking_release(struct object_ranking *r)
+{
+	free(r->sites);
+	free(r->accesses);
+	*r = (struct object_ranking){0};
+}
+
+const char *object_metric_name(const struct window_settings *settings)
+{
+	if (settings->event[0])
+		return settings->event;
+	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time" : "memory operations";
+}
+
+const char *object_metric_unit(const struct window_settings *settings)
+{
+	if (settings->event[0])
+		return "events";
+	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
+}

@@ -1,0 +1,41 @@
+/*
+ * The allocation sites of a window as reports show them: most expensive first, each with the
+ * contexts that access its objects.
+ *
+ * The profile tells the same path apart when one of its frames ran interpreted first and compiled
+ * later; here such paths are one, shown as they were first seen.
+ */
+#ifndef JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
+#define JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
+
+#include <stddef.h>
+
+#include "daemon/window/window.h"
+
+struct ranked_site {
+	struct object_site sum;
+	size_t first_access; /* in the ranking's accesses, most expensive first */
+	size_t access_count;
+	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */
+};
+
+struct object_ranking {
+	struct ranked_site *sites;
+	size_t count;
+	struct site_access *accesses; /* site: position in sites */
+	size_t access_count;
+};
+
+/* 0 or -ENOMEM. */
+int object_ranking_init(struct object_ranking *r, const struct window *w);
+/* The access_count contexts of one of its sites; NULL for none. */
+const struct site_access *object_ranking_accesses(const struct object_ranking *r,
+						  const struct ranked_site *site);
+
+void object_ranking_release(struct object_ranking *r);
+
+/* What the accesses of a window are counted in: "CPU time" and "ns", or the event's name. */
+const char *object_metric_name(const struct window_settings *settings);
+const char *object_metric_unit(const struct window_settings *settings);
+
+#endif

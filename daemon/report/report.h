@@ -1,0 +1,64 @@
+/*
+ * Reports: a window as text, JSON (schema 1) or collapsed stacks.
+ *
+ * Pairs are listed most wasteful first and only when something was wasted. A report may be asked
+ * for while its window runs. Any thread may write one of a window that nothing changes meanwhile
+ * (daemon/serve/render.h). What a format or its size limit leaves out is said in the report
+ * itself.
+ */
+#ifndef JXPERF_DAEMON_REPORT_REPORT_H
+#define JXPERF_DAEMON_REPORT_REPORT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "common/err.h"
+#include "daemon/window/window.h"
+#include "proto/jxperf.pb-c.h"
+
+/* The report of w in *text (to be freed, with a NUL behind size bytes that does not count), with at
+ * most pairs pairs of each kind (0: the format's default), fewer when it would exceed max_bytes;
+ * not more than that is ever held of a text. 0; -EOPNOTSUPP for a format that is not there;
+ * -ENOMEM; -EMSGSIZE. */
+int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+	       char **text, size_t *size, struct err *err);
+
+/* The same, and writing ends early, with -ECANCELED, when another thread sets *cancelled. */
+int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
+		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err);
+
+/* -EOPNOTSUPP with the reason when reports of this format cannot be had, else 0. */
+int report_check_format(Jxp__Format format, struct err *err);
+
+/* ---- for the formats ---- */
+
+/* A pair as reports show it, identified by its kind and both calling contexts. The profile tells
+ * instructions and regions apart (an unrolled loop has a copy of each access); here they are added
+ * up, and the most wasteful one gives its instructions and region. */
+struct ranked_pair {
+	struct pair sum;
+	size_t variants; /* entries of the profile that it stands for */
+};
+
+/* The wasteful pairs of one kind, most wasteful first. */
+struct ranking {
+	struct ranked_pair *pairs;
+	size_t count;
+};
+
+/* 0 or -ENOMEM. */
+int ranking_init(struct ranking *r, const struct profile *p, Jxp__Kind kind);
+void ranking_release(struct ranking *r);
+
+/* "2026-11-21T08:40:00.123Z" */
+#define REPORT_TIME_BYTES 32
+void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns);
+
+/* Writes w with at most pairs pairs of each kind. 0 or -ENOMEM; stream errors are the caller's, and
+ * a writer that meets one (ferror: the report is too long) stops soon. */
+int report_text_write(FILE *out, const struct window *w, size_t pairs);
+int report_json_write(FILE *out, const struct window *w, size_t pairs);
+int report_collapsed_write(FILE *out, const struct window *w, size_t pairs);
+
+#endif

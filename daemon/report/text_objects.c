@@ -1,0 +1,196 @@
+/* Objects in the text report, after figure 5 and table 2 of the DJXPerf paper: what accesses cost
+ * beside how many objects were allocated, then each site's path and from where it is accessed. */
+#include <inttypes.h>
+
+#include "daemon/report/object_ranking.h"
+#include "daemon/report/text.h"
+#include "proto/words.h"
+
+/* Access paths shown for one site. */
+#define ACCESSES_SHOWN 5
+
+/* A site is worth few words below this share, however much it allocates. */
+#define SMALL_SHARE  0.01
+#define SMALL_SHOWN  5
+#define NUMBER_BYTES 32
+
+static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	if (!(bytes > 0)) /* Rounding may leave less. */
+		bytes = 0;
+	while (bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		bytes /= 1024;
+		unit++;
+	}
+	(void)snprintf(text, NUMBER_BYTES, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	return text;
+}
+
+static void heading(FILE *out, const struct window *w)
+{
+	const struct locality *l = &w->locality;
+	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
+
+	fprintf(out, "Objects: %s of accesses to the heap, by where the object was allocated\n",
+		object_metric_name(&w->settings));
+	fprintf(out,
+		"%" PRIu64 " accesses sampled: %" PRIu64 " to tracked objects, %" PRIu64
+		" to other memory of the heap, %" PRIu64 " to stacks,\n%" PRIu64
+		" to the JVM's own memory, %" PRIu64 " elsewhere, %" PRIu64
+		" while objects were being moved\n",
+		locality_samples(l), l->attributed.samples,
+		l->untracked[JXP__REGION__REGION_HEAP].samples,
+		l->untracked[JXP__REGION__REGION_STACK].samples,
+		l->untracked[JXP__REGION__REGION_JVM].samples,
+		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
+	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
+		100 * estimate_fraction(l->estimated, locality_whole(l)),
+		object_metric_name(&w->settings));
+	fprintf(out, "older than the window,\nbelow %s, or not sampled",
+		bytes_text(size, (double)w->settings.object_min_size));
+	if (w->object_interval)
+		fprintf(out, " (one in about %s of allocation is)",
+			bytes_text(interval, (double)w->object_interval));
+	fprintf(out, "\n%" PRIu64 " passes over the tracked objects took %.1f ms\n\n",
+		w->counters[JXP__COUNTER__COUNTER_PASSES],
+		(double)w->counters[JXP__COUNTER__COUNTER_PASS_NS] / 1e6);
+}
+
+/* What nobody has looked at is not known to be garbage, and not known to be in use either. */
+static void uncollected(FILE *out, const struct window *w)
+{
+	double bytes = locality_uncollected(&w->locality), seconds = window_judged_s(w);
+	char text[NUMBER_BYTES];
+
+	if (!(bytes >= 1))
+		return;
+	fprintf(out, "%s of what is live at the end is not yet collected, and may be garbage: ",
+		bytes_text(text, bytes));
+	if (seconds > 0)
+		fprintf(out,
+			"allocated after %.1f s, when a\ncollection last found tracked objects "
+			"dead\n\n",
+			seconds);
+	else
+		fputs("no collection in the\nwindow found tracked objects dead\n\n", out);
+}
+
+static void columns(FILE *out)
+{
+	fprintf(out, "%6s  %-16s %8s %12s %12s %12s  %s\n", "share", "95% interval", "accesses",
+		"allocations", "allocated", "live at end", "class, allocated in");
+}
+
+static void row(FILE *out, const struct window *w, const struct object_site *site)
+{
+	struct interval ci = locality_fraction_ci95(&w->locality, site);
+	char interval[NUMBER_BYTES], allocated[NUMBER_BYTES], live[NUMBER_BYTES];
+
+	(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ci.low, 100 * ci.high);
+	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %12.0f %12s %12s  %s ",
+		100 * locality_fraction(&w->locality, site), interval, site->samples,
+		site->alloc_count, bytes_text(allocated, site->alloc_bytes),
+		bytes_text(live, site->live_bytes),
+		strings_get(&w->profile.strings, site->class_name));
+	if (site->node)
+		report_text_frame(out, &w->profile, site->node);
+	fputc('\n', out);
+}
+
+static void site_paths(FILE *out, const struct window *w, const struct object_ranking *ranking,
+		       size_t rank)
+{
+	const struct ranked_site *site = &ranking->sites[rank];
+	const struct site_access *accesses = object_ranking_accesses(ranking, site);
+	const struct profile *p = &w->profile;
+
+	report_text_rule(out, NULL);
+	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
+		100 * locality_fraction(&w->locality, &site->sum), object_metric_name(&w->settings),
+		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
+	report_text_path(out, p, site->sum.node, "allocated");
+	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
+		char title[NUMBER_BYTES];
+
+		(void)snprintf(title, sizeof(title), "ACCESSED, %.1f%%",
+			       100 * estimate_fraction(accesses[i].metric, site->sum.metric));
+		report_text_rule(out, title);
+		report_text_path(out, p, accesses[i].node, NULL);
+	}
+	if (site->access_count > ACCESSES_SHOWN)
+		fprintf(out, "and from %zu other contexts\n", site->access_count - ACCESSES_SHOWN);
+}
+
+/* Table 2 of the paper: where most is allocated, of what is hardly accessed. The ranking has sites
+ * of equal cost by their bytes, so the first ones that are found will do. */
+static void small_sites(FILE *out, const struct window *w, const struct object_ranking *ranking)
+{
+	size_t first = 0, found[SMALL_SHOWN], count = 0;
+
+	while (first < ranking->count &&
+	       locality_fraction(&w->locality, &ranking->sites[first].sum) >= SMALL_SHARE)
+		first++;
+	for (size_t i = first; i < ranking->count; i++) {
+		double own = ranking->sites[i].sum.alloc_count;
+		size_t at = count < SMALL_SHOWN ? count++ : SMALL_SHOWN;
+
+		for (; at > 0 && ranking->sites[found[at - 1]].sum.alloc_count < own; at--)
+			if (at < SMALL_SHOWN)
+				found[at] = found[at - 1];
+		if (at < SMALL_SHOWN)
+			found[at] = i;
+	}
+	if (count == 0)
+		return;
+	fprintf(out, "\nAllocated most often, at less than %.0f%% of %s: little to gain there\n",
+		100 * SMALL_SHARE, object_metric_name(&w->settings));
+	columns(out);
+	for (size_t i = 0; i < count; i++)
+		row(out, w, &ranking->sites[found[i]].sum);
+}
+
+/* Sites that cost anything come first. */
+static size_t accessed_sites(const struct object_ranking *ranking)
+{
+	size_t count = 0;
+
+	while (count < ranking->count && ranking->sites[count].sum.metric > 0)
+		count++;
+	return count;
+}
+
+int report_text_objects(FILE *out, const struct window *w, size_t limit)
+{
+	struct object_ranking ranking;
+	int r = object_ranking_init(&ranking, w);
+	size_t accessed, shown;
+
+	if (r < 0)
+		return r;
+	heading(out, w);
+	if (w->objects_off_ns)
+		fprintf(out, "%s\n", w->objects_refused);
+	else if (w->objects_refused[0])
+		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
+	accessed = accessed_sites(&ranking);
+	shown = accessed < limit ? accessed : limit;
+	uncollected(out, w);
+	if (shown > 0)
+		columns(out);
+	else
+		fputs("no accesses to tracked objects were seen\n", out);
+	for (size_t i = 0; i < shown; i++)
+		row(out, w, &ranking.sites[i].sum);
+	if (shown < accessed)
+		fprintf(out, "%zu more sites are not shown\n", accessed - shown);
+	small_sites(out, w, &ranking);
+	for (size_t i = 0; i < shown; i++)
+		site_paths(out, w, &ranking, i);
+	if (shown > 0)
+		report_text_rule(out, NULL);
+	object_ranking_release(&ranking);
+	return 0;
+}

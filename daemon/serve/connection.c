@@ -1,0 +1,343 @@
+#include "daemon/serve/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "daemon/engine/attach_request.h"
+#include "daemon/inspector/inspector.h"
+#include "daemon/intake/stream.h"
+#include "daemon/serve/inspector_answer.h"
+#include "daemon/serve/render.h"
+#include "daemon/serve/request.h"
+#include "proto/limits.h"
+
+enum state {
+	WAITING,  /* for the request */
+	ATTACHED, /* a window runs for this client */
+	INSPECTING,
+	RENDERING, /* its report is being written */
+	FINISHING, /* the last reply is on its way */
+	CLOSING,
+};
+
+struct connection {
+	enum state state;
+	const struct control_context *context;
+	uv_timer_t timer;
+	struct stream *stream;
+	void (*closed)(void *arg, struct connection *c);
+	void *closed_arg;
+	const struct window *window;   /* ATTACHED, once it started */
+	struct inspection *inspection; /* INSPECTING */
+	struct render *render;         /* RENDERING */
+	size_t report_bytes;           /* FINISHING with a report */
+	Jxp__Format format;
+	uint32_t pairs;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+void connection_free(struct connection *c)
+{
+	if (!c || c->state == CLOSING)
+		return;
+	if (c->state == ATTACHED)
+		engine_forget_observer(c->context->engine, c);
+	c->state = CLOSING;
+	inspection_free(c->inspection);
+	render_cancel(c->render);
+	renders_read(c->context->renders, c->report_bytes);
+	stream_free(c->stream);
+	uv_close((uv_handle_t *)&c->timer, on_closed);
+}
+
+/* The connection is over, for a reason of its own. */
+static void close_connection(struct connection *c)
+{
+	if (c->state == CLOSING)
+		return;
+	c->closed(c->closed_arg, c);
+	connection_free(c);
+}
+
+bool connection_is_finishing(const struct connection *c)
+{
+	return c->state == FINISHING;
+}
+
+bool connection_is_rendering(const struct connection *c)
+{
+	return c->state == RENDERING;
+}
+
+const struct control_context *connection_context(const struct connection *c)
+{
+	return c->context;
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* Fails only for a NULL callback or a closing handle. */
+static void set_timer(struct connection *c, uint64_t after_ms, uint64_t repeat_ms)
+{
+	(void)uv_timer_start(&c->timer, on_timer, after_ms, repeat_ms);
+}
+
+/* ---------------------------------------------------------------- replies */
+
+static int send_reply(struct connection *c, Jxp__ControlReply *reply)
+{
+	reply->protocol = PROTOCOL_VERSION;
+	return stream_send(c->stream, &reply->base, NULL, 0);
+}
+
+/* A reply that cannot be queued leaves nothing to say: the timer closes the connection at once. */
+static void finish(struct connection *c, int queued)
+{
+	c->state = FINISHING;
+	stream_finish(c->stream);
+	set_timer(c, queued < 0 ? 0 : CONNECTION_REPLY_TIMEOUT_MS, 0);
+}
+
+void connection_reply(struct connection *c, Jxp__ControlReply *reply)
+{
+	finish(c, send_reply(c, reply));
+}
+
+void connection_fail(struct connection *c, bool usage, const char *message)
+{
+	Jxp__Failure failure = JXP__FAILURE__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	failure.message = (char *)message;
+	failure.usage = usage;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
+	reply.failure = &failure;
+	connection_reply(c, &reply);
+}
+
+static void on_rendered(void *arg, struct buffer *frame, const char *error)
+{
+	struct connection *c = arg;
+
+	c->render = NULL;
+	if (!frame) {
+		connection_fail(c, false, error);
+		return;
+	}
+	c->report_bytes = buffer_length(frame);
+	renders_queued(c->context->renders, c->report_bytes);
+	finish(c, stream_send_packed(c->stream, frame));
+}
+
+void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+			    uint32_t pairs)
+{
+	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
+		connection_fail(c, false, "out of memory for the report");
+		return;
+	}
+	c->state = RENDERING;
+	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
+}
+
+static void send_progress(struct connection *c)
+{
+	const struct window *w = c->window;
+	Jxp__Progress progress = JXP__PROGRESS__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	progress.window = (char *)w->id;
+	progress.elapsed_ns = window_elapsed_ns(w);
+	progress.duration_ns = w->settings.duration_ns;
+	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
+	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
+	reply.progress = &progress;
+	/* A client that does not read its progress loses it; the report has room of its own. */
+	(void)send_reply(c, &reply);
+}
+
+/* ---------------------------------------------------------------- attach */
+
+static void on_started(void *arg, const struct window *w)
+{
+	struct connection *c = arg;
+
+	c->window = w;
+	send_progress(c);
+	set_timer(c, CONNECTION_PROGRESS_MS, CONNECTION_PROGRESS_MS);
+}
+
+static void on_ended(void *arg, const struct window *w)
+{
+	struct connection *c = arg;
+
+	connection_send_report(c, w, c->format, c->pairs);
+}
+
+static void on_failed(void *arg, const char *message)
+{
+	connection_fail(arg, false, message);
+}
+
+void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
+{
+	struct engine_observer observer = {
+	    .arg = c, .started = on_started, .ended = on_ended, .failed = on_failed};
+	struct window_settings settings;
+	char id[WINDOW_ID_BYTES];
+	struct err err;
+	int r = attach_request_settings(request, &settings, &err);
+
+	if (r < 0) {
+		connection_fail(c, r == -EINVAL, err.message);
+		return;
+	}
+	r = engine_attach(c->context->engine, (pid_t)request->pid, &settings, &observer, id, &err);
+	if (r < 0) {
+		connection_fail(c, false, err.message);
+		return;
+	}
+	c->state = ATTACHED;
+	c->format = request->format;
+	c->pairs = request->pairs;
+	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
+}
+
+/* ---------------------------------------------------------------- list and check */
+
+/* Which JVMs are being profiled only the engine knows. */
+static void mark_profiled(const struct connection *c, const Jxp__JvmList *list)
+{
+	for (size_t i = 0; i < list->n_jvms; i++) {
+		char *profiled;
+
+		if (!engine_is_profiled(c->context->engine, (pid_t)list->jvms[i]->pid))
+			continue;
+		profiled = strdup("profiled");
+		if (!profiled)
+			return; /* It still says what it was. */
+		/* What was not sent is protobuf-c's own empty string. */
+		if (list->jvms[i]->state != protobuf_c_empty_string)
+			free(list->jvms[i]->state);
+		list->jvms[i]->state = profiled;
+	}
+}
+
+static void on_inspected(void *arg, Jxp__ControlReply *answer)
+{
+	struct connection *c = arg;
+
+	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS)
+		mark_profiled(c, answer->jvms);
+	connection_reply(c, answer);
+}
+
+void connection_inspect(struct connection *c, int pid)
+{
+	struct err err;
+
+	if (inspection_new(&c->inspection, c->context->loop, c->context->broker, pid, on_inspected,
+			   c, &err) < 0) {
+		connection_fail(c, false, err.message);
+		return;
+	}
+	c->state = INSPECTING;
+	set_timer(c, INSPECT_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+}
+
+/* ---------------------------------------------------------------- loop callbacks */
+
+static void report_is_late(struct connection *c)
+{
+	render_cancel(c->render);
+	c->render = NULL;
+	connection_fail(c, false,
+			"writing the report takes too long: ask for less of it with --pairs");
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct connection *c = timer->data;
+
+	if (c->state == ATTACHED)
+		send_progress(c);
+	else if (c->state == WAITING)
+		connection_fail(c, true, "no request came in time");
+	else if (c->state == INSPECTING)
+		connection_fail(c, false, "looking at processes took too long");
+	else if (c->state == RENDERING)
+		report_is_late(c);
+	else
+		close_connection(c);
+}
+
+static void on_frame(void *arg, const uint8_t *payload, size_t size)
+{
+	struct connection *c = arg;
+	Jxp__ControlRequest *request;
+
+	if (c->state != WAITING) {
+		close_connection(c); /* One request to a connection: this is no client of ours. */
+		return;
+	}
+	request = jxp__control_request__unpack(NULL, size, payload);
+	if (!request) {
+		connection_fail(c, true,
+				"the request is malformed: use the jxperfctl of this version");
+		return;
+	}
+	request_handle(c, request);
+	jxp__control_request__free_unpacked(request, NULL);
+}
+
+static void on_end(void *arg, const char *reason)
+{
+	struct connection *c = arg;
+
+	/* A bad length is answered; a client that is gone cannot be. */
+	if (reason && c->state == WAITING)
+		connection_fail(c, true, reason);
+	else
+		close_connection(c);
+}
+
+static void on_flushed(void *arg)
+{
+	close_connection(arg);
+}
+
+int connection_new(struct connection **out, const struct control_context *context, int fd,
+		   void (*closed)(void *arg, struct connection *c), void *arg, struct err *err)
+{
+	static const struct stream_limits limits = {
+	    .in_frame = FRAME_MAX_CONTROL,
+	    .out_frame = FRAME_MAX_REPLY,
+	    /* A report, behind progress that was not read. */
+	    .out_queue = FRAME_MAX_REPLY + FRAME_MAX_CONTROL,
+	};
+	_cleanup_free_ struct connection *c = calloc(1, sizeof(*c));
+	struct stream_callbacks callbacks = {
+	    .arg = c, .frame = on_frame, .end = on_end, .flushed = on_flushed};
+	int r;
+
+	if (!c)
+		return err_set(err, ENOMEM, "out of memory");
+	c->context = context;
+	c->closed = closed;
+	c->closed_arg = arg;
+	r = stream_new(&c->stream, context->loop, fd, &limits, &callbacks, err);
+	if (r < 0)
+		return r;
+	(void)uv_timer_init(context->loop, &c->timer); /* Cannot fail. */
+	c->timer.data = c;
+	set_timer(c, CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	*out = TAKE_PTR(c);
+	return 0;
+}

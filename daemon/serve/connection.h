@@ -1,0 +1,70 @@
+/*
+ * One client of the control socket: reads its request, hands it to request_handle, sends the
+ * replies and closes. Each of its states has a deadline, so that a client that stalls does not keep
+ * a place.
+ *
+ * Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_SERVE_CONNECTION_H
+#define JXPERF_DAEMON_SERVE_CONNECTION_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "daemon/engine/engine.h"
+#include "proto/jxperf.pb-c.h"
+
+/* From connecting to the whole request, and from the reply to its last byte read. */
+#define CONNECTION_REQUEST_TIMEOUT_MS 10000
+#define CONNECTION_REPLY_TIMEOUT_MS   30000
+/* For a report to be written, behind those that wait. */
+#define CONNECTION_REPORT_TIMEOUT_MS 50000
+#define CONNECTION_PROGRESS_MS       1000
+
+struct connection;
+
+/* What every request may need to know; outlives the connections. */
+struct control_context {
+	uv_loop_t *loop;
+	struct engine *engine;
+	struct broker_client *broker; /* for questions about processes */
+	struct renders *renders;
+	const char *http;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Takes fd on success. closed(arg, connection) runs once, from the loop, when the connection is
+ * over and about to free itself. 0 or -errno. */
+int connection_new(struct connection **out, const struct control_context *context, int fd,
+		   void (*closed)(void *arg, struct connection *c), void *arg, struct err *err);
+
+/* Closes at once, without the closed callback; a window that the client waits for is ended. */
+void connection_free(struct connection *c);
+
+/* Its last reply is on its way; the closed callback follows by itself. */
+bool connection_is_finishing(const struct connection *c);
+
+/* Its last reply is a report, which is being written. */
+bool connection_is_rendering(const struct connection *c);
+
+/* ---- for request.c ---- */
+
+const struct control_context *connection_context(const struct connection *c);
+
+/* Sends the last reply of the connection. */
+void connection_reply(struct connection *c, Jxp__ControlReply *reply);
+
+/* Sends a Failure as the last reply; usage: the request itself was wrong. */
+void connection_fail(struct connection *c, bool usage, const char *message);
+
+/* Has the report of w written and sends it as the last reply. */
+void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+			    uint32_t pairs);
+
+/* Starts a window whose progress and report go to this client. */
+void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
+
+/* Answers with what an inspection finds: pid, INSPECT_MACHINE or INSPECT_LIST. */
+void connection_inspect(struct connection *c, int pid);
+
+#endif

@@ -1,0 +1,320 @@
+#include "daemon/serve/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "daemon/serve/connection.h"
+#include "daemon/serve/control_socket.h"
+#include "daemon/serve/render.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+
+#define DEFAULT_DIRECTORY "/run/jxperf"
+
+struct client {
+	struct connection *connection;
+	uid_t user;
+};
+
+struct control {
+	uv_poll_t poll;
+	uv_timer_t refusals_timer; /* runs while refusals are not logged one by one */
+	int open_handles;
+	int fd;
+	int spare_fd; /* for refuse_one; -1: none was to be had */
+	struct control_context context;
+	struct control_settings settings;
+	struct stat socket_identity; /* so that only our own file is removed */
+	struct client clients[CONTROL_CONNECTIONS_MAX];
+	size_t client_count;
+	uint64_t refused;           /* and not logged yet */
+	void (*drained)(void *arg); /* set by control_drain until it was called */
+	void *drained_arg;
+};
+
+static void report_if_drained(struct control *c)
+{
+	void (*drained)(void *) = c->drained;
+
+	if (!drained || c->client_count > 0)
+		return;
+	c->drained = NULL;
+	drained(c->drained_arg);
+}
+
+static void on_connection_closed(void *arg, struct connection *connection)
+{
+	struct control *c = arg;
+	size_t i = 0;
+
+	while (c->clients[i].connection != connection)
+		i++;
+	c->clients[i] = c->clients[--c->client_count];
+	if (c->client_count == 0 && c->settings.idle)
+		c->settings.idle(c->settings.arg);
+	report_if_drained(c);
+}
+
+/* ---------------------------------------------------------------- refusals */
+
+static void on_refusals_timer(uv_timer_t *timer);
+
+/* Both fail only for a NULL callback or a closing handle. */
+static void start_refusals_timer(struct control *c)
+{
+	(void)uv_timer_start(&c->refusals_timer, on_refusals_timer, CONTROL_REFUSALS_LOG_MS, 0);
+}
+
+static void on_refusals_timer(uv_timer_t *timer)
+{
+	struct control *c = timer->data;
+
+	if (c->refused == 0)
+		return;
+	log_warn("%" PRIu64 " more control connections were refused in %d s", c->refused,
+		 CONTROL_REFUSALS_LOG_MS / 1000);
+	c->refused = 0;
+	start_refusals_timer(c);
+}
+
+/* The first is logged in its own words, those that follow at once by number. */
+static void log_refusal(struct control *c, const char *why)
+{
+	if (uv_is_active((uv_handle_t *)&c->refusals_timer)) {
+		c->refused++;
+		return;
+	}
+	log_warn("a control connection was refused: %s", why);
+	start_refusals_timer(c);
+}
+
+/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
+ * with the descriptor that is kept for this, and closed. */
+static void refuse_one(struct control *c, int error)
+{
+	log_refusal(c, strerror(error));
+	cleanup_close(&c->spare_fd);
+	c->spare_fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	cleanup_close(&c->spare_fd);
+	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
+ * room for it; should it not, the client sees the end only. */
+static void tell_refused(int fd, const char *why)
+{
+	Jxp__Failure failure = JXP__FAILURE__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	_cleanup_(buffer_release) struct buffer frame;
+
+	failure.message = (char *)why;
+	reply.protocol = PROTOCOL_VERSION;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
+	reply.failure = &failure;
+	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
+	if (fd_set_nonblocking(fd, true) == 0 &&
+	    frame_append(&frame, &reply.base, ERR_MESSAGE_MAX * 2) == 0)
+		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
+}
+
+/* Whose connection it is; nobody's in particular when the kernel does not say. */
+static uid_t user_of(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? (uid_t)-1 : peer.uid;
+}
+
+/* 0, or -EBUSY with what the client is told. */
+static int check_room(const struct control *c, uid_t user, struct err *err)
+{
+	size_t own = 0, others = 0;
+
+	for (size_t i = 0; i < c->client_count; i++) {
+		own += c->clients[i].user == user;
+		others += c->clients[i].user != 0;
+	}
+	if (own >= CONTROL_CONNECTIONS_OF_USER)
+		return err_set(err, EBUSY,
+			       "user %u has %zu connections to the daemon open, which is the "
+			       "limit: wait until some of them end",
+			       user, own);
+	if (user != 0 && others >= CONTROL_CONNECTIONS_OF_OTHERS)
+		return err_set(err, EBUSY,
+			       "%zu connections to the daemon are open, which is the limit: wait "
+			       "until some of them end",
+			       others);
+	return 0;
+}
+
+void control_adopt(struct control *c, int connected)
+{
+	_cleanup_close_ int fd = connected;
+	uid_t user = user_of(fd);
+	struct client *client = &c->clients[c->client_count];
+	struct err err;
+
+	if (check_room(c, user, &err) < 0 || connection_new(&client->connection, &c->context, fd,
+							    on_connection_closed, c, &err) < 0) {
+		tell_refused(fd, err.message);
+		log_refusal(c, err.message);
+		return;
+	}
+	(void)TAKE_FD(fd); /* The connection owns it. */
+	client->user = user;
+	c->client_count++;
+	if (c->settings.busy)
+		c->settings.busy(c->settings.arg);
+}
+
+static void accept_one(struct control *c)
+{
+	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		control_adopt(c, fd);
+	else if (errno != EAGAIN && errno != ECONNABORTED) /* Then the client went away. */
+		refuse_one(c, errno);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+	(void)events; /* Only UV_READABLE was asked for. */
+	if (status < 0)
+		log_warn("the control socket failed: %s", uv_strerror(status));
+	else
+		accept_one(poll->data);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct control *c = handle->data;
+
+	if (--c->open_handles == 0)
+		free(c);
+}
+
+static void start_listening(struct control *c, int fd)
+{
+	c->open_handles++;
+	c->poll.data = c;
+	c->fd = fd;
+	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* Fails only for a handle that is closing. */
+	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
+}
+
+/* A socket to listen on, with its poll handle initialised last, or -errno. */
+static int open_socket(struct control *c, uv_loop_t *loop, const char *path, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (strcmp(path, CONTROL_SOCKET_DEFAULT) == 0 && mkdir(DEFAULT_DIRECTORY, 0755) < 0 &&
+	    errno != EEXIST)
+		return err_set_errno(err, errno, "cannot create '%s' (use another --socket)",
+				     DEFAULT_DIRECTORY);
+	fd = control_socket_listen(path, err);
+	if (fd < 0)
+		return fd;
+	if (stat(path, &c->socket_identity) < 0)
+		return err_set_errno(err, errno, "cannot look at '%s'", path);
+	r = uv_poll_init(loop, &c->poll, fd);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot watch the control socket");
+	return TAKE_FD(fd);
+}
+
+int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
+		const struct control_settings *settings, struct err *err)
+{
+	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
+	int fd = -1;
+
+	if (!c)
+		return err_set(err, ENOMEM, "out of memory");
+	c->fd = c->spare_fd = -1;
+	c->settings = *settings;
+	c->context = (struct control_context){.loop = loop,
+					      .engine = engine,
+					      .broker = settings->broker,
+					      .http = settings->http,
+					      .started_ns = clock_monotonic_ns()};
+	c->context.renders = renders_new(loop);
+	if (!c->context.renders)
+		return err_set(err, ENOMEM, "out of memory");
+	if (settings->socket_path[0]) {
+		fd = open_socket(c, loop, settings->socket_path, err);
+		if (fd < 0) {
+			renders_free(c->context.renders);
+			return fd;
+		}
+	}
+	/* Nothing fails from here on: handles that are open would have to be closed first. */
+	(void)uv_timer_init(loop, &c->refusals_timer);
+	c->refusals_timer.data = c;
+	c->open_handles = 1;
+	if (fd >= 0)
+		start_listening(c, fd);
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+void control_drain(struct control *c, void (*done)(void *arg), void *arg)
+{
+	size_t kept = 0;
+
+	if (c->fd >= 0)
+		(void)uv_poll_stop(&c->poll); /* Cannot fail. */
+	for (size_t i = 0; i < c->client_count; i++) {
+		struct connection *connection = c->clients[i].connection;
+
+		if (connection_is_finishing(connection) || connection_is_rendering(connection))
+			c->clients[kept++] = c->clients[i];
+		else
+			connection_free(connection);
+	}
+	c->client_count = kept;
+	c->drained = done;
+	c->drained_arg = arg;
+	report_if_drained(c);
+}
+
+bool control_is_rendering(const struct control *c)
+{
+	for (size_t i = 0; i < c->client_count; i++)
+		if (connection_is_rendering(c->clients[i].connection))
+			return true;
+	return false;
+}
+
+void control_free(struct control *c)
+{
+	struct stat st;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->client_count; i++)
+		connection_free(c->clients[i].connection);
+	renders_free(c->context.renders);
+	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
+	if (c->fd < 0)
+		return;
+	if (stat(c->settings.socket_path, &st) == 0 && st.st_dev == c->socket_identity.st_dev &&
+	    st.st_ino == c->socket_identity.st_ino)
+		(void)unlink(c->settings.socket_path); /* A stale socket is replaced next time. */
+	uv_close((uv_handle_t *)&c->poll, on_closed);
+	cleanup_close(&c->spare_fd);
+	(void)close(c->fd); /* Nothing is buffered in a listening socket. */
+}

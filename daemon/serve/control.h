@@ -1,0 +1,62 @@
+/*
+ * The control socket: where jxperfctl connects.
+ *
+ * A connection carries one request. Its answer is one reply, except that an attach is answered by
+ * Progress about every second and then by the report (Document) or a Failure; a client that leaves
+ * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
+ * connection is closed; so are connections beyond the limits, before they have sent a request.
+ * Access is a matter of the socket's mode, 0660.
+ *
+ * Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_SERVE_CONTROL_H
+#define JXPERF_DAEMON_SERVE_CONTROL_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/engine/engine.h"
+
+#define CONTROL_SOCKET_DEFAULT "/run/jxperf/control.sock"
+/* Open at a time: of one user, whose clients may wait for ENGINE_RUNNING_MAX windows, and of all
+ * users but root. So nobody keeps others out alone, and nobody at all keeps out root. */
+#define CONTROL_CONNECTIONS_OF_USER   96
+#define CONTROL_CONNECTIONS_OF_OTHERS 192
+#define CONTROL_CONNECTIONS_MAX       (CONTROL_CONNECTIONS_OF_USER + CONTROL_CONNECTIONS_OF_OTHERS)
+
+/* Refused connections are logged once in this time, with their number. */
+#define CONTROL_REFUSALS_LOG_MS 10000
+
+struct control;
+
+struct control_settings {
+	const char *socket_path; /* "": none, connections come by control_adopt only */
+	struct broker_client *broker;
+	const char *http; /* "ADDR:PORT" for `status`, or "" */
+	void *arg;
+	/* No connection is left, and there was one; and: there is one again. May be NULL. */
+	void (*idle)(void *arg);
+	void (*busy)(void *arg);
+};
+
+/* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
+ * replaced; -EADDRINUSE when a daemon answers. Creates the directory of CONTROL_SOCKET_DEFAULT, and
+ * no other. */
+int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
+		const struct control_settings *settings, struct err *err);
+
+/* Serves a connected socket, which it takes; one too many is closed. */
+void control_adopt(struct control *c, int fd);
+
+/* Accepts nothing more and closes what waits for nothing; done runs, at once or from the loop, when
+ * the last replies that are on their way have been read (or their readers' time is over). */
+void control_drain(struct control *c, void (*done)(void *arg), void *arg);
+
+/* Is a report being written for somebody? */
+bool control_is_rendering(const struct control *c);
+
+/* Closes every connection and removes the socket file. free(NULL) is safe. */
+void control_free(struct control *c);
+
+#endif

@@ -1,0 +1,109 @@
+#include "daemon/serve/inspector_answer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "daemon/inspector/inspector.h"
+#include "daemon/intake/stream.h"
+#include "proto/limits.h"
+
+struct inspection {
+	uv_loop_t *loop;
+	struct broker_client *broker;
+	int request; /* to the broker; 0 once answered */
+	struct stream *stream;
+	inspection_done_fn done; /* NULL once called */
+	void *arg;
+};
+
+static void finish(struct inspection *i, Jxp__ControlReply *answer)
+{
+	inspection_done_fn done = i->done;
+
+	i->done = NULL;
+	if (done)
+		done(i->arg, answer);
+}
+
+static void fail(struct inspection *i, const char *message)
+{
+	Jxp__Failure failure = JXP__FAILURE__INIT;
+	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
+
+	failure.message = (char *)message;
+	answer.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
+	answer.failure = &failure;
+	finish(i, &answer);
+}
+
+/* An inspector reads what JVMs wrote, so its answer is not taken for granted either. */
+static bool is_answer(const Jxp__ControlReply *reply)
+{
+	return reply && (reply->body_case == JXP__CONTROL_REPLY__BODY_CHECK ||
+			 reply->body_case == JXP__CONTROL_REPLY__BODY_JVMS ||
+			 reply->body_case == JXP__CONTROL_REPLY__BODY_FAILURE);
+}
+
+static void on_frame(void *arg, const uint8_t *payload, size_t size)
+{
+	Jxp__ControlReply *reply = jxp__control_reply__unpack(NULL, size, payload);
+
+	if (is_answer(reply))
+		finish(arg, reply);
+	else
+		fail(arg, "looking at processes gave no valid answer");
+	if (reply)
+		jxp__control_reply__free_unpacked(reply, NULL);
+}
+
+static void on_end(void *arg, const char *reason)
+{
+	(void)reason; /* Whether it was killed in the middle of a frame makes no difference. */
+	fail(arg,
+	     "looking at processes took too long or failed: a file system that one of them uses "
+	     "may not answer");
+}
+
+static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
+{
+	static const struct stream_limits limits = {.in_frame = FRAME_MAX_REPLY, .out_frame = 1};
+	struct inspection *i = arg;
+	const struct stream_callbacks callbacks = {.arg = i, .frame = on_frame, .end = on_end};
+	struct err err;
+
+	i->request = 0;
+	if (reply->error || reply->fds != 1) {
+		fail(i, reply->error ? reply->message : "the broker gave no connection");
+		return;
+	}
+	if (stream_new(&i->stream, i->loop, fds[0], &limits, &callbacks, &err) < 0)
+		fail(i, err.message);
+	else
+		fds[0] = -1; /* The stream's now. */
+}
+
+int inspection_new(struct inspection **out, uv_loop_t *loop, struct broker_client *broker, int pid,
+		   inspection_done_fn done, void *arg, struct err *err)
+{
+	_cleanup_free_ struct inspection *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return err_set(err, ENOMEM, "out of memory");
+	*i = (struct inspection){.loop = loop, .broker = broker, .done = done, .arg = arg};
+	i->request = broker_client_inspect(broker, pid, on_reply, i);
+	if (i->request < 0)
+		return err_set_errno(err, -i->request, "cannot ask the privileged half of jxperfd");
+	*out = TAKE_PTR(i);
+	return 0;
+}
+
+void inspection_free(struct inspection *i)
+{
+	if (!i)
+		return;
+	if (i->request)
+		broker_client_forget(i->broker, i->request);
+	stream_free(i->stream);
+	free(i);
+}

@@ -1,0 +1,52 @@
+/*
+ * What /metrics serves: totals over all windows by application, and the last window's ratios.
+ *
+ * Counters are monotonic for the life of the daemon, whatever agents say; they grow while windows
+ * run, by what changed since the window was last accounted (its metrics_cursor). The label `app` is
+ * bounded: the first METRICS_APPS_MAX names have series of their own, later ones share app="other"
+ * and are counted.
+ *
+ * Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_SERVE_METRICS_H
+#define JXPERF_DAEMON_SERVE_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "daemon/window/window.h"
+
+#define METRICS_APPS_MAX 64
+
+struct metrics;
+
+/* What of a window is in the metrics already. All zero for a new window. */
+struct metrics_cursor {
+	struct totals kinds[PROFILE_KINDS];
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t losses[LOSS_MAX];
+	uint64_t numa_samples;
+	uint64_t numa_remote_samples;
+};
+
+/* NULL without memory. */
+struct metrics *metrics_new(void);
+void metrics_free(struct metrics *m);
+
+/* Adds what is new in w. The window must have started, so that its app is known. */
+void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor);
+
+/* Accounts for the rest of a window that ran and ended, and makes it its application's last one. */
+void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor);
+
+/* error: errno value above 0, mapped to a bounded set of reasons. */
+void metrics_attach_failed(struct metrics *m, int error);
+
+/* Samples that the gate dropped of processes that no window has; a total that only grows. */
+void metrics_strangers(struct metrics *m, uint64_t total);
+
+/* Prometheus text format 0.0.4, or OpenMetrics 1.0.0. Errors of out are the caller's. */
+void metrics_write(FILE *out, const struct metrics *m, bool openmetrics);
+
+#endif

@@ -1,0 +1,233 @@
+#include "daemon/serve/render.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "daemon/report/report.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+
+/* Room in a reply for what is not the report's text. */
+#define DOCUMENT_OVERHEAD_BYTES 1024
+
+/* Invariant: window is kept. While it is on the pool, only cancelled is touched by both threads. */
+struct render {
+	uv_work_t work;
+	struct renders *renders;
+	struct render *next; /* of those that wait */
+	struct window *window;
+	Jxp__Format format;
+	uint32_t pairs;
+	render_done_fn done;
+	void *arg;
+	bool started;
+	atomic_bool cancelled;
+	struct buffer frame;
+	int result;
+	struct err err;
+};
+
+struct renders {
+	uv_loop_t *loop;
+	struct render *first; /* that waits */
+	struct render **last;
+	struct render *on_pool[RENDERS_MAX];
+	size_t unread_bytes;
+	bool freed;
+};
+
+static void free_render(struct render *render)
+{
+	window_free(render->window);
+	buffer_release(&render->frame);
+	free(render);
+}
+
+/* ---------------------------------------------------------------- on the pool */
+
+static void describe_end(Jxp__Document *document, const struct window *w)
+{
+	if (w->state != WINDOW_ENDED_EARLY)
+		return;
+	document->end =
+	    w->target_ended ? JXP__DOCUMENT__END__TARGET_ENDED : JXP__DOCUMENT__END__EARLY;
+	document->reason = (char *)w->reason;
+}
+
+static int pack(struct render *render, char *text, size_t size)
+{
+	Jxp__Document document = JXP__DOCUMENT__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	document.window = render->window->id;
+	describe_end(&document, render->window);
+	document.text.data = (uint8_t *)text;
+	document.text.len = size;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
+	reply.document = &document;
+	reply.protocol = PROTOCOL_VERSION;
+	return frame_append(&render->frame, &reply.base, FRAME_MAX_REPLY);
+}
+
+static void on_pool(uv_work_t *work)
+{
+	struct render *render = work->data;
+	_cleanup_free_ char *text = NULL;
+	size_t size = 0;
+
+	if (render->result == 0)
+		render->result = report_new_unless(
+		    &render->cancelled, render->window, render->format, render->pairs,
+		    FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES, &text, &size, &render->err);
+	if (render->result < 0)
+		return;
+	render->result = pack(render, text, size);
+	if (render->result < 0)
+		(void)err_set_errno(&render->err, -render->result, "cannot pack the report");
+}
+
+/* ---------------------------------------------------------------- on the loop */
+
+static void start_next(struct renders *r);
+
+static void on_written(uv_work_t *work, int status)
+{
+	struct render *render = work->data;
+	struct renders *r = render->renders;
+	bool busy = false;
+
+	(void)status; /* Nobody calls uv_cancel. */
+	for (size_t i = 0; i < RENDERS_MAX; i++) {
+		if (r->on_pool[i] == render)
+			r->on_pool[i] = NULL;
+		busy |= r->on_pool[i] != NULL;
+	}
+	if (!atomic_load(&render->cancelled))
+		render->done(render->arg, render->result < 0 ? NULL : &render->frame,
+			     render->err.message);
+	free_render(render);
+	if (!r->freed)
+		start_next(r);
+	else if (!busy)
+		free(r);
+}
+
+/* A window that runs goes on changing: its report is that of this moment. */
+static void take_snapshot(struct render *render)
+{
+	struct window *snapshot;
+
+	if (render->window->finished)
+		return;
+	snapshot = window_snapshot(render->window);
+	if (!snapshot) {
+		render->result = err_set(&render->err, ENOMEM, "out of memory for the report");
+		return;
+	}
+	window_free(render->window);
+	render->window = snapshot;
+}
+
+static void start_next(struct renders *r)
+{
+	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
+		struct render *render = r->first;
+
+		if (r->on_pool[i] || r->unread_bytes >= RENDERS_UNREAD_MAX_BYTES)
+			continue;
+		r->first = render->next;
+		if (!r->first)
+			r->last = &r->first;
+		take_snapshot(render);
+		render->started = true;
+		r->on_pool[i] = render;
+		/* Fails only without a function to call. */
+		(void)uv_queue_work(r->loop, &render->work, on_pool, on_written);
+	}
+}
+
+int render_start(struct render **out, struct renders *r, const struct window *w, Jxp__Format format,
+		 uint32_t pairs, render_done_fn done, void *arg)
+{
+	struct render *render = calloc(1, sizeof(*render));
+
+	if (!render)
+		return -ENOMEM;
+	render->work.data = render;
+	render->renders = r;
+	render->window = window_keep(w);
+	render->format = format;
+	render->pairs = pairs;
+	render->done = done;
+	render->arg = arg;
+	buffer_init(&render->frame, FRAME_MAX_REPLY + FRAME_HEADER_BYTES);
+	*r->last = render;
+	r->last = &render->next;
+	*out = render;
+	start_next(r);
+	return 0;
+}
+
+static void unlink_waiting(struct renders *r, struct render *render)
+{
+	struct render **at = &r->first;
+
+	while (*at != render)
+		at = &(*at)->next;
+	*at = render->next;
+	if (r->last == &render->next)
+		r->last = at;
+}
+
+void render_cancel(struct render *render)
+{
+	if (!render)
+		return;
+	if (render->started) {
+		atomic_store(&render->cancelled, true); /* on_written frees it. */
+		return;
+	}
+	unlink_waiting(render->renders, render);
+	free_render(render);
+}
+
+void renders_queued(struct renders *r, size_t bytes)
+{
+	r->unread_bytes += bytes;
+}
+
+void renders_read(struct renders *r, size_t bytes)
+{
+	r->unread_bytes -= bytes;
+	start_next(r);
+}
+
+struct renders *renders_new(uv_loop_t *loop)
+{
+	struct renders *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->loop = loop;
+	r->last = &r->first;
+	return r;
+}
+
+void renders_free(struct renders *r)
+{
+	bool busy = false;
+
+	if (!r)
+		return;
+	while (r->first)
+		render_cancel(r->first);
+	for (size_t i = 0; i < RENDERS_MAX; i++) {
+		render_cancel(r->on_pool[i]);
+		busy |= r->on_pool[i] != NULL;
+	}
+	r->freed = true;
+	if (!busy)
+		free(r);
+}

@@ -1,0 +1,57 @@
+/*
+ * Reports, written beside the loop: the report of a hostile agent's profile takes seconds, and the
+ * loop is everybody's.
+ *
+ * A report is written on libuv's thread pool, from a window that nothing changes: one that is
+ * finished, which is kept meanwhile (evicting it from the history does not free it), or a snapshot
+ * of one that runs, taken when its turn comes. RENDERS_MAX are written at a time, others wait in
+ * order, also while clients do not read theirs. Nothing else uses the pool.
+ *
+ * Loop thread only; what runs on the pool is inside. done runs once, from the loop, unless the
+ * render was cancelled before. A render that is cancelled while it is written is left to end by
+ * itself, soon (report_new_unless); the loop has to run until then.
+ */
+#ifndef JXPERF_DAEMON_SERVE_RENDER_H
+#define JXPERF_DAEMON_SERVE_RENDER_H
+
+#include <stddef.h>
+#include <uv.h>
+
+#include "common/buffer.h"
+#include "common/err.h"
+#include "daemon/window/window.h"
+#include "proto/jxperf.pb-c.h"
+
+/* Each may hold a report's text twice, and what it is made from. */
+#define RENDERS_MAX 2
+
+/* No more is written while clients have so much before them that they have not read. */
+#define RENDERS_UNREAD_MAX_BYTES ((size_t)256 << 20)
+
+struct renders;
+struct render;
+
+/* frame is the whole answer as it travels, a ControlReply with the document; the callee may take it
+ * (stream_send_packed). Or NULL with the reason in error. */
+typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *error);
+
+/* NULL without memory. */
+struct renders *renders_new(uv_loop_t *loop);
+
+/* Cancels what waits or is written. The memory goes when the loop has seen the end of it.
+ * free(NULL) is safe. */
+void renders_free(struct renders *r);
+
+/* Has the report of w written, with at most pairs pairs of each kind (0: the format's default). 0
+ * with the handle, valid until done or render_cancel, in *out; or -ENOMEM. */
+int render_start(struct render **out, struct renders *r, const struct window *w, Jxp__Format format,
+		 uint32_t pairs, render_done_fn done, void *arg);
+
+/* As many bytes of reports are in a client's queue, or no longer. */
+void renders_queued(struct renders *r, size_t bytes);
+void renders_read(struct renders *r, size_t bytes);
+
+/* done will not run. cancel(NULL) is safe. */
+void render_cancel(struct render *render);
+
+#endif

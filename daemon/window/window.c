@@ -1,0 +1,231 @@
+#include "daemon/window/window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/utf8.h"
+#include "daemon/profile/estimate.h"
+
+/* Of one CPU. */
+#define IDLE_SHARE 0.05
+
+const char *name_of_loss(enum loss loss)
+{
+	static const char *const names[LOSS_MAX] = {
+	    [LOSS_METHODS] = "methods",
+	    [LOSS_LINES] = "lines",
+	    [LOSS_NODES] = "nodes",
+	    [LOSS_INSTRUCTIONS] = "instructions",
+	    [LOSS_STRINGS] = "strings",
+	    [LOSS_THREADS] = "threads",
+	    [LOSS_PAIRS] = "pairs",
+	    [LOSS_UNKNOWN_IDS] = "unknown_ids",
+	    [LOSS_REPEATED_IDS] = "repeated_ids",
+	    [LOSS_INVALID] = "invalid",
+	    [LOSS_CLASSES] = "classes",
+	    [LOSS_OBJECTS] = "objects",
+	    [LOSS_SITES] = "sites",
+	    [LOSS_SITE_ACCESSES] = "site_accesses",
+	    [LOSS_OBJECT_ORDER] = "object_order",
+	    [LOSS_POSITIONS] = "positions",
+	    [LOSS_UNKNOWN_OBJECTS] = "unknown_objects",
+	    [LOSS_OVERLAPS] = "overlaps",
+	    [LOSS_UNKNOWN_THREADS] = "unknown_threads",
+	    [LOSS_FIRST_TOUCHES] = "first_touches",
+	};
+
+	return names[loss];
+}
+
+bool window_tracks_objects(const struct window_settings *settings)
+{
+	return settings->objects || (settings->numa && settings->numa_topology->node_count > 1);
+}
+
+bool window_samples_pairs(const struct window_settings *settings)
+{
+	bool any = false;
+
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		any |= settings->kinds[kind];
+	return any;
+}
+
+struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
+{
+	struct window *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->keepers = 1;
+	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
+	w->pid = pid;
+	w->settings = *settings;
+	if (settings->numa)
+		w->numa.topology = settings->numa_topology;
+	w->state = WINDOW_ATTACHING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	return w;
+}
+
+struct window *window_keep(const struct window *w)
+{
+	struct window *kept = (struct window *)w; /* Made by window_new, so not constant. */
+
+	kept->keepers++;
+	return kept;
+}
+
+void window_free(struct window *w)
+{
+	if (!w || --w->keepers > 0)
+		return;
+	profile_release(&w->profile);
+	locality_release(&w->locality);
+	numa_profile_release(&w->numa);
+	thread_table_release(&w->threads);
+	free(w);
+}
+
+struct window *window_snapshot(const struct window *w)
+{
+	struct window *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *w;
+	copy->keepers = 1;
+	copy->finished = true;
+	copy->profile = (struct profile){0};
+	copy->locality = (struct locality){0};
+	copy->numa = (struct numa_profile){0};
+	copy->threads = (struct thread_table){0};
+	if (copy->end_ns == 0)
+		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
+	if (profile_copy(&copy->profile, &w->profile) < 0 ||
+	    locality_copy(&copy->locality, &w->locality) < 0 ||
+	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
+		window_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+void window_start(struct window *w)
+{
+	w->state = WINDOW_RUNNING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->start_ns = clock_monotonic_ns();
+}
+
+static void end(struct window *w, enum window_state state, const char *reason)
+{
+	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
+		return;
+	w->state = state;
+	(void)text_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
+	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->end_ns = clock_monotonic_ns();
+	thread_table_release(&w->threads);
+}
+
+void window_end(struct window *w, const char *reason)
+{
+	if (w->start_ns == 0)
+		end(w, WINDOW_FAILED, reason);
+	else
+		end(w, reason ? WINDOW_ENDED_EARLY : WINDOW_DONE, reason);
+}
+
+void window_fail(struct window *w, const char *reason)
+{
+	end(w, WINDOW_FAILED, reason);
+}
+
+const char *window_state_name(const struct window *w)
+{
+	static const char *const names[] = {
+	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
+	    [WINDOW_DONE] = "done",           [WINDOW_ENDED_EARLY] = "ended early",
+	    [WINDOW_FAILED] = "failed",
+	};
+
+	return names[w->state];
+}
+
+uint64_t window_elapsed_ns(const struct window *w)
+{
+	if (w->start_ns == 0)
+		return 0;
+	return (w->end_ns ? w->end_ns : clock_monotonic_ns()) - w->start_ns;
+}
+
+void window_plan_objects(struct window *w)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t wait_ns = side_effects_baseline_ns(w->settings.duration_ns);
+
+	if (w->side_effects.watched && window_tracks_objects(&w->settings) && wait_ns > 0)
+		w->objects_from_ns = now + wait_ns;
+	side_effects_begin(&w->side_effects, w->objects_from_ns ? w->objects_from_ns : now);
+}
+
+static uint64_t objects_begin_ns(const struct window *w)
+{
+	return w->objects_from_ns ? w->objects_from_ns : w->start_ns;
+}
+
+uint64_t window_objects_ns(const struct window *w)
+{
+	uint64_t begin = objects_begin_ns(w),
+		 end = w->objects_off_ns ? w->objects_off_ns : w->end_ns;
+
+	if (w->start_ns == 0 || !window_tracks_objects(&w->settings) ||
+	    (w->objects_refused[0] && !w->objects_off_ns))
+		return 0;
+	if (end == 0)
+		end = clock_monotonic_ns();
+	return end > begin ? end - begin : 0;
+}
+
+void window_switch_off_objects(struct window *w, const char *line)
+{
+	w->objects_off_ns = clock_monotonic_ns();
+	side_effects_switch_off(&w->side_effects, w->objects_off_ns);
+	(void)snprintf(w->objects_refused, sizeof(w->objects_refused),
+		       "objects were switched off after %.1f s: %s while they were tracked",
+		       (double)window_objects_ns(w) / (double)NS_PER_S, line); /* May be cut. */
+}
+
+double window_overhead_fraction(const struct window *w)
+{
+	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);
+}
+
+const char *window_gate(const struct window *w)
+{
+	/* An event without the kernel's gate makes the agent apply it to all. */
+	return w->kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0 ? "bpf"
+											 : "agent";
+}
+
+double window_judged_s(const struct window *w)
+{
+	uint64_t judged_ns = locality_judged_ns(&w->locality);
+
+	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
+}
+
+bool window_target_was_idle(const struct window *w)
+{
+	return (double)w->cpu_ns < IDLE_SHARE * (double)window_elapsed_ns(w);
+}
+
+uint64_t window_dropped(const struct window *w)
+{
+	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] +
+	       w->counters[JXP__COUNTER__COUNTER_RECORDS_LOST] +
+	       w->counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] + w->losses[LOSS_INVALID] +
+	       w->losses[LOSS_OBJECT_ORDER];
+}

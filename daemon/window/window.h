@@ -1,0 +1,207 @@
+/*
+ * One profiling window of one JVM, from the request to the finished report: what was asked, what
+ * the target said it is, the profile, and everything that tells how good the profile is.
+ *
+ * The session that feeds a window borrows it; the engine owns it, and whoever shows it keeps it
+ * (window_keep). Loop thread only, with one exception: once it is finished, or a snapshot, nothing
+ * changes it any more and any thread may read it. Times: *_unix_ns is CLOCK_REALTIME for people,
+ * *_ns CLOCK_MONOTONIC.
+ */
+#ifndef JXPERF_DAEMON_WINDOW_WINDOW_H
+#define JXPERF_DAEMON_WINDOW_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "daemon/machine/pmu.h"
+#include "daemon/profile/numa_profile.h"
+#include "daemon/profile/object_profile.h"
+#include "daemon/profile/profile.h"
+#include "daemon/profile/side_effects.h"
+#include "daemon/profile/thread_table.h"
+
+#define WINDOW_ID_BYTES     16
+#define WINDOW_LABEL_BYTES  128
+#define WINDOW_REASON_BYTES 256
+#define WINDOW_EVENT_BYTES  96
+
+/* Room for PMU_REASON_BYTES and words around it. */
+#define SAMPLER_REASON_BYTES 320
+
+#define WINDOW_DURATION_DEFAULT_NS (30 * UINT64_C(1000000000))
+#define WINDOW_PERIOD_DEFAULT_NS   UINT64_C(5000000)
+#define WINDOW_PERIOD_MIN_NS       UINT64_C(100000)
+#define WINDOW_PERIOD_MAX_NS       UINT64_C(10000000000)
+#define WINDOW_BUDGET_DEFAULT      0.01
+#define WINDOW_FRAMES_DEFAULT      128
+
+#define WINDOW_OBJECT_MIN_DEFAULT 1024
+
+struct window_settings {
+	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
+	bool objects;              /* KIND_OBJECTS */
+	bool numa;                 /* KIND_NUMA: the same samples as objects */
+	/* Of this machine; not owned: lasts as long as the process. */
+	const struct numa_topology *numa_topology;
+	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
+	/* The events of the pebs and ibs samplers; NULL for clock. Not owned: lasts as long as the
+	 * process. */
+	const struct pmu_selection *hardware;
+	char sampler_reason[SAMPLER_REASON_BYTES]; /* why this sampler */
+	uint64_t period_ns;                        /* of the clock sampler */
+	uint64_t duration_ns;
+	double budget; /* fraction of the target's CPU time */
+	uint32_t registers;
+	uint32_t max_frames;
+	uint64_t object_min_size; /* bytes; smaller objects are not tracked */
+	uint32_t objects_max;     /* tracked at a time; 0 without objects and numa */
+	/* The event that samples accesses to objects; "": those of the sampler. */
+	char event[WINDOW_EVENT_BYTES];
+	struct perf_hardware_event event_encoded;
+	bool open_through_daemon;
+	bool force; /* attach also where there may not be room for the agent */
+};
+
+enum window_state {
+	WINDOW_ATTACHING,
+	WINDOW_RUNNING,
+	WINDOW_DONE,
+	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
+	WINDOW_FAILED,      /* reason says why there was nothing to profile */
+};
+
+/* What the engine itself had to drop of a session's stream, by cause. */
+enum loss {
+	LOSS_METHODS,      /* beyond LIMIT_METHODS */
+	LOSS_LINES,        /* line tables beyond the session's memory */
+	LOSS_NODES,        /* beyond LIMIT_NODES, or deeper than MAX_FRAMES_LIMIT */
+	LOSS_INSTRUCTIONS, /* beyond LIMIT_INSTRUCTIONS */
+	LOSS_STRINGS,      /* names that no longer fitted; shown as "" */
+	LOSS_THREADS,      /* beyond LIMIT_THREADS: missing from `threads` only */
+	LOSS_PAIRS,        /* beyond LIMIT_PAIRS: in the totals, not in the list */
+	LOSS_UNKNOWN_IDS,  /* references to something that was never sent, or was dropped */
+	LOSS_REPEATED_IDS, /* definitions of an id that was defined before */
+	LOSS_INVALID,      /* events with a field out of range */
+	/* Of objects and accesses to them: */
+	LOSS_CLASSES,         /* beyond LIMIT_CLASSES */
+	LOSS_OBJECTS,         /* beyond objects_max: counted, but not tracked */
+	LOSS_SITES,           /* objects of allocation sites beyond LIMIT_SITES */
+	LOSS_SITE_ACCESSES,   /* beyond LIMIT_SITE_ACCESSES: in the site's sum, not in its list */
+	LOSS_OBJECT_ORDER,    /* accesses: too many events waited for their turn */
+	LOSS_POSITIONS,       /* contradictory, late, or more than there are objects */
+	LOSS_UNKNOWN_OBJECTS, /* positions and deaths of objects that are not tracked */
+	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
+	LOSS_UNKNOWN_THREADS, /* requests for events, after many for threads that were not found */
+	LOSS_FIRST_TOUCHES,   /* of pages: there was no room to remember them */
+	LOSS_MAX,
+};
+
+/* "methods", "unknown_ids": the stage label of jxperf_dropped_events_total. */
+const char *name_of_loss(enum loss loss);
+
+/* Memory of its own that is added here has to be copied in window_snapshot. */
+struct window {
+	unsigned keepers;
+	bool finished; /* it is final: set by its owner, after the end */
+	char id[WINDOW_ID_BYTES];
+	pid_t pid; /* as the daemon sees it */
+	char app[WINDOW_LABEL_BYTES];
+	char jdk[WINDOW_LABEL_BYTES];
+	char vm[WINDOW_LABEL_BYTES];
+	char gc[WINDOW_LABEL_BYTES];
+	struct window_settings settings;
+	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
+	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
+	enum window_state state;
+	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
+	bool target_ended;                /* that is the reason */
+	uint64_t start_unix_ns;
+	uint64_t end_unix_ns; /* 0 while running */
+	uint64_t start_ns;    /* 0 before the target began */
+	uint64_t end_ns;
+	uint64_t deadline_ns; /* at which the target ends it by itself; 0 before it began */
+	struct profile profile;
+	struct locality locality;
+	struct numa_profile numa;
+	bool always_pretouch;                      /* the JVM touched its heap when it started */
+	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
+	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
+	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
+	struct side_effects side_effects;
+	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
+	struct thread_table threads; /* emptied when the window ends */
+	/* The agent's counts, plus what the kernel's gate counted itself. */
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t kernel_counters[JXP__COUNTER__COUNTER_MAX]; /* of these, the kernel's */
+	uint64_t losses[LOSS_MAX];
+	uint64_t cpu_ns;
+	uint64_t overhead_ns;
+	uint64_t setup_ns;         /* the agent's CPU time before these two began */
+	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
+				      known */
+};
+
+/* Does the window need allocations and memory accesses? Not for NUMA on a machine with one node. */
+bool window_tracks_objects(const struct window_settings *settings);
+
+/* Does it need watchpoints? */
+bool window_samples_pairs(const struct window_settings *settings);
+
+/* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
+struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);
+
+/* One more owner, also for those who may only read it; returns w. */
+struct window *window_keep(const struct window *w);
+
+/* One owner less; the last one's call frees it. free(NULL) is safe. */
+void window_free(struct window *w);
+
+/* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
+ * hostile agent's, which take some 50 ms. NULL without memory. */
+struct window *window_snapshot(const struct window *w);
+
+/* The target was told to start. */
+void window_start(struct window *w);
+
+/* Ends the window, once; later calls change nothing. reason NULL: as planned. A window that has a
+ * reason to end before it started has failed. */
+void window_end(struct window *w, const char *reason);
+
+/* Decides when objects begin, just before the target is told to start: a part of the window without
+ * them shows what they change. From here on side_effects tells before from in. */
+void window_plan_objects(struct window *w);
+
+/* Objects are tracked no longer, because of what rose (a line of daemon/profile/side_effects.h). */
+void window_switch_off_objects(struct window *w, const char *line);
+
+/* How long objects were, or are being, tracked; 0 when they were not. */
+uint64_t window_objects_ns(const struct window *w);
+
+/* Ends the window as one that could not run. */
+void window_fail(struct window *w, const char *reason);
+
+/* "attaching", "running", "done", "ended early", "failed". */
+const char *window_state_name(const struct window *w);
+
+/* From the start to the end, or to now. */
+uint64_t window_elapsed_ns(const struct window *w);
+
+/* Of the target's CPU time; 0 when none was reported. */
+double window_overhead_fraction(const struct window *w);
+
+/* Who holds the samples to the window and its budget: "bpf", or "agent". */
+const char *window_gate(const struct window *w);
+
+/* When, in seconds from the start, a collection last found tracked objects dead; 0: none has. */
+double window_judged_s(const struct window *w);
+
+/* Did the target use so little CPU time that a fraction of it says nothing? What a window costs at
+ * least (a few ms for each ten seconds) is a large part of next to nothing. */
+bool window_target_was_idle(const struct window *w);
+
+/* Events that were lost between a thread and the profile: completed pairs and transitions. */
+uint64_t window_dropped(const struct window *w);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * The most that the agent takes of its target's memory. attach/agent/window/footprint.c sums its
+ * tables and does not compile when they come to more; attach/process/headroom.h asks for so much
+ * room before an attach.
+ */
+#ifndef JXPERF_PROTO_FOOTPRINT_H
+#define JXPERF_PROTO_FOOTPRINT_H
+
+#include <stdint.h>
+
+#define FOOTPRINT_AGENT_BYTES  (UINT64_C(16) << 20)
+#define FOOTPRINT_THREAD_BYTES (UINT64_C(64) << 10) /* for each thread that is profiled, */
+#define FOOTPRINT_THREADS_MAX  4096u                /* so many at most */
+
+#endif

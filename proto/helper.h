@@ -1,0 +1,47 @@
+/*
+ * The result of jxperf-attach, the exec'd attach helper.
+ *
+ *   jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD] [--probe|--force]
+ *
+ * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
+ * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
+ * it the outcome is printed, for use by hand. It never outlives its deadline.
+ *
+ * With --probe it changes nothing in the target: the result's message says where socket and agent
+ * would go, and no descriptor comes with it. With --force it attaches also where there may not be
+ * room in the target for what the agent takes (attach/process/headroom.h).
+ */
+#ifndef JXPERF_PROTO_HELPER_H
+#define JXPERF_PROTO_HELPER_H
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+#define ATTACH_NAME_BYTES 256
+
+struct attach_result {
+	int32_t error; /* 0, or an errno value above 0 */
+	char message[ERR_MESSAGE_MAX];
+	char name[ATTACH_NAME_BYTES]; /* what `list` calls the target, or "" */
+};
+
+#define ATTACH_TIMEOUT_MS_DEFAULT 10000
+
+/* The one option handed to Agent_OnAttach: "socket=PATH", PATH as the target sees it. */
+#define ATTACH_OPTION_SOCKET "socket="
+
+/* File name of the agent inside the bundle directory; its libraries lie beside it. */
+#define AGENT_LIBRARY "libjxperf-agent.so"
+
+/* What Agent_OnAttach returns (the JVM reports it in its reply to "load"). */
+enum agent_on_attach {
+	AGENT_OK = 0,
+	AGENT_BUSY = 101,         /* another session is active in this JVM */
+	AGENT_BAD_OPTIONS = 102,  /* no socket option, or a path too long */
+	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
+	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */
+	AGENT_TOO_EARLY = 105, /* the JVM is not in JVMTI's live phase: still starting, or ending */
+};
+
+#endif

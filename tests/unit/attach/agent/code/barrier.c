@@ -1,0 +1,88 @@
+/* The store barrier of generational ZGC, and what only looks like it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/code/barrier.h"
+#include "attach/agent/code/search.h"
+#include "attach/agent/handler/settings.h"
+#include "tests/unit/support/agent/code.h"
+
+/* test dword ptr [rbp+0x10], imm32; jne +0x7f */
+#define TEST "\xf7\x45\x10\x90\xff\x00\x00\x75\x7f"
+/* mov r11, rax; shl r11, 13; or r11, imm32 */
+#define COLOUR "\x49\x89\xc3\x49\xc1\xe3\x0d\x49\x81\xcb\x70\x80\x00\x00"
+/* mov [rbp+0x10], r11 */
+#define STORE "\x4c\x89\x5d\x10"
+
+static bool is_barrier(uint64_t ip)
+{
+	struct insn in;
+
+	assert_true(insn_decode((const uint8_t *)(uintptr_t)ip, INSN_MAX_BYTES, ip, &in));
+	return barrier_tests_store(&in);
+}
+
+static void a_test_before_the_store_of_a_reference_is_the_barrier_s(void **state)
+{
+	(void)state;
+	assert_true(is_barrier(CODE(0, TEST COLOUR STORE)));
+	/* cmp word ptr [rbp+0x10], imm16; jne; ...; lock cmpxchg [rbp+0x10], r11 */
+	assert_true(is_barrier(
+	    CODE(64, "\x66\x81\x7d\x10\x70\x80\x75\x7f" COLOUR "\xf0\x4c\x0f\xb1\x5d\x10")));
+}
+
+static void a_test_of_another_field_is_the_program_s(void **state)
+{
+	(void)state;
+	/* mov [rbp+0x18], r11 */
+	assert_false(is_barrier(CODE(0, TEST COLOUR "\x4c\x89\x5d\x18\xc3")));
+}
+
+static void a_store_of_the_tested_part_alone_is_the_program_s(void **state)
+{
+	(void)state;
+	/* mov [rbp+0x10], r11d */
+	assert_false(is_barrier(CODE(0, TEST COLOUR "\x44\x89\x5d\x10\xc3")));
+}
+
+static void a_base_that_changes_in_between_ends_the_look(void **state)
+{
+	(void)state;
+	/* mov rbp, rcx */
+	assert_false(is_barrier(CODE(0, TEST "\x48\x89\xcd" STORE "\xc3")));
+	/* ret */
+	assert_false(is_barrier(CODE(64, TEST "\xc3" STORE)));
+}
+
+static void the_search_passes_over_it_where_there_are_such_barriers(void **state)
+{
+	uint64_t ip = CODE(0, TEST COLOUR STORE);
+	struct insn in;
+
+	(void)state;
+	assert_true(search_fetch(ip, &in));
+	assert_true(search_is_access(&in, ACCESS_LOAD));
+	settings.store_barriers = true;
+	assert_true(search_fetch(ip, &in));
+	assert_false(search_is_access(&in, ACCESS_LOAD));
+	assert_false(in.memory.reads);
+	settings.store_barriers = false;
+}
+
+#define TEST_CASE(name) cmocka_unit_test_setup(name, code_setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST_CASE(a_test_before_the_store_of_a_reference_is_the_barrier_s),
+	    TEST_CASE(a_test_of_another_field_is_the_program_s),
+	    TEST_CASE(a_store_of_the_tested_part_alone_is_the_program_s),
+	    TEST_CASE(a_base_that_changes_in_between_ends_the_look),
+	    TEST_CASE(the_search_passes_over_it_where_there_are_such_barriers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,365 @@
+/* Which code an address belongs to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "attach/agent/code/codemap.h"
+
+#define LOW  UINT64_C(0x7f0000000000)
+#define HIGH (LOW + (UINT64_C(64) << 20))
+
+static int fresh_map(void **state)
+{
+	(void)state;
+	return codemap_init(LOW, HIGH);
+}
+
+static void an_address_finds_its_method(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(LOW + 0x1000, 300, 42, NULL, 0);
+	assert_true(codemap_find(LOW + 0x1000, &blob));
+	assert_int_equal(blob.start, LOW + 0x1000);
+	assert_int_equal(blob.size, 300);
+	assert_int_equal(blob.method, 42);
+	assert_int_equal(blob.type, CODE_COMPILED);
+	assert_true(codemap_find(LOW + 0x1000 + 299, &blob));
+	assert_false(codemap_find(LOW + 0x1000 + 300, &blob));
+	assert_false(codemap_find(LOW + 0xfff, &blob));
+}
+
+static void addresses_outside_the_cache_belong_to_nothing(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(HIGH + 0x1000, 64, 1, NULL, 0); /* ignored */
+	assert_false(codemap_find(HIGH + 0x1000, &blob));
+	assert_false(codemap_find(0, &blob));
+	assert_false(codemap_find(UINT64_MAX, &blob));
+	assert_false(codemap_covers(HIGH));
+	assert_true(codemap_covers(LOW));
+}
+
+static void a_blob_that_overruns_the_cache_is_cut(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(HIGH - 64, 4096, 1, NULL, 0);
+	assert_true(codemap_find(HIGH - 1, &blob));
+	assert_false(codemap_find(HIGH, &blob));
+}
+
+static void removed_code_is_forgotten_and_its_place_used_again(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(LOW + 0x2000, 128, 1, NULL, 0);
+	codemap_remove(LOW + 0x2000);
+	assert_false(codemap_find(LOW + 0x2000, &blob));
+	codemap_add_compiled(LOW + 0x2000, 256, 2, NULL, 0);
+	assert_true(codemap_find(LOW + 0x2000 + 200, &blob));
+	assert_int_equal(blob.method, 2);
+}
+
+static void a_buffer_does_not_hide_the_stubs_in_it(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_stub(LOW + 0x4080, 64, CODE_STUB);
+	codemap_add_stub(LOW + 0x4000, 4096, CODE_STUB);
+	assert_true(codemap_find(LOW + 0x4090, &blob));
+	assert_int_equal(blob.start, LOW + 0x4080);
+	assert_true(codemap_find(LOW + 0x4200, &blob));
+	assert_int_equal(blob.start, LOW + 0x4000);
+}
+
+static void a_cache_larger_than_hotspot_allows_is_refused(void **state)
+{
+	(void)state;
+	assert_true(codemap_init(LOW, LOW + (UINT64_C(3) << 30)) < 0);
+	assert_true(codemap_init(HIGH, LOW) < 0);
+}
+
+static void stubs_that_lie_close_together_are_told_apart(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32)
+		codemap_add_stub(a, 24, CODE_STUB);
+	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32) {
+		assert_true(codemap_find(a + 23, &blob));
+		assert_int_equal(blob.start, a);
+		assert_false(codemap_find(a + 24, &blob));
+	}
+	assert_int_equal(codemap_dropped(), 0);
+}
+
+static void a_method_replaces_the_stubs_whose_space_it_uses(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_stub(LOW + 0x8000, 64, CODE_STUB);
+	codemap_add_stub(LOW + 0x9ff0, 64, CODE_STUB);
+	codemap_add_compiled(LOW + 0x7f00, 3 * 4096, 5, NULL, 0);
+	assert_true(codemap_find(LOW + 0x8010, &blob));
+	assert_int_equal(blob.method, 5);
+	assert_true(codemap_find(LOW + 0x9ff8, &blob));
+	assert_int_equal(blob.method, 5);
+}
+
+static void the_largest_code_cache_is_covered_to_its_end(void **state)
+{
+	uint64_t high = LOW + (UINT64_C(2) << 30);
+	struct code_blob blob;
+
+	(void)state;
+	assert_int_equal(codemap_init(LOW, high), 0);
+	codemap_add_compiled(high - 100000, 100000, 7, NULL, 0);
+	assert_true(codemap_find(high - 1, &blob));
+	assert_int_equal(blob.method, 7);
+	codemap_remove(high - 100000);
+	assert_false(codemap_find(high - 1, &blob));
+}
+
+static void debug_information_beyond_64_kib_of_a_method_is_counted(void **state)
+{
+	const uint32_t pcs[] = {70000, 8, 65535, 4};
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(LOW, 80000, 1, pcs, 4);
+	assert_true(codemap_find(LOW + 79999, &blob));
+	assert_int_equal(blob.debug_pc_count, 3);
+	assert_int_equal(blob.debug_pcs[0], 4);
+	assert_int_equal(blob.debug_pcs[2], 65535);
+	assert_int_equal(codemap_dropped(), 1);
+}
+
+static void blobs_beyond_the_table_are_counted(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	for (uint64_t i = 0; i < CODEMAP_BLOBS_MAX + 10; i++)
+		codemap_add_stub(LOW + i * 64, 64, CODE_STUB);
+	assert_int_equal(codemap_dropped(), 10);
+	assert_true(codemap_find(LOW + (CODEMAP_BLOBS_MAX - 1) * UINT64_C(64), &blob));
+	assert_false(codemap_find(LOW + CODEMAP_BLOBS_MAX * UINT64_C(64), &blob));
+}
+
+/* A reader never sees a blob that was not added: method m always starts at LOW + m * 4096 and is m
+ * bytes long. */
+static atomic_bool done;
+
+static void *churn(void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&done)) {
+		for (uint32_t m = 100; m < 400; m++)
+			codemap_add_compiled(LOW + m * 4096, m, m, NULL, 0);
+		for (uint32_t m = 100; m < 400; m++)
+			codemap_remove(LOW + m * 4096);
+	}
+	return NULL;
+}
+
+static void readers_never_see_a_mixture(void **state)
+{
+	struct code_blob blob;
+	pthread_t writer;
+	uint64_t found = 0;
+
+	(void)state;
+	atomic_store(&done, false);
+	assert_int_equal(pthread_create(&writer, NULL, churn, NULL), 0);
+	while (found < 100000) {
+		for (uint32_t m = 100; m < 400; m++) {
+			if (!codemap_find(LOW + m * 4096 + 50, &blob))
+				continue;
+			found++;
+			assert_int_equal(blob.start, LOW + m * 4096);
+			assert_int_equal(blob.size, m);
+			assert_int_equal(blob.method, m);
+		}
+	}
+	atomic_store(&done, true);
+	assert_int_equal(pthread_join(writer, NULL), 0);
+}
+
+/* ---------------------------------------------------------------- reader and writer step by step
+ * Both are coroutines of this thread. The reader runs instruction by instruction (the trap flag) to
+ * where it is to wait. The writer waits in the middle of its work, where it reads the offsets that
+ * it was given: their page cannot be read yet. */
+
+#define TRAP_FLAG   0x100
+#define STACK_BYTES (256u << 10)
+#define PAGE_BYTES  4096u
+#define STEPS_LEAST 20u /* of a search that finds something */
+#define OLD_METHOD  100u
+#define NEW_METHOD  200u
+#define ADDRESS     (LOW + 4096)
+
+struct routine {
+	ucontext_t context;
+	char stack[STACK_BYTES];
+	unsigned steps; /* until it waits; reader only */
+	bool finished;
+};
+
+static ucontext_t main_context;
+static struct routine reader, writer;
+static uint32_t *offsets; /* a page: one of the old method, two of the new */
+static struct code_blob seen;
+static bool was_found;
+
+/* The reader is done with one instruction. */
+static void on_step(int number, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+
+	(void)number;
+	(void)info;
+	if (reader.steps-- > 0)
+		return;
+	(void)swapcontext(&reader.context, &main_context); /* Back when it may go on. */
+	if (reader.steps == 0)
+		*flags &= ~TRAP_FLAG;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	(void)context;
+	(void)swapcontext(&writer.context, &main_context);
+}
+
+#define CHANGE_FLAGS(operation, operand)                                                     \
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation " %0, (%%rsp)\n\t" \
+			 "popfq\n\tlea 128(%%rsp), %%rsp" ::"i"(operand)                     \
+			 : "memory", "cc")
+
+static void read_blob(void)
+{
+	CHANGE_FLAGS("orq", TRAP_FLAG);
+	was_found = codemap_find(ADDRESS + 50, &seen);
+	CHANGE_FLAGS("andq", ~TRAP_FLAG);
+	reader.finished = true;
+}
+
+static void replace_blob(void)
+{
+	codemap_add_compiled(ADDRESS, NEW_METHOD, NEW_METHOD, offsets, 2);
+	writer.finished = true;
+}
+
+static void start(struct routine *r, void (*run)(void))
+{
+	r->finished = false;
+	assert_int_equal(getcontext(&r->context), 0);
+	r->context.uc_stack.ss_sp = r->stack;
+	r->context.uc_stack.ss_size = sizeof(r->stack);
+	r->context.uc_link = &main_context;
+	makecontext(&r->context, run, 0);
+	assert_int_equal(swapcontext(&main_context, &r->context), 0);
+}
+
+static void go_on(struct routine *r)
+{
+	if (!r->finished)
+		assert_int_equal(swapcontext(&main_context, &r->context), 0);
+}
+
+/* The writer does its first half when the reader has made so many steps, and its second half after
+ * some more. False when the reader needed less. */
+static bool read_and_replace(unsigned first, unsigned second)
+{
+	bool waited;
+
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_READ), 0);
+	codemap_add_compiled(ADDRESS, OLD_METHOD, OLD_METHOD, offsets, 1);
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_NONE), 0);
+	reader.steps = first;
+	start(&reader, read_blob);
+	start(&writer, replace_blob);
+	assert_false(writer.finished);
+	reader.steps = second;
+	go_on(&reader);
+	waited = !reader.finished;
+	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_READ), 0);
+	go_on(&writer);
+	reader.steps = 0;
+	go_on(&reader);
+	assert_true(reader.finished && writer.finished);
+	if (was_found) {
+		assert_int_equal(seen.size, seen.method);
+		assert_int_equal(seen.debug_pc_count, seen.method == OLD_METHOD ? 1 : 2);
+	}
+	return waited;
+}
+
+/* Code that is compiled again may come to lie where it was, and in the map, too: everything changes
+ * but the start. */
+static void a_reader_that_waits_anywhere_never_mixes_old_and_new(void **state)
+{
+	struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+	struct sigaction old_step, old_fault;
+	unsigned first = 0, second;
+
+	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* They know nothing of such stacks. */
+#endif
+	offsets = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(offsets, MAP_FAILED);
+	assert_int_equal(sigaction(SIGTRAP, &step, &old_step), 0);
+	assert_int_equal(sigaction(SIGSEGV, &fault, &old_fault), 0);
+	do {
+		for (second = 1; read_and_replace(first, second); second++)
+			;
+		first++;
+	} while (second > 1);
+	assert_true(first > STEPS_LEAST);
+	assert_int_equal(sigaction(SIGTRAP, &old_step, NULL), 0);
+	assert_int_equal(sigaction(SIGSEGV, &old_fault, NULL), 0);
+	assert_int_equal(munmap(offsets, PAGE_BYTES), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(an_address_finds_its_method, fresh_map),
+	    cmocka_unit_test_setup(addresses_outside_the_cache_belong_to_nothing, fresh_map),
+	    cmocka_unit_test_setup(a_blob_that_overruns_the_cache_is_cut, fresh_map),
+	    cmocka_unit_test_setup(removed_code_is_forgotten_and_its_place_used_again, fresh_map),
+	    cmocka_unit_test_setup(a_buffer_does_not_hide_the_stubs_in_it, fresh_map),
+	    cmocka_unit_test_setup(stubs_that_lie_close_together_are_told_apart, fresh_map),
+	    cmocka_unit_test_setup(a_method_replaces_the_stubs_whose_space_it_uses, fresh_map),
+	    cmocka_unit_test(the_largest_code_cache_is_covered_to_its_end),
+	    cmocka_unit_test_setup(debug_information_beyond_64_kib_of_a_method_is_counted,
+				   fresh_map),
+	    cmocka_unit_test_setup(blobs_beyond_the_table_are_counted, fresh_map),
+	    cmocka_unit_test_setup(readers_never_see_a_mixture, fresh_map),
+	    cmocka_unit_test_setup(a_reader_that_waits_anywhere_never_mixes_old_and_new, fresh_map),
+	    cmocka_unit_test(a_cache_larger_than_hotspot_allows_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* Which access an interrupted thread was busy with, from the code around the interrupted place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/code/interrupted.h"
+#include "attach/agent/code/search.h"
+#include "tests/unit/support/agent/code.h"
+
+static int set_up(void **state)
+{
+	interrupted_clear();
+	return code_setup(state);
+}
+
+static void the_load_before_the_interrupted_place_is_the_one_that_waited(void **state)
+{
+	/* mov rdx, [rax]; add rax, 1 */
+	uint64_t ip = CODE(0, "\x48\x8b\x10\x48\x83\xc0\x01");
+	struct insn in;
+
+	(void)state;
+	assert_true(interrupted_access(ip + 3, &in));
+	assert_int_equal(in.ip, ip);
+}
+
+static void behind_arithmetic_nothing_waited(void **state)
+{
+	/* mov rdx, [rax]; add rax, 1; nop */
+	uint64_t ip = CODE(0, "\x48\x8b\x10\x48\x83\xc0\x01\x90");
+	struct insn in;
+
+	(void)state;
+	assert_false(interrupted_access(ip + 7, &in));
+}
+
+static void at_the_target_of_a_jump_the_instruction_before_says_nothing(void **state)
+{
+	/* mov rdx, [rax]; L: inc eax; jmp L */
+	uint64_t ip = CODE(0, "\x48\x8b\x10\xff\xc0\xeb\xfc");
+	struct insn in;
+
+	(void)state;
+	assert_false(interrupted_access(ip + 3, &in));
+}
+
+static void at_the_target_of_a_long_conditional_jump_neither(void **state)
+{
+	/* mov rdx, [rax]; L: inc eax; jz near L */
+	uint64_t ip = CODE(0, "\x48\x8b\x10\xff\xc0\x0f\x84\xf8\xff\xff\xff");
+	struct insn in;
+
+	(void)state;
+	assert_false(interrupted_access(ip + 3, &in));
+}
+
+static void code_that_replaces_other_code_is_looked_at_anew(void **state)
+{
+	uint64_t ip = CODE(0, "\x48\x8b\x10\x90"); /* mov rdx, [rax]; nop */
+	struct insn in;
+
+	(void)state;
+	assert_true(interrupted_access(ip + 3, &in));
+	codemap_remove(ip);
+	(void)CODE(0, "\x48\xff\xc0\x90"); /* inc rax; nop */
+	assert_false(interrupted_access(ip + 3, &in));
+}
+
+static void the_operand_of_an_access_that_kept_its_registers_is_known(void **state)
+{
+	uint64_t ip = CODE(0, "\x48\x8b\x10\x90"), address; /* mov rdx, [rax] */
+	gregset_t regs = {[REG_RAX] = 0x1000};
+	struct insn in;
+	uint32_t size;
+	bool store;
+
+	(void)state;
+	assert_true(interrupted_access(ip + 3, &in));
+	assert_true(interrupted_operand(&in, true, regs, &address, &size, &store));
+	assert_int_equal(address, 0x1000);
+	assert_int_equal(size, 8);
+	assert_false(store);
+}
+
+static void the_operand_of_a_load_into_its_own_base_is_gone(void **state)
+{
+	uint64_t ip = CODE(0, "\x48\x8b\x00\x90"), address; /* mov rax, [rax] */
+	gregset_t regs = {[REG_RAX] = 0x1000};
+	struct insn in;
+	uint32_t size;
+	bool store;
+
+	(void)state;
+	assert_true(interrupted_access(ip + 3, &in));
+	assert_false(interrupted_operand(&in, true, regs, &address, &size, &store));
+}
+
+static void a_string_store_is_at_its_destination(void **state)
+{
+	uint64_t ip = CODE(0, "\xf3\x48\xab"), address; /* rep stosq */
+	gregset_t regs = {[REG_RDI] = 0x2000, [REG_RCX] = 5};
+	struct insn in;
+	uint32_t size;
+	bool store;
+
+	(void)state;
+	assert_true(search_fetch(ip, &in));
+	assert_true(interrupted_operand(&in, false, regs, &address, &size, &store));
+	assert_int_equal(address, 0x2000);
+	assert_int_equal(size, 8);
+	assert_true(store);
+}
+
+static void the_next_access_is_seen_from_afar_while_its_registers_stay(void **state)
+{
+	/* inc ecx; mov [rbx+8], ecx */
+	uint64_t ip = CODE(0, "\xff\xc1\x89\x4b\x08"), stop;
+	gregset_t regs = {[REG_RBX] = 0x3000};
+	struct insn in;
+
+	(void)state;
+	assert_int_equal(search_access(ip, regs, &in, &stop), SEARCH_HERE);
+	assert_int_equal(in.ip, ip + 2);
+	assert_int_equal(insn_effective_address(&in, regs), 0x3008);
+}
+
+static void an_access_through_a_register_that_changes_is_waited_for(void **state)
+{
+	/* inc rbx; mov [rbx+8], ecx */
+	uint64_t ip = CODE(0, "\x48\xff\xc3\x89\x4b\x08"), stop;
+	gregset_t regs = {[REG_RBX] = 0x3000};
+	struct insn in;
+
+	(void)state;
+	assert_int_equal(search_access(ip, regs, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(stop, ip + 3);
+}
+
+static void an_access_behind_a_change_of_the_stack_is_waited_for(void **state)
+{
+	/* add rsp, 16; mov [rbx+8], ecx */
+	uint64_t ip = CODE(0, "\x48\x83\xc4\x10\x89\x4b\x08"), stop;
+	gregset_t regs = {[REG_RBX] = 0x3000};
+	struct insn in;
+
+	(void)state;
+	assert_int_equal(search_access(ip, regs, &in, &stop), SEARCH_BREAK);
+	assert_int_equal(stop, ip + 4);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup(name, set_up)
+	const struct CMUnitTest tests[] = {
+	    T(the_load_before_the_interrupted_place_is_the_one_that_waited),
+	    T(behind_arithmetic_nothing_waited),
+	    T(at_the_target_of_a_jump_the_instruction_before_says_nothing),
+	    T(at_the_target_of_a_long_conditional_jump_neither),
+	    T(code_that_replaces_other_code_is_looked_at_anew),
+	    T(the_operand_of_an_access_that_kept_its_registers_is_known),
+	    T(the_operand_of_a_load_into_its_own_base_is_gone),
+	    T(a_string_store_is_at_its_destination),
+	    T(the_next_access_is_seen_from_afar_while_its_registers_stay),
+	    T(an_access_through_a_register_that_changes_is_waited_for),
+	    T(an_access_behind_a_change_of_the_stack_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* The calling context table, alone and with several threads at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "attach/agent/handler/context.h"
+
+static int new_table(void **state)
+{
+	*state = calloc(1, sizeof(struct context_table));
+	return *state ? 0 : -1;
+}
+
+static int free_table(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void equal_contexts_have_equal_ids(void **state)
+{
+	uint32_t root = context_intern(*state, 0, 100, 1);
+	uint32_t leaf = context_intern(*state, root, 200, 2);
+
+	assert_true(root > 0 && leaf > 0 && root != leaf);
+	assert_int_equal(context_intern(*state, 0, 100, 1), root);
+	assert_int_equal(context_intern(*state, root, 200, 2), leaf);
+	assert_int_equal(context_parent(context_node(*state, leaf)), root);
+	assert_int_equal(context_node(*state, leaf)->method, 200);
+	assert_int_equal(context_node(*state, leaf)->bci, 2);
+}
+
+static void parent_method_and_bci_all_distinguish(void **state)
+{
+	uint32_t a = context_intern(*state, 0, 100, 1);
+
+	assert_int_not_equal(context_intern(*state, 0, 100, 2), a);
+	assert_int_not_equal(context_intern(*state, 0, 101, 1), a);
+	assert_int_not_equal(context_intern(*state, a, 100, 1), a);
+}
+
+static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
+{
+	uint32_t first = context_intern(*state, 0, 1, 0);
+	unsigned refused = 0;
+
+	for (uint64_t m = 2; m < 2 * (uint64_t)CONTEXT_NODES; m++)
+		refused += context_intern(*state, 0, m, 0) == 0;
+	assert_true(refused >= CONTEXT_NODES - 2);
+	assert_int_equal(context_intern(*state, 0, 1, 0), first);
+}
+
+#define THREADS 4
+#define PATHS   2000
+
+struct inserter {
+	pthread_t thread;
+	struct context_table *table;
+	uint32_t ids[PATHS];
+};
+
+static void *insert_paths(void *arg)
+{
+	struct inserter *in = arg;
+
+	for (unsigned p = 0; p < PATHS; p++) {
+		uint32_t node = 0;
+
+		for (int depth = 0; depth < 8; depth++)
+			node = context_intern(in->table, node, 1000 + (p >> depth), depth);
+		in->ids[p] = node;
+	}
+	return NULL;
+}
+
+/* Twins may arise, wrong content may not. */
+static void threads_agree_on_the_content_of_every_path(void **state)
+{
+	static struct inserter in[THREADS];
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		in[i].table = *state;
+		assert_int_equal(pthread_create(&in[i].thread, NULL, insert_paths, &in[i]), 0);
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(in[i].thread, NULL), 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		for (unsigned p = 0; p < PATHS; p++) {
+			uint32_t id = in[i].ids[p];
+
+			for (int depth = 7; depth >= 0; depth--) {
+				const struct context_node *node = context_node(*state, id);
+
+				assert_int_equal(node->method, 1000 + (p >> depth));
+				assert_int_equal(node->bci, depth);
+				id = context_parent(node);
+			}
+			assert_int_equal(id, 0);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(equal_contexts_have_equal_ids, new_table, free_table),
+	    cmocka_unit_test_setup_teardown(parent_method_and_bci_all_distinguish, new_table,
+					    free_table),
+	    cmocka_unit_test_setup_teardown(a_full_table_gives_no_id_and_keeps_its_content,
+					    new_table, free_table),
+	    cmocka_unit_test_setup_teardown(threads_agree_on_the_content_of_every_path, new_table,
+					    free_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

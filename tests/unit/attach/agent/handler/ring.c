@@ -1,0 +1,96 @@
+/* The record ring, with its two threads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "attach/agent/handler/ring.h"
+
+static struct ring ring;
+
+static int empty_ring(void **state)
+{
+	(void)state;
+	ring_init(&ring);
+	return 0;
+}
+
+static void records_come_out_in_order(void **state)
+{
+	struct record r = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 10; i++) {
+		r.address = i;
+		assert_true(ring_push(&ring, &r));
+	}
+	for (uint64_t i = 0; i < 10; i++) {
+		assert_true(ring_pop(&ring, &r));
+		assert_int_equal(r.address, i);
+	}
+	assert_false(ring_pop(&ring, &r));
+}
+
+static void a_full_ring_refuses_and_keeps_what_it_has(void **state)
+{
+	struct record r = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < RING_RECORDS; i++) {
+		r.address = i;
+		assert_true(ring_push(&ring, &r));
+	}
+	r.address = 999999;
+	assert_false(ring_push(&ring, &r));
+	assert_true(ring_pop(&ring, &r));
+	assert_int_equal(r.address, 0);
+}
+
+#define RECORDS 200000u
+
+static void *produce(void *arg)
+{
+	struct record r = {0};
+	uint64_t *refused = arg;
+
+	for (uint64_t i = 0; i < RECORDS;) {
+		r.address = i;
+		r.time_ns = ~i;
+		if (ring_push(&ring, &r))
+			i++;
+		else
+			(*refused)++;
+	}
+	return NULL;
+}
+
+static void nothing_is_torn_or_lost_between_threads(void **state)
+{
+	uint64_t expected = 0, refused = 0;
+	pthread_t producer;
+	struct record r;
+
+	(void)state;
+	assert_int_equal(pthread_create(&producer, NULL, produce, &refused), 0);
+	while (expected < RECORDS) {
+		if (!ring_pop(&ring, &r))
+			continue;
+		assert_int_equal(r.address, expected);
+		assert_int_equal(r.time_ns, ~expected);
+		expected++;
+	}
+	assert_int_equal(pthread_join(producer, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(records_come_out_in_order, empty_ring),
+	    cmocka_unit_test_setup(a_full_ring_refuses_and_keeps_what_it_has, empty_ring),
+	    cmocka_unit_test_setup(nothing_is_torn_or_lost_between_threads, empty_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* The hardware samplers' handler, given records in rings of the test's own. What it arms are real
+ * debug registers of the test's thread; nothing touches what they watch while they are armed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/thread.h"
+#include "common/fd.h"
+#include "tests/unit/support/agent/one_frame.h"
+#include "tests/unit/support/agent/registers.h"
+
+#define CODE_BYTES 4096u
+#define LOAD_AT    0u  /* mov (%rdi),%rax */
+#define STORE_AT   16u /* mov %rax,(%rdi) */
+#define MODIFY_AT  32u /* add %rax,(%rdi) */
+#define ADD_AT     48u /* add %rax,%rdx: no memory */
+#define OTHER_AT   128u
+
+static uint8_t *code;
+static uint64_t data[8] __attribute__((aligned(64)));
+static struct thread *t;
+static ucontext_t uc;
+static bool have_registers;
+
+static struct perf_event_mmap_page control[2];
+static uint8_t memory[2][1024];
+
+static void put_code(void)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x07}, store[] = {0x48, 0x89, 0x07},
+			     modify[] = {0x48, 0x01, 0x07}, add[] = {0x48, 0x01, 0xc2};
+
+	memset(code, 0x90, CODE_BYTES);
+	memcpy(code + LOAD_AT, load, sizeof(load));
+	memcpy(code + STORE_AT, store, sizeof(store));
+	memcpy(code + MODIFY_AT, modify, sizeof(modify));
+	memcpy(code + ADD_AT, add, sizeof(add));
+	memcpy(code + OTHER_AT, load, sizeof(load));
+	codemap_add_compiled((uintptr_t)code, 64, 1, NULL, 0);
+	codemap_add_compiled((uintptr_t)code + OTHER_AT, 64, 2, NULL, 0);
+}
+
+static int set_up_process(void **state)
+{
+	(void)state;
+	code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (code == MAP_FAILED || settings.contexts == MAP_FAILED)
+		return -1;
+	settings.max_frames = 8;
+	settings.walker = one_frame_walker();
+	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
+}
+
+/* The events of PEBS, and of every kind. */
+static void use_settings(void)
+{
+	settings.event_count = 2;
+	settings.events[0] = (struct perf_hardware_event){.access = PERF_ACCESS_LOADS};
+	settings.events[1] = (struct perf_hardware_event){.access = PERF_ACCESS_STORES};
+	settings.kind_count = 3;
+	settings.kinds[0] = JXP__KIND__KIND_DEAD_STORE;
+	settings.kinds[1] = JXP__KIND__KIND_SILENT_STORE;
+	settings.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
+}
+
+static int fresh_thread(void **state)
+{
+	(void)state;
+	use_settings();
+	if (codemap_init((uintptr_t)code, (uintptr_t)code + CODE_BYTES) < 0)
+		return -1;
+	put_code();
+	t = thread_take(getpid());
+	if (!t || thread_allocate(t, settings.max_frames) < 0)
+		return -1;
+	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
+	have_registers = registers_open(t, HW_BREAKPOINT_RW, &data[7]);
+	memset(control, 0, sizeof(control));
+	for (unsigned i = 0; i < 2; i++)
+		if (perf_ring_init(&t->sampling_ring[i], &control[i], memory[i], sizeof(memory[i]),
+				   PERF_HARDWARE_SAMPLE_TYPE) < 0)
+			return -1;
+	atomic_store(&t->state, THREAD_READY);
+	memset(&uc, 0, sizeof(uc));
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + 60);
+	return 0;
+}
+
+static int drop_thread(void **state)
+{
+	(void)state;
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	memset(t->sampling_ring, 0, sizeof(t->sampling_ring)); /* not mapped */
+	thread_recycle(t);
+	return 0;
+}
+
+struct record_words {
+	struct perf_event_header header;
+	uint64_t ip, pid_tid, time, address, cpu, weight, data_source;
+};
+
+static struct record_words record_at(uint64_t offset, const void *address)
+{
+	return (struct record_words){
+	    .header = {.type = PERF_RECORD_SAMPLE,
+		       .misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP,
+		       .size = sizeof(struct record_words)},
+	    .ip = (uintptr_t)code + offset,
+	    .address = (uintptr_t)address};
+}
+
+static void put(unsigned ring, const struct record_words *r)
+{
+	memcpy(memory[ring] + control[ring].data_head, r, sizeof(*r));
+	control[ring].data_head += sizeof(*r);
+}
+
+static void fire(void)
+{
+	sampler_hardware.on_event(t, &uc);
+}
+
+static void sample(unsigned ring, uint64_t offset, const void *address)
+{
+	struct record_words r = record_at(offset, address);
+
+	put(ring, &r);
+	fire();
+}
+
+static uint64_t counted(Jxp__Counter counter)
+{
+	return atomic_load(&t->counters[counter]);
+}
+
+/* The watchpoint that is armed, the only one. */
+static const struct watchpoint *armed(void)
+{
+	const struct watchpoint *found = NULL;
+
+	if (!have_registers) {
+		print_message("this machine has no breakpoint events\n");
+		skip();
+	}
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
+		if (t->watchpoints[i].state == WATCH_FREE)
+			continue;
+		assert_int_equal(t->watchpoints[i].state, WATCH_ARMED);
+		assert_null(found);
+		found = &t->watchpoints[i];
+	}
+	return found;
+}
+
+static void a_sampled_load_is_armed_with_its_value(void **state)
+{
+	const uint64_t value = 0x1122334455667788;
+	const struct watchpoint *w;
+
+	(void)state;
+	data[0] = value;
+	sample(0, LOAD_AT, &data[0]);
+	w = armed();
+	assert_non_null(w);
+	assert_int_equal(w->kind, JXP__KIND__KIND_SILENT_LOAD);
+	assert_int_equal(w->address, (uintptr_t)&data[0]);
+	assert_int_equal(w->length, 8);
+	assert_memory_equal(w->value, &value, 8); /* reading data[0] would trap */
+	assert_int_not_equal(w->context, 0);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 1);
+	assert_true(control[0].data_tail == control[0].data_head);
+}
+
+static void a_sampled_store_is_armed_for_a_kind_of_stores(void **state)
+{
+	const struct watchpoint *w;
+
+	(void)state;
+	sample(1, STORE_AT, &data[1]);
+	w = armed();
+	assert_non_null(w);
+	assert_in_set(
+	    w->kind,
+	    ((const uintmax_t[]){JXP__KIND__KIND_DEAD_STORE, JXP__KIND__KIND_SILENT_STORE}), 2);
+}
+
+static void of_two_rings_the_newest_record_is_taken(void **state)
+{
+	struct record_words load = record_at(LOAD_AT, &data[0]),
+			    store = record_at(STORE_AT, &data[1]);
+	const struct watchpoint *w;
+
+	(void)state;
+	load.time = 2;
+	store.time = 1;
+	put(0, &load);
+	put(1, &store);
+	fire();
+	w = armed();
+	assert_int_equal(w->address, (uintptr_t)&data[0]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_OVERTAKEN), 1);
+}
+
+static void ibs_records_are_told_apart_by_their_data_source(void **state)
+{
+	struct record_words r = record_at(STORE_AT, &data[1]);
+
+	(void)state;
+	settings.event_count = 1;
+	settings.events[0].access = PERF_ACCESS_ANY;
+	r.data_source = PERF_MEM_S(OP, STORE);
+	put(0, &r);
+	fire();
+	assert_int_equal(armed()->address, (uintptr_t)&data[1]);
+	r.data_source = PERF_MEM_S(OP, NA);
+	put(0, &r);
+	fire();
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNUSABLE), 1);
+}
+
+static void records_that_cannot_be_used_are_counted(void **state)
+{
+	struct record_words inexact = record_at(LOAD_AT, &data[0]);
+
+	(void)state;
+	sample(0, LOAD_AT, NULL);
+	sample(0, ADD_AT, &data[0]);
+	sample(0, STORE_AT, &data[0]);  /* not a load */
+	sample(0, MODIFY_AT, &data[0]); /* what it loaded is gone */
+	sample(1, LOAD_AT, &data[0]);   /* not a store */
+	inexact.header.misc = PERF_RECORD_MISC_USER;
+	put(0, &inexact);
+	fire();
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNUSABLE), 6);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS), 6);
+}
+
+static void accesses_that_no_kind_samples_are_counted(void **state)
+{
+	(void)state;
+	settings.kind_count = 1; /* dead stores */
+	sample(0, LOAD_AT, &data[0]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNWANTED), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
+}
+
+static void an_event_that_no_kind_needs_is_not_wanted(void **state)
+{
+	(void)state;
+	assert_true(sampler_wants_event(0));
+	assert_true(sampler_wants_event(1));
+	settings.kind_count = 2; /* stores */
+	assert_false(sampler_wants_event(0));
+	assert_true(sampler_wants_event(1));
+	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	settings.kind_count = 1;
+	assert_true(sampler_wants_event(0));
+	assert_false(sampler_wants_event(1));
+	settings.events[0].access = PERF_ACCESS_ANY;
+	assert_true(sampler_wants_event(0));
+}
+
+static void a_thread_that_left_the_method_gives_no_context(void **state)
+{
+	(void)state;
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + OTHER_AT);
+	sample(0, LOAD_AT, &data[0]);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)fire;
+	sample(0, LOAD_AT, &data[0]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_SKIDDED), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
+}
+
+static void code_that_is_not_java_gives_no_sample(void **state)
+{
+	(void)state;
+	sample(0, (uintptr_t)fire - (uintptr_t)code, &data[0]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS_OUTSIDE), 1);
+}
+
+static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
+{
+	struct record_words r = record_at(MODIFY_AT, &data[2]);
+	struct record got = {0};
+
+	(void)state;
+	settings.kind_count = 0;
+	settings.objects = true;
+	settings.objects_on = true;
+	settings.period = 1000;
+	r.data_source = PERF_MEM_S(OP, LOAD);
+	put(0, &r);
+	fire();
+	settings.objects = false;
+	settings.objects_on = false;
+	assert_true(ring_pop(&t->memory->ring, &got));
+	assert_int_equal(got.type, RECORD_ACCESS);
+	assert_int_equal(got.address, (uintptr_t)&data[2]);
+	assert_int_equal(got.length, 8);
+	assert_int_equal(got.weight, 1000);
+	assert_int_equal(got.data_source, PERF_MEM_S(OP, LOAD));
+	assert_false(got.store);
+	assert_int_not_equal(got.watch_context, 0);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ACCESSES), 1);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		assert_int_equal(t->watchpoints[i].state, WATCH_FREE);
+}
+
+static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
+{
+	struct record got = {0};
+	unsigned accesses = 0;
+
+	(void)state;
+	settings.kind_count = 1;
+	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	settings.objects = true;
+	settings.objects_on = true;
+	settings.period = 1000;
+	for (unsigned i = 0; i < 64; i++) {
+		control[0].data_head = control[0].data_tail = 0;
+		sample(0, LOAD_AT, &data[0]);
+	}
+	settings.objects = false;
+	settings.objects_on = false;
+	while (ring_pop(&t->memory->ring, &got)) {
+		if (got.type != RECORD_ACCESS)
+			continue;
+		accesses++;
+		assert_int_equal(got.weight, 2000);
+	}
+	/* Half of 64; beyond five standard deviations in one run of two million. */
+	assert_in_range(accesses, 12, 52);
+}
+
+static void a_signal_without_a_record_is_counted(void **state)
+{
+	(void)state;
+	fire();
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MISSING), 1);
+}
+
+static void what_the_kernel_lost_is_counted(void **state)
+{
+	static const uint64_t lost[] = {PERF_RECORD_LOST | UINT64_C(24) << 48, 1, 17};
+
+	(void)state;
+	memcpy(memory[0], lost, sizeof(lost));
+	control[0].data_head = sizeof(lost);
+	memset(memory[1], 0, 8); /* a size of 0 */
+	control[1].data_head = 8;
+	fire();
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_LOST), 17);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MALFORMED), 1);
+}
+
+static void a_thread_without_rings_and_registers_asks_for_them_in_java_code(void **state)
+{
+	(void)state;
+	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
+	atomic_store(&t->state, THREAD_CLOCK);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)fire;
+	fire();
+	assert_int_equal(atomic_load(&t->state), THREAD_CLOCK);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)code;
+	fire();
+	assert_int_equal(atomic_load(&t->state), THREAD_WANTED);
+	fire(); /* while the session thread is at it */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS), 3);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MISSING), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_sampled_load_is_armed_with_its_value),
+	    TEST(a_sampled_store_is_armed_for_a_kind_of_stores),
+	    TEST(of_two_rings_the_newest_record_is_taken),
+	    TEST(ibs_records_are_told_apart_by_their_data_source),
+	    TEST(records_that_cannot_be_used_are_counted),
+	    TEST(accesses_that_no_kind_samples_are_counted),
+	    TEST(an_event_that_no_kind_needs_is_not_wanted),
+	    TEST(a_thread_that_left_the_method_gives_no_context),
+	    TEST(code_that_is_not_java_gives_no_sample),
+	    TEST(an_access_for_objects_is_recorded_and_watches_nothing),
+	    TEST(an_access_stands_for_the_kinds_it_was_drawn_from),
+	    TEST(a_signal_without_a_record_is_counted),
+	    TEST(what_the_kernel_lost_is_counted),
+	    TEST(a_thread_without_rings_and_registers_asks_for_them_in_java_code),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_process, NULL);
+}

@@ -1,0 +1,120 @@
+/* The handler under signals that it causes itself. Registers and signals are real; what would be
+ * done with them is not of interest here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/hw_breakpoint.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/signals.h"
+#include "attach/agent/handler/thread.h"
+#include "common/fd.h"
+#include "common/perf/events.h"
+#include "tests/unit/support/agent/registers.h"
+
+/* Where a signal's frame and the handler's own lie below the stack pointer, with room to spare. */
+#define BELOW_FIRST 128u
+#define BELOW_LAST  8192u
+
+#define TRIGGER 0u
+
+/* A signal that never ends would leave the test running for ever. */
+#define TIME_LIMIT_S 60u
+
+static struct thread *t;
+static volatile uint64_t trigger;
+static volatile unsigned triggered; /* by a handler */
+
+static void ignore_event(struct thread *thread, const ucontext_t *uc)
+{
+	(void)thread;
+	(void)uc;
+}
+
+static void on_breakpoint(struct thread *thread, unsigned reg, const ucontext_t *uc)
+{
+	(void)thread;
+	(void)uc;
+	triggered += reg == TRIGGER;
+}
+
+static const struct sampler sampler = {.on_event = ignore_event, .on_breakpoint = on_breakpoint};
+
+static int set_up(void **state)
+{
+	/* AddressSanitizer gives the thread one, and the handler would be out of the way there. */
+	const stack_t none = {.ss_flags = SS_DISABLE};
+
+	(void)sigaltstack(&none, NULL);
+	settings.max_frames = 8;
+	if (threads_init() < 0)
+		return -1;
+	t = thread_take(getpid());
+	if (!t || thread_allocate(t, settings.max_frames) < 0 || signals_install(&sampler) < 0)
+		return -1;
+	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
+	*state = registers_open(t, HW_BREAKPOINT_W, &trigger) ? t : NULL;
+	atomic_store(&t->state, THREAD_READY);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	thread_recycle(t);
+	return 0;
+}
+
+/* State SEEKING takes a trap to the sampler above, ARMED would take it for a pair. */
+static void watch(unsigned reg, uint64_t address)
+{
+	struct perf_event_attr attr;
+
+	t->watchpoints[reg].state = WATCH_SEEKING;
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_W, address, 8,
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + reg));
+	assert_int_equal(perf_modify(t->register_fd[reg], &attr), 0);
+	assert_int_equal(perf_enable(t->register_fd[reg]), 0);
+}
+
+/* As after a method has returned whose spills are watched. */
+static void what_the_handler_itself_touches_is_given_up(void **state)
+{
+	uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+
+	if (!*state) {
+		print_message("this machine has no breakpoint events\n");
+		skip();
+	}
+	(void)alarm(TIME_LIMIT_S);
+	for (uint64_t below = BELOW_FIRST; below < BELOW_LAST; below += 24) {
+		unsigned before = triggered;
+
+		watch(TRIGGER, (uintptr_t)&trigger);
+		for (unsigned i = 1; i < PERF_DEBUG_REGISTERS; i++)
+			watch(i, (sp - below - 8 * i) & ~UINT64_C(7));
+		trigger++;
+		assert_true(triggered > before);
+		for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+			(void)perf_disable(t->register_fd[i]);
+	}
+	(void)alarm(0);
+	assert_true(atomic_load(&t->counters[JXP__COUNTER__COUNTER_ASYNC]) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(what_the_handler_itself_touches_is_given_up, set_up,
+					    tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+/* Entries that change hands or are given up, and news of the JVM's death. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/roster.h"
+
+static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
+{
+	struct thread *t, *other;
+	unsigned role;
+	uint64_t sig_data;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	t = thread_take(1);
+	assert_int_equal(thread_allocate(t, 4), 0);
+	sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
+	atomic_store(&t->in_handler, 1);
+	thread_abandon(t);
+	assert_non_null(t->memory);
+	assert_null(thread_of_signal(sig_data, &role));
+	thread_record(t, &(struct record){0}); /* What the handler may still do. */
+	other = thread_take(2);
+	assert_ptr_not_equal(other, t);
+	thread_recycle(other);
+	atomic_store(&t->in_handler, 0);
+	assert_ptr_equal(thread_take(3), t);
+	assert_null(t->memory);
+	thread_recycle(t);
+	assert_int_equal(threads_in_use(), 0);
+}
+
+static void a_death_of_the_jvm_after_the_roster_closed_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(roster_open(), 0);
+	roster_close();
+	assert_false(roster_vm_is_dead());
+	roster_vm_died();
+	assert_true(roster_vm_is_dead());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
+	    cmocka_unit_test(a_death_of_the_jvm_after_the_roster_closed_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

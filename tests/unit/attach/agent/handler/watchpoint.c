@@ -1,0 +1,309 @@
+/* A debug register's life: every way out of it, and what its pairs weigh. What is armed here are
+ * real registers of the test's thread; traps are made up, and nothing touches what is watched. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/hw_breakpoint.h>
+#include <unistd.h>
+
+#include "attach/agent/code/xstate.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/thread.h"
+#include "common/fd.h"
+#include "tests/unit/support/agent/code.h"
+#include "tests/unit/support/agent/one_frame.h"
+#include "tests/unit/support/agent/registers.h"
+
+static struct thread *t;
+static ucontext_t uc;
+static uint64_t data[16] __attribute__((aligned(64)));
+static uint64_t load, store, swap; /* instruction pointers */
+
+static int set_up_process(void **state)
+{
+	(void)state;
+	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	settings.max_frames = 8;
+	xstate_init();
+	settings.walker = one_frame_walker();
+	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
+}
+
+static int fresh_thread(void **state)
+{
+	if (code_setup(state) < 0)
+		return -1;
+	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
+	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
+	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
+	one_frame_walkable = true;
+	memset(data, 0, sizeof(data));
+	memset(&uc, 0, sizeof(uc));
+	t = thread_take(getpid());
+	if (!t || thread_allocate(t, settings.max_frames) < 0)
+		return -1;
+	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
+	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
+	return 0;
+}
+
+static int drop_thread(void **state)
+{
+	(void)state;
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	thread_recycle(t);
+	return 0;
+}
+
+static void need_registers(void **state)
+{
+	if (*state)
+		return;
+	print_message("this machine has no breakpoint events\n");
+	skip();
+}
+
+static uint64_t counted(Jxp__Counter counter)
+{
+	return atomic_load(&t->counters[counter]);
+}
+
+/* Arms register 0 as if a hardware sampler had sampled the access of these bytes. */
+static void arm(uint8_t kind, const void *address, uint32_t size)
+{
+	struct sample s = {.extent = extent_whole((uintptr_t)address, size),
+			   .executed = true,
+			   .insn = {.ip = store}};
+
+	assert_int_equal(sampler_take_register(t), 0);
+	watchpoint_arm(t, 0, kind, &s, &uc);
+	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
+}
+
+/* Register 0 traps behind the instruction of so many bytes at ip, which accessed address. */
+static void trap_behind(uint64_t ip, int bytes, const void *address)
+{
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip + bytes;
+	uc.uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)address;
+	watchpoint_trapped(t, 0, &uc);
+}
+
+static void failed_swap(const void *address)
+{
+	uc.uc_mcontext.gregs[REG_EFL] = 0;
+	trap_behind(swap, 5, address);
+}
+
+/* A signal frame's XSAVE area: all components that the test needs lie in its first 4 KiB. */
+struct xsave_frame {
+	uint8_t bytes[4096];
+};
+
+/* ymm5 in the frame of the next trap. */
+static void set_mask(struct xsave_frame *frame, const uint32_t mask[8])
+{
+	const uint32_t avx = 576; /* of the upper halves, wherever there is AVX */
+	/* The kernel's part at byte 464: magic, sizes, components; the header at 512. */
+	const uint32_t software[] = {FP_XSTATE_MAGIC1, 0, 7, 0, sizeof(*frame)};
+	const uint64_t in_use = 7;
+
+	memset(frame, 0, sizeof(*frame));
+	memcpy(frame->bytes + 464, software, sizeof(software));
+	memcpy(frame->bytes + 512, &in_use, sizeof(in_use));
+	memcpy(frame->bytes + 160 + 5 * 16, mask, 16);
+	memcpy(frame->bytes + avx + 5 * 16, mask + 4, 16);
+	uc.uc_mcontext.fpregs = (void *)frame->bytes;
+}
+
+/* What register 0 was closed with: of each counter and in the ring, exactly once. */
+static void assert_closed_with(enum record_type type)
+{
+	struct record r = {0};
+
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TRAPS) +
+			     counted(JXP__COUNTER__COUNTER_REPLACED) +
+			     counted(JXP__COUNTER__COUNTER_EXPIRED_GC) +
+			     counted(JXP__COUNTER__COUNTER_EXPIRED_WINDOW) +
+			     counted(JXP__COUNTER__COUNTER_ABANDONED),
+			 1);
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_ARMED);
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, type);
+	assert_false(ring_pop(&t->memory->ring, &r));
+}
+
+static void a_pair_closes_its_register(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	trap_behind(store, 3, data);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
+static void a_trap_that_nothing_explains_closes_its_register(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	trap_behind(store, 3, &data[8]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNDECODED), 1);
+	assert_closed_with(RECORD_ABANDONED);
+}
+
+static void a_second_access_without_context_closes_its_register(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	one_frame_walkable = false;
+	trap_behind(store, 3, data);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
+	assert_closed_with(RECORD_ABANDONED);
+}
+
+static void too_many_ignored_stores_close_a_register(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_SILENT_LOAD, data, 8);
+	for (unsigned i = 0; i < WATCHPOINT_MAX_IGNORED; i++)
+		trap_behind(store, 3, data);
+	assert_closed_with(RECORD_ABANDONED);
+}
+
+static void a_collection_closes_all_registers(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	assert_closed_with(RECORD_EXPIRED_GC);
+}
+
+static void the_end_of_the_window_closes_all_registers(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	watchpoint_expire(t);
+	watchpoint_expire(t);
+	assert_closed_with(RECORD_EXPIRED_WINDOW);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_EVENT_ERRORS), 0);
+}
+
+static void a_replaced_sample_closes_its_register(void **state)
+{
+	need_registers(state);
+	reservoir_init(&t->reservoir, 1);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	while (sampler_take_register(t) < 0)
+		;
+	assert_closed_with(RECORD_REPLACED);
+}
+
+static void a_failed_swap_is_no_store(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_SILENT_STORE, data, 8);
+	failed_swap(data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
+	uc.uc_mcontext.gregs[REG_EFL] = INSN_FLAG_ZERO;
+	trap_behind(swap, 5, data);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
+static void a_failed_swap_loads(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_SILENT_LOAD, data, 8);
+	failed_swap(data);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
+static void a_sampled_swap_that_fails_is_not_armed(void **state)
+{
+	struct sample s = {.extent = extent_whole((uintptr_t)data, 8)};
+
+	need_registers(state);
+	assert_true(search_fetch(swap, &s.insn));
+	watchpoint_arm(t, 0, JXP__KIND__KIND_SILENT_STORE, &s, &uc);
+	assert_int_equal(t->watchpoints[0].state, WATCH_PENDING);
+	failed_swap(data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_NOT_STORED), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 0);
+}
+
+/* What a masked store leaves out is not accessed, even where the processor says so. */
+static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
+{
+	static struct xsave_frame frame;
+	uint64_t masked = CODE(192, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
+
+	need_registers(state);
+	if (!__builtin_cpu_supports("avx2"))
+		skip();
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	set_mask(&frame, (const uint32_t[8]){0, 0, 0x80000000});
+	trap_behind(masked, 5, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_IGNORED_STORES), 1);
+	set_mask(&frame, (const uint32_t[8]){0, 0x80000000});
+	trap_behind(masked, 5, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
+static void a_part_stands_for_its_whole_access(void **state)
+{
+	struct record r = {0};
+
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 32);
+	trap_behind(store, 3, (void *)(uintptr_t)t->watchpoints[0].address);
+	assert_true(ring_pop(&t->memory->ring, &r) && ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_TRAPPED);
+	assert_int_equal(r.length, 8);
+	assert_int_equal(r.checked_bytes, 32);
+}
+
+static void weights_are_right_on_average(void **state)
+{
+	struct random random;
+	unsigned sum = 0;
+
+	(void)state;
+	random_seed(&random, 1);
+	assert_int_equal(watchpoint_weight(4, 8, 32, &random), 16);
+	assert_int_equal(watchpoint_weight(1, 1, 1, &random), 1);
+	for (unsigned i = 0; i < 10000; i++)
+		sum += watchpoint_weight(1, 4, 10, &random); /* 2.5 */
+	assert_in_range(sum, 24700, 25300);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_pair_closes_its_register),
+	    TEST(a_trap_that_nothing_explains_closes_its_register),
+	    TEST(a_second_access_without_context_closes_its_register),
+	    TEST(too_many_ignored_stores_close_a_register),
+	    TEST(a_collection_closes_all_registers),
+	    TEST(the_end_of_the_window_closes_all_registers),
+	    TEST(a_replaced_sample_closes_its_register),
+	    TEST(a_failed_swap_is_no_store),
+	    TEST(a_failed_swap_loads),
+	    TEST(a_sampled_swap_that_fails_is_not_armed),
+	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
+	    TEST(a_part_stands_for_its_whole_access),
+	    cmocka_unit_test(weights_are_right_on_average),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_process, NULL);
+}

@@ -1,0 +1,188 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/bundle.h"
+#include "proto/helper.h"
+#include "tests/unit/support/tree_fixture.h"
+
+static struct bundle bundle;
+static struct err err;
+static int root = -1;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&err, 0, sizeof(err));
+	memset(&bundle, 0, sizeof(bundle));
+	(void)tree_make();
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tree_add_directory("bundle");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	bundle_close(&bundle);
+	(void)close(root);
+	tree_remove();
+	return 0;
+}
+
+static void fill(void)
+{
+	tree_add_file("bundle/" AGENT_LIBRARY, "the agent");
+	tree_add_file("bundle/libother.so", "the other");
+}
+
+static void it_is_all_regular_files_but_the_helper(void **state)
+{
+	(void)state;
+	fill();
+	tree_add_file("bundle/jxperf-attach", "the helper");
+	tree_add_directory("bundle/directory");
+	assert_int_equal(symlink(AGENT_LIBRARY, tree_path("bundle/link")), 0);
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	assert_int_equal(bundle.count, 2);
+}
+
+static void its_path_is_canonical(void **state)
+{
+	(void)state;
+	fill();
+	assert_int_equal(symlink("bundle", tree_path("link")), 0);
+	assert_int_equal(bundle_open(&bundle, tree_path("link/../link"), &err), 0);
+	assert_string_equal(bundle.path, tree_path("bundle"));
+}
+
+static void without_the_agent_it_is_none(void **state)
+{
+	(void)state;
+	tree_add_file("bundle/libother.so", "the other");
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), -ENOENT);
+	assert_non_null(strstr(err.message, "reinstall"));
+	bundle_close(&bundle);
+	assert_int_equal(bundle_open(&bundle, tree_path("absent"), &err), -ENOENT);
+	assert_non_null(strstr(err.message, "absent"));
+}
+
+static void any_other_directory_is_refused_for_its_many_files(void **state)
+{
+	char name[32];
+
+	(void)state;
+	for (int i = 0; i <= BUNDLE_FILES_MAX; i++) {
+		(void)snprintf(name, sizeof(name), "bundle/%d", i);
+		tree_add_file(name, "");
+	}
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), -E2BIG);
+}
+
+static void it_is_visible_from_our_own_root(void **state)
+{
+	(void)state;
+	fill();
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	assert_true(bundle_visible(&bundle, root));
+}
+
+static void it_is_not_visible_where_its_path_leads_elsewhere(void **state)
+{
+	int other;
+
+	(void)state;
+	fill();
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	tree_add_directory("root");
+	other = open(tree_path("root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_false(bundle_visible(&bundle, other));
+	(void)close(other);
+	/* The same names and contents are not the same files. */
+	assert_int_equal(rename(tree_path("bundle"), tree_path("moved")), 0);
+	tree_add_directory("bundle");
+	fill();
+	assert_false(bundle_visible(&bundle, root));
+}
+
+static void it_is_not_visible_when_one_file_cannot_be_read(void **state)
+{
+	bool visible;
+
+	(void)state;
+	fill();
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	assert_int_equal(chmod(tree_path("bundle/libother.so"), 0), 0);
+	if (geteuid() == 0)
+		assert_int_equal(seteuid(65534), 0);
+	visible = bundle_visible(&bundle, root);
+	if (getuid() == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_false(visible);
+}
+
+static void a_copy_has_the_same_content_whatever_the_umask(void **state)
+{
+	mode_t mask = umask(077);
+	char text[16] = "";
+	struct stat st;
+	int to, fd;
+
+	(void)state;
+	fill();
+	tree_add_directory("copy");
+	to = open(tree_path("copy"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	assert_int_equal(bundle_copy(&bundle, to, &err), 0);
+	fd = openat(to, AGENT_LIBRARY, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(fd, text, sizeof(text) - 1), 9);
+	assert_string_equal(text, "the agent");
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_int_equal(faccessat(to, "libother.so", F_OK, 0), 0);
+	(void)close(fd);
+	(void)close(to);
+	(void)umask(mask);
+}
+
+static void a_copy_overwrites_nothing(void **state)
+{
+	int to;
+
+	(void)state;
+	fill();
+	tree_add_directory("copy");
+	tree_add_file("copy/" AGENT_LIBRARY, "in the way");
+	to = open(tree_path("copy"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
+	assert_int_equal(bundle_copy(&bundle, to, &err), -EEXIST);
+	(void)close(to);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(it_is_all_regular_files_but_the_helper),
+	    TEST(its_path_is_canonical),
+	    TEST(without_the_agent_it_is_none),
+	    TEST(any_other_directory_is_refused_for_its_many_files),
+	    TEST(it_is_visible_from_our_own_root),
+	    TEST(it_is_not_visible_where_its_path_leads_elsewhere),
+	    TEST(it_is_not_visible_when_one_file_cannot_be_read),
+	    TEST(a_copy_has_the_same_content_whatever_the_umask),
+	    TEST(a_copy_overwrites_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

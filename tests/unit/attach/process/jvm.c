@@ -1,0 +1,520 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/process/jvm.h"
+#include "tests/unit/support/fake_jvm_fixture.h"
+#include "tests/unit/support/tree_fixture.h"
+
+static struct jvm_info info;
+static struct err err;
+
+/* A JDK's directories, with a library of no content that matters. */
+static int setup(void **state)
+{
+	static char page[4097];
+
+	(void)state;
+	memset(page, 'x', sizeof(page) - 1);
+	memset(&info, 0, sizeof(info));
+	memset(&err, 0, sizeof(err));
+	(void)tree_make();
+	tree_add_directory("lib");
+	tree_add_directory("lib/server");
+	tree_add_file("lib/server/libjvm.so", page);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tree_remove();
+	return 0;
+}
+
+/* Inspects a fake JVM that runs with an option or two. */
+static void inspect(const char *option, const char *more, const char *environment)
+{
+	struct fake_jvm jvm = {
+	    .libraries = {tree_path("lib/server/libjvm.so")},
+	    .options = {"-Xmx1g", "Main"},
+	    .environment = environment,
+	};
+	pid_t pid;
+
+	if (option) {
+		jvm.options[0] = option;
+		jvm.options[1] = more ? more : "Main";
+		jvm.options[2] = more ? "Main" : NULL;
+	}
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(info.pid, pid);
+	fake_jvm_end(pid);
+}
+
+static void assert_obstacle(enum jvm_obstacle obstacle, const char *words)
+{
+	assert_int_equal(info.obstacle, obstacle);
+	assert_non_null(strstr(info.reason, words));
+}
+
+static void a_jvm_is_described(void **state)
+{
+	struct passwd *user = getpwuid(geteuid());
+
+	(void)state;
+	tree_add_file("release", "JAVA_VERSION=\"17.0.15\"\n");
+	inspect("-XX:+UseZGC", NULL, NULL);
+	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
+	assert_string_equal(info.reason, "");
+	assert_string_equal(info.name, "Main");
+	assert_string_equal(info.jdk, "17.0.15");
+	assert_string_equal(info.gc, "ZGC");
+	assert_string_equal(info.agent_path, "");
+	assert_true(info.same_mount_namespace);
+	assert_int_equal(info.euid, geteuid());
+	assert_true(info.start_ticks > 0);
+	if (user)
+		assert_string_equal(info.user, user->pw_name);
+}
+
+static void a_process_without_libjvm_is_no_jvm(void **state)
+{
+	(void)state;
+	assert_int_equal(jvm_inspect(getpid(), &info, &err), 0);
+	assert_obstacle(JVM_NOT_A_JVM, "is not a JVM");
+}
+
+static void openj9_is_not_hotspot(void **state)
+{
+	struct fake_jvm jvm = {.options = {"Main"}};
+	pid_t pid;
+
+	(void)state;
+	tree_add_file("lib/libj9vm29.so", "x");
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	jvm.libraries[1] = tree_path("lib/libj9vm29.so");
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_obstacle(JVM_NOT_HOTSPOT, "OpenJ9");
+	fake_jvm_end(pid);
+}
+
+/* A 32-bit program that only waits: pause() through int 0x80, again and again. */
+static const unsigned char elf32[] = {
+    0x7f,
+    'E',
+    'L',
+    'F',
+    1,
+    1,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    2,
+    0,
+    3,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0x54,
+    0x80,
+    0x04,
+    0x08,
+    52,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    52,
+    0,
+    32,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    /* Program header: the whole file, at 0x08048000, readable and executable. */
+    1,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0x80,
+    0x04,
+    0x08,
+    0,
+    0x80,
+    0x04,
+    0x08,
+    0x5d,
+    0,
+    0,
+    0,
+    0x5d,
+    0,
+    0,
+    0,
+    5,
+    0,
+    0,
+    0,
+    0,
+    0x10,
+    0,
+    0,
+    /* mov eax, 29; int 0x80; jmp back */
+    0xb8,
+    29,
+    0,
+    0,
+    0,
+    0xcd,
+    0x80,
+    0xeb,
+    0xf7,
+};
+
+/* The program itself is called libjvm.so, so it has one mapped. */
+static void a_32_bit_jvm_is_refused(void **state)
+{
+	char path[256], byte;
+	int ready[2], fd, r;
+	bool runs;
+	pid_t pid;
+
+	(void)state;
+	strcpy(path, tree_path("lib/libjvm.so"));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	assert_int_equal(write(fd, elf32, sizeof(elf32)), sizeof(elf32));
+	(void)close(fd);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		(void)execl(path, path, NULL);
+		(void)!write(ready[1], "x", 1);
+		_exit(1);
+	}
+	(void)close(ready[1]);
+	runs = read(ready[0], &byte, 1) == 0; /* Closed by the exec. */
+	(void)close(ready[0]);
+	r = runs ? jvm_inspect(pid, &info, &err) : 0;
+	fake_jvm_end(pid);
+	if (!runs)
+		skip(); /* This kernel has no 32-bit programs. */
+	assert_int_equal(r, 0);
+	assert_obstacle(JVM_32_BIT, "32-bit");
+}
+
+static void an_old_jdk_is_refused_by_its_version(void **state)
+{
+	(void)state;
+	tree_add_file("release", "JAVA_VERSION=\"10.0.2\"\n");
+	inspect(NULL, NULL, NULL);
+	assert_obstacle(JVM_TOO_OLD, "runs JDK 10.0.2: the agent needs JDK 11");
+}
+
+static void jdk_8_is_told_by_its_directories(void **state)
+{
+	struct fake_jvm jvm = {.options = {"Main"}};
+	pid_t pid;
+
+	(void)state;
+	tree_add_directory("lib/amd64");
+	tree_add_directory("lib/amd64/server");
+	tree_add_file("lib/amd64/server/libjvm.so", "x");
+	jvm.libraries[0] = tree_path("lib/amd64/server/libjvm.so");
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_obstacle(JVM_TOO_OLD, "JDK 8");
+	fake_jvm_end(pid);
+}
+
+static void an_unknown_version_is_tried(void **state)
+{
+	(void)state;
+	inspect(NULL, NULL, NULL);
+	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
+	assert_string_equal(info.jdk, "");
+}
+
+static void disabled_attaching_is_seen_wherever_it_is_said(void **state)
+{
+	(void)state;
+	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
+	assert_obstacle(JVM_ATTACH_DISABLED, "-XX:+DisableAttachMechanism");
+	inspect("-XX:-EnableDynamicAgentLoading", NULL, NULL);
+	assert_obstacle(JVM_DYNAMIC_LOADING_DISABLED, "-XX:-EnableDynamicAgentLoading");
+	inspect(NULL, NULL, "JAVA_TOOL_OPTIONS=-XX:+DisableAttachMechanism");
+	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
+	inspect(NULL, NULL, "_JAVA_OPTIONS=-XX:+DisableAttachMechanism");
+	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
+	inspect("-XX:+DisableAttachMechanism", "-XX:-DisableAttachMechanism", NULL);
+	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
+}
+
+static void option_files_are_read_through_the_targets_root(void **state)
+{
+	char option[256];
+
+	(void)state;
+	tree_add_file("flags", "+DisableAttachMechanism\n");
+	(void)snprintf(option, sizeof(option), "-XX:Flags=%s", tree_path("flags"));
+	inspect(option, NULL, NULL);
+	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
+	tree_add_file("arguments", "-XX:+DisableAttachMechanism");
+	(void)snprintf(option, sizeof(option), "@%s", tree_path("arguments"));
+	inspect(option, NULL, NULL);
+	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
+}
+
+static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **state)
+{
+	struct fake_jvm jvm = {.libraries = {tree_path("lib/server/libjvm.so")}, .as_nobody = true};
+	char option[256];
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Only root may read what others may not. */
+	tree_add_file("secret", "root:hash");
+	(void)snprintf(option, sizeof(option), "@%s", tree_path("secret"));
+	jvm.options[0] = option;
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_string_equal(info.name, "root:hash"); /* Readable by everyone so far. */
+	assert_int_equal(chmod(tree_path("secret"), 0600), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_null(strstr(info.name, "hash"));
+	fake_jvm_end(pid);
+}
+
+static void an_option_file_that_its_user_cannot_reach_is_not_read_for_it(void **state)
+{
+	struct fake_jvm jvm = {.as_nobody = true};
+	char option[256];
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* Only root may go where others may not. */
+	tree_add_directory("closed");
+	tree_add_file("closed/secret", "root:hash");
+	(void)snprintf(option, sizeof(option), "@%s", tree_path("closed/secret"));
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	jvm.options[0] = option;
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_string_equal(info.name, "root:hash"); /* Open to everyone so far. */
+	assert_int_equal(chmod(tree_path("closed"), 0700), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_null(strstr(info.name, "hash"));
+	fake_jvm_end(pid);
+}
+
+static void a_process_that_would_die_of_sigquit_is_refused(void **state)
+{
+	struct fake_jvm jvm = {
+	    .libraries = {tree_path("lib/server/libjvm.so")},
+	    .options = {"Main"},
+	    .ignores_sigquit = true,
+	};
+	pid_t pid = fake_jvm_start(&jvm);
+
+	(void)state;
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_obstacle(JVM_SIGQUIT_NOT_CAUGHT, "does not catch SIGQUIT");
+	fake_jvm_end(pid);
+}
+
+static void with_an_attach_socket_no_signal_is_needed(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct fake_jvm jvm = {
+	    .libraries = {tree_path("lib/server/libjvm.so")},
+	    .options = {"Main"},
+	    .ignores_sigquit = true,
+	};
+	pid_t pid = fake_jvm_start(&jvm);
+	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", pid);
+	assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(unlink(address.sun_path), 0);
+	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
+	assert_true(info.socket_exists);
+	(void)close(s);
+	fake_jvm_end(pid);
+}
+
+static void a_stopped_process_is_refused(void **state)
+{
+	struct fake_jvm jvm = {
+	    .libraries = {tree_path("lib/server/libjvm.so")},
+	    .options = {"Main"},
+	};
+	pid_t pid = fake_jvm_start(&jvm);
+
+	(void)state;
+	assert_int_equal(kill(pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_obstacle(JVM_STOPPED, "kill -CONT");
+	fake_jvm_end(pid);
+}
+
+static void the_agent_is_found_where_it_was_loaded_from(void **state)
+{
+	struct fake_jvm jvm = {.options = {"Main"}};
+	char path[256];
+	pid_t pid;
+
+	(void)state;
+	tree_add_file("libjxperf-agent.so", "x");
+	strcpy(path, tree_path("libjxperf-agent.so"));
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	jvm.libraries[1] = path;
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_string_equal(info.agent_path, path);
+	fake_jvm_end(pid);
+}
+
+static void what_is_no_process_is_an_error_and_changes_nothing(void **state)
+{
+	struct fake_jvm jvm = {.options = {"Main"}};
+	pid_t pid = fake_jvm_start(&jvm);
+
+	(void)state;
+	info.pid = 77;
+	assert_int_equal(jvm_inspect(0, &info, &err), -EINVAL);
+	assert_int_equal(jvm_inspect(-5, &info, &err), -EINVAL);
+	assert_int_equal(jvm_inspect(INT_MAX, &info, &err), -ESRCH);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(jvm_inspect(pid, &info, &err), -ESRCH); /* Not reaped yet. */
+	assert_non_null(strstr(err.message, "has ended"));
+	assert_int_equal(info.pid, 77);
+	fake_jvm_end(pid);
+}
+
+static void *inspect_self(void *arg)
+{
+	*(int *)arg = jvm_inspect((pid_t)syscall(SYS_gettid), &info, &err);
+	return NULL;
+}
+
+static void a_thread_is_not_a_process(void **state)
+{
+	pthread_t thread;
+	int r = 0;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, inspect_self, &r), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(r, -ESRCH);
+	assert_non_null(strstr(err.message, "is a thread"));
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static void the_processes_are_found_in_order_of_pid(void **state)
+{
+	pid_t *pids = NULL;
+	size_t count;
+	bool self = false;
+
+	(void)state;
+	assert_int_equal(jvm_pids(&pids, &count, &err), 0);
+	for (size_t i = 0; i < count; i++) {
+		self |= pids[i] == getpid();
+		assert_true(i == 0 || pids[i] > pids[i - 1]);
+	}
+	assert_true(self);
+	free(pids);
+}
+
+static void an_obstacle_is_listed_and_another_program_is_not(void **state)
+{
+	(void)state;
+	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
+	assert_true(jvm_is_listed(&info));
+	assert_int_equal(jvm_inspect(getpid(), &info, &err), 0);
+	assert_false(jvm_is_listed(&info));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_jvm_is_described),
+	    TEST(a_process_without_libjvm_is_no_jvm),
+	    TEST(openj9_is_not_hotspot),
+	    TEST(a_32_bit_jvm_is_refused),
+	    TEST(an_old_jdk_is_refused_by_its_version),
+	    TEST(jdk_8_is_told_by_its_directories),
+	    TEST(an_unknown_version_is_tried),
+	    TEST(disabled_attaching_is_seen_wherever_it_is_said),
+	    TEST(option_files_are_read_through_the_targets_root),
+	    TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it),
+	    TEST(an_option_file_that_its_user_cannot_reach_is_not_read_for_it),
+	    TEST(a_process_that_would_die_of_sigquit_is_refused),
+	    TEST(with_an_attach_socket_no_signal_is_needed),
+	    TEST(a_stopped_process_is_refused),
+	    TEST(the_agent_is_found_where_it_was_loaded_from),
+	    TEST(what_is_no_process_is_an_error_and_changes_nothing),
+	    TEST(a_thread_is_not_a_process),
+	    TEST(the_processes_are_found_in_order_of_pid),
+	    TEST(an_obstacle_is_listed_and_another_program_is_not),
+	};
+
+	fake_jvm_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

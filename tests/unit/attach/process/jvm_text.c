@@ -1,0 +1,165 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "attach/process/jvm_text.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void control_characters_and_broken_utf8_become_question_marks(void **state)
+{
+	char to[64];
+
+	(void)state;
+	jvm_text_copy(to, sizeof(to), "a\nb\033[1mc\x7f");
+	assert_string_equal(to, "a?b?[1mc?");
+	jvm_text_copy(to, sizeof(to),
+		      "\xc2\x9b"
+		      "31m\xc2\xa0");
+	assert_string_equal(to, "??31m\xc2\xa0");
+	jvm_text_copy(to, sizeof(to), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+	assert_string_equal(to, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+	jvm_text_copy(to, sizeof(to),
+		      "\xc3|\xe2\x82|\xff|\x80|\xc0\x80|\xed\xa0\x80|\xf5\x80\x80\x80");
+	assert_string_equal(to, "?|??|?|?|??|???|????");
+}
+
+static void a_text_is_cut_between_characters(void **state)
+{
+	char to[4];
+
+	(void)state;
+	jvm_text_copy(to, sizeof(to), "abcdef");
+	assert_string_equal(to, "abc");
+	jvm_text_copy(to, sizeof(to), "ab\xc3\xa9");
+	assert_string_equal(to, "ab");
+	jvm_text_copy(to, 1, "x");
+	assert_string_equal(to, "");
+}
+
+static void container_runtimes_groups_give_the_id(void **state)
+{
+	static const char *const groups[] = {
+	    "0::/system.slice/docker-" ID ".scope\n",
+	    "12:cpuset:/docker/" ID "\n11:memory:/docker/" ID "\n",
+	    "0::/kubepods.slice/kubepods-pod8a1.slice/cri-containerd-" ID ".scope\n",
+	    "0::/machine.slice/libpod-" ID ".scope/container\n",
+	    "0::/../crio-" ID,
+	};
+	char id[JVM_CONTAINER_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		jvm_text_container(id, groups[i]);
+		assert_string_equal(id, "0123456789ab");
+	}
+}
+
+static void other_groups_give_none(void **state)
+{
+	static const char *const groups[] = {
+	    "",
+	    "0::/\n",
+	    "0::/user.slice/user-1000.slice/session-3.scope\n",
+	    "0::/docker/" ID "0\n",
+	};
+	char id[JVM_CONTAINER_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		strcpy(id, "before");
+		jvm_text_container(id, groups[i]);
+		assert_string_equal(id, "");
+	}
+}
+
+static void environment_variables_are_found_by_their_whole_name(void **state)
+{
+	static const char environ[] = "XHOME=no\0HOME=/root\0HOMER=no\0EMPTY=\0NOVALUE\0";
+
+	(void)state;
+	assert_string_equal(jvm_text_environ(environ, sizeof(environ) - 1, "HOME"), "/root");
+	assert_string_equal(jvm_text_environ(environ, sizeof(environ) - 1, "EMPTY"), "");
+	assert_null(jvm_text_environ(environ, sizeof(environ) - 1, "NOVALUE"));
+	assert_null(jvm_text_environ(environ, sizeof(environ) - 1, "OME"));
+	assert_null(jvm_text_environ("", 0, "HOME"));
+}
+
+static void a_version_gives_its_feature_release(void **state)
+{
+	(void)state;
+	assert_int_equal(jvm_text_release("1.8.0_392"), 8);
+	assert_int_equal(jvm_text_release("17.0.15"), 17);
+	assert_int_equal(jvm_text_release("25"), 25);
+	assert_int_equal(jvm_text_release("8 or older"), 8);
+	assert_int_equal(jvm_text_release(""), 0);
+	assert_int_equal(jvm_text_release("x"), 0);
+	assert_int_equal(jvm_text_release("-3"), 0);
+}
+
+static void the_release_file_names_the_version(void **state)
+{
+	char version[16];
+
+	(void)state;
+	jvm_text_release_file(version, sizeof(version),
+			      "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.4\"\nOS_ARCH=\"x86_64\"\n");
+	assert_string_equal(version, "21.0.4");
+	jvm_text_release_file(version, sizeof(version), "JAVA_VERSION=\"never closed");
+	assert_string_equal(version, "never closed");
+	jvm_text_release_file(version, sizeof(version), "JAVA_VERSION=\"17\nX=\"");
+	assert_string_equal(version, "17");
+	jvm_text_release_file(version, sizeof(version), "nothing");
+	assert_string_equal(version, "");
+}
+
+/* The names are those of JDK 17's and 25's sun.gc counters. */
+static void counters_tell_the_collector(void **state)
+{
+	static const char *const names[][2] = {
+	    {"Copy:MSC", "Serial"},
+	    {"ParScav:MSC", "Parallel"},
+	    {"GarbageFirst", "G1"},
+	    {"Z concurrent cycle pauses", "ZGC"},
+	    {"ZGC minor collection pauses", "ZGC"},
+	    {"Shenandoah partial", "Shenandoah"},
+	    {"something new", ""},
+	    {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_string_equal(jvm_text_collector(names[i][0]), names[i][1]);
+}
+
+static void applications_are_called_without_directories(void **state)
+{
+	(void)state;
+	assert_string_equal(jvm_text_application("/srv/app.jar"), "app.jar");
+	assert_string_equal(jvm_text_application("lib/app.jar"), "app.jar");
+	assert_string_equal(jvm_text_application("src/Main.java"), "Main.java");
+	assert_string_equal(jvm_text_application("mod/pkg.Main"), "mod/pkg.Main");
+	assert_string_equal(jvm_text_application("pkg.Main"), "pkg.Main");
+	assert_string_equal(jvm_text_application(""), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(control_characters_and_broken_utf8_become_question_marks),
+	    cmocka_unit_test(a_text_is_cut_between_characters),
+	    cmocka_unit_test(container_runtimes_groups_give_the_id),
+	    cmocka_unit_test(other_groups_give_none),
+	    cmocka_unit_test(environment_variables_are_found_by_their_whole_name),
+	    cmocka_unit_test(a_version_gives_its_feature_release),
+	    cmocka_unit_test(the_release_file_names_the_version),
+	    cmocka_unit_test(counters_tell_the_collector),
+	    cmocka_unit_test(applications_are_called_without_directories),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/process/target_fs.h"
+#include "common/cleanup.h"
+#include "tests/unit/support/tree_fixture.h"
+
+static int root = -1;
+static char text[16];
+
+static int setup(void **state)
+{
+	(void)state;
+	root = open(tree_make(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	strcpy(text, "before");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	(void)close(root);
+	tree_remove();
+	return 0;
+}
+
+static void a_file_is_read_and_terminated(void **state)
+{
+	(void)state;
+	tree_add_file("f", "hello");
+	assert_int_equal(target_fs_read(root, "/f", text, sizeof(text)), 5);
+	assert_string_equal(text, "hello");
+	assert_int_equal(target_fs_read(root, "f", text, 3), 2);
+	assert_string_equal(text, "he");
+}
+
+static void no_path_leads_out_of_the_root(void **state)
+{
+	static const char *const ways_out[] = {"/../../etc/passwd", "../../../../etc/passwd", "up",
+					       "absolute", "directory/passwd"};
+
+	(void)state;
+	assert_int_equal(symlink("../../../../../etc/passwd", tree_path("up")), 0);
+	assert_int_equal(symlink("/etc/passwd", tree_path("absolute")), 0);
+	assert_int_equal(symlink("/etc", tree_path("directory")), 0);
+	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		assert_int_equal(target_fs_read(root, ways_out[i], text, sizeof(text)), -ENOENT);
+	/* But they do lead to what has that name inside. */
+	tree_add_directory("etc");
+	tree_add_file("etc/passwd", "ours");
+	for (size_t i = 0; i < sizeof(ways_out) / sizeof(ways_out[0]); i++)
+		assert_int_equal(target_fs_read(root, ways_out[i], text, sizeof(text)), 4);
+}
+
+static void what_is_no_file_is_not_read_and_does_not_block(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	assert_int_equal(mkfifo(tree_path("fifo"), 0644), 0);
+	assert_int_equal(target_fs_read(root, "fifo", text, sizeof(text)), -EINVAL);
+	tree_add_directory("directory");
+	assert_int_equal(target_fs_read(root, "directory", text, sizeof(text)), -EINVAL);
+	strcpy(address.sun_path, tree_path("socket"));
+	assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(target_fs_read(root, "socket", text, sizeof(text)), -EINVAL);
+	(void)close(s);
+	assert_string_equal(text, "before");
+}
+
+static void what_is_no_file_is_not_even_opened(void **state)
+{
+	int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+
+	(void)state;
+	assert_int_equal(mkfifo(tree_path("fifo"), 0644), 0);
+	assert_true(inotify_add_watch(events, tree_path("fifo"), IN_OPEN) >= 0);
+	assert_int_equal(target_fs_read(root, "fifo", text, sizeof(text)), -EINVAL);
+	assert_int_equal(read(events, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	(void)close(events);
+}
+
+static void a_path_is_the_one_below_the_root(void **state)
+{
+	char path[64] = "before";
+	int fd;
+
+	(void)state;
+	tree_add_directory("a");
+	tree_add_directory("a/b");
+	assert_int_equal(symlink("/a/b", tree_path("link")), 0);
+	fd = target_fs_open(root, "link", O_PATH);
+	assert_true(fd >= 0);
+	assert_int_equal(target_fs_path(root, fd, path, 4), -ENAMETOOLONG);
+	assert_string_equal(path, "before");
+	assert_int_equal(target_fs_path(root, fd, path, sizeof(path)), 0);
+	assert_string_equal(path, "/a/b");
+	assert_int_equal(rename(tree_path("a"), tree_path("c")), 0);
+	assert_int_equal(target_fs_path(root, fd, path, sizeof(path)), 0);
+	assert_string_equal(path, "/c/b");
+	assert_int_equal(target_fs_path(root, root, path, sizeof(path)), 0);
+	assert_string_equal(path, "/");
+	(void)close(fd);
+}
+
+static void what_is_deleted_or_outside_has_no_path(void **state)
+{
+	char path[64] = "before";
+	int fd, outside = open("/proc/self", O_PATH | O_CLOEXEC);
+
+	(void)state;
+	tree_add_directory("a");
+	fd = target_fs_open(root, "a", O_PATH);
+	assert_int_equal(rmdir(tree_path("a")), 0);
+	assert_int_equal(target_fs_path(root, fd, path, sizeof(path)), -ENOENT);
+	tree_add_directory("a"); /* Another one of the same name. */
+	assert_int_equal(target_fs_path(root, fd, path, sizeof(path)), -ENOENT);
+	assert_int_equal(target_fs_path(root, outside, path, sizeof(path)), -ENOENT);
+	assert_string_equal(path, "before");
+	(void)close(fd);
+	(void)close(outside);
+}
+
+static void only_the_whole_root_is_taken_off_a_path(void **state)
+{
+	char path[128], inside[64];
+	const char *self = tree_path("");
+
+	(void)state;
+	(void)snprintf(path, sizeof(path), "%s", self);
+	path[strlen(path) - 1] = '\0';
+	assert_int_equal(target_fs_inside_root(root, path, inside, sizeof(inside)), 0);
+	assert_string_equal(inside, "/");
+	strcat(path, "/x/y");
+	assert_int_equal(target_fs_inside_root(root, path, inside, sizeof(inside)), 0);
+	assert_string_equal(inside, "/x/y");
+	path[strlen(path) - 4] = '-';
+	assert_int_equal(target_fs_inside_root(root, path, inside, sizeof(inside)), 0);
+	assert_string_equal(inside, path);
+}
+
+static void sameness_is_that_of_the_object(void **state)
+{
+	int a, b, c;
+
+	(void)state;
+	tree_add_file("a", "same");
+	tree_add_file("c", "same");
+	assert_int_equal(link(tree_path("a"), tree_path("b")), 0);
+	a = target_fs_open(root, "a", O_RDONLY);
+	b = target_fs_open(root, "b", O_RDONLY);
+	c = target_fs_open(root, "c", O_RDONLY);
+	assert_true(target_fs_same(a, b));
+	assert_false(target_fs_same(a, c));
+	assert_false(target_fs_same(a, -1));
+	(void)close(a);
+	(void)close(b);
+	(void)close(c);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_file_is_read_and_terminated),
+	    TEST(no_path_leads_out_of_the_root),
+	    TEST(what_is_no_file_is_not_read_and_does_not_block),
+	    TEST(what_is_no_file_is_not_even_opened),
+	    TEST(a_path_is_the_one_below_the_root),
+	    TEST(what_is_deleted_or_outside_has_no_path),
+	    TEST(only_the_whole_root_is_taken_off_a_path),
+	    TEST(sameness_is_that_of_the_object),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/watch.h"
+#include "common/clock.h"
+#include "tests/unit/support/broker_fixture.h"
+
+static struct watch watch;
+static struct err err;
+static pid_t target;
+static int ends[2];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&err, 0, sizeof(err));
+	target = broker_fixture_start_target();
+	return pipe(ends);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	watch_close(&watch);
+	broker_fixture_end_target(target);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	return 0;
+}
+
+static void open_watch(unsigned timeout_ms)
+{
+	assert_int_equal(watch_open(&watch, target, timeout_ms, &err), 0);
+}
+
+static int wait_for(int at_most_ms)
+{
+	return watch_wait(&watch, ends[0], POLLIN, at_most_ms, "a byte", &err);
+}
+
+static void a_ready_descriptor_ends_the_wait(void **state)
+{
+	(void)state;
+	open_watch(60000);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(wait_for(-1), 1);
+	assert_int_equal(wait_for(0), 1);
+	assert_string_equal(err.message, "");
+}
+
+static void the_waits_own_limit_is_no_error(void **state)
+{
+	(void)state;
+	open_watch(60000);
+	assert_int_equal(wait_for(5), 0);
+	assert_int_equal(wait_for(0), 0);
+	assert_string_equal(err.message, "");
+}
+
+static void the_deadline_is_that_of_all_waits_together(void **state)
+{
+	uint64_t start = clock_monotonic_ns();
+	int r;
+
+	(void)state;
+	open_watch(60);
+	while ((r = wait_for(10)) == 0)
+		;
+	assert_int_equal(r, -ETIMEDOUT);
+	assert_true(clock_monotonic_ns() - start >= 60 * NS_PER_MS);
+	assert_non_null(strstr(err.message, "no sign of a byte within 60 ms"));
+	assert_int_equal(wait_for(-1), -ETIMEDOUT);
+}
+
+static void the_targets_end_is_noticed(void **state)
+{
+	(void)state;
+	open_watch(60000);
+	assert_false(watch_target_ended(&watch, 0));
+	assert_int_equal(kill(target, SIGKILL), 0);
+	assert_int_equal(wait_for(-1), -ESRCH);
+	assert_true(watch_target_ended(&watch, 0));
+}
+
+static void what_is_ready_comes_before_the_targets_end(void **state)
+{
+	(void)state;
+	open_watch(60000);
+	assert_int_equal(kill(target, SIGKILL), 0);
+	assert_int_equal(waitpid(target, NULL, 0), target);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(wait_for(-1), 1);
+}
+
+static void signals_that_ask_to_stop_are_noticed(void **state)
+{
+	(void)state;
+	open_watch(60000);
+	assert_int_equal(raise(SIGTERM), 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_int_equal(wait_for(-1), -EINTR);
+	assert_int_equal(wait_for(-1), -EINTR); /* It stays asked. */
+	assert_int_equal(read(watch.signal_fd, (char[256]){0}, 256) > 0, 1);
+}
+
+static void a_process_that_is_not_there_cannot_be_watched(void **state)
+{
+	(void)state;
+	assert_int_equal(watch_open(&watch, INT_MAX, 60000, &err), -ESRCH);
+	assert_non_null(strstr(err.message, "no process has the pid"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_ready_descriptor_ends_the_wait),
+	    TEST(the_waits_own_limit_is_no_error),
+	    TEST(the_deadline_is_that_of_all_waits_together),
+	    TEST(the_targets_end_is_noticed),
+	    TEST(what_is_ready_comes_before_the_targets_end),
+	    TEST(signals_that_ask_to_stop_are_noticed),
+	    TEST(a_process_that_is_not_there_cannot_be_watched),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/cleanup.h"
+#include "daemon/broker/client.h"
+#include "tests/unit/support/broker_fixture.h"
+
+#define TIME_LIMIT_MS 30000
+
+/* What the callbacks saw. */
+struct seen {
+	int replies;
+	int error; /* of the last reply */
+	uint32_t fds;
+	int fd; /* taken from it, when take is set */
+	bool take;
+	char message[ERR_MESSAGE_MAX];
+	int deaths;
+	int replies_at_death;
+	char reason[ERR_MESSAGE_MAX];
+};
+
+static uv_loop_t loop;
+static uv_timer_t limit;
+static struct broker_client *client;
+static struct seen seen;
+static pid_t target;
+
+static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct seen *s = arg;
+
+	s->replies++;
+	s->error = reply->error;
+	s->fds = reply->fds;
+	strcpy(s->message, reply->message);
+	if (s->take && reply->fds > 0)
+		s->fd = TAKE_FD(fds[0]);
+}
+
+static void on_death(void *arg, const char *reason)
+{
+	struct seen *s = arg;
+
+	s->deaths++;
+	s->replies_at_death = s->replies;
+	strcpy(s->reason, reason);
+}
+
+static void out_of_time(uv_timer_t *timer)
+{
+	(void)timer;
+	fail_msg("nothing happened within %d ms", TIME_LIMIT_MS);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	seen.fd = -1;
+	target = broker_fixture_start_target();
+	assert_int_equal(uv_loop_init(&loop), 0);
+	assert_int_equal(uv_timer_init(&loop, &limit), 0);
+	assert_int_equal(uv_timer_start(&limit, out_of_time, TIME_LIMIT_MS, 0), 0);
+	uv_unref((uv_handle_t *)&limit);
+	client = NULL;
+	return 0;
+}
+
+static void start(const char *behaviour)
+{
+	struct err err;
+
+	assert_int_equal(broker_client_new(&client, &loop, "/proc/self/exe",
+					   broker_fixture_bundle(behaviour), on_death, &seen, &err),
+			 0);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	broker_client_free(client);
+	uv_close((uv_handle_t *)&limit, NULL);
+	assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
+	assert_int_equal(uv_loop_close(&loop), 0);
+	cleanup_close(&seen.fd);
+	broker_fixture_end_target(target);
+	return 0;
+}
+
+static void wait_for_replies(int count)
+{
+	while (seen.replies < count)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void wait_for_death(void)
+{
+	while (!seen.deaths)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+}
+
+static void an_attach_gives_the_agents_socket(void **state)
+{
+	char bytes[8];
+
+	(void)state;
+	start("ok");
+	seen.take = true;
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	assert_int_equal(seen.replies, 0); /* Never from inside the call. */
+	wait_for_replies(1);
+	assert_int_equal(seen.error, 0);
+	assert_int_equal(seen.fds, 1);
+	assert_int_equal(read(seen.fd, bytes, sizeof(bytes)), 5);
+	assert_memory_equal(bytes, "agent", 5);
+}
+
+static void a_refusal_comes_with_its_reason(void **state)
+{
+	(void)state;
+	start("refuse");
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	wait_for_replies(1);
+	assert_int_equal(seen.error, EPERM);
+	assert_string_equal(seen.message, "not today");
+}
+
+static int highest_fd(void)
+{
+	int fd = dup(0);
+
+	(void)close(fd);
+	return fd;
+}
+
+static void descriptors_that_are_not_taken_are_closed(void **state)
+{
+	int before;
+
+	(void)state;
+	start("ok");
+	before = highest_fd();
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	wait_for_replies(1);
+	assert_int_equal(seen.fds, 1);
+	assert_int_equal(highest_fd(), before);
+}
+
+static void requests_of_a_process_not_attached_to_are_answered_with_the_reason(void **state)
+{
+	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+
+	(void)state;
+	start("ok");
+	asked.tid = (uint32_t)target;
+	asked.breakpoints = 4;
+	assert_true(broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0);
+	wait_for_replies(1);
+	assert_int_equal(seen.error, EPERM);
+	assert_true(strlen(seen.message) > 0);
+}
+
+static void a_forgotten_request_calls_nobody(void **state)
+{
+	struct seen other = {.fd = -1};
+	int before, id;
+
+	(void)state;
+	start("ok");
+	before = highest_fd();
+	id = broker_client_attach(client, target, 0, on_reply, &other);
+	assert_true(id > 0);
+	broker_client_forget(client, id);
+	broker_client_forget(client, id + 1); /* Not pending: ignored. */
+	while (true) { /* Until it is known to be done: a second attach is then refused. */
+		seen.replies = 0;
+		assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+		wait_for_replies(1);
+		if (seen.error == EBUSY && strstr(seen.message, "already"))
+			break;
+	}
+	assert_int_equal(other.replies, 0);
+	assert_int_equal(highest_fd(), before);
+}
+
+static void release_cancels_a_running_attach(void **state)
+{
+	(void)state;
+	start("wait");
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	assert_int_equal(broker_client_release(client, target), 0);
+	wait_for_replies(1);
+	assert_int_equal(seen.error, ECANCELED);
+}
+
+static void pending_requests_are_bounded(void **state)
+{
+	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+	int sent = 0;
+
+	(void)state;
+	start("ok");
+	asked.tid = (uint32_t)target;
+	asked.clock_period_ns = 1000000;
+	while (broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0)
+		sent++;
+	assert_int_equal(sent, BROKER_PENDING_MAX);
+	assert_int_equal(broker_client_attach(client, target, 0, on_reply, &seen), -EAGAIN);
+	assert_int_equal(broker_client_release(client, target), 0);
+	wait_for_replies(sent);
+	assert_int_equal(seen.replies, sent);
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	wait_for_replies(sent + 1);
+	assert_int_equal(seen.error, 0);
+}
+
+static void the_brokers_death_answers_everything_and_is_told_once(void **state)
+{
+	(void)state;
+	start("wait");
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	assert_int_equal(kill(broker_client_pid(client), SIGKILL), 0);
+	wait_for_death();
+	assert_int_equal(seen.replies, 1);
+	assert_int_equal(seen.replies_at_death, 1);
+	assert_int_equal(seen.error, EPIPE);
+	assert_non_null(strstr(seen.reason, "signal 9"));
+	assert_int_equal(broker_client_attach(client, target, 0, on_reply, &seen), -EPIPE);
+	assert_int_equal(broker_client_release(client, target), -EPIPE);
+	assert_int_equal(seen.replies, 1);
+}
+
+static void free_ends_the_broker_and_calls_nobody(void **state)
+{
+	pid_t broker;
+
+	(void)state;
+	start("wait");
+	broker = broker_client_pid(client);
+	assert_true(broker_client_attach(client, target, 0, on_reply, &seen) > 0);
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+	broker_client_free(client);
+	client = NULL;
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	assert_int_equal(seen.replies, 0);
+	assert_int_equal(seen.deaths, 0);
+	assert_int_equal(kill(broker, 0), -1); /* Ended and reaped. */
+	assert_int_equal(errno, ESRCH);
+}
+
+static void a_broker_that_cannot_be_started_is_an_error(void **state)
+{
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(
+	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", on_death, &seen, &err),
+	    -ENOENT);
+	assert_null(client);
+	assert_non_null(strstr(err.message, "/nonexistent/jxperfd"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(an_attach_gives_the_agents_socket),
+	    TEST(a_refusal_comes_with_its_reason),
+	    TEST(descriptors_that_are_not_taken_are_closed),
+	    TEST(requests_of_a_process_not_attached_to_are_answered_with_the_reason),
+	    TEST(a_forgotten_request_calls_nobody),
+	    TEST(release_cancels_a_running_attach),
+	    TEST(pending_requests_are_bounded),
+	    TEST(the_brokers_death_answers_everything_and_is_told_once),
+	    TEST(free_ends_the_broker_and_calls_nobody),
+	    TEST(a_broker_that_cannot_be_started_is_an_error),
+	};
+	int r;
+
+	broker_fixture_main(argc, argv);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	broker_fixture_remove();
+	return r;
+}

@@ -1,0 +1,775 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/engine/engine.h"
+#include "tests/unit/support/fake_agent.h"
+#include "tests/unit/support/fake_broker.h"
+#include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_batch.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct metrics *metrics;
+	struct engine *engine;
+	char id[WINDOW_ID_BYTES];
+	bool started;
+	bool ended;
+	bool failed;
+	bool stopped;
+	char message[256];
+	struct err err;
+};
+
+static const struct window_settings settings = {.kinds = {false, true, true, true},
+						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+						.period_ns = 5000000,
+						.duration_ns = UINT64_C(60000000000),
+						.budget = 0.01,
+						.registers = 4,
+						.max_frames = 128};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){0};
+	fake_broker = (struct fake_broker){0};
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.metrics = metrics_new();
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_free(f->engine);
+	loop_finish(&f->loop);
+	metrics_free(f->metrics);
+	return 0;
+}
+
+static void on_started(void *arg, const struct window *w)
+{
+	struct fixture *f = arg;
+
+	assert_string_equal(w->id, f->id);
+	f->started = true;
+}
+
+static void on_ended(void *arg, const struct window *w)
+{
+	struct fixture *f = arg;
+
+	assert_string_equal(w->id, f->id);
+	assert_false(f->ended || f->failed);
+	f->ended = true;
+}
+
+static void on_failed(void *arg, const char *message)
+{
+	struct fixture *f = arg;
+
+	assert_false(f->ended || f->failed);
+	f->failed = true;
+	(void)snprintf(f->message, sizeof(f->message), "%s", message);
+}
+
+static int attach(struct fixture *f, pid_t pid)
+{
+	struct engine_observer observer = {
+	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
+
+	return engine_attach(f->engine, pid, &settings, &observer, f->id, &f->err);
+}
+
+/* Attaches to 42 and starts the window; returns the agent's socket. */
+static int start(struct fixture *f)
+{
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(fake_broker.attach_pid, 42);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_START);
+	return agent;
+}
+
+static void a_window_runs_from_attach_to_history(void **state)
+{
+	struct fixture *f = *state;
+	struct sample_batch sample;
+	int agent = start(f);
+
+	assert_true(engine_is_profiled(f->engine, 42));
+	assert_string_equal(f->id, "w1");
+	/* As the helper saw it; the agent says something else. */
+	assert_string_equal(engine_find_running(f->engine, 42)->app, "Main");
+	sample_batch_init(&sample);
+	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
+	agent_send_batch(agent, &sample.batch);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_window_count(f->engine), 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->profile.pair_count, 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
+	assert_null(engine_find_window(f->engine, "w2"));
+	assert_int_equal(fake_broker.released, 42);
+	assert_int_equal(engine_windows_total(f->engine), 1);
+}
+
+static void a_second_attach_names_the_window_and_the_way_out(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(attach(f, 42), -EBUSY);
+	assert_string_equal(f->err.message,
+			    "pid 42 is already being profiled (window w1): wait, or end it with "
+			    "'jxperfctl detach 42'");
+	assert_int_equal(engine_attach_failures(f->engine), 1);
+	assert_int_equal(attach(f, 43), 0);
+	assert_string_equal(f->id, "w2");
+}
+
+static void a_failed_attach_is_told_and_keeps_its_number(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach(f, 42), 0);
+	fake_broker_fail_attach(ESRCH, "no process has the pid 42");
+	assert_true(f->failed);
+	assert_string_equal(f->message, "no process has the pid 42");
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_window_count(f->engine), 1);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_FAILED);
+	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
+			    "no process has the pid 42");
+	assert_int_equal(engine_attach_failures(f->engine), 1);
+	assert_int_equal(engine_windows_total(f->engine), 0);
+	assert_int_equal(attach(f, 42), 0);
+	assert_string_equal(f->id, "w2");
+}
+
+static void a_broker_that_refuses_fails_the_call(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_broker.refuse = EAGAIN;
+	assert_int_equal(attach(f, 42), -EAGAIN);
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void detaching_ends_the_window_early_with_its_reason(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_string_equal(id, "w1");
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_string_equal(engine_find_window(f->engine, "w1")->reason,
+			    "it was detached on request");
+}
+
+static void detaching_what_is_not_profiled_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "", id, &f->err), -ESRCH);
+	assert_non_null(strstr(f->err.message, "pid 42"));
+}
+
+static void detaching_while_the_helper_works_cancels_it(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_int_equal(fake_broker.released, 42); /* tells the broker to give up */
+	assert_true(engine_is_profiled(f->engine, 42));
+	fake_broker_fail_attach(ECANCELED, "cancelled");
+	assert_true(f->failed);
+	assert_string_equal(f->message, "it was detached on request");
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void an_agent_that_comes_after_a_cancel_is_sent_away(void **state)
+{
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES], byte;
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	agent = fake_broker_connect_agent();
+	assert_true(f->failed);
+	assert_int_equal(read(agent, &byte, 1), 0); /* Its connection is closed. */
+	(void)close(agent);
+}
+
+static void a_client_that_leaves_ends_its_window_and_hears_nothing(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	engine_forget_observer(f->engine, f);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
+	agent_leave(agent, "");
+	while (engine_is_profiled(f->engine, 42))
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_false(f->ended);
+	assert_non_null(strstr(engine_find_window(f->engine, "w1")->reason, "client"));
+}
+
+/* ---------------------------------------------------------------- side effects */
+
+static char nothing_missing[] = "";
+
+/* What a watcher says every quarter of a second of a JVM with so many collections a second. */
+static void watch(struct fixture *f, int watcher, Jxp__WatchRecord *r, unsigned records,
+		  unsigned collections)
+{
+	struct buffer out;
+
+	buffer_init(&out, 4096);
+	for (unsigned i = 0; i < records; i++) {
+		r->time_ns += 250 * NS_PER_MS;
+		r->uptime_ns += 250 * NS_PER_MS;
+		r->cpu_ns += 250 * NS_PER_MS;
+		r->collections += collections / 4;
+		r->no_data = nothing_missing;
+		assert_int_equal(frame_append(&out, &r->base, 1024), 0);
+		assert_int_equal(fd_write_all(watcher, buffer_head(&out), buffer_length(&out)), 0);
+		buffer_clear(&out);
+		loop_settle(&f->loop);
+	}
+	buffer_release(&out);
+}
+
+/* A window that began a minute ago, and tracked objects from then on; *agent is told to. */
+static int start_watched(struct fixture *f, const struct window_settings *wanted, int *agent,
+			 Jxp__WatchRecord *r)
+{
+	struct engine_observer observer = {
+	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
+	struct window *w;
+	int watcher;
+
+	assert_int_equal(engine_attach(f->engine, 42, wanted, &observer, f->id, &f->err), 0);
+	watcher = fake_broker_connect_watcher();
+	*agent = fake_broker_connect_agent();
+	agent_send_hello(*agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(*agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	agent_expect(*agent, JXP__ENGINE_FRAME__BODY_START);
+	w = (struct window *)engine_find_running(f->engine, 42);
+	assert_true(w->objects_from_ns > w->start_ns); /* three of sixty seconds later */
+	assert_true(w->objects_from_ns <= clock_monotonic_ns() + 3 * NS_PER_S);
+	w->start_ns -= 60 * NS_PER_S;
+	w->objects_from_ns -= 60 * NS_PER_S;
+	w->side_effects.begin_ns = w->objects_from_ns;
+	jxp__watch_record__init(r);
+	r->time_ns = w->objects_from_ns - 3 * NS_PER_S;
+	r->uptime_ns = 100 * NS_PER_S;
+	r->cpu_ns = 100 * NS_PER_S;
+	r->collections = 800;
+	return watcher;
+}
+
+static struct window_settings with_objects(bool pairs)
+{
+	struct window_settings s = settings;
+
+	s.objects = true;
+	s.objects_max = 100;
+	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+		s.kinds[kind] = pairs;
+	return s;
+}
+
+static void objects_are_switched_off_in_mid_window_when_collections_rise(void **state)
+{
+	struct fixture *f = *state;
+	struct window_settings wanted = with_objects(true);
+	const struct window *w;
+	Jxp__WatchRecord r;
+	int agent, watcher = start_watched(f, &wanted, &agent, &r);
+
+	w = engine_find_running(f->engine, 42);
+	watch(f, watcher, &r, 52, 8);
+	assert_int_equal(w->objects_off_ns, 0);
+	watch(f, watcher, &r, 24, 80);
+	assert_int_not_equal(w->objects_off_ns, 0);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP_OBJECTS);
+	assert_non_null(strstr(w->objects_refused, "objects were switched off after"));
+	assert_non_null(strstr(w->objects_refused, "collections rose from 8.0 to "));
+	assert_int_equal(w->state, WINDOW_RUNNING);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->ended);
+	(void)close(watcher);
+}
+
+static void a_window_for_objects_alone_then_ends_early_and_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct window_settings wanted = with_objects(false);
+	Jxp__WatchRecord r;
+	int agent, watcher = start_watched(f, &wanted, &agent, &r);
+
+	watch(f, watcher, &r, 24, 8);
+	watch(f, watcher, &r, 24, 80);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
+	assert_non_null(strstr(engine_find_window(f->engine, "w1")->reason, "switched off"));
+	(void)close(watcher);
+}
+
+static void a_watcher_that_dies_or_lies_ends_nothing_and_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct window_settings wanted = with_objects(true);
+	const struct window *w;
+	Jxp__WatchRecord r;
+	int agent, watcher = start_watched(f, &wanted, &agent, &r);
+
+	w = engine_find_running(f->engine, 42);
+	r.time_ns = clock_monotonic_ns() + 60 * NS_PER_S; /* that has not come */
+	watch(f, watcher, &r, 1, 8);
+	assert_string_equal(w->side_effects.reason, "what was seen of the JVM is not valid");
+	assert_int_equal(w->side_effects.count, 0);
+	assert_int_equal(w->state, WINDOW_RUNNING);
+	(void)close(watcher);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->ended);
+}
+
+static void a_broker_without_watchers_leaves_objects_without_a_baseline(void **state)
+{
+	const struct broker_reply refusal = {
+	    .operation = BROKER_WATCH, .error = EAGAIN, .message = "80 processes are watched"};
+	struct fixture *f = *state;
+	const struct window *w;
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	fake_broker.watch_fn(fake_broker.watch_arg, &refusal, NULL);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	w = engine_find_running(f->engine, 42);
+	assert_int_equal(w->objects_from_ns, 0);
+	assert_string_equal(w->side_effects.reason, "80 processes are watched");
+	(void)close(agent);
+}
+
+static void events_are_asked_of_the_broker_and_passed_on(void **state)
+{
+	struct broker_reply reply = {.operation = BROKER_PERF_OPEN, .fds = 1};
+	struct fixture *f = *state;
+	int agent = start(f), fds[FD_PASS_MAX], opened = dup(0);
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	assert_int_not_equal(fake_broker.perf_id, 0);
+	assert_int_equal(fake_broker.perf_tid, 99);
+	fake_broker.perf_fn(fake_broker.perf_arg, &reply, &opened);
+	assert_int_equal(opened, -1); /* taken */
+	loop_settle(&f->loop);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_PERF_OPENED);
+	assert_int_equal(count, 1);
+	fd_close_all(fds, count);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	(void)close(agent);
+}
+
+static void a_broker_that_has_no_room_is_an_answer_too(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f), fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	fake_broker.refuse = EAGAIN;
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->perf_opened->error, EAGAIN);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	(void)close(agent);
+}
+
+static void an_open_question_to_the_broker_is_forgotten_with_the_session(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	agent_send_perf_open(agent, 99);
+	loop_settle(&f->loop);
+	assert_int_not_equal(fake_broker.perf_id, 0);
+	(void)close(agent);
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(fake_broker.perf_id, 0);
+}
+
+static void on_stopped(void *arg)
+{
+	((struct fixture *)arg)->stopped = true;
+}
+
+static void stopping_waits_for_the_windows_to_end(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+
+	engine_stop(f->engine, on_stopped, f);
+	loop_settle(&f->loop);
+	assert_false(f->stopped);
+	assert_int_equal(attach(f, 43), -EBUSY);
+	agent_leave(agent, "");
+	loop_until(&f->loop, &f->stopped);
+	assert_true(f->ended);
+}
+
+static void stopping_an_idle_engine_is_immediate(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_stop(f->engine, on_stopped, f);
+	assert_true(f->stopped);
+}
+
+static void too_many_windows_are_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int pid = 1; pid <= ENGINE_RUNNING_MAX; pid++)
+		assert_int_equal(attach(f, pid), 0);
+	assert_int_equal(attach(f, 1000), -EBUSY);
+	assert_non_null(strstr(f->err.message, "limit"));
+}
+
+/* ---------------------------------------------------------------- gate */
+
+/* Attaches to 42 where the kernel has a gate. The agent's socket; its hello is sent. */
+static int start_gated(struct fixture *f)
+{
+	int agent;
+
+	fake_broker.gate = true;
+	assert_int_equal(attach(f, 42), 0);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	return agent;
+}
+
+static void open_gate(struct fixture *f, int agent)
+{
+	int fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	fake_broker_answer_gate(0, NULL, fcntl(agent, F_DUPFD_CLOEXEC, 0)); /* Any descriptor. */
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	frame = agent_receive(agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_START);
+	assert_true(frame->start->kernel_gate);
+	assert_int_equal(count, 1);
+	assert_int_equal(fake_broker.gate_limits.window_end_ns, frame->start->deadline_ns);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	fd_close_all(fds, count);
+}
+
+static void a_window_starts_when_its_gate_is_open(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+
+	loop_settle(&f->loop);
+	assert_false(f->started);
+	assert_true(fake_broker.gate_limits.window_end_ns > clock_monotonic_ns());
+	open_gate(f, agent);
+	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "bpf");
+	(void)close(agent);
+}
+
+static void without_a_gate_the_window_says_why_and_starts(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+
+	fake_broker_answer_gate(EPERM, NULL, -1);
+	loop_until(&f->loop, &f->started);
+	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "agent");
+	assert_string_equal(engine_find_running(f->engine, 42)->gate_reason, "not today");
+	(void)close(agent);
+}
+
+static void a_window_has_the_gates_last_counts(void **state)
+{
+	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7, [GATE_BUDGET_SPENT] = 3}};
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	const struct window *w;
+
+	open_gate(f, agent);
+	fake_broker_answer_gate(0, &counts, -1); /* What was asked at the start. */
+	agent_leave(agent, "");
+	while (fake_broker.gate_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_true(fake_broker.gate_removed);
+	assert_false(f->ended);
+	counts.samples[GATE_BUDGET_SPENT] = 4;
+	fake_broker_answer_gate(0, &counts, -1);
+	assert_true(f->ended);
+	w = engine_find_window(f->engine, "w1");
+	assert_int_equal(w->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 7);
+	assert_int_equal(w->counters[JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT], 4);
+}
+
+static void detaching_shuts_the_gate_at_once(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	char id[WINDOW_ID_BYTES];
+
+	open_gate(f, agent);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_true(fake_broker.gate_limits.window_end_ns <= clock_monotonic_ns());
+	assert_false(fake_broker.gate_removed);
+	(void)close(agent);
+}
+
+static void detaching_before_the_gate_is_open_cancels_the_window(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start_gated(f);
+	char id[WINDOW_ID_BYTES];
+
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	fake_broker_answer_gate(EPERM, NULL, -1);
+	assert_true(f->failed);
+	assert_string_equal(f->message, "it was detached on request");
+	(void)close(agent);
+}
+
+/* To where the session is over and the broker has been asked for the gate's last counts. */
+static void end_up_to_the_last_counts(struct fixture *f)
+{
+	int agent = start_gated(f);
+
+	open_gate(f, agent);
+	fake_broker_answer_gate(0, NULL, -1); /* What was asked at the start. */
+	agent_leave(agent, "");
+	while (fake_broker.gate_id == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_true(fake_broker.gate_removed);
+	assert_false(f->ended);
+}
+
+static void a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing(void **state)
+{
+	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	end_up_to_the_last_counts(f);
+	assert_int_equal(engine_detach(f->engine, 42, "it was detached on request", id, &f->err),
+			 0);
+	assert_true(fake_broker.gate_removed); /* Still the last request. */
+	fake_broker_answer_gate(0, &counts, -1);
+	assert_true(f->ended);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(
+	    engine_find_window(f->engine, "w1")->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 7);
+	assert_int_equal(attach(f, 42), 0);
+}
+
+static void a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_forget_observer(f->engine, f);
+	fake_broker_answer_gate(0, NULL, -1);
+	assert_false(f->ended); /* Nobody was told, */
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_non_null(engine_find_window(f->engine, "w1")); /* and it is there. */
+}
+
+static void stopping_while_the_last_counts_are_awaited_comes_to_an_end(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_stop(f->engine, on_stopped, f);
+	assert_false(f->stopped);
+	fake_broker_answer_gate(0, NULL, -1);
+	assert_true(f->ended);
+	assert_true(f->stopped);
+}
+
+/* ---------------------------------------------------------------- a broker that does not answer */
+
+static void an_attach_that_is_never_answered_fails_in_time(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_set_patience(f->engine, 20);
+	assert_int_equal(attach(f, 42), 0);
+	loop_until(&f->loop, &f->failed);
+	assert_non_null(strstr(f->message, "does not answer"));
+	assert_int_equal(fake_broker.attach_id, 0); /* forgotten, */
+	assert_int_equal(fake_broker.released, 42); /* and called off */
+	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void stopping_does_not_wait_for_an_attach_that_is_never_answered(void **state)
+{
+	struct fixture *f = *state;
+
+	engine_set_patience(f->engine, 20);
+	assert_int_equal(attach(f, 42), 0);
+	engine_stop(f->engine, on_stopped, f);
+	loop_until(&f->loop, &f->stopped);
+	assert_string_equal(f->message, "the daemon was stopped");
+}
+
+static void a_gate_that_is_never_opened_fails_the_window_in_time(void **state)
+{
+	struct fixture *f = *state;
+	int agent;
+
+	engine_set_patience(f->engine, 20);
+	agent = start_gated(f);
+	loop_until(&f->loop, &f->failed);
+	assert_int_equal(fake_broker.gate_id, 0);
+	(void)close(agent);
+}
+
+static void last_counts_that_never_come_do_not_hold_the_window_up(void **state)
+{
+	struct fixture *f = *state;
+
+	end_up_to_the_last_counts(f);
+	engine_set_patience(f->engine, 20);
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(fake_broker.gate_id, 0);
+	assert_false(engine_is_profiled(f->engine, 42));
+	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
+}
+
+static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	int agent = start_gated(f);
+	uint64_t interval_ns;
+
+	open_gate(f, agent);
+	interval_ns = fake_broker.gate_limits.interval_ns;
+	fake_broker_answer_gate(0, NULL, -1);
+	batch.period = 10 * settings.period_ns;
+	do {
+		agent_send_batch(agent, &batch);
+		loop_settle(&f->loop);
+	} while (fake_broker.gate_id == 0);
+	assert_int_equal(fake_broker.gate_limits.interval_ns, 10 * interval_ns);
+	(void)close(agent);
+}
+
+#define GATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_window_runs_from_attach_to_history, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_keeps_its_number, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_broker_that_refuses_fails_the_call, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_ends_the_window_early_with_its_reason, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_what_is_not_profiled_is_refused, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(detaching_while_the_helper_works_cancels_it, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_agent_that_comes_after_a_cancel_is_sent_away, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_client_that_leaves_ends_its_window_and_hears_nothing,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		objects_are_switched_off_in_mid_window_when_collections_rise, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_window_for_objects_alone_then_ends_early_and_says_why,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_watcher_that_dies_or_lies_ends_nothing_and_is_told,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		a_broker_without_watchers_leaves_objects_without_a_baseline, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(events_are_asked_of_the_broker_and_passed_on, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_broker_that_has_no_room_is_an_answer_too, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(
+		an_open_question_to_the_broker_is_forgotten_with_the_session, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(stopping_waits_for_the_windows_to_end, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(stopping_an_idle_engine_is_immediate, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(too_many_windows_are_refused, set_up, tear_down),
+	    GATE_TEST(a_window_starts_when_its_gate_is_open),
+	    GATE_TEST(without_a_gate_the_window_says_why_and_starts),
+	    GATE_TEST(a_window_has_the_gates_last_counts),
+	    GATE_TEST(detaching_shuts_the_gate_at_once),
+	    GATE_TEST(detaching_before_the_gate_is_open_cancels_the_window),
+	    GATE_TEST(the_gate_follows_the_period_that_the_budget_leads_to),
+	    GATE_TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing),
+	    GATE_TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing),
+	    GATE_TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end),
+	    GATE_TEST(an_attach_that_is_never_answered_fails_in_time),
+	    GATE_TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered),
+	    GATE_TEST(a_gate_that_is_never_opened_fails_the_window_in_time),
+	    GATE_TEST(last_counts_that_never_come_do_not_hold_the_window_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

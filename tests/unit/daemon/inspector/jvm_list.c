@@ -1,0 +1,73 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "daemon/inspector/jvm_list.h"
+#include "tests/unit/support/fake_jvm_fixture.h"
+#include "tests/unit/support/tree_fixture.h"
+
+static pid_t jvm;
+
+static int setup(void **state)
+{
+	struct fake_jvm fake = {.options = {"-XX:+UseSerialGC", "-jar", "/srv/app.jar"}};
+
+	(void)state;
+	(void)tree_make();
+	tree_add_file("libjvm.so", "x");
+	fake.libraries[0] = tree_path("libjvm.so");
+	jvm = fake_jvm_start(&fake);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_jvm_end(jvm);
+	tree_remove();
+	return 0;
+}
+
+static const Jxp__Jvm *find(const Jxp__JvmList *list)
+{
+	for (size_t i = 0; i < list->n_jvms; i++)
+		if (list->jvms[i]->pid == (uint32_t)jvm)
+			return list->jvms[i];
+	return NULL;
+}
+
+static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
+{
+	const Jxp__Jvm *found;
+	Jxp__JvmList *list;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, &err), 0);
+	found = find(list);
+	assert_non_null(found);
+	assert_string_equal(found->name, "app.jar");
+	assert_string_equal(found->gc, "Serial");
+	assert_string_equal(found->jdk, "");
+	assert_string_equal(found->container, "");
+	assert_true(strlen(found->user) > 0);
+	assert_string_equal(found->state, "attachable by pid");
+	assert_false(found->by_name);
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
+	};
+
+	fake_jvm_main();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

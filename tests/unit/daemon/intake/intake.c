@@ -1,0 +1,297 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "daemon/intake/intake.h"
+#include "proto/limits.h"
+#include "tests/unit/support/sample_batch.h"
+
+#define DEAD   JXP__KIND__KIND_DEAD_STORE
+#define SILENT JXP__KIND__KIND_SILENT_LOAD
+
+struct fixture {
+	struct window *window;
+	struct intake intake;
+	struct sample_batch sample;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_settings settings = {.kinds = {false, true, true, true}};
+
+	f.window = window_new(1, 42, &settings);
+	window_start(f.window);
+	intake_init(&f.intake, f.window);
+	sample_batch_init(&f.sample);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	intake_release(&f->intake);
+	window_free(f->window);
+	return 0;
+}
+
+static void apply(struct fixture *f)
+{
+	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
+}
+
+static uint64_t lost(const struct fixture *f, enum loss loss)
+{
+	return f->window->losses[loss];
+}
+
+static void a_pair_arrives_with_its_contexts_and_lines(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->window->profile;
+	const struct cct_node *leaf;
+
+	(void)sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
+	apply(f);
+	assert_int_equal(p->pair_count, 1);
+	leaf = cct_node(&p->cct, p->pairs[0].trap_node);
+	assert_int_equal(leaf->line, 31);
+	assert_string_equal(strings_get(&p->strings, cct_method(&p->cct, leaf->method)->name),
+			    "sum");
+	assert_int_equal(cct_node(&p->cct, leaf->parent)->line, 10);
+	assert_string_equal(strings_get(&p->strings, p->pairs[0].watch_instruction),
+			    "mov qword ptr [rax+rcx*8+0x10], rdx");
+	for (int i = 0; i < LOSS_MAX; i++)
+		assert_int_equal(lost(f, (enum loss)i), 0);
+}
+
+static void the_same_context_under_two_ids_is_one_pair(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
+	(void)sample_pair(&f->sample, DEAD, 2, 4, 8, 1);
+	f->sample.nodes[0].id = 4; /* Known as 1 to other batches: here the ids are 4, 2 and 3. */
+	f->sample.nodes[1].parent = f->sample.nodes[2].parent = 4;
+	f->sample.transitions[1].trap_node = 3;
+	apply(f);
+	assert_int_equal(f->window->profile.pair_count, 1);
+	assert_int_equal(f->window->profile.pairs[0].count, 2);
+}
+
+static void a_line_comes_from_the_last_entry_at_or_before_the_bci(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__LineEntry entries[3] = {JXP__LINE_ENTRY__INIT, JXP__LINE_ENTRY__INIT,
+				     JXP__LINE_ENTRY__INIT};
+	Jxp__LineEntry *pointers[3] = {&entries[0], &entries[1], &entries[2]};
+	static const int32_t bcis[3] = {0, 4, 9}, lines[3] = {7, 8, 9};
+
+	for (int i = 0; i < 3; i++) {
+		entries[i].bci = bcis[i];
+		entries[i].line = lines[i];
+	}
+	f->sample.methods[0].n_lines = 3;
+	f->sample.methods[0].lines = pointers;
+	f->sample.nodes[0].bci = 8;
+	apply(f);
+	assert_int_equal(cct_node(&f->window->profile.cct, 1)->line, 8);
+}
+
+static void a_frame_without_a_bci_has_no_line(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.nodes[0].bci = -3;
+	apply(f);
+	assert_int_equal(cct_node(&f->window->profile.cct, 1)->line, -1);
+	assert_int_equal(cct_node(&f->window->profile.cct, 1)->bci, -1);
+}
+
+static void a_node_before_its_parent_is_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.nodes[0].parent = 3; /* a cycle 1 -> 3 -> 1 */
+	apply(f);
+	assert_int_equal(f->window->profile.cct.node_count, 0);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 3);
+}
+
+static void a_repeated_id_keeps_its_first_meaning(void **state)
+{
+	struct fixture *f = *state;
+
+	apply(f);
+	f->sample.methods[0].name = (char *)"other";
+	f->sample.nodes[1].parent = 0;
+	f->sample.instructions[0].text = (char *)"nop";
+	f->sample.batch.n_threads = 0;
+	(void)sample_pair(&f->sample, DEAD, 2, 2, 8, 1);
+	apply(f);
+	assert_int_equal(lost(f, LOSS_REPEATED_IDS), 8);
+	assert_int_equal(cct_depth(&f->window->profile.cct, f->window->profile.pairs[0].trap_node),
+			 2);
+}
+
+static void a_pair_with_unknown_contexts_still_counts(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->window->profile;
+
+	(void)sample_pair(&f->sample, DEAD, 77, 3, 8, 1);
+	apply(f);
+	assert_int_equal(p->kinds[DEAD].application.checked_bytes, 8);
+	assert_int_equal(p->pairs[0].watch_node, 0);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
+}
+
+static void id_0_is_no_definition(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.methods[0].id = 0;
+	f->sample.nodes[2].id = 0;
+	f->sample.instructions[0].id = 0;
+	apply(f);
+	assert_int_equal(lost(f, LOSS_INVALID), 3);
+}
+
+static void transitions_out_of_range_are_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = (Jxp__Transition__Type)99;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = JXP__TRANSITION__TYPE__NONE;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->reg = 4;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->length = 0;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->length = 9;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 0;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 1u << 31;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)-1;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)4;
+	(void)sample_pair(&f->sample, (Jxp__Kind)0, 2, 3, 8, 1);
+	(void)sample_pair(&f->sample, (Jxp__Kind)-5, 2, 3, 8, 1);
+	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
+	apply(f);
+	assert_int_equal(lost(f, LOSS_INVALID), 12);
+	assert_int_equal(window_dropped(f->window), 12);
+	assert_int_equal(f->window->profile.pair_count, 0);
+}
+
+static void a_kind_that_was_not_asked_for_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->settings.kinds[SILENT] = false;
+	(void)sample_pair(&f->sample, SILENT, 2, 3, 8, 1);
+	apply(f);
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+}
+
+static void cumulative_counters_never_fall(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = 10;
+	f->sample.batch.cpu_ns = 1000;
+	f->sample.batch.overhead_ns = 10;
+	apply(f);
+	f->sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = 5;
+	f->sample.batch.cpu_ns = 400;
+	apply(f);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_SAMPLES], 10);
+	assert_float_equal(window_overhead_fraction(f->window), 0.01, 0.000001F);
+}
+
+static void counts_that_cannot_be_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->kernel_counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
+	f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
+	f->sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = UINT64_MAX;
+	f->sample.counters[JXP__COUNTER__COUNTER_GATE_PASSED] = UINT64_MAX;
+	f->sample.counters[JXP__COUNTER__COUNTER_TICKS] = LIMIT_COUNTER;
+	f->sample.batch.cpu_ns = UINT64_MAX;
+	f->sample.batch.overhead_ns = UINT64_MAX;
+	f->sample.batch.setup_ns = LIMIT_CPU_NS;
+	apply(f);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_SAMPLES], 0);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 3);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_TICKS], LIMIT_COUNTER);
+	assert_int_equal(f->window->cpu_ns, 0);
+	assert_int_equal(f->window->overhead_ns, 0);
+	assert_int_equal(f->window->setup_ns, LIMIT_CPU_NS);
+	assert_int_equal(lost(f, LOSS_INVALID), 4);
+}
+
+static void counters_this_engine_does_not_know_are_ignored(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX + 50];
+
+	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX + 50; i++)
+		counters[i] = i + 1;
+	f->sample.batch.counters = counters;
+	f->sample.batch.n_counters = JXP__COUNTER__COUNTER_MAX + 50;
+	apply(f);
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_MAX - 1],
+			 JXP__COUNTER__COUNTER_MAX);
+}
+
+static void nodes_deeper_than_the_limit_are_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__Node *node = &f->sample.nodes[0];
+
+	apply(f);
+	f->sample.batch.n_methods = f->sample.batch.n_instructions = 0;
+	f->sample.batch.n_threads = 0;
+	f->sample.batch.n_nodes = 1;
+	for (uint32_t i = 0; i < MAX_FRAMES_LIMIT; i++) {
+		node->parent = i == 0 ? 1 : 1000 + i - 1;
+		node->id = 1000 + i;
+		apply(f);
+	}
+	assert_int_equal(lost(f, LOSS_NODES), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_pair_arrives_with_its_contexts_and_lines, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(the_same_context_under_two_ids_is_one_pair, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_line_comes_from_the_last_entry_at_or_before_the_bci,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_frame_without_a_bci_has_no_line, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_node_before_its_parent_is_dropped_and_counted, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_repeated_id_keeps_its_first_meaning, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_pair_with_unknown_contexts_still_counts, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(id_0_is_no_definition, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(transitions_out_of_range_are_dropped_and_counted,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_kind_that_was_not_asked_for_is_dropped, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(cumulative_counters_never_fall, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(counts_that_cannot_be_are_not_believed, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(counters_this_engine_does_not_know_are_ignored, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(nodes_deeper_than_the_limit_are_dropped_and_counted,
+					    set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "daemon/intake/intake.h"
+#include "proto/limits.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_objects.h"
+
+#define TRACKED_MAX 100
+
+struct fixture {
+	struct window *window;
+	struct intake intake;
+	struct sample_batch sample;
+	struct sample_objects objects;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_settings settings = {.objects = true, .objects_max = TRACKED_MAX};
+
+	f.window = window_new(1, 42, &settings);
+	window_start(f.window);
+	intake_init(&f.intake, f.window);
+	sample_batch_init(&f.sample);
+	sample_objects_init(&f.objects, &f.sample.batch);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	intake_release(&f->intake);
+	window_free(f->window);
+	return 0;
+}
+
+/* Applies what has gathered; the next batch begins empty. */
+static void apply(struct fixture *f, uint64_t settled_ns)
+{
+	f->sample.batch.time_ns = settled_ns;
+	f->sample.batch.settled_ns = settled_ns;
+	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
+	sample_objects_next(&f->objects);
+	f->sample.batch.n_methods = f->sample.batch.n_nodes = f->sample.batch.n_instructions = 0;
+}
+
+static uint64_t lost(const struct fixture *f, enum loss loss)
+{
+	return f->window->losses[loss];
+}
+
+static const struct locality *locality(const struct fixture *f)
+{
+	return &f->window->locality;
+}
+
+static uint64_t untracked_heap(const struct fixture *f)
+{
+	return locality(f)->untracked[JXP__REGION__REGION_HEAP].samples;
+}
+
+static void an_access_counts_for_the_site_of_the_object_that_it_meets(void **state)
+{
+	struct fixture *f = *state;
+	const struct object_site *site;
+
+	sample_allocation(&f->objects, 1, 0, 10, 0x1000)->weight = 4;
+	(void)sample_access(&f->objects, 0, 20, 0x1008);
+	(void)sample_access(&f->objects, 0, 21, 0x9000);
+	apply(f, 100);
+	assert_int_equal(locality(f)->site_count, 1);
+	site = &locality(f)->sites[0];
+	assert_string_equal(strings_get(&f->window->profile.strings, site->class_name), "float[]");
+	assert_int_equal(cct_node(&f->window->profile.cct, site->node)->line, 21);
+	assert_int_equal(site->samples, 1);
+	assert_float_equal(site->metric, 40, 0);
+	assert_int_equal(cct_node(&f->window->profile.cct, locality(f)->accesses[0].node)->line,
+			 31);
+	assert_int_equal(untracked_heap(f), 1);
+	for (int i = 0; i < LOSS_MAX; i++)
+		assert_int_equal(lost(f, (enum loss)i), 0);
+}
+
+static void an_access_that_arrives_before_its_allocation_meets_the_object(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_access(&f->objects, 0, 20, 0x1008);
+	apply(f, 5);
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	apply(f, 15);
+	assert_int_equal(locality_samples(locality(f)), 0);
+	apply(f, 20);
+	assert_int_equal(locality(f)->attributed.samples, 1);
+}
+
+static void accesses_follow_an_object_through_collections(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_access(&f->objects, 2, 50, 0x7000); /* Arrives before the pass. */
+	(void)sample_access(&f->objects, 2, 51, 0x1000);
+	apply(f, 60);
+	(void)sample_access(&f->objects, 0, 20, 0x1000); /* Older than the move. */
+	(void)sample_pass(&f->objects, 2, 1, 0x7000, 0);
+	apply(f, 70);
+	assert_int_equal(locality(f)->attributed.samples, 2);
+	assert_int_equal(untracked_heap(f), 1);
+}
+
+static void a_dead_object_is_met_no_more_and_its_bytes_are_not_live(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_allocation(&f->objects, 2, 0, 10, 0x2000);
+	(void)sample_pass(&f->objects, 2, 0, 0, 1);
+	(void)sample_access(&f->objects, 2, 50, 0x1000);
+	apply(f, 100);
+	assert_int_equal(untracked_heap(f), 1);
+	assert_float_equal(locality(f)->sites[0].alloc_bytes, 200, 0);
+	assert_float_equal(locality(f)->sites[0].live_bytes, 100, 0);
+}
+
+/* A young collection of generational ZGC finds nothing dead that is tracked, whatever it is. */
+static void what_no_collection_has_judged_is_not_yet_collected(void **state)
+{
+	struct fixture *f = *state;
+	const struct locality *l = locality(f);
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_allocation(&f->objects, 2, 0, 10, 0x2000);
+	(void)sample_pass(&f->objects, 2, 1, 0x7000, 0);
+	apply(f, 100);
+	assert_float_equal(locality_uncollected(l), 200, 0);
+	assert_int_equal(locality_judged_ns(l), 0);
+	(void)sample_pass(&f->objects, 4, 0, 0, 1);
+	apply(f, 200);
+	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(l->sites[0].live_bytes, 100, 0);
+	assert_true(locality_judged_ns(l) > 0);
+	(void)sample_allocation(&f->objects, 3, 4, 210, 0x3000);
+	apply(f, 220);
+	assert_float_equal(locality_uncollected(l), 100, 0);
+	assert_float_equal(l->sites[0].live_bytes, 200, 0);
+	(void)sample_pass(&f->objects, 6, 0, 0, 3);
+	apply(f, 300);
+	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(l->sites[0].live_bytes, 100, 0);
+}
+
+static void accesses_of_an_epoch_that_was_overtaken_are_not_attributed(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_access(&f->objects, 2, 50, 0x1000);
+	sample_access(&f->objects, 2, 50, 0x7ff0)->region = JXP__REGION__REGION_STACK;
+	(void)sample_allocation(&f->objects, 2, 2, 51, 0x2000);
+	(void)sample_pass(&f->objects, 4, 0, 0, 0);
+	(void)sample_access(&f->objects, 4, 90, 0x1000);
+	(void)sample_access(&f->objects, 4, 90, 0x2000); /* Where the pass left it. */
+	apply(f, 100);
+	assert_int_equal(locality(f)->unsettled.samples, 1);
+	assert_int_equal(locality(f)->untracked[JXP__REGION__REGION_STACK].samples, 1);
+	assert_int_equal(locality(f)->attributed.samples, 2);
+}
+
+static void what_waits_at_the_end_is_applied_or_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_access(&f->objects, 0, 20, 0x1000);
+	(void)sample_access(&f->objects, 2, 30, 0x1000);
+	apply(f, 0);
+	assert_int_equal(locality_samples(locality(f)), 0);
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_int_equal(locality(f)->attributed.samples, 1);
+	assert_int_equal(locality(f)->unsettled.samples, 1);
+}
+
+static void objects_beyond_what_is_tracked_are_counted_all_the_same(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 1; i <= TRACKED_MAX + 5; i++) {
+		(void)sample_allocation(&f->objects, i, 0, 10, 0x1000 * (uint64_t)i);
+		apply(f, 100);
+	}
+	assert_int_equal(lost(f, LOSS_OBJECTS), 5);
+	assert_float_equal(locality(f)->sites[0].alloc_count, TRACKED_MAX + 5, 0);
+	assert_float_equal(locality(f)->sites[0].live_count, TRACKED_MAX, 0);
+}
+
+static void numbers_out_of_range_are_dropped_and_counted(void **state)
+{
+	static const double weights[] = {NAN, -1, 0, 0.5, INFINITY, 1e300, LIMIT_OBJECT_WEIGHT * 2};
+	struct fixture *f = *state;
+	size_t wrong = sizeof(weights) / sizeof(weights[0]);
+
+	for (uint32_t i = 0; i < wrong; i++)
+		sample_allocation(&f->objects, i + 1, 0, 10, 0x1000)->weight = weights[i];
+	(void)sample_allocation(&f->objects, 0, 0, 10, 0x1000);
+	sample_allocation(&f->objects, 50, 0, 10, 0x1000)->size_bytes = 0;
+	sample_allocation(&f->objects, 51, 0, 10, 0x1000)->size_bytes = UINT64_MAX;
+	sample_access(&f->objects, 0, 10, 0x1000)->weight = 0;
+	sample_access(&f->objects, 0, 10, 0x1000)->weight = UINT64_MAX;
+	sample_access(&f->objects, 0, 10, 0x1000)->length = 0;
+	sample_access(&f->objects, 0, 10, 0x1000)->length = 65;
+	sample_access(&f->objects, 0, 10, 0x1000)->region = (Jxp__Region)4;
+	sample_access(&f->objects, 0, 10, 0x1000)->region = (Jxp__Region)-1;
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_INVALID), wrong + 9);
+	assert_int_equal(locality(f)->site_count, 0);
+	assert_int_equal(locality_samples(locality(f)), 0);
+}
+
+static void an_object_that_cannot_lie_there_is_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, UINT64_MAX);
+	(void)sample_access(&f->objects, 0, 20, UINT64_MAX);
+	(void)sample_access(&f->objects, 0, 20, 0);
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+	assert_int_equal(untracked_heap(f), 2);
+}
+
+static void a_repeated_object_or_class_is_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	(void)sample_allocation(&f->objects, 1, 0, 11, 0x5000);
+	f->objects.classes[1].id = 1;
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_REPEATED_IDS), 2);
+	assert_float_equal(locality(f)->sites[0].alloc_count, 1, 0);
+}
+
+static void unknown_classes_and_contexts_are_counted_and_shown_as_none(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_allocation(&f->objects, 1, 0, 10, 0x1000)->class_id = 9;
+	sample_allocation(&f->objects, 2, 0, 10, 0x2000)->node = 99;
+	sample_access(&f->objects, 0, 20, 0x1000)->node = 99;
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 3);
+	assert_int_equal(locality(f)->sites[0].class_name, 0);
+	assert_int_equal(locality(f)->sites[1].node, 0);
+	assert_int_equal(locality(f)->accesses[0].node, 0);
+}
+
+static void objects_that_nobody_asked_for_are_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->settings.objects = false;
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+	assert_int_equal(locality(f)->site_count, 0);
+}
+
+static void why_an_agent_tracks_no_objects_is_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	f->sample.batch.objects_refused = (char *)"another agent\x1b samples allocations";
+	apply(f, 100);
+	f->sample.batch.objects_refused = (char *)"";
+	apply(f, 200);
+	assert_string_equal(f->window->objects_refused, "another agent? samples allocations");
+}
+
+static void positions_and_deaths_of_what_never_was_are_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)sample_pass(&f->objects, 2, 77, 0x1000, 78);
+	(void)sample_pass(&f->objects, 0, 79, 0x1000, 0);
+	apply(f, 100);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_OBJECTS), 2);
+	assert_int_equal(lost(f, LOSS_POSITIONS), 2);
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return *random >> 20;
+}
+
+/* Allocations, accesses and passes with numbers that fit nothing, by the million. */
+static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t random = 7;
+	size_t most = 0;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		for (uint32_t j = 0; j < 16; j++) {
+			uint64_t r = next_random(&random);
+			uint32_t epoch = (uint32_t)(r % 3 ? r % 100 : r);
+			Jxp__Allocation *a =
+			    sample_allocation(&f->objects, (uint32_t)next_random(&random), epoch,
+					      next_random(&random), next_random(&random) % 4096);
+
+			a->size_bytes = 1 + next_random(&random) % 10000;
+			a->node = j;
+			(void)sample_access(&f->objects, epoch, next_random(&random),
+					    next_random(&random) % 4096);
+		}
+		(void)sample_pass(&f->objects, (uint32_t)(next_random(&random) % (i + 1)),
+				  (uint32_t)next_random(&random), next_random(&random),
+				  (uint32_t)next_random(&random));
+		apply(f, i % 2 ? next_random(&random) % 1000 : 0);
+		if (object_intake_memory_bytes(&f->intake.objects) > most)
+			most = object_intake_memory_bytes(&f->intake.objects);
+	}
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_true(most < 32u << 20);
+	assert_true(locality_memory_bytes(locality(f)) < 1u << 20);
+	assert_true(f->intake.objects.table.count <= TRACKED_MAX);
+	assert_int_equal(f->intake.objects.order.heap_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(an_access_counts_for_the_site_of_the_object_that_it_meets),
+	    TEST(an_access_that_arrives_before_its_allocation_meets_the_object),
+	    TEST(accesses_follow_an_object_through_collections),
+	    TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live),
+	    TEST(what_no_collection_has_judged_is_not_yet_collected),
+	    TEST(accesses_of_an_epoch_that_was_overtaken_are_not_attributed),
+	    TEST(what_waits_at_the_end_is_applied_or_counted),
+	    TEST(objects_beyond_what_is_tracked_are_counted_all_the_same),
+	    TEST(numbers_out_of_range_are_dropped_and_counted),
+	    TEST(an_object_that_cannot_lie_there_is_refused),
+	    TEST(a_repeated_object_or_class_is_dropped_and_counted),
+	    TEST(unknown_classes_and_contexts_are_counted_and_shown_as_none),
+	    TEST(objects_that_nobody_asked_for_are_dropped_and_counted),
+	    TEST(why_an_agent_tracks_no_objects_is_kept),
+	    TEST(positions_and_deaths_of_what_never_was_are_counted),
+	    TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

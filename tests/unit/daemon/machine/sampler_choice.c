@@ -1,0 +1,129 @@
+/* Which sampler a window gets, and why. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/machine/sampler_choice.h"
+
+static const struct pmu_selection pebs = {.sampler = JXP__SAMPLER__SAMPLER_PEBS,
+					  .event_count = 2,
+					  .events = {{.user_only = true}, {.user_only = true}},
+					  .period = 5000011,
+					  .reason = "Intel PEBS: A and B"};
+static const struct pmu_selection ibs = {.sampler = JXP__SAMPLER__SAMPLER_IBS,
+					 .event_count = 1,
+					 .events = {{.user_only = true}},
+					 .period = 5000000,
+					 .reason = "AMD IBS: ibs_op"};
+static const struct pmu_selection none = {.sampler = JXP__SAMPLER__SAMPLER_AUTO,
+					  .reason = "no PMU"};
+
+static struct window_settings settings;
+static struct err err;
+
+static int choose(Jxp__Sampler wanted, bool period_asked, const struct pmu_selection *selection,
+		  int error)
+{
+	struct sampler_hardware hardware = {.selection = selection, .error = error};
+
+	memset(&settings, 0, sizeof(settings));
+	return sampler_choose(wanted, period_asked, &hardware, &settings, &err);
+}
+
+static void expect(Jxp__Sampler sampler, const struct pmu_selection *hardware, const char *reason)
+{
+	assert_int_equal(settings.sampler, sampler);
+	assert_ptr_equal(settings.hardware, hardware);
+	assert_string_equal(settings.sampler_reason, reason);
+}
+
+static void auto_takes_the_hardware_that_works(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &pebs, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_PEBS, &pebs, "Intel PEBS: A and B");
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &ibs, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_IBS, &ibs, "AMD IBS: ibs_op");
+}
+
+static void what_samples_the_kernel_has_to_be_asked_for(void **state)
+{
+	struct pmu_selection old = ibs;
+
+	(void)state;
+	old.events[0].user_only = false;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &old, 0), 0);
+	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_non_null(strstr(settings.sampler_reason, "Linux 6.14"));
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_IBS, false, &old, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_IBS, &old, "AMD IBS: ibs_op");
+}
+
+static void auto_is_the_clock_where_nothing_better_works(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &none, -ENOENT), 0);
+	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "no PMU");
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &pebs, -EACCES), 0);
+	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL,
+	       "Intel PEBS: A and B cannot be opened (Permission denied)");
+}
+
+static void a_period_in_time_needs_the_clock(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, true, &pebs, 0), 0);
+	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_non_null(strstr(settings.sampler_reason, "period in time"));
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, true, &pebs, 0), -EINVAL);
+	assert_non_null(strstr(err.message, "--period"));
+}
+
+static void what_is_asked_for_is_taken_or_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_CLOCK, false, &pebs, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "it was asked for");
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &pebs, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_PEBS, &pebs, "Intel PEBS: A and B");
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_IBS, false, &pebs, 0), -EOPNOTSUPP);
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &pebs, -EBUSY), -EOPNOTSUPP);
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &none, -ENOENT), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "'pebs' does not work here: no PMU"));
+	assert_int_equal(settings.sampler_reason[0], '\0'); /* unchanged on failure */
+}
+
+static void a_machine_without_events_has_nothing_to_try(void **state)
+{
+	(void)state;
+	assert_int_equal(sampler_try(&none), -ENOENT);
+}
+
+static void every_sampler_says_what_its_fractions_are_weighted_by(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_CLOCK), "weighted by time"));
+	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_PEBS), "by access count"));
+	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_IBS), "by access count"));
+	assert_null(sampler_note(JXP__SAMPLER__SAMPLER_AUTO));
+	assert_null(sampler_note((Jxp__Sampler)12));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(auto_takes_the_hardware_that_works),
+	    cmocka_unit_test(what_samples_the_kernel_has_to_be_asked_for),
+	    cmocka_unit_test(auto_is_the_clock_where_nothing_better_works),
+	    cmocka_unit_test(a_period_in_time_needs_the_clock),
+	    cmocka_unit_test(what_is_asked_for_is_taken_or_refused),
+	    cmocka_unit_test(a_machine_without_events_has_nothing_to_try),
+	    cmocka_unit_test(every_sampler_says_what_its_fractions_are_weighted_by),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

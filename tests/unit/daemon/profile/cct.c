@@ -1,0 +1,105 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "daemon/profile/cct.h"
+#include "proto/limits.h"
+
+static uint32_t add(struct cct *t, uint32_t parent, uint32_t method, int32_t bci)
+{
+	struct cct_node node = {.parent = parent, .method = method, .bci = bci, .line = -1};
+	uint32_t id;
+
+	assert_int_equal(cct_add_node(t, &node, &id), 0);
+	return id;
+}
+
+static void the_same_path_is_one_node(void **state)
+{
+	struct cct t = {0};
+	uint32_t a = add(&t, 0, 0, 1), b = add(&t, a, 0, 2);
+
+	(void)state;
+	assert_int_equal(add(&t, 0, 0, 1), a);
+	assert_int_equal(add(&t, a, 0, 2), b);
+	assert_int_not_equal(add(&t, b, 0, 2), b);
+	assert_int_equal(t.node_count, 3);
+	cct_release(&t);
+}
+
+static void overloads_with_different_lines_stay_apart(void **state)
+{
+	struct cct_node one = {.bci = 3, .line = 10}, other = {.bci = 3, .line = 20};
+	struct cct t = {0};
+	uint32_t a, b;
+
+	(void)state;
+	assert_int_equal(cct_add_node(&t, &one, &a), 0);
+	assert_int_equal(cct_add_node(&t, &other, &b), 0);
+	assert_int_not_equal(a, b);
+	cct_release(&t);
+}
+
+static void methods_are_interned_by_class_name_and_file(void **state)
+{
+	struct cct_method one = {1, 2, 3}, other = {1, 2, 4};
+	struct cct t = {0};
+	uint32_t a, b, c;
+
+	(void)state;
+	assert_int_equal(cct_add_method(&t, &one, &a), 0);
+	assert_int_equal(cct_add_method(&t, &other, &b), 0);
+	assert_int_equal(cct_add_method(&t, &one, &c), 0);
+	assert_int_equal(a, c);
+	assert_int_not_equal(a, b);
+	assert_int_equal(cct_method(&t, b)->file, 4);
+	cct_release(&t);
+}
+
+static void depth_counts_frames_and_is_limited(void **state)
+{
+	struct cct_node node = {.bci = 1, .line = -1};
+	struct cct t = {0};
+	uint32_t id = 0;
+
+	(void)state;
+	assert_int_equal(cct_depth(&t, 0), 0);
+	for (unsigned i = 0; i < MAX_FRAMES_LIMIT; i++)
+		id = add(&t, id, 0, 1);
+	assert_int_equal(cct_depth(&t, id), MAX_FRAMES_LIMIT);
+	node.parent = id;
+	assert_int_equal(cct_add_node(&t, &node, &id), -E2BIG);
+	assert_int_equal(t.node_count, MAX_FRAMES_LIMIT);
+	cct_release(&t);
+}
+
+static void a_full_tree_refuses_new_nodes_and_still_finds_old(void **state)
+{
+	struct cct_node node = {.bci = (int32_t)LIMIT_NODES, .line = -1};
+	struct cct t = {0};
+	uint32_t id;
+
+	(void)state;
+	for (uint32_t i = 0; i < LIMIT_NODES; i++)
+		(void)add(&t, 0, 0, (int32_t)i);
+	assert_int_equal(cct_add_node(&t, &node, &id), -ENOSPC);
+	assert_int_equal(add(&t, 0, 0, 17), 18);
+	cct_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_same_path_is_one_node),
+	    cmocka_unit_test(overloads_with_different_lines_stay_apart),
+	    cmocka_unit_test(methods_are_interned_by_class_name_and_file),
+	    cmocka_unit_test(depth_counts_frames_and_is_limited),
+	    cmocka_unit_test(a_full_tree_refuses_new_nodes_and_still_finds_old),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "daemon/profile/profile.h"
+#include "proto/limits.h"
+
+static struct observation silent_load(uint32_t trap_node, bool wasteful, uint32_t bytes)
+{
+	return (struct observation){.kind = JXP__KIND__KIND_SILENT_LOAD,
+				    .region = JXP__REGION__REGION_HEAP,
+				    .wasteful = wasteful,
+				    .checked_bytes = bytes,
+				    .watch_node = 1,
+				    .trap_node = trap_node};
+}
+
+static void equal_pairs_are_added_up(void **state)
+{
+	struct observation wasteful = silent_load(2, true, 8), useful = silent_load(2, false, 4);
+	struct profile p = {0};
+
+	(void)state;
+	assert_int_equal(profile_add(&p, &wasteful), 0);
+	assert_int_equal(profile_add(&p, &wasteful), 0);
+	assert_int_equal(profile_add(&p, &useful), 0);
+	assert_int_equal(p.pair_count, 1);
+	assert_int_equal(p.pairs[0].count, 3);
+	assert_int_equal(p.pairs[0].wasteful_count, 2);
+	assert_int_equal(p.pairs[0].checked_bytes, 20);
+	assert_int_equal(p.pairs[0].wasteful_bytes, 16);
+	profile_release(&p);
+}
+
+static void every_part_of_the_key_makes_another_pair(void **state)
+{
+	struct observation base = silent_load(2, true, 8), o;
+	struct profile p = {0};
+
+	(void)state;
+	assert_int_equal(profile_add(&p, &base), 0);
+	o = base, o.trap_node = 3;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o = base, o.watch_node = 3;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o = base, o.watch_instruction = 5;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o = base, o.trap_instruction = 5;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o = base, o.region = JXP__REGION__REGION_STACK;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o = base, o.kind = JXP__KIND__KIND_DEAD_STORE;
+	assert_int_equal(profile_add(&p, &o), 0);
+	assert_int_equal(p.pair_count, 7);
+	profile_release(&p);
+}
+
+static void the_virtual_machines_own_accesses_are_kept_apart(void **state)
+{
+	struct observation region = silent_load(2, true, 8), access = silent_load(2, true, 4);
+	const struct kind_totals *totals;
+	struct profile p = {0};
+
+	(void)state;
+	region.region = JXP__REGION__REGION_JVM;
+	access.jvm_access = true;
+	assert_int_equal(profile_add(&p, &region), 0);
+	assert_int_equal(profile_add(&p, &access), 0);
+	totals = &p.kinds[JXP__KIND__KIND_SILENT_LOAD];
+	assert_int_equal(p.pair_count, 0);
+	assert_int_equal(totals->application.count, 0);
+	assert_int_equal(totals->jvm.checked_bytes, 12);
+	assert_int_equal(totals->jvm.wasteful_bytes, 12);
+	profile_release(&p);
+}
+
+static void totals_carry_what_the_interval_needs(void **state)
+{
+	struct observation eight = silent_load(2, true, 8), two = silent_load(3, false, 2);
+	const struct totals *t;
+	struct profile p = {0};
+
+	(void)state;
+	assert_int_equal(profile_add(&p, &eight), 0);
+	assert_int_equal(profile_add(&p, &two), 0);
+	t = &p.kinds[JXP__KIND__KIND_SILENT_LOAD].application;
+	assert_int_equal(t->count, 2);
+	assert_int_equal(t->wasteful_count, 1);
+	assert_int_equal(t->checked_bytes, 10);
+	assert_int_equal(t->wasteful_bytes, 8);
+	assert_int_equal(t->sum_squares, 68);
+	profile_release(&p);
+}
+
+static void a_full_pair_table_still_counts_in_the_totals(void **state)
+{
+	struct observation o;
+	struct profile p = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < LIMIT_PAIRS; i++) {
+		o = silent_load(i, true, 1);
+		assert_int_equal(profile_add(&p, &o), 0);
+	}
+	o = silent_load(LIMIT_PAIRS, true, 1);
+	assert_int_equal(profile_add(&p, &o), -ENOSPC);
+	assert_int_equal(p.pair_count, LIMIT_PAIRS);
+	assert_int_equal(p.kinds[JXP__KIND__KIND_SILENT_LOAD].application.count, LIMIT_PAIRS + 1);
+	assert_true(profile_memory_bytes(&p) >= LIMIT_PAIRS * sizeof(struct pair));
+	profile_release(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(equal_pairs_are_added_up),
+	    cmocka_unit_test(every_part_of_the_key_makes_another_pair),
+	    cmocka_unit_test(the_virtual_machines_own_accesses_are_kept_apart),
+	    cmocka_unit_test(totals_carry_what_the_interval_needs),
+	    cmocka_unit_test(a_full_pair_table_still_counts_in_the_totals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

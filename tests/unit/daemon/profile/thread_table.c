@@ -1,0 +1,119 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/profile/thread_table.h"
+#include "proto/limits.h"
+
+static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t reg)
+{
+	Jxp__Transition t = JXP__TRANSITION__INIT;
+
+	t.type = type;
+	t.tid = tid;
+	t.reg = reg;
+	t.kind = JXP__KIND__KIND_DEAD_STORE;
+	t.address = 0x7000;
+	t.length = 8;
+	t.time_ns = 99;
+	return t;
+}
+
+static void arming_fills_a_register_and_a_trap_frees_it(void **state)
+{
+	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
+	Jxp__Transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
+	struct thread_table t = {0};
+
+	(void)state;
+	assert_int_equal(thread_table_transition(&t, &arm), 0);
+	assert_int_equal(t.count, 1);
+	assert_int_equal(t.threads[0].tid, 42);
+	assert_int_equal(t.threads[0].registers[2].kind, JXP__KIND__KIND_DEAD_STORE);
+	assert_int_equal(t.threads[0].registers[2].address, 0x7000);
+	assert_int_equal(t.threads[0].registers[2].since_ns, 99);
+	assert_int_equal(t.threads[0].registers[1].kind, JXP__KIND__KIND_NONE);
+	assert_int_equal(thread_table_transition(&t, &trap), 0);
+	assert_int_equal(t.threads[0].registers[2].kind, JXP__KIND__KIND_NONE);
+	assert_int_equal(t.threads[0].armed, 1);
+	assert_int_equal(t.threads[0].traps, 1);
+	thread_table_release(&t);
+}
+
+static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
+{
+	static const Jxp__Transition__Type losses[] = {
+	    JXP__TRANSITION__TYPE__REPLACED, JXP__TRANSITION__TYPE__EXPIRED_GC,
+	    JXP__TRANSITION__TYPE__EXPIRED_WINDOW, JXP__TRANSITION__TYPE__ABANDONED};
+	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct thread_table t = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		Jxp__Transition loss = change(losses[i], 42, 0);
+
+		assert_int_equal(thread_table_transition(&t, &arm), 0);
+		assert_int_equal(thread_table_transition(&t, &loss), 0);
+		assert_int_equal(t.threads[0].registers[0].kind, JXP__KIND__KIND_NONE);
+	}
+	assert_int_equal(t.threads[0].traps, 0);
+	thread_table_release(&t);
+}
+
+static void an_ended_thread_watches_nothing_and_keeps_its_name(void **state)
+{
+	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct thread_table t = {0};
+
+	(void)state;
+	assert_int_equal(thread_table_update(&t, 42, "worker", false), 0);
+	assert_int_equal(thread_table_transition(&t, &arm), 0);
+	assert_int_equal(thread_table_update(&t, 42, "", true), 0);
+	assert_true(t.threads[0].ended);
+	assert_string_equal(t.threads[0].name, "worker");
+	assert_int_equal(t.threads[0].registers[0].kind, JXP__KIND__KIND_NONE);
+	thread_table_release(&t);
+}
+
+static void a_long_name_is_cut(void **state)
+{
+	struct thread_table t = {0};
+	char name[500];
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(thread_table_update(&t, 1, name, false), 0);
+	assert_int_equal(strlen(t.threads[0].name), THREAD_NAME_BYTES - 1);
+	thread_table_release(&t);
+}
+
+static void threads_beyond_the_limit_are_refused(void **state)
+{
+	struct thread_table t = {0};
+
+	(void)state;
+	for (uint32_t tid = 1; tid <= LIMIT_THREADS; tid++)
+		assert_int_equal(thread_table_update(&t, tid, "", false), 0);
+	assert_int_equal(thread_table_update(&t, LIMIT_THREADS + 1, "", false), -ENOSPC);
+	assert_int_equal(thread_table_update(&t, 7, "", true), 0);
+	thread_table_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(arming_fills_a_register_and_a_trap_frees_it),
+	    cmocka_unit_test(every_way_to_lose_a_watchpoint_frees_its_register),
+	    cmocka_unit_test(an_ended_thread_watches_nothing_and_keeps_its_name),
+	    cmocka_unit_test(a_long_name_is_cut),
+	    cmocka_unit_test(threads_beyond_the_limit_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

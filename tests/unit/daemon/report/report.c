@@ -1,0 +1,653 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/clock.h"
+#include "daemon/engine/app_name.h"
+#include "daemon/intake/intake.h"
+#include "daemon/report/report.h"
+#include "proto/limits.h"
+#include "proto/words.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_objects.h"
+
+/* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
+ * difference before it is committed. Tests run from the top of the source tree. */
+#define GOLDEN_DIR  "tests/unit/golden/"
+#define ENOUGH      (1u << 20)
+#define GOLDEN_SIZE 65536
+
+#define DEAD         JXP__KIND__KIND_DEAD_STORE
+#define SILENT_STORE JXP__KIND__KIND_SILENT_STORE
+#define SILENT_LOAD  JXP__KIND__KIND_SILENT_LOAD
+
+static void add_pairs(struct sample_batch *s)
+{
+	for (int i = 0; i < 3; i++)
+		(void)sample_pair(s, DEAD, 2, 2, 8, 1);
+	(void)sample_pair(s, DEAD, 2, 3, 8, 0);
+	sample_pair(s, DEAD, 2, 2, 4, 1)->region = JXP__REGION__REGION_STACK;
+	(void)sample_pair(s, DEAD, 3, 2, 4, 1);
+	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
+	(void)sample_pair(s, SILENT_LOAD, 3, 3, 8, 0);
+	(void)sample_pair(s, SILENT_LOAD, 0, 3, 2, 1);
+	sample_pair(s, SILENT_LOAD, 3, 3, 8, 1)->jvm_access = 1;
+	sample_pair(s, SILENT_LOAD, 3, 77, 1, 0)->region = JXP__REGION__REGION_OTHER;
+}
+
+static struct window *crafted_window(void)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true},
+					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .sampler_reason = "it was asked for",
+					   .period_ns = 5 * NS_PER_MS,
+					   .duration_ns = 30 * NS_PER_S,
+					   .budget = 0.01,
+					   .registers = 4,
+					   .max_frames = 128};
+	struct window *w = window_new(3, 4242, &settings);
+	struct sample_batch sample;
+	struct intake intake;
+
+	window_start(w);
+	app_name_of(w->app, sizeof(w->app), "org.example.Main");
+	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
+	(void)snprintf(w->vm, sizeof(w->vm), "OpenJDK 64-Bit Server VM");
+	(void)snprintf(w->gc, sizeof(w->gc), "G1");
+	sample_batch_init(&sample);
+	add_pairs(&sample);
+	for (uint64_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		sample.counters[i] = 100 + i;
+	sample.counters[JXP__COUNTER__COUNTER_RING_FULL] = 2;
+	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
+	sample.batch.cpu_ns = 29 * NS_PER_S;
+	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
+	sample.batch.setup_ns = 12 * NS_PER_MS;
+	sample.batch.period = 8 * NS_PER_MS;
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	intake_release(&intake);
+	window_end(w, "the target closed the connection: it exited or was killed");
+	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S + 123 * NS_PER_MS;
+	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
+	w->start_ns = 1000 * NS_PER_S;
+	w->end_ns = 1012 * NS_PER_S;
+	return w;
+}
+
+/* Two sites that are accessed, from two contexts, and one that is only allocated. */
+static void add_objects(struct sample_objects *s)
+{
+	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
+	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
+	sample_allocation(s, 3, 0, 10, 0x30000)->class_id = 2;
+	s->allocations[2].weight = 1000;
+	s->allocations[2].size_bytes = 4096;
+	for (uint64_t i = 0; i < 6; i++)
+		sample_access(s, 0, 20 + i, 0x10000 + 8 * i)->cpu = 2;
+	sample_access(s, 0, 30, 0x10008)->node = 2;
+	for (uint64_t i = 0; i < 5; i++)
+		(void)sample_access(s, 0, 40 + i, 0x20000);
+	for (uint64_t i = 0; i < 30; i++)
+		(void)sample_access(s, 0, 50 + i, 0x90000);
+	sample_access(s, 0, 90, 0x7fff0000)->region = JXP__REGION__REGION_STACK;
+	sample_access(s, 0, 91, 0x7fff0000)->region = JXP__REGION__REGION_JVM;
+	(void)sample_pass(s, 2, 0, 0, 2);
+	(void)sample_access(s, 4, 200, 0x10000); /* Of an epoch that nothing settles. */
+	s->batch->time_ns = 100;
+	s->batch->settled_ns = 100;
+	s->batch->object_interval = 512 << 10;
+}
+
+/* Two nodes, 0 and 4, of two CPUs each. */
+static const struct numa_topology *two_nodes(void)
+{
+	static struct numa_topology t;
+
+	t.node_count = 2;
+	t.node_id[1] = 4;
+	memset(t.node_of_cpu, NUMA_NONE, sizeof(t.node_of_cpu));
+	t.node_of_cpu[0] = t.node_of_cpu[1] = 0;
+	t.node_of_cpu[2] = t.node_of_cpu[3] = 1;
+	return &t;
+}
+
+/* The kernel's answers: objects of the first site lie on node 0, others on node 4. */
+static void place_pages(struct numa_profile *p)
+{
+	struct numa_access access;
+
+	while (numa_profile_take(p, &access, 1) == 1)
+		assert_int_equal(numa_profile_place(p, &access, access.address >= 0x20000,
+						    access.address >= 0x20000 ? NUMA_NONE : 0),
+				 0);
+}
+
+static struct window *objects_window(const struct numa_topology *topology)
+{
+	struct window_settings settings = {.objects = true,
+					   .numa = topology != NULL,
+					   .numa_topology = topology,
+					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .sampler_reason = "it was asked for",
+					   .period_ns = 5 * NS_PER_MS,
+					   .duration_ns = 30 * NS_PER_S,
+					   .budget = 0.01,
+					   .registers = 4,
+					   .max_frames = 128,
+					   .object_min_size = 1024,
+					   .objects_max = 16};
+	struct window *w = window_new(4, 4242, &settings);
+	struct sample_objects objects;
+	struct sample_batch sample;
+	struct intake intake;
+
+	window_start(w);
+	app_name_of(w->app, sizeof(w->app), "org.example.Main");
+	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
+	sample_batch_init(&sample);
+	sample_objects_init(&objects, &sample.batch);
+	add_objects(&objects);
+	sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = 44;
+	sample.counters[JXP__COUNTER__COUNTER_PASSES] = 1;
+	sample.counters[JXP__COUNTER__COUNTER_PASS_NS] = 1500000;
+	sample.counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED] = 3;
+	sample.batch.cpu_ns = 29 * NS_PER_S;
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	assert_int_equal(intake_finish(&intake), 0);
+	intake_release(&intake);
+	place_pages(&w->numa);
+	window_end(w, NULL);
+	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S;
+	w->end_unix_ns = w->start_unix_ns + 30 * NS_PER_S;
+	w->start_ns = 1000 * NS_PER_S;
+	w->end_ns = 1030 * NS_PER_S;
+	return w;
+}
+
+static void assert_golden(const char *name, const char *text)
+{
+	static char expected[GOLDEN_SIZE];
+	char path[128];
+	size_t size;
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), GOLDEN_DIR "%s", name);
+	if (getenv("UPDATE_GOLDEN")) {
+		file = fopen(path, "we");
+		assert_non_null(file);
+		assert_true(fputs(text, file) >= 0);
+		assert_int_equal(fclose(file), 0);
+	}
+	file = fopen(path, "re");
+	assert_non_null(file);
+	size = fread(expected, 1, sizeof(expected) - 1, file);
+	expected[size] = '\0';
+	assert_int_equal(fclose(file), 0);
+	assert_string_equal(text, expected);
+}
+
+static char *report_of(const struct window *w, Jxp__Format format, size_t pairs)
+{
+	struct err err = {""};
+	size_t size;
+	char *text;
+
+	if (report_new(w, format, pairs, ENOUGH, &text, &size, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(strlen(text), size);
+	return text;
+}
+
+static void the_text_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_golden("report.txt", text);
+	free(text);
+	window_free(w);
+}
+
+/* As a window that began its objects a minute ago, and switched them off after four seconds. */
+static void what_rose_and_what_was_switched_off_is_said(void **state)
+{
+	struct window *w = crafted_window();
+	struct side_effects *s = &w->side_effects;
+	char *text;
+
+	(void)state;
+	w->settings.objects = true;
+	s->count = s->counts[EFFECT_IN] = 17;
+	s->rose[EFFECT_COLLECTIONS] = true;
+	s->from[EFFECT_COLLECTIONS] = 7.1;
+	s->to[EFFECT_COLLECTIONS] = 23.8;
+	w->start_ns = clock_monotonic_ns() - 4200 * NS_PER_MS;
+	window_switch_off_objects(w, "collections rose from 7.1 to 23.8 a second");
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "\nobjects were switched off after 4.2 s: collections rose "
+				     "from 7.1 to 23.8 a second while they were tracked\n"));
+	assert_non_null(strstr(text, "\n           collections rose from 7.1 to 23.8 a second "
+				     "while objects were tracked\n"));
+	assert_null(strstr(text, "no objects are tracked"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"objects_switched_off\": 1"));
+	assert_non_null(strstr(text, "\"rose\": [\n    \"gc_per_s\"\n   ]"));
+	free(text);
+	window_free(w);
+}
+
+static void the_json_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	(void)state;
+	assert_golden("report.json", text);
+	free(text);
+	window_free(w);
+}
+
+static void the_collapsed_report_is_as_agreed(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_COLLAPSED, 0);
+
+	(void)state;
+	assert_golden("report.collapsed", text);
+	free(text);
+	window_free(w);
+}
+
+static void object_reports_are_as_agreed(void **state)
+{
+	static const struct {
+		Jxp__Format format;
+		const char *name;
+	} formats[] = {
+	    {JXP__FORMAT__FORMAT_TEXT, "objects.txt"},
+	    {JXP__FORMAT__FORMAT_JSON, "objects.json"},
+	    {JXP__FORMAT__FORMAT_COLLAPSED, "objects.collapsed"},
+	};
+	struct window *w = objects_window(NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		char *text = report_of(w, formats[i].format, 0);
+
+		assert_golden(formats[i].name, text);
+		free(text);
+	}
+	window_free(w);
+}
+
+static void numa_reports_are_as_agreed(void **state)
+{
+	struct window *w = objects_window(two_nodes());
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_golden("numa.txt", text);
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_golden("numa.json", text);
+	free(text);
+	window_free(w);
+}
+
+static void one_node_is_nothing_to_measure(void **state)
+{
+	struct numa_topology one = {.node_count = 1};
+	struct window *w = objects_window(&one);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+
+	(void)state;
+	assert_int_equal(w->numa.samples, 0);
+	assert_null(w->numa.waiting);
+	assert_non_null(strstr(text, "there is nothing to measure"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "NUMA: this machine has one node"));
+	free(text);
+	window_free(w);
+}
+
+/* A window in which nothing was counted but n of one counter; all kinds and objects are reported.
+ */
+static struct window *counting_window(int counter, uint64_t n)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true},
+					   .objects = true,
+					   .object_min_size = 1024,
+					   .objects_max = 16};
+	struct window *w = window_new(1, 1, &settings);
+
+	w->counters[counter] = n;
+	/* The time of day is none of the differences that are looked for. */
+	w->start_unix_ns = NS_PER_S;
+	return w;
+}
+
+static char *counting_report(int counter, uint64_t n, Jxp__Format format)
+{
+	struct window *w = counting_window(counter, n);
+	char *text = report_of(w, format, 0);
+
+	window_free(w);
+	return text;
+}
+
+/* Every way in which a sample or a pair can be lost, and every figure that says how good a window
+ * was, is for the user to see: a new counter needs a sentence. */
+static void every_counter_is_shown_in_text_and_json(void **state)
+{
+	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON};
+	/* Also where it is shown in seconds. */
+	const uint64_t n = 123 * NS_PER_S;
+
+	(void)state;
+	for (int counter = 0; counter < JXP__COUNTER__COUNTER_MAX; counter++) {
+		for (size_t i = 0; i < 2; i++) {
+			char *without = counting_report(counter, 0, formats[i]);
+			char *with = counting_report(counter, n, formats[i]);
+			char name[COUNTER_NAME_BYTES];
+
+			name_of_counter((Jxp__Counter)counter, name);
+			if (strcmp(with, without) == 0 || !strstr(with, "123"))
+				fail_msg("counter '%s' is not in the %s report", name,
+					 i == 0 ? "text" : "JSON");
+			free(without);
+			free(with);
+		}
+	}
+}
+
+static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
+{
+	(void)state;
+	for (int loss = 0; loss < LOSS_MAX; loss++) {
+		struct window *w = counting_window(0, 0);
+		char *text, *json;
+
+		w->losses[loss] = 987654321;
+		text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+		json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+		if (!strstr(text, "987654321") || !strstr(json, "987654321"))
+			fail_msg("loss '%s' is not in the reports", name_of_loss((enum loss)loss));
+		free(text);
+		free(json);
+		window_free(w);
+	}
+}
+
+/* An idle JVM's few milliseconds against ours, as a percentage, would alarm somebody for nothing.
+ */
+static void the_overhead_in_an_idle_jvm_is_said_in_seconds(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_non_null(strstr(text, "overhead 0.80%: 0.232 s of the JVM's 29.0 s of CPU time"));
+	free(text);
+	w->cpu_ns = 30 * NS_PER_MS;
+	w->overhead_ns = 20 * NS_PER_MS;
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(
+	    strstr(text, "overhead 0.020 s of CPU time; the JVM was idle, it used 0.010 s itself"));
+	assert_null(strstr(text, "overhead 66"));
+	free(text);
+	window_free(w);
+}
+
+/* The object of one kind of a parsed report; borrowed. */
+static json_t *kind_of(json_t *report, size_t index)
+{
+	return json_array_get(json_object_get(report, "inefficiency"), index);
+}
+
+static void fractions_are_equations_1_and_2(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *dead = kind_of(report, 0);
+	json_t *pairs = json_object_get(dead, "pairs");
+
+	(void)state;
+	/* 3 * 8 + 4 + 4 of 4 * 8 + 4 + 4 bytes were dead; the first pair of contexts has 28 of
+	 * them. */
+	assert_float_equal(json_real_value(json_object_get(dead, "fraction")), 32.0 / 40,
+			   0.000001F);
+	assert_int_equal(json_array_size(pairs), 2);
+	assert_float_equal(json_real_value(json_object_get(json_array_get(pairs, 0), "fraction")),
+			   28.0 / 40, 0.000001F);
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void a_pair_is_identified_by_its_contexts_alone(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *first = json_array_get(json_object_get(kind_of(report, 0), "pairs"), 0);
+
+	(void)state;
+	/* Three pairs on the heap and one on the stack, in the same contexts: one entry, shown with
+	 * what wasted most. */
+	assert_int_equal(json_integer_value(json_object_get(first, "variants")), 2);
+	assert_int_equal(json_integer_value(json_object_get(first, "count")), 4);
+	assert_int_equal(json_integer_value(json_object_get(first, "wasteful_bytes")), 28);
+	assert_string_equal(json_string_value(json_object_get(first, "region")), "heap");
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
+{
+	struct window *w = crafted_window();
+	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 1);
+	json_t *report = json_loads(text, 0, NULL);
+	json_t *dead = kind_of(report, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(json_object_get(dead, "pairs")), 1);
+	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_total")), 2);
+	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_omitted")), 1);
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void only_the_kinds_that_were_asked_for_are_reported(void **state)
+{
+	struct window *w = crafted_window();
+	json_t *report;
+	char *text;
+
+	(void)state;
+	w->settings.kinds[DEAD] = w->settings.kinds[SILENT_LOAD] = false;
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	report = json_loads(text, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(report, "inefficiency")), 1);
+	assert_string_equal(json_string_value(json_object_get(kind_of(report, 0), "kind")),
+			    "silent_store");
+	json_decref(report);
+	free(text);
+	window_free(w);
+}
+
+static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true}};
+	struct window *w = window_new(1, 1, &settings);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	char *json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	json_t *report = json_loads(json, 0, NULL);
+
+	(void)state;
+	assert_non_null(strstr(text, "none found"));
+	assert_non_null(strstr(text, "0.0% to 100.0%"));
+	assert_non_null(report);
+	json_decref(report);
+	free(text);
+	free(json);
+	window_free(w);
+}
+
+static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
+{
+	struct window *w = crafted_window();
+	char *whole = report_of(w, JXP__FORMAT__FORMAT_JSON, 0), *text;
+	struct err err;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(
+	    report_new(w, JXP__FORMAT__FORMAT_JSON, 0, strlen(whole) - 1, &text, &size, &err), 0);
+	assert_true(size < strlen(whole));
+	assert_non_null(strstr(text, "\"pairs_omitted\": 1"));
+	free(text);
+	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_JSON, 0, 10, &text, &size, &err),
+			 -EMSGSIZE);
+	free(whole);
+	window_free(w);
+}
+
+/* A calling context of depth 250, each frame with the same two longest names. Gives its leaf. */
+static uint32_t deep_context_with_long_names(struct profile *p)
+{
+	char name[LIMIT_STRING_BYTES];
+	struct cct_method method = {0};
+	struct cct_node node = {0};
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(strings_intern(&p->strings, name, &method.class_name), 0);
+	method.name = method.class_name;
+	assert_int_equal(cct_add_method(&p->cct, &method, &node.method), 0);
+	for (int depth = 0; depth < 250; depth++)
+		assert_int_equal(cct_add_node(&p->cct, &node, &node.parent), 0);
+	return node.parent;
+}
+
+/* Sanitizers take more than that for themselves: there the limit is none. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DATA_LIMIT RLIM_INFINITY
+#else
+#define DATA_LIMIT ((rlim_t)512 << 20)
+#endif
+
+/* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
+static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
+{
+	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
+					      JXP__FORMAT__FORMAT_COLLAPSED};
+	struct window *w = crafted_window();
+	struct observation o = {
+	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
+	struct rlimit limit, tight;
+	char *text;
+	size_t size;
+
+	(void)state;
+	o.watch_node = o.trap_node = deep_context_with_long_names(&w->profile);
+	for (uint32_t i = 0; i < 400; i++) {
+		struct cct_node leaf = {.parent = o.watch_node, .line = (int32_t)i + 1};
+
+		assert_int_equal(cct_add_node(&w->profile.cct, &leaf, &o.trap_node), 0);
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	}
+	assert_int_equal(getrlimit(RLIMIT_DATA, &limit), 0);
+	tight = (struct rlimit){.rlim_cur = DATA_LIMIT, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_DATA, &tight), 0);
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct err err = {""};
+
+		if (report_new(w, formats[i], 400, FRAME_MAX_REPLY, &text, &size, &err) < 0)
+			fail_msg("%s", err.message);
+		assert_in_range(size, 1, FRAME_MAX_REPLY);
+		free(text);
+	}
+	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+	window_free(w);
+}
+
+static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_PPROF, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "pprof"));
+	assert_int_equal(report_check_format((Jxp__Format)77, &err), -EOPNOTSUPP);
+	assert_int_equal(report_check_format((Jxp__Format)-1, &err), -EOPNOTSUPP);
+	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_JSON, NULL), 0);
+}
+
+static void text_that_json_cannot_hold_never_reaches_it(void **state)
+{
+	struct window *w = crafted_window();
+	struct sample_batch sample;
+	struct intake intake;
+	json_t *report;
+	char *text;
+
+	(void)state;
+	w->state = WINDOW_RUNNING;
+	sample_batch_init(&sample);
+	sample.methods[1].class_name = (char *)"bad\xed\xa0\x80\xff\n\"name\"";
+	(void)sample_pair(&sample, DEAD, 2, 2, 8, 1);
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	report = json_loads(text, 0, NULL);
+	assert_non_null(report);
+	assert_non_null(strstr(text, "bad?????\\\"name\\\""));
+	json_decref(report);
+	free(text);
+	intake_release(&intake);
+	window_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_text_report_is_as_agreed),
+	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
+	    cmocka_unit_test(the_json_report_is_as_agreed),
+	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
+	    cmocka_unit_test(object_reports_are_as_agreed),
+	    cmocka_unit_test(numa_reports_are_as_agreed),
+	    cmocka_unit_test(one_node_is_nothing_to_measure),
+	    cmocka_unit_test(every_counter_is_shown_in_text_and_json),
+	    cmocka_unit_test(every_loss_of_the_daemon_is_shown_in_text_and_json),
+	    cmocka_unit_test(the_overhead_in_an_idle_jvm_is_said_in_seconds),
+	    cmocka_unit_test(fractions_are_equations_1_and_2),
+	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
+	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
+	    cmocka_unit_test(only_the_kinds_that_were_asked_for_are_reported),
+	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
+	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
+	    cmocka_unit_test(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory),
+	    cmocka_unit_test(pprof_and_unknown_formats_are_refused_in_one_line),
+	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

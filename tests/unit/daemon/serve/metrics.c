@@ -1,0 +1,287 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/serve/metrics.h"
+
+static struct window *running_window(const char *app)
+{
+	struct window_settings settings = {.kinds = {false, true, true, true}};
+	struct window *w = window_new(1, 42, &settings);
+
+	(void)snprintf(w->app, sizeof(w->app), "%s", app);
+	window_start(w);
+	return w;
+}
+
+static void observe(struct window *w, uint32_t bytes, bool wasteful)
+{
+	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
+				.region = JXP__REGION__REGION_HEAP,
+				.checked_bytes = bytes,
+				.wasteful = wasteful};
+
+	assert_int_equal(profile_add(&w->profile, &o), 0);
+}
+
+static char *exposition(const struct metrics *m, bool openmetrics)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	metrics_write(out, m, openmetrics);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* The text holds line as a whole line. */
+static void assert_line(const struct metrics *m, const char *line)
+{
+	char *text = exposition(m, false), *at = strstr(text, line);
+
+	if (!at || (at != text && at[-1] != '\n') || at[strlen(line)] != '\n')
+		fail_msg("no line '%s' in:\n%s", line, text);
+	free(text);
+}
+
+static void assert_absent(const struct metrics *m, const char *words)
+{
+	char *text = exposition(m, false);
+
+	assert_null(strstr(text, words));
+	free(text);
+}
+
+static void a_running_window_is_added_once_however_often_it_is_accounted(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window *w = running_window("Shop");
+
+	(void)state;
+	observe(w, 8, true);
+	metrics_account(m, w, &cursor);
+	metrics_account(m, w, &cursor);
+	observe(w, 4, false);
+	metrics_window_ended(m, w, &cursor);
+	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 12");
+	assert_line(m, "jxperf_inefficient_bytes_total{app=\"Shop\",kind=\"dead_store\"} 8");
+	assert_line(m, "jxperf_checked_accesses_total{app=\"Shop\",kind=\"dead_store\"} 2");
+	assert_line(m, "jxperf_inefficient_accesses_total{app=\"Shop\",kind=\"dead_store\"} 1");
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 1");
+	window_free(w);
+	metrics_free(m);
+}
+
+static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct metrics_cursor cursor = {0};
+		struct window *w = running_window("Shop");
+
+		observe(w, 8, i == 0);
+		observe(w, 8, true);
+		window_end(w, NULL);
+		w->end_unix_ns = UINT64_C(1795248000500000000);
+		metrics_window_ended(m, w, &cursor);
+		window_free(w);
+	}
+	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 32");
+	assert_line(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
+	assert_line(m, "jxperf_window_end_timestamp_seconds{app=\"Shop\"} 1795248000.500");
+	assert_absent(m, "silent_load");
+	assert_absent(m, "jxperf_overhead_ratio{"); /* no CPU time was reported */
+	metrics_free(m);
+}
+
+static void windows_that_end_early_are_counted_among_the_others(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor first = {0}, second = {0};
+	struct window *planned = running_window("Shop"), *early = running_window("Shop");
+
+	(void)state;
+	window_end(planned, NULL);
+	window_end(early, "the target was killed");
+	metrics_window_ended(m, planned, &first);
+	metrics_window_ended(m, early, &second);
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
+	assert_line(m, "jxperf_windows_ended_early_total{app=\"Shop\"} 1");
+	window_free(planned);
+	window_free(early);
+	metrics_free(m);
+}
+
+static void the_virtual_machines_own_bytes_are_not_the_applications(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window *w = running_window("Shop");
+	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
+				.region = JXP__REGION__REGION_JVM,
+				.checked_bytes = 8,
+				.wasteful = true};
+
+	(void)state;
+	assert_int_equal(profile_add(&w->profile, &o), 0);
+	metrics_account(m, w, &cursor);
+	assert_absent(m, "jxperf_checked_bytes_total{");
+	window_free(w);
+	metrics_free(m);
+}
+
+static void applications_beyond_the_limit_share_other_and_are_counted(void **state)
+{
+	struct metrics *m = metrics_new();
+	char app[16];
+
+	(void)state;
+	for (int i = 0; i < METRICS_APPS_MAX + 3; i++) {
+		struct metrics_cursor cursor = {0};
+		struct window *w;
+
+		(void)snprintf(app, sizeof(app), "App%d", i);
+		w = running_window(app);
+		observe(w, 1, true);
+		window_end(w, NULL);
+		metrics_window_ended(m, w, &cursor);
+		window_free(w);
+	}
+	assert_line(m, "jxperf_windows_total{app=\"App63\"} 1");
+	assert_absent(m, "App64");
+	assert_line(m, "jxperf_windows_total{app=\"other\"} 3");
+	assert_line(m, "jxperf_apps_over_limit_total 3");
+	metrics_free(m);
+}
+
+static void what_was_dropped_is_shown_by_stage(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window *w = running_window("Shop");
+
+	(void)state;
+	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 5;
+	w->losses[LOSS_PAIRS] = 2;
+	metrics_account(m, w, &cursor);
+	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 7;
+	w->counters[JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT] = 3;
+	metrics_account(m, w, &cursor);
+	metrics_strangers(m, 4);
+	metrics_strangers(m, 4);
+	assert_line(m, "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 7");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 2");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_budget_spent\"} 3");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_unknown\"} 4");
+	window_free(w);
+	metrics_free(m);
+}
+
+static void counts_near_their_limit_stay_there_and_never_fall(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct metrics_cursor cursor = {0};
+		struct window *w = running_window("Shop");
+
+		w->counters[JXP__COUNTER__COUNTER_RING_FULL] = UINT64_MAX - 1;
+		w->losses[LOSS_PAIRS] = 7;
+		metrics_account(m, w, &cursor);
+		/* What falls takes nothing back, and counts again from where it was. */
+		w->losses[LOSS_PAIRS] = 5;
+		metrics_account(m, w, &cursor);
+		w->losses[LOSS_PAIRS] = 8;
+		metrics_account(m, w, &cursor);
+		window_free(w);
+	}
+	assert_line(m,
+		    "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 18446744073709551615");
+	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 24");
+	metrics_free(m);
+}
+
+static void attach_failures_have_a_bounded_reason(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	metrics_attach_failed(m, EPERM);
+	metrics_attach_failed(m, EACCES);
+	metrics_attach_failed(m, ESRCH);
+	metrics_attach_failed(m, EXDEV);
+	metrics_attach_failed(m, 0);
+	assert_line(m, "jxperf_attach_failures_total{reason=\"permission\"} 2");
+	assert_line(m, "jxperf_attach_failures_total{reason=\"no_such_process\"} 1");
+	assert_line(m, "jxperf_attach_failures_total{reason=\"other\"} 2");
+	metrics_free(m);
+}
+
+static void every_sample_follows_the_help_and_type_of_its_family(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window *w = running_window("Shop");
+	char *text, *save, type[128] = "";
+
+	(void)state;
+	observe(w, 8, true);
+	w->cpu_ns = 1000;
+	window_end(w, NULL);
+	metrics_window_ended(m, w, &cursor);
+	text = exposition(m, false);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (strncmp(line, "# TYPE ", 7) == 0)
+			(void)sscanf(line + 7, "%127s", type);
+		else if (line[0] != '#')
+			assert_int_equal(strncmp(line, type, strlen(type)), 0);
+	}
+	free(text);
+	window_free(w);
+	metrics_free(m);
+}
+
+static void openmetrics_names_counter_families_without_total_and_ends_with_eof(void **state)
+{
+	struct metrics *m = metrics_new();
+	char *text = exposition(m, true);
+	size_t size = strlen(text);
+
+	(void)state;
+	assert_non_null(strstr(text, "# TYPE jxperf_attach_failures counter\n"));
+	assert_null(strstr(text, "# TYPE jxperf_attach_failures_total"));
+	assert_non_null(strstr(text, "\njxperf_attach_failures_total{reason=\"other\"} 0\n"));
+	assert_string_equal(text + size - 6, "# EOF\n");
+	free(text);
+	metrics_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_running_window_is_added_once_however_often_it_is_accounted),
+	    cmocka_unit_test(windows_of_one_application_add_up_and_the_last_sets_the_ratio),
+	    cmocka_unit_test(windows_that_end_early_are_counted_among_the_others),
+	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
+	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
+	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
+	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
+	    cmocka_unit_test(attach_failures_have_a_bounded_reason),
+	    cmocka_unit_test(every_sample_follows_the_help_and_type_of_its_family),
+	    cmocka_unit_test(openmetrics_names_counter_families_without_total_and_ends_with_eof),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

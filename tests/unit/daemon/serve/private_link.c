@@ -1,0 +1,125 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/fd.h"
+#include "daemon/serve/private_link.h"
+#include "tests/unit/support/loop_helper.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct private_link *link;
+	int client;
+	int connected; /* the last one, or -1 */
+	bool arrived;
+	bool gone;
+};
+
+static void on_connected(void *arg, int fd)
+{
+	struct fixture *f = arg;
+
+	f->connected = fd;
+	f->arrived = true;
+}
+
+static void on_gone(void *arg)
+{
+	((struct fixture *)arg)->gone = true;
+}
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct private_link_callbacks callbacks = {
+	    .arg = &f, .connected = on_connected, .gone = on_gone};
+	int ends[2];
+
+	f = (struct fixture){.connected = -1};
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.client = ends[0];
+	assert_int_equal(private_link_new(&f.link, &f.loop, ends[1], &callbacks, NULL), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	private_link_free(f->link);
+	loop_finish(&f->loop);
+	fd_close_all(&f->client, 1);
+	fd_close_all(&f->connected, 1);
+	return 0;
+}
+
+static void a_descriptor_that_is_sent_is_a_connection(void **state)
+{
+	struct fixture *f = *state;
+	int ends[2];
+	char byte;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	assert_int_equal(fd_send(f->client, "c", 1, &ends[1], 1), 1);
+	loop_until(&f->loop, &f->arrived);
+	assert_int_equal(write(f->connected, "x", 1), 1);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	fd_close_all(ends, 2);
+}
+
+static void the_client_is_told_that_connections_are_served(void **state)
+{
+	struct fixture *f = *state;
+	char byte;
+
+	assert_int_equal(private_link_ready(f->link), 0);
+	assert_int_equal(read(f->client, &byte, 1), 1);
+}
+
+static void the_end_of_the_client_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(fd_send(f->client, "c", 1, NULL, 0), 1); /* No connection. */
+	fd_close_all(&f->client, 1);
+	loop_until(&f->loop, &f->gone);
+	assert_false(f->arrived);
+	f->gone = false;
+	for (int i = 0; i < 3; i++)
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_false(f->gone);
+}
+
+static void a_descriptor_that_is_no_socket_is_refused(void **state)
+{
+	const struct private_link_callbacks none = {.arg = NULL};
+	struct private_link *link = NULL;
+	struct fixture *f = *state;
+	struct err err;
+
+	assert_true(private_link_new(&link, &f->loop, -1, &none, &err) < 0);
+	assert_null(link);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_descriptor_that_is_sent_is_a_connection, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(the_client_is_told_that_connections_are_served, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(the_end_of_the_client_is_told_once, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_descriptor_that_is_no_socket_is_refused, set_up,
+					    tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/engine/history.h"
+#include "daemon/report/report.h"
+#include "daemon/serve/render.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+#include "tests/unit/support/loop_helper.h"
+
+#define PAIRS      100
+#define DEPTH      100
+#define NAME_BYTES 500
+#define ASKED      5
+
+static const struct window_settings settings = {.kinds = {false, true},
+						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+						.period_ns = 5 * NS_PER_MS,
+						.duration_ns = 30 * NS_PER_S,
+						.budget = 0.01};
+
+/* What became of one render. */
+struct outcome {
+	struct render *render;
+	bool done;
+	unsigned number; /* in the order of their ends */
+	char window[WINDOW_ID_BYTES];
+	char *text; /* NULL: it failed */
+	char error[ERR_MESSAGE_MAX];
+};
+
+struct fixture {
+	uv_loop_t loop;
+	struct renders *renders;
+	struct outcome outcomes[ASKED];
+	unsigned ends;
+};
+
+static struct fixture f;
+
+static int set_up(void **state)
+{
+	(void)state;
+	f = (struct fixture){0};
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.renders = renders_new(&f.loop);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	renders_free(f.renders);
+	loop_finish(&f.loop);
+	for (size_t i = 0; i < ASKED; i++)
+		free(f.outcomes[i].text);
+	return 0;
+}
+
+/* Adds a pair with a context of its own below a node. */
+static void add_pair(struct profile *p, uint32_t parent, int32_t line)
+{
+	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
+				.region = JXP__REGION__REGION_HEAP,
+				.wasteful = true,
+				.checked_bytes = 8};
+	struct cct_node leaf = {.parent = parent, .line = line};
+
+	assert_int_equal(cct_add_node(&p->cct, &leaf, &o.watch_node), 0);
+	o.trap_node = o.watch_node;
+	assert_int_equal(profile_add(p, &o), 0);
+}
+
+/* As a hostile agent makes it: deep contexts of long names, a report of 8 MiB that takes long. */
+static struct window *large_window(unsigned number)
+{
+	struct window *w = window_new(number, 42, &settings);
+	struct cct_method method = {0};
+	struct cct_node node = {0};
+	char name[NAME_BYTES];
+
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(strings_intern(&w->profile.strings, name, &method.class_name), 0);
+	method.name = method.class_name;
+	assert_int_equal(cct_add_method(&w->profile.cct, &method, &node.method), 0);
+	for (int depth = 0; depth < DEPTH; depth++)
+		assert_int_equal(cct_add_node(&w->profile.cct, &node, &node.parent), 0);
+	window_start(w);
+	for (int32_t i = 1; i <= PAIRS; i++)
+		add_pair(&w->profile, node.parent, i);
+	return w;
+}
+
+static struct window *finished_window(unsigned number)
+{
+	struct window *w = large_window(number);
+
+	window_end(w, NULL);
+	w->finished = true;
+	return w;
+}
+
+static void on_done(void *arg, struct buffer *frame, const char *error)
+{
+	struct outcome *o = arg;
+	Jxp__ControlReply *reply;
+	const uint8_t *payload;
+	int64_t size;
+
+	assert_false(o->done);
+	o->done = true;
+	o->number = ++f.ends;
+	if (!frame) {
+		(void)snprintf(o->error, sizeof(o->error), "%s", error);
+		return;
+	}
+	size = frame_peek(frame, FRAME_MAX_REPLY, &payload);
+	assert_true(size > 0);
+	reply = jxp__control_reply__unpack(NULL, (size_t)size, payload);
+	assert_non_null(reply);
+	assert_int_equal(reply->protocol, PROTOCOL_VERSION);
+	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
+	(void)snprintf(o->window, sizeof(o->window), "%s", reply->document->window);
+	o->text = strndup((const char *)reply->document->text.data, reply->document->text.len);
+	jxp__control_reply__free_unpacked(reply, NULL);
+}
+
+static struct outcome *ask(size_t i, const struct window *w, uint32_t pairs)
+{
+	struct outcome *o = &f.outcomes[i];
+
+	assert_int_equal(
+	    render_start(&o->render, f.renders, w, JXP__FORMAT__FORMAT_JSON, pairs, on_done, o), 0);
+	return o;
+}
+
+/* However long it takes, on a busy machine and with a sanitizer. */
+static void await(const struct outcome *o)
+{
+	while (!o->done)
+		(void)uv_run(&f.loop, UV_RUN_ONCE);
+}
+
+static void the_report_is_the_one_that_the_loop_would_have_written(void **state)
+{
+	struct window *w = finished_window(3);
+	struct outcome *o = ask(0, w, 3);
+	struct err err;
+	char *text;
+	size_t size;
+
+	(void)state;
+	assert_false(o->done); /* Never from inside the call. */
+	await(o);
+	assert_int_equal(
+	    report_new(w, JXP__FORMAT__FORMAT_JSON, 3, FRAME_MAX_REPLY, &text, &size, &err), 0);
+	assert_string_equal(o->text, text);
+	assert_string_equal(o->window, "w3");
+	free(text);
+	window_free(w);
+}
+
+static void count_turn(uv_timer_t *timer)
+{
+	(*(unsigned *)timer->data)++;
+}
+
+static void the_loop_turns_while_a_large_report_is_written(void **state)
+{
+	struct window *w = finished_window(1);
+	struct outcome *o = ask(0, w, PAIRS);
+	unsigned turns = 0;
+	uv_timer_t timer;
+
+	(void)state;
+	assert_int_equal(uv_timer_init(&f.loop, &timer), 0);
+	timer.data = &turns;
+	assert_int_equal(uv_timer_start(&timer, count_turn, 1, 1), 0);
+	await(o);
+	uv_close((uv_handle_t *)&timer, NULL);
+	loop_settle(&f.loop);
+	assert_in_range(strlen(o->text), 1u << 20, FRAME_MAX_REPLY);
+	assert_true(turns >= 10);
+	window_free(w);
+}
+
+static void a_window_may_leave_the_history_while_its_report_is_written(void **state)
+{
+	struct history history = {0};
+	struct outcome *o;
+
+	(void)state;
+	history_add(&history, finished_window(1));
+	o = ask(0, history.windows[0], PAIRS);
+	history_release(&history);
+	await(o);
+	assert_string_equal(o->window, "w1");
+	assert_non_null(strstr(o->text, "xxx"));
+}
+
+static void the_report_of_a_window_that_runs_is_of_one_moment(void **state)
+{
+	struct window *w = large_window(1);
+	struct outcome *o = ask(0, w, PAIRS);
+	uint32_t id;
+
+	(void)state;
+	/* What comes meanwhile: it may move every array. */
+	for (int32_t i = 1; i <= 5000 && !o->done; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "newcomer%d", i);
+		assert_int_equal(strings_intern(&w->profile.strings, name, &id), 0);
+		add_pair(&w->profile, 1, PAIRS + i);
+		w->counters[JXP__COUNTER__COUNTER_TRAPS]++;
+		if (i % 100 == 0)
+			(void)uv_run(&f.loop, UV_RUN_NOWAIT);
+	}
+	window_end(w, "it was detached on request");
+	await(o);
+	assert_non_null(strstr(o->text, "\"state\": \"running\""));
+	assert_non_null(strstr(o->text, "\"traps\": 0"));
+	window_free(w);
+}
+
+static void a_few_are_written_at_a_time_and_the_others_in_their_order(void **state)
+{
+	struct window *w = finished_window(1);
+
+	(void)state;
+	/* The last one is the shortest. */
+	for (size_t i = 0; i < ASKED; i++)
+		(void)ask(i, w, i + 1 < ASKED ? PAIRS / 4 : 1);
+	for (size_t i = 0; i < ASKED; i++)
+		await(&f.outcomes[i]);
+	for (size_t i = RENDERS_MAX; i < ASKED;
+	     i++) /* The others before it, but those beside it. */
+		assert_true(f.outcomes[i].number >= i + 2 - RENDERS_MAX);
+	window_free(w);
+}
+
+static void nobody_hears_of_a_report_that_is_cancelled(void **state)
+{
+	struct window *w = finished_window(1);
+
+	(void)state;
+	for (size_t i = 0; i < ASKED; i++)
+		(void)ask(i, w, PAIRS);
+	window_free(w); /* The client went, and the window. */
+	loop_settle(&f.loop);
+	render_cancel(f.outcomes[0].render); /* on the pool */
+	render_cancel(f.outcomes[3].render); /* waiting */
+	render_cancel(f.outcomes[ASKED - 1].render);
+	await(&f.outcomes[1]);
+	await(&f.outcomes[2]);
+	loop_settle(&f.loop);
+	assert_int_equal(f.ends, 2);
+}
+
+static void everything_may_go_while_reports_are_written(void **state)
+{
+	struct window *w = finished_window(1);
+
+	(void)state;
+	for (size_t i = 0; i < ASKED; i++)
+		(void)ask(i, w, PAIRS);
+	window_free(w);
+	loop_settle(&f.loop);
+	renders_free(f.renders);
+	f.renders = NULL; /* tear_down runs the loop to its end. */
+	assert_int_equal(f.ends, 0);
+}
+
+static void reports_wait_while_clients_do_not_read_theirs(void **state)
+{
+	struct window *w = finished_window(1);
+	struct outcome *o;
+
+	(void)state;
+	renders_queued(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	o = ask(0, w, 1);
+	loop_settle(&f.loop);
+	assert_false(uv_loop_alive(&f.loop)); /* It has not begun. */
+	renders_read(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	await(o);
+	assert_non_null(o->text);
+	window_free(w);
+}
+
+#define RENDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    RENDER_TEST(the_report_is_the_one_that_the_loop_would_have_written),
+	    RENDER_TEST(the_loop_turns_while_a_large_report_is_written),
+	    RENDER_TEST(a_window_may_leave_the_history_while_its_report_is_written),
+	    RENDER_TEST(the_report_of_a_window_that_runs_is_of_one_moment),
+	    RENDER_TEST(a_few_are_written_at_a_time_and_the_others_in_their_order),
+	    RENDER_TEST(nobody_hears_of_a_report_that_is_cancelled),
+	    RENDER_TEST(everything_may_go_while_reports_are_written),
+	    RENDER_TEST(reports_wait_while_clients_do_not_read_theirs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/engine/history.h"
+#include "daemon/window/window.h"
+
+static const struct window_settings settings = {.kinds = {false, true, true, true}};
+
+static void a_window_goes_from_attaching_to_done(void **state)
+{
+	struct window *w = window_new(7, 42, &settings);
+
+	(void)state;
+	assert_string_equal(w->id, "w7");
+	assert_string_equal(window_state_name(w), "attaching");
+	assert_int_equal(window_elapsed_ns(w), 0);
+	window_start(w);
+	assert_string_equal(window_state_name(w), "running");
+	window_end(w, NULL);
+	assert_string_equal(window_state_name(w), "done");
+	assert_true(w->end_unix_ns >= w->start_unix_ns);
+	assert_int_equal(window_elapsed_ns(w), w->end_ns - w->start_ns);
+	window_free(w);
+}
+
+static void only_the_first_end_counts(void **state)
+{
+	struct window *w = window_new(1, 42, &settings);
+
+	(void)state;
+	window_start(w);
+	window_end(w, "first");
+	window_end(w, NULL);
+	window_fail(w, "third");
+	assert_string_equal(window_state_name(w), "ended early");
+	assert_string_equal(w->reason, "first");
+	window_free(w);
+}
+
+static void a_window_that_never_started_failed(void **state)
+{
+	struct window *w = window_new(1, 42, &settings);
+
+	(void)state;
+	window_end(w, "no such process");
+	assert_string_equal(window_state_name(w), "failed");
+	window_free(w);
+}
+
+static void the_oldest_finished_window_makes_room(void **state)
+{
+	struct history h = {0};
+
+	(void)state;
+	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
+		history_add(&h, window_new(i, 42, &settings));
+	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
+	assert_string_equal(h.windows[0]->id, "w3");
+	assert_string_equal(h.windows[h.count - 1]->id, "w66");
+	history_release(&h);
+}
+
+static void windows_that_failed_make_no_others_leave(void **state)
+{
+	struct history h = {0};
+	struct window *w;
+
+	(void)state;
+	history_add(&h, window_new(1, 42, &settings));
+	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
+		w = window_new(i, 42, &settings);
+		window_fail(w, "it was too old");
+		history_add(&h, w);
+	}
+	assert_int_equal(h.count, 1 + HISTORY_FAILED_MAX);
+	assert_string_equal(h.windows[0]->id, "w1");
+	assert_string_equal(h.windows[1]->id, "w4");
+	history_release(&h);
+}
+
+static void a_kept_window_outlives_the_history(void **state)
+{
+	struct history h = {0};
+	struct window *kept = window_keep(window_new(1, 42, &settings));
+
+	(void)state;
+	history_add(&h, kept);
+	history_release(&h);
+	assert_string_equal(kept->id, "w1");
+	window_free(kept);
+}
+
+/* A window whose strings take about 30 MiB. */
+static struct window *large_window(unsigned number)
+{
+	struct window *w = window_new(number, 42, &settings);
+	char text[4000];
+	uint32_t id;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (int i = 0; i < 7500; i++) {
+		(void)snprintf(text, 16, "%015d", i);
+		text[15] = '-';
+		assert_int_equal(strings_intern(&w->profile.strings, text, &id), 0);
+	}
+	return w;
+}
+
+static void large_windows_leave_room_for_fewer(void **state)
+{
+	struct history h = {0};
+
+	(void)state;
+	for (unsigned i = 1; i <= 12; i++)
+		history_add(&h, large_window(i));
+	assert_in_range(h.count, 1, 8);
+	assert_string_equal(h.windows[h.count - 1]->id, "w12");
+	history_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_window_goes_from_attaching_to_done),
+	    cmocka_unit_test(only_the_first_end_counts),
+	    cmocka_unit_test(a_window_that_never_started_failed),
+	    cmocka_unit_test(the_oldest_finished_window_makes_room),
+	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
+	    cmocka_unit_test(a_kept_window_outlives_the_history),
+	    cmocka_unit_test(large_windows_leave_room_for_fewer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/*
+ * For tests of the broker: a test program that calls broker_fixture_main first can be exec'd as the
+ * broker itself and, through a link in a bundle directory, as the attach helper. What the stand-in
+ * helper does is the name of the bundle directory:
+ *   ok       sends a connected socket on which "agent" can be read
+ *   refuse   reports EPERM and "not today"
+ *   crash    is killed by a signal
+ *   silent   exits with status 7 and no result
+ *   garbage  sends five bytes
+ *   no-fd    reports success without a descriptor
+ *   wait     waits for SIGTERM, then reports EINTR
+ *   stuck    refuses, but cannot be reaped for BROKER_FIXTURE_STUCK_S, killed or not
+ *   fuse     refuses, and cannot end while the file system of the page that the directory's "page"
+ * is a link to does not answer and of a broker that must not run it: old-kernel  believes that
+ * watchpoints kill their process (daemon/child/sigtrap_probe.h)
+ */
+#ifndef JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H
+#define JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#define BROKER_FIXTURE_STUCK_S 3
+
+/* Runs another role than the test's and exits, when argv asks for one. */
+void broker_fixture_main(int argc, char **argv);
+
+/* The path of a bundle directory whose helper behaves as said. */
+const char *broker_fixture_bundle(const char *behaviour);
+
+/* Removes all bundle directories. */
+void broker_fixture_remove(void);
+
+/* A child of ours that only waits, to be attached to. */
+pid_t broker_fixture_start_target(void);
+void broker_fixture_end_target(pid_t pid);
+
+#endif
