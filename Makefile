@@ -8,7 +8,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
-#   make asan tsan lint fuzz bench format install clean
+#   make asan tsan lint fuzz bench map format install clean
 
 SHELL	:= /bin/bash
 B	?= build
@@ -31,7 +31,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree soak soak-asan format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree soak soak-asan map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -254,10 +254,14 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
 lint: deps $(GEN_PB) $(GEN_BPF)
+	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
 		{ ! grep -E 'warning:|error:' -A3; }
 	$(Q)shellcheck $(SCRIPTS)
+# The picture of the rooms in docs/map.md.
+map:
+	$(Q)tests/rooms --draw
 format:
 	$(Q)clang-format -i $(C_FILES)
 
