@@ -34,7 +34,7 @@ struct attach_options {
 
 static int set_duration(void *settings, const char *value, struct err *err)
 {
-	return parse_duration(value, &((struct attach_options *)settings)->duration_ns, err);
+	return units_duration(value, &((struct attach_options *)settings)->duration_ns, err);
 }
 
 static int set_kinds(void *settings, const char *value, struct err *err)
@@ -51,18 +51,18 @@ static int set_sampler(void *settings, const char *value, struct err *err)
 
 static int set_period(void *settings, const char *value, struct err *err)
 {
-	return parse_duration(value, &((struct attach_options *)settings)->period_ns, err);
+	return units_duration(value, &((struct attach_options *)settings)->period_ns, err);
 }
 
 static int set_budget(void *settings, const char *value, struct err *err)
 {
-	return parse_fraction(value, &((struct attach_options *)settings)->budget, err);
+	return units_fraction(value, &((struct attach_options *)settings)->budget, err);
 }
 
 static int set_object_min_size(void *settings, const char *value, struct err *err)
 {
 	struct attach_options *o = settings;
-	int r = parse_size(value, &o->object_min_size, err);
+	int r = units_size(value, &o->object_min_size, err);
 
 	if (r == 0)
 		o->object_min_size_given = true;

@@ -1,5 +1,5 @@
 /*
- * What a user writes for durations, percentages, sizes and the other values of the options.
+ * What a user writes for the values of options; durations, percentages and sizes: common/units.h.
  *
  * All return 0, or -EINVAL with a message that quotes the text and shows a right one; the output is
  * unchanged on failure. Numbers are decimal, may have a fraction, and never a sign.
@@ -15,16 +15,6 @@
 
 /* The kinds that exist; a request names each at most once. */
 #define PARSE_KINDS_MAX 5
-
-/* "30s", "1.5s", "5ms", "500us", "100ns", "2m", "1h"; above 0. */
-int parse_duration(const char *text, uint64_t *ns, struct err *err);
-
-/* "1%" or "0.01" as a fraction above 0 and up to 1. A bare number of 1 or more is refused: it could
- * mean either. */
-int parse_fraction(const char *text, double *fraction, struct err *err);
-
-/* "4096", "512B", "1KiB", "1.5MiB", "2GiB". */
-int parse_size(const char *text, uint64_t *bytes, struct err *err);
 
 /* A process id, 1 to INT_MAX. */
 int parse_pid(const char *text, uint32_t *pid, struct err *err);
