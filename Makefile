@@ -110,7 +110,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(Q)for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 
 # ---------------------------------------------------------------- dependencies
-PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev protobuf-c-compiler \
+PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck systemd
