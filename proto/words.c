@@ -10,33 +10,6 @@ static const char *lookup(const char *const *table, size_t count, unsigned value
 
 #define LOOKUP(table, value) lookup(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
 
-const char *name_of_kind(Jxp__Kind kind)
-{
-	static const char *const names[] = {
-	    [JXP__KIND__KIND_NONE] = "none",
-	    [JXP__KIND__KIND_DEAD_STORE] = "dead_store",
-	    [JXP__KIND__KIND_SILENT_STORE] = "silent_store",
-	    [JXP__KIND__KIND_SILENT_LOAD] = "silent_load",
-	    [JXP__KIND__KIND_OBJECTS] = "objects",
-	    [JXP__KIND__KIND_NUMA] = "numa",
-	};
-
-	return LOOKUP(names, kind);
-}
-
-const char *title_of_kind(Jxp__Kind kind)
-{
-	static const char *const titles[] = {
-	    [JXP__KIND__KIND_DEAD_STORE] = "dead stores",
-	    [JXP__KIND__KIND_SILENT_STORE] = "silent stores",
-	    [JXP__KIND__KIND_SILENT_LOAD] = "silent loads",
-	    [JXP__KIND__KIND_OBJECTS] = "objects",
-	    [JXP__KIND__KIND_NUMA] = "NUMA",
-	};
-
-	return LOOKUP(titles, kind);
-}
-
 const char *name_of_region(Jxp__Region region)
 {
 	static const char *const names[] = {

@@ -1,14 +1,12 @@
 /*
- * The words for the enumerations of jxperf.proto: as JSON values and metric labels (snake_case),
- * and as people read them. One table each; a value out of range is "unknown".
+ * The words for the smaller enumerations of jxperf.proto, as JSON values and for people. One table
+ * each; a value out of range is "unknown". Kinds have a table of their own (proto/kinds.h).
  */
 #ifndef JXPERF_PROTO_WORDS_H
 #define JXPERF_PROTO_WORDS_H
 
 #include "proto/jxperf.pb-c.h"
 
-const char *name_of_kind(Jxp__Kind kind);       /* "dead_store" */
-const char *title_of_kind(Jxp__Kind kind);      /* "dead stores" */
 const char *name_of_region(Jxp__Region region); /* "heap" */
 const char *name_of_tier(Jxp__Tier tier);       /* "jit" */
 const char *name_of_sampler(Jxp__Sampler sampler);

@@ -11,6 +11,7 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/report.h"
 #include "daemon/report/side_effects_format.h"
+#include "proto/kinds.h"
 #include "proto/words.h"
 
 #define REPORT_SCHEMA 1
@@ -187,23 +188,23 @@ static json_t *pairs_json(struct json_writer *writer, const struct ranking *rank
 	return TAKE_PTR(pairs);
 }
 
-static json_t *kind_json(struct json_writer *writer, Jxp__Kind kind, size_t limit)
+static json_t *kind_json(struct json_writer *writer, const struct pair_kind *kind, size_t limit)
 {
 	const struct profile *p = &writer->window->profile;
-	const struct totals *t = &p->kinds[kind].application;
-	const struct totals *jvm = &p->kinds[kind].jvm;
+	const struct totals *t = &p->kinds[kind->kind].application;
+	const struct totals *jvm = &p->kinds[kind->kind].jvm;
 	struct interval ci = estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes,
 					   (double)t->sum_squares);
 	_cleanup_(ranking_release) struct ranking ranking = {0};
 	_cleanup_json_ json_t *pairs = NULL;
 
-	if (ranking_init(&ranking, p, kind) < 0)
+	if (ranking_init(&ranking, p, kind->kind) < 0)
 		return NULL;
 	pairs = pairs_json(writer, &ranking, limit);
 	if (!pairs)
 		return NULL;
 	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
-			 "kind", name_of_kind(kind), "checked_bytes", (json_int_t)t->checked_bytes,
+			 "kind", kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
 			 "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction",
 			 estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
 			 "fraction_ci95", ci.low, ci.high, "checked_accesses", (json_int_t)t->count,
@@ -221,9 +222,9 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (w->settings.kinds[kind] &&
-		    json_array_append_new(kinds, kind_json(writer, (Jxp__Kind)kind, limit)) < 0)
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (w->settings.kinds[pair_kinds[i].kind] &&
+		    json_array_append_new(kinds, kind_json(writer, &pair_kinds[i], limit)) < 0)
 			return NULL;
 	if (window_tracks_objects(&w->settings)) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)

@@ -10,25 +10,12 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/report.h"
 #include "daemon/report/side_effects_format.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 #include "proto/words.h"
 
 #define RULE_COLUMNS 80
 #define WRAP_COLUMNS 100
-
-static const struct {
-	const char *heading;
-	const char *separator;
-} kind_words[PROFILE_KINDS] = {
-    [JXP__KIND__KIND_DEAD_STORE] = {"Dead stores: stored, then overwritten without being read",
-				    "OVERWRITTEN BY"},
-    [JXP__KIND__KIND_SILENT_STORE] = {"Silent stores: the second store writes the value that is "
-				      "already there",
-				      "REDUNDANT WITH"},
-    [JXP__KIND__KIND_SILENT_LOAD] = {"Silent loads: the second load reads the value that the "
-				     "first one read",
-				     "REDUNDANT WITH"},
-};
 
 static const struct {
 	Jxp__Counter counter;
@@ -299,13 +286,14 @@ static void summary(FILE *out, const struct window *w)
 {
 	fprintf(out, "%-14s %9s   %-17s %14s %14s %16s\n", "kind", "fraction", "95% interval",
 		"wasteful bytes", "checked bytes", "JVM's own bytes");
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		const struct totals *t = &w->profile.kinds[kind].application;
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct pair_kind *kind = &pair_kinds[i];
+		const struct totals *t = &w->profile.kinds[kind->kind].application;
 		struct interval ci = estimate_ci95(
 		    (double)t->wasteful_bytes, (double)t->checked_bytes, (double)t->sum_squares);
 		char fraction[16] = "-", interval[32];
 
-		if (!w->settings.kinds[kind])
+		if (!w->settings.kinds[kind->kind])
 			continue;
 		if (t->count > 0)
 			(void)snprintf(fraction, sizeof(fraction), "%.1f%%",
@@ -314,15 +302,16 @@ static void summary(FILE *out, const struct window *w)
 		(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ci.low,
 			       100 * ci.high);
 		fprintf(out, "%-14s %9s   %-17s %14" PRIu64 " %14" PRIu64 " %16" PRIu64 "\n",
-			title_of_kind((Jxp__Kind)kind), fraction, interval, t->wasteful_bytes,
-			t->checked_bytes, w->profile.kinds[kind].jvm.checked_bytes);
+			kind->title, fraction, interval, t->wasteful_bytes, t->checked_bytes,
+			w->profile.kinds[kind->kind].jvm.checked_bytes);
 	}
 	fputs("JVM's own: accesses to the virtual machine's memory, kept apart from the "
 	      "fractions.\n",
 	      out);
 }
 
-static void pair(FILE *out, const struct window *w, const struct ranked_pair *ranked, size_t rank)
+static void pair(FILE *out, const struct window *w, const struct pair_kind *kind,
+		 const struct ranked_pair *ranked, size_t rank)
 {
 	const struct pair *p = &ranked->sum;
 	const struct totals *t = &w->profile.kinds[p->kind].application;
@@ -338,22 +327,23 @@ static void pair(FILE *out, const struct window *w, const struct ranked_pair *ra
 		fprintf(out, "; the first of %zu instruction pairs is shown", ranked->variants);
 	fputc('\n', out);
 	access_path(out, &w->profile, p->watch_node, p->watch_instruction);
-	report_text_rule(out, kind_words[p->kind].separator);
+	report_text_rule(out, kind->separator);
 	access_path(out, &w->profile, p->trap_node, p->trap_instruction);
 }
 
-static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size_t limit)
+static int pairs_of_kind(FILE *out, const struct window *w, const struct pair_kind *kind,
+			 size_t limit)
 {
 	struct ranking ranking;
-	int r = ranking_init(&ranking, &w->profile, kind);
+	int r = ranking_init(&ranking, &w->profile, kind->kind);
 	size_t shown;
 
 	if (r < 0)
 		return r;
-	fprintf(out, "\n%s\n", kind_words[kind].heading);
+	fprintf(out, "\n%s\n", kind->heading);
 	shown = ranking.count < limit ? ranking.count : limit;
 	for (size_t i = 0; i < shown && !ferror(out); i++)
-		pair(out, w, &ranking.pairs[i], i + 1);
+		pair(out, w, kind, &ranking.pairs[i], i + 1);
 	if (shown > 0)
 		report_text_rule(out, NULL);
 	if (ranking.count == 0)
@@ -397,8 +387,9 @@ int report_text_write(FILE *out, const struct window *w, size_t pairs)
 	header(out, w);
 	if (window_samples_pairs(&w->settings))
 		summary(out, w);
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		int r = w->settings.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		bool asked = w->settings.kinds[pair_kinds[i].kind];
+		int r = asked ? pairs_of_kind(out, w, &pair_kinds[i], pairs) : 0;
 
 		if (r < 0)
 			return r;

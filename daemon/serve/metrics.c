@@ -9,6 +9,7 @@
 #include "daemon/container/saturate.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/profile/estimate.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 #include "proto/words.h"
 
@@ -61,7 +62,7 @@ static const Jxp__Counter dropping_counters[] = {
 
 struct app_metrics {
 	char app[APP_NAME_BYTES];
-	struct totals kinds[PROFILE_KINDS];
+	struct totals kinds[KIND_VALUES]; /* by Kind */
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
 	uint64_t windows;
@@ -69,8 +70,8 @@ struct app_metrics {
 	uint64_t switched_off;  /* of which switched objects off */
 	/* Of the last window that ended: */
 	bool ended;
-	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
-	double last_ratio[PROFILE_KINDS];
+	bool last_has_kind[KIND_VALUES]; /* it completed pairs of the kind */
+	double last_ratio[KIND_VALUES];
 	double last_end_s;
 	bool last_has_overhead;
 	double last_overhead;
@@ -138,9 +139,12 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 {
 	struct app_metrics *app = find_app(m, w->app);
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+
 		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
 			   &cursor->kinds[kind]);
+	}
 	add_new(&app->numa_samples, w->numa.samples, &cursor->numa_samples);
 	add_new(&app->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
 	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
@@ -163,7 +167,8 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	if (w->objects_off_ns)
 		app->switched_off++;
 	app->ended = true;
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *t = &w->profile.kinds[kind].application;
 
 		app->last_has_kind[kind] = t->count > 0;
@@ -212,10 +217,10 @@ static void series_app(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%s{app=\"%s\"} ", w->name, app->app);
 }
 
-static void series_kind(const struct writer *w, const struct app_metrics *app, int kind)
+static void series_kind(const struct writer *w, const struct app_metrics *app,
+			const struct pair_kind *kind)
 {
-	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app,
-		name_of_kind((Jxp__Kind)kind));
+	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app, kind->name);
 }
 
 typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
@@ -232,11 +237,13 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 #define KIND_WRITER(function, member)                                                     \
 	static void function##_app(const struct writer *w, const struct app_metrics *app) \
 	{                                                                                 \
-		for (int kind = 1; kind < PROFILE_KINDS; kind++) {                        \
-			if (app->kinds[kind].count == 0)                                  \
+		for (size_t i = 0; i < PAIR_KINDS; i++) {                                 \
+			const struct totals *t = &app->kinds[pair_kinds[i].kind];         \
+                                                                                          \
+			if (t->count == 0)                                                \
 				continue;                                                 \
-			series_kind(w, app, kind);                                        \
-			fprintf(w->out, "%" PRIu64 "\n", app->kinds[kind].member);        \
+			series_kind(w, app, &pair_kinds[i]);                              \
+			fprintf(w->out, "%" PRIu64 "\n", t->member);                      \
 		}                                                                         \
 	}                                                                                 \
 	static void function(const struct writer *w)                                      \
@@ -251,11 +258,11 @@ KIND_WRITER(write_inefficient_accesses, wasteful_count)
 
 static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
 {
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		if (!app->last_has_kind[kind])
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		if (!app->last_has_kind[pair_kinds[i].kind])
 			continue;
-		series_kind(w, app, kind);
-		fprintf(w->out, "%.9g\n", app->last_ratio[kind]);
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%.9g\n", app->last_ratio[pair_kinds[i].kind]);
 	}
 }
 

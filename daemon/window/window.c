@@ -47,8 +47,8 @@ bool window_samples_pairs(const struct window_settings *settings)
 {
 	bool any = false;
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		any |= settings->kinds[kind];
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		any |= settings->kinds[pair_kinds[i].kind];
 	return any;
 }
 

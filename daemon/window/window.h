@@ -40,9 +40,9 @@
 #define WINDOW_OBJECT_MIN_DEFAULT 1024
 
 struct window_settings {
-	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
-	bool objects;              /* KIND_OBJECTS */
-	bool numa;                 /* KIND_NUMA: the same samples as objects */
+	bool kinds[KIND_VALUES]; /* of pairs, by Kind */
+	bool objects;            /* KIND_OBJECTS */
+	bool numa;               /* KIND_NUMA: the same samples as objects */
 	/* Of this machine; not owned: lasts as long as the process. */
 	const struct numa_topology *numa_topology;
 	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
