@@ -118,7 +118,7 @@ static int choose_event(const Jxp__AttachRequest *request, struct window_setting
 	if (strlen(request->event) >= sizeof(s->event))
 		return err_set(err, EINVAL, "no event has a name of %zu characters",
 			       strlen(request->event));
-	(void)text_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
+	(void)utf8_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
 	if (window_samples_pairs(s) || !window_tracks_objects(s))
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",

@@ -276,9 +276,9 @@ static int send_start(struct session *s)
 static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 {
 	/* Lengths are not needed: all are shown only. */
-	(void)text_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
-	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
-	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
+	(void)utf8_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
+	(void)utf8_sanitize(w->vm, sizeof(w->vm), hello->vm);
+	(void)utf8_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	w->always_pretouch = hello->always_pretouch;
 }
 

@@ -124,7 +124,7 @@ static void end(struct window *w, enum window_state state, const char *reason)
 	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
 		return;
 	w->state = state;
-	(void)text_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
+	(void)utf8_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
 	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
 	w->end_ns = clock_monotonic_ns();
 	thread_table_release(&w->threads);

@@ -12,7 +12,7 @@ static void assert_sanitized(const char *from, const char *expected)
 {
 	char to[64];
 
-	assert_int_equal(text_sanitize(to, sizeof(to), from), strlen(expected));
+	assert_int_equal(utf8_sanitize(to, sizeof(to), from), strlen(expected));
 	assert_string_equal(to, expected);
 }
 
@@ -63,9 +63,9 @@ static void text_that_does_not_fit_is_cut_between_characters(void **state)
 	char to[5];
 
 	(void)state;
-	assert_int_equal(text_sanitize(to, sizeof(to), "abc\xe2\x82\xac"), 3);
+	assert_int_equal(utf8_sanitize(to, sizeof(to), "abc\xe2\x82\xac"), 3);
 	assert_string_equal(to, "abc");
-	assert_int_equal(text_sanitize(to, sizeof(to), "abcdef"), 4);
+	assert_int_equal(utf8_sanitize(to, sizeof(to), "abcdef"), 4);
 	assert_string_equal(to, "abcd");
 }
 
