@@ -56,6 +56,8 @@ static void stray_and_cut_sequences_become_question_marks(void **state)
 	assert_sanitized("\x80x\xff", "?x?");
 	assert_sanitized("\xe2\x82", "??");
 	assert_sanitized("\xf4\x90\x80\x80", "????");
+	assert_sanitized("\xf5\x80\x80\x80", "????");
+	assert_sanitized("\xc3|\xe2\x82|", "?|??|");
 }
 
 static void text_that_does_not_fit_is_cut_between_characters(void **state)
@@ -67,6 +69,8 @@ static void text_that_does_not_fit_is_cut_between_characters(void **state)
 	assert_string_equal(to, "abc");
 	assert_int_equal(utf8_sanitize(to, sizeof(to), "abcdef"), 4);
 	assert_string_equal(to, "abcd");
+	assert_int_equal(utf8_sanitize(to, 1, "x"), 0);
+	assert_string_equal(to, "");
 }
 
 int main(void)
