@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct pair_kind pair_kinds[PAIR_KINDS] = {
+const struct pair_kind pair_kinds[] = {
     {
 	.kind = JXP__KIND__KIND_DEAD_STORE,
 	.name = "dead_store",
@@ -42,10 +42,14 @@ const struct pair_kind pair_kinds[PAIR_KINDS] = {
     },
 };
 
-const struct subject_kind subject_kinds[SUBJECT_KINDS] = {
+const struct subject_kind subject_kinds[] = {
     {.kind = JXP__KIND__KIND_OBJECTS, .option = "objects"},
     {.kind = JXP__KIND__KIND_NUMA, .option = "numa"},
 };
+
+_Static_assert(sizeof(pair_kinds) / sizeof(pair_kinds[0]) == PAIR_KINDS, "PAIR_KINDS is wrong");
+_Static_assert(sizeof(subject_kinds) / sizeof(subject_kinds[0]) == SUBJECT_KINDS,
+	       "SUBJECT_KINDS is wrong");
 
 const struct pair_kind *pair_kind_find(Jxp__Kind kind)
 {

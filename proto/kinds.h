@@ -54,14 +54,14 @@ struct pair_kind {
 };
 
 /* In the order in which reports have them. */
-extern const struct pair_kind pair_kinds[PAIR_KINDS];
+extern const struct pair_kind pair_kinds[]; /* PAIR_KINDS rows */
 
 struct subject_kind {
 	Jxp__Kind kind;
 	const char *option; /* "objects" */
 };
 
-extern const struct subject_kind subject_kinds[SUBJECT_KINDS];
+extern const struct subject_kind subject_kinds[]; /* SUBJECT_KINDS rows */
 
 /* The row of a kind; NULL for subjects, KIND_NONE and what is none. */
 const struct pair_kind *pair_kind_find(Jxp__Kind kind);

@@ -1,6 +1,5 @@
 #include "proto/words.h"
 
-#include <ctype.h>
 #include <stddef.h>
 
 static const char *lookup(const char *const *table, size_t count, unsigned value)
@@ -44,16 +43,4 @@ const char *name_of_sampler(Jxp__Sampler sampler)
 	};
 
 	return LOOKUP(names, sampler);
-}
-
-void name_of_counter(Jxp__Counter counter, char name[COUNTER_NAME_BYTES])
-{
-	const ProtobufCEnumValue *value =
-	    protobuf_c_enum_descriptor_get_value(&jxp__counter__descriptor, (int)counter);
-	const char *from = value ? value->name + sizeof("COUNTER_") - 1 : "unknown";
-	size_t i;
-
-	for (i = 0; from[i] && i < COUNTER_NAME_BYTES - 1; i++)
-		name[i] = (char)tolower((unsigned char)from[i]);
-	name[i] = '\0';
 }

@@ -11,6 +11,7 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/report.h"
 #include "daemon/report/side_effects_format.h"
+#include "proto/counters.h"
 #include "proto/kinds.h"
 #include "proto/words.h"
 
@@ -67,15 +68,14 @@ static json_t *seconds(uint64_t ns)
 static json_t *quality_json(const struct window *w)
 {
 	_cleanup_json_ json_t *quality = json_object();
-	char key[COUNTER_NAME_BYTES];
+	char key[64];
 	int r = 0;
 
-	for (int i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
-		name_of_counter((Jxp__Counter)i, key);
-		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->counters[i]));
-	}
+	for (int i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		r |= json_object_set_new(quality, counter_name((Jxp__Counter)i),
+					 json_integer((json_int_t)w->counters[i]));
 	for (int i = 0; i < LOSS_MAX; i++) {
-		(void)snprintf(key, sizeof(key), "dropped_%s", name_of_loss((enum loss)i));
+		(void)snprintf(key, sizeof(key), "dropped_%s", loss_words[i].name); /* Fits. */
 		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->losses[i]));
 	}
 	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));

@@ -10,129 +10,13 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/report.h"
 #include "daemon/report/side_effects_format.h"
+#include "proto/counters.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 #include "proto/words.h"
 
 #define RULE_COLUMNS 80
 #define WRAP_COLUMNS 100
-
-static const struct {
-	Jxp__Counter counter;
-	const char *sentence;
-} counter_sentences[] = {
-    {JXP__COUNTER__COUNTER_TICKS_OUTSIDE,
-     "ticks came in code that is not compiled Java, and are no samples"},
-    {JXP__COUNTER__COUNTER_RESERVOIR_KEPT,
-     "samples were given no debug register (reservoir sampling)"},
-    {JXP__COUNTER__COUNTER_OVERLAPPED,
-     "samples were skipped because a register watched their location already"},
-    {JXP__COUNTER__COUNTER_IGNORED_STORES,
-     "traps did not end the wait: a store where a load is waited for, a failed compare-and-swap"},
-    {JXP__COUNTER__COUNTER_REPLACED,
-     "armed watchpoints gave their register to a newer sample (reservoir sampling)"},
-    {JXP__COUNTER__COUNTER_EXPIRED_GC, "watchpoints were dropped by a garbage collection"},
-    {JXP__COUNTER__COUNTER_EXPIRED_WINDOW,
-     "watchpoints saw no second access before their thread or the window ended"},
-    {JXP__COUNTER__COUNTER_ABANDONED, "watchpoints were given up: the second access could not be "
-				      "told, or too many others came first"},
-    {JXP__COUNTER__COUNTER_SEARCHES_FAILED,
-     "samples found no access of the wanted type within the search's bounds"},
-    {JXP__COUNTER__COUNTER_SEARCHES_SUPERSEDED,
-     "searches were overtaken by the next sample of their thread"},
-    {JXP__COUNTER__COUNTER_UNWALKABLE, "calling contexts could not be walked by the JVM"},
-    {JXP__COUNTER__COUNTER_TRUNCATED,
-     "calling contexts were deeper than the limit and lost their root frames"},
-    {JXP__COUNTER__COUNTER_CONTEXTS_FULL,
-     "calling contexts were lost because the agent's table was full: use a shorter window"},
-    {JXP__COUNTER__COUNTER_NAMES_LOST,
-     "methods or instructions have no name: a class was unloaded first, or there were too many"},
-    {JXP__COUNTER__COUNTER_CODE_DROPPED,
-     "compiled methods, or their debug information, did not fit the agent's code map"},
-    {JXP__COUNTER__COUNTER_RING_FULL,
-     "events were lost because a thread's ring was full: use a longer period"},
-    {JXP__COUNTER__COUNTER_UNDECODED,
-     "traps were lost because their instruction or value could not be read"},
-    {JXP__COUNTER__COUNTER_NOT_STORED,
-     "samples were compare-and-swaps that failed, and so stored nothing"},
-    {JXP__COUNTER__COUNTER_UNSUPPORTED,
-     "samples were accesses that cannot be watched (gather, scatter, compress)"},
-    {JXP__COUNTER__COUNTER_STACK_LOW, "samples were skipped in threads that were low on stack"},
-    {JXP__COUNTER__COUNTER_ASYNC,
-     "signals came late because the target blocked SIGTRAP, and were dropped"},
-    {JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS,
-     "SIGTRAPs were the application's own and were handed on to its handler"},
-    {JXP__COUNTER__COUNTER_EVENT_ERRORS, "perf event controls failed in the target"},
-    {JXP__COUNTER__COUNTER_RECORDS_LOST, "hardware samples were lost: the kernel had no room"},
-    {JXP__COUNTER__COUNTER_RECORDS_MALFORMED, "times a ring of hardware samples was unreadable"},
-    {JXP__COUNTER__COUNTER_RECORDS_MISSING, "signals of hardware events came without a sample"},
-    {JXP__COUNTER__COUNTER_RECORDS_OVERTAKEN,
-     "hardware samples were overtaken by a newer one of their thread"},
-    {JXP__COUNTER__COUNTER_RECORDS_UNUSABLE,
-     "hardware samples were no load or store, or lacked address or exact instruction"},
-    {JXP__COUNTER__COUNTER_RECORDS_UNWANTED,
-     "hardware samples were accesses of a type that was not asked for"},
-    {JXP__COUNTER__COUNTER_RECORDS_SKIDDED,
-     "hardware samples were dropped because their thread had left the method"},
-    {JXP__COUNTER__COUNTER_THROTTLED,
-     "times the kernel stopped a hardware event for a moment: use a smaller budget"},
-    {JXP__COUNTER__COUNTER_ACCESSES, "memory accesses were sampled for objects"},
-    {JXP__COUNTER__COUNTER_OBJECTS_SAMPLED, "allocations were sampled"},
-    {JXP__COUNTER__COUNTER_OBJECTS_SMALL,
-     "allocations were sampled and below the smallest size asked for"},
-    {JXP__COUNTER__COUNTER_OBJECTS_MOVED, "addresses of tracked objects changed in collections"},
-    {JXP__COUNTER__COUNTER_OBJECTS_DIED, "tracked objects died"},
-    {JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
-     "objects were not tracked because the agent tracks no more at a time"},
-    {JXP__COUNTER__COUNTER_OBJECTS_THINNED,
-     "objects were left out at random as room for them ran short: others stand for them"},
-    {JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
-     "objects were not tracked because those that are might keep too much of the heap"},
-    {JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
-     "allocations were lost because the agent's queue was full"},
-    {JXP__COUNTER__COUNTER_PASSES_OVERTAKEN,
-     "times a collection came before the objects of the last one were all found"},
-    {JXP__COUNTER__COUNTER_GATE_PASSED, "samples passed the gate"},
-    {JXP__COUNTER__COUNTER_GATE_WINDOW_OVER, "samples were dropped because the window was over"},
-    {JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
-     "samples were dropped because they were more than twice what the period allows"},
-    {JXP__COUNTER__COUNTER_GATE_CONTENDED,
-     "samples were dropped because others came on many CPUs at the same time"},
-    {JXP__COUNTER__COUNTER_GATE_UNATTACHED,
-     "sampling events did not take the BPF gate: the agent took its place"},
-    {JXP__COUNTER__COUNTER_THREADS_IDLE, "threads used too little CPU time to be profiled"},
-    {JXP__COUNTER__COUNTER_THREADS_FAILED,
-     "threads were not profiled because their events could not be opened"},
-    {JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
-     "threads were not profiled because the agent's thread table was full"},
-    {JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
-     "threads were not profiled, or with fewer debug registers: the target has few descriptors "
-     "left below its limit (RLIMIT_NOFILE), or a security module refused them"},
-};
-
-static const char *const loss_sentences[LOSS_MAX] = {
-    [LOSS_METHODS] = "methods were beyond the daemon's limit and have no name",
-    [LOSS_LINES] = "line tables were beyond the daemon's limit",
-    [LOSS_NODES] = "frames were beyond the daemon's limit",
-    [LOSS_INSTRUCTIONS] = "instructions were beyond the daemon's limit",
-    [LOSS_STRINGS] = "names were beyond the daemon's limit and are shown empty",
-    [LOSS_THREADS] = "events of threads beyond the daemon's limit are missing from 'threads'",
-    [LOSS_PAIRS] = "pairs were beyond the daemon's limit: in the fractions, but not listed",
-    [LOSS_UNKNOWN_IDS] = "references were to something that the agent never sent",
-    [LOSS_REPEATED_IDS] = "definitions repeated an earlier one and were ignored",
-    [LOSS_INVALID] = "events had a field out of range and were dropped",
-    [LOSS_CLASSES] = "classes of objects were beyond the daemon's limit and have no name",
-    [LOSS_OBJECTS] = "objects were beyond the daemon's limit: counted, but not tracked",
-    [LOSS_SITES] = "objects were of allocation sites beyond the daemon's limit",
-    [LOSS_SITE_ACCESSES] = "accesses to objects were from more contexts than are listed",
-    [LOSS_OBJECT_ORDER] = "accesses were lost because too many events waited for their turn",
-    [LOSS_POSITIONS] = "positions of objects were contradictory, late or too many",
-    [LOSS_UNKNOWN_OBJECTS] = "positions or deaths were of objects that are not tracked",
-    [LOSS_UNKNOWN_THREADS] =
-	"requests for events were refused after many for threads that did not exist",
-    [LOSS_FIRST_TOUCHES] = "first touches of pages were beyond what the kernel part remembers",
-    [LOSS_OVERLAPS] = "objects were given up where a newer one was said to be",
-};
 
 void report_text_rule(FILE *out, const char *title)
 {
@@ -365,15 +249,15 @@ static void quality(FILE *out, const struct window *w)
 		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SIGNALS],
 		counters[JXP__COUNTER__COUNTER_HOPS],
 		seconds(counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
-	for (size_t i = 0; i < sizeof(counter_sentences) / sizeof(counter_sentences[0]); i++) {
-		uint64_t n = w->counters[counter_sentences[i].counter];
+	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
+		uint64_t n = w->counters[counter_table[i].counter];
 
-		if (n > 0)
-			fprintf(out, "%10" PRIu64 " %s\n", n, counter_sentences[i].sentence);
+		if (n > 0 && counter_table[i].sentence)
+			fprintf(out, "%10" PRIu64 " %s\n", n, counter_table[i].sentence);
 	}
 	for (int i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0)
-			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_sentences[i]);
+			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_words[i].sentence);
 	if (w->gate_reason[0])
 		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
 			w->gate_reason);

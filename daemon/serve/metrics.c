@@ -9,9 +9,9 @@
 #include "daemon/container/saturate.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/profile/estimate.h"
+#include "proto/counters.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 
 /* Why an attach failed, as a label; the first entry is every other reason. */
 static const struct {
@@ -31,31 +31,6 @@ static const struct {
     {ECONNABORTED, "agent"}, /* attached, but no window could run */
 };
 #define FAILURE_REASONS (sizeof(failure_reasons) / sizeof(failure_reasons[0]))
-
-/* Counters that mean lost events: the agent's, and the gate's, whoever holds it. */
-static const Jxp__Counter dropping_counters[] = {
-    JXP__COUNTER__COUNTER_RING_FULL,
-    JXP__COUNTER__COUNTER_RECORDS_LOST,
-    JXP__COUNTER__COUNTER_RECORDS_MALFORMED,
-    JXP__COUNTER__COUNTER_RECORDS_MISSING,
-    JXP__COUNTER__COUNTER_CONTEXTS_FULL,
-    JXP__COUNTER__COUNTER_UNDECODED,
-    JXP__COUNTER__COUNTER_STACK_LOW,
-    JXP__COUNTER__COUNTER_ASYNC,
-    JXP__COUNTER__COUNTER_CODE_DROPPED,
-    JXP__COUNTER__COUNTER_NAMES_LOST,
-    JXP__COUNTER__COUNTER_EVENT_ERRORS,
-    JXP__COUNTER__COUNTER_THREADS_FAILED,
-    JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
-    JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
-    JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
-    JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
-    JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
-    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
-    JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
-    JXP__COUNTER__COUNTER_GATE_CONTENDED,
-};
-#define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
 
 /* The last one's name. */
 #define OTHER_APPS "other"
@@ -83,7 +58,7 @@ struct metrics {
 	bool other_used;
 	uint64_t windows_over_limit;
 	uint64_t failures[FAILURE_REASONS];
-	uint64_t dropped_by_agents[DROPPING_COUNTERS];
+	uint64_t dropped_by_agents[COUNTER_STAGES + 1]; /* by place */
 	uint64_t dropped_by_engine[LOSS_MAX];
 	uint64_t dropped_of_strangers;
 };
@@ -147,10 +122,11 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 	}
 	add_new(&app->numa_samples, w->numa.samples, &cursor->numa_samples);
 	add_new(&app->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		Jxp__Counter counter = dropping_counters[i];
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++) {
+		Jxp__Counter counter = counter_of_stage(place)->counter;
 
-		add_new(&m->dropped_by_agents[i], w->counters[counter], &cursor->counters[counter]);
+		add_new(&m->dropped_by_agents[place], w->counters[counter],
+			&cursor->counters[counter]);
 	}
 	for (int i = 0; i < LOSS_MAX; i++)
 		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
@@ -369,19 +345,14 @@ static void write_failures(const struct writer *w)
 
 static void write_dropped(const struct writer *w)
 {
-	char name[COUNTER_NAME_BYTES];
-
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		name_of_counter(dropping_counters[i], name);
-		fprintf(w->out, "%s{stage=\"%s%s\"} %" PRIu64 "\n", w->name,
-			strncmp(name, "gate_", strlen("gate_")) == 0 ? "" : "agent_", name,
-			w->metrics->dropped_by_agents[i]);
-	}
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++)
+		fprintf(w->out, "%s{stage=\"%s\"} %" PRIu64 "\n", w->name,
+			counter_of_stage(place)->stage.label, w->metrics->dropped_by_agents[place]);
 	fprintf(w->out, "%s{stage=\"gate_unknown\"} %" PRIu64 "\n", w->name,
 		w->metrics->dropped_of_strangers);
 	for (int i = 0; i < LOSS_MAX; i++)
 		fprintf(w->out, "%s{stage=\"engine_%s\"} %" PRIu64 "\n", w->name,
-			name_of_loss((enum loss)i), w->metrics->dropped_by_engine[i]);
+			loss_words[i].name, w->metrics->dropped_by_engine[i]);
 }
 
 static void write_over_limit(const struct writer *w)
