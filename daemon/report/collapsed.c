@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "daemon/report/object_ranking.h"
+#include "daemon/report/pair_ranking.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -56,8 +57,8 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 
 static int kind_lines(FILE *out, const struct window *w, const struct pair_kind *kind, size_t limit)
 {
-	struct ranking ranking;
-	int r = ranking_init(&ranking, &w->profile, kind->kind);
+	struct pair_ranking ranking;
+	int r = pair_ranking_init(&ranking, &w->profile, kind->kind);
 
 	if (r < 0)
 		return r;
@@ -70,7 +71,7 @@ static int kind_lines(FILE *out, const struct window *w, const struct pair_kind 
 		access_path(out, &w->profile, pair->trap_node, pair->trap_instruction);
 		fprintf(out, " %" PRIu64 "\n", pair->wasteful_bytes);
 	}
-	ranking_release(&ranking);
+	pair_ranking_release(&ranking);
 	return 0;
 }
 

@@ -1,100 +1,18 @@
 /* The report for people, after figure 7 of the JXPerf paper: call paths root first, the instruction
  * on the leaf's line, the two accesses of a pair one below the other. */
-#include "daemon/report/text.h"
+#include "daemon/report/report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/profile/estimate.h"
-#include "daemon/report/report.h"
-#include "daemon/report/side_effects_format.h"
+#include "daemon/report/pair_ranking.h"
+#include "daemon/report/text_parts.h"
+#include "daemon/report/text_writer.h"
 #include "proto/counters.h"
 #include "proto/kinds.h"
-#include "proto/limits.h"
 #include "proto/words.h"
-
-#define RULE_COLUMNS 80
-#define WRAP_COLUMNS 100
-
-void report_text_rule(FILE *out, const char *title)
-{
-	int left = (RULE_COLUMNS - (int)(title ? strlen(title) : 0)) / 2;
-
-	for (int i = 0; i < RULE_COLUMNS; i++) {
-		if (title && i == left) {
-			fputs(title, out);
-			i += (int)strlen(title) - 1;
-		} else {
-			fputc(title ? '*' : '-', out);
-		}
-	}
-	fputc('\n', out);
-}
-
-/* Writes text in lines of at most WRAP_COLUMNS, broken at blanks. */
-void report_text_wrapped(FILE *out, const char *text)
-{
-	size_t column = 0;
-
-	while (*text) {
-		size_t word = strcspn(text, " ");
-
-		if (column > 0 && column + 1 + word > WRAP_COLUMNS) {
-			fputc('\n', out);
-			column = 0;
-		}
-		if (column > 0)
-			fputc(' ', out);
-		fprintf(out, "%.*s", (int)word, text);
-		column += word + (column > 0);
-		text += word;
-		text += strspn(text, " ");
-	}
-	fputc('\n', out);
-}
-
-void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
-{
-	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-	const char *file;
-
-	if (!method) {
-		fputs("[frame without a name]", out);
-		return;
-	}
-	file = strings_get(&p->strings, method->file);
-	fprintf(out, "%s.%s(", strings_get(&p->strings, method->class_name),
-		strings_get(&p->strings, method->name));
-	if (node->tier == JXP__TIER__TIER_NATIVE)
-		fputs("Native Method)", out);
-	else if (node->line > 0)
-		fprintf(out, "%s:%d)", file[0] ? file : "Unknown Source", node->line);
-	else
-		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
-}
-
-void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label)
-{
-	uint32_t path[MAX_FRAMES_LIMIT];
-	size_t depth = 0;
-
-	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
-		path[depth++] = id; /* The tree admits no deeper path. */
-	while (depth > 1 && !ferror(out)) {
-		report_text_frame(out, p, path[--depth]);
-		fputc('\n', out);
-	}
-	if (label)
-		fprintf(out, "%s: ", label);
-	if (leaf)
-		report_text_frame(out, p, leaf);
-	else
-		fputs("[calling context unknown]", out);
-	fputc('\n', out);
-}
 
 static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
 {
@@ -218,8 +136,8 @@ static void pair(FILE *out, const struct window *w, const struct pair_kind *kind
 static int pairs_of_kind(FILE *out, const struct window *w, const struct pair_kind *kind,
 			 size_t limit)
 {
-	struct ranking ranking;
-	int r = ranking_init(&ranking, &w->profile, kind->kind);
+	struct pair_ranking ranking;
+	int r = pair_ranking_init(&ranking, &w->profile, kind->kind);
 	size_t shown;
 
 	if (r < 0)
@@ -234,36 +152,8 @@ static int pairs_of_kind(FILE *out, const struct window *w, const struct pair_ki
 		fputs("none found\n", out);
 	else if (shown < ranking.count)
 		fprintf(out, "%zu more pairs are not shown\n", ranking.count - shown);
-	ranking_release(&ranking);
+	pair_ranking_release(&ranking);
 	return 0;
-}
-
-static void quality(FILE *out, const struct window *w)
-{
-	const uint64_t *counters = w->counters;
-
-	fputs("\nQuality\n", out);
-	fprintf(out,
-		"%10" PRIu64 " sampling ticks led to %" PRIu64 " signals, %" PRIu64
-		" breakpoints on the way to an access and %.3f s in handlers\n",
-		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SIGNALS],
-		counters[JXP__COUNTER__COUNTER_HOPS],
-		seconds(counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
-	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
-		uint64_t n = w->counters[counter_table[i].counter];
-
-		if (n > 0 && counter_table[i].sentence)
-			fprintf(out, "%10" PRIu64 " %s\n", n, counter_table[i].sentence);
-	}
-	for (int i = 0; i < LOSS_MAX; i++)
-		if (w->losses[i] > 0)
-			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_words[i].sentence);
-	if (w->gate_reason[0])
-		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
-			w->gate_reason);
-	report_side_effects_text(out, w);
-	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
-		window_dropped(w));
 }
 
 int report_text_write(FILE *out, const struct window *w, size_t pairs)
@@ -296,6 +186,6 @@ int report_text_write(FILE *out, const struct window *w, size_t pairs)
 		if (r < 0)
 			return r;
 	}
-	quality(out, w);
+	report_text_quality(out, w);
 	return 0;
 }
