@@ -7,8 +7,9 @@
 #include <inttypes.h>
 
 #include "daemon/report/object_ranking.h"
+#include "daemon/report/pair_ranking.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 
 /* Writes text with the characters that separate fields replaced. Stops, as all loops here do, when
  * the report has become too long. */
@@ -54,23 +55,23 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 	fputc(']', out);
 }
 
-static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t limit)
+static int kind_lines(FILE *out, const struct window *w, const struct pair_kind *kind, size_t limit)
 {
-	struct ranking ranking;
-	int r = ranking_init(&ranking, &w->profile, kind);
+	struct pair_ranking ranking;
+	int r = pair_ranking_init(&ranking, &w->profile, kind->kind);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ranking.count && i < limit && !ferror(out); i++) {
 		const struct pair *pair = &ranking.pairs[i].sum;
 
-		fputs(name_of_kind(kind), out);
+		fputs(kind->name, out);
 		access_path(out, &w->profile, pair->watch_node, pair->watch_instruction);
 		fputs(";--", out);
 		access_path(out, &w->profile, pair->trap_node, pair->trap_instruction);
 		fprintf(out, " %" PRIu64 "\n", pair->wasteful_bytes);
 	}
-	ranking_release(&ranking);
+	pair_ranking_release(&ranking);
 	return 0;
 }
 
@@ -88,7 +89,7 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 
 		if (site->metric < 0.5)
 			break;
-		fputs(name_of_kind(JXP__KIND__KIND_OBJECTS), out);
+		fputs("objects", out);
 		path(out, p, site->node);
 		fputs(";[", out);
 		plain(out, strings_get(&p->strings, site->class_name));
@@ -100,8 +101,9 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 
 int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
 {
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		int r = w->settings.kinds[kind] ? kind_lines(out, w, (Jxp__Kind)kind, pairs) : 0;
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		bool asked = w->settings.kinds[pair_kinds[i].kind];
+		int r = asked ? kind_lines(out, w, &pair_kinds[i], pairs) : 0;
 
 		if (r < 0)
 			return r;

@@ -1,31 +1,18 @@
 /* The JSON report, schema 1. Frames are leaf first. Keys are only ever added; a change of meaning
  * changes REPORT_SCHEMA. */
-#include "daemon/report/json.h"
+#include "daemon/report/report.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/profile/estimate.h"
-#include "daemon/report/report.h"
-#include "daemon/report/side_effects_format.h"
+#include "daemon/report/json_parts.h"
+#include "daemon/report/pair_ranking.h"
+#include "proto/kinds.h"
 #include "proto/words.h"
 
 #define REPORT_SCHEMA 1
-
-/* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
- * omitted, and counted in pairs_omitted. */
-#define FRAMES_MAX 250000
-
-/* The names in them: 160 bytes a frame, where 100 are usual and a hostile JVM's have 12 KiB. */
-#define NAME_BYTES_MAX ((size_t)40 << 20)
-
-static json_t *real_or_null(bool known, double value)
-{
-	return known ? json_real(value) : json_null();
-}
 
 static json_t *time_or_null(uint64_t unix_ns)
 {
@@ -58,96 +45,6 @@ static json_t *window_json(const struct window *w)
 	    w->gate_reason);
 }
 
-static json_t *seconds(uint64_t ns)
-{
-	return json_real((double)ns / (double)NS_PER_S);
-}
-
-static json_t *quality_json(const struct window *w)
-{
-	_cleanup_json_ json_t *quality = json_object();
-	char key[COUNTER_NAME_BYTES];
-	int r = 0;
-
-	for (int i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
-		name_of_counter((Jxp__Counter)i, key);
-		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->counters[i]));
-	}
-	for (int i = 0; i < LOSS_MAX; i++) {
-		(void)snprintf(key, sizeof(key), "dropped_%s", name_of_loss((enum loss)i));
-		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->losses[i]));
-	}
-	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));
-	r |= json_object_set_new(quality, "cpu_ns", json_integer((json_int_t)w->cpu_ns));
-	r |= json_object_set_new(quality, "overhead_ns", json_integer((json_int_t)w->overhead_ns));
-	r |= json_object_set_new(quality, "target_cpu_s", seconds(w->cpu_ns));
-	r |= json_object_set_new(quality, "overhead_cpu_s", seconds(w->overhead_ns));
-	r |= json_object_set_new(quality, "setup_cpu_s", seconds(w->setup_ns));
-	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
-	r |= json_object_set_new(quality, "overhead_fraction",
-				 real_or_null(w->cpu_ns > 0, window_overhead_fraction(w)));
-	r |= json_object_set_new(quality, "objects_switched_off",
-				 json_integer(w->objects_off_ns != 0));
-	r |= json_object_set_new(quality, "side_effects", report_side_effects_json(w));
-	return r == 0 ? TAKE_PTR(quality) : NULL;
-}
-
-/* A new reference to the node's frame, or NULL without memory. */
-static json_t *frame_json(struct json_writer *writer, uint32_t id)
-{
-	const struct profile *p = &writer->window->profile;
-	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-
-	if (!writer->frames[id])
-		writer->frames[id] = json_pack(
-		    "{s:s, s:s, s:s, s:i, s:i, s:s}", "class",
-		    method ? strings_get(&p->strings, method->class_name) : "", "method",
-		    method ? strings_get(&p->strings, method->name) : "", "file",
-		    method ? strings_get(&p->strings, method->file) : "", "line", node->line, "bci",
-		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier));
-	return json_incref(writer->frames[id]);
-}
-
-json_t *report_json_frames(struct json_writer *writer, uint32_t node)
-{
-	const struct profile *p = &writer->window->profile;
-	_cleanup_json_ json_t *frames = json_array();
-
-	for (; node != 0; node = cct_node(&p->cct, node)->parent)
-		if (json_array_append_new(frames, frame_json(writer, node)) < 0)
-			return NULL;
-	return TAKE_PTR(frames);
-}
-
-static size_t name_bytes(const struct profile *p, uint32_t id)
-{
-	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
-
-	return method ? strlen(strings_get(&p->strings, method->class_name)) +
-			    strlen(strings_get(&p->strings, method->name)) +
-			    strlen(strings_get(&p->strings, method->file))
-		      : 0;
-}
-
-bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other)
-{
-	const struct profile *p = &writer->window->profile;
-	size_t frames = cct_depth(&p->cct, node) + cct_depth(&p->cct, other), bytes = 0;
-
-	if (frames > writer->frames_left)
-		return false;
-	for (uint32_t id = node; id != 0; id = cct_node(&p->cct, id)->parent)
-		bytes += name_bytes(p, id);
-	for (uint32_t id = other; id != 0; id = cct_node(&p->cct, id)->parent)
-		bytes += name_bytes(p, id);
-	if (bytes > writer->name_bytes_left)
-		return false;
-	writer->frames_left -= frames;
-	writer->name_bytes_left -= bytes;
-	return true;
-}
-
 static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)
 {
 	return json_pack("{s:s, s:o}", "instruction",
@@ -172,7 +69,8 @@ static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *r
 }
 
 /* The first pairs of the ranking that the limits admit. */
-static json_t *pairs_json(struct json_writer *writer, const struct ranking *ranking, size_t limit)
+static json_t *pairs_json(struct json_writer *writer, const struct pair_ranking *ranking,
+			  size_t limit)
 {
 	_cleanup_json_ json_t *pairs = json_array();
 
@@ -187,23 +85,23 @@ static json_t *pairs_json(struct json_writer *writer, const struct ranking *rank
 	return TAKE_PTR(pairs);
 }
 
-static json_t *kind_json(struct json_writer *writer, Jxp__Kind kind, size_t limit)
+static json_t *kind_json(struct json_writer *writer, const struct pair_kind *kind, size_t limit)
 {
 	const struct profile *p = &writer->window->profile;
-	const struct totals *t = &p->kinds[kind].application;
-	const struct totals *jvm = &p->kinds[kind].jvm;
+	const struct totals *t = &p->kinds[kind->kind].application;
+	const struct totals *jvm = &p->kinds[kind->kind].jvm;
 	struct interval ci = estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes,
 					   (double)t->sum_squares);
-	_cleanup_(ranking_release) struct ranking ranking = {0};
+	_cleanup_(pair_ranking_release) struct pair_ranking ranking = {0};
 	_cleanup_json_ json_t *pairs = NULL;
 
-	if (ranking_init(&ranking, p, kind) < 0)
+	if (pair_ranking_init(&ranking, p, kind->kind) < 0)
 		return NULL;
 	pairs = pairs_json(writer, &ranking, limit);
 	if (!pairs)
 		return NULL;
 	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
-			 "kind", name_of_kind(kind), "checked_bytes", (json_int_t)t->checked_bytes,
+			 "kind", kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
 			 "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction",
 			 estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
 			 "fraction_ci95", ci.low, ci.high, "checked_accesses", (json_int_t)t->count,
@@ -221,9 +119,9 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (w->settings.kinds[kind] &&
-		    json_array_append_new(kinds, kind_json(writer, (Jxp__Kind)kind, limit)) < 0)
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (w->settings.kinds[pair_kinds[i].kind] &&
+		    json_array_append_new(kinds, kind_json(writer, &pair_kinds[i], limit)) < 0)
 			return NULL;
 	if (window_tracks_objects(&w->settings)) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
@@ -233,28 +131,21 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		objects_summary = json_null();
 	}
 	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA, "window",
-			 window_json(w), "quality", quality_json(w), "inefficiency", kinds,
+			 window_json(w), "quality", report_json_quality(w), "inefficiency", kinds,
 			 "objects_summary", objects_summary, "objects", objects, "numa",
 			 report_json_numa(w));
 }
 
 int report_json_write(FILE *out, const struct window *w, size_t pairs)
 {
-	size_t frame_slots = w->profile.cct.node_count + 1;
-	struct json_writer writer = {
-	    .window = w, .frames_left = FRAMES_MAX, .name_bytes_left = NAME_BYTES_MAX};
+	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	_cleanup_json_ json_t *document = NULL;
-	int r = -ENOMEM;
 
-	writer.frames = calloc(frame_slots, sizeof(json_t *));
-	if (!writer.frames)
+	if (json_writer_init(&writer, w) < 0)
 		return -ENOMEM;
 	document = document_json(&writer, pairs);
-	if (document && json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) == 0 &&
-	    fputc('\n', out) != EOF)
-		r = 0;
-	for (size_t i = 0; i < frame_slots; i++)
-		json_decref(writer.frames[i]);
-	free(writer.frames);
-	return r;
+	if (!document || json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) < 0 ||
+	    fputc('\n', out) == EOF)
+		return -ENOMEM;
+	return 0;
 }

@@ -1,9 +1,10 @@
 /* NUMA in the JSON report: "numa", over all accesses to the heap, and the member of the same name
  * of each allocation site. */
+#include "daemon/report/json_parts.h"
+
 #include <errno.h>
 
 #include "daemon/profile/estimate.h"
-#include "daemon/report/json.h"
 #include "daemon/report/numa_advice.h"
 
 /* [{"node": id, "fraction": f}], largest share first; [] when all sums are 0. */

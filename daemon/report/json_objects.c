@@ -1,10 +1,11 @@
 /* Objects in the JSON report: "objects", the allocation sites, most expensive first, and
  * "objects_summary", what their fractions are of. */
+#include "daemon/report/json_parts.h"
+
 #include <errno.h>
 #include <math.h>
 
 #include "common/clock.h"
-#include "daemon/report/json.h"
 #include "daemon/report/object_ranking.h"
 #include "proto/words.h"
 

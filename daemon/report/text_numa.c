@@ -1,10 +1,12 @@
 /* NUMA in the text report: how much is remote, from which node to which, and what to do about the
  * allocation sites that it comes from. */
+#include "daemon/report/text_parts.h"
+
 #include <inttypes.h>
 
 #include "daemon/report/numa_advice.h"
 #include "daemon/report/object_ranking.h"
-#include "daemon/report/text.h"
+#include "daemon/report/text_writer.h"
 
 #define SITES_SHOWN 10
 

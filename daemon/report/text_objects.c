@@ -1,9 +1,11 @@
 /* Objects in the text report, after figure 5 and table 2 of the DJXPerf paper: what accesses cost
  * beside how many objects were allocated, then each site's path and from where it is accessed. */
+#include "daemon/report/text_parts.h"
+
 #include <inttypes.h>
 
 #include "daemon/report/object_ranking.h"
-#include "daemon/report/text.h"
+#include "daemon/report/text_writer.h"
 #include "proto/words.h"
 
 /* Access paths shown for one site. */

@@ -9,8 +9,9 @@
 #include "daemon/container/saturate.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/profile/estimate.h"
+#include "proto/counters.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 
 /* Why an attach failed, as a label; the first entry is every other reason. */
 static const struct {
@@ -31,37 +32,12 @@ static const struct {
 };
 #define FAILURE_REASONS (sizeof(failure_reasons) / sizeof(failure_reasons[0]))
 
-/* Counters that mean lost events: the agent's, and the gate's, whoever holds it. */
-static const Jxp__Counter dropping_counters[] = {
-    JXP__COUNTER__COUNTER_RING_FULL,
-    JXP__COUNTER__COUNTER_RECORDS_LOST,
-    JXP__COUNTER__COUNTER_RECORDS_MALFORMED,
-    JXP__COUNTER__COUNTER_RECORDS_MISSING,
-    JXP__COUNTER__COUNTER_CONTEXTS_FULL,
-    JXP__COUNTER__COUNTER_UNDECODED,
-    JXP__COUNTER__COUNTER_STACK_LOW,
-    JXP__COUNTER__COUNTER_ASYNC,
-    JXP__COUNTER__COUNTER_CODE_DROPPED,
-    JXP__COUNTER__COUNTER_NAMES_LOST,
-    JXP__COUNTER__COUNTER_EVENT_ERRORS,
-    JXP__COUNTER__COUNTER_THREADS_FAILED,
-    JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
-    JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
-    JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
-    JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
-    JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
-    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
-    JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
-    JXP__COUNTER__COUNTER_GATE_CONTENDED,
-};
-#define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
-
 /* The last one's name. */
 #define OTHER_APPS "other"
 
 struct app_metrics {
 	char app[APP_NAME_BYTES];
-	struct totals kinds[PROFILE_KINDS];
+	struct totals kinds[KIND_VALUES]; /* by Kind */
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
 	uint64_t windows;
@@ -69,8 +45,8 @@ struct app_metrics {
 	uint64_t switched_off;  /* of which switched objects off */
 	/* Of the last window that ended: */
 	bool ended;
-	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
-	double last_ratio[PROFILE_KINDS];
+	bool last_has_kind[KIND_VALUES]; /* it completed pairs of the kind */
+	double last_ratio[KIND_VALUES];
 	double last_end_s;
 	bool last_has_overhead;
 	double last_overhead;
@@ -82,7 +58,7 @@ struct metrics {
 	bool other_used;
 	uint64_t windows_over_limit;
 	uint64_t failures[FAILURE_REASONS];
-	uint64_t dropped_by_agents[DROPPING_COUNTERS];
+	uint64_t dropped_by_agents[COUNTER_STAGES + 1]; /* by place */
 	uint64_t dropped_by_engine[LOSS_MAX];
 	uint64_t dropped_of_strangers;
 };
@@ -138,15 +114,19 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 {
 	struct app_metrics *app = find_app(m, w->app);
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+
 		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
 			   &cursor->kinds[kind]);
+	}
 	add_new(&app->numa_samples, w->numa.samples, &cursor->numa_samples);
 	add_new(&app->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		Jxp__Counter counter = dropping_counters[i];
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++) {
+		Jxp__Counter counter = counter_of_stage(place)->counter;
 
-		add_new(&m->dropped_by_agents[i], w->counters[counter], &cursor->counters[counter]);
+		add_new(&m->dropped_by_agents[place], w->counters[counter],
+			&cursor->counters[counter]);
 	}
 	for (int i = 0; i < LOSS_MAX; i++)
 		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
@@ -163,7 +143,8 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	if (w->objects_off_ns)
 		app->switched_off++;
 	app->ended = true;
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *t = &w->profile.kinds[kind].application;
 
 		app->last_has_kind[kind] = t->count > 0;
@@ -212,10 +193,10 @@ static void series_app(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%s{app=\"%s\"} ", w->name, app->app);
 }
 
-static void series_kind(const struct writer *w, const struct app_metrics *app, int kind)
+static void series_kind(const struct writer *w, const struct app_metrics *app,
+			const struct pair_kind *kind)
 {
-	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app,
-		name_of_kind((Jxp__Kind)kind));
+	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app, kind->name);
 }
 
 typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
@@ -232,11 +213,13 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 #define KIND_WRITER(function, member)                                                     \
 	static void function##_app(const struct writer *w, const struct app_metrics *app) \
 	{                                                                                 \
-		for (int kind = 1; kind < PROFILE_KINDS; kind++) {                        \
-			if (app->kinds[kind].count == 0)                                  \
+		for (size_t i = 0; i < PAIR_KINDS; i++) {                                 \
+			const struct totals *t = &app->kinds[pair_kinds[i].kind];         \
+                                                                                          \
+			if (t->count == 0)                                                \
 				continue;                                                 \
-			series_kind(w, app, kind);                                        \
-			fprintf(w->out, "%" PRIu64 "\n", app->kinds[kind].member);        \
+			series_kind(w, app, &pair_kinds[i]);                              \
+			fprintf(w->out, "%" PRIu64 "\n", t->member);                      \
 		}                                                                         \
 	}                                                                                 \
 	static void function(const struct writer *w)                                      \
@@ -251,11 +234,11 @@ KIND_WRITER(write_inefficient_accesses, wasteful_count)
 
 static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
 {
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		if (!app->last_has_kind[kind])
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		if (!app->last_has_kind[pair_kinds[i].kind])
 			continue;
-		series_kind(w, app, kind);
-		fprintf(w->out, "%.9g\n", app->last_ratio[kind]);
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%.9g\n", app->last_ratio[pair_kinds[i].kind]);
 	}
 }
 
@@ -362,19 +345,14 @@ static void write_failures(const struct writer *w)
 
 static void write_dropped(const struct writer *w)
 {
-	char name[COUNTER_NAME_BYTES];
-
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		name_of_counter(dropping_counters[i], name);
-		fprintf(w->out, "%s{stage=\"%s%s\"} %" PRIu64 "\n", w->name,
-			strncmp(name, "gate_", strlen("gate_")) == 0 ? "" : "agent_", name,
-			w->metrics->dropped_by_agents[i]);
-	}
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++)
+		fprintf(w->out, "%s{stage=\"%s\"} %" PRIu64 "\n", w->name,
+			counter_of_stage(place)->stage.label, w->metrics->dropped_by_agents[place]);
 	fprintf(w->out, "%s{stage=\"gate_unknown\"} %" PRIu64 "\n", w->name,
 		w->metrics->dropped_of_strangers);
 	for (int i = 0; i < LOSS_MAX; i++)
 		fprintf(w->out, "%s{stage=\"engine_%s\"} %" PRIu64 "\n", w->name,
-			name_of_loss((enum loss)i), w->metrics->dropped_by_engine[i]);
+			loss_words[i].name, w->metrics->dropped_by_engine[i]);
 }
 
 static void write_over_limit(const struct writer *w)

@@ -64,14 +64,6 @@ static void a_repeated_kind_counts_once(void **state)
 	assert_int_equal(count, 2);
 }
 
-static void kinds_have_names_to_show(void **state)
-{
-	(void)state;
-	assert_string_equal(parse_kind_name(JXP__KIND__KIND_SILENT_STORE), "silent-store");
-	assert_string_equal(parse_kind_name(JXP__KIND__KIND_NONE), "none");
-	assert_string_equal(parse_kind_name((Jxp__Kind)99), "none");
-}
-
 static void samplers_and_formats_are_known_by_name(void **state)
 {
 	Jxp__Sampler sampler;
@@ -171,7 +163,6 @@ int main(void)
 	    cmocka_unit_test(a_number_is_told_from_a_name),
 	    cmocka_unit_test(kinds_are_a_list),
 	    cmocka_unit_test(a_repeated_kind_counts_once),
-	    cmocka_unit_test(kinds_have_names_to_show),
 	    cmocka_unit_test(samplers_and_formats_are_known_by_name),
 	    cmocka_unit_test(wrong_pids_are_quoted),
 	    cmocka_unit_test(counts_have_a_range),

@@ -1,10 +1,12 @@
-#include "daemon/report/side_effects_format.h"
+/* "quality" in the JSON report: what was lost and where, and "side_effects", what the window did to
+ * its JVM (daemon/profile/side_effects.h). */
+#include "daemon/report/json_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "common/clock.h"
-#include "daemon/report/json.h"
-#include "daemon/report/text.h"
+#include "proto/counters.h"
 
 static const char *const effect_names[EFFECT_MAX] = {
     [EFFECT_COLLECTIONS] = "gc_per_s",           [EFFECT_GC_TIME] = "gc_time_fraction",
@@ -61,7 +63,7 @@ static json_t *both_json(const struct side_effects *s, enum effect e)
 			 number_or_null(value(s, e, EFFECT_IN)));
 }
 
-json_t *report_side_effects_json(const struct window *w)
+static json_t *side_effects_json(const struct window *w)
 {
 	const struct side_effects *s = &w->side_effects;
 	enum effect_time before = baseline(s);
@@ -80,25 +82,36 @@ json_t *report_side_effects_json(const struct window *w)
 	return TAKE_PTR(all);
 }
 
-void report_side_effects_text(FILE *out, const struct window *w)
+static json_t *seconds(uint64_t ns)
 {
-	const struct side_effects *s = &w->side_effects;
-	char line[SIDE_EFFECTS_LINE_BYTES];
-	double since = side_effects_mean(s, EFFECT_COLLECTIONS, EFFECT_AFTER);
+	return json_real((double)ns / (double)NS_PER_S);
+}
 
-	for (int e = 0; e < EFFECT_MAX; e++) {
-		if (!s->rose[e])
-			continue;
-		side_effects_line(s, (enum effect)e, line);
-		fprintf(out, "           %s %s\n", line,
-			window_tracks_objects(&w->settings) ? "while objects were tracked"
-							    : "in this window");
+json_t *report_json_quality(const struct window *w)
+{
+	_cleanup_json_ json_t *quality = json_object();
+	char key[64];
+	int r = 0;
+
+	for (int i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		r |= json_object_set_new(quality, counter_name((Jxp__Counter)i),
+					 json_integer((json_int_t)w->counters[i]));
+	for (int i = 0; i < LOSS_MAX; i++) {
+		(void)snprintf(key, sizeof(key), "dropped_%s", loss_words[i].name); /* Fits. */
+		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->losses[i]));
 	}
-	if (w->objects_off_ns)
-		fprintf(out, "           %s\n", w->objects_refused);
-	if (w->objects_off_ns && isfinite(since))
-		fprintf(out, "           since then there were %.1f collections a second\n", since);
-	if (s->count == 0 && s->reason[0])
-		fprintf(out, "           what the window did to the JVM is not known: %s\n",
-			s->reason);
+	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));
+	r |= json_object_set_new(quality, "cpu_ns", json_integer((json_int_t)w->cpu_ns));
+	r |= json_object_set_new(quality, "overhead_ns", json_integer((json_int_t)w->overhead_ns));
+	r |= json_object_set_new(quality, "target_cpu_s", seconds(w->cpu_ns));
+	r |= json_object_set_new(quality, "overhead_cpu_s", seconds(w->overhead_ns));
+	r |= json_object_set_new(quality, "setup_cpu_s", seconds(w->setup_ns));
+	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
+	r |= json_object_set_new(quality, "overhead_fraction",
+				 w->cpu_ns > 0 ? json_real(window_overhead_fraction(w))
+					       : json_null());
+	r |= json_object_set_new(quality, "objects_switched_off",
+				 json_integer(w->objects_off_ns != 0));
+	r |= json_object_set_new(quality, "side_effects", side_effects_json(w));
+	return r == 0 ? TAKE_PTR(quality) : NULL;
 }
