@@ -12,6 +12,7 @@
 #include "client/daemon/progress.h"
 #include "client/output/output.h"
 #include "common/clock.h"
+#include "common/units.h"
 
 #define DURATION_DEFAULT_NS (30 * NS_PER_S)
 

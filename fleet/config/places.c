@@ -1,4 +1,4 @@
-#include "common/config/places.h"
+#include "fleet/config/places.h"
 
 #include <errno.h>
 #include <stdio.h>

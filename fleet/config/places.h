@@ -3,8 +3,8 @@
  *
  * A path is written as people would: "socket", "schedules[0].every", "schedules[0].kinds[1]".
  */
-#ifndef JXPERF_COMMON_CONFIG_PLACES_H
-#define JXPERF_COMMON_CONFIG_PLACES_H
+#ifndef JXPERF_FLEET_CONFIG_PLACES_H
+#define JXPERF_FLEET_CONFIG_PLACES_H
 
 #include <stddef.h>
 

@@ -1,0 +1,461 @@
+#include "fleet/config/config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/units.h"
+#include "fleet/config/places.h"
+#include "fleet/config/schema.h"
+
+#define HOST_BUDGET_DEFAULT     0.02
+#define WINDOWS_AT_ONCE_DEFAULT 4
+#define WINDOWS_AT_ONCE_MAX     64
+#define WINDOW_DEFAULT_NS       (30 * UINT64_C(1000000000))
+#define EVERY_MIN_NS            (10 * UINT64_C(1000000000))
+#define BUDGET_DEFAULT          0.01
+#define JITTER_DEFAULT          0.1
+#define WARM_UP_DEFAULT_NS      (60 * UINT64_C(1000000000))
+#define FAILURES_DEFAULT        5
+#define FAILURES_MAX            1000
+
+/* One file being read. */
+struct reading {
+	const char *name;
+	struct places places;
+	struct err *err;
+	/* What libcyaml said of the first thing that is wrong, and where: from the innermost out.
+	 */
+	char complaint[ERR_MESSAGE_MAX];
+	char path[PLACE_PATH_BYTES];
+	bool traced; /* its list of places has begun */
+};
+
+/* Writes a path, cut where it is too long, and returns it. */
+__attribute__((format(printf, 2, 3))) static const char *path_of(char path[PLACE_PATH_BYTES],
+								 const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(path, PLACE_PATH_BYTES, format, args);
+	va_end(args);
+	return path;
+}
+
+/* Names the place of path, and says why. Returns -EINVAL. */
+__attribute__((format(printf, 3, 4))) static int wrong(struct reading *r, const char *path,
+						       const char *format, ...)
+{
+	const struct place *place = places_of(&r->places, path);
+	char why[ERR_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(why, sizeof(why), format, args); /* May be cut. */
+	va_end(args);
+	return err_set(r->err, EINVAL, "%s:%u:%u: %s%s%s", r->name, place->line, place->column,
+		       path, path[0] ? ": " : "", why);
+}
+
+/* ---------------------------------------------------------------- what libcyaml says */
+
+/* Puts part, and a dot where one is needed, before the path so far. */
+static void prepend(struct reading *r, const char *part)
+{
+	char path[PLACE_PATH_BYTES];
+	const char *dot = r->path[0] && r->path[0] != '[' ? "." : "";
+
+	memcpy(r->path, path_of(path, "%s%s%s", part, dot, r->path), sizeof(path));
+}
+
+/* "in mapping field 'schedules' (line: 2, column: 3)", "in sequence entry '1' (...)", or "in
+ * mapping (...)", which names nothing. Its lines are those of what came before, so places are
+ * looked up by name. */
+static void take_trace(struct reading *r, const char *line)
+{
+	char part[PLACE_PATH_BYTES];
+	unsigned entry;
+
+	if (sscanf(line, " in mapping field '%127[^']'", part) == 1) {
+		prepend(r, part);
+	} else if (sscanf(line, " in sequence entry '%u'", &entry) == 1 && entry > 0) {
+		(void)path_of(part, "[%u]", entry - 1);
+		prepend(r, part);
+	}
+}
+
+static void on_complaint(cyaml_log_t level, void *arg, const char *format, va_list args)
+{
+	static const char prefix[] = "Load: ";
+	struct reading *r = arg;
+	char line[ERR_MESSAGE_MAX];
+	const char *text = line;
+
+	(void)level;
+	(void)vsnprintf(line, sizeof(line), format, args); /* May be cut. */
+	line[strcspn(line, "\n")] = '\0';
+	if (strncmp(text, prefix, sizeof(prefix) - 1) == 0)
+		text += sizeof(prefix) - 1;
+	if (strcmp(text, "Backtrace:") == 0)
+		r->traced = true;
+	else if (r->traced)
+		take_trace(r, text);
+	else if (!r->complaint[0])
+		(void)snprintf(r->complaint, sizeof(r->complaint), "%s", text); /* Same size. */
+}
+
+/* Without the last part: the thing that it is in. */
+static void cut_last(char *path)
+{
+	char *dot = strrchr(path, '.');
+
+	*(dot ? dot : path) = '\0';
+}
+
+/* In our words, with the key that it is about. */
+static int refuse(struct reading *r, cyaml_err_t error)
+{
+	char key[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES];
+
+	if (error == CYAML_ERR_OOM)
+		return err_set(r->err, ENOMEM, "out of memory");
+	if (sscanf(r->complaint, "Unexpected key: %127s", key) == 1) {
+		(void)path_of(path, "%s%s%s", r->path, r->path[0] ? "." : "", key);
+		return wrong(r, path, "there is no such key: see jxperfd.yaml(5)");
+	}
+	if (sscanf(r->complaint, "Missing required mapping field: %127s", key) == 1) {
+		cut_last(r->path); /* The last field that it has. */
+		return wrong(r, r->path, "'%s' is missing", key);
+	}
+	return wrong(r, r->path, "%s", r->complaint[0] ? r->complaint : cyaml_strerror(error));
+}
+
+/* ---------------------------------------------------------------- values */
+
+/* The path of a member; in text. */
+static const char *member(char text[PLACE_PATH_BYTES], const char *path, const char *key)
+{
+	return path_of(text, "%s%s%s", path, path[0] ? "." : "", key);
+}
+
+/* Each leaves the default when the file has no value. 0 or -EINVAL. */
+static int take_duration(struct reading *r, const char *path, const char *key, const char *text,
+			 uint64_t *ns)
+{
+	char at[PLACE_PATH_BYTES];
+	struct err why;
+
+	if (text && units_duration(text, ns, &why) < 0)
+		return wrong(r, member(at, path, key), "%s", why.message);
+	return 0;
+}
+
+static int take_fraction(struct reading *r, const char *path, const char *key, const char *text,
+			 double *fraction)
+{
+	char at[PLACE_PATH_BYTES];
+	struct err why;
+
+	/* The configuration may say that all take part as 1 or 1.0, where it means nothing else. */
+	if (text && (strcmp(text, "1") == 0 || strcmp(text, "1.0") == 0))
+		*fraction = 1;
+	else if (text && units_fraction(text, fraction, &why) < 0)
+		return wrong(r, member(at, path, key), "%s", why.message);
+	return 0;
+}
+
+static int take_count(struct reading *r, const char *path, const char *key, const char *text,
+		      uint32_t most, uint32_t *count)
+{
+	char at[PLACE_PATH_BYTES], *end;
+	unsigned long value;
+
+	if (!text)
+		return 0;
+	value = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || value < 1 || value > most)
+		return wrong(r, member(at, path, key), "'%s' is not a number from 1 to %u", text,
+			     most);
+	*count = (uint32_t)value;
+	return 0;
+}
+
+/* "03:30". */
+static int take_time_of_day(struct reading *r, const char *path, const char *key, const char *text,
+			    int *minute)
+{
+	char at[PLACE_PATH_BYTES], rest;
+	unsigned hours, minutes;
+
+	*minute = CONFIG_ALWAYS;
+	if (!text)
+		return 0;
+	if (strlen(text) != 5 || sscanf(text, "%2u:%2u%c", &hours, &minutes, &rest) != 2 ||
+	    hours > 23 || minutes > 59)
+		return wrong(r, member(at, path, key),
+			     "'%s' is not a time of day: use one like \"03:30\", in quotes", text);
+	*minute = (int)(hours * 60 + minutes);
+	return 0;
+}
+
+static int take_kinds(struct reading *r, const char *path, const struct schema_schedule *from,
+		      struct config_schedule *to)
+{
+	for (unsigned i = 0; i < from->kinds_count; i++) {
+		Jxp__Kind kind = kind_of_option(from->kinds[i], strlen(from->kinds[i]));
+		char at[PLACE_PATH_BYTES], options[KIND_OPTIONS_BYTES];
+
+		if (kind == JXP__KIND__KIND_NONE) {
+			(void)path_of(at, "%s.kinds[%u]", path, i);
+			return wrong(r, at, "unknown kind '%s': use %s", from->kinds[i],
+				     kind_options(options, " or "));
+		}
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(from->kinds[i], from->kinds[j]) == 0) {
+				(void)path_of(at, "%s.kinds[%u]", path, i);
+				return wrong(r, at, "'%s' is there twice", from->kinds[i]);
+			}
+		to->kinds[to->kind_count++] = kind;
+	}
+	return 0;
+}
+
+/* Is the variable that "NAME=PATTERN" names one that may be looked at? */
+static bool is_allowed(const struct config *c, const char *condition)
+{
+	size_t length = strcspn(condition, "=");
+
+	for (unsigned i = 0; i < c->environment_count; i++)
+		if (strlen(c->environment[i]) == length &&
+		    strncmp(c->environment[i], condition, length) == 0)
+			return true;
+	return false;
+}
+
+static int check_match(struct reading *r, const struct config *c, const char *path,
+		       const struct config_match *m)
+{
+	for (unsigned i = 0; i < m->environment_count; i++) {
+		char at[PLACE_PATH_BYTES];
+
+		(void)path_of(at, "%s.match.environment[%u]", path, i);
+		if (!strchr(m->environment[i], '='))
+			return wrong(r, at, "'%s' is not NAME=PATTERN", m->environment[i]);
+		if (!is_allowed(c, m->environment[i]))
+			return wrong(r, at, "'%s' is not in the list 'environment' at the top",
+				     m->environment[i]);
+	}
+	return 0;
+}
+
+static int take_apps(struct reading *r, const struct schema_file *file, struct config *c)
+{
+	c->apps = file->apps;
+	c->app_count = file->apps_count;
+	for (unsigned i = 0; i < file->apps_count; i++) {
+		char path[PLACE_PATH_BYTES], at[PLACE_PATH_BYTES];
+		int e;
+
+		(void)path_of(path, "apps[%u]", i);
+		if (c->apps[i].match.app)
+			return wrong(r, member(at, path, "match.app"),
+				     "these rules give that name: match something else");
+		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0)
+			return e;
+	}
+	return 0;
+}
+
+static int check_schedule(struct reading *r, const struct config *c, const char *path,
+			  const struct config_schedule *s)
+{
+	char at[PLACE_PATH_BYTES];
+
+	if (s->every_ns < EVERY_MIN_NS)
+		return wrong(r, member(at, path, "every"), "use 10s or more");
+	if (s->window_ns > s->every_ns)
+		return wrong(r, member(at, path, "window"), "a window is longer than 'every'");
+	if ((s->from_minute == CONFIG_ALWAYS) != (s->until_minute == CONFIG_ALWAYS))
+		return wrong(r, path, "'from' and 'until' go together");
+	if (s->from_minute != CONFIG_ALWAYS && s->from_minute == s->until_minute)
+		return wrong(r, member(at, path, "until"), "the same as 'from': no time is left");
+	for (size_t i = 0; i < c->schedule_count; i++)
+		if (strcmp(c->schedules[i].name, s->name) == 0)
+			return wrong(r, member(at, path, "name"), "'%s' is there twice", s->name);
+	return check_match(r, c, path, &s->match);
+}
+
+static int take_schedule(struct reading *r, const struct config *c, const char *path,
+			 const struct schema_schedule *from, struct config_schedule *to)
+{
+	int e;
+
+	*to = (struct config_schedule){.name = from->name,
+				       .match = from->match,
+				       .window_ns = WINDOW_DEFAULT_NS,
+				       .budget = BUDGET_DEFAULT,
+				       .jitter = JITTER_DEFAULT,
+				       .warm_up_ns = WARM_UP_DEFAULT_NS,
+				       .host_fraction = 1,
+				       .jvm_fraction = 1,
+				       .failures = FAILURES_DEFAULT};
+	if ((e = take_duration(r, path, "every", from->every, &to->every_ns)) < 0 ||
+	    (e = take_duration(r, path, "window", from->window, &to->window_ns)) < 0 ||
+	    (e = take_duration(r, path, "warm-up", from->warm_up, &to->warm_up_ns)) < 0 ||
+	    (e = take_fraction(r, path, "budget", from->budget, &to->budget)) < 0 ||
+	    (e = take_fraction(r, path, "jitter", from->jitter, &to->jitter)) < 0 ||
+	    (e = take_fraction(r, path, "host-fraction", from->host_fraction, &to->host_fraction)) <
+		0 ||
+	    (e = take_fraction(r, path, "jvm-fraction", from->jvm_fraction, &to->jvm_fraction)) <
+		0 ||
+	    (e = take_time_of_day(r, path, "from", from->from, &to->from_minute)) < 0 ||
+	    (e = take_time_of_day(r, path, "until", from->until, &to->until_minute)) < 0 ||
+	    (e = take_count(r, path, "failures", from->failures, FAILURES_MAX, &to->failures)) <
+		0 ||
+	    (e = take_kinds(r, path, from, to)) < 0)
+		return e;
+	return check_schedule(r, c, path, to);
+}
+
+static int take_schedules(struct reading *r, const struct schema_file *file, struct config *c)
+{
+	if (file->schedules_count == 0)
+		return 0;
+	c->schedules = calloc(file->schedules_count, sizeof(*c->schedules));
+	if (!c->schedules)
+		return err_set(r->err, ENOMEM, "out of memory");
+	for (unsigned i = 0; i < file->schedules_count; i++) {
+		char path[PLACE_PATH_BYTES];
+		int e;
+
+		(void)path_of(path, "schedules[%u]", i);
+		e = take_schedule(r, c, path, &file->schedules[i], &c->schedules[i]);
+		if (e < 0)
+			return e;
+		c->schedule_count++;
+	}
+	return 0;
+}
+
+/* What the store is to keep is checked already, and used when there is one. */
+static int check_store(struct reading *r, const struct schema_store *store)
+{
+	uint64_t ns, bytes;
+	struct err why;
+
+	if (!store)
+		return 0;
+	if (store->size && units_size(store->size, &bytes, &why) < 0)
+		return wrong(r, "store.size", "%s", why.message);
+	return take_duration(r, "store", "keep", store->keep, &ns);
+}
+
+static int take_file(struct reading *r, const struct schema_file *file, struct config *c)
+{
+	int e;
+
+	c->socket = file->socket;
+	c->http = file->http;
+	c->state_dir = file->state_dir;
+	c->bundle = file->bundle;
+	c->user = file->user;
+	c->verbose = file->verbose;
+	c->admin_group = file->admin_group;
+	c->salt = file->salt;
+	c->host_id = file->host_id;
+	c->environment = file->environment;
+	c->environment_count = file->environment_count;
+	if ((e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
+	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
+			    &c->windows_at_once)) < 0 ||
+	    (e = check_store(r, file->store)) < 0 || (e = take_apps(r, file, c)) < 0)
+		return e;
+	return take_schedules(r, file, c);
+}
+
+/* ---------------------------------------------------------------- the file */
+
+static cyaml_config_t reading_config(struct reading *r)
+{
+	return (cyaml_config_t){.log_level = CYAML_LOG_WARNING,
+				.log_fn = on_complaint,
+				.log_ctx = r,
+				.mem_fn = cyaml_mem,
+				.flags = CYAML_CFG_NO_ALIAS};
+}
+
+void config_defaults(struct config *c)
+{
+	*c = (struct config){.host_budget = HOST_BUDGET_DEFAULT,
+			     .windows_at_once = WINDOWS_AT_ONCE_DEFAULT};
+}
+
+static int parse(struct reading *r, const char *text, size_t size, struct config *c)
+{
+	cyaml_config_t config = reading_config(r);
+	struct schema_file *file = NULL;
+	struct err why;
+	cyaml_err_t error;
+	int e = places_find(&r->places, text, size, &why);
+
+	if (e < 0)
+		return e == -ENOMEM ? err_set(r->err, ENOMEM, "out of memory")
+				    : err_set(r->err, EINVAL, "%s:%s", r->name, why.message);
+	if (r->places.count == 0)
+		return 0; /* Nothing but comments: the defaults. */
+	error = cyaml_load_data((const uint8_t *)text, size, &config, &schema_file,
+				(cyaml_data_t **)&file, NULL);
+	if (error != CYAML_OK)
+		return refuse(r, error);
+	c->file = file;
+	return take_file(r, file, c);
+}
+
+int config_parse(struct config *c, const char *name, const char *text, size_t size, struct err *err)
+{
+	struct reading reading = {.name = name, .err = err};
+	struct config made;
+	int r;
+
+	config_defaults(&made);
+	r = parse(&reading, text, size, &made);
+	places_release(&reading.places);
+	if (r < 0)
+		config_release(&made);
+	else
+		*c = made;
+	return r;
+}
+
+int config_load(struct config *c, const char *path, struct err *err)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	_cleanup_free_ char *text = malloc(CONFIG_BYTES_MAX + 1);
+	size_t size;
+
+	if (!file)
+		return err_set_errno(err, errno, "cannot open '%s'", path);
+	if (!text)
+		return err_set(err, ENOMEM, "out of memory");
+	size = fread(text, 1, CONFIG_BYTES_MAX + 1, file);
+	if (ferror(file))
+		return err_set(err, EIO, "cannot read '%s'", path);
+	if (size > CONFIG_BYTES_MAX)
+		return err_set(err, EFBIG, "'%s' is longer than %u bytes", path, CONFIG_BYTES_MAX);
+	return config_parse(c, path, text, size, err);
+}
+
+void config_release(struct config *c)
+{
+	struct reading unused = {0};
+	cyaml_config_t config = reading_config(&unused);
+
+	free(c->schedules);
+	if (c->file)
+		(void)cyaml_free(&config, &schema_file, c->file, 0); /* Fails for bad arguments. */
+	*c = (struct config){0};
+}

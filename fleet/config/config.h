@@ -1,0 +1,98 @@
+/*
+ * The daemon's configuration: what a YAML file says, checked and completed with defaults.
+ *
+ * Every value that is wrong is named with the file, its line and column, and its key. Plain data
+ * afterwards; whoever loads it owns it.
+ */
+#ifndef JXPERF_FLEET_CONFIG_CONFIG_H
+#define JXPERF_FLEET_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "proto/jxperf.pb-c.h"
+#include "proto/kinds.h"
+
+/* Of the file. */
+#define CONFIG_BYTES_MAX (1u << 20)
+
+/* Minutes of a day, and no time of day. */
+#define CONFIG_DAY_MINUTES 1440
+#define CONFIG_ALWAYS      (-1)
+
+/* Which JVMs are meant: those for which every pattern that is given (not NULL) matches. Patterns
+ * are those of the shell (fnmatch(3)). */
+struct config_match {
+	char *app;          /* the name that the rules under `apps` gave it; schedules only */
+	char *user;         /* who runs it */
+	char *main_class;   /* with its package, or the path of its jar, or a module's main class */
+	char *command;      /* its command line, arguments joined by blanks */
+	char *cgroup;       /* the path of its control group */
+	char *container;    /* the first 12 digits of the container's id */
+	char *pod;          /* the uid of its Kubernetes pod */
+	char **environment; /* "NAME=PATTERN", of names that `environment` lists */
+	unsigned environment_count;
+};
+
+/* The first rule that matches a JVM names it. */
+struct config_app {
+	struct config_match match;
+	char *app;
+};
+
+struct config_schedule {
+	char *name;
+	struct config_match match;
+	uint64_t every_ns;  /* length of an epoch */
+	uint64_t window_ns; /* of the windows */
+	/* As in a request to attach; none: all that work. */
+	Jxp__Kind kinds[PAIR_KINDS + SUBJECT_KINDS];
+	size_t kind_count;
+	double budget;
+	double jitter;        /* part of an epoch over which windows' starts spread */
+	uint64_t warm_up_ns;  /* a JVM is left alone for so long after it started */
+	double host_fraction; /* probability that this host takes part in an epoch, */
+	double jvm_fraction;  /* and then each of its JVMs */
+	int from_minute;      /* of the local day; CONFIG_ALWAYS */
+	int until_minute;     /* may be before from_minute: over midnight */
+	uint32_t failures;    /* so many windows in a row that fail or cost too much end it */
+};
+
+struct config {
+	/* NULL where the file says nothing; the command line's come first. */
+	char *socket;
+	char *http;
+	char *state_dir;
+	char *bundle;
+	char *user;
+	const bool *verbose;
+	char *admin_group;
+	char *salt;         /* of the draws; the same on all hosts of a fleet */
+	char *host_id;      /* NULL: the machine's */
+	double host_budget; /* of the CPU time of all processors, for all windows together */
+	uint32_t windows_at_once;
+	char **environment; /* names of variables that may be looked at */
+	unsigned environment_count;
+	struct config_app *apps;
+	size_t app_count;
+	struct config_schedule *schedules;
+	size_t schedule_count;
+	void *file; /* what the file held; owns every string */
+};
+
+/* What holds without a file, and in an empty one. */
+void config_defaults(struct config *c);
+
+/* Reads path. 0, to be released with config_release; or -errno with one line for the user
+ * ("jxperfd.yaml:12:5: schedules[0].every: ...") and *c unchanged. */
+int config_load(struct config *c, const char *path, struct err *err);
+
+/* The same for a text in memory, called name in messages. */
+int config_parse(struct config *c, const char *name, const char *text, size_t size,
+		 struct err *err);
+
+void config_release(struct config *c);
+
+#endif

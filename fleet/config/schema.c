@@ -1,0 +1,87 @@
+#include "fleet/config/schema.h"
+
+/* Longest text of a value: a path, a pattern. */
+#define TEXT_MAX 1023
+
+#define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
+#define TEXT(key, structure, member) \
+	CYAML_FIELD_STRING_PTR(key, OPTIONAL, structure, member, 1, TEXT_MAX)
+#define NEEDED_TEXT(key, structure, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, TEXT_MAX)
+
+static const cyaml_schema_value_t text = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, TEXT_MAX)};
+
+static const cyaml_schema_field_t match_fields[] = {
+    TEXT("app", struct config_match, app),
+    TEXT("user", struct config_match, user),
+    TEXT("main-class", struct config_match, main_class),
+    TEXT("command", struct config_match, command),
+    TEXT("cgroup", struct config_match, cgroup),
+    TEXT("container", struct config_match, container),
+    TEXT("pod", struct config_match, pod),
+    CYAML_FIELD_SEQUENCE_COUNT("environment", OPTIONAL, struct config_match, environment,
+			       environment_count, &text, 1, SCHEMA_ENVIRONMENT_MAX),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t app_fields[] = {
+    CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct config_app, match, match_fields),
+    NEEDED_TEXT("app", struct config_app, app),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t schedule_fields[] = {
+    NEEDED_TEXT("name", struct schema_schedule, name),
+    CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct schema_schedule, match, match_fields),
+    NEEDED_TEXT("every", struct schema_schedule, every),
+    TEXT("window", struct schema_schedule, window),
+    CYAML_FIELD_SEQUENCE_COUNT("kinds", OPTIONAL, struct schema_schedule, kinds, kinds_count, &text,
+			       1, PAIR_KINDS + SUBJECT_KINDS),
+    TEXT("budget", struct schema_schedule, budget),
+    TEXT("jitter", struct schema_schedule, jitter),
+    TEXT("warm-up", struct schema_schedule, warm_up),
+    TEXT("host-fraction", struct schema_schedule, host_fraction),
+    TEXT("jvm-fraction", struct schema_schedule, jvm_fraction),
+    TEXT("from", struct schema_schedule, from),
+    TEXT("until", struct schema_schedule, until),
+    TEXT("failures", struct schema_schedule, failures),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t store_fields[] = {
+    TEXT("keep", struct schema_store, keep),
+    TEXT("size", struct schema_store, size),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t app = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_app, app_fields)};
+
+static const cyaml_schema_value_t schedule = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct schema_schedule, schedule_fields)};
+
+static const cyaml_schema_field_t file_fields[] = {
+    TEXT("socket", struct schema_file, socket),
+    TEXT("http", struct schema_file, http),
+    TEXT("state-dir", struct schema_file, state_dir),
+    TEXT("bundle", struct schema_file, bundle),
+    TEXT("user", struct schema_file, user),
+    CYAML_FIELD_BOOL_PTR("verbose", OPTIONAL, struct schema_file, verbose),
+    TEXT("admin-group", struct schema_file, admin_group),
+    TEXT("salt", struct schema_file, salt),
+    TEXT("host-id", struct schema_file, host_id),
+    TEXT("host-budget", struct schema_file, host_budget),
+    TEXT("windows-at-once", struct schema_file, windows_at_once),
+    CYAML_FIELD_SEQUENCE_COUNT("environment", OPTIONAL, struct schema_file, environment,
+			       environment_count, &text, 1, SCHEMA_ENVIRONMENT_MAX),
+    CYAML_FIELD_MAPPING_PTR("store", OPTIONAL, struct schema_file, store, store_fields),
+    CYAML_FIELD_SEQUENCE_COUNT("apps", OPTIONAL, struct schema_file, apps, apps_count, &app, 0,
+			       SCHEMA_APPS_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("schedules", OPTIONAL, struct schema_file, schedules,
+			       schedules_count, &schedule, 0, SCHEMA_SCHEDULES_MAX),
+    CYAML_FIELD_END,
+};
+
+const cyaml_schema_value_t schema_file = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct schema_file, file_fields)};

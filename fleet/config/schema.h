@@ -1,0 +1,63 @@
+/*
+ * What the configuration file may hold, for libcyaml, and what that makes of it: strings as they
+ * are written. Internal to fleet/config.
+ */
+#ifndef JXPERF_FLEET_CONFIG_SCHEMA_H
+#define JXPERF_FLEET_CONFIG_SCHEMA_H
+
+#include <cyaml/cyaml.h>
+#include <stdbool.h>
+
+#include "fleet/config/config.h"
+
+#define SCHEMA_APPS_MAX        256
+#define SCHEMA_SCHEDULES_MAX   64
+#define SCHEMA_ENVIRONMENT_MAX 32
+
+struct schema_schedule {
+	char *name;
+	struct config_match match;
+	char *every;
+	char *window;
+	char **kinds;
+	unsigned kinds_count;
+	char *budget;
+	char *jitter;
+	char *warm_up;
+	char *host_fraction;
+	char *jvm_fraction;
+	char *from;
+	char *until;
+	char *failures;
+};
+
+struct schema_store {
+	char *keep;
+	char *size;
+};
+
+struct schema_file {
+	char *socket;
+	char *http;
+	char *state_dir;
+	char *bundle;
+	char *user;
+	bool *verbose;
+	char *admin_group;
+	char *salt;
+	char *host_id;
+	char *host_budget;
+	char *windows_at_once;
+	char **environment;
+	unsigned environment_count;
+	struct schema_store *store;
+	struct config_app *apps;
+	unsigned apps_count;
+	struct schema_schedule *schedules;
+	unsigned schedules_count;
+};
+
+/* Of a pointer to struct schema_file. */
+extern const cyaml_schema_value_t schema_file;
+
+#endif

@@ -1,0 +1,229 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "fleet/config/config.h"
+
+static void load(struct config *c, const char *text)
+{
+	struct err err = {0};
+	int r = config_parse(c, "j.yaml", text, strlen(text), &err);
+
+	if (r < 0)
+		fail_msg("refused: %s", err.message);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+	struct config c;
+	struct err err = {0};
+
+	memset(&c, 0x5a, sizeof(c));
+	assert_int_equal(config_parse(&c, "j.yaml", text, strlen(text), &err), -EINVAL);
+	assert_string_equal(err.message, message);
+	for (size_t i = 0; i < sizeof(c); i++)
+		assert_int_equal(((unsigned char *)&c)[i], 0x5a);
+}
+
+static void an_empty_file_has_the_defaults(void **state)
+{
+	static const char *const texts[] = {"", "\n", "# nothing\n", "---\n", "{}\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct config c;
+
+		load(&c, texts[i]);
+		assert_null(c.socket);
+		assert_int_equal(c.windows_at_once, 4);
+		assert_true(c.host_budget == 0.02);
+		assert_int_equal(c.schedule_count, 0);
+		config_release(&c);
+	}
+}
+
+static void every_key_is_taken(void **state)
+{
+	struct config c;
+
+	(void)state;
+	load(&c,
+	     "socket: /run/x.sock\n"
+	     "http: 127.0.0.1:9779\n"
+	     "state-dir: /var/lib/jxperf\n"
+	     "bundle: /opt/jxperf\n"
+	     "user: jxperf\n"
+	     "verbose: true\n"
+	     "admin-group: jxperf-admin\n"
+	     "salt: pepper\n"
+	     "host-id: h1\n"
+	     "host-budget: 5%\n"
+	     "windows-at-once: 7\n"
+	     "environment: [SERVICE, REGION]\n"
+	     "store: { keep: 30d, size: 1GiB }\n"
+	     "apps:\n"
+	     "  - match: { main-class: \"org.h2.*\", user: db, environment: [\"REGION=eu-*\"] }\n"
+	     "    app: h2\n"
+	     "schedules:\n"
+	     "  - name: night\n"
+	     "    match: { app: \"h2*\" }\n"
+	     "    every: 10m\n"
+	     "    window: 20s\n"
+	     "    kinds: [dead-store, objects]\n"
+	     "    budget: 2%\n"
+	     "    jitter: 50%\n"
+	     "    warm-up: 5s\n"
+	     "    host-fraction: 0.25\n"
+	     "    jvm-fraction: 1.0\n"
+	     "    from: \"22:30\"\n"
+	     "    until: \"06:00\"\n"
+	     "    failures: 3\n");
+	assert_string_equal(c.socket, "/run/x.sock");
+	assert_string_equal(c.http, "127.0.0.1:9779");
+	assert_string_equal(c.state_dir, "/var/lib/jxperf");
+	assert_string_equal(c.bundle, "/opt/jxperf");
+	assert_string_equal(c.user, "jxperf");
+	assert_true(c.verbose && *c.verbose);
+	assert_string_equal(c.admin_group, "jxperf-admin");
+	assert_string_equal(c.salt, "pepper");
+	assert_string_equal(c.host_id, "h1");
+	assert_true(c.host_budget == 0.05);
+	assert_int_equal(c.windows_at_once, 7);
+	assert_int_equal(c.environment_count, 2);
+	assert_int_equal(c.app_count, 1);
+	assert_string_equal(c.apps[0].app, "h2");
+	assert_string_equal(c.apps[0].match.main_class, "org.h2.*");
+	assert_string_equal(c.apps[0].match.user, "db");
+	assert_string_equal(c.apps[0].match.environment[0], "REGION=eu-*");
+	assert_null(c.apps[0].match.pod);
+	assert_int_equal(c.schedule_count, 1);
+	assert_string_equal(c.schedules[0].name, "night");
+	assert_string_equal(c.schedules[0].match.app, "h2*");
+	assert_true(c.schedules[0].every_ns == 600 * NS_PER_S);
+	assert_true(c.schedules[0].window_ns == 20 * NS_PER_S);
+	assert_int_equal(c.schedules[0].kind_count, 2);
+	assert_int_equal(c.schedules[0].kinds[1], JXP__KIND__KIND_OBJECTS);
+	assert_true(c.schedules[0].budget == 0.02);
+	assert_true(c.schedules[0].jitter == 0.5);
+	assert_true(c.schedules[0].warm_up_ns == 5 * NS_PER_S);
+	assert_true(c.schedules[0].host_fraction == 0.25);
+	assert_true(c.schedules[0].jvm_fraction == 1);
+	assert_int_equal(c.schedules[0].from_minute, 22 * 60 + 30);
+	assert_int_equal(c.schedules[0].until_minute, 6 * 60);
+	assert_int_equal(c.schedules[0].failures, 3);
+	config_release(&c);
+}
+
+static void a_schedule_has_defaults(void **state)
+{
+	struct config c;
+
+	(void)state;
+	load(&c, "schedules: [{name: all, match: {}, every: 10m}]\n");
+	assert_true(c.schedules[0].window_ns == 30 * NS_PER_S);
+	assert_int_equal(c.schedules[0].kind_count, 0);
+	assert_true(c.schedules[0].budget == 0.01);
+	assert_true(c.schedules[0].warm_up_ns == 60 * NS_PER_S);
+	assert_int_equal(c.schedules[0].from_minute, CONFIG_ALWAYS);
+	assert_true(c.schedules[0].host_fraction == 1);
+	config_release(&c);
+}
+
+static void what_is_wrong_is_named_with_its_place(void **state)
+{
+	(void)state;
+	assert_refused("socket: /x\nsokket: /y\n",
+		       "j.yaml:2:1: sokket: there is no such key: see jxperfd.yaml(5)");
+	assert_refused("schedules:\n  - name: a\n    every: 10m\n    matsh: {}\n",
+		       "j.yaml:4:5: schedules[0].matsh: there is no such key: see jxperfd.yaml(5)");
+	assert_refused("schedules:\n  - match: {}\n    every: 10m\n",
+		       "j.yaml:2:5: schedules[0]: 'name' is missing");
+	assert_refused("schedules:\n  - {name: a, match: {}, every: 10m}\n"
+		       "  - name: b\n    match: {}\n    every: soon\n",
+		       "j.yaml:5:5: schedules[1].every: 'soon' is not a time: use one like 30s, "
+		       "5ms, 500us or 2m");
+	assert_refused("schedules:\n- {name: a, match: {}, every: 10m, kinds: [objects, waste]}\n",
+		       "j.yaml:2:53: schedules[0].kinds[1]: unknown kind 'waste': use dead-store, "
+		       "silent-store, silent-load, objects or numa");
+	assert_refused("windows-at-once: 0\n",
+		       "j.yaml:1:1: windows-at-once: '0' is not a number from 1 to 64");
+	assert_refused("host-budget: 200%\n", "j.yaml:1:1: host-budget: '200%' is not above 0% and "
+					      "at most 100%: use one like 1%");
+	assert_refused("schedules: 7\n",
+		       "j.yaml:1:1: schedules: Expecting SEQUENCE, got event: SCALAR");
+}
+
+static void what_contradicts_itself_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("schedules: [{name: a, match: {}, every: 1s}]\n",
+		       "j.yaml:1:34: schedules[0].every: use 10s or more");
+	assert_refused("schedules: [{name: a, match: {}, every: 10s, window: 11s}]\n",
+		       "j.yaml:1:46: schedules[0].window: a window is longer than 'every'");
+	assert_refused("schedules:\n- {name: a, match: {}, every: 10m}\n"
+		       "- {name: a, match: {}, every: 10m}\n",
+		       "j.yaml:3:4: schedules[1].name: 'a' is there twice");
+	assert_refused("schedules: [{name: a, match: {}, every: 10m, from: \"10:00\"}]\n",
+		       "j.yaml:1:13: schedules[0]: 'from' and 'until' go together");
+	assert_refused("schedules: [{name: a, match: {}, every: 10m, from: \"25:00\", "
+		       "until: \"10:00\"}]\n",
+		       "j.yaml:1:46: schedules[0].from: '25:00' is not a time of day: use one like "
+		       "\"03:30\", in quotes");
+	assert_refused("apps: [{match: {app: x}, app: y}]\n",
+		       "j.yaml:1:17: apps[0].match.app: these rules give that name: match "
+		       "something else");
+	assert_refused("environment: [A]\napps: [{match: {environment: [\"B=1\"]}, app: y}]\n",
+		       "j.yaml:2:31: apps[0].match.environment[0]: 'B=1' is not in the list "
+		       "'environment' at the top");
+}
+
+static void what_is_no_yaml_is_refused(void **state)
+{
+	struct config c;
+	struct err err;
+	char nested[256] = "socket: ";
+
+	(void)state;
+	assert_int_equal(config_parse(&c, "j.yaml", "a: [b\nc", 7, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "j.yaml:"));
+	assert_int_equal(config_parse(&c, "j.yaml", "a: b\n\tc: d\n", 11, &err), -EINVAL);
+	assert_int_equal(config_parse(&c, "j.yaml", "- a\n- b\n", 8, &err), -EINVAL);
+	assert_int_equal(config_parse(&c, "j.yaml", "socket: &x /a\nhttp: *x\n", 23, &err),
+			 -EINVAL);
+	memset(nested + 8, '[', 100);
+	memset(nested + 108, ']', 100);
+	assert_int_equal(config_parse(&c, "j.yaml", nested, strlen(nested), &err), -EINVAL);
+	assert_non_null(strstr(err.message, "nested too deeply"));
+}
+
+static void a_file_that_is_not_there_is_named(void **state)
+{
+	struct config c;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(config_load(&c, "/nonexistent/j.yaml", &err), -ENOENT);
+	assert_non_null(strstr(err.message, "/nonexistent/j.yaml"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_empty_file_has_the_defaults),
+	    cmocka_unit_test(every_key_is_taken),
+	    cmocka_unit_test(a_schedule_has_defaults),
+	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+	    cmocka_unit_test(what_contradicts_itself_is_refused),
+	    cmocka_unit_test(what_is_no_yaml_is_refused),
+	    cmocka_unit_test(a_file_that_is_not_there_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
