@@ -1,11 +1,10 @@
 #include "daemon/container/hash.h"
 
-#include <endian.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "common/clock.h"
+#include "common/siphash.h"
 
 static uint64_t hash_key[2];
 static bool hash_keyed;
@@ -19,54 +18,12 @@ static void draw_key(void)
 	hash_keyed = true;
 }
 
-static inline uint64_t rotate(uint64_t x, int bits)
-{
-	return x << bits | x >> (64 - bits);
-}
-
-static void sip_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[0] = rotate(v[0], 32);
-	v[2] += v[3];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[2] = rotate(v[2], 32);
-}
-
-static void sip_word(uint64_t v[4], uint64_t word)
-{
-	v[3] ^= word;
-	sip_round(v);
-	v[0] ^= word;
-}
-
 uint32_t hash_bytes(const void *bytes, size_t size)
 {
-	const uint8_t *p = bytes;
-	uint64_t v[4], word, last = (uint64_t)size << 56;
 	uint64_t digest;
 
 	if (!hash_keyed)
 		draw_key();
-	v[0] = hash_key[0] ^ UINT64_C(0x736f6d6570736575);
-	v[1] = hash_key[1] ^ UINT64_C(0x646f72616e646f6d);
-	v[2] = hash_key[0] ^ UINT64_C(0x6c7967656e657261);
-	v[3] = hash_key[1] ^ UINT64_C(0x7465646279746573);
-	for (; size >= sizeof(word); size -= sizeof(word), p += sizeof(word)) {
-		memcpy(&word, p, sizeof(word));
-		sip_word(v, le64toh(word));
-	}
-	for (size_t i = 0; i < size; i++)
-		last |= (uint64_t)p[i] << (8 * i);
-	sip_word(v, last);
-	v[2] ^= 0xff;
-	for (int i = 0; i < 3; i++)
-		sip_round(v);
-	digest = v[0] ^ v[1] ^ v[2] ^ v[3];
+	digest = siphash(hash_key, bytes, size);
 	return (uint32_t)(digest ^ digest >> 32);
 }
