@@ -1,0 +1,103 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "fleet/selector.h"
+
+static const char *const environment[] = {"REGION=eu-west", "EMPTY="};
+
+static const struct jvm_facts h2 = {
+    .user = "db",
+    .main_class = "org.h2.tools.Server",
+    .command = "java -cp h2.jar org.h2.tools.Server -tcp",
+    .cgroup = "/system.slice/h2.service",
+    .container = "",
+    .environment = environment,
+    .environment_count = 2,
+};
+
+static void no_pattern_matches_everything(void **state)
+{
+	const struct config_match any = {0};
+
+	(void)state;
+	assert_true(selector_matches(&any, &h2));
+	assert_true(selector_matches(&any, &(struct jvm_facts){0}));
+}
+
+static void every_pattern_has_to_match(void **state)
+{
+	struct config_match m = {.user = "db", .main_class = "org.h2.*"};
+
+	(void)state;
+	assert_true(selector_matches(&m, &h2));
+	m.user = "web";
+	assert_false(selector_matches(&m, &h2));
+	m.user = "d?";
+	assert_true(selector_matches(&m, &h2));
+	m.cgroup = "*/h2.service";
+	assert_true(selector_matches(&m, &h2));
+	m.command = "*-tcp";
+	assert_true(selector_matches(&m, &h2));
+	m.command = "-tcp";
+	assert_false(selector_matches(&m, &h2));
+}
+
+static void what_is_not_known_matches_no_pattern(void **state)
+{
+	const struct config_match in_container = {.container = "*"}, in_pod = {.pod = "*"};
+
+	(void)state;
+	assert_false(selector_matches(&in_container, &h2));
+	assert_false(selector_matches(&in_pod, &h2));
+}
+
+static void variables_are_found_by_their_whole_names(void **state)
+{
+	char *region[] = {"REGION=eu-*"}, *other[] = {"REGION=us-*"}, *shorter[] = {"REG=*"},
+	     *empty[] = {"EMPTY="}, *both[] = {"REGION=*", "EMPTY=x"};
+	struct config_match m = {.environment = region, .environment_count = 1};
+
+	(void)state;
+	assert_true(selector_matches(&m, &h2));
+	m.environment = other;
+	assert_false(selector_matches(&m, &h2));
+	m.environment = shorter;
+	assert_false(selector_matches(&m, &h2));
+	m.environment = empty;
+	assert_true(selector_matches(&m, &h2));
+	m = (struct config_match){.environment = both, .environment_count = 2};
+	assert_false(selector_matches(&m, &h2));
+}
+
+static void the_first_rule_names_it(void **state)
+{
+	struct config_app apps[] = {
+	    {.match = {.user = "web"}, .app = "web"},
+	    {.match = {.main_class = "org.h2.*"}, .app = "h2"},
+	    {.match = {.user = "db"}, .app = "database"},
+	};
+	struct config c = {.apps = apps, .app_count = 3};
+
+	(void)state;
+	assert_string_equal(selector_app(&c, &h2), "h2");
+	c.app_count = 1;
+	assert_null(selector_app(&c, &h2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(no_pattern_matches_everything),
+	    cmocka_unit_test(every_pattern_has_to_match),
+	    cmocka_unit_test(what_is_not_known_matches_no_pattern),
+	    cmocka_unit_test(variables_are_found_by_their_whole_names),
+	    cmocka_unit_test(the_first_rule_names_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
