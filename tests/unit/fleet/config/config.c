@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "fleet/config/config.h"
+#include "fleet/config/schema.h"
 
 static void load(struct config *c, const char *text)
 {
@@ -213,6 +215,72 @@ static void a_file_that_is_not_there_is_named(void **state)
 	assert_non_null(strstr(err.message, "/nonexistent/j.yaml"));
 }
 
+static char *read_text(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = calloc(1, CONFIG_BYTES_MAX);
+
+	if (!file || !text)
+		fail_msg("cannot read %s", path);
+	(void)fread(text, 1, CONFIG_BYTES_MAX - 1, file);
+	(void)fclose(file);
+	return text;
+}
+
+/* As it is shipped, and with every line in force. */
+static void the_example_is_right(void **state)
+{
+	char *text = read_text("systemd/jxperfd.yaml");
+	struct config c;
+
+	(void)state;
+	load(&c, text);
+	assert_int_equal(c.schedule_count, 0);
+	config_release(&c);
+	for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (line[0] == '#' && line[1] != ' ' && line[1] != '\n')
+			line[0] = ' ';
+		else if (strncmp(line, "#  ", 3) == 0)
+			line[0] = ' ';
+	load(&c, text);
+	assert_int_equal(c.app_count, 2);
+	assert_int_equal(c.schedule_count, 1);
+	assert_string_equal(c.schedules[0].name, "everything");
+	assert_true(c.schedules[0].failures == 5);
+	config_release(&c);
+	free(text);
+}
+
+static void assert_named(const cyaml_schema_field_t *field, const char *text, const char *where)
+{
+	char key[64];
+
+	for (; field->key; field++) {
+		const cyaml_schema_value_t *value = &field->value;
+
+		(void)snprintf(key, sizeof(key), "%s", field->key);
+		if (!strstr(text, key))
+			fail_msg("%s says nothing of '%s'", where, key);
+		if (value->type == CYAML_SEQUENCE)
+			value = value->sequence.entry;
+		if (value->type == CYAML_MAPPING)
+			assert_named(value->mapping.fields, text, where);
+	}
+}
+
+static void example_and_manual_have_every_key(void **state)
+{
+	static const char *const paths[] = {"systemd/jxperfd.yaml", "docs/man/jxperfd.yaml.5"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char *text = read_text(paths[i]);
+
+		assert_named(schema_file.mapping.fields, text, paths[i]);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +291,8 @@ int main(void)
 	    cmocka_unit_test(what_contradicts_itself_is_refused),
 	    cmocka_unit_test(what_is_no_yaml_is_refused),
 	    cmocka_unit_test(a_file_that_is_not_there_is_named),
+	    cmocka_unit_test(the_example_is_right),
+	    cmocka_unit_test(example_and_manual_have_every_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
