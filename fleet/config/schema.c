@@ -3,11 +3,16 @@
 /* Longest text of a value: a path, a pattern. */
 #define TEXT_MAX 1023
 
+/* Of an application or a schedule: a label in metrics. */
+#define NAME_MAX_BYTES 63
+
 #define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT(key, structure, member) \
 	CYAML_FIELD_STRING_PTR(key, OPTIONAL, structure, member, 1, TEXT_MAX)
 #define NEEDED_TEXT(key, structure, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, TEXT_MAX)
+#define NAME(key, structure, member) \
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, NAME_MAX_BYTES)
 
 static const cyaml_schema_value_t text = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, TEXT_MAX)};
@@ -27,12 +32,12 @@ static const cyaml_schema_field_t match_fields[] = {
 
 static const cyaml_schema_field_t app_fields[] = {
     CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct config_app, match, match_fields),
-    NEEDED_TEXT("app", struct config_app, app),
+    NAME("app", struct config_app, app),
     CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t schedule_fields[] = {
-    NEEDED_TEXT("name", struct schema_schedule, name),
+    NAME("name", struct schema_schedule, name),
     CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct schema_schedule, match, match_fields),
     NEEDED_TEXT("every", struct schema_schedule, every),
     TEXT("window", struct schema_schedule, window),

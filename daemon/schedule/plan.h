@@ -1,0 +1,60 @@
+/*
+ * The plan of one schedule for one JVM: whether a window is due in the epoch that it is now, and
+ * since when it has to wait. One plan an epoch; what was missed is not caught up.
+ */
+#ifndef JXPERF_DAEMON_SCHEDULE_PLAN_H
+#define JXPERF_DAEMON_SCHEDULE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fleet/config/config.h"
+#include "fleet/draw.h"
+
+/* Why a plan was missed, as a metric's label has it. */
+enum miss {
+	MISS_BUSY,    /* a window of somebody else in that JVM */
+	MISS_LIMIT,   /* as many windows ran as may at a time */
+	MISS_BUDGET,  /* the host's budget was spent */
+	MISS_LATE,    /* the daemon came too late: it was not running, or the clock jumped */
+	MISS_REFUSED, /* the attach could not be begun */
+	MISS_MAX,
+};
+
+const char *name_of_miss(enum miss miss);
+
+enum plan_state {
+	PLAN_NONE, /* not drawn in this epoch, or not in time */
+	PLAN_DUE,  /* waits for its time, or for what is in the way */
+	PLAN_DONE, /* run, running or missed */
+};
+
+/* All zero: no epoch was looked at yet. */
+struct plan {
+	bool matches;
+	bool looked_at; /* there is an epoch */
+	enum plan_state state;
+	uint64_t epoch;
+	uint64_t start_unix_ns;
+	enum miss in_the_way;
+};
+
+/* The draws of a schedule on a host; both are borrowed. */
+struct draw plan_draw(const struct config_schedule *s, const char *salt, const char *host);
+
+/* Makes the plan of the epoch that unix_ns is in, once. True with *missed set when the one of the
+ * epoch before was not run. A clock that goes back a little finds what was done in the epoch that
+ * it left; one that goes back far begins anew. */
+bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
+	       enum miss *missed);
+
+/* Has its time come? */
+bool plan_is_due(const struct plan *plan, uint64_t unix_ns);
+
+/* Has it waited too long? */
+bool plan_is_late(const struct plan *plan, const struct config_schedule *s, uint64_t unix_ns);
+
+/* Do the schedule's windows begin at this minute of the day? */
+bool plan_is_time_of_day(const struct config_schedule *s, int minute);
+
+#endif

@@ -1,0 +1,475 @@
+#include "daemon/schedule/planner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/schedule/plan.h"
+#include "fleet/draw.h"
+
+/* "4194304:18446744073709551615" */
+#define IDENTITY_BYTES 32
+
+struct jvm {
+	pid_t pid;
+	uint64_t start_ticks;
+	char identity[IDENTITY_BYTES];
+	char app[PLANNER_NAME_BYTES];
+	uint64_t age_ns;
+	double cpu_share;
+	bool attachable;
+	bool found; /* in this round */
+	char last_window[PLANNER_WINDOW_BYTES];
+	struct plan *plans; /* one for each schedule */
+};
+
+/* A window that the planner ordered and that has not ended. */
+struct running {
+	char window[PLANNER_WINDOW_BYTES];
+	char schedule[PLANNER_NAME_BYTES];
+	pid_t pid;
+	double cost; /* share of all processors' CPU time, at most */
+};
+
+struct planner {
+	const struct config *config;
+	char host[PLANNER_REASON_BYTES];
+	struct planner_schedule *schedules;
+	struct jvm *jvms;
+	size_t jvm_count;
+	uint64_t over_limit;
+	struct running *running; /* config->windows_at_once of them */
+	size_t running_count;
+	size_t running_capacity;
+};
+
+/* ---------------------------------------------------------------- configuration */
+
+static const struct planner_schedule *find_schedule(const struct planner *p, const char *name)
+{
+	for (size_t i = 0; p->schedules && i < p->config->schedule_count; i++)
+		if (strcmp(p->schedules[i].config->name, name) == 0)
+			return &p->schedules[i];
+	return NULL;
+}
+
+/* What was counted under the same name goes on. 0 or -ENOMEM. */
+static int make_schedules(const struct planner *p, const struct config *config,
+			  struct planner_schedule **out)
+{
+	struct planner_schedule *made = calloc(config->schedule_count + 1, sizeof(*made));
+
+	if (!made)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->schedule_count; i++) {
+		const struct planner_schedule *old = find_schedule(p, config->schedules[i].name);
+
+		if (old)
+			made[i] = *old;
+		made[i].config = &config->schedules[i];
+		made[i].in_a_row = 0;
+		made[i].stopped[0] = '\0';
+	}
+	*out = made;
+	return 0;
+}
+
+static void forget_jvms(struct planner *p)
+{
+	for (size_t i = 0; i < p->jvm_count; i++)
+		free(p->jvms[i].plans);
+	p->jvm_count = 0;
+}
+
+/* The plans of a JVM under another configuration: those of a schedule that kept its name and its
+ * epochs go on, so that nothing is run twice. What matches is seen when the JVM is found again. */
+static struct plan *make_plans(const struct planner *p, const struct config *config,
+			       const struct jvm *jvm)
+{
+	struct plan *plans = calloc(config->schedule_count + 1, sizeof(*plans));
+
+	for (size_t i = 0; plans && i < config->schedule_count; i++) {
+		const struct planner_schedule *old = find_schedule(p, config->schedules[i].name);
+
+		if (old && old->config->every_ns == config->schedules[i].every_ns)
+			plans[i] = jvm->plans[old - p->schedules];
+	}
+	return plans;
+}
+
+/* 0 or -ENOMEM with nothing changed. */
+static int remake_plans(struct planner *p, const struct config *config)
+{
+	struct plan **made = calloc(p->jvm_count + 1, sizeof(*made));
+	int r = made ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < p->jvm_count; i++) {
+		made[i] = make_plans(p, config, &p->jvms[i]);
+		if (!made[i])
+			r = -ENOMEM;
+	}
+	for (size_t i = 0; made && i < p->jvm_count; i++) {
+		if (r == 0) {
+			free(p->jvms[i].plans);
+			p->jvms[i].plans = made[i];
+		} else {
+			free(made[i]);
+		}
+	}
+	free(made);
+	return r;
+}
+
+int planner_configure(struct planner *p, const struct config *config, const char *host)
+{
+	struct planner_schedule *schedules;
+	size_t capacity = config->windows_at_once > p->running_capacity ? config->windows_at_once
+									: p->running_capacity;
+	struct running *running;
+
+	if (make_schedules(p, config, &schedules) < 0)
+		return -ENOMEM;
+	running = reallocarray(p->running, capacity, sizeof(*running));
+	if (running)
+		p->running = running;
+	if (!running || remake_plans(p, config) < 0) {
+		free(schedules);
+		return -ENOMEM;
+	}
+	p->running_capacity = capacity;
+	free(p->schedules);
+	p->schedules = schedules;
+	p->config = config;
+	(void)snprintf(p->host, sizeof(p->host), "%s", host); /* May be cut. */
+	return 0;
+}
+
+struct planner *planner_new(const struct config *config, const char *host)
+{
+	struct planner *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->jvms = calloc(PLANNER_JVMS_MAX, sizeof(*p->jvms));
+	if (!p->jvms || planner_configure(p, config, host) < 0) {
+		planner_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void planner_free(struct planner *p)
+{
+	if (!p)
+		return;
+	forget_jvms(p);
+	free(p->jvms);
+	free(p->schedules);
+	free(p->running);
+	free(p);
+}
+
+/* ---------------------------------------------------------------- JVMs */
+
+static struct jvm *find_jvm(const struct planner *p, pid_t pid, uint64_t start_ticks)
+{
+	for (size_t i = 0; i < p->jvm_count; i++)
+		if (p->jvms[i].pid == pid && p->jvms[i].start_ticks == start_ticks)
+			return &p->jvms[i];
+	return NULL;
+}
+
+static struct jvm *add_jvm(struct planner *p, const struct planner_jvm *found)
+{
+	struct jvm *jvm = &p->jvms[p->jvm_count];
+
+	if (p->jvm_count == PLANNER_JVMS_MAX) {
+		p->over_limit++;
+		return NULL;
+	}
+	*jvm = (struct jvm){.pid = found->pid, .start_ticks = found->start_ticks};
+	jvm->plans = calloc(p->config->schedule_count + 1, sizeof(*jvm->plans));
+	if (!jvm->plans)
+		return NULL;
+	(void)snprintf(jvm->identity, sizeof(jvm->identity), "%d:%llu", (int)found->pid,
+		       (unsigned long long)found->start_ticks);
+	p->jvm_count++;
+	return jvm;
+}
+
+void planner_begin_round(struct planner *p)
+{
+	for (size_t i = 0; i < p->jvm_count; i++)
+		p->jvms[i].found = false;
+}
+
+void planner_found(struct planner *p, const struct planner_jvm *found)
+{
+	struct jvm *jvm = find_jvm(p, found->pid, found->start_ticks);
+	struct jvm_facts facts = found->facts;
+	const char *named = selector_app(p->config, &facts);
+
+	if (!jvm)
+		jvm = add_jvm(p, found);
+	if (!jvm)
+		return;
+	if (named)
+		facts.app = named;
+	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
+	jvm->found = true;
+	jvm->age_ns = found->age_ns;
+	jvm->cpu_share = found->cpu_share;
+	jvm->attachable = found->attachable;
+	for (size_t i = 0; i < p->config->schedule_count; i++)
+		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
+}
+
+void planner_end_round(struct planner *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		if (p->jvms[i].found)
+			p->jvms[kept++] = p->jvms[i];
+		else
+			free(p->jvms[i].plans);
+	}
+	p->jvm_count = kept;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static struct draw draw_of(const struct planner *p, const struct config_schedule *s)
+{
+	return plan_draw(s, p->config->salt, p->host);
+}
+
+static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
+{
+	s->missed[why]++;
+	plan->state = PLAN_DONE;
+}
+
+static double spent(const struct planner *p)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->running_count; i++)
+		sum += p->running[i].cost;
+	return sum;
+}
+
+/* What of the host's budget a window in this JVM may have, as a share of the JVM's CPU time. */
+static double budget_left(const struct planner *p, const struct jvm *jvm)
+{
+	double left = p->config->host_budget - spent(p);
+	double share = jvm->cpu_share > 0 ? jvm->cpu_share : 1e-6;
+
+	return left > 0 ? left / share : 0;
+}
+
+/* Is nothing in the way of a plan whose time has come? Else plan->in_the_way says what. */
+static bool may_begin(const struct planner *p, const struct jvm *jvm,
+		      const struct config_schedule *s, struct plan *plan, bool profiled)
+{
+	if (profiled)
+		plan->in_the_way = MISS_BUSY;
+	else if (p->running_count >= p->config->windows_at_once)
+		plan->in_the_way = MISS_LIMIT;
+	/* With less than half of its budget a window says too little. */
+	else if (budget_left(p, jvm) < s->budget / 2)
+		plan->in_the_way = MISS_BUDGET;
+	else
+		return true;
+	return false;
+}
+
+/* Whom a schedule leaves alone, without a window being missed: a JVM that it does not match or
+ * that has just started, and all of them at other times of the day. */
+static bool is_left_alone(const struct jvm *jvm, const struct planner_schedule *s,
+			  const struct plan *plan, int minute)
+{
+	return !plan->matches || !jvm->attachable || s->stopped[0] ||
+	       jvm->age_ns < s->config->warm_up_ns || !plan_is_time_of_day(s->config, minute);
+}
+
+/* Is this plan's window to begin now? */
+static bool is_ripe(struct planner *p, const struct jvm *jvm, struct planner_schedule *s,
+		    struct plan *plan, uint64_t unix_ns, int minute, bool profiled)
+{
+	struct draw d = draw_of(p, s->config);
+	enum miss missed;
+
+	if (is_left_alone(jvm, s, plan, minute)) {
+		if (plan_is_due(plan, unix_ns))
+			plan->state = PLAN_NONE;
+		return false;
+	}
+	if (plan_look(plan, &d, jvm->identity, unix_ns, &missed))
+		s->missed[missed]++;
+	if (!plan_is_due(plan, unix_ns))
+		return false;
+	if (plan_is_late(plan, s->config, unix_ns)) {
+		miss(s, plan, plan->in_the_way);
+		return false;
+	}
+	return may_begin(p, jvm, s->config, plan, profiled);
+}
+
+static void fill_order(const struct planner *p, const struct jvm *jvm,
+		       const struct config_schedule *s, const struct plan *plan,
+		       struct planner_order *order)
+{
+	struct draw d = draw_of(p, s);
+	double left = budget_left(p, jvm);
+
+	*order = (struct planner_order){.pid = jvm->pid,
+					.start_ticks = jvm->start_ticks,
+					.schedule = s,
+					.budget = left < s->budget ? left : s->budget,
+					.weight_s = draw_weight_s(&d),
+					.epoch = plan->epoch};
+	memcpy(order->app, jvm->app, sizeof(order->app));
+}
+
+bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
+		  bool (*is_profiled)(void *arg, pid_t pid), void *arg, struct planner_order *order)
+{
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		struct jvm *jvm = &p->jvms[i];
+		bool profiled = is_profiled(arg, jvm->pid);
+
+		for (size_t j = 0; j < p->config->schedule_count; j++)
+			if (is_ripe(p, jvm, &p->schedules[j], &jvm->plans[j], unix_ns, minute,
+				    profiled)) {
+				fill_order(p, jvm, p->schedules[j].config, &jvm->plans[j], order);
+				return true;
+			}
+	}
+	return false;
+}
+
+static struct plan *plan_of(struct planner *p, const struct planner_order *order, struct jvm **jvm)
+{
+	*jvm = find_jvm(p, order->pid, order->start_ticks);
+	return *jvm ? &(*jvm)->plans[order->schedule - p->config->schedules] : NULL;
+}
+
+void planner_began(struct planner *p, const struct planner_order *order, const char *window)
+{
+	struct running *r = &p->running[p->running_count++]; /* may_begin saw that there is room. */
+	struct jvm *jvm;
+	struct plan *plan = plan_of(p, order, &jvm);
+
+	(void)snprintf(r->window, sizeof(r->window), "%s", window); /* Window ids are short. */
+	(void)snprintf(r->schedule, sizeof(r->schedule), "%s", order->schedule->name);
+	r->pid = order->pid;
+	r->cost = order->budget * (jvm ? jvm->cpu_share : 1);
+	if (!plan)
+		return;
+	plan->state = PLAN_DONE;
+	memcpy(jvm->last_window, r->window, sizeof(jvm->last_window));
+}
+
+void planner_refused(struct planner *p, const struct planner_order *order)
+{
+	struct jvm *jvm;
+	struct plan *plan = plan_of(p, order, &jvm);
+
+	if (plan)
+		miss(&p->schedules[order->schedule - p->config->schedules], plan, MISS_REFUSED);
+}
+
+static void judge(struct planner_schedule *s, enum planner_outcome outcome, const char *reason)
+{
+	if (outcome == OUTCOME_GONE)
+		return;
+	s->windows += outcome != OUTCOME_FAILED;
+	s->failed += outcome == OUTCOME_FAILED;
+	s->costly += outcome == OUTCOME_COSTLY;
+	s->in_a_row = outcome == OUTCOME_RAN ? 0 : s->in_a_row + 1;
+	if (s->in_a_row >= s->config->failures && !s->stopped[0])
+		(void)snprintf(s->stopped, sizeof(s->stopped), "%u windows in a row %s: %s",
+			       s->in_a_row,
+			       outcome == OUTCOME_COSTLY ? "cost more than their budget or failed"
+							 : "failed or cost too much",
+			       reason); /* May be cut. */
+}
+
+void planner_ended(struct planner *p, const char *window, enum planner_outcome outcome,
+		   const char *reason)
+{
+	for (size_t i = 0; i < p->running_count; i++) {
+		if (strcmp(p->running[i].window, window) != 0)
+			continue;
+		for (size_t j = 0; j < p->config->schedule_count; j++)
+			if (strcmp(p->schedules[j].config->name, p->running[i].schedule) == 0)
+				judge(&p->schedules[j], outcome, reason);
+		p->running[i] = p->running[--p->running_count];
+		return;
+	}
+}
+
+/* ---------------------------------------------------------------- questions */
+
+uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < p->jvm_count; i++)
+		for (size_t j = 0; j < p->config->schedule_count; j++) {
+			const struct plan *plan = &p->jvms[i].plans[j];
+			struct draw d = draw_of(p, p->schedules[j].config);
+			uint64_t at = plan->state == PLAN_DUE && plan->start_unix_ns > unix_ns
+					  ? plan->start_unix_ns
+					  : draw_epoch_start(&d, draw_epoch(&d, unix_ns) + 1);
+
+			if (plan->matches && at < next)
+				next = at;
+		}
+	return next;
+}
+
+size_t planner_schedule_count(const struct planner *p)
+{
+	return p->config->schedule_count;
+}
+
+const struct planner_schedule *planner_schedule(const struct planner *p, size_t i)
+{
+	return &p->schedules[i];
+}
+
+size_t planner_running(const struct planner *p)
+{
+	return p->running_count;
+}
+
+uint64_t planner_jvms_over_limit(const struct planner *p)
+{
+	return p->over_limit;
+}
+
+bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out)
+{
+	const struct jvm *jvm = NULL;
+
+	for (size_t i = 0; i < p->jvm_count; i++)
+		if (p->jvms[i].pid == pid)
+			jvm = &p->jvms[i];
+	if (!jvm)
+		return false;
+	*out =
+	    (struct planner_view){.app = jvm->app, .schedule = "", .last_window = jvm->last_window};
+	for (size_t j = 0; j < p->config->schedule_count; j++) {
+		const struct plan *plan = &jvm->plans[j];
+
+		if (!plan->matches || plan->state != PLAN_DUE || plan->start_unix_ns < unix_ns ||
+		    (out->next_unix_ns && plan->start_unix_ns >= out->next_unix_ns))
+			continue;
+		out->schedule = p->schedules[j].config->name;
+		out->next_unix_ns = plan->start_unix_ns;
+	}
+	return true;
+}

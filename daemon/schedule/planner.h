@@ -1,0 +1,127 @@
+/*
+ * Which JVM of this host is to be profiled next, and why another is not: the schedules of the
+ * configuration, the draws of this host (fleet/draw.h) and the limits that hold for all windows.
+ *
+ * For every JVM and schedule that match there is one plan an epoch. It is run when its time has
+ * come and nothing is in the way; what is in the way for too long makes it a missed one, which is
+ * counted and not caught up. A schedule whose windows fail or cost too much, several in a row, is
+ * stopped, with the reason, until the configuration is read anew.
+ *
+ * Knows no loop, engine or clock: it is told what there is and what became of windows, and asked
+ * what to do, so that days can be tested in milliseconds. Times: unix_ns is CLOCK_REALTIME, which
+ * may jump; age_ns and the rest come from clocks that do not.
+ */
+#ifndef JXPERF_DAEMON_SCHEDULE_PLANNER_H
+#define JXPERF_DAEMON_SCHEDULE_PLANNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/schedule/plan.h"
+#include "fleet/config/config.h"
+#include "fleet/selector.h"
+
+/* JVMs that are known at a time; more are counted. */
+#define PLANNER_JVMS_MAX 1024
+
+/* Names of applications and schedules are at most so long, with a NUL (fleet/config). */
+#define PLANNER_NAME_BYTES   64
+#define PLANNER_WINDOW_BYTES 16
+#define PLANNER_REASON_BYTES 256
+
+/* One JVM as it was found. */
+struct planner_jvm {
+	pid_t pid;
+	uint64_t start_ticks; /* with pid, an identity that reuse cannot forge */
+	uid_t uid;
+	uint64_t age_ns;  /* since it started */
+	double cpu_share; /* of the CPU time of all processors that it uses; 1 when not known */
+	bool attachable;  /* nothing about it forbids to attach */
+	struct jvm_facts facts; /* facts.app: its name without rules */
+};
+
+/* A window that is to be begun. */
+struct planner_order {
+	pid_t pid;
+	uint64_t start_ticks;
+	const struct config_schedule *schedule; /* of the configuration in force */
+	double budget;                          /* the schedule's, or what the host's has left */
+	double weight_s;                        /* draw_weight_s */
+	uint64_t epoch;
+	char app[PLANNER_NAME_BYTES];
+};
+
+/* What of a schedule shows. */
+struct planner_schedule {
+	const struct config_schedule *config;
+	uint64_t windows; /* that ran */
+	uint64_t failed;  /* that could not, or ended early by an error */
+	uint64_t costly;  /* of those that ran: above their budget */
+	uint64_t missed[MISS_MAX];
+	uint32_t in_a_row;                  /* failed or costly ones up to the last */
+	char stopped[PLANNER_REASON_BYTES]; /* why it stopped itself, or "" */
+};
+
+/* What `list` shows of a JVM. */
+struct planner_view {
+	const char *app;
+	const char *schedule;    /* of the next window, or "" */
+	const char *last_window; /* id, or "" */
+	uint64_t next_unix_ns;   /* when it is due; 0: none in this epoch */
+};
+
+/* How a window ended that was ordered. */
+enum planner_outcome {
+	OUTCOME_RAN,
+	OUTCOME_COSTLY,
+	OUTCOME_FAILED,
+	OUTCOME_GONE, /* the JVM ended, or somebody ended the window: says nothing of the schedule
+		       */
+};
+
+struct planner;
+
+/* Borrows config, which has to last until the planner has another. host: this host in the draws.
+ * NULL without memory. */
+struct planner *planner_new(const struct config *config, const char *host);
+void planner_free(struct planner *p);
+
+/* From now on another configuration holds: names, schedules and limits are those of it. What a
+ * schedule of the same name has counted stays, what stopped it does not. Windows that run are not
+ * touched. 0 or -ENOMEM with the old one in force. */
+int planner_configure(struct planner *p, const struct config *config, const char *host);
+
+/* The JVMs that there are: planner_found for each, between these two. Those that were not found are
+ * forgotten at the end. */
+void planner_begin_round(struct planner *p);
+void planner_found(struct planner *p, const struct planner_jvm *jvm);
+void planner_end_round(struct planner *p);
+
+/* The window to begin now. True with *order set; the caller then says what came of it with
+ * planner_began or planner_refused, and asks again. False: nothing is due, or not permitted.
+ * minute: of the local day. is_profiled: does a window run in that JVM? */
+bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
+		  bool (*is_profiled)(void *arg, pid_t pid), void *arg,
+		  struct planner_order *order);
+
+/* The order's window has been begun and is called window; or could not be. */
+void planner_began(struct planner *p, const struct planner_order *order, const char *window);
+void planner_refused(struct planner *p, const struct planner_order *order);
+
+/* A window that began has ended. Windows that are not of the planner's are ignored. */
+void planner_ended(struct planner *p, const char *window, enum planner_outcome outcome,
+		   const char *reason);
+
+/* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */
+uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);
+
+size_t planner_schedule_count(const struct planner *p);
+const struct planner_schedule *planner_schedule(const struct planner *p, size_t i);
+size_t planner_running(const struct planner *p);
+uint64_t planner_jvms_over_limit(const struct planner *p);
+
+/* False for a JVM that is not known. */
+bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out);
+
+#endif

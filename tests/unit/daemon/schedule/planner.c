@@ -1,0 +1,408 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/schedule/planner.h"
+
+/* Some time in 2026, at the start of an epoch of every schedule here. */
+#define START_NS (UINT64_C(1795996800) * NS_PER_S)
+#define MINUTE   (60 * NS_PER_S)
+#define JVMS_MAX 64
+
+/* A host whose time the tests move: JVMs 1 to count, and the windows that run in them. */
+struct host {
+	struct config config;
+	struct planner *planner;
+	uint64_t now_ns;
+	uint64_t born_ns; /* of all JVMs */
+	unsigned count;
+	unsigned windows; /* begun so far */
+	struct {
+		char id[PLANNER_WINDOW_BYTES];
+		uint64_t end_ns; /* 0: no window */
+		unsigned of;     /* windows begun in it */
+	} jvms[JVMS_MAX + 1];
+	bool foreign[JVMS_MAX + 1]; /* somebody else profiles it */
+	enum planner_outcome outcome;
+	bool refuse;
+	unsigned most; /* windows at a time */
+	double most_cost;
+};
+
+static bool is_profiled(void *arg, pid_t pid)
+{
+	const struct host *h = arg;
+
+	return h->foreign[pid] || h->jvms[pid].end_ns;
+}
+
+static void found(struct host *h, unsigned i)
+{
+	struct planner_jvm jvm = {.pid = (pid_t)i,
+				  .start_ticks = 1000 + i,
+				  .age_ns = h->now_ns - h->born_ns,
+				  .cpu_share = 1.0 / JVMS_MAX,
+				  .attachable = true,
+				  .facts = {.app = i % 2 ? "odd" : "even", .user = "app"}};
+
+	planner_found(h->planner, &jvm);
+}
+
+static void round_of_all(struct host *h)
+{
+	planner_begin_round(h->planner);
+	for (unsigned i = 1; i <= h->count; i++)
+		found(h, i);
+	planner_end_round(h->planner);
+}
+
+static void set_up(struct host *h, const char *yaml, unsigned count)
+{
+	struct err err;
+
+	*h = (struct host){
+	    .now_ns = START_NS, .born_ns = START_NS - 3600 * NS_PER_S, .count = count};
+	assert_int_equal(config_parse(&h->config, "test", yaml, strlen(yaml), &err), 0);
+	h->planner = planner_new(&h->config, "host");
+	assert_non_null(h->planner);
+	round_of_all(h);
+}
+
+static void tear_down(struct host *h)
+{
+	planner_free(h->planner);
+	config_release(&h->config);
+}
+
+static void end_windows(struct host *h)
+{
+	for (unsigned i = 1; i <= h->count; i++)
+		if (h->jvms[i].end_ns && h->jvms[i].end_ns <= h->now_ns) {
+			h->jvms[i].end_ns = 0;
+			planner_ended(h->planner, h->jvms[i].id, h->outcome, "the reason");
+		}
+}
+
+static int minute_of(const struct host *h)
+{
+	return (int)(h->now_ns / MINUTE % CONFIG_DAY_MINUTES);
+}
+
+static void begin_windows(struct host *h)
+{
+	struct planner_order o;
+	double cost = 0;
+	unsigned running = 0;
+
+	while (planner_next(h->planner, h->now_ns, minute_of(h), is_profiled, h, &o)) {
+		assert_in_range(o.pid, 1, h->count);
+		assert_false(is_profiled(h, o.pid));
+		if (h->refuse) {
+			planner_refused(h->planner, &o);
+			continue;
+		}
+		(void)snprintf(h->jvms[o.pid].id, PLANNER_WINDOW_BYTES, "w%u", ++h->windows);
+		h->jvms[o.pid].end_ns = h->now_ns + o.schedule->window_ns;
+		h->jvms[o.pid].of++;
+		planner_began(h->planner, &o, h->jvms[o.pid].id);
+	}
+	for (unsigned i = 1; i <= h->count; i++)
+		if (h->jvms[i].end_ns) {
+			running++;
+			cost += 0.01 / JVMS_MAX;
+		}
+	assert_int_equal(planner_running(h->planner), running);
+	h->most = running > h->most ? running : h->most;
+	h->most_cost = cost > h->most_cost ? cost : h->most_cost;
+}
+
+static void run_for(struct host *h, uint64_t ns)
+{
+	for (uint64_t end = h->now_ns + ns; h->now_ns < end; h->now_ns += NS_PER_S) {
+		end_windows(h);
+		begin_windows(h);
+	}
+}
+
+static uint64_t missed(const struct host *h, enum miss why)
+{
+	return planner_schedule(h->planner, 0)->missed[why];
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void every_jvm_has_one_window_an_epoch(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 64\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n",
+	       10);
+	run_for(&h, 600 * MINUTE);
+	for (unsigned i = 1; i <= 10; i++)
+		assert_in_range(h.jvms[i].of, 59, 60);
+	assert_true(h.windows + missed(&h, MISS_LIMIT) >= 590);
+	assert_int_equal(missed(&h, MISS_LATE), 0);
+	tear_down(&h);
+}
+
+static void limits_are_kept_and_what_they_cost_is_counted(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 2\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 30s}]\n",
+	       JVMS_MAX);
+	run_for(&h, 120 * MINUTE);
+	assert_int_equal(h.most, 2);
+	assert_true(missed(&h, MISS_LIMIT) > 0);
+	/* Each of the 64 in each of the 12 epochs was run or missed, but for those under way. */
+	assert_in_range(h.windows + missed(&h, MISS_LIMIT), 64 * 11, 64 * 12);
+	tear_down(&h);
+}
+
+static void the_hosts_budget_is_shared(void **state)
+{
+	struct host h;
+
+	(void)state;
+	/* A window costs 1% of a 64th; the host has as much as 3. */
+	set_up(&h,
+	       "windows-at-once: 64\nhost-budget: 0.047%\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 3);
+	assert_true(missed(&h, MISS_BUDGET) > 0);
+	assert_int_equal(missed(&h, MISS_LIMIT), 0);
+	tear_down(&h);
+}
+
+static void somebody_elses_window_wins(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 2);
+	h.foreign[1] = true;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.jvms[1].of, 0);
+	assert_in_range(missed(&h, MISS_BUSY), 4, 6);
+	assert_in_range(h.jvms[2].of, 5, 6);
+	tear_down(&h);
+}
+
+static void a_young_jvm_is_left_alone(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, warm-up: 30m}]\n", 1);
+	h.born_ns = h.now_ns;
+	for (unsigned minute = 0; minute < 29; minute++) {
+		round_of_all(&h);
+		run_for(&h, MINUTE);
+	}
+	assert_int_equal(h.windows, 0);
+	for (unsigned minute = 0; minute < 31; minute++) {
+		round_of_all(&h);
+		run_for(&h, MINUTE);
+	}
+	assert_in_range(h.windows, 27, 31);
+	assert_int_equal(missed(&h, MISS_LATE), 0);
+	tear_down(&h);
+}
+
+static void windows_begin_at_their_time_of_day(void **state)
+{
+	struct host h;
+	unsigned before;
+
+	(void)state;
+	/* START_NS is at noon or midnight UTC: go to 21:00. */
+	set_up(&h,
+	       "schedules: [{name: night, match: {}, every: 10m, window: 10s, "
+	       "from: \"22:00\", until: \"02:00\"}]\n",
+	       1);
+	h.now_ns +=
+	    (uint64_t)((21 * 60 - minute_of(&h) + CONFIG_DAY_MINUTES) % CONFIG_DAY_MINUTES) *
+	    MINUTE;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	run_for(&h, 240 * MINUTE);
+	assert_in_range(h.windows, 23, 24);
+	before = h.windows;
+	run_for(&h, 300 * MINUTE);
+	assert_int_equal(h.windows, before);
+	assert_int_equal(missed(&h, MISS_LATE), 0);
+	tear_down(&h);
+}
+
+static void a_schedule_that_fails_stops_itself(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 3}]\n", 1);
+	h.outcome = OUTCOME_COSTLY;
+	run_for(&h, 20 * MINUTE);
+	assert_int_equal(h.windows, 3);
+	assert_non_null(strstr(planner_schedule(h.planner, 0)->stopped, "3 windows in a row"));
+	assert_non_null(strstr(planner_schedule(h.planner, 0)->stopped, "the reason"));
+	/* Read anew, it begins again, and its counts go on. */
+	assert_int_equal(planner_configure(h.planner, &h.config, "host"), 0);
+	round_of_all(&h);
+	h.outcome = OUTCOME_RAN;
+	run_for(&h, 20 * MINUTE);
+	assert_in_range(h.windows, 21, 24);
+	assert_int_equal(planner_schedule(h.planner, 0)->costly, 3);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	tear_down(&h);
+}
+
+static void a_jvm_that_ends_is_no_failure(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 3}]\n", 1);
+	h.outcome = OUTCOME_GONE;
+	run_for(&h, 20 * MINUTE);
+	assert_in_range(h.windows, 19, 20);
+	tear_down(&h);
+}
+
+/* Configurations come all the time: nothing is run twice, and windows that run are not forgotten.
+ */
+static void a_storm_of_configurations_changes_nothing(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 30s}]\n", 4);
+	for (unsigned i = 0; i < 3600; i++) {
+		assert_int_equal(planner_configure(h.planner, &h.config, "host"), 0);
+		round_of_all(&h);
+		run_for(&h, NS_PER_S);
+	}
+	for (unsigned i = 1; i <= 4; i++)
+		assert_in_range(h.jvms[i].of, 5, 6);
+	tear_down(&h);
+}
+
+static void clocks_may_jump(void **state)
+{
+	struct host h;
+	unsigned before;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 4);
+	run_for(&h, 60 * MINUTE);
+	/* Back and forth by five minutes: each epoch's window was or will be run once. */
+	before = h.windows;
+	for (unsigned i = 0; i < 10; i++) {
+		run_for(&h, 6 * MINUTE);
+		h.now_ns -= 5 * MINUTE;
+		end_windows(&h);
+	}
+	assert_in_range(h.windows - before, 4, 8);
+	/* A day ahead: what was due is missed, once. */
+	h.now_ns += 24 * 60 * MINUTE;
+	run_for(&h, 60 * MINUTE);
+	assert_true(missed(&h, MISS_LATE) <= 4);
+	/* A day back: goes on as ever. */
+	before = h.windows;
+	h.now_ns -= 24 * 60 * MINUTE;
+	end_windows(&h);
+	for (unsigned i = 1; i <= 4; i++) /* Those that ran end by another clock. */
+		h.jvms[i].end_ns = h.jvms[i].end_ns ? h.now_ns : 0;
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows - before, 16, 28);
+	tear_down(&h);
+}
+
+static void what_cannot_be_begun_is_missed(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	h.refuse = true;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	assert_in_range(missed(&h, MISS_REFUSED), 5, 6);
+	tear_down(&h);
+}
+
+static void a_schedule_takes_those_that_it_matches(void **state)
+{
+	struct host h;
+	struct planner_view view;
+
+	(void)state;
+	set_up(&h,
+	       "apps: [{match: {user: nobody}, app: x}]\n"
+	       "schedules: [{name: odd, match: {app: odd}, every: 10m, window: 10s}]\n",
+	       2);
+	run_for(&h, 30 * MINUTE);
+	assert_in_range(h.jvms[1].of, 2, 3);
+	assert_int_equal(h.jvms[2].of, 0);
+	assert_true(planner_view(h.planner, 1, h.now_ns, &view));
+	assert_string_equal(view.app, "odd");
+	assert_string_equal(view.last_window, h.jvms[1].id);
+	assert_true(planner_view(h.planner, 2, h.now_ns, &view));
+	assert_string_equal(view.schedule, "");
+	assert_false(planner_view(h.planner, 3, h.now_ns, &view));
+	tear_down(&h);
+}
+
+static void there_may_be_too_many(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "", 0);
+	planner_begin_round(h.planner);
+	for (unsigned i = 1; i <= PLANNER_JVMS_MAX + 7; i++)
+		found(&h, i);
+	planner_end_round(h.planner);
+	assert_int_equal(planner_jvms_over_limit(h.planner), 7);
+	/* All are gone in the next. */
+	planner_begin_round(h.planner);
+	planner_end_round(h.planner);
+	found(&h, 1);
+	assert_int_equal(planner_jvms_over_limit(h.planner), 7);
+	tear_down(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_jvm_has_one_window_an_epoch),
+	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
+	    cmocka_unit_test(the_hosts_budget_is_shared),
+	    cmocka_unit_test(somebody_elses_window_wins),
+	    cmocka_unit_test(a_young_jvm_is_left_alone),
+	    cmocka_unit_test(windows_begin_at_their_time_of_day),
+	    cmocka_unit_test(a_schedule_that_fails_stops_itself),
+	    cmocka_unit_test(a_jvm_that_ends_is_no_failure),
+	    cmocka_unit_test(a_storm_of_configurations_changes_nothing),
+	    cmocka_unit_test(clocks_may_jump),
+	    cmocka_unit_test(what_cannot_be_begun_is_missed),
+	    cmocka_unit_test(a_schedule_takes_those_that_it_matches),
+	    cmocka_unit_test(there_may_be_too_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
