@@ -1,18 +1,18 @@
 #include "daemon/report/report.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/cleanup.h"
-#include "common/clock.h"
+#include "daemon/report/formats.h"
 
 /* Of a report's memory, which doubles. */
 #define FIRST_BYTES ((size_t)4096)
 
 struct format {
-	int (*write)(FILE *out, const struct window *w, size_t pairs); /* NULL: not there */
+	report_write_fn *write; /* NULL: not there */
 	size_t default_pairs;
 };
 
@@ -37,18 +37,6 @@ int report_check_format(Jxp__Format format, struct err *err)
 	return err_set(err, EOPNOTSUPP,
 		       "%s reports are not available: use --format text, json or collapsed",
 		       format == JXP__FORMAT__FORMAT_PPROF ? "pprof" : "such");
-}
-
-void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns)
-{
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	unsigned ms = (unsigned)(unix_ns % NS_PER_S / NS_PER_MS);
-	struct tm utc = {0};
-	size_t used;
-
-	(void)gmtime_r(&seconds, &utc); /* Fails only for years beyond an int. */
-	used = strftime(text, REPORT_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
-	(void)snprintf(text + used, REPORT_TIME_BYTES - used, ".%03uZ", ms);
 }
 
 /* Where a report is written to: memory that never grows beyond what may be sent. */
@@ -97,7 +85,7 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 }
 
 /* 0, -EMSGSIZE when it would have more than max_bytes, -ECANCELED or -ENOMEM. */
-static int write_once(const atomic_bool *cancelled, const struct window *w,
+static int write_once(const atomic_bool *cancelled, const struct report_model *m,
 		      const struct format *format, size_t pairs, size_t max_bytes, char **text,
 		      size_t *size)
 {
@@ -113,7 +101,7 @@ static int write_once(const atomic_bool *cancelled, const struct window *w,
 		free(sink.text);
 		return -ENOMEM;
 	}
-	r = format->write(out, w, pairs);
+	r = format->write(out, m, pairs);
 	if (fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
 	if (sink.error < 0)
@@ -133,26 +121,44 @@ int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t 
 	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
 }
 
+/* With fewer and fewer pairs, until it fits. */
+static int write_fitting(const atomic_bool *cancelled, const struct report_model *m,
+			 const struct format *format, size_t pairs, size_t max_bytes, char **text,
+			 size_t *size)
+{
+	for (;;) {
+		int r = write_once(cancelled, m, format, pairs, max_bytes, text, size);
+
+		if (r != -EMSGSIZE || pairs == 0)
+			return r;
+		pairs /= 2;
+	}
+}
+
 int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
 		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err)
 {
-	const struct format *writer = find_format(format);
+	const struct format *found = find_format(format);
+	struct report_model model;
 	int r;
 
-	if (!writer)
+	if (!found)
 		return report_check_format(format, err);
 	if (pairs == 0)
-		pairs = writer->default_pairs;
-	for (;;) {
-		r = write_once(cancelled, w, writer, pairs, max_bytes, text, size);
-		if (r == 0)
-			return 0;
-		if (r == -ECANCELED)
-			return err_set(err, ECANCELED, "nobody wants the report any more");
-		if (r != -EMSGSIZE)
-			return err_set(err, -r, "out of memory while writing the report");
-		if (pairs == 0)
-			return err_set(err, EMSGSIZE, "the report does not fit into one message");
-		pairs /= 2;
+		pairs = found->default_pairs;
+	r = report_model_init(&model, w);
+	if (r == 0) {
+		r = write_fitting(cancelled, &model, found, pairs, max_bytes, text, size);
+		report_model_release(&model);
+	}
+	switch (r) {
+	case 0:
+		return 0;
+	case -ECANCELED:
+		return err_set(err, ECANCELED, "nobody wants the report any more");
+	case -EMSGSIZE:
+		return err_set(err, EMSGSIZE, "the report does not fit into one message");
+	default:
+		return err_set(err, -r, "out of memory while writing the report");
 	}
 }
