@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cleanup.h"
 #include "daemon/report/formats.h"
 
 /* Of a report's memory, which doubles. */
@@ -40,7 +39,7 @@ int report_check_format(Jxp__Format format, struct err *err)
 }
 
 /* Where a report is written to: memory that never grows beyond what may be sent. */
-struct sink {
+struct bounded_text {
 	char *text; /* size bytes and a NUL */
 	size_t size;
 	size_t capacity; /* without the NUL */
@@ -49,38 +48,38 @@ struct sink {
 	const atomic_bool *cancelled;
 };
 
-static bool sink_reserve(struct sink *s, size_t size)
+static bool bounded_text_reserve(struct bounded_text *b, size_t size)
 {
-	size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+	size_t capacity = b->capacity ? b->capacity : FIRST_BYTES;
 	char *grown;
 
 	while (capacity < size)
 		capacity *= 2;
-	if (s->text && capacity == s->capacity)
+	if (b->text && capacity == b->capacity)
 		return true;
-	grown = realloc(s->text, capacity + 1);
+	grown = realloc(b->text, capacity + 1);
 	if (!grown)
 		return false;
-	s->text = grown;
-	s->capacity = capacity;
+	b->text = grown;
+	b->capacity = capacity;
 	return true;
 }
 
-static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
+static ssize_t bounded_text_write(void *cookie, const char *bytes, size_t size)
 {
-	struct sink *s = cookie;
+	struct bounded_text *b = cookie;
 
-	if (s->error == 0 && s->cancelled && atomic_load(s->cancelled))
-		s->error = -ECANCELED;
-	else if (s->error == 0 && size > s->max - s->size)
-		s->error = -EMSGSIZE;
-	else if (s->error == 0 && !sink_reserve(s, s->size + size))
-		s->error = -ENOMEM;
-	if (s->error < 0)
+	if (b->error == 0 && b->cancelled && atomic_load(b->cancelled))
+		b->error = -ECANCELED;
+	else if (b->error == 0 && size > b->max - b->size)
+		b->error = -EMSGSIZE;
+	else if (b->error == 0 && !bounded_text_reserve(b, b->size + size))
+		b->error = -ENOMEM;
+	if (b->error < 0)
 		return 0; /* fopencookie's failure. */
-	memcpy(s->text + s->size, bytes, size);
-	s->size += size;
-	s->text[s->size] = '\0';
+	memcpy(b->text + b->size, bytes, size);
+	b->size += size;
+	b->text[b->size] = '\0';
 	return (ssize_t)size;
 }
 
@@ -89,29 +88,29 @@ static int write_once(const atomic_bool *cancelled, const struct report_model *m
 		      const struct format *format, size_t pairs, size_t max_bytes, char **text,
 		      size_t *size)
 {
-	struct sink sink = {.max = max_bytes, .cancelled = cancelled};
+	struct bounded_text bounded = {.max = max_bytes, .cancelled = cancelled};
 	FILE *out;
 	int r;
 
-	if (!sink_reserve(&sink, 0))
+	if (!bounded_text_reserve(&bounded, 0))
 		return -ENOMEM;
-	sink.text[0] = '\0';
-	out = fopencookie(&sink, "w", (cookie_io_functions_t){.write = sink_write});
+	bounded.text[0] = '\0';
+	out = fopencookie(&bounded, "w", (cookie_io_functions_t){.write = bounded_text_write});
 	if (!out) {
-		free(sink.text);
+		free(bounded.text);
 		return -ENOMEM;
 	}
 	r = format->write(out, m, pairs);
 	if (fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
-	if (sink.error < 0)
-		r = sink.error; /* What the writer took for something else. */
+	if (bounded.error < 0)
+		r = bounded.error; /* What the writer took for something else. */
 	if (r < 0) {
-		free(sink.text);
+		free(bounded.text);
 		return r;
 	}
-	*text = sink.text;
-	*size = sink.size;
+	*text = bounded.text;
+	*size = bounded.size;
 	return 0;
 }
 
