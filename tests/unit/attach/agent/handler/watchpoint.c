@@ -236,24 +236,24 @@ static enum outcome outcome(void)
 static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
 {
 	const struct {
-		uint8_t kind;
+		Jxp__Kind kind;
+		enum outcome outcome;
 		uint64_t ip;
 		int bytes;
 		bool changed; /* the value that the access leaves is another than the first one's */
-		enum outcome outcome;
 	} cases[] = {
-	    {JXP__KIND__KIND_DEAD_STORE, store, 3, true, WASTEFUL},
-	    {JXP__KIND__KIND_DEAD_STORE, load, 3, false, USEFUL},
-	    {JXP__KIND__KIND_DEAD_STORE, add, 4, true, USEFUL},
-	    {JXP__KIND__KIND_SILENT_STORE, store, 3, false, WASTEFUL},
-	    {JXP__KIND__KIND_SILENT_STORE, store, 3, true, USEFUL},
-	    {JXP__KIND__KIND_SILENT_STORE, load, 3, false, IGNORED},
-	    {JXP__KIND__KIND_SILENT_STORE, add, 4, true, USEFUL},
-	    {JXP__KIND__KIND_SILENT_LOAD, load, 3, false, WASTEFUL},
-	    {JXP__KIND__KIND_SILENT_LOAD, load, 3, true, USEFUL},
-	    {JXP__KIND__KIND_SILENT_LOAD, store, 3, false, IGNORED},
+	    {JXP__KIND__KIND_DEAD_STORE, WASTEFUL, store, 3, true},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, load, 3, false},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_STORE, WASTEFUL, store, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, store, 3, true},
+	    {JXP__KIND__KIND_SILENT_STORE, IGNORED, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_LOAD, USEFUL, load, 3, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, IGNORED, store, 3, false},
 	    /* It loaded what was there before. */
-	    {JXP__KIND__KIND_SILENT_LOAD, add, 4, true, WASTEFUL},
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, add, 4, true},
 	};
 
 	need_registers(state);
@@ -261,7 +261,7 @@ static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
 		enum outcome found;
 
 		set_data(1);
-		arm(cases[i].kind, data, 8);
+		arm((uint8_t)cases[i].kind, data, 8);
 		set_data(cases[i].changed ? 2 : 1);
 		trap_behind(cases[i].ip, cases[i].bytes, data);
 		found = outcome();
