@@ -1,6 +1,6 @@
 #include "attach/reply.h"
 
-#include "attach/process/jvm_text.h"
+#include "common/utf8.h"
 #include "proto/helper.h"
 
 #include <ctype.h>
@@ -113,7 +113,7 @@ static void make_quote(char *quote, const char *text)
 	for (char *p = flat; *p; p++)
 		if (isspace((unsigned char)*p))
 			*p = ' ';
-	jvm_text_copy(quote, QUOTE_BYTES, flat);
+	(void)utf8_sanitize(quote, QUOTE_BYTES, flat);
 }
 
 int reply_parse(const char *text, size_t size, pid_t pid, const char *library, struct err *err)

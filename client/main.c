@@ -6,6 +6,7 @@
 
 #include "client/command/arguments.h"
 #include "client/command/command.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 static const struct command {
@@ -26,6 +27,7 @@ static const struct command {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
+/* %s: the kinds. */
 static const char options_help[] =
     "\n"
     "  --socket PATH  the daemon's control socket ($JXPERF_SOCKET, " CLIENT_SOCKET_DEFAULT ")\n"
@@ -38,10 +40,10 @@ static const char options_help[] =
     "  -o FILE        write the report to FILE; - is standard output\n"
     "attach:\n"
     "  --duration T   30s, 500ms, 2m (30s)\n"
-    "  --kinds K,K    dead-store, silent-store, silent-load, objects, numa (all that work)\n"
+    "  --kinds K,K    %s (all that work)\n"
     "  --sampler S    auto, pebs, ibs or clock (auto)\n"
     "  --period T     time between samples of a thread (the daemon's choice)\n"
-    "  --budget P     most of the target's CPU time to spend (1%)\n"
+    "  --budget P     most of the target's CPU time to spend (1%%)\n"
     "  --object-min-size SIZE\n"
     "                 track objects of at least SIZE, 512B, 1KiB, 2MiB or 0 (1KiB)\n"
     "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
@@ -107,11 +109,13 @@ int command_fail(int r, const struct err *err)
 /* stdout's errors are checked once, at the end. */
 static void print_help(void)
 {
+	char kinds[KIND_OPTIONS_BYTES];
+
 	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		(void)printf("  %-7s %-21s %s\n", commands[i].name, commands[i].arguments,
 			     commands[i].help);
-	(void)fputs(options_help, stdout);
+	(void)printf(options_help, kind_options(kinds, ", "));
 }
 
 static const struct command *find_command(const char *name)

@@ -32,7 +32,7 @@ static size_t sequence_length(const uint8_t *p)
 	return length;
 }
 
-size_t text_sanitize(char *to, size_t size, const char *from)
+size_t utf8_sanitize(char *to, size_t size, const char *from)
 {
 	const uint8_t *p = (const uint8_t *)from;
 	size_t used = 0;

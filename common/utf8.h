@@ -11,6 +11,6 @@
 /* Copies from, up to its NUL, into to (size bytes, at least 1), always terminated. Control
  * characters become '?' and so does every byte that is not part of a valid UTF-8 sequence; what
  * does not fit is cut at a character's start. Returns the length. */
-size_t text_sanitize(char *to, size_t size, const char *from);
+size_t utf8_sanitize(char *to, size_t size, const char *from);
 
 #endif

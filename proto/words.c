@@ -1,6 +1,5 @@
 #include "proto/words.h"
 
-#include <ctype.h>
 #include <stddef.h>
 
 static const char *lookup(const char *const *table, size_t count, unsigned value)
@@ -9,33 +8,6 @@ static const char *lookup(const char *const *table, size_t count, unsigned value
 }
 
 #define LOOKUP(table, value) lookup(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
-
-const char *name_of_kind(Jxp__Kind kind)
-{
-	static const char *const names[] = {
-	    [JXP__KIND__KIND_NONE] = "none",
-	    [JXP__KIND__KIND_DEAD_STORE] = "dead_store",
-	    [JXP__KIND__KIND_SILENT_STORE] = "silent_store",
-	    [JXP__KIND__KIND_SILENT_LOAD] = "silent_load",
-	    [JXP__KIND__KIND_OBJECTS] = "objects",
-	    [JXP__KIND__KIND_NUMA] = "numa",
-	};
-
-	return LOOKUP(names, kind);
-}
-
-const char *title_of_kind(Jxp__Kind kind)
-{
-	static const char *const titles[] = {
-	    [JXP__KIND__KIND_DEAD_STORE] = "dead stores",
-	    [JXP__KIND__KIND_SILENT_STORE] = "silent stores",
-	    [JXP__KIND__KIND_SILENT_LOAD] = "silent loads",
-	    [JXP__KIND__KIND_OBJECTS] = "objects",
-	    [JXP__KIND__KIND_NUMA] = "NUMA",
-	};
-
-	return LOOKUP(titles, kind);
-}
 
 const char *name_of_region(Jxp__Region region)
 {
@@ -71,16 +43,4 @@ const char *name_of_sampler(Jxp__Sampler sampler)
 	};
 
 	return LOOKUP(names, sampler);
-}
-
-void name_of_counter(Jxp__Counter counter, char name[COUNTER_NAME_BYTES])
-{
-	const ProtobufCEnumValue *value =
-	    protobuf_c_enum_descriptor_get_value(&jxp__counter__descriptor, (int)counter);
-	const char *from = value ? value->name + sizeof("COUNTER_") - 1 : "unknown";
-	size_t i;
-
-	for (i = 0; from[i] && i < COUNTER_NAME_BYTES - 1; i++)
-		name[i] = (char)tolower((unsigned char)from[i]);
-	name[i] = '\0';
 }

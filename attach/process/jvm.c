@@ -7,6 +7,7 @@
 #include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/proc.h"
+#include "common/utf8.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -67,7 +68,7 @@ set_obstacle(struct jvm_info *info, enum jvm_obstacle which, const char *fmt, ..
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	info->obstacle = which;
-	jvm_text_copy(info->reason, sizeof(info->reason), text);
+	(void)utf8_sanitize(info->reason, sizeof(info->reason), text);
 }
 
 /* ---------------------------------------------------------------- what it is */
@@ -78,7 +79,7 @@ static void describe_user(struct jvm_info *info)
 	char text[PASSWD_BYTES];
 
 	if (getpwuid_r(info->euid, &entry, text, sizeof(text), &found) == 0 && found)
-		jvm_text_copy(info->user, sizeof(info->user), entry.pw_name);
+		(void)utf8_sanitize(info->user, sizeof(info->user), entry.pw_name);
 	else
 		(void)snprintf(info->user, sizeof(info->user), "%u", info->euid);
 }
@@ -232,7 +233,7 @@ static void describe_name(struct jvm_info *info, const struct jvm_view *v, const
 		command[strcspn(command, " ")] = '\0';
 		name = command[0] ? command : jvm_view_program(v);
 	}
-	jvm_text_copy(info->name, sizeof(info->name), jvm_text_application(name));
+	(void)utf8_sanitize(info->name, sizeof(info->name), jvm_text_application(name));
 }
 
 static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
@@ -242,7 +243,7 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 	if (jvm_view_counter(v, "java.property.java.version", value, sizeof(value)) ||
 	    jvm_view_counter(v, "java.property.java.vm.specification.version", value,
 			     sizeof(value))) {
-		jvm_text_copy(info->jdk, sizeof(info->jdk), value);
+		(void)utf8_sanitize(info->jdk, sizeof(info->jdk), value);
 		return;
 	}
 	if (strstr(v->maps.libjvm_path, LIBJVM_BEFORE_JDK_9)) {
@@ -278,7 +279,7 @@ static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
 	for (size_t i = 0; !gc[0] && i < sizeof(counters) / sizeof(counters[0]); i++)
 		if (jvm_view_counter(v, counters[i], value, sizeof(value)))
 			gc = jvm_text_collector(value);
-	jvm_text_copy(info->gc, sizeof(info->gc), gc);
+	(void)utf8_sanitize(info->gc, sizeof(info->gc), gc);
 }
 
 /* ---------------------------------------------------------------- why not */
@@ -378,8 +379,8 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	describe_user(info);
 	judge_program(info, v);
 	read_comm(info->pid, comm, sizeof(comm));
-	jvm_text_copy(info->name, sizeof(info->name),
-		      jvm_view_program(v)[0] ? jvm_view_program(v) : comm);
+	(void)utf8_sanitize(info->name, sizeof(info->name),
+			    jvm_view_program(v)[0] ? jvm_view_program(v) : comm);
 	if (info->obstacle == JVM_NOT_A_JVM)
 		return;
 	describe_container(info);
@@ -410,7 +411,7 @@ int jvm_outline(pid_t pid, struct jvm_info *out)
 	out->egid = status.effective_gid;
 	describe_user(out);
 	read_comm(pid, comm, sizeof(comm));
-	jvm_text_copy(out->name, sizeof(out->name), comm);
+	(void)utf8_sanitize(out->name, sizeof(out->name), comm);
 	return 0;
 }
 

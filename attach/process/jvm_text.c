@@ -1,55 +1,13 @@
 #include "attach/process/jvm_text.h"
 
+#include "common/utf8.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONTAINER_ID_DIGITS 64
-
-/* Length of the UTF-8 sequence at s (terminated text), 0 when it is not one (RFC 3629). */
-static size_t utf8_sequence(const unsigned char *s)
-{
-	size_t n = *s < 0x80   ? 1
-		   : *s < 0xc2 ? 0
-		   : *s < 0xe0 ? 2
-		   : *s < 0xf0 ? 3
-		   : *s < 0xf5 ? 4
-			       : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || /* overlong, surrogates */
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-void jvm_text_copy(char *to, size_t size, const char *from)
-{
-	size_t used = 0;
-
-	while (*from) {
-		size_t n = utf8_sequence((const unsigned char *)from);
-		bool plain = n == 1 ? !iscntrl((unsigned char)*from) : n > 1;
-
-		/* U+0080 to U+009F are controls too: a terminal takes U+009B for ESC [. */
-		if (n == 2 && (unsigned char)from[0] == 0xc2 && (unsigned char)from[1] < 0xa0)
-			plain = false;
-		if (!plain)
-			n = 1;
-		if (used + n >= size)
-			break;
-		if (plain)
-			memcpy(to + used, from, n);
-		else
-			to[used] = '?';
-		used += n;
-		from += n;
-	}
-	to[used] = '\0';
-}
 
 void jvm_text_container(char *container, const char *cgroup)
 {
@@ -102,7 +60,7 @@ void jvm_text_release_file(char *version, size_t size, const char *text)
 		n = sizeof(value) - 1;
 	memcpy(value, start, n);
 	value[n] = '\0';
-	jvm_text_copy(version, size, value);
+	(void)utf8_sanitize(version, size, value);
 }
 
 const char *jvm_text_collector(const char *name)

@@ -8,10 +8,6 @@
 
 #define JVM_CONTAINER_BYTES 13 /* 12 digits, as container tools show them */
 
-/* Copies what a person may be shown: control characters and what is not UTF-8 become '?', the end
- * is cut to fit. */
-void jvm_text_copy(char *to, size_t size, const char *from);
-
 /* The container id in the text of /proc/PID/cgroup: the first 12 of the first run of exactly 64
  * hexadecimal digits (Docker, containerd, CRI-O and Podman all name the group so); "" without one.
  */

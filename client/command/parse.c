@@ -152,15 +152,6 @@ struct name {
 	int value;
 };
 
-static const struct name kinds_known[] = {
-    {"dead-store", JXP__KIND__KIND_DEAD_STORE},
-    {"silent-store", JXP__KIND__KIND_SILENT_STORE},
-    {"silent-load", JXP__KIND__KIND_SILENT_LOAD},
-    {"objects", JXP__KIND__KIND_OBJECTS},
-    {"numa", JXP__KIND__KIND_NUMA},
-    {0},
-};
-
 static const struct name samplers_known[] = {
     {"auto", JXP__SAMPLER__SAMPLER_AUTO},
     {"pebs", JXP__SAMPLER__SAMPLER_PEBS},
@@ -177,10 +168,10 @@ static const struct name formats_known[] = {
     {0},
 };
 
-static const struct name *find_name(const struct name *names, const char *text, size_t length)
+static const struct name *find_name(const struct name *names, const char *text)
 {
 	for (; names->name; names++)
-		if (strlen(names->name) == length && strncmp(names->name, text, length) == 0)
+		if (strcmp(names->name, text) == 0)
 			return names;
 	return NULL;
 }
@@ -188,22 +179,21 @@ static const struct name *find_name(const struct name *names, const char *text, 
 int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *count, struct err *err)
 {
 	Jxp__Kind found[PARSE_KINDS_MAX];
+	char options[KIND_OPTIONS_BYTES];
 	size_t used = 0;
 
 	for (const char *p = text;; p++) {
 		size_t length = strcspn(p, ",");
-		const struct name *name = find_name(kinds_known, p, length);
+		Jxp__Kind kind = kind_of_option(p, length);
 		bool repeated = false;
 
-		if (!name)
-			return err_set(err, EINVAL,
-				       "unknown kind '%.*s': use dead-store, silent-store, "
-				       "silent-load, objects or numa",
-				       (int)length, p);
+		if (kind == JXP__KIND__KIND_NONE)
+			return err_set(err, EINVAL, "unknown kind '%.*s': use %s", (int)length, p,
+				       kind_options(options, " or "));
 		for (size_t i = 0; i < used; i++)
-			repeated = repeated || found[i] == (Jxp__Kind)name->value;
+			repeated = repeated || found[i] == kind;
 		if (!repeated)
-			found[used++] = (Jxp__Kind)name->value;
+			found[used++] = kind;
 		p += length;
 		if (*p == '\0')
 			break;
@@ -215,7 +205,7 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 
 int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err)
 {
-	const struct name *name = find_name(samplers_known, text, strlen(text));
+	const struct name *name = find_name(samplers_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL, "unknown sampler '%s': use auto, pebs, ibs or clock",
@@ -226,19 +216,11 @@ int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err)
 
 int parse_format(const char *text, Jxp__Format *format, struct err *err)
 {
-	const struct name *name = find_name(formats_known, text, strlen(text));
+	const struct name *name = find_name(formats_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL, "unknown format '%s': use text, json or collapsed",
 			       text);
 	*format = (Jxp__Format)name->value;
 	return 0;
-}
-
-const char *parse_kind_name(Jxp__Kind kind)
-{
-	for (const struct name *n = kinds_known; n->name; n++)
-		if (n->value == (int)kind)
-			return n->name;
-	return "none";
 }

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "proto/jxperf.pb-c.h"
+#include "proto/kinds.h"
 
 /* The kinds that exist; a request names each at most once. */
-#define PARSE_KINDS_MAX 5
+#define PARSE_KINDS_MAX (PAIR_KINDS + SUBJECT_KINDS)
 
 /* "30s", "1.5s", "5ms", "500us", "100ns", "2m", "1h"; above 0. */
 int parse_duration(const char *text, uint64_t *ns, struct err *err);
@@ -43,8 +43,5 @@ int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err);
 
 /* "text", "json", "collapsed", "pprof". */
 int parse_format(const char *text, Jxp__Format *format, struct err *err);
-
-/* The name that parse_kinds knows a kind by; "none" for KIND_NONE and unknown ones. */
-const char *parse_kind_name(Jxp__Kind kind);
 
 #endif

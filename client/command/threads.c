@@ -5,12 +5,12 @@
 
 #include "client/command/arguments.h"
 #include "client/command/command.h"
-#include "client/command/parse.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/table.h"
 #include "common/clock.h"
+#include "proto/kinds.h"
 
 #define REGISTERS_BYTES 256
 
@@ -21,7 +21,7 @@ static json_t *register_json(const Jxp__WatchedRegister *watched)
 
 	(void)snprintf(address, sizeof(address), "0x%" PRIx64, watched->address); /* Fits. */
 	json_put(&object, "register", json_integer(watched->reg));
-	json_put(&object, "kind", json_string(parse_kind_name(watched->kind)));
+	json_put(&object, "kind", json_string(kind_option(watched->kind)));
 	json_put(&object, "address", json_string(address));
 	json_put(&object, "length", json_integer(watched->length));
 	json_put(&object, "age_s", json_real((double)watched->age_ns / (double)NS_PER_S));
@@ -61,8 +61,8 @@ static void describe_registers(char *text, size_t size, const Jxp__ThreadState *
 		if (w->kind == JXP__KIND__KIND_NONE)
 			continue;
 		n = snprintf(text + used, size - used, "%s%u:%s/%u@0x%" PRIx64 " %" PRIu64 "ms",
-			     used ? "  " : "", w->reg, parse_kind_name(w->kind), w->length,
-			     w->address, w->age_ns / NS_PER_MS);
+			     used ? "  " : "", w->reg, kind_option(w->kind), w->length, w->address,
+			     w->age_ns / NS_PER_MS);
 		if (n < 0 || (size_t)n >= size - used)
 			return; /* More registers than x86 has: cut. */
 		used += (size_t)n;

@@ -9,29 +9,30 @@
 #include "common/utf8.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/report/report.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *err)
 {
+	char options[KIND_OPTIONS_BYTES];
+
 	if (kind == JXP__KIND__KIND_OBJECTS)
 		s->objects = true;
 	else if (kind == JXP__KIND__KIND_NUMA)
 		s->numa = true;
-	else if (kind > JXP__KIND__KIND_NONE && kind < PROFILE_KINDS)
+	else if (pair_kind_find(kind))
 		s->kinds[kind] = true;
 	else
-		return err_set(err, EINVAL,
-			       "unknown kind %d: use dead-store, silent-store, silent-load, "
-			       "objects or numa",
-			       (int)kind);
+		return err_set(err, EINVAL, "unknown kind %d: use %s", (int)kind,
+			       kind_options(options, " or "));
 	return 0;
 }
 
 /* All that work here; with an event of its own, those that it can sample. */
 static void choose_default_kinds(bool event, struct window_settings *s)
 {
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		s->kinds[kind] = !event;
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		s->kinds[pair_kinds[i].kind] = !event;
 	s->objects = true;
 	s->numa = numa_topology()->node_count > 1;
 }
@@ -117,7 +118,7 @@ static int choose_event(const Jxp__AttachRequest *request, struct window_setting
 	if (strlen(request->event) >= sizeof(s->event))
 		return err_set(err, EINVAL, "no event has a name of %zu characters",
 			       strlen(request->event));
-	(void)text_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
+	(void)utf8_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
 	if (window_samples_pairs(s) || !window_tracks_objects(s))
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",

@@ -23,7 +23,7 @@ static void not_seen(struct guard *g, const char *reason)
 {
 	struct side_effects *s = &g->window->side_effects;
 
-	(void)text_sanitize(s->reason, sizeof(s->reason), reason); /* May be cut. */
+	(void)utf8_sanitize(s->reason, sizeof(s->reason), reason); /* May be cut. */
 }
 
 static void close_stream(struct guard *g, const char *reason)

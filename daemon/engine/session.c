@@ -14,6 +14,7 @@
 #include "daemon/container/array.h"
 #include "daemon/intake/intake.h"
 #include "daemon/intake/stream.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 /* A frame decodes to some four times its size; one that needs more than this is not ours. */
@@ -235,15 +236,15 @@ static int send_start(struct session *s)
 	const struct window_settings *settings = &s->window->settings;
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
-	Jxp__Kind kinds[PROFILE_KINDS + 2];
+	Jxp__Kind kinds[PAIR_KINDS + SUBJECT_KINDS];
 	Jxp__HardwareEvent events[PERF_HARDWARE_EVENTS];
 	Jxp__HardwareEvent *event_list[PERF_HARDWARE_EVENTS];
 	int r;
 
 	start.kinds = kinds;
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (settings->kinds[kind])
-			kinds[start.n_kinds++] = (Jxp__Kind)kind;
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (settings->kinds[pair_kinds[i].kind])
+			kinds[start.n_kinds++] = pair_kinds[i].kind;
 	if (settings->objects)
 		kinds[start.n_kinds++] = JXP__KIND__KIND_OBJECTS;
 	if (settings->numa && settings->numa_topology->node_count > 1)
@@ -275,9 +276,9 @@ static int send_start(struct session *s)
 static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 {
 	/* Lengths are not needed: all are shown only. */
-	(void)text_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
-	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
-	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
+	(void)utf8_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
+	(void)utf8_sanitize(w->vm, sizeof(w->vm), hello->vm);
+	(void)utf8_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	w->always_pretouch = hello->always_pretouch;
 }
 

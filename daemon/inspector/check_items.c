@@ -1,7 +1,7 @@
 #include "daemon/inspector/check_items.h"
 
-#include "attach/process/jvm_text.h"
 #include "common/err.h"
+#include "common/utf8.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ void check_items_add(struct check_items *c, const char *name, Jxp__CheckItem__Re
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	jvm_text_copy(detail, sizeof(detail), text);
+	(void)utf8_sanitize(detail, sizeof(detail), text);
 	item = malloc(sizeof(*item));
 	if (!item) {
 		c->out_of_memory = true;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "attach/process/jvm.h"
-#include "attach/process/jvm_text.h"
 #include "daemon/child/look.h"
 #include "daemon/inspector/check_items.h"
 

@@ -1,8 +1,8 @@
 #include "daemon/inspector/jvm_list.h"
 
 #include "attach/process/jvm.h"
-#include "attach/process/jvm_text.h"
 #include "common/cleanup.h"
+#include "common/utf8.h"
 #include "daemon/child/look.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static Jxp__Jvm *describe_hanging(pid_t pid, const char *step)
 		return NULL;
 	jxp__jvm__init(jvm);
 	strcpy(state, "hangs: ");
-	jvm_text_copy(state + strlen(state), JVM_STEP_BYTES, step);
+	(void)utf8_sanitize(state + strlen(state), JVM_STEP_BYTES, step);
 	jvm->pid = (uint32_t)pid;
 	jvm->user = strdup(info.user);
 	jvm->name = strdup(info.name);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/container/array.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 void intake_init(struct intake *in, struct window *window)
@@ -185,8 +186,7 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 		return false;
 	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
 		return false;
-	if (t->kind <= JXP__KIND__KIND_NONE || t->kind >= PROFILE_KINDS ||
-	    !in->window->settings.kinds[t->kind])
+	if (!pair_kind_find(t->kind) || !in->window->settings.kinds[t->kind])
 		return false;
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;

@@ -277,7 +277,7 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 		return 0;
 	}
 	if (batch->objects_refused[0])
-		(void)text_sanitize(in->window->objects_refused,
+		(void)utf8_sanitize(in->window->objects_refused,
 				    sizeof(in->window->objects_refused),
 				    batch->objects_refused); /* May be cut. */
 	if (batch->object_interval)

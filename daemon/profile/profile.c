@@ -113,7 +113,7 @@ int profile_add(struct profile *p, const struct observation *o)
 	struct pair *pair;
 	int r;
 
-	assert(o->kind > JXP__KIND__KIND_NONE && o->kind < PROFILE_KINDS);
+	assert(pair_kind_find(o->kind));
 	totals_add(jvm ? &p->kinds[o->kind].jvm : &p->kinds[o->kind].application, o);
 	if (jvm)
 		return 0;

@@ -18,9 +18,7 @@
 
 #include "daemon/container/strings.h"
 #include "daemon/profile/cct.h"
-
-/* Jxp__Kind values index arrays of this size; 0 is unused. */
-#define PROFILE_KINDS 4
+#include "proto/kinds.h"
 
 /* One completed pair. */
 struct observation {
@@ -69,7 +67,7 @@ struct profile {
 	size_t pair_count;
 	size_t pair_capacity;
 	struct hash_index pair_index;
-	struct kind_totals kinds[PROFILE_KINDS];
+	struct kind_totals kinds[KIND_VALUES]; /* by Kind */
 };
 
 void profile_release(struct profile *p);
@@ -79,8 +77,8 @@ void profile_release(struct profile *p);
  */
 int profile_copy(struct profile *to, const struct profile *from);
 
-/* Adds one observation. The kind must be KIND_DEAD_STORE, KIND_SILENT_STORE or KIND_SILENT_LOAD.
- * 0; -ENOSPC or -ENOMEM when it is in the totals but its pair could not be kept. */
+/* Adds one observation, of a kind of pairs. 0; -ENOSPC or -ENOMEM when it is in the totals but its
+ * pair could not be kept. */
 int profile_add(struct profile *p, const struct observation *o);
 
 /* Heap bytes held. */

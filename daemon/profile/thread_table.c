@@ -54,7 +54,7 @@ int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, 
 	if (r < 0)
 		return r;
 	if (name[0])
-		(void)text_sanitize(thread->name, sizeof(thread->name),
+		(void)utf8_sanitize(thread->name, sizeof(thread->name),
 				    name); /* The cut is meant. */
 	thread->ended = ended;
 	if (ended)

@@ -118,6 +118,8 @@ static int rank_sites(struct object_ranking *r, const struct locality *l, const 
 	for (uint32_t i = 0; i < r->count; i++) {
 		r->sites[i].sum = sites[i].sum;
 		r->sites[i].sum.node = sites[i].path;
+		r->sites[i].fraction = locality_fraction(l, &r->sites[i].sum);
+		r->sites[i].ci95 = locality_fraction_ci95(l, &r->sites[i].sum);
 		places[sites[i].position] = i;
 	}
 	for (size_t i = 0; i < l->site_count; i++)
@@ -203,18 +205,4 @@ void object_ranking_release(struct object_ranking *r)
 	free(r->sites);
 	free(r->accesses);
 	*r = (struct object_ranking){0};
-}
-
-const char *object_metric_name(const struct window_settings *settings)
-{
-	if (settings->event[0])
-		return settings->event;
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time" : "memory operations";
-}
-
-const char *object_metric_unit(const struct window_settings *settings)
-{
-	if (settings->event[0])
-		return "events";
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
 }

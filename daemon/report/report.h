@@ -11,7 +11,6 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "common/err.h"
 #include "daemon/window/window.h"
@@ -30,35 +29,5 @@ int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp_
 
 /* -EOPNOTSUPP with the reason when reports of this format cannot be had, else 0. */
 int report_check_format(Jxp__Format format, struct err *err);
-
-/* ---- for the formats ---- */
-
-/* A pair as reports show it, identified by its kind and both calling contexts. The profile tells
- * instructions and regions apart (an unrolled loop has a copy of each access); here they are added
- * up, and the most wasteful one gives its instructions and region. */
-struct ranked_pair {
-	struct pair sum;
-	size_t variants; /* entries of the profile that it stands for */
-};
-
-/* The wasteful pairs of one kind, most wasteful first. */
-struct ranking {
-	struct ranked_pair *pairs;
-	size_t count;
-};
-
-/* 0 or -ENOMEM. */
-int ranking_init(struct ranking *r, const struct profile *p, Jxp__Kind kind);
-void ranking_release(struct ranking *r);
-
-/* "2026-11-21T08:40:00.123Z" */
-#define REPORT_TIME_BYTES 32
-void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns);
-
-/* Writes w with at most pairs pairs of each kind. 0 or -ENOMEM; stream errors are the caller's, and
- * a writer that meets one (ferror: the report is too long) stops soon. */
-int report_text_write(FILE *out, const struct window *w, size_t pairs);
-int report_json_write(FILE *out, const struct window *w, size_t pairs);
-int report_collapsed_write(FILE *out, const struct window *w, size_t pairs);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,9 @@
 #include "daemon/container/saturate.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/profile/estimate.h"
+#include "proto/counters.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 
 /* Why an attach failed, as a label; the first entry is every other reason. */
 static const struct {
@@ -31,37 +33,12 @@ static const struct {
 };
 #define FAILURE_REASONS (sizeof(failure_reasons) / sizeof(failure_reasons[0]))
 
-/* Counters that mean lost events: the agent's, and the gate's, whoever holds it. */
-static const Jxp__Counter dropping_counters[] = {
-    JXP__COUNTER__COUNTER_RING_FULL,
-    JXP__COUNTER__COUNTER_RECORDS_LOST,
-    JXP__COUNTER__COUNTER_RECORDS_MALFORMED,
-    JXP__COUNTER__COUNTER_RECORDS_MISSING,
-    JXP__COUNTER__COUNTER_CONTEXTS_FULL,
-    JXP__COUNTER__COUNTER_UNDECODED,
-    JXP__COUNTER__COUNTER_STACK_LOW,
-    JXP__COUNTER__COUNTER_ASYNC,
-    JXP__COUNTER__COUNTER_CODE_DROPPED,
-    JXP__COUNTER__COUNTER_NAMES_LOST,
-    JXP__COUNTER__COUNTER_EVENT_ERRORS,
-    JXP__COUNTER__COUNTER_THREADS_FAILED,
-    JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT,
-    JXP__COUNTER__COUNTER_OBJECTS_UNTRACKED,
-    JXP__COUNTER__COUNTER_OBJECTS_OVER_BYTES,
-    JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL,
-    JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS,
-    JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
-    JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT,
-    JXP__COUNTER__COUNTER_GATE_CONTENDED,
-};
-#define DROPPING_COUNTERS (sizeof(dropping_counters) / sizeof(dropping_counters[0]))
-
 /* The last one's name. */
 #define OTHER_APPS "other"
 
 struct app_metrics {
 	char app[APP_NAME_BYTES];
-	struct totals kinds[PROFILE_KINDS];
+	struct totals kinds[KIND_VALUES]; /* by Kind */
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
 	uint64_t windows;
@@ -69,8 +46,8 @@ struct app_metrics {
 	uint64_t switched_off;  /* of which switched objects off */
 	/* Of the last window that ended: */
 	bool ended;
-	bool last_has_kind[PROFILE_KINDS]; /* it completed pairs of the kind */
-	double last_ratio[PROFILE_KINDS];
+	bool last_has_kind[KIND_VALUES]; /* it completed pairs of the kind */
+	double last_ratio[KIND_VALUES];
 	double last_end_s;
 	bool last_has_overhead;
 	double last_overhead;
@@ -82,7 +59,7 @@ struct metrics {
 	bool other_used;
 	uint64_t windows_over_limit;
 	uint64_t failures[FAILURE_REASONS];
-	uint64_t dropped_by_agents[DROPPING_COUNTERS];
+	uint64_t dropped_by_agents[COUNTER_STAGES + 1]; /* by place */
 	uint64_t dropped_by_engine[LOSS_MAX];
 	uint64_t dropped_of_strangers;
 };
@@ -138,15 +115,19 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 {
 	struct app_metrics *app = find_app(m, w->app);
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+
 		add_totals(&app->kinds[kind], &w->profile.kinds[kind].application,
 			   &cursor->kinds[kind]);
+	}
 	add_new(&app->numa_samples, w->numa.samples, &cursor->numa_samples);
 	add_new(&app->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		Jxp__Counter counter = dropping_counters[i];
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++) {
+		Jxp__Counter counter = counter_of_stage(place)->counter;
 
-		add_new(&m->dropped_by_agents[i], w->counters[counter], &cursor->counters[counter]);
+		add_new(&m->dropped_by_agents[place], w->counters[counter],
+			&cursor->counters[counter]);
 	}
 	for (int i = 0; i < LOSS_MAX; i++)
 		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
@@ -163,7 +144,8 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	if (w->objects_off_ns)
 		app->switched_off++;
 	app->ended = true;
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *t = &w->profile.kinds[kind].application;
 
 		app->last_has_kind[kind] = t->count > 0;
@@ -199,11 +181,32 @@ void metrics_attach_failed(struct metrics *m, int error)
 
 /* ---------------------------------------------------------------- exposition */
 
+struct family;
+
 struct writer {
 	FILE *out;
 	const struct metrics *metrics;
+	const struct family *family;
 	const char *name; /* of the samples */
 };
+
+/* Of a metric that has a series for each application, or for each and kind: */
+typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
+
+/* Counters are named without "_total": OpenMetrics names the family so. */
+struct family {
+	const char *name;
+	bool counter;
+	const char *help;
+	void (*write)(const struct writer *w); /* all series, or */
+	write_app_fn *write_app;               /* those of one application */
+	size_t member; /* offset of the uint64_t that write_app shows, where it shows one */
+};
+
+static uint64_t member_of(const struct writer *w, const void *structure)
+{
+	return *(const uint64_t *)((const char *)structure + w->family->member);
+}
 
 /* A series: its name and labels. Labels need no escaping: app names are letters, digits and "._-",
  * the rest our own words. */
@@ -212,13 +215,11 @@ static void series_app(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%s{app=\"%s\"} ", w->name, app->app);
 }
 
-static void series_kind(const struct writer *w, const struct app_metrics *app, int kind)
+static void series_kind(const struct writer *w, const struct app_metrics *app,
+			const struct pair_kind *kind)
 {
-	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app,
-		name_of_kind((Jxp__Kind)kind));
+	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app, kind->name);
 }
-
-typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
 
 static void for_each_app(const struct writer *w, write_app_fn *write_app)
 {
@@ -228,43 +229,44 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 		write_app(w, &w->metrics->apps[METRICS_APPS_MAX]);
 }
 
-/* One function for each member of struct totals, for every kind of which something was seen. */
-#define KIND_WRITER(function, member)                                                     \
-	static void function##_app(const struct writer *w, const struct app_metrics *app) \
-	{                                                                                 \
-		for (int kind = 1; kind < PROFILE_KINDS; kind++) {                        \
-			if (app->kinds[kind].count == 0)                                  \
-				continue;                                                 \
-			series_kind(w, app, kind);                                        \
-			fprintf(w->out, "%" PRIu64 "\n", app->kinds[kind].member);        \
-		}                                                                         \
-	}                                                                                 \
-	static void function(const struct writer *w)                                      \
-	{                                                                                 \
-		for_each_app(w, function##_app);                                          \
-	}
-
-KIND_WRITER(write_checked_bytes, checked_bytes)
-KIND_WRITER(write_inefficient_bytes, wasteful_bytes)
-KIND_WRITER(write_checked_accesses, count)
-KIND_WRITER(write_inefficient_accesses, wasteful_count)
-
-static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
+/* A member of struct totals, of every kind of which something was seen. */
+static void write_totals(const struct writer *w, const struct app_metrics *app)
 {
-	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		if (!app->last_has_kind[kind])
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct totals *t = &app->kinds[pair_kinds[i].kind];
+
+		if (t->count == 0)
 			continue;
-		series_kind(w, app, kind);
-		fprintf(w->out, "%.9g\n", app->last_ratio[kind]);
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%" PRIu64 "\n", member_of(w, t));
 	}
 }
 
-static void write_ratio(const struct writer *w)
+static void write_ratio(const struct writer *w, const struct app_metrics *app)
 {
-	for_each_app(w, write_ratio_app);
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		if (!app->last_has_kind[pair_kinds[i].kind])
+			continue;
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%.9g\n", app->last_ratio[pair_kinds[i].kind]);
+	}
 }
 
-static void write_end_app(const struct writer *w, const struct app_metrics *app)
+/* A member of struct app_metrics. */
+static void write_count(const struct writer *w, const struct app_metrics *app)
+{
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", member_of(w, app));
+}
+
+/* Nothing for an application of which nothing was measured. */
+static void write_numa(const struct writer *w, const struct app_metrics *app)
+{
+	if (app->numa_samples > 0)
+		write_count(w, app);
+}
+
+static void write_end(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->ended)
 		return;
@@ -272,82 +274,12 @@ static void write_end_app(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%.3f\n", app->last_end_s);
 }
 
-static void write_end(const struct writer *w)
-{
-	for_each_app(w, write_end_app);
-}
-
-static void write_windows_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->windows);
-}
-
-static void write_windows(const struct writer *w)
-{
-	for_each_app(w, write_windows_app);
-}
-
-/* Nothing for an application of which nothing was measured. */
-static void write_numa_app(const struct writer *w, const struct app_metrics *app)
-{
-	if (app->numa_samples == 0)
-		return;
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->numa_samples);
-}
-
-static void write_numa(const struct writer *w)
-{
-	for_each_app(w, write_numa_app);
-}
-
-static void write_numa_remote_app(const struct writer *w, const struct app_metrics *app)
-{
-	if (app->numa_samples == 0)
-		return;
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->numa_remote_samples);
-}
-
-static void write_numa_remote(const struct writer *w)
-{
-	for_each_app(w, write_numa_remote_app);
-}
-
-static void write_early_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->windows_early);
-}
-
-static void write_early(const struct writer *w)
-{
-	for_each_app(w, write_early_app);
-}
-
-static void write_switched_off_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->switched_off);
-}
-
-static void write_switched_off(const struct writer *w)
-{
-	for_each_app(w, write_switched_off_app);
-}
-
-static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
+static void write_overhead(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->last_has_overhead)
 		return;
 	series_app(w, app);
 	fprintf(w->out, "%.9g\n", app->last_overhead);
-}
-
-static void write_overhead(const struct writer *w)
-{
-	for_each_app(w, write_overhead_app);
 }
 
 static void write_failures(const struct writer *w)
@@ -362,19 +294,14 @@ static void write_failures(const struct writer *w)
 
 static void write_dropped(const struct writer *w)
 {
-	char name[COUNTER_NAME_BYTES];
-
-	for (size_t i = 0; i < DROPPING_COUNTERS; i++) {
-		name_of_counter(dropping_counters[i], name);
-		fprintf(w->out, "%s{stage=\"%s%s\"} %" PRIu64 "\n", w->name,
-			strncmp(name, "gate_", strlen("gate_")) == 0 ? "" : "agent_", name,
-			w->metrics->dropped_by_agents[i]);
-	}
+	for (unsigned place = 1; place <= COUNTER_STAGES; place++)
+		fprintf(w->out, "%s{stage=\"%s\"} %" PRIu64 "\n", w->name,
+			counter_of_stage(place)->stage.label, w->metrics->dropped_by_agents[place]);
 	fprintf(w->out, "%s{stage=\"gate_unknown\"} %" PRIu64 "\n", w->name,
 		w->metrics->dropped_of_strangers);
 	for (int i = 0; i < LOSS_MAX; i++)
 		fprintf(w->out, "%s{stage=\"engine_%s\"} %" PRIu64 "\n", w->name,
-			name_of_loss((enum loss)i), w->metrics->dropped_by_engine[i]);
+			loss_words[i].name, w->metrics->dropped_by_engine[i]);
 }
 
 static void write_over_limit(const struct writer *w)
@@ -387,59 +314,64 @@ static void write_build_info(const struct writer *w)
 	fprintf(w->out, "%s{version=\"" JXPERF_VERSION "\"} 1\n", w->name);
 }
 
-/* Counters are named without "_total": OpenMetrics names the family so. */
-static const struct {
-	const char *name;
-	bool counter;
-	const char *help;
-	void (*write)(const struct writer *w);
-} families[] = {
+static const struct family families[] = {
     {"jxperf_checked_bytes", true,
      "Bytes of completed access pairs that were checked for waste, in the application's memory.",
-     write_checked_bytes},
-    {"jxperf_inefficient_bytes", true, "Checked bytes that were wasted.", write_inefficient_bytes},
+     .write_app = write_totals, .member = offsetof(struct totals, checked_bytes)},
+    {"jxperf_inefficient_bytes", true, "Checked bytes that were wasted.", .write_app = write_totals,
+     .member = offsetof(struct totals, wasteful_bytes)},
     {"jxperf_checked_accesses", true, "Completed access pairs that were checked for waste.",
-     write_checked_accesses},
+     .write_app = write_totals, .member = offsetof(struct totals, count)},
     {"jxperf_inefficient_accesses", true, "Checked access pairs that were wasteful.",
-     write_inefficient_accesses},
+     .write_app = write_totals, .member = offsetof(struct totals, wasteful_count)},
     {"jxperf_window_inefficiency_ratio", false,
-     "Fraction of checked bytes that were wasted, in the application's last window.", write_ratio},
+     "Fraction of checked bytes that were wasted, in the application's last window.",
+     .write_app = write_ratio},
     {"jxperf_window_end_timestamp_seconds", false,
-     "When the application's last window ended, in seconds since 1970.", write_end},
+     "When the application's last window ended, in seconds since 1970.", .write_app = write_end},
     {"jxperf_numa_accesses", true, "Sampled accesses to the heap whose page's NUMA node was found.",
-     write_numa},
+     .write_app = write_numa, .member = offsetof(struct app_metrics, numa_samples)},
     {"jxperf_numa_remote_accesses", true, "Of these, accesses from another node than the page's.",
-     write_numa_remote},
-    {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
+     .write_app = write_numa, .member = offsetof(struct app_metrics, numa_remote_samples)},
+    {"jxperf_windows", true, "Windows that ran and ended.", .write_app = write_count,
+     .member = offsetof(struct app_metrics, windows)},
     {"jxperf_windows_ended_early", true, "Of these, windows that ended before their time.",
-     write_early},
+     .write_app = write_count, .member = offsetof(struct app_metrics, windows_early)},
     {"jxperf_objects_switched_off", true,
      "Of these, windows that switched objects off because the JVM collected more, or kept more.",
-     write_switched_off},
-    {"jxperf_attach_failures", true, "Windows that could not be run.", write_failures},
+     .write_app = write_count, .member = offsetof(struct app_metrics, switched_off)},
+    {"jxperf_attach_failures", true, "Windows that could not be run.", .write = write_failures},
     {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
-     write_dropped},
+     .write = write_dropped},
     {"jxperf_overhead_ratio", false,
      "Fraction of the target's CPU time that profiling took, in the application's last window.",
-     write_overhead},
+     .write_app = write_overhead},
     {"jxperf_apps_over_limit", true,
-     "Windows counted as app=other because too many applications were seen.", write_over_limit},
-    {"jxperf_build_info", false, "The daemon's version; always 1.", write_build_info},
+     "Windows counted as app=other because too many applications were seen.",
+     .write = write_over_limit},
+    {"jxperf_build_info", false, "The daemon's version; always 1.", .write = write_build_info},
 };
+
+static void write_family(FILE *out, const struct metrics *m, const struct family *f,
+			 bool openmetrics)
+{
+	char name[64];
+	const struct writer w = {.out = out, .metrics = m, .family = f, .name = name};
+	const char *family = openmetrics ? f->name : name;
+
+	(void)snprintf(name, sizeof(name), "%s%s", f->name, f->counter ? "_total" : ""); /* Fits. */
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, f->help, family,
+		f->counter ? "counter" : "gauge");
+	if (f->write_app)
+		for_each_app(&w, f->write_app);
+	else
+		f->write(&w);
+}
 
 void metrics_write(FILE *out, const struct metrics *m, bool openmetrics)
 {
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		char name[64];
-		const char *family;
-
-		(void)snprintf(name, sizeof(name), "%s%s", families[i].name,
-			       families[i].counter ? "_total" : "");
-		family = openmetrics ? families[i].name : name;
-		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, families[i].help, family,
-			families[i].counter ? "counter" : "gauge");
-		families[i].write(&(struct writer){.out = out, .metrics = m, .name = name});
-	}
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		write_family(out, m, &families[i], openmetrics);
 	if (openmetrics)
 		fputs("# EOF\n", out);
 }

@@ -23,7 +23,7 @@ struct metrics;
 
 /* What of a window is in the metrics already. All zero for a new window. */
 struct metrics_cursor {
-	struct totals kinds[PROFILE_KINDS];
+	struct totals kinds[KIND_VALUES]; /* by Kind */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
 	uint64_t numa_samples;

@@ -6,37 +6,11 @@
 #include "common/clock.h"
 #include "common/utf8.h"
 #include "daemon/profile/estimate.h"
+#include "proto/counters.h"
+#include "proto/kinds.h"
 
 /* Of one CPU. */
 #define IDLE_SHARE 0.05
-
-const char *name_of_loss(enum loss loss)
-{
-	static const char *const names[LOSS_MAX] = {
-	    [LOSS_METHODS] = "methods",
-	    [LOSS_LINES] = "lines",
-	    [LOSS_NODES] = "nodes",
-	    [LOSS_INSTRUCTIONS] = "instructions",
-	    [LOSS_STRINGS] = "strings",
-	    [LOSS_THREADS] = "threads",
-	    [LOSS_PAIRS] = "pairs",
-	    [LOSS_UNKNOWN_IDS] = "unknown_ids",
-	    [LOSS_REPEATED_IDS] = "repeated_ids",
-	    [LOSS_INVALID] = "invalid",
-	    [LOSS_CLASSES] = "classes",
-	    [LOSS_OBJECTS] = "objects",
-	    [LOSS_SITES] = "sites",
-	    [LOSS_SITE_ACCESSES] = "site_accesses",
-	    [LOSS_OBJECT_ORDER] = "object_order",
-	    [LOSS_POSITIONS] = "positions",
-	    [LOSS_UNKNOWN_OBJECTS] = "unknown_objects",
-	    [LOSS_OVERLAPS] = "overlaps",
-	    [LOSS_UNKNOWN_THREADS] = "unknown_threads",
-	    [LOSS_FIRST_TOUCHES] = "first_touches",
-	};
-
-	return names[loss];
-}
 
 bool window_tracks_objects(const struct window_settings *settings)
 {
@@ -47,8 +21,8 @@ bool window_samples_pairs(const struct window_settings *settings)
 {
 	bool any = false;
 
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		any |= settings->kinds[kind];
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		any |= settings->kinds[pair_kinds[i].kind];
 	return any;
 }
 
@@ -124,7 +98,7 @@ static void end(struct window *w, enum window_state state, const char *reason)
 	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
 		return;
 	w->state = state;
-	(void)text_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
+	(void)utf8_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
 	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
 	w->end_ns = clock_monotonic_ns();
 	thread_table_release(&w->threads);
@@ -224,8 +198,13 @@ bool window_target_was_idle(const struct window *w)
 
 uint64_t window_dropped(const struct window *w)
 {
-	return w->counters[JXP__COUNTER__COUNTER_RING_FULL] +
-	       w->counters[JXP__COUNTER__COUNTER_RECORDS_LOST] +
-	       w->counters[JXP__COUNTER__COUNTER_OBJECTS_QUEUE_FULL] + w->losses[LOSS_INVALID] +
-	       w->losses[LOSS_OBJECT_ORDER];
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		if (counter_table[i].lost)
+			dropped += w->counters[counter_table[i].counter];
+	for (size_t i = 0; i < LOSS_MAX; i++)
+		if (loss_words[i].lost)
+			dropped += w->losses[i];
+	return dropped;
 }

@@ -21,6 +21,7 @@
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
 #include "daemon/profile/thread_table.h"
+#include "daemon/window/loss.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
@@ -40,9 +41,9 @@
 #define WINDOW_OBJECT_MIN_DEFAULT 1024
 
 struct window_settings {
-	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
-	bool objects;              /* KIND_OBJECTS */
-	bool numa;                 /* KIND_NUMA: the same samples as objects */
+	bool kinds[KIND_VALUES]; /* of pairs, by Kind */
+	bool objects;            /* KIND_OBJECTS */
+	bool numa;               /* KIND_NUMA: the same samples as objects */
 	/* Of this machine; not owned: lasts as long as the process. */
 	const struct numa_topology *numa_topology;
 	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
@@ -71,35 +72,6 @@ enum window_state {
 	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
 };
-
-/* What the engine itself had to drop of a session's stream, by cause. */
-enum loss {
-	LOSS_METHODS,      /* beyond LIMIT_METHODS */
-	LOSS_LINES,        /* line tables beyond the session's memory */
-	LOSS_NODES,        /* beyond LIMIT_NODES, or deeper than MAX_FRAMES_LIMIT */
-	LOSS_INSTRUCTIONS, /* beyond LIMIT_INSTRUCTIONS */
-	LOSS_STRINGS,      /* names that no longer fitted; shown as "" */
-	LOSS_THREADS,      /* beyond LIMIT_THREADS: missing from `threads` only */
-	LOSS_PAIRS,        /* beyond LIMIT_PAIRS: in the totals, not in the list */
-	LOSS_UNKNOWN_IDS,  /* references to something that was never sent, or was dropped */
-	LOSS_REPEATED_IDS, /* definitions of an id that was defined before */
-	LOSS_INVALID,      /* events with a field out of range */
-	/* Of objects and accesses to them: */
-	LOSS_CLASSES,         /* beyond LIMIT_CLASSES */
-	LOSS_OBJECTS,         /* beyond objects_max: counted, but not tracked */
-	LOSS_SITES,           /* objects of allocation sites beyond LIMIT_SITES */
-	LOSS_SITE_ACCESSES,   /* beyond LIMIT_SITE_ACCESSES: in the site's sum, not in its list */
-	LOSS_OBJECT_ORDER,    /* accesses: too many events waited for their turn */
-	LOSS_POSITIONS,       /* contradictory, late, or more than there are objects */
-	LOSS_UNKNOWN_OBJECTS, /* positions and deaths of objects that are not tracked */
-	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
-	LOSS_UNKNOWN_THREADS, /* requests for events, after many for threads that were not found */
-	LOSS_FIRST_TOUCHES,   /* of pages: there was no room to remember them */
-	LOSS_MAX,
-};
-
-/* "methods", "unknown_ids": the stage label of jxperf_dropped_events_total. */
-const char *name_of_loss(enum loss loss);
 
 /* Memory of its own that is added here has to be copied in window_snapshot. */
 struct window {

@@ -15,6 +15,7 @@
 #include "attach/process/jvm_text.h"
 #include "attach/process/maps.h"
 #include "attach/reply.h"
+#include "common/utf8.h"
 
 #define SHORT_BYTES 16
 
@@ -72,7 +73,7 @@ static void fuzz_words(const char *text, size_t size)
 {
 	char out[SHORT_BYTES], container[JVM_CONTAINER_BYTES];
 
-	jvm_text_copy(out, sizeof(out), text);
+	(void)utf8_sanitize(out, sizeof(out), text);
 	jvm_text_release_file(out, sizeof(out), text);
 	jvm_text_container(container, text);
 	(void)jvm_text_release(text);

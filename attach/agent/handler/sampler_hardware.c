@@ -116,7 +116,7 @@ static bool same_method(uint64_t ip, const ucontext_t *uc)
  * none. */
 static int choose_kind(struct thread *t, enum access_type access, unsigned *fitting_count)
 {
-	uint8_t fitting[KINDS_MAX + 1];
+	uint8_t fitting[PAIR_KINDS + 1];
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < settings.kind_count; i++)

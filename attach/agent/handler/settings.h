@@ -14,13 +14,12 @@
 #include "attach/agent/handler/context.h"
 #include "attach/agent/handler/stack.h"
 #include "common/perf/events.h"
-
-#define KINDS_MAX 3
+#include "proto/kinds.h"
 
 struct settings {
-	uint8_t kinds[KINDS_MAX]; /* Kind values to sample */
-	unsigned kind_count;      /* of pairs; objects are beside them */
-	unsigned registers;       /* debug registers in use, 1..4 */
+	uint8_t kinds[PAIR_KINDS]; /* Kind values to sample */
+	unsigned kind_count;       /* of pairs; objects are beside them */
+	unsigned registers;        /* debug registers in use, 1..4 */
 	unsigned max_frames;
 	/* In the sampler's unit: nanoseconds for clock, else operations. Follows the budget. */
 	_Atomic uint64_t period;

@@ -11,6 +11,7 @@
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 /* Below this lies no Java object: an implicit null check is about to fault. */
@@ -18,9 +19,15 @@
 
 #define POLLING_PAGE_BYTES 4096u
 
+/* Only kinds of pairs are armed; the window refuses others when it begins. */
+static const struct pair_kind *kind_of(const struct watchpoint *w)
+{
+	return pair_kind_find((Jxp__Kind)w->kind);
+}
+
 enum access_type watchpoint_access(uint8_t kind)
 {
-	return kind == JXP__KIND__KIND_SILENT_LOAD ? ACCESS_LOAD : ACCESS_STORE;
+	return pair_kind_find((Jxp__Kind)kind)->sampled == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE;
 }
 
 static bool set_register(struct thread *t, unsigned reg, uint32_t type, uint64_t address,
@@ -298,7 +305,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 		}
 	}
 	if (!set_register(t, reg,
-			  kind == JXP__KIND__KIND_SILENT_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+			  kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
 			  w->address, w->length)) {
 		free_register(t, reg);
 		return;
@@ -352,20 +359,31 @@ static bool same_bytes(const uint8_t *first, const uint8_t *second, unsigned sha
 	return true;
 }
 
-static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
-			unsigned shared)
+/* Did the second access load or store the value of the first one? */
+static bool is_same_value(const struct watchpoint *w, const struct trap_access *a,
+			  const uint8_t *now, unsigned shared)
 {
 	enum insn_element element = w->element;
 	const uint8_t *second = now;
 
-	if (w->kind == JXP__KIND__KIND_DEAD_STORE)
-		return a->writes && !a->reads;
 	/* A read-modify-write loaded what was there before it. */
-	if (w->kind == JXP__KIND__KIND_SILENT_LOAD && a->writes)
+	if (kind_of(w)->ends == PAIR_LOAD && a->writes)
 		second = w->last_value;
 	if (element == ELEMENT_INTEGER)
 		element = element_of_access(&a->insn);
 	return same_bytes(w->value, second, shared, element);
+}
+
+static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
+			unsigned shared)
+{
+	switch (kind_of(w)->waste) {
+	case PAIR_WASTE_OVERWRITTEN:
+		return a->writes && !a->reads;
+	case PAIR_WASTE_SAME_VALUE:
+		return is_same_value(w, a, now, shared);
+	}
+	return false;
 }
 
 /* bytes times weight, rounded up or down at random, right on average. */
@@ -403,17 +421,12 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	thread_record(t, &r);
 }
 
-/* Is this access of the type that the kind's pairs end with? Dead stores: any that is one. */
+/* Is this access of a type that the kind's pairs end with? */
 static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
 {
-	switch (w->kind) {
-	case JXP__KIND__KIND_SILENT_LOAD:
-		return a->reads;
-	case JXP__KIND__KIND_SILENT_STORE:
-		return a->writes;
-	default:
-		return a->reads || a->writes;
-	}
+	unsigned types = (a->reads ? PAIR_LOAD : 0) | (a->writes ? PAIR_STORE : 0);
+
+	return types & kind_of(w)->ends;
 }
 
 /* A store while a load is waited for: it may change the value, and it ends nothing. */

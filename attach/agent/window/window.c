@@ -32,6 +32,7 @@
 #include "attach/agent/window/monitor.h"
 #include "common/clock.h"
 #include "common/proc.h"
+#include "proto/kinds.h"
 #include "proto/limits.h"
 
 /* How often rings are drained: far more often than a ring can fill at the default period. Less
@@ -110,11 +111,11 @@ static int take_kinds(const Jxp__WindowStart *start, struct err *err)
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
-		if (kind == JXP__KIND__KIND_OBJECTS || kind == JXP__KIND__KIND_NUMA)
+		if (kind_is_subject(kind))
 			settings.objects = true;
-		else if (kind < JXP__KIND__KIND_DEAD_STORE || kind > JXP__KIND__KIND_SILENT_LOAD)
+		else if (!pair_kind_find(kind))
 			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
-		else if (settings.kind_count == KINDS_MAX)
+		else if (settings.kind_count == PAIR_KINDS)
 			return err_set(err, EINVAL, "the daemon named a kind twice");
 		else
 			settings.kinds[settings.kind_count++] = (uint8_t)kind;

@@ -12,7 +12,7 @@ static void assert_sanitized(const char *from, const char *expected)
 {
 	char to[64];
 
-	assert_int_equal(text_sanitize(to, sizeof(to), from), strlen(expected));
+	assert_int_equal(utf8_sanitize(to, sizeof(to), from), strlen(expected));
 	assert_string_equal(to, expected);
 }
 
@@ -56,6 +56,8 @@ static void stray_and_cut_sequences_become_question_marks(void **state)
 	assert_sanitized("\x80x\xff", "?x?");
 	assert_sanitized("\xe2\x82", "??");
 	assert_sanitized("\xf4\x90\x80\x80", "????");
+	assert_sanitized("\xf5\x80\x80\x80", "????");
+	assert_sanitized("\xc3|\xe2\x82|", "?|??|");
 }
 
 static void text_that_does_not_fit_is_cut_between_characters(void **state)
@@ -63,10 +65,12 @@ static void text_that_does_not_fit_is_cut_between_characters(void **state)
 	char to[5];
 
 	(void)state;
-	assert_int_equal(text_sanitize(to, sizeof(to), "abc\xe2\x82\xac"), 3);
+	assert_int_equal(utf8_sanitize(to, sizeof(to), "abc\xe2\x82\xac"), 3);
 	assert_string_equal(to, "abc");
-	assert_int_equal(text_sanitize(to, sizeof(to), "abcdef"), 4);
+	assert_int_equal(utf8_sanitize(to, sizeof(to), "abcdef"), 4);
 	assert_string_equal(to, "abcd");
+	assert_int_equal(utf8_sanitize(to, 1, "x"), 0);
+	assert_string_equal(to, "");
 }
 
 int main(void)

@@ -10,37 +10,6 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void control_characters_and_broken_utf8_become_question_marks(void **state)
-{
-	char to[64];
-
-	(void)state;
-	jvm_text_copy(to, sizeof(to), "a\nb\033[1mc\x7f");
-	assert_string_equal(to, "a?b?[1mc?");
-	jvm_text_copy(to, sizeof(to),
-		      "\xc2\x9b"
-		      "31m\xc2\xa0");
-	assert_string_equal(to, "??31m\xc2\xa0");
-	jvm_text_copy(to, sizeof(to), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	assert_string_equal(to, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	jvm_text_copy(to, sizeof(to),
-		      "\xc3|\xe2\x82|\xff|\x80|\xc0\x80|\xed\xa0\x80|\xf5\x80\x80\x80");
-	assert_string_equal(to, "?|??|?|?|??|???|????");
-}
-
-static void a_text_is_cut_between_characters(void **state)
-{
-	char to[4];
-
-	(void)state;
-	jvm_text_copy(to, sizeof(to), "abcdef");
-	assert_string_equal(to, "abc");
-	jvm_text_copy(to, sizeof(to), "ab\xc3\xa9");
-	assert_string_equal(to, "ab");
-	jvm_text_copy(to, 1, "x");
-	assert_string_equal(to, "");
-}
-
 static void container_runtimes_groups_give_the_id(void **state)
 {
 	static const char *const groups[] = {
@@ -150,8 +119,6 @@ static void applications_are_called_without_directories(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(control_characters_and_broken_utf8_become_question_marks),
-	    cmocka_unit_test(a_text_is_cut_between_characters),
 	    cmocka_unit_test(container_runtimes_groups_give_the_id),
 	    cmocka_unit_test(other_groups_give_none),
 	    cmocka_unit_test(environment_variables_are_found_by_their_whole_name),

@@ -35,8 +35,8 @@ static void what_is_not_said_has_the_documented_default(void **state)
 
 	(void)state;
 	assert_int_equal(check(&r), 0);
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		assert_true(settings.kinds[kind]);
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		assert_true(settings.kinds[pair_kinds[i].kind]);
 	assert_true(settings.objects);
 	assert_int_equal(settings.object_min_size, 1024);
 	assert_int_not_equal(settings.sampler, JXP__SAMPLER__SAMPLER_AUTO);

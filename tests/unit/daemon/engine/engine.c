@@ -310,8 +310,8 @@ static struct window_settings with_objects(bool pairs)
 
 	s.objects = true;
 	s.objects_max = 100;
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		s.kinds[kind] = pairs;
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		s.kinds[pair_kinds[i].kind] = pairs;
 	return s;
 }
 

@@ -15,8 +15,8 @@
 #include "daemon/engine/app_name.h"
 #include "daemon/intake/intake.h"
 #include "daemon/report/report.h"
+#include "proto/counters.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_objects.h"
 
@@ -362,11 +362,10 @@ static void every_counter_is_shown_in_text_and_json(void **state)
 		for (size_t i = 0; i < 2; i++) {
 			char *without = counting_report(counter, 0, formats[i]);
 			char *with = counting_report(counter, n, formats[i]);
-			char name[COUNTER_NAME_BYTES];
 
-			name_of_counter((Jxp__Counter)counter, name);
 			if (strcmp(with, without) == 0 || !strstr(with, "123"))
-				fail_msg("counter '%s' is not in the %s report", name,
+				fail_msg("counter '%s' is not in the %s report",
+					 counter_name((Jxp__Counter)counter),
 					 i == 0 ? "text" : "JSON");
 			free(without);
 			free(with);
@@ -385,7 +384,7 @@ static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
 		text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 		json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 		if (!strstr(text, "987654321") || !strstr(json, "987654321"))
-			fail_msg("loss '%s' is not in the reports", name_of_loss((enum loss)loss));
+			fail_msg("loss '%s' is not in the reports", loss_words[loss].name);
 		free(text);
 		free(json);
 		window_free(w);

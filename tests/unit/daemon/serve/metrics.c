@@ -11,6 +11,8 @@
 
 #include "daemon/serve/metrics.h"
 
+#define GOLDEN "tests/unit/golden/metrics.txt"
+
 static struct window *running_window(const char *app)
 {
 	struct window_settings settings = {.kinds = {false, true, true, true}};
@@ -268,6 +270,76 @@ static void openmetrics_names_counter_families_without_total_and_ends_with_eof(v
 	metrics_free(m);
 }
 
+/* A window of every sort of figure, and one of next to none. */
+static struct metrics *metrics_of_everything(void)
+{
+	struct metrics *m = metrics_new();
+	struct window *full = running_window("Shop"), *bare = running_window("Bare");
+	struct metrics_cursor first = {0}, second = {0};
+
+	for (int kind = JXP__KIND__KIND_DEAD_STORE; kind <= JXP__KIND__KIND_SILENT_LOAD; kind++) {
+		struct observation o = {.kind = (Jxp__Kind)kind,
+					.region = JXP__REGION__REGION_HEAP,
+					.checked_bytes = (uint32_t)kind * 3,
+					.wasteful = true};
+
+		assert_int_equal(profile_add(&full->profile, &o), 0);
+		o.wasteful = false;
+		assert_int_equal(profile_add(&full->profile, &o), 0);
+	}
+	for (uint64_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		full->counters[i] = 1000 + i;
+	for (uint64_t i = 0; i < LOSS_MAX; i++)
+		full->losses[i] = 2000 + i;
+	full->numa.samples = 31;
+	full->numa.remote_samples = 7;
+	full->cpu_ns = 1000;
+	full->overhead_ns = 17;
+	full->objects_off_ns = 1;
+	window_end(full, "the target was killed");
+	window_end(bare, NULL);
+	full->end_unix_ns = bare->end_unix_ns = UINT64_C(1795248000500000000);
+	metrics_window_ended(m, full, &first);
+	metrics_window_ended(m, bare, &second);
+	metrics_strangers(m, 4);
+	metrics_attach_failed(m, EPERM);
+	window_free(full);
+	window_free(bare);
+	return m;
+}
+
+/* Both forms, one behind the other, without the version. UPDATE_GOLDEN=1 writes the file anew. */
+static void the_exposition_is_as_agreed(void **state)
+{
+	static char expected[65536], text[65536];
+	struct metrics *m = metrics_of_everything();
+	FILE *file;
+	size_t used = 0;
+
+	(void)state;
+	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
+		char *part = exposition(m, openmetrics), *line, *save;
+
+		for (line = strtok_r(part, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+			if (!strstr(line, "version="))
+				used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\n",
+							 line);
+		free(part);
+	}
+	if (getenv("UPDATE_GOLDEN")) {
+		file = fopen(GOLDEN, "we");
+		assert_non_null(file);
+		assert_true(fputs(text, file) >= 0);
+		assert_int_equal(fclose(file), 0);
+	}
+	file = fopen(GOLDEN, "re");
+	assert_non_null(file);
+	expected[fread(expected, 1, sizeof(expected) - 1, file)] = '\0';
+	assert_int_equal(fclose(file), 0);
+	assert_string_equal(text, expected);
+	metrics_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +353,7 @@ int main(void)
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),
 	    cmocka_unit_test(every_sample_follows_the_help_and_type_of_its_family),
 	    cmocka_unit_test(openmetrics_names_counter_families_without_total_and_ends_with_eof),
+	    cmocka_unit_test(the_exposition_is_as_agreed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

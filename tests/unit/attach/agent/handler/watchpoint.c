@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <linux/hw_breakpoint.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/agent/code/xstate.h"
@@ -20,7 +21,7 @@
 static struct thread *t;
 static ucontext_t uc;
 static uint64_t data[16] __attribute__((aligned(64)));
-static uint64_t load, store, swap; /* instruction pointers */
+static uint64_t load, store, swap, add; /* instruction pointers */
 
 static int set_up_process(void **state)
 {
@@ -40,6 +41,7 @@ static int fresh_thread(void **state)
 	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
+	add = CODE(192, "\x48\x83\x07\x01\x90");      /* add qword [rdi], 1 */
 	one_frame_walkable = true;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
@@ -205,6 +207,69 @@ static void a_replaced_sample_closes_its_register(void **state)
 	assert_closed_with(RECORD_REPLACED);
 }
 
+/* Without a trap: registers watch what this thread does, not what the kernel writes for it. */
+static void set_data(uint64_t value)
+{
+	struct iovec from = {&value, sizeof(value)}, to = {data, sizeof(value)};
+
+	assert_int_equal(process_vm_writev(getpid(), &from, 1, &to, 1, 0), sizeof(value));
+}
+
+enum outcome { IGNORED, WASTEFUL, USEFUL };
+
+/* What became of the watchpoint; register 0 is free then. */
+static enum outcome outcome(void)
+{
+	struct record r = {0};
+
+	if (t->watchpoints[0].state == WATCH_ARMED) {
+		watchpoint_drop(t, 0, RECORD_ABANDONED);
+		while (ring_pop(&t->memory->ring, &r))
+			;
+		return IGNORED;
+	}
+	assert_true(ring_pop(&t->memory->ring, &r) && ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_TRAPPED);
+	return r.wasteful ? WASTEFUL : USEFUL;
+}
+
+static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
+{
+	const struct {
+		Jxp__Kind kind;
+		enum outcome outcome;
+		uint64_t ip;
+		int bytes;
+		bool changed; /* the value that the access leaves is another than the first one's */
+	} cases[] = {
+	    {JXP__KIND__KIND_DEAD_STORE, WASTEFUL, store, 3, true},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, load, 3, false},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_STORE, WASTEFUL, store, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, store, 3, true},
+	    {JXP__KIND__KIND_SILENT_STORE, IGNORED, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_LOAD, USEFUL, load, 3, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, IGNORED, store, 3, false},
+	    /* It loaded what was there before. */
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, add, 4, true},
+	};
+
+	need_registers(state);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum outcome found;
+
+		set_data(1);
+		arm((uint8_t)cases[i].kind, data, 8);
+		set_data(cases[i].changed ? 2 : 1);
+		trap_behind(cases[i].ip, cases[i].bytes, data);
+		found = outcome();
+		if (found != cases[i].outcome)
+			fail_msg("case %zu: %d", i, found);
+	}
+}
+
 static void a_failed_swap_is_no_store(void **state)
 {
 	need_registers(state);
@@ -242,7 +307,7 @@ static void a_sampled_swap_that_fails_is_not_armed(void **state)
 static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
 {
 	static struct xsave_frame frame;
-	uint64_t masked = CODE(192, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
+	uint64_t masked = CODE(256, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
 
 	need_registers(state);
 	if (!__builtin_cpu_supports("avx2"))
@@ -297,6 +362,7 @@ int main(void)
 	    TEST(a_collection_closes_all_registers),
 	    TEST(the_end_of_the_window_closes_all_registers),
 	    TEST(a_replaced_sample_closes_its_register),
+	    TEST(second_accesses_are_judged_as_the_kinds_row_says),
 	    TEST(a_failed_swap_is_no_store),
 	    TEST(a_failed_swap_loads),
 	    TEST(a_sampled_swap_that_fails_is_not_armed),

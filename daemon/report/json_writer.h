@@ -1,8 +1,9 @@
 /*
- * What the parts of the JSON report share.
+ * What the parts of the JSON report are written with: the frames of one document, which its parts
+ * share, and how much of them it may hold.
  */
-#ifndef JXPERF_DAEMON_REPORT_JSON_H
-#define JXPERF_DAEMON_REPORT_JSON_H
+#ifndef JXPERF_DAEMON_REPORT_JSON_WRITER_H
+#define JXPERF_DAEMON_REPORT_JSON_WRITER_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -10,11 +11,11 @@
 #include <stdint.h>
 
 #include "common/cleanup.h"
-#include "daemon/window/window.h"
+#include "daemon/report/model.h"
 
-/* Frames are shared between the parts of a document: one object for each node that was needed. */
+/* One object for each node that was needed. */
 struct json_writer {
-	const struct window *window;
+	const struct report_model *model;
 	json_t **frames; /* by node id, NULL until needed */
 	size_t frames_left;
 	size_t name_bytes_left; /* of those frames */
@@ -26,21 +27,15 @@ static inline void cleanup_json(json_t **json)
 }
 #define _cleanup_json_ _cleanup_(cleanup_json)
 
+/* 0 or -ENOMEM; released in either case, after the document. */
+int json_writer_init(struct json_writer *writer, const struct report_model *m);
+void json_writer_release(struct json_writer *writer);
+
 /* The calling context, leaf first; [] for node 0. A new reference, or NULL without memory. */
 json_t *report_json_frames(struct json_writer *writer, uint32_t node);
 
 /* Takes the frames of two calling contexts (0: none), and the bytes of their names, from what the
  * document may hold. False, with nothing taken, when there is not enough left. */
 bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other);
-
-/* The members "objects", with at most sites of them, and "objects_summary", as new references. 0 or
- * -ENOMEM. */
-int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
-			json_t **summary);
-
-/* The member "numa" of a report, and of an allocation site. New references, or NULL without memory.
- */
-json_t *report_json_numa(const struct window *w);
-json_t *report_json_site_numa(const struct window *w, const struct numa_site *s);
 
 #endif

@@ -1,14 +1,13 @@
 /*
- * What the parts of the text report share. Stream errors are the caller's.
+ * What the parts of the text report are written with. Stream errors are the caller's.
  */
-#ifndef JXPERF_DAEMON_REPORT_TEXT_H
-#define JXPERF_DAEMON_REPORT_TEXT_H
+#ifndef JXPERF_DAEMON_REPORT_TEXT_WRITER_H
+#define JXPERF_DAEMON_REPORT_TEXT_WRITER_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/window/window.h"
+#include "daemon/profile/profile.h"
 
 /* A line across, with a title in the middle unless it is NULL. */
 void report_text_rule(FILE *out, const char *title);
@@ -21,11 +20,5 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
 
 /* A calling context, root first, one frame a line, the label (unless NULL) before the leaf. */
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
-
-/* The part about objects, with at most sites of them. 0 or -ENOMEM. */
-int report_text_objects(FILE *out, const struct window *w, size_t sites);
-
-/* The part about NUMA. 0 or -ENOMEM. */
-int report_text_numa(FILE *out, const struct window *w);
 
 #endif

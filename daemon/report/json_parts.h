@@ -1,0 +1,21 @@
+/*
+ * The parts of the JSON report, each in a file of its own. They give new references, or NULL
+ * without memory.
+ */
+#ifndef JXPERF_DAEMON_REPORT_JSON_PARTS_H
+#define JXPERF_DAEMON_REPORT_JSON_PARTS_H
+
+#include "daemon/report/json_writer.h"
+
+/* The members "objects", with at most sites of them, and "objects_summary". 0 or -ENOMEM. */
+int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
+			json_t **summary);
+
+/* The member "numa" of a report, and of an allocation site. */
+json_t *report_json_numa(const struct report_model *m);
+json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);
+
+/* The member "quality". */
+json_t *report_json_quality(const struct report_model *m);
+
+#endif

@@ -1,0 +1,91 @@
+#include "daemon/report/json_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/words.h"
+
+/* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
+ * omitted, and counted in pairs_omitted. */
+#define FRAMES_MAX 250000
+
+/* The names in them: 160 bytes a frame, where 100 are usual and a hostile JVM's have 12 KiB. */
+#define NAME_BYTES_MAX ((size_t)40 << 20)
+
+static const struct profile *profile_of(const struct json_writer *writer)
+{
+	return &writer->model->window->profile;
+}
+
+int json_writer_init(struct json_writer *writer, const struct report_model *m)
+{
+	*writer = (struct json_writer){
+	    .model = m, .frames_left = FRAMES_MAX, .name_bytes_left = NAME_BYTES_MAX};
+	writer->frames = calloc(profile_of(writer)->cct.node_count + 1, sizeof(json_t *));
+	return writer->frames ? 0 : -ENOMEM;
+}
+
+void json_writer_release(struct json_writer *writer)
+{
+	for (size_t i = 0; writer->frames && i <= profile_of(writer)->cct.node_count; i++)
+		json_decref(writer->frames[i]);
+	free(writer->frames);
+	*writer = (struct json_writer){0};
+}
+
+/* A new reference to the node's frame, or NULL without memory. */
+static json_t *frame_json(struct json_writer *writer, uint32_t id)
+{
+	const struct profile *p = profile_of(writer);
+	const struct cct_node *node = cct_node(&p->cct, id);
+	const struct cct_method *method = cct_method(&p->cct, node->method);
+
+	if (!writer->frames[id])
+		writer->frames[id] = json_pack(
+		    "{s:s, s:s, s:s, s:i, s:i, s:s}", "class",
+		    method ? strings_get(&p->strings, method->class_name) : "", "method",
+		    method ? strings_get(&p->strings, method->name) : "", "file",
+		    method ? strings_get(&p->strings, method->file) : "", "line", node->line, "bci",
+		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier));
+	return json_incref(writer->frames[id]);
+}
+
+json_t *report_json_frames(struct json_writer *writer, uint32_t node)
+{
+	const struct profile *p = profile_of(writer);
+	_cleanup_json_ json_t *frames = json_array();
+
+	for (; node != 0; node = cct_node(&p->cct, node)->parent)
+		if (json_array_append_new(frames, frame_json(writer, node)) < 0)
+			return NULL;
+	return TAKE_PTR(frames);
+}
+
+static size_t name_bytes(const struct profile *p, uint32_t id)
+{
+	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+
+	return method ? strlen(strings_get(&p->strings, method->class_name)) +
+			    strlen(strings_get(&p->strings, method->name)) +
+			    strlen(strings_get(&p->strings, method->file))
+		      : 0;
+}
+
+bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other)
+{
+	const struct profile *p = profile_of(writer);
+	size_t frames = cct_depth(&p->cct, node) + cct_depth(&p->cct, other), bytes = 0;
+
+	if (frames > writer->frames_left)
+		return false;
+	for (uint32_t id = node; id != 0; id = cct_node(&p->cct, id)->parent)
+		bytes += name_bytes(p, id);
+	for (uint32_t id = other; id != 0; id = cct_node(&p->cct, id)->parent)
+		bytes += name_bytes(p, id);
+	if (bytes > writer->name_bytes_left)
+		return false;
+	writer->frames_left -= frames;
+	writer->name_bytes_left -= bytes;
+	return true;
+}

@@ -1,0 +1,22 @@
+/*
+ * The parts of the text report, each in a file of its own. Stream errors are the caller's.
+ */
+#ifndef JXPERF_DAEMON_REPORT_TEXT_PARTS_H
+#define JXPERF_DAEMON_REPORT_TEXT_PARTS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "daemon/report/model.h"
+
+/* With at most limit pairs of each kind. */
+void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
+
+/* With at most limit sites of them. */
+void report_text_objects(FILE *out, const struct report_model *m, size_t limit);
+
+void report_text_numa(FILE *out, const struct report_model *m);
+
+void report_text_quality(FILE *out, const struct report_model *m);
+
+#endif

@@ -1,0 +1,61 @@
+/* How good a report is, in text: what was lost and where, and what the window did to its JVM. */
+#include "daemon/report/text_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "common/clock.h"
+#include "proto/counters.h"
+
+/* Lines for what rose beyond noise, and for what nothing is known of. */
+static void side_effects(FILE *out, const struct report_model *m)
+{
+	const struct window *w = m->window;
+	const struct side_effects *s = &w->side_effects;
+	char line[SIDE_EFFECTS_LINE_BYTES];
+	double since = m->quality.effects.figures[EFFECT_AFTER][EFFECT_COLLECTIONS];
+
+	for (int e = 0; e < EFFECT_MAX; e++) {
+		if (!s->rose[e])
+			continue;
+		side_effects_line(s, (enum effect)e, line);
+		fprintf(out, "           %s %s\n", line,
+			m->objects.tracked ? "while objects were tracked" : "in this window");
+	}
+	if (w->objects_off_ns)
+		fprintf(out, "           %s\n", w->objects_refused);
+	if (w->objects_off_ns && isfinite(since))
+		fprintf(out, "           since then there were %.1f collections a second\n", since);
+	if (s->count == 0 && s->reason[0])
+		fprintf(out, "           what the window did to the JVM is not known: %s\n",
+			s->reason);
+}
+
+void report_text_quality(FILE *out, const struct report_model *m)
+{
+	const struct window *w = m->window;
+	const uint64_t *counters = w->counters;
+
+	fputs("\nQuality\n", out);
+	fprintf(out,
+		"%10" PRIu64 " sampling ticks led to %" PRIu64 " signals, %" PRIu64
+		" breakpoints on the way to an access and %.3f s in handlers\n",
+		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SIGNALS],
+		counters[JXP__COUNTER__COUNTER_HOPS],
+		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
+	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
+		uint64_t n = counters[counter_table[i].counter];
+
+		if (n > 0 && counter_table[i].sentence)
+			fprintf(out, "%10" PRIu64 " %s\n", n, counter_table[i].sentence);
+	}
+	for (int i = 0; i < LOSS_MAX; i++)
+		if (w->losses[i] > 0)
+			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_words[i].sentence);
+	if (w->gate_reason[0])
+		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
+			w->gate_reason);
+	side_effects(out, m);
+	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
+		m->quality.dropped);
+}

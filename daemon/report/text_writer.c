@@ -1,0 +1,85 @@
+#include "daemon/report/text_writer.h"
+
+#include <string.h>
+
+#include "proto/limits.h"
+
+#define RULE_COLUMNS 80
+#define WRAP_COLUMNS 100
+
+void report_text_rule(FILE *out, const char *title)
+{
+	int left = (RULE_COLUMNS - (int)(title ? strlen(title) : 0)) / 2;
+
+	for (int i = 0; i < RULE_COLUMNS; i++) {
+		if (title && i == left) {
+			fputs(title, out);
+			i += (int)strlen(title) - 1;
+		} else {
+			fputc(title ? '*' : '-', out);
+		}
+	}
+	fputc('\n', out);
+}
+
+void report_text_wrapped(FILE *out, const char *text)
+{
+	size_t column = 0;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (column > 0 && column + 1 + word > WRAP_COLUMNS) {
+			fputc('\n', out);
+			column = 0;
+		}
+		if (column > 0)
+			fputc(' ', out);
+		fprintf(out, "%.*s", (int)word, text);
+		column += word + (column > 0);
+		text += word;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
+void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
+{
+	const struct cct_node *node = cct_node(&p->cct, id);
+	const struct cct_method *method = cct_method(&p->cct, node->method);
+	const char *file;
+
+	if (!method) {
+		fputs("[frame without a name]", out);
+		return;
+	}
+	file = strings_get(&p->strings, method->file);
+	fprintf(out, "%s.%s(", strings_get(&p->strings, method->class_name),
+		strings_get(&p->strings, method->name));
+	if (node->tier == JXP__TIER__TIER_NATIVE)
+		fputs("Native Method)", out);
+	else if (node->line > 0)
+		fprintf(out, "%s:%d)", file[0] ? file : "Unknown Source", node->line);
+	else
+		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
+}
+
+void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label)
+{
+	uint32_t path[MAX_FRAMES_LIMIT];
+	size_t depth = 0;
+
+	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
+		path[depth++] = id; /* The tree admits no deeper path. */
+	while (depth > 1 && !ferror(out)) {
+		report_text_frame(out, p, path[--depth]);
+		fputc('\n', out);
+	}
+	if (label)
+		fprintf(out, "%s: ", label);
+	if (leaf)
+		report_text_frame(out, p, leaf);
+	else
+		fputs("[calling context unknown]", out);
+	fputc('\n', out);
+}

@@ -1,0 +1,116 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/kinds.h"
+
+/* Values of Kind that somebody may add to jxperf.proto and to no table. */
+static void every_value_has_one_row(void **state)
+{
+	const ProtobufCEnumDescriptor *kinds = &jxp__kind__descriptor;
+
+	(void)state;
+	assert_int_equal(kinds->n_values, 1 + PAIR_KINDS + SUBJECT_KINDS); /* KIND_NONE */
+	for (unsigned i = 0; i < kinds->n_values; i++) {
+		Jxp__Kind kind = (Jxp__Kind)kinds->values[i].value;
+		int rows = (pair_kind_find(kind) != NULL) + kind_is_subject(kind);
+
+		assert_in_range(kind, 0, KIND_VALUES - 1);
+		if (rows != (kind != JXP__KIND__KIND_NONE))
+			fail_msg("%s has %d rows", kinds->values[i].name, rows);
+	}
+}
+
+static void a_row_is_whole(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct pair_kind *k = &pair_kinds[i];
+		char option[64];
+
+		assert_true(k->title[0] && k->heading[0] && k->separator[0]);
+		/* One name, written in two ways. */
+		assert_int_equal(strlen(k->name), strlen(k->option));
+		(void)snprintf(option, sizeof(option), "%s", k->name);
+		for (char *c = strchr(option, '_'); c; c = strchr(c, '_'))
+			*c = '-';
+		assert_string_equal(k->option, option);
+	}
+}
+
+static void a_register_traps_on_what_ends_its_wait(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct pair_kind *k = &pair_kinds[i];
+
+		assert_true(k->sampled == PAIR_LOAD || k->sampled == PAIR_STORE);
+		assert_true(k->watched == PAIR_STORE || k->watched == PAIR_LOAD_OR_STORE);
+		assert_true(k->ends);
+		assert_int_equal(k->ends & ~k->watched, 0);
+	}
+}
+
+static void what_is_no_kind_has_no_row(void **state)
+{
+	(void)state;
+	assert_null(pair_kind_find(JXP__KIND__KIND_NONE));
+	assert_null(pair_kind_find(JXP__KIND__KIND_OBJECTS));
+	assert_null(pair_kind_find((Jxp__Kind)99));
+	assert_null(pair_kind_find((Jxp__Kind)-1));
+	assert_false(kind_is_subject(JXP__KIND__KIND_SILENT_LOAD));
+	assert_string_equal(kind_option(JXP__KIND__KIND_NONE), "none");
+	assert_string_equal(kind_option((Jxp__Kind)99), "none");
+}
+
+static void options_lead_to_their_kinds_and_back(void **state)
+{
+	static const Jxp__Kind kinds[] = {JXP__KIND__KIND_SILENT_STORE, JXP__KIND__KIND_NUMA};
+
+	(void)state;
+	assert_string_equal(kind_option(kinds[0]), "silent-store");
+	assert_string_equal(kind_option(kinds[1]), "numa");
+	for (size_t i = 0; i < 2; i++) {
+		const char *option = kind_option(kinds[i]);
+
+		assert_int_equal(kind_of_option(option, strlen(option)), kinds[i]);
+		assert_int_equal(kind_of_option(option, strlen(option) - 1), JXP__KIND__KIND_NONE);
+	}
+	assert_int_equal(kind_of_option("numa,objects", 4), JXP__KIND__KIND_NUMA);
+	assert_int_equal(kind_of_option("", 0), JXP__KIND__KIND_NONE);
+}
+
+static void the_list_names_every_option(void **state)
+{
+	const char *first = pair_kinds[0].option, *last = subject_kinds[SUBJECT_KINDS - 1].option;
+	char text[KIND_OPTIONS_BYTES], end[32];
+
+	(void)state;
+	(void)kind_options(text, " or ");
+	(void)snprintf(end, sizeof(end), " or %s", last);
+	assert_int_equal(strncmp(text, first, strlen(first)), 0);
+	assert_string_equal(text + strlen(text) - strlen(end), end);
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		assert_non_null(strstr(text, pair_kinds[i].option));
+	for (size_t i = 0; i < SUBJECT_KINDS; i++)
+		assert_non_null(strstr(text, subject_kinds[i].option));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_value_has_one_row),
+	    cmocka_unit_test(a_row_is_whole),
+	    cmocka_unit_test(a_register_traps_on_what_ends_its_wait),
+	    cmocka_unit_test(what_is_no_kind_has_no_row),
+	    cmocka_unit_test(options_lead_to_their_kinds_and_back),
+	    cmocka_unit_test(the_list_names_every_option),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
