@@ -10,7 +10,6 @@
 #include "daemon/intake/stream.h"
 #include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
-#include "daemon/serve/request.h"
 #include "proto/limits.h"
 
 enum state {
@@ -293,7 +292,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
-	request_handle(c, request);
+	c->context->handle(c, request);
 	jxp__control_request__free_unpacked(request, NULL);
 }
 

@@ -16,6 +16,7 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/serve/render.h"
+#include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -246,7 +247,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
-	c->context = (struct control_context){.loop = loop,
+	c->context = (struct control_context){.handle = request_handle,
+					      .loop = loop,
 					      .engine = engine,
 					      .broker = settings->broker,
 					      .http = settings->http,
