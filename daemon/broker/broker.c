@@ -7,6 +7,7 @@
 #include "common/perf/events.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
+#include "daemon/broker/gate_trial.h"
 #include "daemon/broker/inspectors.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
@@ -400,12 +401,24 @@ static bool is_request_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
+/* A gate that works, or the reason why there is none. */
+static void open_gate(struct broker *b)
+{
+	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	if (b->gate)
+		b->gate_result = broker_gate_trial(b->gate, &b->gate_error);
+	if (b->gate && b->gate_result < 0) {
+		broker_gate_free(b->gate);
+		b->gate = NULL;
+	}
+}
+
 /* What takes privileges that are given up then, and the giving up. 0 or -errno. */
 static int prepare(struct broker *b, struct err *err)
 {
 	int r;
 
-	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	open_gate(b);
 	if (numa_topology()->node_count < 2)
 		(void)err_set(&b->touch_error, ENODEV, "there is one NUMA node");
 	else

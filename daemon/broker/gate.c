@@ -9,7 +9,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/perf/events.h"
-#include "daemon/broker/gate_trial.h"
 
 struct broker_gate {
 	struct gate_bpf *bpf;
@@ -62,8 +61,6 @@ int broker_gate_open(struct broker_gate **out, struct err *err)
 	if (!g)
 		return err_set(err, ENOMEM, "out of memory");
 	r = load(g, err);
-	if (r == 0)
-		r = broker_gate_trial(g, err);
 	if (r < 0) {
 		broker_gate_free(g);
 		return r;

@@ -8,7 +8,6 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/broker/broker.h"
 #include "daemon/child/spawn.h"
 #include "daemon/inspector/inspector.h"
 
@@ -27,7 +26,7 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 			      (char *)reasons->gate,
 			      (char *)INSPECT_OPTION_TOUCH,
 			      (char *)reasons->touch,
-			      (char *)BROKER_OPTION_BUNDLE,
+			      (char *)INSPECT_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
 	pid_t child;

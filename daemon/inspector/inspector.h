@@ -21,10 +21,11 @@
 
 /* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
  * --inspect-gate REASON --inspect-touch REASON --bundle DIR. */
-#define INSPECT_OPTION_FD    "--inspect-fd"
-#define INSPECT_OPTION_PID   "--inspect-pid"
-#define INSPECT_OPTION_GATE  "--inspect-gate" /* struct check_reasons */
-#define INSPECT_OPTION_TOUCH "--inspect-touch"
+#define INSPECT_OPTION_FD     "--inspect-fd"
+#define INSPECT_OPTION_PID    "--inspect-pid"
+#define INSPECT_OPTION_GATE   "--inspect-gate" /* struct check_reasons */
+#define INSPECT_OPTION_TOUCH  "--inspect-touch"
+#define INSPECT_OPTION_BUNDLE "--bundle"
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
