@@ -2,6 +2,7 @@
 
 #include "attach/process/hsperfdata.h"
 #include "attach/process/jvm_flags.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_view.h"
 #include "attach/process/target_fs.h"
 #include "common/capabilities.h"
@@ -110,7 +111,7 @@ static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_v
 	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", info->namespace_pid);
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
 	*owned = false;
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
@@ -140,7 +141,7 @@ static bool owns_perfdata(const struct jvm_info *info, const struct jvm_view *v)
 	if (!slash || strcmp(slash + 1, pid) != 0 ||
 	    strncmp(path, PERFDATA_PREFIX, strlen(PERFDATA_PREFIX)) != 0)
 		return false;
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	if (!owned_by(info->euid, v, path, S_IFREG))
 		return false;
 	*slash = '\0';
@@ -173,7 +174,7 @@ static ssize_t read_option_file(void *arg, const char *path, char *text, size_t 
 	_cleanup_close_ int object = -1;
 	struct stat st;
 
-	jvm_view_step(v, "the file '%s', which its options name", path);
+	jvm_step(v->step, "the file '%s', which its options name", path);
 	object = target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
 	if (object < 0)
 		return object;
@@ -258,7 +259,7 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 		*slash = '\0';
 	}
 	strcat(path, "/release");
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
 		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
 }
@@ -300,7 +301,7 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 	char comm[COMM_BYTES];
 
 	read_comm(pid, comm, sizeof(comm));
-	jvm_view_step(v, "its program");
+	jvm_step(v->step, "its program");
 	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
 		set_obstacle(
 		    info, JVM_NO_PERMISSION,
@@ -374,7 +375,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	char comm[COMM_BYTES];
 	bool socket_owned;
 
-	jvm_view_step(v, "the name of user %u", info->euid);
+	jvm_step(v->step, "the name of user %u", info->euid);
 	describe_user(info);
 	judge_program(info, v);
 	read_comm(info->pid, comm, sizeof(comm));

@@ -1,7 +1,7 @@
 #include "attach/process/jvm_view.h"
 
 #include "attach/process/hsperfdata.h"
-#include "attach/process/jvm.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_text.h"
 #include "attach/process/target_fs.h"
 #include "common/cleanup.h"
@@ -10,7 +10,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define READ_CHUNK_BYTES    16384u
@@ -69,17 +68,6 @@ static int read_maps(struct jvm_view *v)
 	return r;
 }
 
-void jvm_view_step(const struct jvm_view *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!v->step)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(v->step, JVM_STEP_BYTES, fmt, ap); /* May be cut. */
-	va_end(ap);
-}
-
 void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
 {
 	memset(v, 0, sizeof(*v));
@@ -90,11 +78,11 @@ void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
 	buffer_init(&v->cmdline, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->environ, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->perfdata, HSPERFDATA_MAX_BYTES + READ_CHUNK_BYTES);
-	jvm_view_step(v, "its mappings");
+	jvm_step(v->step, "its mappings");
 	v->maps_error = read_maps(v);
 	if (!v->maps.libjvm && !v->maps_error)
 		return;
-	jvm_view_step(v, "its command line");
+	jvm_step(v->step, "its command line");
 	(void)read_proc(pid, "cmdline", &v->cmdline); /* Empty says enough. */
 }
 
@@ -104,7 +92,7 @@ static void read_perfdata(struct jvm_view *v)
 
 	if (!v->maps.hsperfdata_path[0])
 		return;
-	jvm_view_step(v, "its file '%s'", v->maps.hsperfdata_path);
+	jvm_step(v->step, "its file '%s'", v->maps.hsperfdata_path);
 	fd = target_fs_open_file(v->root_fd, v->maps.hsperfdata_path, O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -123,9 +111,9 @@ static void translate(const struct jvm_view *v, char path[MAPS_PATH_BYTES])
 
 void jvm_view_read_jvm(struct jvm_view *v)
 {
-	jvm_view_step(v, "its environment");
+	jvm_step(v->step, "its environment");
 	(void)read_proc(v->pid, "environ", &v->environ); /* Empty says enough. */
-	jvm_view_step(v, "its root and working directory");
+	jvm_step(v->step, "its root and working directory");
 	v->root_fd = target_fs_open_proc(v->pid, "root");
 	v->cwd_fd = target_fs_open_proc(v->pid, "cwd");
 	if (v->root_fd < 0)

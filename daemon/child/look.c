@@ -1,6 +1,7 @@
 #include "daemon/child/look.h"
 
 #include "attach/process/jvm.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_view.h"
 #include "common/cleanup.h"
 #include "common/clock.h"

@@ -1,6 +1,7 @@
 #include "daemon/inspector/jvm_list.h"
 
 #include "attach/process/jvm.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_text.h"
 #include "common/cleanup.h"
 #include "daemon/child/look.h"
