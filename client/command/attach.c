@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"

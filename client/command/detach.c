@@ -1,7 +1,7 @@
 /* jxperfctl detach: ends a window early; whoever waits for its report gets it. */
 #include <stdio.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"

@@ -1,7 +1,7 @@
 /* jxperfctl list: the JVMs of this machine. */
 #include <errno.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"

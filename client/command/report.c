@@ -1,7 +1,7 @@
 /* jxperfctl report: prints the report of a window that the daemon still has. */
 #include <errno.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/daemon/exchange.h"

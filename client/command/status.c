@@ -1,7 +1,7 @@
 /* jxperfctl status: the daemon and what it does now. */
 #include <inttypes.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"

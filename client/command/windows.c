@@ -1,5 +1,5 @@
 /* jxperfctl windows: running windows and those whose reports the daemon still has. */
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"

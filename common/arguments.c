@@ -1,4 +1,4 @@
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 
 #include <errno.h>
 #include <string.h>

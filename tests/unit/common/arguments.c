@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 
 struct settings {
 	const char *name;

@@ -3,8 +3,8 @@
  * operands; "--name value", "--name=value", "-o value", and "--" before operands that begin with a
  * dash. Names are not abbreviated, so that a new option cannot change the meaning of an old script.
  */
-#ifndef JXPERF_CLIENT_COMMAND_ARGUMENTS_H
-#define JXPERF_CLIENT_COMMAND_ARGUMENTS_H
+#ifndef JXPERF_COMMON_ARGUMENTS_H
+#define JXPERF_COMMON_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
