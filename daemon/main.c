@@ -229,6 +229,35 @@ static int inspect(const struct options *o)
 	return inspect_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
 }
 
+/* Before anything is opened that the broker must not inherit. */
+static void prepare_private(int client_fd)
+{
+	/* ^C in its terminal is for the client, which asks for the report. */
+	(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
+	/* The broker is not to hold it open; one that is none is found out later. */
+	(void)fcntl(client_fd, F_SETFD, FD_CLOEXEC);
+	(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
+}
+
+/* Which of its processes this one is. */
+static int run_process(struct daemon *d)
+{
+	const struct options *o = &d->options;
+
+	if (o->broker_fd >= 0)
+		return broker_main(o->broker_fd, o->bundle, sigtrap_trial);
+	if (o->worker_fd >= 0)
+		return worker_main(o->worker_fd);
+	if (o->inspect_fd >= 0)
+		return inspect(o);
+	if (o->watch_fd >= 0)
+		return watcher_main(o->watch_fd, o->watch_pid);
+	if (o->client_fd >= 0)
+		prepare_private(o->client_fd);
+	fd_raise_limit();
+	return run(d);
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon d;
@@ -236,34 +265,14 @@ int main(int argc, char **argv)
 
 	if (options_parse(&d.options, argc, argv, &err) < 0) {
 		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
-		return d.options.action == OPTIONS_CHECK_CONFIG ? EXIT_FAILURE : 2;
+		return d.options.check_config ? EXIT_FAILURE : 2;
 	}
-	switch (d.options.action) {
-	case OPTIONS_VERSION:
+	if (d.options.version)
 		return puts("jxperfd " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	case OPTIONS_HELP:
+	if (d.options.help)
 		return fputs(options_usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	case OPTIONS_CHECK_CONFIG:
+	if (d.options.check_config)
 		return EXIT_SUCCESS;
-	case OPTIONS_RUN:
-		break;
-	}
 	log_init("jxperfd", d.options.verbose);
-	/* ^C in its terminal is for the client of a private daemon, which asks for the report. */
-	if (d.options.client_fd >= 0) {
-		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
-		/* The broker is not to hold it open; one that is none is found out later. */
-		(void)fcntl(d.options.client_fd, F_SETFD, FD_CLOEXEC);
-		(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
-	}
-	if (d.options.broker_fd >= 0)
-		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
-	if (d.options.worker_fd >= 0)
-		return worker_main(d.options.worker_fd);
-	if (d.options.inspect_fd >= 0)
-		return inspect(&d.options);
-	if (d.options.watch_fd >= 0)
-		return watcher_main(d.options.watch_fd, d.options.watch_pid);
-	fd_raise_limit();
-	return run(&d);
+	return run_process(&d);
 }

@@ -89,7 +89,7 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 
 int cmd_check(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = "[PID|NAME]"};
+	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "[PID|NAME]"};
 	const char *target;
 	bool works = false;
 	struct err err;

@@ -77,10 +77,9 @@ static int list(struct client *c, struct err *err)
 
 int cmd_list(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = ""};
-	const char *operand;
+	static const struct argument_spec spec = {.program = "jxperfctl", .operands = ""};
 	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
+	int r = arguments_parse(&spec, argc, argv, NULL, NULL, NULL, &err);
 
 	if (r == 0)
 		r = list(c, &err);

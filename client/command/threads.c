@@ -108,7 +108,7 @@ static int threads(struct client *c, const char *target, struct err *err)
 
 int cmd_threads(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = "PID|NAME"};
+	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "PID|NAME"};
 	const char *target;
 	struct err err;
 	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);

@@ -50,7 +50,7 @@ static void defaults_are_those_of_a_service(void **state)
 {
 	(void)state;
 	assert_int_equal(parse(NULL), 0);
-	assert_int_equal(options.action, OPTIONS_RUN);
+	assert_false(options.version || options.help || options.check_config);
 	assert_string_equal(options.socket, "/run/jxperf/control.sock");
 	assert_int_equal(strncmp(options.http, "127.0.0.1:", 10), 0);
 	assert_non_null(strstr(options.bundle, "lib/jxperf"));
@@ -76,11 +76,11 @@ static void actions_are_recognised(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("--version", NULL), 0);
-	assert_int_equal(options.action, OPTIONS_VERSION);
+	assert_true(options.version);
 	assert_int_equal(parse("--help", NULL), 0);
-	assert_int_equal(options.action, OPTIONS_HELP);
+	assert_true(options.help);
 	assert_int_equal(parse("--check-config", NULL), 0);
-	assert_int_equal(options.action, OPTIONS_CHECK_CONFIG);
+	assert_true(options.check_config);
 }
 
 static void a_private_daemon_serves_no_http(void **state)
