@@ -20,7 +20,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/serve/control.h"
-#include "daemon/serve/http.h"
+#include "daemon/serve/endpoints.h"
 #include "daemon/serve/metrics.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
@@ -37,7 +37,7 @@ struct daemon {
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct metrics *metrics;
-	struct http *http;
+	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
@@ -79,8 +79,8 @@ static void stop(struct daemon *d)
 	if (d->stopping)
 		return;
 	d->stopping = true;
-	if (d->http)
-		http_set_ready(d->http, false);
+	if (d->endpoints)
+		endpoints_set_ready(d->endpoints, false);
 	(void)notify_send("STOPPING=1"); /* Only information. */
 	engine_stop(d->engine, on_stopped, d);
 }
@@ -147,10 +147,10 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (r < 0)
 		return r;
 	if (o->http[0]) {
-		r = http_new(&d->http, &d->loop, o->http, d->metrics, err);
+		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, err);
 		if (r < 0)
 			return r;
-		control.http = http_address(d->http);
+		control.http = endpoints_address(d->endpoints);
 	}
 	r = control_new(&d->control, &d->loop, d->engine, &control, err);
 	if (r == 0 && o->client_fd >= 0)
@@ -185,7 +185,7 @@ static void free_parts(struct daemon *d)
 {
 	private_link_free(d->link);
 	control_free(d->control);
-	http_free(d->http);
+	endpoints_free(d->endpoints);
 	engine_free(d->engine);
 	metrics_free(d->metrics);
 	if (d->broker)
@@ -207,11 +207,11 @@ static int run(struct daemon *d)
 	} else {
 		/* The broker was started before, with the default action. */
 		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
-		if (d->http)
-			http_set_ready(d->http, true);
+		if (d->endpoints)
+			endpoints_set_ready(d->endpoints, true);
 		log_info("ready: control socket '%s', http %s",
 			 d->link ? "the client's own" : d->options.socket,
-			 d->http ? http_address(d->http) : "none");
+			 d->endpoints ? endpoints_address(d->endpoints) : "none");
 		tell_ready(d);
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
 	}

@@ -13,7 +13,7 @@
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/serve/control.h"
-#include "daemon/serve/http.h"
+#include "daemon/serve/http_address.h"
 #include "daemon/watcher/watcher.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"
@@ -122,5 +122,5 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 		o->socket[0] = '\0';
 	if (o->client_fd >= 0 || strcmp(o->http, "none") == 0)
 		o->http[0] = '\0';
-	return o->http[0] ? http_check_address(o->http, err) : 0;
+	return o->http[0] ? http_address_check(o->http, err) : 0;
 }

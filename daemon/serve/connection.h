@@ -1,7 +1,7 @@
 /*
  * One client of the control socket: reads its request, hands it to whoever answers requests, sends
- * the replies and closes. Each of its states has a deadline, so that a client that stalls does not keep
- * a place.
+ * the replies and closes. Each of its states has a deadline, so that a client that stalls does not
+ * keep a place.
  *
  * Loop thread only.
  */
