@@ -19,6 +19,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/serve/endpoints.h"
 #include "daemon/serve/metrics.h"
@@ -36,6 +37,7 @@ struct daemon {
 	uv_signal_t interrupt;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
+	struct broker_metrics broker_metrics;
 	struct metrics *metrics;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
@@ -100,6 +102,13 @@ static void on_broker_died(void *arg, const char *reason)
 	stop(d);
 }
 
+static void on_broker_event(void *arg, const struct broker_event *event)
+{
+	struct daemon *d = arg;
+
+	broker_metrics_take(&d->broker_metrics, event);
+}
+
 static void on_connected(void *arg, int fd)
 {
 	struct daemon *d = arg;
@@ -132,11 +141,12 @@ static void tell_ready(struct daemon *d)
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
+	const struct broker_client_callbacks broker = {
+	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
 	int r;
 
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, on_broker_died, d,
-			      err);
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -147,7 +157,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (r < 0)
 		return r;
 	if (o->http[0]) {
-		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, err);
+		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
+				  err);
 		if (r < 0)
 			return r;
 		control.http = endpoints_address(d->endpoints);

@@ -1,9 +1,11 @@
 /*
- * Engine and broker: fixed-size requests and replies over one SOCK_SEQPACKET pair, a message each.
+ * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET pair, a
+ * message each.
  *
  * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
  * an unknown operation, or a thread that does not belong to a process it attached to is refused.
- * Requests carry an id that the reply repeats; replies may come in another order.
+ * Requests carry an id that the reply repeats; replies may come in another order. Events are what
+ * the broker says unasked; they come between replies, and never before the first.
  */
 #ifndef JXPERF_DAEMON_BROKER_PROTO_H
 #define JXPERF_DAEMON_BROKER_PROTO_H
@@ -28,6 +30,13 @@ enum broker_operation {
 	BROKER_HELLO = 7,
 	BROKER_WATCH = 8, /* watch pid from outside (daemon/watcher/watcher.h) until it is released;
 			     the reply carries the socket on which the records will come */
+	BROKER_EVENT = 9, /* never asked for: the message is a struct broker_event */
+};
+
+enum broker_event_kind {
+	BROKER_EVENT_WORKER_GIVEN_UP =
+	    1, /* pid held up who looked at it (daemon/broker/workers.h) */
+	BROKER_EVENT_KINDS,
 };
 
 /* Trace first touches of pages, where there is BPF. */
@@ -71,6 +80,23 @@ struct broker_reply {
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
 	char message[ERR_MESSAGE_MAX];
+};
+
+/* Begins as a reply does, and is of another size. An event that the engine has no room for, since
+ * it reads too slowly, is lost: the broker waits for nobody. */
+struct broker_event {
+	uint32_t operation; /* BROKER_EVENT */
+	uint32_t kind;      /* enum broker_event_kind */
+	int32_t pid;        /* host pid of the process that it is about */
+	uint32_t reserved;
+	uint64_t lost; /* events that were lost, so far */
+};
+
+/* What the broker may send. */
+union broker_message {
+	uint32_t operation;
+	struct broker_reply reply;
+	struct broker_event event;
 };
 
 #endif

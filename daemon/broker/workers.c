@@ -1,6 +1,7 @@
 #include "daemon/broker/workers.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -112,8 +113,9 @@ static void give_up(struct broker_workers *w, struct broker_worker *one, int err
 	/* What an answer's callback asks goes to another worker. */
 	let_go(one);
 	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
-	w->given_up++;
-	log_warn("%s (%llu times so far)", message, (unsigned long long)w->given_up);
+	w->given_up_count++;
+	log_warn("%s (%" PRIu64 " times so far)", message, w->given_up_count);
+	w->given_up(w->arg, one->target);
 	while (one->waiting > 0)
 		tell_failure(w, one, error, message);
 }

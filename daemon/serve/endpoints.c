@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/http.h"
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
@@ -16,6 +17,7 @@ struct endpoints {
 	struct http *http;
 	struct http_route routes[ROUTES + 1];
 	const struct metrics *metrics;
+	const struct broker_metrics *broker;
 	bool ready;
 };
 
@@ -28,6 +30,7 @@ static void serve_metrics(void *arg, const struct http_request *request,
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
 	http_write_metrics(response->body, e->http, openmetrics);
+	broker_metrics_write(response->body, e->broker, openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
 	metrics_write(response->body, e->metrics, openmetrics);
 }
@@ -52,7 +55,8 @@ static void serve_ready(void *arg, const struct http_request *request,
 }
 
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
-		  const struct metrics *metrics, struct err *err)
+		  const struct metrics *metrics, const struct broker_metrics *broker,
+		  struct err *err)
 {
 	_cleanup_free_ struct endpoints *e = calloc(1, sizeof(*e));
 	int r;
@@ -60,6 +64,7 @@ int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
 	e->metrics = metrics;
+	e->broker = broker;
 	e->routes[METRICS] = (struct http_route){"/metrics", serve_metrics, e};
 	e->routes[HEALTHY] = (struct http_route){"/-/healthy", serve_healthy, e};
 	e->routes[READY] = (struct http_route){"/-/ready", serve_ready, e};

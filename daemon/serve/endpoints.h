@@ -2,7 +2,7 @@
  * What the daemon serves by HTTP: /metrics, in the format that is asked for, /-/healthy and
  * /-/ready.
  *
- * Loop thread only. The metrics are borrowed.
+ * Loop thread only. What is served is borrowed.
  */
 #ifndef JXPERF_DAEMON_SERVE_ENDPOINTS_H
 #define JXPERF_DAEMON_SERVE_ENDPOINTS_H
@@ -13,11 +13,13 @@
 #include "common/err.h"
 #include "daemon/serve/metrics.h"
 
+struct broker_metrics;
 struct endpoints;
 
 /* Listens on an address (daemon/serve/http_address.h). 0 or -errno. */
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
-		  const struct metrics *metrics, struct err *err);
+		  const struct metrics *metrics, const struct broker_metrics *broker,
+		  struct err *err);
 
 /* The rest goes once the loop has closed its handles. free(NULL) is safe. */
 void endpoints_free(struct endpoints *e);

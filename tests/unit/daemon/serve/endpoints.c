@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/endpoints.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/loop_helper.h"
@@ -11,6 +12,7 @@
 struct fixture {
 	uv_loop_t loop;
 	struct metrics *metrics;
+	struct broker_metrics broker;
 	struct endpoints *endpoints;
 };
 
@@ -20,7 +22,8 @@ static int set_up(void **state)
 
 	assert_int_equal(uv_loop_init(&f.loop), 0);
 	f.metrics = metrics_new();
-	assert_int_equal(endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, NULL), 0);
+	assert_int_equal(
+	    endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, &f.broker, NULL), 0);
 	*state = &f;
 	return 0;
 }
@@ -47,6 +50,7 @@ static void metrics_are_prometheus_text_by_default(void **state)
 	assert_non_null(strstr(answer, "HTTP/1.1 200"));
 	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
 	assert_non_null(strstr(answer, "\njxperf_build_info{version="));
+	assert_non_null(strstr(answer, "\njxperf_workers_given_up_total 0\n"));
 	assert_non_null(strstr(answer, "\njxperf_http_connections_refused_total{reason="));
 }
 
