@@ -75,9 +75,9 @@ static void run(const struct options *o, struct outcome *out)
 	struct err err = {""};
 
 	if (o->probe) {
-		out->agent = session_probe(pid, o->bundle, timeout_ms, out->text, &err);
+		out->agent = attach_probe(pid, o->bundle, timeout_ms, out->text, &err);
 	} else {
-		out->agent = session_attach(pid, o->bundle, timeout_ms, o->force, out->name, &err);
+		out->agent = attach_to(pid, o->bundle, timeout_ms, o->force, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}

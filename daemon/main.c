@@ -237,7 +237,7 @@ static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
-	return inspect_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
 }
 
 /* Before anything is opened that the broker must not inherit. */

@@ -192,7 +192,8 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	int r;
 
 	if ((r = output_open(&output, o->output, err)) < 0 ||
-	    (r = client_allow_private(c, err)) < 0 || (r = target_find(c, target, &pid, err)) < 0 ||
+	    (r = client_allow_private(c, err)) < 0 ||
+	    (r = which_jvm_find(c, target, &pid, err)) < 0 ||
 	    (r = run_window(c, o, pid, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);

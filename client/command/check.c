@@ -73,7 +73,7 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 	int r;
 
 	if ((r = client_allow_private(c, err)) < 0 ||
-	    (target && (r = target_find(c, target, &check.pid, err)) < 0))
+	    (target && (r = which_jvm_find(c, target, &check.pid, err)) < 0))
 		return r;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_CHECK;
 	request.check = &check;

@@ -11,7 +11,7 @@ static int detach(struct client *c, const char *target, struct err *err)
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = target_find(c, target, &detach.pid, err);
+	int r = which_jvm_find(c, target, &detach.pid, err);
 
 	if (r < 0)
 		return r;

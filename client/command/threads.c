@@ -94,7 +94,7 @@ static int threads(struct client *c, const char *target, struct err *err)
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = target_find(c, target, &threads.pid, err);
+	int r = which_jvm_find(c, target, &threads.pid, err);
 
 	if (r < 0)
 		return r;

@@ -240,7 +240,8 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .gate = b->gate ? "" : b->gate_error.message,
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
-	int fd = broker_inspect_start(&b->inspectors, request->pid, b->bundle_dir, &reasons, err);
+	int fd =
+	    broker_inspectors_start(&b->inspectors, request->pid, b->bundle_dir, &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -248,7 +249,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 
 static int watch(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
 {
-	int fd = broker_watch_start(&b->watchers, request->pid, err);
+	int fd = broker_watchers_start(&b->watchers, request->pid, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -259,7 +260,7 @@ static int release(struct broker *b, const struct broker_request *request, int *
 {
 	(void)fds;
 	(void)err;
-	broker_watch_stop(&b->watchers, request->pid);
+	broker_watchers_stop(&b->watchers, request->pid);
 	broker_targets_release(&b->targets, request->pid);
 	return NOT_ANSWERED;
 }
@@ -269,7 +270,7 @@ static int release(struct broker *b, const struct broker_request *request, int *
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
-	if (r->operation == BROKER_INSPECT ? r->pid < INSPECT_LIST : r->pid <= 0)
+	if (r->operation == BROKER_INSPECT ? r->pid < INSPECTOR_LIST : r->pid <= 0)
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
 	if (r->operation != BROKER_PERF_OPEN &&
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
@@ -361,14 +362,14 @@ static bool run_once(struct broker *b)
 	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
 	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
-	count += broker_inspect_poll(&b->inspectors, p + count, &first_ns);
-	count += broker_watch_poll(&b->watchers, p + count);
+	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
+	count += broker_watchers_poll(&b->watchers, p + count);
 	if (poll(p, count, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	broker_workers_tend(&b->workers, p + 1);
 	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
-	broker_inspect_tend(&b->inspectors);
-	broker_watch_tend(&b->watchers);
+	broker_inspectors_tend(&b->inspectors);
+	broker_watchers_tend(&b->watchers);
 	return !p[0].revents || receive(b);
 }
 
@@ -380,8 +381,8 @@ static void shut_down(struct broker *b)
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t count;
 
-	broker_inspect_end(&b->inspectors);
-	broker_watch_end(&b->watchers);
+	broker_inspectors_end(&b->inspectors);
+	broker_watchers_end(&b->watchers);
 	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
 	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
 		if (poll(p, count, timeout_until(first_ns)) >= 0)

@@ -18,15 +18,15 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 {
 	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
-			      (char *)INSPECT_OPTION_FD,
+			      (char *)INSPECTOR_OPTION_FD,
 			      fd_text,
-			      (char *)INSPECT_OPTION_PID,
+			      (char *)INSPECTOR_OPTION_PID,
 			      pid_text,
-			      (char *)INSPECT_OPTION_GATE,
+			      (char *)INSPECTOR_OPTION_GATE,
 			      (char *)reasons->gate,
-			      (char *)INSPECT_OPTION_TOUCH,
+			      (char *)INSPECTOR_OPTION_TOUCH,
 			      (char *)reasons->touch,
-			      (char *)INSPECT_OPTION_BUNDLE,
+			      (char *)INSPECTOR_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
 	pid_t child;
@@ -40,18 +40,18 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 	*one = (struct broker_inspector){
 	    .pid = child,
 	    .pidfd = pidfd,
-	    .kill_at_ns = clock_monotonic_ns() + INSPECT_TIMEOUT_MS * NS_PER_MS,
+	    .kill_at_ns = clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS,
 	};
 	return 0;
 }
 
-int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const struct check_reasons *reasons, struct err *err)
+int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
+			    const struct check_reasons *reasons, struct err *err)
 {
 	struct broker_inspector *one = NULL;
 	int pair[2], r;
 
-	broker_inspect_tend(i);
+	broker_inspectors_tend(i);
 	for (size_t k = 0; k < BROKER_INSPECTORS_MAX && !one; k++)
 		if (i->all[k].pid == 0)
 			one = &i->all[k];
@@ -71,7 +71,8 @@ int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundl
 	return pair[0];
 }
 
-nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, uint64_t *first_ns)
+nfds_t broker_inspectors_poll(const struct broker_inspectors *i, struct pollfd *p,
+			      uint64_t *first_ns)
 {
 	nfds_t count = 0;
 
@@ -87,7 +88,7 @@ nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, 
 	return count;
 }
 
-void broker_inspect_tend(struct broker_inspectors *i)
+void broker_inspectors_tend(struct broker_inspectors *i)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -107,9 +108,9 @@ void broker_inspect_tend(struct broker_inspectors *i)
 	}
 }
 
-void broker_inspect_end(struct broker_inspectors *i)
+void broker_inspectors_end(struct broker_inspectors *i)
 {
 	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++)
 		i->all[k].kill_at_ns = 0;
-	broker_inspect_tend(i);
+	broker_inspectors_tend(i);
 }

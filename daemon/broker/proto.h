@@ -51,7 +51,7 @@ enum broker_event_kind {
 struct broker_request {
 	uint32_t operation;
 	uint32_t id;
-	int32_t pid;           /* host pid of the target; INSPECT: or INSPECT_* */
+	int32_t pid;           /* host pid of the target; INSPECT: or INSPECTOR_* */
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
 	uint32_t breakpoints; /* 1..4 of them */

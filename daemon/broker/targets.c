@@ -24,7 +24,7 @@ static void free_if_reaped(struct broker_target *e)
 {
 	int status;
 
-	if (e->state == TARGET_STUCK && broker_helper_reaped(&e->helper, &status))
+	if (e->state == TARGET_STUCK && attach_helper_reaped(&e->helper, &status))
 		e->state = TARGET_FREE;
 }
 
@@ -188,7 +188,7 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 	struct err err = {""};
 	int r = has_ended(e)
 		    ? err_set(&err, ESRCH, "process %d has ended", e->pid)
-		    : broker_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
+		    : attach_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
 
 	if (r < 0)
 		fail(t, e, r, &err);
@@ -200,7 +200,7 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 static void confirm(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
-	int fd = broker_helper_finish(&e->helper, e->name, &err);
+	int fd = attach_helper_finish(&e->helper, e->name, &err);
 
 	if (e->helper.cancelled) {
 		cleanup_close(&fd);
@@ -278,7 +278,7 @@ void broker_targets_release(struct broker_targets *t, pid_t pid)
 		return;
 	switch (e->state) {
 	case TARGET_ATTACHING:
-		broker_helper_cancel(&e->helper);
+		attach_helper_cancel(&e->helper);
 		break;
 	case TARGET_IDENTIFYING:
 	case TARGET_CONFIRMING:
@@ -305,7 +305,7 @@ nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct br
 
 		if (e->state != TARGET_ATTACHING)
 			continue;
-		p[count] = (struct pollfd){.fd = broker_helper_fd(&e->helper), .events = POLLIN};
+		p[count] = (struct pollfd){.fd = attach_helper_fd(&e->helper), .events = POLLIN};
 		which[count++] = e;
 		if (e->helper.due_ns < *first_ns)
 			*first_ns = e->helper.due_ns;
@@ -322,7 +322,7 @@ void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
 		if (e->state != TARGET_ATTACHING ||
 		    (!p[i].revents && clock_monotonic_ns() < e->helper.due_ns))
 			continue;
-		if (broker_helper_advance(&e->helper))
+		if (attach_helper_advance(&e->helper))
 			confirm(t, e);
 	}
 }

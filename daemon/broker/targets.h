@@ -46,7 +46,7 @@ struct broker_target {
 	bool trace_touch;             /* was asked for; */
 	bool touch_traced;            /* is so */
 	bool gated;                   /* has a gate in the kernel */
-	struct broker_helper helper;
+	struct attach_helper helper;
 };
 
 /* fd is the agent's connection, the callee's, with what the target is called in words, or -errno

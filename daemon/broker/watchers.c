@@ -39,12 +39,12 @@ static int run(struct broker_watcher *one, pid_t target, int socket)
 	return 0;
 }
 
-int broker_watch_start(struct broker_watchers *w, pid_t target, struct err *err)
+int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err)
 {
 	struct broker_watcher *one = NULL;
 	int pair[2], r;
 
-	broker_watch_tend(w);
+	broker_watchers_tend(w);
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX && !one; i++)
 		if (w->all[i].pid == 0)
 			one = &w->all[i];
@@ -69,14 +69,14 @@ static void kill_one(const struct broker_watcher *one)
 		(void)kill(one->pid, SIGKILL);
 }
 
-void broker_watch_stop(struct broker_watchers *w, pid_t target)
+void broker_watchers_stop(struct broker_watchers *w, pid_t target)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++)
 		if (w->all[i].target == target)
 			kill_one(&w->all[i]);
 }
 
-nfds_t broker_watch_poll(const struct broker_watchers *w, struct pollfd *p)
+nfds_t broker_watchers_poll(const struct broker_watchers *w, struct pollfd *p)
 {
 	nfds_t count = 0;
 
@@ -86,7 +86,7 @@ nfds_t broker_watch_poll(const struct broker_watchers *w, struct pollfd *p)
 	return count;
 }
 
-void broker_watch_tend(struct broker_watchers *w)
+void broker_watchers_tend(struct broker_watchers *w)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++) {
 		struct broker_watcher *one = &w->all[i];
@@ -98,9 +98,9 @@ void broker_watch_tend(struct broker_watchers *w)
 	}
 }
 
-void broker_watch_end(struct broker_watchers *w)
+void broker_watchers_end(struct broker_watchers *w)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++)
 		kill_one(&w->all[i]);
-	broker_watch_tend(w);
+	broker_watchers_tend(w);
 }

@@ -81,7 +81,7 @@ static void check_place(struct check_items *c, const struct jvm_info *info, cons
 
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (broker_helper_probe(info->pid, bundle_dir, text, &err) < 0)
+	if (attach_helper_probe(info->pid, bundle_dir, text, &err) < 0)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);

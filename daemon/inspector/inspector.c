@@ -49,8 +49,8 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 		      struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-				       : check_look(&reply.check, pid, bundle_dir, err);
+	int r = pid == INSPECTOR_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
+					 : check_look(&reply.check, pid, bundle_dir, err);
 
 	if (r < 0)
 		return r;
@@ -60,11 +60,11 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
+int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = pid == INSPECT_LIST ? send_list(fd, &err)
-				    : send_check(fd, pid, bundle_dir, reasons, &err);
+	int r = pid == INSPECTOR_LIST ? send_list(fd, &err)
+				      : send_check(fd, pid, bundle_dir, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

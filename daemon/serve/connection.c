@@ -28,10 +28,10 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window;   /* ATTACHED, once it started */
-	struct inspection *inspection; /* INSPECTING */
-	struct render *render;         /* RENDERING */
-	size_t report_bytes;           /* FINISHING with a report */
+	const struct window *window;     /* ATTACHED, once it started */
+	struct inspector_answer *answer; /* INSPECTING */
+	struct render *render;           /* RENDERING */
+	size_t report_bytes;             /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -48,7 +48,7 @@ void connection_free(struct connection *c)
 	if (c->state == ATTACHED)
 		engine_forget_observer(c->context->engine, c);
 	c->state = CLOSING;
-	inspection_free(c->inspection);
+	inspector_answer_free(c->answer);
 	render_cancel(c->render);
 	renders_read(c->context->renders, c->report_bytes);
 	stream_free(c->stream);
@@ -242,13 +242,13 @@ void connection_inspect(struct connection *c, int pid)
 {
 	struct err err;
 
-	if (inspection_new(&c->inspection, c->context->loop, c->context->broker, pid, on_inspected,
-			   c, &err) < 0) {
+	if (inspector_answer_new(&c->answer, c->context->loop, c->context->broker, pid,
+				 on_inspected, c, &err) < 0) {
 		connection_fail(c, false, err.message);
 		return;
 	}
 	c->state = INSPECTING;
-	set_timer(c, INSPECT_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
 }
 
 /* ---------------------------------------------------------------- loop callbacks */

@@ -66,7 +66,7 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 /* Starts a window whose progress and report go to this client. */
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
 
-/* Answers with what an inspection finds: pid, INSPECT_MACHINE or INSPECT_LIST. */
+/* Answers with what an inspector finds: pid, INSPECTOR_MACHINE or INSPECTOR_LIST. */
 void connection_inspect(struct connection *c, int pid);
 
 #endif

@@ -173,7 +173,7 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
 
-	return inspect_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+	return inspector_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)

@@ -14,7 +14,7 @@
 
 static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 {
-	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_MACHINE};
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_MACHINE};
 	Jxp__ControlReply *answer;
 	uint8_t bytes[1u << 16];
 	size_t size = 0;
@@ -37,7 +37,7 @@ static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 
 static void a_question_about_no_process_is_refused(void **state)
 {
-	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECT_LIST - 1};
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_LIST - 1};
 
 	(void)state;
 	peer_start("ok");

@@ -277,7 +277,7 @@ static int start_list(struct fixture *f, int client)
 	send_request(client, &request);
 	while (fake_broker.inspect_id == 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
-	assert_int_equal(fake_broker.inspect_pid, INSPECT_LIST);
+	assert_int_equal(fake_broker.inspect_pid, INSPECTOR_LIST);
 	return fake_broker_connect_inspector();
 }
 
