@@ -13,13 +13,21 @@
 
 #define NUMBER_BYTES 16
 
-static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
-	       const struct check_reasons *reasons, int socket)
+static struct broker_inspector *find_free(struct broker_inspectors *i)
 {
-	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++)
+		if (i->all[k].pid == 0)
+			return &i->all[k];
+	return NULL;
+}
+
+int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
+			    const struct check_reasons *reasons, struct err *err)
+{
+	char pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
 			      (char *)INSPECTOR_OPTION_FD,
-			      fd_text,
+			      (char *)CHILD_FD_TEXT,
 			      (char *)INSPECTOR_OPTION_PID,
 			      pid_text,
 			      (char *)INSPECTOR_OPTION_GATE,
@@ -29,46 +37,22 @@ static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
 			      (char *)INSPECTOR_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
-	pid_t child;
-	int r, pidfd;
-
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
-	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
-	r = broker_spawn_watched(&child, &pidfd, "/proc/self/exe", argv, socket);
-	if (r < 0)
-		return r;
-	*one = (struct broker_inspector){
-	    .pid = child,
-	    .pidfd = pidfd,
-	    .kill_at_ns = clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS,
-	};
-	return 0;
-}
-
-int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			    const struct check_reasons *reasons, struct err *err)
-{
-	struct broker_inspector *one = NULL;
-	int pair[2], r;
+	struct broker_inspector *one;
+	int socket, r;
 
 	broker_inspectors_tend(i);
-	for (size_t k = 0; k < BROKER_INSPECTORS_MAX && !one; k++)
-		if (i->all[k].pid == 0)
-			one = &i->all[k];
+	one = find_free(i);
 	if (!one)
 		return err_set(err, EAGAIN,
 			       "%d questions about processes are being answered, and that is the "
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, pid, bundle_dir, reasons, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
+	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
+	if (r < 0)
 		return err_set_errno(err, -r, "cannot look at processes");
-	}
-	return pair[0];
+	one->kill_at_ns = clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS;
+	return socket;
 }
 
 nfds_t broker_inspectors_poll(const struct broker_inspectors *i, struct pollfd *p,

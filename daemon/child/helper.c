@@ -21,8 +21,7 @@
 static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
 		 const char *option, struct err *err)
 {
-	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
-	    fd_text[NUMBER_BYTES];
+	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)HELPER,
 			      (char *)"--pid",
 			      target_text,
@@ -31,31 +30,25 @@ static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, 
 			      (char *)"--timeout-ms",
 			      timeout_text,
 			      (char *)"--result-fd",
-			      fd_text,
+			      (char *)CHILD_FD_TEXT,
 			      (char *)option, /* or the end */
 			      NULL};
 	pid_t pid;
-	int pair[2], pidfd, r;
+	int socket, pidfd, r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = broker_spawn_watched(&pid, &pidfd, path, argv, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
+	r = child_spawn(&pid, &pidfd, &socket, SOCK_SEQPACKET, path, argv);
+	if (r < 0)
 		return err_set_errno(err, -r, "cannot run '%s'; reinstall jxperf", path);
-	}
 	*h = (struct attach_helper){
 	    .target = target,
 	    .pid = pid,
 	    .pidfd = pidfd,
-	    .result_fd = pair[0],
+	    .result_fd = socket,
 	    .fd = -1,
 	    .due_ns = clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
 	};
