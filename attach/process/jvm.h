@@ -81,8 +81,4 @@ int jvm_outline(pid_t pid, struct jvm_info *out);
  * program is called java. */
 bool jvm_is_listed(const struct jvm_info *info);
 
-/* The pids of all processes, ascending, at most JVM_PIDS_MAX, to be freed. 0 or -errno. */
-#define JVM_PIDS_MAX 65536
-int jvm_pids(pid_t **out, size_t *count, struct err *err);
-
 #endif

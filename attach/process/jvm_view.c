@@ -14,7 +14,6 @@
 
 #define READ_CHUNK_BYTES    16384u
 #define ARGUMENTS_MAX_BYTES (2u << 20) /* ARG_MAX's usual value */
-#define STAT_BYTES          1024
 #define PATH_BYTES          64
 
 /* Reads to the end or to the buffer's limit, and adds a NUL that is not counted. */
@@ -159,18 +158,6 @@ const char *jvm_view_environ(const struct jvm_view *v, const char *name)
 		value = jvm_text_environ((const char *)buffer_head(&v->environ),
 					 buffer_length(&v->environ), name);
 	return value ? value : "";
-}
-
-char jvm_view_state(pid_t pid)
-{
-	char path[PATH_BYTES], text[STAT_BYTES];
-	const char *end;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) < 0)
-		return '?';
-	end = strrchr(text, ')'); /* The command name may hold anything, also ") R". */
-	return end && end[1] == ' ' ? end[2] : '?';
 }
 
 bool jvm_view_is_32_bit(pid_t pid)

@@ -44,9 +44,6 @@ bool jvm_view_counter(const struct jvm_view *v, const char *name, char *value, s
 /* A variable of the environment, "" when absent. Lives with v. */
 const char *jvm_view_environ(const struct jvm_view *v, const char *name);
 
-/* State letter of /proc/PID/stat ('T' stopped, 'Z' zombie ...), '?' when it cannot be read. */
-char jvm_view_state(pid_t pid);
-
 /* The executable is a 32-bit ELF file. False when it cannot be read. */
 bool jvm_view_is_32_bit(pid_t pid);
 

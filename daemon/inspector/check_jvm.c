@@ -100,16 +100,10 @@ static void check_memory(struct check_items *c, pid_t pid)
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
 }
 
-static void cleanup_closedir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
-}
-
 /* Entries of /proc/PID/<name> that are numbers; -1 when it cannot be read. */
 static long count_entries(pid_t pid, const char *name)
 {
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	struct dirent *entry;
 	char path[64];
 	long count = 0;

@@ -223,6 +223,36 @@ static void a_process_in_a_namespace_has_two_numbers(void **state)
 	assert_int_equal(kill(inner, SIGKILL), 0);
 }
 
+static void the_processes_are_found_in_order_of_pid(void **state)
+{
+	pid_t *pids = NULL;
+	size_t count;
+	bool self = false;
+
+	(void)state;
+	assert_int_equal(proc_pids(&pids, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		self |= pids[i] == getpid();
+		assert_true(i == 0 || pids[i] > pids[i - 1]);
+	}
+	assert_true(self);
+	free(pids);
+}
+
+static void a_process_is_called_what_its_first_thread_is(void **state)
+{
+	char name[PROC_NAME_BYTES], before[PROC_NAME_BYTES] = "";
+
+	(void)state;
+	assert_int_equal(prctl(PR_GET_NAME, before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "fifteen letters"), 0);
+	assert_int_equal(proc_name(getpid(), name), 0);
+	assert_string_equal(name, "fifteen letters");
+	assert_int_equal(prctl(PR_SET_NAME, before), 0);
+	assert_int_equal(proc_name(0x3fffff, name), -ENOENT);
+	assert_string_equal(name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +268,8 @@ int main(void)
 	    cmocka_unit_test(the_start_time_tells_processes_apart),
 	    cmocka_unit_test(our_own_thread_is_found_under_its_number),
 	    cmocka_unit_test(a_process_in_a_namespace_has_two_numbers),
+	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
+	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
