@@ -70,12 +70,6 @@ static const struct argument_option global_arguments[] = {
     {0},
 };
 
-int command_fail(int r, const struct err *err)
-{
-	(void)fprintf(stderr, "jxperfctl: %s\n", err->message); /* Nowhere to tell. */
-	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
-}
-
 /* stdout's errors are checked once, at the end. */
 static void print_help(void)
 {

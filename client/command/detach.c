@@ -1,7 +1,6 @@
 /* jxperfctl detach: ends a window early; whoever waits for its report gets it. */
 #include <stdio.h>
 
-#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
@@ -25,12 +24,5 @@ static int detach(struct client *c, const char *target, struct err *err)
 
 int cmd_detach(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "PID|NAME"};
-	const char *target;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);
-
-	if (r == 0)
-		r = detach(c, target, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "PID|NAME", detach);
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"
@@ -108,12 +107,5 @@ static int threads(struct client *c, const char *target, struct err *err)
 
 int cmd_threads(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "PID|NAME"};
-	const char *target;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);
-
-	if (r == 0)
-		r = threads(c, target, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "PID|NAME", threads);
 }
