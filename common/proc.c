@@ -157,13 +157,13 @@ bool proc_self_has_seccomp_filter(void)
 }
 
 /* Reads a stat file and returns its text after the command name, which may hold anything. */
-static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char **fields)
+static int stat_fields(pid_t pid, char *text, size_t size, const char **fields)
 {
 	char path[PROC_PATH_BYTES];
 	const char *end;
 	ssize_t n;
 
-	proc_path(path, pid, tid, "stat");
+	proc_path(path, pid, 0, "stat");
 	n = proc_read(path, text, size);
 	if (n < 0)
 		return n == -ESRCH ? -ENOENT : (int)n;
@@ -174,28 +174,11 @@ static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char
 	return 0;
 }
 
-int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds)
-{
-	char text[PROC_STAT_BYTES];
-	uint64_t user, system;
-	const char *fields;
-	int r = stat_fields(pid, tid, text, sizeof(text), &fields);
-
-	if (r < 0)
-		return r;
-	/* Fields 3 (state) to 13, then utime and stime. */
-	if (sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
-		   &user, &system) != 2)
-		return -EPROTO;
-	*nanoseconds = (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
-	return 0;
-}
-
 int proc_start_time(pid_t pid, uint64_t *ticks)
 {
 	char text[PROC_STAT_BYTES];
-	const char *fields;
-	int r = stat_fields(pid, 0, text, sizeof(text), &fields);
+	const char *fields = "";
+	int r = stat_fields(pid, text, sizeof(text), &fields);
 
 	if (r < 0)
 		return r;
@@ -205,6 +188,17 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 		   ticks) != 1)
 		return -EPROTO;
 	return 0;
+}
+
+int proc_group(pid_t pid, pid_t *group)
+{
+	char text[PROC_STAT_BYTES];
+	const char *fields = "";
+	int r = stat_fields(pid, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	return sscanf(fields, " %*c %*d %d", group) == 1 ? 0 : -EPROTO;
 }
 
 int proc_identify(pid_t pid, struct proc_identity *out)

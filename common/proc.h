@@ -40,10 +40,6 @@ static inline bool proc_catches_signal(const struct proc_status *s, int signal)
  * system call may be to kill. True when it cannot be told. */
 bool proc_self_has_seccomp_filter(void);
 
-/* User and system CPU time of a process or thread (tid 0: process) in nanoseconds, at the kernel's
- * tick resolution (/proc/PID/stat utime + stime). 0 or -errno. */
-int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds);
-
 /* Which process, which program in it, and as whom: exec(2) keeps the pid and the start time, but
  * may run a program that its caller has no rights over. */
 struct proc_identity {
@@ -72,6 +68,9 @@ int proc_pids(pid_t **out, size_t *count);
 /* Start time of a process in clock ticks since boot (/proc/PID/stat field 22): with the pid, an
  * identity that reuse cannot forge. 0 or -errno. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
+
+/* Its process group. 0 or -errno. */
+int proc_group(pid_t pid, pid_t *group);
 
 /* The host's tid of the thread of pid whose innermost namespace tid is given; -ESRCH when there is
  * none. */

@@ -143,7 +143,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct options *o = &d->options;
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
+	struct control_settings control = {.socket_path = o->socket, .http = ""};
 	int r;
 
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);

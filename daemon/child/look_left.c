@@ -9,9 +9,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define PATH_BYTES 64
-#define STAT_BYTES 1024
-#define DONE_NAME  "jxlooked"
+#define DONE_NAME "jxlooked"
 
 void look_left_mark(pid_t target)
 {
@@ -40,17 +38,12 @@ static pid_t named_target(pid_t pid)
 /* Does the leader of its group still run, and wait for it? */
 static bool has_leader(pid_t pid)
 {
-	char path[PATH_BYTES], text[STAT_BYTES], name[PROC_NAME_BYTES];
+	char name[PROC_NAME_BYTES];
 	struct proc_status leader;
-	const char *end;
-	int group;
+	pid_t group;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
+	if (proc_group(pid, &group) < 0)
 		return true; /* It has ended. */
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %*c %*d %d", &group) != 1)
-		return true;
 	return proc_read_status(group, 0, &leader) == 0 && leader.state != 'Z' &&
 	       proc_name(group, name) == 0 && strcmp(name, DONE_NAME) != 0;
 }

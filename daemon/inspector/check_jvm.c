@@ -216,13 +216,8 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
-{
-	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
-}
-
-int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
-		    struct err *err)
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+	      struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;

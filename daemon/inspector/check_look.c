@@ -49,7 +49,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
 	size_t size;
-	int r = check_jvm_steps(&reply.check, pid, q->bundle_dir, step, &err);
+	int r = check_jvm(&reply.check, pid, q->bundle_dir, step, &err);
 
 	if (r < 0)
 		return pack_failure(r, err.message, answer);

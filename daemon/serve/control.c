@@ -61,8 +61,6 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	while (c->clients[i].connection != connection)
 		i++;
 	c->clients[i] = c->clients[--c->client_count];
-	if (c->client_count == 0 && c->settings.idle)
-		c->settings.idle(c->settings.arg);
 	report_if_drained(c);
 }
 
@@ -175,8 +173,6 @@ void control_adopt(struct control *c, int connected)
 	(void)TAKE_FD(fd); /* The connection owns it. */
 	client->user = user;
 	c->client_count++;
-	if (c->settings.busy)
-		c->settings.busy(c->settings.arg);
 }
 
 static void accept_one(struct control *c)
