@@ -8,6 +8,7 @@
 #include "daemon/inspector/check.h"
 #include "daemon/inspector/check_look.h"
 #include "daemon/inspector/jvm_list.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -23,13 +24,10 @@ static int send_reply(int fd, const Jxp__ControlReply *reply)
 
 static int send_failure(int fd, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	return send_reply(fd, &reply);
+	failure_reply_init(&f, message, false);
+	return send_reply(fd, &f.reply);
 }
 
 static int send_list(int fd, struct err *err)

@@ -10,6 +10,7 @@
 #include "daemon/intake/stream.h"
 #include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
+#include "proto/failure.h"
 #include "proto/limits.h"
 
 enum state {
@@ -110,14 +111,10 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply)
 
 void connection_fail(struct connection *c, bool usage, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	failure.usage = usage;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	connection_reply(c, &reply);
+	failure_reply_init(&f, message, usage);
+	connection_reply(c, &f.reply);
 }
 
 static void on_rendered(void *arg, struct buffer *frame, const char *error)

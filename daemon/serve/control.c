@@ -17,8 +17,8 @@
 #include "daemon/serve/control_socket.h"
 #include "daemon/serve/render.h"
 #include "daemon/serve/request.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
-#include "proto/limits.h"
 
 #define DEFAULT_DIRECTORY "/run/jxperf"
 
@@ -112,17 +112,13 @@ static void refuse_one(struct control *c, int error)
  * room for it; should it not, the client sees the end only. */
 static void tell_refused(int fd, const char *why)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	_cleanup_(buffer_release) struct buffer frame;
+	struct failure_reply f;
 
-	failure.message = (char *)why;
-	reply.protocol = PROTOCOL_VERSION;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
+	failure_reply_init(&f, why, false);
 	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
 	if (fd_set_nonblocking(fd, true) == 0 &&
-	    frame_append(&frame, &reply.base, ERR_MESSAGE_MAX * 2) == 0)
+	    frame_append(&frame, &f.reply.base, ERR_MESSAGE_MAX * 2) == 0)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
 }
 

@@ -6,6 +6,7 @@
 #include "common/cleanup.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
+#include "proto/failure.h"
 #include "proto/limits.h"
 
 struct inspector_answer {
@@ -28,13 +29,10 @@ static void finish(struct inspector_answer *i, Jxp__ControlReply *answer)
 
 static void fail(struct inspector_answer *i, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	answer.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	answer.failure = &failure;
-	finish(i, &answer);
+	failure_reply_init(&f, message, false);
+	finish(i, &f.reply);
 }
 
 /* An inspector reads what JVMs wrote, so its answer is not taken for granted either. */
