@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "daemon/inspector/check.h"
-#include "daemon/inspector/check_numa.h"
 #include "proto/helper.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -97,35 +96,6 @@ static void the_machine_is_checked_line_by_line(void **state)
 	assert_one_line_each();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(item(names[i]));
-}
-
-static void numa_items(unsigned nodes, const char *touch_reason)
-{
-	struct check_items c;
-
-	check_items_init(&c);
-	check_numa(&c, nodes, touch_reason);
-	result = check_items_take(&c);
-	assert_non_null(result);
-}
-
-static void on_one_node_there_is_nothing_to_trace(void **state)
-{
-	(void)state;
-	numa_items(1, "there is one NUMA node");
-	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "one node");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "not traced");
-}
-
-static void first_touches_are_traced_or_there_is_a_reason(void **state)
-{
-	(void)state;
-	numa_items(2, "");
-	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "2 nodes");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "BPF");
-	jxp__check_result__free_unpacked(result, NULL);
-	numa_items(2, "not today");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
 }
 
 static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
@@ -218,8 +188,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(the_machine_is_checked_line_by_line),
-	    TEST(on_one_node_there_is_nothing_to_trace),
-	    TEST(first_touches_are_traced_or_there_is_a_reason),
 	    TEST(the_gate_is_the_agents_where_the_broker_says_why),
 	    TEST(a_bundle_without_helper_and_agent_fails),
 	    TEST(an_agent_that_cannot_be_loaded_fails),
