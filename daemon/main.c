@@ -170,7 +170,7 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	sampler_try_once();
 	/* Last: what takes privileges is done. */
-	return engine_privilege_drop(o->user, err);
+	return privilege_drop(o->user, err);
 }
 
 static void start_handles(struct daemon *d)
