@@ -210,8 +210,8 @@ static void on_answered(void *arg, const struct worker_question *question,
 		return;
 	}
 	e = broker_targets_find_attached(&b->targets, request->pid, &err);
-	/* Breakpoints are no samples. An event that the gate cannot be put on is the agent's, which
-	 * finds out when it tries the same. */
+	/* Breakpoints are no samples. Where the gate cannot be put on an event, the agent finds
+	 * out, since it tries the same, and keeps to the limits itself. */
 	if (e && e->gated && request->operation == BROKER_PERF_OPEN && !request->breakpoints &&
 	    r.fds > 0)
 		(void)broker_gate_attach(b->gate, fds[0]);
@@ -472,7 +472,8 @@ int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
 	b->targets.touch = b->touch;
 	while (r == 0 && run_once(b))
 		;
-	/* First: the agents may be slower to notice that the engine is gone. */
+	/* First of all, no more samples pass: the agents may take a while to notice that the engine
+	 * is gone. */
 	broker_gate_free(b->gate);
 	broker_touch_free(b->touch);
 	b->gate = b->targets.gate = NULL;

@@ -48,7 +48,7 @@ int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *d
  * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */
 void broker_client_free(struct broker_client *client);
 
-/* The broker's process id, for the log and for tests. */
+/* The broker's process id, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
 /* Runs the attach helper on pid; flags are BROKER_ATTACH_*. On success the reply carries one
@@ -66,6 +66,7 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 /* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h). On
  * success the reply carries the socket on which the answer will come. */
 int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+
 /* Has pid watched from outside until it is released. On success the reply carries the socket on
  * which the records will come (daemon/watcher/watcher.h). */
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);

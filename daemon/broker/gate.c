@@ -162,8 +162,9 @@ void broker_gate_remove(struct broker_gate *g, pid_t pid, struct gate_counts *co
 {
 	__u32 key = (__u32)pid;
 
-	/* The gate first: what comes after it is a stranger's, so the counts read next are final.
-	 * Both fail only where there is nothing to delete. */
+	/* The gate first: samples that come after that are counted as those of a process without
+	 * one, so the counts that are read next are final. Both deletions fail only where there is
+	 * nothing to delete. */
 	(void)bpf_map_delete_elem(gates_fd(g), &key);
 	if (counts && broker_gate_counts(g, pid, counts) < 0)
 		*counts = (struct gate_counts){0};

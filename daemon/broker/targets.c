@@ -42,7 +42,7 @@ static bool has_ended(const struct broker_target *e)
 {
 	struct pollfd p = {.fd = e->pidfd, .events = POLLIN};
 
-	return poll(&p, 1, 0) != 0; /* One that cannot be asked about is none. */
+	return poll(&p, 1, 0) != 0; /* Where even that fails, it is as good as ended. */
 }
 
 static void close_pidfd(struct broker_target *e)
@@ -67,8 +67,9 @@ static void forget(struct broker_targets *t, struct broker_target *e)
 
 /* ---------------------------------------------------------------- attach */
 
-/* On a kernel that kills, a window would end its target. Tried once, when it first matters; where
- * that is not possible nothing is refused. */
+/* Where the kernel kills a process whose watchpoint fires in a signal handler, a window would end
+ * its target. It is tried once, before the first attach; where it cannot be tried, nothing is
+ * refused. */
 static int check_sigtrap(struct broker_targets *t, struct err *err)
 {
 	int error;
@@ -169,7 +170,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	t->attached(t->arg, e->request_id, error, err);
 }
 
-/* Without it first touches are unknown, and the replies say so. */
+/* A failure is no reason not to attach: the replies say that first touches are not known. */
 static void trace_touch(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err;
@@ -182,7 +183,8 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
 			 err.message);
 }
 
-/* It is known which process it is: what happens to another is of no interest. */
+/* The worker has said which process it is. Should another one get its pid from here on, the worker
+ * will say so when it is asked once more (confirm). */
 static void run_helper(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
@@ -196,7 +198,8 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 		e->state = TARGET_ATTACHING;
 }
 
-/* The helper is done, or cannot be ended. */
+/* The helper is done, or cannot be ended. If it has a connection, the worker is asked whether the
+ * target is still the process that it was. */
 static void confirm(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};

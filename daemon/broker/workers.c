@@ -89,7 +89,7 @@ static void tell_failure(struct broker_workers *w, struct broker_worker *one, in
 static void give_up(struct broker_workers *w, struct broker_worker *one, int error,
 		    const char *message)
 {
-	/* What an answer's callback asks goes to another worker. */
+	/* First: what the callbacks of the answers below ask goes to another worker. */
 	let_go(one);
 	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
 	w->given_up_count++;

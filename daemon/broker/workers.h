@@ -48,7 +48,7 @@ struct broker_worker {
 typedef void (*broker_answered_fn)(void *arg, const struct worker_question *question,
 				   const struct worker_answer *answer, int *fds);
 
-/* All zero but the first three: none runs. */
+/* All zero, but for the first three members: no worker runs. */
 struct broker_workers {
 	broker_answered_fn answered;
 	/* A worker of target was given up; its questions are answered after that. */

@@ -84,7 +84,8 @@ __attribute__((noreturn)) static void run_child(const struct look_task *task, in
 		if (send(SOCKET, answer, 1 + size, MSG_NOSIGNAL) < 0)
 			break;
 	}
-	/* A helper of ours that hangs is known by us. */
+	/* An attach helper that we have started may hang, too: while we wait for it, our name tells
+	 * later looks which process it hangs on. */
 	while (wait(NULL) > 0 || errno == EINTR)
 		;
 	_exit(0);
