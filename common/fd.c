@@ -140,6 +140,25 @@ void fd_raise_limit(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit); /* Then it stays as it was. */
 }
 
+ssize_t fd_read_text(int fd, char *text, size_t size)
+{
+	size_t used = 0;
+
+	while (used < size - 1) {
+		ssize_t n = read(fd, text + used, size - 1 - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	text[used] = '\0';
+	return (ssize_t)used;
+}
+
 int fd_write_all(int fd, const void *bytes, size_t size)
 {
 	const char *p = bytes;

@@ -44,6 +44,10 @@ ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t
  * without; ours do not. */
 void fd_raise_limit(void);
 
+/* Reads to the end, or until there is no more room, into text, and terminates it: at most size - 1
+ * bytes. Returns their number or -errno. */
+ssize_t fd_read_text(int fd, char *text, size_t size);
+
 /* Writes all of it to a blocking descriptor. 0 or -errno. */
 int fd_write_all(int fd, const void *bytes, size_t size);
 

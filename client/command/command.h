@@ -31,4 +31,10 @@ int cmd_windows(struct client *c, int argc, char **argv);
  * -EINVAL means that the user asked for something wrong (2), any other code that it failed (1). */
 int command_fail(int r, const struct err *err);
 
+/* Runs a command without options of its own. operands as in struct argument_spec; operand is NULL
+ * when there is none. Returns the exit status. */
+typedef int (*command_plain_fn)(struct client *c, const char *operand, struct err *err);
+int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
+		      command_plain_fn run);
+
 #endif

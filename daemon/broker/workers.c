@@ -1,6 +1,7 @@
 #include "daemon/broker/workers.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,44 +15,23 @@
 #include "common/log.h"
 #include "daemon/child/spawn.h"
 
-#define NUMBER_BYTES 16
-
 /* ---------------------------------------------------------------- start and end */
 
-static int run(struct broker_worker *one, pid_t target, int pair[2])
+static int start(struct broker_worker *one, pid_t target, struct err *err)
 {
-	char fd_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, fd_text, NULL};
-	pid_t pid = 0;
-	int r, pidfd = -1;
+	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, (char *)CHILD_FD_TEXT,
+			      NULL};
+	int r = child_spawn(&one->pid, &one->pidfd, &one->socket, SOCK_SEQPACKET, "/proc/self/exe",
+			    argv);
 
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
-	r = fd_set_nonblocking(pair[0], true);
-	if (r == 0)
-		r = broker_spawn_watched(&pid, &pidfd, "/proc/self/exe", argv, pair[1]);
 	if (r < 0)
-		return r;
-	one->pid = pid;
-	one->pidfd = pidfd;
-	one->socket = pair[0];
+		return err_set_errno(err, -r, "cannot start a process that looks at process %d",
+				     target);
+	(void)fd_set_nonblocking(one->socket, true); /* A socket of ours: cannot fail. */
 	one->target = target;
 	one->waiting = 0;
 	one->polled = -1;
 	return 0;
-}
-
-static int start(struct broker_worker *one, pid_t target, struct err *err)
-{
-	int pair[2], r;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, target, pair);
-	cleanup_close(&pair[1]);
-	if (r == 0)
-		return 0;
-	cleanup_close(&pair[0]);
-	return err_set_errno(err, -r, "cannot start a process that looks at process %d", target);
 }
 
 /* Ends at the end of its stream, or once the kernel lets go of it. */
@@ -109,11 +89,12 @@ static void tell_failure(struct broker_workers *w, struct broker_worker *one, in
 static void give_up(struct broker_workers *w, struct broker_worker *one, int error,
 		    const char *message)
 {
-	/* What an answer's callback asks goes to another worker. */
+	/* First: what the callbacks of the answers below ask goes to another worker. */
 	let_go(one);
 	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
-	w->given_up++;
-	log_warn("%s (%llu times so far)", message, (unsigned long long)w->given_up);
+	w->given_up_count++;
+	log_warn("%s (%" PRIu64 " times so far)", message, w->given_up_count);
+	w->given_up(w->arg, one->target);
 	while (one->waiting > 0)
 		tell_failure(w, one, error, message);
 }

@@ -48,11 +48,13 @@ struct broker_worker {
 typedef void (*broker_answered_fn)(void *arg, const struct worker_question *question,
 				   const struct worker_answer *answer, int *fds);
 
-/* All zero but answered and arg: none runs. */
+/* All zero, but for the first three members: no worker runs. */
 struct broker_workers {
 	broker_answered_fn answered;
+	/* A worker of target was given up; its questions are answered after that. */
+	void (*given_up)(void *arg, pid_t target);
 	void *arg;
-	uint64_t given_up; /* so far */
+	uint64_t given_up_count; /* so far */
 	struct broker_worker all[BROKER_WORKERS_MAX];
 };
 

@@ -10,7 +10,7 @@
 #include "daemon/intake/stream.h"
 #include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
-#include "daemon/serve/request.h"
+#include "proto/failure.h"
 #include "proto/limits.h"
 
 enum state {
@@ -29,10 +29,10 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window;   /* ATTACHED, once it started */
-	struct inspection *inspection; /* INSPECTING */
-	struct render *render;         /* RENDERING */
-	size_t report_bytes;           /* FINISHING with a report */
+	const struct window *window;     /* ATTACHED, once it started */
+	struct inspector_answer *answer; /* INSPECTING */
+	struct render *render;           /* RENDERING */
+	size_t report_bytes;             /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -49,7 +49,7 @@ void connection_free(struct connection *c)
 	if (c->state == ATTACHED)
 		engine_forget_observer(c->context->engine, c);
 	c->state = CLOSING;
-	inspection_free(c->inspection);
+	inspector_answer_free(c->answer);
 	render_cancel(c->render);
 	renders_read(c->context->renders, c->report_bytes);
 	stream_free(c->stream);
@@ -111,14 +111,10 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply)
 
 void connection_fail(struct connection *c, bool usage, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	failure.usage = usage;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	connection_reply(c, &reply);
+	failure_reply_init(&f, message, usage);
+	connection_reply(c, &f.reply);
 }
 
 static void on_rendered(void *arg, struct buffer *frame, const char *error)
@@ -243,13 +239,13 @@ void connection_inspect(struct connection *c, int pid)
 {
 	struct err err;
 
-	if (inspection_new(&c->inspection, c->context->loop, c->context->broker, pid, on_inspected,
-			   c, &err) < 0) {
+	if (inspector_answer_new(&c->answer, c->context->loop, c->context->broker, pid,
+				 on_inspected, c, &err) < 0) {
 		connection_fail(c, false, err.message);
 		return;
 	}
 	c->state = INSPECTING;
-	set_timer(c, INSPECT_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
 }
 
 /* ---------------------------------------------------------------- loop callbacks */
@@ -293,7 +289,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
-	request_handle(c, request);
+	c->context->handle(c, request);
 	jxp__control_request__free_unpacked(request, NULL);
 }
 

@@ -16,8 +16,9 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/serve/render.h"
+#include "daemon/serve/request.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
-#include "proto/limits.h"
 
 #define DEFAULT_DIRECTORY "/run/jxperf"
 
@@ -60,8 +61,6 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	while (c->clients[i].connection != connection)
 		i++;
 	c->clients[i] = c->clients[--c->client_count];
-	if (c->client_count == 0 && c->settings.idle)
-		c->settings.idle(c->settings.arg);
 	report_if_drained(c);
 }
 
@@ -113,17 +112,13 @@ static void refuse_one(struct control *c, int error)
  * room for it; should it not, the client sees the end only. */
 static void tell_refused(int fd, const char *why)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	_cleanup_(buffer_release) struct buffer frame;
+	struct failure_reply f;
 
-	failure.message = (char *)why;
-	reply.protocol = PROTOCOL_VERSION;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
+	failure_reply_init(&f, why, false);
 	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
 	if (fd_set_nonblocking(fd, true) == 0 &&
-	    frame_append(&frame, &reply.base, ERR_MESSAGE_MAX * 2) == 0)
+	    frame_append(&frame, &f.reply.base, ERR_MESSAGE_MAX * 2) == 0)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
 }
 
@@ -174,8 +169,6 @@ void control_adopt(struct control *c, int connected)
 	(void)TAKE_FD(fd); /* The connection owns it. */
 	client->user = user;
 	c->client_count++;
-	if (c->settings.busy)
-		c->settings.busy(c->settings.arg);
 }
 
 static void accept_one(struct control *c)
@@ -246,7 +239,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
-	c->context = (struct control_context){.loop = loop,
+	c->context = (struct control_context){.handle = request_handle,
+					      .loop = loop,
 					      .engine = engine,
 					      .broker = settings->broker,
 					      .http = settings->http,

@@ -34,10 +34,6 @@ struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
 	const char *http; /* "ADDR:PORT" for `status`, or "" */
-	void *arg;
-	/* No connection is left, and there was one; and: there is one again. May be NULL. */
-	void (*idle)(void *arg);
-	void (*busy)(void *arg);
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is

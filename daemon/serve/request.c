@@ -216,7 +216,7 @@ static void handle_threads(struct connection *c, const Jxp__ControlRequest *requ
 static void handle_list(struct connection *c, const Jxp__ControlRequest *request)
 {
 	(void)request; /* It has no fields. */
-	connection_inspect(c, INSPECT_LIST);
+	connection_inspect(c, INSPECTOR_LIST);
 }
 
 static void handle_check(struct connection *c, const Jxp__ControlRequest *request)
@@ -230,7 +230,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 		connection_fail(c, true, err.message);
 		return;
 	}
-	connection_inspect(c, pid ? (int)pid : INSPECT_MACHINE);
+	connection_inspect(c, pid ? (int)pid : INSPECTOR_MACHINE);
 }
 
 void request_handle(struct connection *c, const Jxp__ControlRequest *request)

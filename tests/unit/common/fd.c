@@ -239,6 +239,28 @@ static void a_descriptor_that_cannot_be_written_is_an_error(void **state)
 	fd_close_all(&fd, 1);
 }
 
+static void text_is_read_to_its_end_or_until_there_is_no_room(void **state)
+{
+	char text[6] = "xxxxx";
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fd_write_all(ends[1], "one", 3), 0);
+	assert_int_equal(fd_write_all(ends[1], "twothree", 8), 0);
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "onetw");
+	assert_int_equal(close(ends[1]), 0);
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "othre");
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 1);
+	assert_string_equal(text, "e");
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(close(ends[0]), 0);
+	assert_int_equal(fd_read_text(-1, text, sizeof(text)), -EBADF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +282,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(everything_is_written_also_past_the_socket_buffer,
 					    setup, teardown),
 	    cmocka_unit_test(a_descriptor_that_cannot_be_written_is_an_error),
+	    cmocka_unit_test(text_is_read_to_its_end_or_until_there_is_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

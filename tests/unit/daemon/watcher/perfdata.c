@@ -5,57 +5,26 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "daemon/watcher/perfdata.h"
-#include "daemon/watcher/stat.h"
-#include "daemon/watcher/threads.h"
+#include "tests/unit/support/perfdata_file.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-/* A performance data file that the test changes as a JVM does. */
+/* One that the test changes as a JVM does. */
 struct file {
-	uint8_t bytes[8192];
-	size_t size;
+	struct perfdata_file data;
 	int fd;
 };
 
-static void put32(uint8_t *at, uint32_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
-/* Appends an entry; returns the offset of its data. */
-static size_t add(struct file *f, const char *name, char type, const void *data, uint32_t length)
-{
-	uint32_t data_at = (20 + (uint32_t)strlen(name) + 1 + 7) & ~7u;
-	uint32_t size = data_at + ((length ? length : 8) + 7) / 8 * 8;
-	uint8_t *e = f->bytes + f->size;
-	uint32_t entries;
-
-	assert_true(f->size + size <= sizeof(f->bytes));
-	put32(e, size);
-	put32(e + 4, 20);
-	put32(e + 8, length);
-	e[12] = (uint8_t)type;
-	put32(e + 16, data_at);
-	memcpy(e + 20, name, strlen(name) + 1);
-	memcpy(e + data_at, data, length ? length : 8);
-	f->size += size;
-	memcpy(&entries, f->bytes + 28, sizeof(entries));
-	put32(f->bytes + 28, entries + 1);
-	return f->size - size + data_at;
-}
-
 static size_t add_number(struct file *f, const char *name, uint64_t value)
 {
-	return add(f, name, 'J', &value, 0);
+	return perfdata_file_add_number(&f->data, name, value);
 }
 
 static size_t add_space(struct file *f, const char *space, const char *name, uint64_t used)
@@ -63,7 +32,7 @@ static size_t add_space(struct file *f, const char *space, const char *name, uin
 	char entry[64];
 
 	(void)snprintf(entry, sizeof(entry), "sun.gc.generation.%s.name", space);
-	(void)add(f, entry, 'B', name, (uint32_t)strlen(name) + 1);
+	perfdata_file_add_string(&f->data, entry, name);
 	(void)snprintf(entry, sizeof(entry), "sun.gc.generation.%s.used", space);
 	return add_number(f, entry, used);
 }
@@ -76,19 +45,15 @@ struct g1 {
 
 static void file_init(struct file *f)
 {
-	static const uint8_t prologue[8] = {0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1};
-
-	memset(f, 0, sizeof(*f));
-	memcpy(f->bytes, prologue, sizeof(prologue));
-	put32(f->bytes + 24, 32);
-	f->size = 32;
+	perfdata_file_init(&f->data);
 	f->fd = memfd_create("hsperfdata", MFD_CLOEXEC);
 	assert_true(f->fd >= 0);
 }
 
 static void file_write(struct file *f)
 {
-	assert_int_equal(pwrite(f->fd, f->bytes, sizeof(f->bytes), 0), sizeof(f->bytes));
+	assert_int_equal(pwrite(f->fd, f->data.bytes, sizeof(f->data.bytes), 0),
+			 sizeof(f->data.bytes));
 }
 
 static void g1_init(struct g1 *g)
@@ -106,7 +71,7 @@ static void g1_init(struct g1 *g)
 
 static void set(struct g1 *g, size_t offset, uint64_t value)
 {
-	memcpy(g->f.bytes + offset, &value, sizeof(value));
+	memcpy(g->f.data.bytes + offset, &value, sizeof(value));
 	file_write(&g->f);
 }
 
@@ -115,7 +80,7 @@ static void collect(struct g1 *g, uint64_t exit_ns, uint64_t old_bytes)
 {
 	uint64_t n;
 
-	memcpy(&n, g->f.bytes + g->invocations, sizeof(n));
+	memcpy(&n, g->f.data.bytes + g->invocations, sizeof(n));
 	set(g, g->invocations, n + 1);
 	set(g, g->exit, exit_ns);
 	set(g, g->old, old_bytes);
@@ -247,71 +212,6 @@ static void a_file_that_its_owner_truncates_is_an_error(void **state)
 	watcher_perfdata_release(&p);
 }
 
-/* As they were in /proc/PID/task/TID/comm of JDK 17 and 25. */
-static void the_collectors_threads_are_told_by_their_names(void **state)
-{
-	static const char *const collectors[] = {
-	    "GC Thread#0", "G1 Main Marker",  "G1 Conc#0",       "G1 Refine#0",    "G1 Service",
-	    "VM Thread",   "ZWorker#0",       "ZDriver",         "ZDirector",      "ZStat",
-	    "ZUnmapper",   "ZUncommitter",    "ZWorkerOld#0",    "ZWorkerYoung#0", "ZDriverMinor",
-	    "XWorker#0",   "RuntimeWorker#0", "Shenandoah GC T", "Shenandoah Cont"};
-	static const char *const others[] = {"java",
-					     "Reference Handl",
-					     "Finalizer",
-					     "Signal Dispatch",
-					     "C2 CompilerThre",
-					     "VM Periodic Tas",
-					     "Common-Cleaner",
-					     "Service Thread",
-					     "main",
-					     ""};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
-		assert_true(watcher_is_gc_thread(collectors[i]));
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		assert_false(watcher_is_gc_thread(others[i]));
-}
-
-/* This thread plays one of the collector's. */
-static void their_cpu_time_is_added_up(void **state)
-{
-	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), used;
-	char name[16];
-	struct watcher_threads w;
-
-	(void)state;
-	assert_int_equal(prctl(PR_GET_NAME, name), 0);
-	assert_int_equal(prctl(PR_SET_NAME, "GC Thread#0"), 0);
-	assert_int_equal(watcher_threads_init(&w, getpid()), 0);
-	watcher_threads_scan(&w);
-	assert_int_equal(w.count, 1);
-	watcher_threads_scan(&w);
-	assert_int_equal(w.count, 1);
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start < 100 * NS_PER_MS)
-		;
-	used = watcher_threads_cpu_ns(&w);
-	/* The kernel says it in hundredths of a second. */
-	assert_true(used >= 80 * NS_PER_MS);
-	assert_true(used <= clock_ns(CLOCK_THREAD_CPUTIME_ID) + 20 * NS_PER_MS);
-	watcher_threads_release(&w);
-	assert_int_equal(prctl(PR_SET_NAME, name), 0);
-}
-
-static void a_process_is_read_from_its_stat_file(void **state)
-{
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	struct watcher_stat stat;
-
-	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(watcher_stat_read(fd, &stat), 0);
-	assert_int_equal(stat.threads, 1);
-	assert_true(stat.page_faults > 0);
-	assert_true(stat.start_ticks > 0);
-	(void)close(fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,9 +220,6 @@ int main(void)
 	    cmocka_unit_test(a_collector_without_eden_does_not_tell_what_it_left),
 	    cmocka_unit_test(a_file_without_collectors_is_tried_again),
 	    cmocka_unit_test(a_file_that_its_owner_truncates_is_an_error),
-	    cmocka_unit_test(the_collectors_threads_are_told_by_their_names),
-	    cmocka_unit_test(their_cpu_time_is_added_up),
-	    cmocka_unit_test(a_process_is_read_from_its_stat_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,14 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/fd.h"
-#include "daemon/broker/proto.h"
 #include "daemon/broker/workers.h"
-#include "tests/unit/support/broker_fixture.h"
+#include "tests/unit/support/broker_peer.h"
 #include "tests/unit/support/fuse_fixture.h"
 
 /*
@@ -32,10 +28,8 @@
 
 #define NOBODY 65534
 
-static pid_t broker, hostile, other;
-static int connection, orders;
-static struct broker_reply reply;
-static int fds[FD_PASS_MAX];
+static pid_t hostile; /* beside the peer's target, which hangs nobody */
+static int orders;
 
 /* ---------------------------------------------------------------- targets */
 
@@ -106,37 +100,6 @@ static void have_it_hang(void)
 
 /* ---------------------------------------------------------------- broker */
 
-static void receive(void)
-{
-	size_t count = FD_PASS_MAX;
-
-	fd_close_all(fds, FD_PASS_MAX);
-	assert_int_equal(fd_recv(connection, &reply, sizeof(reply), fds, &count), sizeof(reply));
-}
-
-static void start_broker(const char *behaviour)
-{
-	struct timeval limit = {.tv_sec = 60};
-	const char *bundle = broker_fixture_bundle(behaviour);
-	int pair[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	broker = fork();
-	assert_true(broker >= 0);
-	if (broker == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)dup2(pair[1], 3);
-		(void)execl("/proc/self/exe", "jxperfd", "--broker-fd", "3", "--bundle", bundle,
-			    NULL);
-		_exit(1);
-	}
-	(void)close(pair[1]);
-	connection = pair[0];
-	assert_int_equal(setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), 0);
-	receive();
-	assert_int_equal(reply.operation, BROKER_HELLO);
-}
-
 static void submit(uint32_t operation, pid_t pid, uint32_t id)
 {
 	struct broker_request r = {.operation = operation, .id = id, .pid = pid};
@@ -147,44 +110,31 @@ static void submit(uint32_t operation, pid_t pid, uint32_t id)
 	}
 	if (operation == BROKER_PAGES) {
 		r.page_count = 1;
-		r.pages[0] = (uintptr_t)&reply; /* Targets are copies of us. */
+		r.pages[0] = (uintptr_t)&peer; /* Targets are copies of us. */
 	}
-	assert_int_equal(fd_send(connection, &r, sizeof(r), NULL, 0), sizeof(r));
+	peer_submit(&r);
 }
 
 static void attach(pid_t pid)
 {
 	submit(BROKER_ATTACH, pid, 1);
-	receive();
-	assert_int_equal(reply.error, 0);
+	assert_int_equal(peer_receive(), 0);
 }
 
-static int setup(void **state)
+static int set_up(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < FD_PASS_MAX; i++)
-		fds[i] = -1;
-	connection = orders = -1;
-	broker = hostile = -1;
-	other = broker_fixture_start_target();
-	return 0;
+	orders = hostile = -1;
+	return peer_set_up(state);
 }
 
-static int teardown(void **state)
+static int tear_down(void **state)
 {
-	(void)state;
 	fuse_fixture_stop();
-	fd_close_all(fds, FD_PASS_MAX);
 	if (hostile > 0)
 		broker_fixture_end_target(hostile);
-	broker_fixture_end_target(other);
-	if (connection >= 0) {
-		(void)close(connection);
-		assert_int_equal(waitpid(broker, NULL, 0), broker);
-	}
 	if (orders >= 0)
 		(void)close(orders);
-	return 0;
+	return peer_tear_down(state);
 }
 
 static void need_fuse(void)
@@ -199,10 +149,10 @@ static void need_fuse(void)
 static void begin(void (*hang)(void *page))
 {
 	need_fuse();
-	start_broker("ok");
+	peer_start("ok");
 	hostile = start_hostile(hang);
 	attach(hostile);
-	attach(other);
+	attach(peer.target);
 	have_it_hang();
 }
 
@@ -213,20 +163,24 @@ static void a_target_that_hangs_in_exec_holds_up_its_own_events_only(void **stat
 	(void)state;
 	begin(hang_in_exec);
 	submit(BROKER_PERF_OPEN, hostile, 2);
-	submit(BROKER_PERF_OPEN, other, 3);
-	receive();
-	assert_int_equal(reply.id, 3);
-	if (reply.error == EACCES || reply.error == ENOSYS)
+	submit(BROKER_PERF_OPEN, peer.target, 3);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 3);
+	if (peer.reply.error == EACCES || peer.reply.error == ENOSYS)
 		skip(); /* The machine, not the broker, forbids events. */
-	assert_int_equal(reply.error, 0);
-	receive();
-	assert_int_equal(reply.id, 2);
-	assert_int_equal(reply.error, ETIMEDOUT);
-	assert_non_null(strstr(reply.message, "file system"));
-	submit(BROKER_PAGES, other, 4);
-	receive();
-	assert_int_equal(reply.id, 4);
-	assert_int_equal(reply.error, 0);
+	assert_int_equal(peer.reply.error, 0);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 2);
+	assert_int_equal(peer.reply.error, ETIMEDOUT);
+	assert_non_null(strstr(peer.reply.message, "file system"));
+	assert_int_equal(peer.events, 1);
+	assert_int_equal(peer.event.kind, BROKER_EVENT_WORKER_GIVEN_UP);
+	assert_int_equal(peer.event.pid, hostile);
+	assert_int_equal(peer.event.lost, 0);
+	submit(BROKER_PAGES, peer.target, 4);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 4);
+	assert_int_equal(peer.reply.error, 0);
 }
 
 static void a_target_that_hangs_in_mmap_holds_up_its_own_pages_only(void **state)
@@ -234,13 +188,13 @@ static void a_target_that_hangs_in_mmap_holds_up_its_own_pages_only(void **state
 	(void)state;
 	begin(hang_in_mmap);
 	submit(BROKER_PAGES, hostile, 2);
-	submit(BROKER_PAGES, other, 3);
-	receive();
-	assert_int_equal(reply.id, 3);
-	assert_int_equal(reply.error, 0);
-	receive();
-	assert_int_equal(reply.id, 2);
-	assert_int_equal(reply.error, ETIMEDOUT);
+	submit(BROKER_PAGES, peer.target, 3);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 3);
+	assert_int_equal(peer.reply.error, 0);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 2);
+	assert_int_equal(peer.reply.error, ETIMEDOUT);
 }
 
 static unsigned children_of_broker(void)
@@ -249,7 +203,7 @@ static unsigned children_of_broker(void)
 	unsigned count = 0;
 	FILE *file;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", broker, broker);
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", peer.broker, peer.broker);
 	file = fopen(path, "re");
 	assert_non_null(file);
 	(void)!fgets(text, sizeof(text), file);
@@ -265,10 +219,10 @@ static void workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end(void
 	begin(hang_in_mmap);
 	for (uint32_t id = 0; id <= BROKER_WORKERS_LOST_MAX; id++) {
 		submit(BROKER_PAGES, hostile, id);
-		receive();
-		assert_int_equal(reply.error, ETIMEDOUT);
+		(void)peer_receive();
+		assert_int_equal(peer.reply.error, ETIMEDOUT);
 	}
-	assert_non_null(strstr(reply.message, "still holds up"));
+	assert_non_null(strstr(peer.reply.message, "still holds up"));
 	assert_int_equal(children_of_broker(), 1 + BROKER_WORKERS_LOST_MAX); /* and other's */
 	fuse_fixture_stop();
 	while (children_of_broker() > 1)
@@ -281,39 +235,15 @@ static void a_release_answers_what_hangs_and_lets_the_target_go(void **state)
 	begin(hang_in_exec);
 	submit(BROKER_PERF_OPEN, hostile, 2);
 	submit(BROKER_RELEASE, hostile, 3);
-	receive();
-	assert_int_equal(reply.id, 2);
-	assert_int_equal(reply.error, ECANCELED);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 2);
+	assert_int_equal(peer.reply.error, ECANCELED);
 	submit(BROKER_PERF_OPEN, hostile, 4);
-	receive();
-	assert_int_equal(reply.error, EPERM);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.error, EPERM);
 }
 
-static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **state)
-{
-	char page[PATH_MAX];
-
-	(void)state;
-	need_fuse();
-	(void)snprintf(page, sizeof(page), "%s/page", broker_fixture_bundle("fuse"));
-	assert_int_equal(symlink(fuse_fixture_file(), page), 0);
-	start_broker("fuse");
-	submit(BROKER_ATTACH, other, 1);
-	assert_true(fuse_fixture_wait_for_write()); /* It has refused, and cannot end. */
-	submit(BROKER_PERF_OPEN, other, 2);
-	receive();
-	assert_int_equal(reply.id, 2);
-	receive();
-	assert_int_equal(reply.id, 1);
-	assert_int_equal(reply.error, ETIMEDOUT);
-	assert_non_null(strstr(reply.message, "cannot be killed"));
-	submit(BROKER_ATTACH, other, 3);
-	receive();
-	assert_int_equal(reply.error, EBUSY);
-	assert_int_equal(unlink(page), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(int argc, char **argv)
 {
@@ -322,7 +252,6 @@ int main(int argc, char **argv)
 	    TEST(a_target_that_hangs_in_mmap_holds_up_its_own_pages_only),
 	    TEST(workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end),
 	    TEST(a_release_answers_what_hangs_and_lets_the_target_go),
-	    TEST(a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile),
 	};
 	int r;
 
