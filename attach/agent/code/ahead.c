@@ -21,7 +21,7 @@
 #define NONE          UINT32_C(0x80000000)
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
-void ahead_cache_clear(void)
+void ahead_clear(void)
 {
 	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);

@@ -27,6 +27,6 @@
 bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t *stop_ip);
 
 /* Forgets the cached answers. */
-void ahead_cache_clear(void);
+void ahead_clear(void);
 
 #endif

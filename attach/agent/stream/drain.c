@@ -26,8 +26,8 @@ struct drain {
 	struct vm *vm;
 	struct context_table *contexts;
 	struct batch batch;
-	struct id_map methods;      /* jmethodID -> id */
-	struct id_map instructions; /* code bytes -> id */
+	struct numbering methods;      /* jmethodID -> id */
+	struct numbering instructions; /* code bytes -> id */
 	uint64_t names_lost;
 	bool vm_dead;
 	uint32_t classes_sent;     /* numbers of class_table up to this one */
@@ -47,8 +47,8 @@ struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *
 	d->vm = vm;
 	d->contexts = contexts;
 	batch_init(&d->batch);
-	id_map_init(&d->methods);
-	id_map_init(&d->instructions);
+	numbering_init(&d->methods);
+	numbering_init(&d->instructions);
 	return d;
 }
 
@@ -57,15 +57,15 @@ void drain_free(struct drain *d)
 	if (!d)
 		return;
 	batch_clear(&d->batch);
-	id_map_release(&d->methods);
-	id_map_release(&d->instructions);
+	numbering_release(&d->methods);
+	numbering_release(&d->instructions);
 	free(d);
 }
 
 /* Not given a number: the map is full, or there is no memory for it. */
-static void count_unnumbered(struct drain *d, const struct id_map *map)
+static void count_unnumbered(struct drain *d, const struct numbering *map)
 {
-	if (id_map_is_full(map))
+	if (numbering_is_full(map))
 		d->names_lost++;
 	else
 		d->batch.failed = true;
@@ -81,7 +81,7 @@ static uint32_t method_id(struct drain *d, uint64_t method)
 
 	if (method == 0)
 		return 0;
-	id = id_map_intern(&d->methods, (struct id_key){method, 1}, &added);
+	id = numbering_intern(&d->methods, (struct numbering_key){method, 1}, &added);
 	if (id == 0) {
 		count_unnumbered(d, &d->methods);
 		return 0;
@@ -142,15 +142,16 @@ static void send_context(struct drain *d, uint32_t leaf)
 static uint32_t instruction_id(struct drain *d, const struct code_bytes *code)
 {
 	char text[INSTRUCTION_TEXT_BYTES];
-	struct id_key key = {0};
+	struct numbering_key key = {0};
 	uint32_t id;
 	bool added;
 
 	if (code->length == 0)
 		return 0;
-	_Static_assert(sizeof(struct code_bytes) == sizeof(struct id_key), "the bytes are the key");
+	_Static_assert(sizeof(struct code_bytes) == sizeof(struct numbering_key),
+		       "the bytes are the key");
 	memcpy(&key, code, sizeof(key));
-	id = id_map_intern(&d->instructions, key, &added);
+	id = numbering_intern(&d->instructions, key, &added);
 	if (id == 0) {
 		count_unnumbered(d, &d->instructions);
 	} else if (added) {

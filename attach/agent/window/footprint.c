@@ -32,10 +32,11 @@
 /* Session thread's stack, malloc's rounding, small statics. */
 #define REST_BYTES (256 * KIB)
 
-/* What grows by doubling is there one and a half times for a moment; one of the id maps at a time.
+/* What grows by doubling is there one and a half times for a moment; one of the numberings at a
+ * time.
  */
-#define ID_MAPS_BYTES (2 * ID_MAP_BYTES + ID_MAP_BYTES / 2)
-#define DORMANT_BYTES (DORMANT_MAX * sizeof(struct dormant_thread) / 2 * 3)
+#define NUMBERINGS_BYTES (2 * NUMBERING_BYTES + NUMBERING_BYTES / 2)
+#define DORMANT_BYTES    (DORMANT_MAX * sizeof(struct dormant_thread) / 2 * 3)
 
 #define OBJECTS_BYTES (OBJECTS_LIMIT * sizeof(struct tracked_object))
 #define FIXED_BYTES   (FIXED_OBJECTS_MAX * FIXED_OBJECT_BYTES)
@@ -44,7 +45,7 @@
 #define AGENT_BYTES                                                                           \
 	(CODEMAP_BYTES + sizeof(struct context_table) + METHOD_SET_BYTES + BOUNDARIES_BYTES + \
 	 OBJECTS_BYTES + FIXED_BYTES + QUEUE_BYTES + CLASS_TABLE_BYTES + DORMANT_BYTES +      \
-	 ID_MAPS_BYTES + FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
+	 NUMBERINGS_BYTES + FILES_BYTES + CACHES_BYTES + BATCH_BYTES + REST_BYTES)
 
 _Static_assert(AGENT_BYTES <= FOOTPRINT_AGENT_BYTES, "the agent's tables together");
 

@@ -194,7 +194,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
 	method_set_clear();
-	ahead_cache_clear();
+	ahead_clear();
 	debug_info_clear();
 	xstate_init();
 	element_clear();

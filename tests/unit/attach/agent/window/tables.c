@@ -16,33 +16,35 @@
 
 static void ids_count_up_and_are_kept_while_the_map_grows(void **state)
 {
-	struct id_map map;
+	struct numbering map;
 	bool added;
 
 	(void)state;
-	id_map_init(&map);
+	numbering_init(&map);
 	for (uint64_t i = 1; i <= 10000; i++) {
-		assert_int_equal(id_map_intern(&map, (struct id_key){i, i * 7}, &added), i);
+		assert_int_equal(numbering_intern(&map, (struct numbering_key){i, i * 7}, &added),
+				 i);
 		assert_true(added);
 	}
 	for (uint64_t i = 1; i <= 10000; i++) {
-		assert_int_equal(id_map_intern(&map, (struct id_key){i, i * 7}, &added), i);
+		assert_int_equal(numbering_intern(&map, (struct numbering_key){i, i * 7}, &added),
+				 i);
 		assert_false(added);
 	}
-	id_map_release(&map);
+	numbering_release(&map);
 }
 
 static void keys_differ_in_either_half(void **state)
 {
-	struct id_map map;
+	struct numbering map;
 	bool added;
 
 	(void)state;
-	id_map_init(&map);
-	assert_int_equal(id_map_intern(&map, (struct id_key){1, 1}, &added), 1);
-	assert_int_equal(id_map_intern(&map, (struct id_key){1, 2}, &added), 2);
-	assert_int_equal(id_map_intern(&map, (struct id_key){2, 1}, &added), 3);
-	id_map_release(&map);
+	numbering_init(&map);
+	assert_int_equal(numbering_intern(&map, (struct numbering_key){1, 1}, &added), 1);
+	assert_int_equal(numbering_intern(&map, (struct numbering_key){1, 2}, &added), 2);
+	assert_int_equal(numbering_intern(&map, (struct numbering_key){2, 1}, &added), 3);
+	numbering_release(&map);
 }
 
 static void the_method_set_remembers_until_cleared(void **state)
@@ -140,18 +142,19 @@ static void half_of_the_free_descriptors_may_be_taken(void **state)
 
 static void a_full_map_gives_no_more_numbers_and_keeps_those_it_gave(void **state)
 {
-	struct id_map map;
+	struct numbering map;
 	bool added;
 
 	(void)state;
-	id_map_init(&map);
-	for (uint64_t i = 1; i <= ID_MAP_MAX; i++)
-		assert_int_equal(id_map_intern(&map, (struct id_key){i, 1}, &added), i);
-	assert_int_equal(id_map_intern(&map, (struct id_key){ID_MAP_MAX + 1, 1}, &added), 0);
-	assert_true(id_map_is_full(&map));
-	assert_int_equal(id_map_intern(&map, (struct id_key){7, 1}, &added), 7);
-	assert_int_equal(map.capacity, ID_MAP_CAPACITY_MAX);
-	id_map_release(&map);
+	numbering_init(&map);
+	for (uint64_t i = 1; i <= NUMBERING_MAX; i++)
+		assert_int_equal(numbering_intern(&map, (struct numbering_key){i, 1}, &added), i);
+	assert_int_equal(
+	    numbering_intern(&map, (struct numbering_key){NUMBERING_MAX + 1, 1}, &added), 0);
+	assert_true(numbering_is_full(&map));
+	assert_int_equal(numbering_intern(&map, (struct numbering_key){7, 1}, &added), 7);
+	assert_int_equal(map.capacity, NUMBERING_CAPACITY_MAX);
+	numbering_release(&map);
 }
 
 int main(void)
