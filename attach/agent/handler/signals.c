@@ -32,8 +32,6 @@ static void enter_epoch(struct thread *t)
 {
 	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
 
-	if (atomic_exchange(&t->disarm, false))
-		watchpoint_drop_all(t, RECORD_EXPIRED_WINDOW);
 	if (t->epoch == now)
 		return;
 	watchpoint_drop_all(t, RECORD_EXPIRED_GC);

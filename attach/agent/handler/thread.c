@@ -103,7 +103,6 @@ struct thread *thread_take(pid_t tid)
 	memset((void *)t->counters, 0, sizeof(t->counters));
 	random_seed(&t->random, clock_monotonic_ns() ^ (uint64_t)tid << 32);
 	atomic_store(&t->ended, false);
-	atomic_store(&t->disarm, false);
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	atomic_store(&t->state, THREAD_CLOCK);
 	atomic_store(&tids[t - table], tid);

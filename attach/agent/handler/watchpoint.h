@@ -100,7 +100,7 @@ void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
 /* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
 void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
 
-/* All registers: a new GC epoch, or a request to disarm. */
+/* Frees all registers, as watchpoint_drop does: a new epoch has begun. */
 void watchpoint_drop_all(struct thread *t, enum record_type why);
 
 /* What was armed when the events were closed will not see its second access. Session thread, when

@@ -29,7 +29,7 @@ void numbering_init(struct numbering *n);
 void numbering_release(struct numbering *n);
 
 /* The key's number, with *added telling whether it is new; 0 when memory is short, or the key is
- * it is new and all numbers are given out. */
+ * new and all numbers are given out. */
 uint32_t numbering_intern(struct numbering *n, struct numbering_key key, bool *added);
 
 /* Has it given out all its numbers? */

@@ -387,21 +387,6 @@ int monitor_finish(struct monitor *m)
 	return r;
 }
 
-void monitor_disarm(struct monitor *m, pid_t tid)
-{
-	struct thread *t = thread_find(tid);
-
-	(void)m;
-	/* The handler owns the registers: it sees a new request at its next signal. Until then the
-	 * disabled events stay silent. */
-	for (unsigned i = 0; t && i < PERF_DEBUG_REGISTERS; i++)
-		if (t->register_fd[i] >= 0)
-			(void)perf_disable(
-			    t->register_fd[i]); /* Best effort; the flag is what counts. */
-	if (t)
-		atomic_store(&t->disarm, true);
-}
-
 void monitor_counters(const struct monitor *m, uint64_t *counters)
 {
 	memcpy(counters, m->totals, sizeof(m->totals));

@@ -54,9 +54,6 @@ void monitor_close_events(struct monitor *m);
  * and the table is emptied. */
 int monitor_finish(struct monitor *m);
 
-/* Drops what a thread's registers watch; false when the thread is not profiled. */
-void monitor_disarm(struct monitor *m, pid_t tid);
-
 /* Sums the counters of the window into counters[COUNTER_MAX]. */
 void monitor_counters(const struct monitor *m, uint64_t *counters);
 

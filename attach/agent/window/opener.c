@@ -26,8 +26,7 @@ static bool thread_is_ours(pid_t tid)
 }
 
 /* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or
- * -errno. WindowStop and StopObjects are remembered; Disarm has nothing to do during the opening.
- */
+ * -errno. WindowStop and StopObjects are remembered. */
 static int await_reply(struct opener *o)
 {
 	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;

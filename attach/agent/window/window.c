@@ -373,8 +373,6 @@ static int read_orders(struct window *w)
 			w->opener.stop_objects_seen = true;
 		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP)
 			w->stopping = true;
-		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_DISARM)
-			monitor_disarm(&w->monitor, (pid_t)frame->disarm->tid);
 		jxp__engine_frame__free_unpacked(frame, NULL);
 	}
 	return r;
