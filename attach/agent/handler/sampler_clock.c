@@ -4,6 +4,7 @@
 #include "attach/agent/handler/access.h"
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 
 /* 0 to 3 accesses are passed over, at random: an instruction that waits for memory is where ticks
  * land, and what follows it at once would be sampled out of proportion. */

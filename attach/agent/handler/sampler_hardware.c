@@ -7,6 +7,7 @@
 #include "attach/agent/handler/access.h"
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 
 /* Nothing that the data source leaves open: an operation of another type. */
 #define ACCESS_NEITHER (-1)

@@ -14,6 +14,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
 #include "common/proc.h"
 

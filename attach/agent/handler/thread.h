@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
 #include "attach/agent/handler/ring.h"
 #include "attach/agent/handler/stack.h"
-#include "attach/agent/handler/watchpoint.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"
 #include "common/random.h"

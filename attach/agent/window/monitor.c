@@ -11,6 +11,7 @@
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
 #include "common/clock.h"
 

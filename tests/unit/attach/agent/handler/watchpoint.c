@@ -12,6 +12,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
