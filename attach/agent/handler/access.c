@@ -4,7 +4,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/interrupted.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 
@@ -30,14 +30,14 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 	}
 	if (!watchpoint_capture(t, uc, s->insn.ip, &r.watch_context))
 		r.watch_context = 0;
-	r.address = region_canonical(&settings.regions, s->extent.address);
+	r.address = region_canonical(&handlers.regions, s->extent.address);
 	r.length = (uint8_t)s->extent.size;
 	r.region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
 	watchpoint_code(&r.watch_code, &s->insn);
 	r.store = store;
 	r.cpu = (uint16_t)cost->cpu;
 	/* The thread is in Java code, so no pause begins or ends before the handler returns. */
-	r.epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	r.epoch = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 	r.weight = cost->weight;
 	r.data_source = cost->data_source;
 	r.latency = cost->latency;

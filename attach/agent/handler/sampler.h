@@ -27,7 +27,7 @@ extern const struct sampler sampler_clock;
 /* The hardware samplers, PEBS and IBS: precise records of loads and stores (design.md). */
 extern const struct sampler sampler_hardware;
 
-/* Does any kind of the window sample what settings.events[event] counts? */
+/* Does any kind of the window sample what handlers.events[event] counts? */
 bool sampler_wants_event(unsigned event);
 
 /* What the samplers share. */

@@ -2,7 +2,7 @@
 
 #include "attach/agent/code/ahead.h"
 #include "attach/agent/handler/access.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 
@@ -137,7 +137,7 @@ static void supersede(struct thread *t)
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
 	unsigned kinds =
-	    settings.kind_count + atomic_load_explicit(&settings.objects_on, memory_order_relaxed);
+	    handlers.kind_count + atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
 	unsigned choice;
 	uint8_t kind;
 	int reg;
@@ -145,13 +145,13 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	if (kinds == 0)
 		return; /* For objects alone, which have not begun. */
 	choice = random_below(&t->random, kinds);
-	if (choice == settings.kind_count) {
+	if (choice == handlers.kind_count) {
 		/* A tick stands for the time since the one before; this one in so many is for
 		 * objects. */
-		access_sample(t, settings.period * kinds, uc);
+		access_sample(t, handlers.period * kinds, uc);
 		return;
 	}
-	kind = settings.kinds[choice];
+	kind = handlers.kinds[choice];
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
@@ -166,7 +166,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
  * step with the ticks would be seen at the same places every time. */
 static void vary_period(struct thread *t)
 {
-	uint64_t period = atomic_load_explicit(&settings.period, memory_order_relaxed);
+	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
 	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
 
 	if (perf_set_period(t->sampling_fd[0], period / 2 + part) < 0)

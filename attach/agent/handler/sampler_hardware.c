@@ -5,7 +5,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/access.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 
@@ -50,7 +50,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 	struct perf_ring_counts counts = {0};
 	bool found = false;
 
-	for (unsigned i = 0; i < settings.event_count; i++) {
+	for (unsigned i = 0; i < handlers.event_count; i++) {
 		struct perf_ring_sample record;
 
 		if (!t->sampling_ring[i].control ||
@@ -59,7 +59,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 		if (found && record.time_ns < out->record.time_ns)
 			continue;
 		out->record = record;
-		out->access = access_of(settings.events[i].access, record.data_source);
+		out->access = access_of(handlers.events[i].access, record.data_source);
 		found = true;
 	}
 	count_records(t, &counts);
@@ -94,7 +94,7 @@ static void record_access(struct thread *t, const struct hardware_sample *h, con
 			  unsigned kinds, const ucontext_t *uc)
 {
 	const struct access_cost cost = {
-	    .weight = settings.period * kinds,
+	    .weight = handlers.period * kinds,
 	    .data_source = h->record.data_source,
 	    .latency = h->record.weight > UINT32_MAX ? UINT32_MAX : (uint32_t)h->record.weight,
 	    .cpu = h->record.cpu};
@@ -120,10 +120,10 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 	uint8_t fitting[KINDS_MAX + 1];
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < settings.kind_count; i++)
-		if (watchpoint_access(settings.kinds[i]) == access)
-			fitting[count++] = settings.kinds[i];
-	if (atomic_load_explicit(&settings.objects_on, memory_order_relaxed))
+	for (unsigned i = 0; i < handlers.kind_count; i++)
+		if (watchpoint_access(handlers.kinds[i]) == access)
+			fitting[count++] = handlers.kinds[i];
+	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		fitting[count++] = JXP__KIND__KIND_OBJECTS;
 	*fitting_count = count;
 	return count ? fitting[random_below(&t->random, count)] : -1;
@@ -184,13 +184,13 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 
 bool sampler_wants_event(unsigned event)
 {
-	enum perf_access counted = settings.events[event].access;
+	enum perf_access counted = handlers.events[event].access;
 
-	if (settings.objects)
+	if (handlers.objects)
 		return true;
 
-	for (unsigned i = 0; i < settings.kind_count; i++) {
-		bool loads = watchpoint_access(settings.kinds[i]) == ACCESS_LOAD;
+	for (unsigned i = 0; i < handlers.kind_count; i++) {
+		bool loads = watchpoint_access(handlers.kinds[i]) == ACCESS_LOAD;
 
 		if (counted == PERF_ACCESS_ANY || loads == (counted == PERF_ACCESS_LOADS))
 			return true;

@@ -12,7 +12,7 @@
 
 #include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
@@ -31,7 +31,7 @@ static _Atomic uint32_t active; /* handlers running, also those whose thread is 
 /* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
 static void enter_epoch(struct thread *t)
 {
-	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 
 	if (t->epoch == now)
 		return;
@@ -112,7 +112,7 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 	 * consistent on both sides, so one of the two sees the other; the generation is looked at
 	 * again because the entry may have passed to another thread meanwhile. */
 	atomic_fetch_add(&t->in_handler, 1);
-	if (atomic_load(&settings.stopping) || atomic_load(&t->ended) ||
+	if (atomic_load(&handlers.stopping) || atomic_load(&t->ended) ||
 	    thread_of_signal(perf_siginfo_data(info), &role) != t) {
 		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
 	} else {

@@ -25,7 +25,7 @@ struct signals_untouched {
 	const void *arg;
 };
 
-/* Waits until no handler runs, at most timeout_ms. Handlers that start after settings.stopping was
+/* Waits until no handler runs, at most timeout_ms. Handlers that start after handlers.stopping was
  * set do nothing. */
 void signals_wait_for_handlers(unsigned timeout_ms);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/jdk_bugs.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -123,19 +123,19 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
  * the JVM reports a collection inside another. Called by the one thread that makes the pause. */
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_relaxed);
 
 	(void)jvmti;
-	atomic_store_explicit(&settings.epoch, epoch | 1, memory_order_release);
+	atomic_store_explicit(&handlers.epoch, epoch | 1, memory_order_release);
 }
 
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_relaxed);
 
 	(void)jvmti;
 	fixed_objects_pause_ends();
-	atomic_store_explicit(&settings.epoch, (epoch | 1) + 1, memory_order_release);
+	atomic_store_explicit(&handlers.epoch, (epoch | 1) + 1, memory_order_release);
 	hooks->gc_finished();
 }
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/objects/object_ref.h"
 #include "attach/agent/objects/track_room.h"
@@ -109,11 +109,11 @@ static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
 /* A pause that begins, ends or passes meanwhile may have moved the object. */
 static void locate(JNIEnv *jni, struct alloc_event *e)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 	uint64_t address = object_ref_address(jni, e->ref);
 
 	atomic_thread_fence(memory_order_acquire);
-	if (epoch % 2 == 0 && atomic_load_explicit(&settings.epoch, memory_order_acquire) == epoch)
+	if (epoch % 2 == 0 && atomic_load_explicit(&handlers.epoch, memory_order_acquire) == epoch)
 		e->address = address;
 	e->epoch = epoch + epoch % 2;
 }
@@ -136,17 +136,17 @@ static uint32_t capture(const struct allocation *a)
 	uint32_t node = 0;
 	jint depth;
 
-	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)settings.max_frames, frames,
+	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)handlers.max_frames, frames,
 				       &depth) != JVMTI_ERROR_NONE) {
 		count(&unwalkable);
 		return 0;
 	}
-	if ((unsigned)depth == settings.max_frames)
+	if ((unsigned)depth == handlers.max_frames)
 		count(&truncated);
 	while (depth-- > 0) {
 		const jvmtiFrameInfo *f = &frames[depth];
 
-		node = context_intern(settings.contexts, node, (uint64_t)(uintptr_t)f->method,
+		node = context_intern(handlers.contexts, node, (uint64_t)(uintptr_t)f->method,
 				      f->location >= 0 ? (int32_t)f->location : BCI_NATIVE);
 		if (node == 0) {
 			count(&contexts_full);

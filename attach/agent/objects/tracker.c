@@ -1,6 +1,6 @@
 #include "attach/agent/objects/tracker.h"
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/objects/alloc_event.h"
@@ -71,7 +71,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 /* An object of an older epoch would be passed over by the passes that follow. */
 static void refresh(const struct tracker *t, struct alloc_event *e)
 {
-	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 	uint64_t address;
 
 	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
@@ -79,7 +79,7 @@ static void refresh(const struct tracker *t, struct alloc_event *e)
 	address = object_ref_address(t->vm->jni, e->ref);
 	atomic_thread_fence(memory_order_acquire);
 	/* Otherwise the next pass finds it. */
-	if (atomic_load_explicit(&settings.epoch, memory_order_acquire) == now) {
+	if (atomic_load_explicit(&handlers.epoch, memory_order_acquire) == now) {
 		e->epoch = now;
 		e->address = address;
 	}
@@ -128,7 +128,7 @@ static int pass(struct tracker *t, bool *more)
 
 	if (!t->objects.passing && clock_monotonic_ns() < t->next_pass_ns)
 		return 0;
-	result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
+	result = objects_pass(&t->objects, &handlers.epoch, PASS_PORTION);
 	*more = result == PASS_MORE;
 	if (result == PASS_DONE) {
 		objects_report(&t->objects, report_change, t);

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* JNIHandles::tag_mask: the low bits tell weak references from others; local ones have none set. */
@@ -25,7 +25,7 @@ static uint64_t slot_of(const void *ref)
 
 uint64_t local_ref_address(jobject local)
 {
-	return region_canonical(&settings.regions, slot_of(local));
+	return region_canonical(&handlers.regions, slot_of(local));
 }
 
 static uint64_t address_from_local(JNIEnv *jni, jweak ref)
@@ -54,7 +54,7 @@ uint64_t weak_ref_address(JNIEnv *jni, jweak ref)
 			return address_from_local(jni, ref);
 		slot >>= *how.shift & 63;
 	}
-	return region_canonical(&settings.regions, slot);
+	return region_canonical(&handlers.regions, slot);
 }
 
 /* Do slots say of a known object what a local reference says? Tried more than once, because the

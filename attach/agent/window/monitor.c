@@ -8,7 +8,7 @@
 
 #include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
@@ -23,7 +23,7 @@ void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
-	unsigned events = settings.event_count ? settings.event_count : 1;
+	unsigned events = handlers.event_count ? handlers.event_count : 1;
 	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
 
 	return fds < entries ? fds : entries;
@@ -38,14 +38,14 @@ static bool is_fatal(int error)
 static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 {
 	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
-	int fd = settings.event_count == 0
-		     ? opener_clock(m->opener, t->tid, settings.period, sig_data)
-		     : opener_hardware(m->opener, t->tid, i, settings.period, sig_data);
+	int fd = handlers.event_count == 0
+		     ? opener_clock(m->opener, t->tid, handlers.period, sig_data)
+		     : opener_hardware(m->opener, t->tid, i, handlers.period, sig_data);
 
 	if (fd < 0)
 		return fd;
 	t->sampling_fd[i] = fd;
-	t->period = settings.period;
+	t->period = handlers.period;
 	m->fds_left--;
 	if (!gate_attach(fd))
 		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
@@ -57,9 +57,9 @@ static int open_sampling(struct monitor *m, struct thread *t)
 {
 	int r = 0;
 
-	if (settings.event_count == 0)
+	if (handlers.event_count == 0)
 		return open_sampling_event(m, t, 0);
-	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+	for (unsigned i = 0; i < handlers.event_count && r == 0; i++)
 		if (sampler_wants_event(i))
 			r = open_sampling_event(m, t, i);
 	return r;
@@ -121,7 +121,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 		monitor_refused(m);
 		return 0;
 	}
-	t->epoch = atomic_load(&settings.epoch);
+	t->epoch = atomic_load(&handlers.epoch);
 	t->fd_reserved = true; /* A sampling event without a register finds nothing. */
 	m->fds_left--;
 	r = open_sampling(m, t);
@@ -164,7 +164,7 @@ static void find_stack(struct thread *t, uint64_t sp)
 /* Objects alone need one. */
 static unsigned registers_wanted(void)
 {
-	return settings.kind_count > 0 ? settings.registers : 1;
+	return handlers.kind_count > 0 ? handlers.registers : 1;
 }
 
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
@@ -179,9 +179,9 @@ static unsigned registers_for(const struct monitor *m)
 /* Objects have a register of their own, so that finding an access displaces no pair. */
 static void share_registers(struct thread *t, unsigned count)
 {
-	unsigned own = settings.objects && settings.kind_count > 0 && count > 1;
+	unsigned own = handlers.objects && handlers.kind_count > 0 && count > 1;
 
-	t->access_register = settings.objects ? (int)count - 1 : -1;
+	t->access_register = handlers.objects ? (int)count - 1 : -1;
 	reservoir_init(&t->reservoir, count - own);
 }
 
@@ -207,7 +207,7 @@ static int open_registers(struct monitor *m, struct thread *t)
 
 static void set_period(struct monitor *m, struct thread *t)
 {
-	t->period = settings.period;
+	t->period = handlers.period;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], t->period) < 0)
 			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
@@ -222,7 +222,7 @@ static int map_rings(struct thread *t)
 {
 	int r = 0;
 
-	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+	for (unsigned i = 0; i < handlers.event_count && r == 0; i++)
 		if (t->sampling_fd[i] >= 0)
 			r = perf_ring_map(&t->sampling_ring[i], t->sampling_fd[i], RING_PAGES,
 					  PERF_HARDWARE_SAMPLE_TYPE);
@@ -231,7 +231,7 @@ static int map_rings(struct thread *t)
 
 static int give_registers(struct monitor *m, struct thread *t)
 {
-	int r = thread_allocate(t, settings.max_frames);
+	int r = thread_allocate(t, handlers.max_frames);
 
 	if (r == 0)
 		r = map_rings(t);
@@ -300,7 +300,7 @@ static int retire(struct monitor *m, struct thread *t)
  * the gate's limits follow the period. A thread that has had no tick is left alone. */
 static void follow_period(struct monitor *m, struct thread *t)
 {
-	if (t->period != settings.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
+	if (t->period != handlers.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
 		set_period(m, t);
 }
 

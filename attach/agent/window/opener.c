@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "common/clock.h"
 #include "common/perf/events.h"
 
@@ -82,7 +82,7 @@ static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *re
 	uint64_t sig_data = request->sig_data + i;
 
 	if (request->hardware_event)
-		perf_attr_hardware(attr, &settings.events[request->hardware_event - 1],
+		perf_attr_hardware(attr, &handlers.events[request->hardware_event - 1],
 				   request->event_period, sig_data);
 	else if (request->clock_period_ns)
 		perf_attr_clock(attr, request->clock_period_ns, sig_data);

@@ -17,7 +17,7 @@
 #include "attach/agent/code/xstate.h"
 #include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/gc_wake.h"
@@ -45,7 +45,7 @@
 /* Handlers take microseconds; a thread that is not scheduled may hold one up. */
 #define QUIESCE_TIMEOUT_MS 2000u
 
-struct settings settings;
+struct handlers handlers;
 
 struct window {
 	struct vm *vm;
@@ -90,36 +90,36 @@ static int take_sampler(const Jxp__WindowStart *start, struct err *err)
 	bool hardware = start->sampler == JXP__SAMPLER__SAMPLER_PEBS ||
 			start->sampler == JXP__SAMPLER__SAMPLER_IBS;
 
-	settings.period = clock ? start->period_ns : start->event_period;
-	if ((!clock && !hardware) || hardware != (start->n_events > 0) || settings.period == 0 ||
+	handlers.period = clock ? start->period_ns : start->event_period;
+	if ((!clock && !hardware) || hardware != (start->n_events > 0) || handlers.period == 0 ||
 	    start->n_events > PERF_HARDWARE_EVENTS)
 		return err_set(err, EINVAL,
 			       "the daemon asked for a sampler that this agent does not have");
-	settings.event_count = (unsigned)start->n_events;
-	for (unsigned i = 0; i < settings.event_count; i++)
-		take_event(start->events[i], &settings.events[i]);
+	handlers.event_count = (unsigned)start->n_events;
+	for (unsigned i = 0; i < handlers.event_count; i++)
+		take_event(start->events[i], &handlers.events[i]);
 	return 0;
 }
 
 /* Objects and NUMA nodes share their samples, so they are one kind here. */
 static int take_kinds(const Jxp__WindowStart *start, struct err *err)
 {
-	settings.kind_count = 0;
-	settings.objects = false;
-	settings.objects_on = false;
+	handlers.kind_count = 0;
+	handlers.objects = false;
+	handlers.objects_on = false;
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
 		if (kind == JXP__KIND__KIND_OBJECTS || kind == JXP__KIND__KIND_NUMA)
-			settings.objects = true;
+			handlers.objects = true;
 		else if (kind < JXP__KIND__KIND_DEAD_STORE || kind > JXP__KIND__KIND_SILENT_LOAD)
 			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
-		else if (settings.kind_count == KINDS_MAX)
+		else if (handlers.kind_count == KINDS_MAX)
 			return err_set(err, EINVAL, "the daemon named a kind twice");
 		else
-			settings.kinds[settings.kind_count++] = (uint8_t)kind;
+			handlers.kinds[handlers.kind_count++] = (uint8_t)kind;
 	}
-	if (settings.objects && start->objects_max == 0)
+	if (handlers.objects && start->objects_max == 0)
 		return err_set(err, EINVAL, "the daemon asked for objects, and none of them");
 	return 0;
 }
@@ -140,8 +140,8 @@ static int take_settings(const Jxp__WindowStart *start, struct err *err)
 		    start->budget);
 	if ((r = take_kinds(start, err)) < 0)
 		return r;
-	settings.registers = start->registers;
-	settings.max_frames = start->max_frames;
+	handlers.registers = start->registers;
+	handlers.max_frames = start->max_frames;
 	return take_sampler(start, err);
 }
 
@@ -153,23 +153,23 @@ static void start_gate(struct window *w, const Jxp__WindowStart *start)
 	int program = -1;
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
-	gate_start(program, start->kernel_gate, start->deadline_ns, settings.period,
-		   settings.event_count > 0);
+	gate_start(program, start->kernel_gate, start->deadline_ns, handlers.period,
+		   handlers.event_count > 0);
 }
 
 /* The context table is one mapping for the life of the process; between windows its pages go back.
  */
 static int prepare_contexts(void)
 {
-	if (!settings.contexts) {
+	if (!handlers.contexts) {
 		void *p = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p == MAP_FAILED)
 			return -ENOMEM;
-		settings.contexts = p;
+		handlers.contexts = p;
 	}
-	return madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno
+	return madvise(handlers.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno
 											   : 0;
 }
 
@@ -181,15 +181,15 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	if (r < 0)
 		return r;
 	start_gate(w, start);
-	*(void **)&settings.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
-	settings.walker.vm = w->vm->jvm;
-	if (!settings.walker.get_trace || !vmstructs_code_cache(&low, &high))
+	*(void **)&handlers.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
+	handlers.walker.vm = w->vm->jvm;
+	if (!handlers.walker.get_trace || !vmstructs_code_cache(&low, &high))
 		return err_set(err, EOPNOTSUPP,
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
-	vmstructs_regions(&settings.regions);
+	vmstructs_regions(&handlers.regions);
 	/* Before JDK 21 ZGC has none, and nothing looks like one. */
-	settings.store_barriers = strcmp(vmstructs_gc(), "ZGC") == 0;
+	handlers.store_barriers = strcmp(vmstructs_gc(), "ZGC") == 0;
 	if ((r = codemap_init(low, high)) < 0 || (r = boundaries_init()) < 0 ||
 	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
@@ -199,7 +199,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 	xstate_init();
 	element_clear();
 	interrupted_clear();
-	w->drain = drain_new(w->link, w->vm, settings.contexts);
+	w->drain = drain_new(w->link, w->vm, handlers.contexts);
 	if (!w->drain)
 		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");
 	monitor_init(&w->monitor, &w->opener, w->drain);
@@ -220,14 +220,14 @@ static void thread_ended(pid_t tid)
 /* Tracked objects may have moved: the session thread is to look at once. */
 static void gc_finished(void)
 {
-	if (settings.objects_on)
+	if (handlers.objects_on)
 		gc_wake_send();
 }
 
 /* Handlers must not ask the JVM for a stack any more: on JDK 11 that may wait for ever. */
 static void on_vm_died(void)
 {
-	atomic_store(&settings.stopping, true);
+	atomic_store(&handlers.stopping, true);
 	roster_vm_died();
 }
 
@@ -254,21 +254,21 @@ static int track_objects(struct window *w, struct err *err)
 	struct err why = {0};
 	int r;
 
-	if (!settings.objects)
+	if (!handlers.objects)
 		return 0;
 	w->objects_wait = w->start->objects_from_ns > clock_monotonic_ns();
 	if (w->objects_wait)
 		r = try_objects(w, &why);
 	else
 		r = tracker_start(&w->tracker, w->vm, w->drain, w->start, &why);
-	if (r == 0 || settings.kind_count == 0) {
+	if (r == 0 || handlers.kind_count == 0) {
 		if (r < 0)
 			*err = why;
 		else
-			settings.objects_on = !w->objects_wait;
+			handlers.objects_on = !w->objects_wait;
 		return r;
 	}
-	settings.objects = false;
+	handlers.objects = false;
 	w->objects_wait = false;
 	drain_refuse_objects(w->drain, why.message);
 	return 0;
@@ -284,7 +284,7 @@ static int no_descriptors(struct err *err)
 
 static int stop_objects(struct window *w)
 {
-	settings.objects_on = false;
+	handlers.objects_on = false;
 	w->objects_wait = false;
 	w->objects_ended = true;
 	return tracker_switch_off(&w->tracker);
@@ -294,11 +294,11 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 {
 	const uint64_t *totals = w->monitor.totals;
 	uint64_t trap_cost_ns;
-	int r = signals_install(settings.event_count ? &sampler_hardware : &sampler_clock);
+	int r = signals_install(handlers.event_count ? &sampler_hardware : &sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
-	atomic_store(&settings.stopping, false);
+	atomic_store(&handlers.stopping, false);
 	r = calibrate_trap_cost(&w->opener, &trap_cost_ns);
 	if (r == -EMFILE)
 		return no_descriptors(err);
@@ -308,8 +308,8 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, start->budget, settings.period, trap_cost_ns,
-		     settings.event_count > 0);
+	budget_start(&w->budget, start->budget, handlers.period, trap_cost_ns,
+		     handlers.event_count > 0);
 	r = track_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
@@ -347,8 +347,8 @@ static int report(struct window *w)
 	tracker_set_pace(&w->tracker, w->cost.cpu_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
-	if (period != settings.period) {
-		settings.period = period;
+	if (period != handlers.period) {
+		handlers.period = period;
 		gate_set_period(period);
 	}
 	return drain_flush(w->drain, counters, &w->cost);
@@ -467,7 +467,7 @@ static void stop_sampling(struct window *w, int *result)
 	const struct signals_untouched untouched = {census_is_dormant, &w->census};
 	int r;
 
-	atomic_store(&settings.stopping, true);
+	atomic_store(&handlers.stopping, true);
 	monitor_close_events(&w->monitor);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
 	 * pending; it does nothing else from now on. */
@@ -483,7 +483,7 @@ static void stop_sampling(struct window *w, int *result)
 	else
 		(void)monitor_finish(&w->monitor); /* The socket is lost already. */
 	/* Nothing is collected any more. */
-	if (settings.objects)
+	if (handlers.objects)
 		drain_set_settled(w->drain, clock_monotonic_ns());
 	if (*result == 0)
 		*result = report(w);
@@ -520,6 +520,6 @@ void window_release_memory(void)
 {
 	codemap_clear();
 	boundaries_clear();
-	if (settings.contexts)
-		(void)madvise(settings.contexts, sizeof(struct context_table), MADV_DONTNEED);
+	if (handlers.contexts)
+		(void)madvise(handlers.contexts, sizeof(struct context_table), MADV_DONTNEED);
 }

@@ -13,7 +13,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/one_frame.h"
@@ -54,25 +54,25 @@ static int set_up_process(void **state)
 {
 	(void)state;
 	code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (code == MAP_FAILED || settings.contexts == MAP_FAILED)
+	if (code == MAP_FAILED || handlers.contexts == MAP_FAILED)
 		return -1;
-	settings.max_frames = 8;
-	settings.walker = one_frame_walker();
+	handlers.max_frames = 8;
+	handlers.walker = one_frame_walker();
 	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
 }
 
 /* The events of PEBS, and of every kind. */
 static void use_settings(void)
 {
-	settings.event_count = 2;
-	settings.events[0] = (struct perf_hardware_event){.access = PERF_ACCESS_LOADS};
-	settings.events[1] = (struct perf_hardware_event){.access = PERF_ACCESS_STORES};
-	settings.kind_count = 3;
-	settings.kinds[0] = JXP__KIND__KIND_DEAD_STORE;
-	settings.kinds[1] = JXP__KIND__KIND_SILENT_STORE;
-	settings.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.event_count = 2;
+	handlers.events[0] = (struct perf_hardware_event){.access = PERF_ACCESS_LOADS};
+	handlers.events[1] = (struct perf_hardware_event){.access = PERF_ACCESS_STORES};
+	handlers.kind_count = 3;
+	handlers.kinds[0] = JXP__KIND__KIND_DEAD_STORE;
+	handlers.kinds[1] = JXP__KIND__KIND_SILENT_STORE;
+	handlers.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
 }
 
 static int fresh_thread(void **state)
@@ -83,7 +83,7 @@ static int fresh_thread(void **state)
 		return -1;
 	put_code();
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0)
+	if (!t || thread_allocate(t, handlers.max_frames) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	have_registers = registers_open(t, HW_BREAKPOINT_RW, &data[7]);
@@ -220,8 +220,8 @@ static void ibs_records_are_told_apart_by_their_data_source(void **state)
 	struct record_words r = record_at(STORE_AT, &data[1]);
 
 	(void)state;
-	settings.event_count = 1;
-	settings.events[0].access = PERF_ACCESS_ANY;
+	handlers.event_count = 1;
+	handlers.events[0].access = PERF_ACCESS_ANY;
 	r.data_source = PERF_MEM_S(OP, STORE);
 	put(0, &r);
 	fire();
@@ -253,7 +253,7 @@ static void records_that_cannot_be_used_are_counted(void **state)
 static void accesses_that_no_kind_samples_are_counted(void **state)
 {
 	(void)state;
-	settings.kind_count = 1; /* dead stores */
+	handlers.kind_count = 1; /* dead stores */
 	sample(0, LOAD_AT, &data[0]);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNWANTED), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
@@ -264,14 +264,14 @@ static void an_event_that_no_kind_needs_is_not_wanted(void **state)
 	(void)state;
 	assert_true(sampler_wants_event(0));
 	assert_true(sampler_wants_event(1));
-	settings.kind_count = 2; /* stores */
+	handlers.kind_count = 2; /* stores */
 	assert_false(sampler_wants_event(0));
 	assert_true(sampler_wants_event(1));
-	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
-	settings.kind_count = 1;
+	handlers.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.kind_count = 1;
 	assert_true(sampler_wants_event(0));
 	assert_false(sampler_wants_event(1));
-	settings.events[0].access = PERF_ACCESS_ANY;
+	handlers.events[0].access = PERF_ACCESS_ANY;
 	assert_true(sampler_wants_event(0));
 }
 
@@ -299,15 +299,15 @@ static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
 	struct record got = {0};
 
 	(void)state;
-	settings.kind_count = 0;
-	settings.objects = true;
-	settings.objects_on = true;
-	settings.period = 1000;
+	handlers.kind_count = 0;
+	handlers.objects = true;
+	handlers.objects_on = true;
+	handlers.period = 1000;
 	r.data_source = PERF_MEM_S(OP, LOAD);
 	put(0, &r);
 	fire();
-	settings.objects = false;
-	settings.objects_on = false;
+	handlers.objects = false;
+	handlers.objects_on = false;
 	assert_true(ring_pop(&t->memory->ring, &got));
 	assert_int_equal(got.type, RECORD_ACCESS);
 	assert_int_equal(got.address, (uintptr_t)&data[2]);
@@ -327,17 +327,17 @@ static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
 	unsigned accesses = 0;
 
 	(void)state;
-	settings.kind_count = 1;
-	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
-	settings.objects = true;
-	settings.objects_on = true;
-	settings.period = 1000;
+	handlers.kind_count = 1;
+	handlers.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.objects = true;
+	handlers.objects_on = true;
+	handlers.period = 1000;
 	for (unsigned i = 0; i < 64; i++) {
 		control[0].data_head = control[0].data_tail = 0;
 		sample(0, LOAD_AT, &data[0]);
 	}
-	settings.objects = false;
-	settings.objects_on = false;
+	handlers.objects = false;
+	handlers.objects_on = false;
 	while (ring_pop(&t->memory->ring, &got)) {
 		if (got.type != RECORD_ACCESS)
 			continue;

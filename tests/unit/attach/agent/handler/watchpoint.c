@@ -10,7 +10,7 @@
 
 #include "attach/agent/code/xstate.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/fd.h"
@@ -26,12 +26,12 @@ static uint64_t load, store, swap; /* instruction pointers */
 static int set_up_process(void **state)
 {
 	(void)state;
-	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	settings.max_frames = 8;
+	handlers.max_frames = 8;
 	xstate_init();
-	settings.walker = one_frame_walker();
-	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
+	handlers.walker = one_frame_walker();
+	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
 static int fresh_thread(void **state)
@@ -45,7 +45,7 @@ static int fresh_thread(void **state)
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0)
+	if (!t || thread_allocate(t, handlers.max_frames) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;

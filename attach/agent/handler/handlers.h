@@ -3,8 +3,8 @@
  * thread before the first event is opened, constant until the last one is closed, except for the
  * atomics.
  */
-#ifndef JXPERF_AGENT_HANDLER_SETTINGS_H
-#define JXPERF_AGENT_HANDLER_SETTINGS_H
+#ifndef JXPERF_AGENT_HANDLER_HANDLERS_H
+#define JXPERF_AGENT_HANDLER_HANDLERS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 
 #define KINDS_MAX 3
 
-struct settings {
+struct handlers {
 	uint8_t kinds[KINDS_MAX]; /* Kind values to sample */
 	unsigned kind_count;      /* of pairs; objects are beside them */
 	unsigned registers;       /* debug registers in use, 1..4 */
@@ -41,6 +41,6 @@ struct settings {
 	_Atomic bool stopping;  /* handlers return at once */
 };
 
-extern struct settings settings;
+extern struct handlers handlers;
 
 #endif
