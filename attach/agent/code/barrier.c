@@ -8,6 +8,14 @@
 
 #define REFERENCE_BYTES 8u
 
+/* A global because it is asked for every instruction that handlers decode. */
+static bool looked_for;
+
+void barrier_init(bool collector_has_them)
+{
+	looked_for = collector_has_them;
+}
+
 static bool same_operand(const struct insn_memory *a, const struct insn_memory *b)
 {
 	return a->base == b->base && a->index == b->index && a->scale == b->scale &&
@@ -32,7 +40,7 @@ bool barrier_tests_store(const struct insn *test)
 	struct code_blob blob;
 	struct insn in = *test;
 
-	if (!test->compares_immediate || !test->has_memory ||
+	if (!looked_for || !test->compares_immediate || !test->has_memory ||
 	    (test->memory.size != 4 && test->memory.size != 2) || !codemap_find(test->ip, &blob) ||
 	    blob.type != CODE_COMPILED)
 		return false;

@@ -3,7 +3,6 @@
 #include "attach/agent/code/barrier.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/handler/handlers.h"
 
 /* Where the walk stands, and what it still knows of the registers it started with. */
 struct walk {
@@ -41,7 +40,7 @@ bool search_fetch(uint64_t ip, struct insn *out)
 {
 	if (!fetch(ip, out))
 		return false;
-	if (handlers.store_barriers && barrier_tests_store(out))
+	if (barrier_tests_store(out))
 		out->loads = out->memory.reads = false;
 	return true;
 }

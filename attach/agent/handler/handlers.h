@@ -28,8 +28,6 @@ struct handlers {
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;
 	struct region_map regions;
-	bool store_barriers; /* the collector's code tests fields before it stores
-				(attach/agent/code/barrier.h) */
 	struct stack_walker walker;
 	struct context_table *contexts;
 	bool objects; /* the window is for objects, too: threads get what that takes */
@@ -42,5 +40,9 @@ struct handlers {
 };
 
 extern struct handlers handlers;
+
+/* In the thread that makes a pause of the collector, at its beginning and at its end. */
+void handlers_gc_started(void);
+void handlers_gc_finished(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/objects/object_ref.h"
 #include "attach/agent/objects/track_room.h"
@@ -33,7 +34,7 @@ static uint32_t head, tail; /* under the lock: events ever put and taken */
 static _Atomic bool active; /* changed under the lock */
 static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
-static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
+static _Atomic uint32_t interval = ALLOC_SAMPLING_DEFAULT;
 static struct track_room room;
 static uint64_t min_size_bytes;
 static double kept_byte_ns;
@@ -84,7 +85,7 @@ struct allocation {
  * (check_for_sampling), with what is in force now. */
 static uint32_t take_interval(void)
 {
-	uint32_t drawn = own.drawn ? own.drawn : ALLOC_INTERVAL_DEFAULT;
+	uint32_t drawn = own.drawn ? own.drawn : ALLOC_SAMPLING_DEFAULT;
 
 	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
 	return drawn;

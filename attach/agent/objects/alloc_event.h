@@ -31,9 +31,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ThreadHeapSampler::_sampling_interval, bytes. */
-#define ALLOC_INTERVAL_DEFAULT (512u * 1024u)
-
 /* Twenty times a second the queue is emptied, and an allocation that is sampled costs microseconds.
  */
 #define ALLOC_QUEUE_EVENTS 2048u

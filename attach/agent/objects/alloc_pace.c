@@ -1,6 +1,6 @@
 #include "attach/agent/objects/alloc_pace.h"
 
-#include "attach/agent/objects/alloc_event.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 
 /* Less CPU time than this says nothing of a cost of one percent. */
 #define CPU_MIN_NS UINT64_C(50000000)
@@ -21,7 +21,7 @@ static unsigned doublings(double used, double fraction)
 
 void alloc_pace_init(struct alloc_pace *p, double budget)
 {
-	*p = (struct alloc_pace){.interval = ALLOC_INTERVAL_DEFAULT,
+	*p = (struct alloc_pace){.interval = ALLOC_SAMPLING_DEFAULT,
 				 .fraction = budget * ALLOC_BUDGET_SHARE};
 }
 

@@ -1,6 +1,7 @@
 #include "attach/agent/objects/tracker.h"
 
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/objects/alloc_event.h"
@@ -57,7 +58,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(start->object_min_size, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
-	r = vm_sample_allocations(vm, t->pace.interval, err);
+	r = alloc_sampling_start(vm, t->pace.interval, err);
 	if (r < 0) {
 		(void)alloc_events_stop(0); /* No callback has been called. */
 		tracker_release(t);
@@ -85,6 +86,24 @@ static void refresh(const struct tracker *t, struct alloc_event *e)
 	}
 }
 
+static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *e)
+{
+	const struct tracked_allocation allocation = {
+	    .object = id,
+	    .class_id = e->class_id,
+	    .size_bytes = e->size_bytes,
+	    .weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for,
+	    .time_ns = e->time_ns,
+	    .tid = e->tid,
+	    .cpu = e->cpu,
+	    .context = e->context,
+	    .epoch = e->epoch,
+	    .address = e->address,
+	};
+
+	return drain_allocation(t->drain, &allocation);
+}
+
 static int take_allocations(struct tracker *t)
 {
 	uint64_t before = clock_monotonic_ns();
@@ -104,7 +123,7 @@ static int take_allocations(struct tracker *t)
 		if (id == 0)
 			let_go(t, e.ref, e.kept_words);
 		else
-			r = drain_allocation(t->drain, id, &e);
+			r = tell(t, id, &e);
 	}
 	return r;
 }
@@ -167,7 +186,7 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
 			      t->objects.count < t->objects.max / 2);
 	if (now == before)
 		return;
-	vm_set_allocation_interval(t->vm, now);
+	alloc_sampling_set_interval(t->vm, now);
 	alloc_events_set_interval(now);
 	drain_set_object_interval(t->drain, now);
 }
@@ -181,11 +200,11 @@ int tracker_stop(struct tracker *t, bool vm_alive)
 		return 0;
 	t->running = false;
 	if (vm_alive)
-		vm_stop_allocations(t->vm);
+		alloc_sampling_stop(t->vm);
 	/* A late callback keeps nothing. In a JVM that has died it may stay where it is. */
 	(void)alloc_events_stop(vm_alive ? STOP_TIMEOUT_MS : 0);
 	if (vm_alive) {
-		alloc_events_set_interval(ALLOC_INTERVAL_DEFAULT);
+		alloc_events_set_interval(ALLOC_SAMPLING_DEFAULT);
 		r = take_allocations(t);
 	} else {
 		objects_clear(&t->objects);

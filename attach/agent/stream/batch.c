@@ -181,7 +181,7 @@ static char *copy_string(struct batch *b, const char *s)
 	return copy;
 }
 
-static void copy_lines(struct batch *b, Jxp__Method *to, const struct vm_method *m)
+static void copy_lines(struct batch *b, Jxp__Method *to, const struct method_names *m)
 {
 	size_t count = (size_t)(m->line_count < BATCH_LINES_MAX ? m->line_count : BATCH_LINES_MAX);
 	Jxp__LineEntry *entries;
@@ -207,7 +207,7 @@ static void copy_lines(struct batch *b, Jxp__Method *to, const struct vm_method 
 	b->bytes += count * 12;
 }
 
-bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m)
+bool batch_method(struct batch *b, uint32_t id, const struct method_names *m)
 {
 	Jxp__Method *method = malloc(sizeof(*method));
 

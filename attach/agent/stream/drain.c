@@ -7,10 +7,9 @@
 
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/java_name.h"
 #include "attach/agent/jvm/method_set.h"
-#include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/stream/numbering.h"
-#include "attach/agent/window/budget.h"
 #include "common/clock.h"
 #include "common/proc.h"
 #include "proto/limits.h"
@@ -75,7 +74,7 @@ static void count_unnumbered(struct drain *d, const struct numbering *map)
  * class may be gone. */
 static uint32_t method_id(struct drain *d, uint64_t method)
 {
-	struct vm_method names;
+	struct method_names names;
 	bool added;
 	uint32_t id;
 
@@ -88,15 +87,15 @@ static uint32_t method_id(struct drain *d, uint64_t method)
 	}
 	if (!added)
 		return id;
-	if (d->vm_dead || !vm_method_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
-		struct vm_method unnamed = {.class_name = (char *)"", .name = (char *)""};
+	if (d->vm_dead || !method_names_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
+		struct method_names unnamed = {.class_name = (char *)"", .name = (char *)""};
 
 		d->names_lost++;
 		(void)batch_method(&d->batch, id, &unnamed); /* batch.failed tells. */
 		return id;
 	}
 	(void)batch_method(&d->batch, id, &names); /* batch.failed tells. */
-	vm_method_release(d->vm, &names);
+	method_names_release(d->vm, &names);
 	return id;
 }
 
@@ -252,7 +251,7 @@ static void send_classes(struct drain *d, uint32_t up_to)
 {
 	while (d->classes_sent < up_to) {
 		const char *signature = class_table_signature(++d->classes_sent);
-		char *name = vm_java_name(signature ? signature : "");
+		char *name = java_name_of(signature ? signature : "");
 
 		if (!name)
 			d->batch.failed = true;
@@ -263,24 +262,24 @@ static void send_classes(struct drain *d, uint32_t up_to)
 	}
 }
 
-int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e)
+int drain_allocation(struct drain *d, const struct tracked_allocation *a)
 {
 	Jxp__Allocation *m;
 
-	send_classes(d, e->class_id);
-	send_context(d, e->context);
+	send_classes(d, a->class_id);
+	send_context(d, a->context);
 	m = batch_allocation(&d->batch);
 	if (m) {
-		m->object = id;
-		m->tid = e->tid;
-		m->cpu = e->cpu;
-		m->epoch = e->epoch;
-		m->time_ns = e->time_ns;
-		m->address = e->address;
-		m->size_bytes = e->size_bytes;
-		m->weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for;
-		m->class_id = e->class_id;
-		m->node = e->context;
+		m->object = a->object;
+		m->tid = a->tid;
+		m->cpu = a->cpu;
+		m->epoch = a->epoch;
+		m->time_ns = a->time_ns;
+		m->address = a->address;
+		m->size_bytes = a->size_bytes;
+		m->weight = a->weight;
+		m->class_id = a->class_id;
+		m->node = a->context;
 	}
 	return send_when_full(d);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/ahead.h"
+#include "attach/agent/code/barrier.h"
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/debug_info.h"
@@ -20,11 +21,13 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
+#include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/objects/tracker.h"
 #include "attach/agent/window/budget.h"
 #include "attach/agent/window/calibrate.h"
@@ -44,8 +47,6 @@
 
 /* Handlers take microseconds; a thread that is not scheduled may hold one up. */
 #define QUIESCE_TIMEOUT_MS 2000u
-
-struct handlers handlers;
 
 struct window {
 	struct vm *vm;
@@ -189,7 +190,7 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 			       "jxperf knows");
 	vmstructs_regions(&handlers.regions);
 	/* Before JDK 21 ZGC has none, and nothing looks like one. */
-	handlers.store_barriers = strcmp(vmstructs_gc(), "ZGC") == 0;
+	barrier_init(strcmp(vmstructs_gc(), "ZGC") == 0);
 	if ((r = codemap_init(low, high)) < 0 || (r = boundaries_init()) < 0 ||
 	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
 		return err_set_errno(err, -r, "cannot set up the agent's tables");
@@ -209,6 +210,12 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 
 /* ---------------------------------------------------------------- threads */
 
+static void thread_started(pid_t tid)
+{
+	alloc_events_thread_started();
+	roster_add(tid);
+}
+
 /* In the ending thread. One that ends before its events are opened must not be taken on: nothing
  * would tell us of its end again. */
 static void thread_ended(pid_t tid)
@@ -217,9 +224,12 @@ static void thread_ended(pid_t tid)
 	monitor_thread_ended(tid);
 }
 
-/* Tracked objects may have moved: the session thread is to look at once. */
+/* Tracked objects may have moved: the session thread is to look at once. Which humongous ones are
+ * dead is found out before the new epoch begins, so that it is known in all of it. */
 static void gc_finished(void)
 {
+	fixed_objects_pause_ends();
+	handlers_gc_finished();
 	if (handlers.objects_on)
 		gc_wake_send();
 }
@@ -232,19 +242,21 @@ static void on_vm_died(void)
 }
 
 static const struct vm_hooks hooks = {
-    .thread_started = roster_add,
+    .thread_started = thread_started,
     .thread_ended = thread_ended,
+    .gc_started = handlers_gc_started,
     .gc_finished = gc_finished,
+    .allocated = alloc_event_callback,
     .vm_died = on_vm_died,
 };
 
 /* Whether they can be had is tried at once also where they begin later: nothing is tracked yet. */
 static int try_objects(struct window *w, struct err *why)
 {
-	int r = vm_sample_allocations(w->vm, ALLOC_INTERVAL_DEFAULT, why);
+	int r = alloc_sampling_start(w->vm, ALLOC_SAMPLING_DEFAULT, why);
 
 	if (r == 0)
-		vm_stop_allocations(w->vm);
+		alloc_sampling_stop(w->vm);
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "attach/agent/code/region.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/alloc_pace.h"
@@ -78,8 +79,8 @@ static void cheap_sampling_gets_denser_to_a_limit(void **state)
 
 	(void)state;
 	alloc_pace_init(&p, 0.01);
-	assert_int_equal(p.interval, ALLOC_INTERVAL_DEFAULT);
-	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, true), ALLOC_INTERVAL_DEFAULT / 2);
+	assert_int_equal(p.interval, ALLOC_SAMPLING_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, true), ALLOC_SAMPLING_DEFAULT / 2);
 	for (unsigned i = 2; i < 20; i++)
 		interval = alloc_pace_next(&p, 0, i * 100 * MS, true);
 	assert_int_equal(interval, ALLOC_INTERVAL_MIN);
@@ -92,13 +93,13 @@ static void dear_sampling_gets_thinner(void **state)
 	(void)state;
 	alloc_pace_init(&p, 0.01);
 	/* 1% of the CPU time, where a quarter of 1% is allowed. */
-	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_INTERVAL_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_SAMPLING_DEFAULT);
 	/* 0.5%. */
 	assert_int_equal(alloc_pace_next(&p, 3 * MS / 2, 200 * MS, true),
-			 8 * ALLOC_INTERVAL_DEFAULT);
+			 8 * ALLOC_SAMPLING_DEFAULT);
 	/* All of the CPU time. */
 	assert_int_equal(alloc_pace_next(&p, 102 * MS, 300 * MS, true),
-			 64 * ALLOC_INTERVAL_DEFAULT);
+			 64 * ALLOC_SAMPLING_DEFAULT);
 }
 
 static void only_the_cost_since_the_last_change_counts(void **state)
@@ -108,7 +109,7 @@ static void only_the_cost_since_the_last_change_counts(void **state)
 	(void)state;
 	alloc_pace_init(&p, 0.01);
 	(void)alloc_pace_next(&p, 1 * MS, 100 * MS, true);
-	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_INTERVAL_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_SAMPLING_DEFAULT);
 }
 
 static void without_room_for_objects_sampling_does_not_get_denser(void **state)
@@ -117,7 +118,7 @@ static void without_room_for_objects_sampling_does_not_get_denser(void **state)
 
 	(void)state;
 	alloc_pace_init(&p, 0.01);
-	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, false), ALLOC_INTERVAL_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, false), ALLOC_SAMPLING_DEFAULT);
 }
 
 static void classes_are_numbered_once(void **state)
