@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/insn.h"
+#include "attach/agent/code/reserved.h"
 
 #define MAPS_MAX   BOUNDARIES_MAPS_MAX
 #define MAX_PROBES 16u
@@ -33,20 +33,12 @@ static struct {
 	_Atomic uint64_t requests[REQUESTS]; /* starts of methods */
 } all;
 
-static void *reserve(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int boundaries_init(void)
 {
 	if (!all.maps)
-		all.maps = reserve(MAPS_MAX * sizeof(*all.maps));
+		all.maps = reserve_memory(MAPS_MAX * sizeof(*all.maps));
 	if (!all.pool)
-		all.pool = reserve(POOL_WORDS * sizeof(*all.pool));
+		all.pool = reserve_memory(POOL_WORDS * sizeof(*all.pool));
 	if (!all.maps || !all.pool)
 		return -ENOMEM;
 	boundaries_clear();
@@ -55,11 +47,9 @@ int boundaries_init(void)
 
 void boundaries_clear(void)
 {
-	/* Zero again: every map free, no bit set. Cannot fail for a private anonymous mapping. */
-	if (all.maps)
-		(void)madvise(all.maps, MAPS_MAX * sizeof(*all.maps), MADV_DONTNEED);
-	if (all.pool)
-		(void)madvise((void *)all.pool, POOL_WORDS * sizeof(*all.pool), MADV_DONTNEED);
+	/* Zero again: every map free, no bit set. */
+	empty_memory(all.maps, MAPS_MAX * sizeof(*all.maps));
+	empty_memory((void *)all.pool, POOL_WORDS * sizeof(*all.pool));
 	all.pool_used = 0;
 	for (unsigned i = 0; i < REQUESTS; i++)
 		atomic_store(&all.requests[i], 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "attach/agent/code/reserved.h"
 #include "common/clock.h"
 
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
@@ -18,16 +19,9 @@ static _Atomic unsigned used; /* written by the session thread, read by ending t
 
 int threads_init(void)
 {
-	void *p;
-
-	if (table)
-		return 0;
-	p = mmap(NULL, THREADS_MAX * sizeof(struct thread), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	table = p;
-	return 0;
+	if (!table)
+		table = reserve_memory(THREADS_MAX * sizeof(struct thread));
+	return table ? 0 : -ENOMEM;
 }
 
 uint64_t thread_sig_data(const struct thread *t, unsigned role)
