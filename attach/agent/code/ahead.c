@@ -17,7 +17,7 @@
 
 /* Answers so far, one word each, in a direct-mapped table: the low half of ip, and the distance to
  * the access in the other half, 0 with NONE set for "there is none". */
-#define CACHE_ENTRIES 4096u
+#define CACHE_ENTRIES (AHEAD_BYTES / sizeof(uint64_t))
 #define NONE          UINT32_C(0x80000000)
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 

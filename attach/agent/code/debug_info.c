@@ -12,7 +12,7 @@
 #define WALK_MAX_BRANCHES 16u
 
 /* Answers so far: ip << 16 | (answer - ip + 2^15), 48 bits of address being all there are. */
-#define CACHE_ENTRIES 8192u
+#define CACHE_ENTRIES (DEBUG_INFO_BYTES / sizeof(uint64_t))
 #define DELTA_LIMIT   32767
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 

@@ -21,7 +21,7 @@
 
 /* Answers so far, in a direct-mapped cache of single words, which needs no lock: a hash of the
  * instruction's address and its method's serial << 2 | the element + 1. */
-#define CACHE_ENTRIES 4096u
+#define CACHE_ENTRIES (ELEMENT_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
 struct look {

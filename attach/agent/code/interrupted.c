@@ -9,7 +9,7 @@
 /* What was found so far: (part of the blob's serial << 51 | instruction pointer << 4 | length of
  * the instruction before, 0 when it is none that was executed just before). A direct-mapped cache
  * of single words needs no lock. */
-#define CACHE_ENTRIES 8192u
+#define CACHE_ENTRIES (INTERRUPTED_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
 /* A method that is longer is not looked through, in the application's thread: decoding takes about

@@ -1,6 +1,25 @@
 #include "attach/agent/handler/handlers.h"
 
+#include <errno.h>
+
+#include "attach/agent/code/reserved.h"
+
 struct handlers handlers;
+
+int handlers_init(void)
+{
+	if (!handlers.contexts)
+		handlers.contexts = reserve_memory(sizeof(struct context_table));
+	if (!handlers.contexts)
+		return -ENOMEM;
+	handlers_release();
+	return 0;
+}
+
+void handlers_release(void)
+{
+	empty_memory(handlers.contexts, sizeof(struct context_table));
+}
 
 /* The epoch is odd during a pause, also when we began to listen in the middle of one, or when the
  * JVM reports a collection inside another. */

@@ -136,8 +136,8 @@ static void supersede(struct thread *t)
 
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
-	unsigned kinds =
-	    handlers.kind_count + atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
+	unsigned kinds = handlers.sampling.kind_count +
+			 atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
 	unsigned choice;
 	uint8_t kind;
 	int reg;
@@ -145,13 +145,13 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	if (kinds == 0)
 		return; /* For objects alone, which have not begun. */
 	choice = random_below(&t->random, kinds);
-	if (choice == handlers.kind_count) {
+	if (choice == handlers.sampling.kind_count) {
 		/* A tick stands for the time since the one before; this one in so many is for
 		 * objects. */
 		access_sample(t, handlers.period * kinds, uc);
 		return;
 	}
-	kind = handlers.kinds[choice];
+	kind = handlers.sampling.kinds[choice];
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;

@@ -50,7 +50,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 	struct perf_ring_counts counts = {0};
 	bool found = false;
 
-	for (unsigned i = 0; i < handlers.event_count; i++) {
+	for (unsigned i = 0; i < handlers.sampling.event_count; i++) {
 		struct perf_ring_sample record;
 
 		if (!t->sampling_ring[i].control ||
@@ -59,7 +59,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 		if (found && record.time_ns < out->record.time_ns)
 			continue;
 		out->record = record;
-		out->access = access_of(handlers.events[i].access, record.data_source);
+		out->access = access_of(handlers.sampling.events[i].access, record.data_source);
 		found = true;
 	}
 	count_records(t, &counts);
@@ -120,9 +120,9 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 	uint8_t fitting[KINDS_MAX + 1];
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < handlers.kind_count; i++)
-		if (watchpoint_access(handlers.kinds[i]) == access)
-			fitting[count++] = handlers.kinds[i];
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
+		if (watchpoint_access(handlers.sampling.kinds[i]) == access)
+			fitting[count++] = handlers.sampling.kinds[i];
 	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		fitting[count++] = JXP__KIND__KIND_OBJECTS;
 	*fitting_count = count;
@@ -182,15 +182,14 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
-bool sampler_wants_event(unsigned event)
+bool sampler_wants_event(unsigned event, bool objects)
 {
-	enum perf_access counted = handlers.events[event].access;
+	enum perf_access counted = handlers.sampling.events[event].access;
 
-	if (handlers.objects)
+	if (objects)
 		return true;
-
-	for (unsigned i = 0; i < handlers.kind_count; i++) {
-		bool loads = watchpoint_access(handlers.kinds[i]) == ACCESS_LOAD;
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++) {
+		bool loads = watchpoint_access(handlers.sampling.kinds[i]) == ACCESS_LOAD;
 
 		if (counted == PERF_ACCESS_ANY || loads == (counted == PERF_ACCESS_LOADS))
 			return true;

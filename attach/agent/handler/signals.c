@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/gate.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"

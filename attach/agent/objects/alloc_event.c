@@ -13,6 +13,7 @@
 #include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/objects/object_ref.h"
+#include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/track_room.h"
 #include "common/clock.h"
 #include "common/random.h"
@@ -27,6 +28,7 @@
  * JVMTI has -1. */
 #define BCI_NATIVE (-3)
 
+/* All of this is global because the JVM hands the callback nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct alloc_event queue[ALLOC_QUEUE_EVENTS];
 static uint32_t head, tail; /* under the lock: events ever put and taken */
@@ -37,6 +39,7 @@ static _Atomic uint64_t cost_ns;
 static _Atomic uint32_t interval = ALLOC_SAMPLING_DEFAULT;
 static struct track_room room;
 static uint64_t min_size_bytes;
+static unsigned max_frames;
 static double kept_byte_ns;
 
 /* Counters of the window, in places of their own because any thread counts. */
@@ -137,12 +140,12 @@ static uint32_t capture(const struct allocation *a)
 	uint32_t node = 0;
 	jint depth;
 
-	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)handlers.max_frames, frames,
-				       &depth) != JVMTI_ERROR_NONE) {
+	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)max_frames, frames, &depth) !=
+	    JVMTI_ERROR_NONE) {
 		count(&unwalkable);
 		return 0;
 	}
-	if ((unsigned)depth == handlers.max_frames)
+	if ((unsigned)depth == max_frames)
 		count(&truncated);
 	while (depth-- > 0) {
 		const jvmtiFrameInfo *f = &frames[depth];
@@ -274,12 +277,13 @@ void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 
 /* ---------------------------------------------------------------- session thread */
 
-void alloc_events_start(uint64_t min_size, unsigned max_refs,
+void alloc_events_start(const struct object_settings *settings, unsigned max_refs,
 			const struct object_refs_effect *effect)
 {
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
-	min_size_bytes = min_size;
+	min_size_bytes = settings->min_size_bytes;
+	max_frames = settings->max_frames;
 	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
 	kept_byte_ns = effect->kept_byte_ns;
 	atomic_store(&cost_ns, 0);

@@ -36,6 +36,7 @@
 #define ALLOC_QUEUE_EVENTS 2048u
 
 struct object_refs_effect;
+struct object_settings;
 
 struct alloc_event {
 	uint64_t time_ns;
@@ -54,7 +55,7 @@ struct alloc_event {
 
 /* Session thread. Accepts events from now on; at most max_refs references at a time, and with
  * them what the effect allows. */
-void alloc_events_start(uint64_t min_size, unsigned max_refs,
+void alloc_events_start(const struct object_settings *settings, unsigned max_refs,
 			const struct object_refs_effect *effect);
 
 /* Session thread. Accepts no more events and waits for callbacks that are under way. False when one

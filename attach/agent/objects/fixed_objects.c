@@ -22,7 +22,7 @@ struct fixed_object {
 };
 
 _Static_assert(sizeof(struct fixed_object) == FIXED_OBJECT_BYTES,
-	       "what attach/agent/window/footprint.c counts");
+	       "what attach/agent/window/modules.c counts");
 
 static struct fixed_object table[FIXED_OBJECTS_MAX];
 static _Atomic uint32_t used;   /* entries that are not free */

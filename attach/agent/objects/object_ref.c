@@ -55,7 +55,6 @@ struct object_refs_effect object_refs_init(JNIEnv *jni, double budget)
 	keeps = !known || zgc;
 	(void)weak_refs_init(jni); /* Where slots cannot be read, local references do. */
 	(void)g1_regions_init(); /* Where regions cannot be read, no humongous object is tracked. */
-	fixed_objects_clear();
 	return zgc ? effect_on_zgc(budget) : none;
 }
 

@@ -2,7 +2,6 @@
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/alloc_sampling.h"
-#include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/object_ref.h"
@@ -38,25 +37,24 @@ static void release(void *arg, const struct tracked_object *object)
 }
 
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
-		  const Jxp__WindowStart *start, struct err *err)
+		  const struct object_settings *settings, struct err *err)
 {
 	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
 	struct object_refs_effect effect;
 	int r;
 
 	*t = (struct tracker){.vm = vm, .drain = drain};
-	r = objects_init(&t->objects, start->objects_max, &memory);
+	r = objects_init(&t->objects, settings->max, &memory);
 	if (r == 0)
 		r = gc_wake_open();
 	if (r < 0) {
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	effect = object_refs_init(vm->jni, start->budget);
-	class_table_clear();
-	alloc_pace_init(&t->pace, start->budget);
-	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
-	alloc_events_start(start->object_min_size, t->objects.max, &effect);
+	effect = object_refs_init(vm->jni, settings->budget);
+	alloc_pace_init(&t->pace, settings->budget);
+	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
+	alloc_events_start(settings, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
 	r = alloc_sampling_start(vm, t->pace.interval, err);
 	if (r < 0) {
@@ -228,7 +226,6 @@ void tracker_release(struct tracker *t)
 {
 	gc_wake_close();
 	objects_release(&t->objects);
-	class_table_clear();
 }
 
 uint64_t tracker_cost_ns(const struct tracker *t)

@@ -14,6 +14,8 @@
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/modules.h"
+#include "attach/agent/window/settings.h"
 #include "attach/agent/window/window.h"
 #include "common/clock.h"
 #include "proto/helper.h"
@@ -106,6 +108,7 @@ static bool engine_accepts(struct conversation *c)
 static void converse(struct conversation *c)
 {
 	struct err err = {0};
+	struct settings settings;
 	Jxp__EngineFrame *frame;
 	int r;
 
@@ -113,8 +116,10 @@ static void converse(struct conversation *c)
 		return;
 	if (await(c, JXP__ENGINE_FRAME__BODY_START, &frame) < 0)
 		return;
-	r = window_run(&c->vm, &c->link, frame->start, &err);
+	r = settings_from_start(frame->start, &settings, &err);
 	jxp__engine_frame__free_unpacked(frame, NULL);
+	if (r == 0)
+		r = window_run(&c->vm, &c->link, &settings, &err);
 	if (r < 0 && err.message[0] == '\0')
 		(void)err_set_errno(&err, -r, "the agent lost its connection");
 	(void)send_ended(c, r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
@@ -130,7 +135,7 @@ static void run(struct conversation *c, JNIEnv *jni)
 		converse(c);
 		if (!roster_vm_is_dead())
 			vm_close(&c->vm);
-		window_release_memory();
+		modules_release();
 	}
 }
 

@@ -7,23 +7,30 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/gate.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
 #include "common/clock.h"
 
-void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
+void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
+		  struct drain *drain)
 {
-	*m = (struct monitor){.opener = opener, .drain = drain, .fds_left = fd_allowance()};
+	*m = (struct monitor){
+	    .settings = settings, .opener = opener, .drain = drain, .fds_left = fd_allowance()};
+}
+
+static unsigned sampling_events(const struct monitor *m)
+{
+	return m->settings->sampling.event_count;
 }
 
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
-	unsigned events = handlers.event_count ? handlers.event_count : 1;
+	unsigned events = sampling_events(m) ? sampling_events(m) : 1;
 	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
 
 	return fds < entries ? fds : entries;
@@ -38,7 +45,7 @@ static bool is_fatal(int error)
 static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 {
 	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
-	int fd = handlers.event_count == 0
+	int fd = sampling_events(m) == 0
 		     ? opener_clock(m->opener, t->tid, handlers.period, sig_data)
 		     : opener_hardware(m->opener, t->tid, i, handlers.period, sig_data);
 
@@ -57,10 +64,10 @@ static int open_sampling(struct monitor *m, struct thread *t)
 {
 	int r = 0;
 
-	if (handlers.event_count == 0)
+	if (sampling_events(m) == 0)
 		return open_sampling_event(m, t, 0);
-	for (unsigned i = 0; i < handlers.event_count && r == 0; i++)
-		if (sampler_wants_event(i))
+	for (unsigned i = 0; i < sampling_events(m) && r == 0; i++)
+		if (sampler_wants_event(i, m->objects))
 			r = open_sampling_event(m, t, i);
 	return r;
 }
@@ -161,27 +168,28 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
-/* Objects alone need one. */
-static unsigned registers_wanted(void)
+/* A window for pairs has a register for each that may wait. One for objects alone needs one, to
+ * stop a thread at the access that is looked for. */
+static unsigned registers_wanted(const struct monitor *m)
 {
-	return handlers.kind_count > 0 ? handlers.registers : 1;
+	return m->settings->sampling.kind_count > 0 ? m->settings->registers : 1;
 }
 
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
  * threads do not leave the others with nothing. */
 static unsigned registers_for(const struct monitor *m)
 {
-	unsigned wanted = registers_wanted();
+	unsigned wanted = registers_wanted(m);
 
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
 }
 
 /* Objects have a register of their own, so that finding an access displaces no pair. */
-static void share_registers(struct thread *t, unsigned count)
+static void share_registers(const struct monitor *m, struct thread *t, unsigned count)
 {
-	unsigned own = handlers.objects && handlers.kind_count > 0 && count > 1;
+	unsigned own = m->objects && m->settings->sampling.kind_count > 0 && count > 1;
 
-	t->access_register = handlers.objects ? (int)count - 1 : -1;
+	t->access_register = m->objects ? (int)count - 1 : -1;
 	reservoir_init(&t->reservoir, count - own);
 }
 
@@ -191,14 +199,14 @@ static int open_registers(struct monitor *m, struct thread *t)
 	unsigned count = registers_for(m);
 	int r;
 
-	if (count < registers_wanted())
+	if (count < registers_wanted(m))
 		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 	do {
 		r = opener_breakpoints(m->opener, t->tid, count,
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
 	} while (r == -ENOSPC && --count > 0);
 	if (r == 0) {
-		share_registers(t, count);
+		share_registers(m, t, count);
 		t->fd_reserved = false;
 		m->fds_left -= count - 1;
 	}
@@ -218,11 +226,11 @@ static void set_period(struct monitor *m, struct thread *t)
 
 /* The rings of hardware samplers. Only threads that run Java code get them: they are locked memory,
  * of which a user has little (perf_event_mlock_kb and RLIMIT_MEMLOCK). */
-static int map_rings(struct thread *t)
+static int map_rings(const struct monitor *m, struct thread *t)
 {
 	int r = 0;
 
-	for (unsigned i = 0; i < handlers.event_count && r == 0; i++)
+	for (unsigned i = 0; i < sampling_events(m) && r == 0; i++)
 		if (t->sampling_fd[i] >= 0)
 			r = perf_ring_map(&t->sampling_ring[i], t->sampling_fd[i], RING_PAGES,
 					  PERF_HARDWARE_SAMPLE_TYPE);
@@ -231,10 +239,10 @@ static int map_rings(struct thread *t)
 
 static int give_registers(struct monitor *m, struct thread *t)
 {
-	int r = thread_allocate(t, handlers.max_frames);
+	int r = thread_allocate(t, m->settings->max_frames);
 
 	if (r == 0)
-		r = map_rings(t);
+		r = map_rings(m, t);
 	if (r == 0)
 		r = open_registers(m, t);
 	if (r < 0) {

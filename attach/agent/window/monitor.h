@@ -12,19 +12,24 @@
 
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/opener.h"
+#include "attach/agent/window/settings.h"
 #include "attach/agent/window/turnover.h"
 
 struct monitor {
+	const struct settings *settings;
+	bool objects; /* the window is for objects, too: threads get what that takes */
 	struct opener *opener;
 	struct drain *drain;
 	uint64_t settled_ns;      /* no record of an earlier time will be drained */
 	unsigned fds_left;        /* descriptors that may still be taken from the target */
 	struct turnover turnover; /* of the threads that were taken on */
-	uint64_t
-	    totals[JXP__COUNTER__COUNTER_MAX]; /* of threads that were retired, and the set's own */
+	/* Of threads that were retired, and the set's own. */
+	uint64_t totals[JXP__COUNTER__COUNTER_MAX];
 };
 
-void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain);
+/* All outlive the monitor. */
+void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
+		  struct drain *drain);
 
 /* How many more threads can be taken on. */
 unsigned monitor_room(const struct monitor *m);

@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 
-#include "attach/agent/handler/handlers.h"
 #include "common/clock.h"
-#include "common/perf/events.h"
 
 /* The daemon answers in microseconds; one that does not within this time is gone or stuck. */
 #define REPLY_TIMEOUT_NS (5 * NS_PER_S)
@@ -77,12 +75,13 @@ static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, 
 }
 
 /* What one request opens: the field names and meanings of PerfOpenRequest. */
-static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *request, size_t i)
+static void attr_of(const struct opener *o, struct perf_event_attr *attr,
+		    const Jxp__PerfOpenRequest *request, size_t i)
 {
 	uint64_t sig_data = request->sig_data + i;
 
 	if (request->hardware_event)
-		perf_attr_hardware(attr, &handlers.events[request->hardware_event - 1],
+		perf_attr_hardware(attr, &o->events[request->hardware_event - 1],
 				   request->event_period, sig_data);
 	else if (request->clock_period_ns)
 		perf_attr_clock(attr, request->clock_period_ns, sig_data);
@@ -91,12 +90,13 @@ static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *re
 				     sizeof(parking_place), sig_data);
 }
 
-static int open_directly(const Jxp__PerfOpenRequest *request, int *fds, size_t count)
+static int open_directly(const struct opener *o, const Jxp__PerfOpenRequest *request, int *fds,
+			 size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct perf_event_attr attr;
 
-		attr_of(&attr, request, i);
+		attr_of(o, &attr, request, i);
 		fds[i] = perf_open(&attr, (pid_t)request->tid);
 		if (fds[i] < 0) {
 			int r = fds[i];
@@ -114,7 +114,7 @@ static int open_events(struct opener *o, Jxp__PerfOpenRequest *request, int *fds
 	int r = -EPERM;
 
 	if (!o->through_daemon) {
-		r = open_directly(request, fds, count);
+		r = open_directly(o, request, fds, count);
 		o->through_daemon = is_refusal(r);
 	}
 	if (o->through_daemon)

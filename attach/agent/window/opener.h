@@ -16,9 +16,11 @@
 #include <sys/types.h>
 
 #include "attach/agent/stream/link.h"
+#include "common/perf/events.h"
 
 struct opener {
 	struct link *link;
+	const struct perf_hardware_event *events; /* of the hardware samplers */
 	bool through_daemon;    /* under seccomp from the start, else once the kernel refuses us */
 	bool stop_seen;         /* a WindowStop came while a reply was waited for; */
 	bool stop_objects_seen; /* a StopObjects did */
@@ -29,7 +31,7 @@ struct opener {
  * -EPIPE or -EPROTO when the session is over. */
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data);
 
-/* Likewise handlers.events[event], with a period in operations. */
+/* Likewise events[event], with a period in operations. */
 int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period,
 		    uint64_t sig_data);
 

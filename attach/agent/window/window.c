@@ -2,40 +2,26 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "attach/agent/code/ahead.h"
-#include "attach/agent/code/barrier.h"
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/debug_info.h"
-#include "attach/agent/code/element.h"
-#include "attach/agent/code/interrupted.h"
-#include "attach/agent/code/xstate.h"
 #include "attach/agent/handler/gate.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
-#include "attach/agent/handler/thread.h"
-#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/gc_wake.h"
-#include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
-#include "attach/agent/objects/tracker.h"
 #include "attach/agent/window/budget.h"
 #include "attach/agent/window/calibrate.h"
 #include "attach/agent/window/census.h"
+#include "attach/agent/window/modules.h"
 #include "attach/agent/window/monitor.h"
+#include "attach/agent/window/object_phase.h"
 #include "common/clock.h"
 #include "common/proc.h"
-#include "proto/limits.h"
 
 /* How often rings are drained: far more often than a ring can fill at the default period. Less
  * often while the session thread uses more than its part of the budget, as it does in a JVM that
@@ -49,21 +35,17 @@
 #define QUIESCE_TIMEOUT_MS 2000u
 
 struct window {
+	const struct settings *settings;
 	struct vm *vm;
 	struct link *link;
 	struct opener opener;
 	struct drain *drain;
 	struct monitor monitor;
 	struct census census;
-	uint64_t deadline_ns;
+	struct object_phase objects;
 	struct budget budget;
 	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
-	struct tracker tracker;
-	bool tracking; /* ... has more to do at once */
-	const Jxp__WindowStart *start;
-	bool objects_wait;  /* they begin at start->objects_from_ns */
-	bool objects_ended; /* before the window did */
 	uint64_t next_report_ns;
 	bool stopping;
 	bool affordable; /* the session thread is within its part of the budget */
@@ -71,117 +53,25 @@ struct window {
 
 /* ---------------------------------------------------------------- preparation */
 
-static void take_event(const Jxp__HardwareEvent *from, struct perf_hardware_event *to)
-{
-	*to = (struct perf_hardware_event){
-	    .type = from->type,
-	    .precise_ip = from->precise_ip,
-	    .config = from->config,
-	    .config1 = from->config1,
-	    .config2 = from->config2,
-	    .user_only = from->user_only,
-	    .access = from->access == JXP__HARDWARE_EVENT__ACCESS__LOADS    ? PERF_ACCESS_LOADS
-		      : from->access == JXP__HARDWARE_EVENT__ACCESS__STORES ? PERF_ACCESS_STORES
-									    : PERF_ACCESS_ANY};
-}
-
-static int take_sampler(const Jxp__WindowStart *start, struct err *err)
-{
-	bool clock = start->sampler == JXP__SAMPLER__SAMPLER_CLOCK;
-	bool hardware = start->sampler == JXP__SAMPLER__SAMPLER_PEBS ||
-			start->sampler == JXP__SAMPLER__SAMPLER_IBS;
-
-	handlers.period = clock ? start->period_ns : start->event_period;
-	if ((!clock && !hardware) || hardware != (start->n_events > 0) || handlers.period == 0 ||
-	    start->n_events > PERF_HARDWARE_EVENTS)
-		return err_set(err, EINVAL,
-			       "the daemon asked for a sampler that this agent does not have");
-	handlers.event_count = (unsigned)start->n_events;
-	for (unsigned i = 0; i < handlers.event_count; i++)
-		take_event(start->events[i], &handlers.events[i]);
-	return 0;
-}
-
-/* Objects and NUMA nodes share their samples, so they are one kind here. */
-static int take_kinds(const Jxp__WindowStart *start, struct err *err)
-{
-	handlers.kind_count = 0;
-	handlers.objects = false;
-	handlers.objects_on = false;
-	for (size_t i = 0; i < start->n_kinds; i++) {
-		Jxp__Kind kind = start->kinds[i];
-
-		if (kind == JXP__KIND__KIND_OBJECTS || kind == JXP__KIND__KIND_NUMA)
-			handlers.objects = true;
-		else if (kind < JXP__KIND__KIND_DEAD_STORE || kind > JXP__KIND__KIND_SILENT_LOAD)
-			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
-		else if (handlers.kind_count == KINDS_MAX)
-			return err_set(err, EINVAL, "the daemon named a kind twice");
-		else
-			handlers.kinds[handlers.kind_count++] = (uint8_t)kind;
-	}
-	if (handlers.objects && start->objects_max == 0)
-		return err_set(err, EINVAL, "the daemon asked for objects, and none of them");
-	return 0;
-}
-
-static int take_settings(const Jxp__WindowStart *start, struct err *err)
-{
-	int r;
-
-	if (start->n_kinds == 0 || start->registers < 1 ||
-	    start->registers > PERF_DEBUG_REGISTERS || start->max_frames < 1 ||
-	    start->max_frames > MAX_FRAMES_LIMIT)
-		return err_set(err, EINVAL,
-			       "the daemon asked for a window outside the agent's limits");
-	if (!(start->budget > 0 && start->budget <= 1))
-		return err_set(
-		    err, EINVAL,
-		    "the daemon asked for a budget of %g of the target's CPU time: 0 to 1",
-		    start->budget);
-	if ((r = take_kinds(start, err)) < 0)
-		return r;
-	handlers.registers = start->registers;
-	handlers.max_frames = start->max_frames;
-	return take_sampler(start, err);
-}
-
 /* The program comes with WindowStart. A JVM that is not permitted to have it (a security module,
  * its own RLIMIT_NOFILE) receives the frame without, as where the daemon has none: then the agent
  * applies the gate itself. */
-static void start_gate(struct window *w, const Jxp__WindowStart *start)
+static void start_gate(const struct window *w)
 {
+	const struct settings *s = w->settings;
 	int program = -1;
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
-	gate_start(program, start->kernel_gate, start->deadline_ns, handlers.period,
-		   handlers.event_count > 0);
+	gate_start(program, s->kernel_gate, s->deadline_ns, s->period, s->sampling.event_count > 0);
 }
 
-/* The context table is one mapping for the life of the process; between windows its pages go back.
- */
-static int prepare_contexts(void)
-{
-	if (!handlers.contexts) {
-		void *p = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (p == MAP_FAILED)
-			return -ENOMEM;
-		handlers.contexts = p;
-	}
-	return madvise(handlers.contexts, sizeof(struct context_table), MADV_DONTNEED) < 0 ? -errno
-											   : 0;
-}
-
-static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *err)
+/* What handlers are to look at. */
+static int prepare_handlers(const struct window *w, struct err *err)
 {
 	uint64_t low, high;
-	int r = take_settings(start, err);
 
-	if (r < 0)
-		return r;
-	start_gate(w, start);
+	handlers.sampling = w->settings->sampling;
+	handlers.period = w->settings->period;
 	*(void **)&handlers.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	handlers.walker.vm = w->vm->jvm;
 	if (!handlers.walker.get_trace || !vmstructs_code_cache(&low, &high))
@@ -189,22 +79,25 @@ static int prepare(struct window *w, const Jxp__WindowStart *start, struct err *
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
 	vmstructs_regions(&handlers.regions);
-	/* Before JDK 21 ZGC has none, and nothing looks like one. */
-	barrier_init(strcmp(vmstructs_gc(), "ZGC") == 0);
-	if ((r = codemap_init(low, high)) < 0 || (r = boundaries_init()) < 0 ||
-	    (r = threads_init()) < 0 || (r = prepare_contexts()) < 0 || (r = roster_open()) < 0)
-		return err_set_errno(err, -r, "cannot set up the agent's tables");
-	method_set_clear();
-	ahead_clear();
-	debug_info_clear();
-	xstate_init();
-	element_clear();
-	interrupted_clear();
-	w->drain = drain_new(w->link, w->vm, handlers.contexts);
+	return 0;
+}
+
+static int prepare(struct window *w, struct err *err)
+{
+	int r;
+
+	start_gate(w);
+	r = prepare_handlers(w, err);
+	if (r == 0)
+		r = modules_prepare(err);
+	if (r < 0)
+		return r;
+	r = roster_open();
+	w->drain = r == 0 ? drain_new(w->link, w->vm, handlers.contexts) : NULL;
 	if (!w->drain)
-		return err_set_errno(err, ENOMEM, "cannot set up the agent's tables");
-	monitor_init(&w->monitor, &w->opener, w->drain);
-	census_init(&w->census, w->vm, &w->monitor, start->budget);
+		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
+	monitor_init(&w->monitor, w->settings, &w->opener, w->drain);
+	census_init(&w->census, w->vm, &w->monitor, w->settings->budget);
 	return 0;
 }
 
@@ -250,42 +143,6 @@ static const struct vm_hooks hooks = {
     .vm_died = on_vm_died,
 };
 
-/* Whether they can be had is tried at once also where they begin later: nothing is tracked yet. */
-static int try_objects(struct window *w, struct err *why)
-{
-	int r = alloc_sampling_start(w->vm, ALLOC_SAMPLING_DEFAULT, why);
-
-	if (r == 0)
-		alloc_sampling_stop(w->vm);
-	return r;
-}
-
-/* A window for other things, too, runs without the objects where they are not to be had. */
-static int track_objects(struct window *w, struct err *err)
-{
-	struct err why = {0};
-	int r;
-
-	if (!handlers.objects)
-		return 0;
-	w->objects_wait = w->start->objects_from_ns > clock_monotonic_ns();
-	if (w->objects_wait)
-		r = try_objects(w, &why);
-	else
-		r = tracker_start(&w->tracker, w->vm, w->drain, w->start, &why);
-	if (r == 0 || handlers.kind_count == 0) {
-		if (r < 0)
-			*err = why;
-		else
-			handlers.objects_on = !w->objects_wait;
-		return r;
-	}
-	handlers.objects = false;
-	w->objects_wait = false;
-	drain_refuse_objects(w->drain, why.message);
-	return 0;
-}
-
 static int no_descriptors(struct err *err)
 {
 	return err_set(
@@ -294,19 +151,22 @@ static int no_descriptors(struct err *err)
 	    "a security module keeps it from having them: raise the limit with prlimit(1)");
 }
 
-static int stop_objects(struct window *w)
+static int start_objects(struct window *w, struct err *err)
 {
-	handlers.objects_on = false;
-	w->objects_wait = false;
-	w->objects_ended = true;
-	return tracker_switch_off(&w->tracker);
+	const struct settings *s = w->settings;
+	int r = object_phase_start(&w->objects, &s->objects, s->sampling.kind_count == 0, w->vm,
+				   w->drain, err);
+
+	w->monitor.objects = object_phase_is_wanted(&w->objects);
+	return r;
 }
 
-static int start_sampling(struct window *w, const Jxp__WindowStart *start, struct err *err)
+static int start_sampling(struct window *w, struct err *err)
 {
+	const struct settings *s = w->settings;
 	const uint64_t *totals = w->monitor.totals;
 	uint64_t trap_cost_ns;
-	int r = signals_install(handlers.event_count ? &sampler_hardware : &sampler_clock);
+	int r = signals_install(s->sampling.event_count ? &sampler_hardware : &sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
@@ -320,9 +180,8 @@ static int start_sampling(struct window *w, const Jxp__WindowStart *start, struc
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, start->budget, handlers.period, trap_cost_ns,
-		     handlers.event_count > 0);
-	r = track_objects(w, err);
+	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0);
+	r = start_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
 	/* A JVM whose threads are all idle is no failure: they may wake. */
@@ -350,13 +209,13 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
-	tracker_counters(&w->tracker, counters);
+	tracker_counters(&w->objects.tracker, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
-	other_ns = tracker_cost_ns(&w->tracker) + vm_thread_events_ns();
+	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
-	tracker_set_pace(&w->tracker, w->cost.cpu_ns);
+	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
@@ -406,21 +265,10 @@ static void sleep_until_news(const struct window *w)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
-	if (w->tracking)
+	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
 		   (int)((left + NS_PER_MS - 1) / NS_PER_MS)); /* Everything is looked at. */
-}
-
-/* Up to when the engine has all allocations and accesses. */
-static void settle(struct window *w)
-{
-	uint64_t allocations = w->tracker.settled_ns, accesses = w->monitor.settled_ns;
-
-	if (w->tracker.running)
-		drain_set_settled(w->drain, allocations < accesses ? allocations : accesses);
-	else if (w->objects_ended)
-		drain_set_settled(w->drain, accesses);
 }
 
 /* What costs something for each profiled thread is not done each time a thread starts. */
@@ -436,32 +284,45 @@ static int drain_rings(struct window *w, struct err *err)
 	if (r == 0)
 		r = monitor_update(&w->monitor);
 	if (r == 0)
-		settle(w);
+		object_phase_settle(&w->objects, w->monitor.settled_ns);
 	return r == 0 ? flush(w) : r;
+}
+
+static int update_objects(struct window *w, struct err *err)
+{
+	int r = w->opener.stop_objects_seen ? object_phase_end(&w->objects) : 0;
+
+	if (r == 0)
+		r = object_phase_update(&w->objects, err);
+	w->monitor.objects = object_phase_is_wanted(&w->objects);
+	return r;
+}
+
+/* Looks what has happened to the JVM, and what the engine has to say. */
+static int take_news(struct window *w)
+{
+	int r = read_orders(w);
+
+	w->stopping |= w->opener.stop_seen;
+	if (roster_vm_is_dead()) {
+		drain_vm_died(w->drain);
+		w->stopping = true;
+	}
+	return r;
 }
 
 static int run(struct window *w, struct err *err)
 {
 	int r = 0;
 
-	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->deadline_ns) {
+	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->settings->deadline_ns) {
 		sleep_until_news(w);
 		boundaries_make();
-		r = read_orders(w);
-		w->stopping |= w->opener.stop_seen;
-		if (roster_vm_is_dead()) {
-			drain_vm_died(w->drain);
-			w->stopping = true;
-		}
-		if (r == 0 && !w->stopping && w->opener.stop_objects_seen && !w->objects_ended)
-			r = stop_objects(w);
+		r = take_news(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, is_eager(w), err);
-		if (r == 0 && !w->stopping && w->objects_wait &&
-		    clock_monotonic_ns() >= w->start->objects_from_ns)
-			r = track_objects(w, err);
 		if (r == 0 && !w->stopping)
-			r = tracker_update(&w->tracker, &w->tracking);
+			r = update_objects(w, err);
 		if (r == 0)
 			r = drain_rings(w, err);
 		/* A handler that the application set over ours would get our signals. */
@@ -477,46 +338,45 @@ static int run(struct window *w, struct err *err)
 static void stop_sampling(struct window *w, int *result)
 {
 	const struct signals_untouched untouched = {census_is_dormant, &w->census};
+	bool vm_alive;
 	int r;
 
 	atomic_store(&handlers.stopping, true);
 	monitor_close_events(&w->monitor);
+	census_settle(&w->census);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
 	 * pending; it does nothing else from now on. */
-	census_settle(&w->census);
 	(void)signals_remove(QUIESCE_TIMEOUT_MS, &untouched);
-	if (roster_vm_is_dead())
+	vm_alive = !roster_vm_is_dead();
+	if (!vm_alive)
 		drain_vm_died(w->drain);
-	r = tracker_stop(&w->tracker, !roster_vm_is_dead());
+	r = object_phase_stop(&w->objects, vm_alive);
 	if (*result == 0)
 		*result = r;
+	r = monitor_finish(&w->monitor); /* Also when the socket is lost: it empties the table. */
 	if (*result == 0)
-		*result = monitor_finish(&w->monitor);
-	else
-		(void)monitor_finish(&w->monitor); /* The socket is lost already. */
+		*result = r;
 	/* Nothing is collected any more. */
-	if (handlers.objects)
+	if (object_phase_is_wanted(&w->objects))
 		drain_set_settled(w->drain, clock_monotonic_ns());
 	if (*result == 0)
 		*result = report(w);
-	if (roster_vm_is_dead())
-		objects_clear(&w->tracker.objects);
-	tracker_release(&w->tracker);
+	object_phase_release(&w->objects, !roster_vm_is_dead());
 }
 
-int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, struct err *err)
+int window_run(struct vm *vm, struct link *link, const struct settings *settings, struct err *err)
 {
 	struct window w = {.vm = vm,
 			   .link = link,
+			   .settings = settings,
 			   .opener = {.link = link,
-				      .through_daemon = start->open_through_daemon ||
-							proc_self_has_seccomp_filter()},
-			   .start = start,
-			   .deadline_ns = start->deadline_ns};
-	int r = prepare(&w, start, err);
+				      .events = settings->sampling.events,
+				      .through_daemon = settings->through_daemon ||
+							proc_self_has_seccomp_filter()}};
+	int r = prepare(&w, err);
 
 	if (r == 0) {
-		r = start_sampling(&w, start, err);
+		r = start_sampling(&w, err);
 		if (r == 0)
 			r = run(&w, err);
 		stop_sampling(&w, &r);
@@ -526,12 +386,4 @@ int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, 
 	drain_free(w.drain);
 	census_release(&w.census);
 	return r;
-}
-
-void window_release_memory(void)
-{
-	codemap_clear();
-	boundaries_clear();
-	if (handlers.contexts)
-		(void)madvise(handlers.contexts, sizeof(struct context_table), MADV_DONTNEED);
 }

@@ -9,14 +9,16 @@
 #include <unistd.h>
 
 #include "attach/agent/code/xstate.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
 #include "tests/unit/support/agent/registers.h"
+
+#define MAX_FRAMES 8u
 
 static struct thread *t;
 static ucontext_t uc;
@@ -28,7 +30,6 @@ static int set_up_process(void **state)
 	(void)state;
 	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	handlers.max_frames = 8;
 	xstate_init();
 	handlers.walker = one_frame_walker();
 	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
@@ -45,7 +46,7 @@ static int fresh_thread(void **state)
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, handlers.max_frames) < 0)
+	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
