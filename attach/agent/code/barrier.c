@@ -22,12 +22,6 @@ static bool same_operand(const struct insn_memory *a, const struct insn_memory *
 	       a->displacement == b->displacement;
 }
 
-static bool overwrites_operand(const struct insn *in, const struct insn_memory *m)
-{
-	return (m->base >= 0 && in->written_registers & (1u << m->base)) ||
-	       (m->index >= 0 && in->written_registers & (1u << m->index));
-}
-
 static bool decode_next(const struct code_blob *blob, uint64_t ip, struct insn *in)
 {
 	uint64_t end = blob->start + blob->size;
@@ -52,7 +46,7 @@ bool barrier_tests_store(const struct insn *test)
 			return true;
 		/* The slow path is out of line: the way to the store falls through. */
 		if ((in.flow != FLOW_NEXT && in.flow != FLOW_CONDITIONAL) ||
-		    overwrites_operand(&in, &test->memory))
+		    insn_overwrites(&in, &test->memory))
 			return false;
 	}
 	return false;

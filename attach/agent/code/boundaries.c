@@ -90,22 +90,6 @@ static void ask(uint64_t start)
 
 /* ---------------------------------------------------------------- making maps */
 
-/* Index of the first of the JVM's named instructions at or after an offset. */
-static uint32_t named_from(const struct code_blob *blob, uint64_t offset)
-{
-	uint32_t low = 0, high = blob->debug_pc_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (blob->debug_pcs[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The instruction behind the one at offset. What cannot be decoded (the JVM overwrites the first
  * bytes of a method it has given up) is passed over up to an instruction that the JVM has named. */
 static uint64_t next_offset(const struct code_blob *blob, uint64_t offset)
@@ -117,7 +101,7 @@ static uint64_t next_offset(const struct code_blob *blob, uint64_t offset)
 
 	if (length)
 		return offset + length;
-	i = named_from(blob, offset + 1);
+	i = codemap_debug_pc_from(blob, offset + 1);
 	named = i < blob->debug_pc_count ? blob->debug_pcs[i] : blob->size;
 	/* A handler that outlives its window may find the list cleared under its eyes. */
 	return named > offset ? named : blob->size;
@@ -199,7 +183,7 @@ static bool anchor(const struct code_blob *blob, uint64_t offset, uint64_t *from
 	*from = 0;
 	if (offset <= BOUNDARIES_STEP_BYTES)
 		return true;
-	i = named_from(blob, offset - BOUNDARIES_STEP_BYTES);
+	i = codemap_debug_pc_from(blob, offset - BOUNDARIES_STEP_BYTES);
 	if (i == blob->debug_pc_count)
 		return false;
 	*from = blob->debug_pcs[i];

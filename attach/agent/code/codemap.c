@@ -354,6 +354,21 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	return address >= start && address - start < out->size;
 }
 
+uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset)
+{
+	uint32_t low = 0, high = blob->debug_pc_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (blob->debug_pcs[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 uint64_t codemap_dropped(void)
 {
 	return atomic_load(&map.dropped);

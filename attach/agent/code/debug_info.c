@@ -30,18 +30,10 @@ void debug_info_clear(void)
 
 static bool has_record(const struct code_blob *blob, uint64_t ip)
 {
-	uint32_t offset = (uint32_t)(ip - blob->start);
-	uint32_t low = 0, high = blob->debug_pc_count;
+	uint64_t offset = ip - blob->start;
+	uint32_t i = codemap_debug_pc_from(blob, offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (blob->debug_pcs[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < blob->debug_pc_count && blob->debug_pcs[low] == offset;
+	return i < blob->debug_pc_count && blob->debug_pcs[i] == offset;
 }
 
 /* A loop is stayed in the first time round; its exit is what remains after. Forward branches lead

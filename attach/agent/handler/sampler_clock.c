@@ -28,8 +28,7 @@ static bool told_afterwards(const struct insn *in, enum access_type wanted)
 	if (!in->has_memory || in->string || in->unsupported || in->compares_and_swaps ||
 	    insn_is_masked(in) || (wanted == ACCESS_LOAD && m->writes))
 		return false;
-	return (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
-	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
+	return !insn_overwrites(in, m);
 }
 
 /* Waits for the access that comes next for sure. Behind it, where possible: stopping before it and
