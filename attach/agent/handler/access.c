@@ -8,11 +8,8 @@
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 
-/* Below this lies no Java object: an implicit null check is about to fault. */
-#define LOWEST_ADDRESS UINT64_C(65536)
-
 /* glibc reads it from the thread's rseq area or through the vDSO: no system call, no lock. */
-uint32_t access_cpu(void)
+static uint32_t current_cpu(void)
 {
 	int cpu = sched_getcpu();
 
@@ -24,7 +21,8 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 {
 	struct record r = {.time_ns = clock_monotonic_ns(), .type = RECORD_ACCESS};
 
-	if (s->extent.address < LOWEST_ADDRESS || s->extent.size == 0 || s->extent.size > 64) {
+	if (s->extent.address < REGION_LOWEST_ADDRESS || s->extent.size == 0 ||
+	    s->extent.size > 64) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return;
 	}
@@ -48,7 +46,7 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 static void record(struct thread *t, const struct insn *in, uint64_t address, uint32_t size,
 		   bool store, uint64_t weight, const ucontext_t *uc)
 {
-	const struct access_cost cost = {.weight = weight, .cpu = access_cpu()};
+	const struct access_cost cost = {.weight = weight, .cpu = current_cpu()};
 	const struct sample s = {.insn = *in, .extent = extent_whole(address, size)};
 
 	access_record(t, &s, store, &cost, uc);

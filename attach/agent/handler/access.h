@@ -35,7 +35,4 @@ void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc);
 /* The breakpoint of a search fired. */
 void access_reached(struct thread *t, unsigned reg, const ucontext_t *uc);
 
-/* Which processor the calling thread runs on. */
-uint32_t access_cpu(void);
-
 #endif

@@ -13,9 +13,6 @@
 #include "common/clock.h"
 #include "proto/limits.h"
 
-/* Below this lies no Java object: an implicit null check is about to fault. */
-#define LOWEST_ADDRESS UINT64_C(65536)
-
 #define POLLING_PAGE_BYTES 4096u
 
 enum access_type watchpoint_access(uint8_t kind)
@@ -252,7 +249,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t start;
 
-	if (s->extent.address < LOWEST_ADDRESS || !s->extent.active) {
+	if (s->extent.address < REGION_LOWEST_ADDRESS || !s->extent.active) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return false;
 	}

@@ -24,10 +24,6 @@
  * of the thread's state) does not show in the callback's own time; an estimate. */
 #define JVM_PART_NS 1000u
 
-/* AsyncGetCallTrace's bci for a native method, so that handlers and callbacks make one node of it;
- * JVMTI has -1. */
-#define BCI_NATIVE (-3)
-
 /* All of this is global because the JVM hands the callback nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct alloc_event queue[ALLOC_QUEUE_EVENTS];
@@ -122,6 +118,12 @@ static void locate(JNIEnv *jni, struct alloc_event *e)
 	e->epoch = epoch + epoch % 2;
 }
 
+/* JVMTI says -1 for a native method; handlers and callbacks are to make one node of it. */
+static int32_t bci_of(const jvmtiFrameInfo *frame)
+{
+	return frame->location >= 0 ? (int32_t)frame->location : CONTEXT_BCI_NATIVE;
+}
+
 /* The calling context; exact, because the thread stands at the allocation.
  *
  * The current thread is named, although NULL means it, too: for NULL, HotSpot 21 to 23 wait until
@@ -151,7 +153,7 @@ static uint32_t capture(const struct allocation *a)
 		const jvmtiFrameInfo *f = &frames[depth];
 
 		node = context_intern(handlers.contexts, node, (uint64_t)(uintptr_t)f->method,
-				      f->location >= 0 ? (int32_t)f->location : BCI_NATIVE);
+				      bci_of(f));
 		if (node == 0) {
 			count(&contexts_full);
 			return 0;
@@ -325,11 +327,6 @@ bool alloc_events_take(struct alloc_event *out)
 void alloc_events_ref_released(uint32_t kept_words)
 {
 	track_room_give(&room, kept_words);
-}
-
-bool alloc_events_have_room(void)
-{
-	return track_room_is_ample(&room);
 }
 
 void alloc_events_set_interval(uint32_t bytes)

@@ -69,9 +69,6 @@ bool alloc_events_take(struct alloc_event *out);
 /* A reference that came with an event, and with these kept_words, has been deleted. */
 void alloc_events_ref_released(uint32_t kept_words);
 
-/* May as many objects, and as large ones, be tracked again as are now? (track_room.h) */
-bool alloc_events_have_room(void);
-
 /* The interval that the JVM has been told. */
 void alloc_events_set_interval(uint32_t bytes);
 

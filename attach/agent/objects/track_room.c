@@ -69,9 +69,3 @@ void track_room_give(struct track_room *r, uint32_t words)
 	atomic_fetch_sub(&r->refs, 1);
 	atomic_fetch_sub(&r->words, words);
 }
-
-bool track_room_is_ample(const struct track_room *r)
-{
-	return halvings(atomic_load(&r->refs), r->refs_max) == 0 &&
-	       halvings(atomic_load(&r->words), r->words_max) == 0;
-}

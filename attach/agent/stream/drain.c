@@ -14,9 +14,6 @@
 #include "common/proc.h"
 #include "proto/limits.h"
 
-/* AsyncGetCallTrace's bci for a native method (forte.cpp). */
-#define BCI_NATIVE (-3)
-
 #define INSTRUCTION_TEXT_BYTES 128
 #define THREAD_NAME_BYTES      32
 
@@ -101,7 +98,7 @@ static uint32_t method_id(struct drain *d, uint64_t method)
 
 static Jxp__Tier tier_of(const struct context_node *node)
 {
-	if (node->bci == BCI_NATIVE)
+	if (node->bci == CONTEXT_BCI_NATIVE)
 		return JXP__TIER__TIER_NATIVE;
 	if (node->method == 0)
 		return JXP__TIER__TIER_UNKNOWN;
