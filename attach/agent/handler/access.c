@@ -16,8 +16,8 @@ static uint32_t current_cpu(void)
 	return cpu >= 0 ? (uint32_t)cpu : 0;
 }
 
-void access_record(struct thread *t, const struct sample *s, bool store,
-		   const struct access_cost *cost, const ucontext_t *uc)
+void access_record(struct thread *t, const struct sample *s, bool store, uint64_t weight,
+		   uint32_t cpu, const ucontext_t *uc)
 {
 	struct record r = {.time_ns = clock_monotonic_ns(), .type = RECORD_ACCESS};
 
@@ -33,12 +33,10 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 	r.region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
 	watchpoint_code(&r.watch_code, &s->insn);
 	r.store = store;
-	r.cpu = (uint16_t)cost->cpu;
+	r.cpu = (uint16_t)cpu;
 	/* The thread is in Java code, so no pause begins or ends before the handler returns. */
 	r.epoch = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
-	r.weight = cost->weight;
-	r.data_source = cost->data_source;
-	r.latency = cost->latency;
+	r.weight = weight;
 	thread_count(t, JXP__COUNTER__COUNTER_ACCESSES, 1);
 	thread_record(t, &r);
 }
@@ -46,10 +44,9 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 static void record(struct thread *t, const struct insn *in, uint64_t address, uint32_t size,
 		   bool store, uint64_t weight, const ucontext_t *uc)
 {
-	const struct access_cost cost = {.weight = weight, .cpu = current_cpu()};
 	const struct sample s = {.insn = *in, .extent = extent_whole(address, size)};
 
-	access_record(t, &s, store, &cost, uc);
+	access_record(t, &s, store, weight, current_cpu(), uc);
 }
 
 /* Waits in the register for execution to come to ip. */

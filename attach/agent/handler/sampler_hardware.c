@@ -89,19 +89,6 @@ static bool fits_a_pair(const struct hardware_sample *h, const struct sample *s)
 	return h->access == ACCESS_STORE || !s->insn.memory.writes;
 }
 
-/* An event counts for one of the kinds that sample its type, so it stands for that many periods. */
-static void record_access(struct thread *t, const struct hardware_sample *h, const struct sample *s,
-			  unsigned kinds, const ucontext_t *uc)
-{
-	const struct access_cost cost = {
-	    .weight = handlers.period * kinds,
-	    .data_source = h->record.data_source,
-	    .latency = h->record.weight > UINT32_MAX ? UINT32_MAX : (uint32_t)h->record.weight,
-	    .cpu = h->record.cpu};
-
-	access_record(t, s, h->access == ACCESS_STORE, &cost, uc);
-}
-
 /* The thread has run on since the access. While it is in the same method, its stack still shows the
  * calling context of the access. */
 static bool same_method(uint64_t ip, const ucontext_t *uc)
@@ -149,7 +136,10 @@ static void take_sample(struct thread *t, const struct hardware_sample *h, const
 		return;
 	}
 	if (kind == JXP__KIND__KIND_OBJECTS) {
-		record_access(t, h, &s, kinds, uc);
+		/* An event counts for one of the kinds that sample its type, so it stands for that
+		 * many periods. */
+		access_record(t, &s, h->access == ACCESS_STORE, handlers.period * kinds,
+			      h->record.cpu, uc);
 		return;
 	}
 	if (!fits_a_pair(h, &s)) {

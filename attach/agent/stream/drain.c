@@ -205,8 +205,6 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->node = r->watch_context;
 	m->instruction = instruction;
 	m->weight = r->weight;
-	m->latency = r->latency;
-	m->data_source = r->data_source;
 }
 
 static int send_batch(struct drain *d)

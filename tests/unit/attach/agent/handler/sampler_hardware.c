@@ -313,7 +313,6 @@ static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
 	assert_int_equal(got.address, (uintptr_t)&data[2]);
 	assert_int_equal(got.length, 8);
 	assert_int_equal(got.weight, 1000);
-	assert_int_equal(got.data_source, PERF_MEM_S(OP, LOAD));
 	assert_false(got.store);
 	assert_int_not_equal(got.watch_context, 0);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_ACCESSES), 1);
