@@ -24,7 +24,7 @@ static bool thread_is_ours(pid_t tid)
 }
 
 /* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or
- * -errno. WindowStop and StopObjects are remembered. */
+ * -errno. */
 static int await_reply(struct opener *o)
 {
 	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;
@@ -32,20 +32,20 @@ static int await_reply(struct opener *o)
 	while (clock_monotonic_ns() < deadline) {
 		Jxp__EngineFrame *frame;
 		int r = link_receive(o->link, 100, &frame);
-		Jxp__EngineFrame__BodyCase type;
-		int error;
+		bool is_reply;
 
 		if (r < 0)
 			return r;
 		if (r == 0)
 			continue;
-		type = frame->body_case;
-		error = type == JXP__ENGINE_FRAME__BODY_PERF_OPENED ? frame->perf_opened->error : 0;
+		is_reply = frame->body_case == JXP__ENGINE_FRAME__BODY_PERF_OPENED;
+		if (is_reply)
+			r = frame->perf_opened->error;
+		else
+			orders_note(o->orders, frame);
 		jxp__engine_frame__free_unpacked(frame, NULL);
-		if (type == JXP__ENGINE_FRAME__BODY_PERF_OPENED)
-			return error;
-		o->stop_seen |= type == JXP__ENGINE_FRAME__BODY_STOP;
-		o->stop_objects_seen |= type == JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
+		if (is_reply)
+			return r;
 	}
 	return -ETIMEDOUT;
 }

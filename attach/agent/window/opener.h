@@ -16,14 +16,14 @@
 #include <sys/types.h>
 
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/orders.h"
 #include "common/perf/events.h"
 
 struct opener {
 	struct link *link;
 	const struct perf_hardware_event *events; /* of the hardware samplers */
-	bool through_daemon;    /* under seccomp from the start, else once the kernel refuses us */
-	bool stop_seen;         /* a WindowStop came while a reply was waited for; */
-	bool stop_objects_seen; /* a StopObjects did */
+	struct orders *orders;                    /* that come while a reply is waited for */
+	bool through_daemon; /* under seccomp from the start, else once the kernel refuses us */
 };
 
 /* Opens the clock event of a thread, disabled. Returns a descriptor, or -errno: -EMFILE when this

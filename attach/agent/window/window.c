@@ -38,6 +38,7 @@ struct window {
 	const struct settings *settings;
 	struct vm *vm;
 	struct link *link;
+	struct orders orders;
 	struct opener opener;
 	struct drain *drain;
 	struct monitor monitor;
@@ -47,7 +48,7 @@ struct window {
 	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
 	uint64_t next_report_ns;
-	bool stopping;
+	bool stopping;   /* ordered, or the JVM has died */
 	bool affordable; /* the session thread is within its part of the budget */
 };
 
@@ -234,22 +235,20 @@ static int flush(struct window *w)
 	return report(w);
 }
 
+/* 0, or -errno when the session cannot go on. */
 static int read_orders(struct window *w)
 {
 	Jxp__EngineFrame *frame;
 	int r;
 
 	while ((r = link_receive(w->link, 0, &frame)) > 0) {
-		if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP_OBJECTS)
-			w->opener.stop_objects_seen = true;
-		else if (frame->body_case == JXP__ENGINE_FRAME__BODY_STOP)
-			w->stopping = true;
+		orders_note(&w->orders, frame);
 		jxp__engine_frame__free_unpacked(frame, NULL);
 	}
 	return r;
 }
 
-/* Are threads that start not kept waiting? */
+/* Are threads that start profiled at once? */
 static bool is_eager(const struct window *w)
 {
 	return w->affordable && !turnover_is_high(&w->monitor.turnover);
@@ -271,7 +270,8 @@ static void sleep_until_news(const struct window *w)
 		   (int)((left + NS_PER_MS - 1) / NS_PER_MS)); /* Everything is looked at. */
 }
 
-/* What costs something for each profiled thread is not done each time a thread starts. */
+/* What costs something for each profiled thread, and so is done at intervals, not each time there
+ * is news. */
 static int drain_rings(struct window *w, struct err *err)
 {
 	int r;
@@ -290,7 +290,7 @@ static int drain_rings(struct window *w, struct err *err)
 
 static int update_objects(struct window *w, struct err *err)
 {
-	int r = w->opener.stop_objects_seen ? object_phase_end(&w->objects) : 0;
+	int r = w->orders.stop_objects ? object_phase_end(&w->objects) : 0;
 
 	if (r == 0)
 		r = object_phase_update(&w->objects, err);
@@ -303,7 +303,7 @@ static int take_news(struct window *w)
 {
 	int r = read_orders(w);
 
-	w->stopping |= w->opener.stop_seen;
+	w->stopping |= w->orders.stop;
 	if (roster_vm_is_dead()) {
 		drain_vm_died(w->drain);
 		w->stopping = true;
@@ -373,8 +373,10 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 				      .events = settings->sampling.events,
 				      .through_daemon = settings->through_daemon ||
 							proc_self_has_seccomp_filter()}};
-	int r = prepare(&w, err);
+	int r;
 
+	w.opener.orders = &w.orders;
+	r = prepare(&w, err);
 	if (r == 0) {
 		r = start_sampling(&w, err);
 		if (r == 0)
