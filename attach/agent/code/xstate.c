@@ -12,7 +12,7 @@
 #define COMPONENT_AVX    2u /* the upper halves of ymm */
 #define COMPONENT_OPMASK 5u
 
-/* In the legacy area. */
+/* Where the area's legacy part has them. */
 #define XMM_OFFSET 160u
 #define XMM_BYTES  16u
 #define XMM_COUNT  16u

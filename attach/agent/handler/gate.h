@@ -27,7 +27,7 @@ void gate_set_period(uint64_t period);
 /* May the sample of this thread be taken? Counts it when not. In the SIGTRAP handler. */
 bool gate_passes(struct thread *t);
 
-/* After the last handler. */
+/* Ends the window's part, when no handler runs any more: closes the program's descriptor. */
 void gate_stop(void);
 
 #endif

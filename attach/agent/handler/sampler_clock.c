@@ -10,7 +10,8 @@
  * land, and what follows it at once would be sampled out of proportion. */
 #define SKIP_CHOICES 4u
 
-/* Masked accesses without an active lane, and repeated ones with nothing left to do, in a row. */
+/* So many instructions in a row may turn out to access nothing (masked, without an active lane;
+ * repeated, with nothing left to do) before a search gives up. */
 #define NOTHING_MAX 8u
 
 static void search_failed(struct thread *t, unsigned reg)
@@ -145,8 +146,8 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 		return; /* For objects alone, which have not begun. */
 	choice = random_below(&t->random, kinds);
 	if (choice == handlers.sampling.kind_count) {
-		/* A tick stands for the time since the one before; this one in so many is for
-		 * objects. */
+		/* A tick stands for the time since the one before it. Only one in `kinds` of
+		 * them is drawn for objects, and stands for all of these. */
 		access_sample(t, handlers.period * kinds, uc);
 		return;
 	}

@@ -9,7 +9,7 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 
-/* Nothing that the data source leaves open: an operation of another type. */
+/* Beside enum access_type: by its data source the sampled operation is neither load nor store. */
 #define ACCESS_NEITHER (-1)
 
 /* A record and what kind of access its event says it is. */

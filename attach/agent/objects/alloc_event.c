@@ -71,7 +71,7 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 
 /* ---------------------------------------------------------------- in the allocating thread */
 
-/* What the event tells. */
+/* What the JVM's event tells. */
 struct allocation {
 	jvmtiEnv *jvmti;
 	JNIEnv *jni;
@@ -232,7 +232,8 @@ static void know_this_thread(void)
 	random_seed(&own.random, own.tid ^ clock_monotonic_ns());
 }
 
-/* Of those that are large enough; the rest tell nothing of the room. */
+/* Is the object one of those that are tracked, as room runs short? Asked only of objects that are
+ * large enough: small ones take no room, so they have no say in how many do. */
 static bool is_drawn(struct alloc_event *e)
 {
 	if (track_room_draw(&room, &own.random, e->size_bytes, &e->stands_for))

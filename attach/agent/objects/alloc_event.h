@@ -84,7 +84,7 @@ uint64_t alloc_events_cost_ns(void);
 /* The inverse of the probability that an object of this size is sampled; at least 1. */
 double alloc_weight(uint64_t size_bytes, uint32_t interval);
 
-/* The event's callback. */
+/* The hook `allocated` (attach/agent/jvm/vm.h). */
 void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 				  jclass class, jlong size);
 

@@ -11,11 +11,13 @@
 /* Does the collector take a weak reference for a strong one, so that what is tracked is kept? */
 static bool keeps;
 
-/* Of the largest heap, for a collector that nobody has looked at. */
+/* What references may keep, where they keep anything, is the largest heap divided by one of these.
+ *
+ * With a collector that nobody has looked at, and with a heap whose size is not known: */
 #define HEAP_PART_UNKNOWN  64u
 #define UNKNOWN_HEAP_BYTES (UINT64_C(32) << 20)
 
-/* And for ZGC with generations. It takes weak roots for strong ones while it collects its young
+/* With ZGC with generations. It takes weak roots for strong ones while it collects its young
  * generation (ZMarkYoungRootsTask in zMark.cpp, JDK 21 to 25): an object that is referred to grows
  * old, and is reclaimed by a major collection only. */
 #define HEAP_PART_ZGC 8u
@@ -25,7 +27,8 @@ static bool keeps;
  * ns a byte. */
 #define ZGC_KEPT_BYTE_NS 0.5
 
-/* At that price an object of this size costs as much as its callback, where the budget is 1%. */
+/* At that price an object of 8 KiB costs as much as its callback. That is where objects begin to be
+ * large with a budget of 1%, and in proportion with others. */
 #define ZGC_LARGE_BYTES_PER_BUDGET (100 * (UINT64_C(8) << 10))
 
 static uint64_t heap_bytes(void)

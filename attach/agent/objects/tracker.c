@@ -7,8 +7,8 @@
 #include "attach/agent/objects/object_ref.h"
 #include "common/clock.h"
 
-/* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
- * one costs most. */
+/* Objects looked at before the session thread goes back to the rings: about a millisecond's work,
+ * with the collectors where a look costs most. */
 #define PASS_PORTION 8192u
 
 /* Passes take at most this part of the budget, of one processor. Where collections come faster,
@@ -67,7 +67,8 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	return 0;
 }
 
-/* An object of an older epoch would be passed over by the passes that follow. */
+/* Looks the object up if no pass of the present epoch will: that is so when its address is one of
+ * an older epoch, and the present one is settled already. */
 static void refresh(const struct tracker *t, struct alloc_event *e)
 {
 	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);

@@ -22,8 +22,8 @@ struct drain {
 	struct vm *vm;
 	struct context_table *contexts;
 	struct batch batch;
-	struct numbering methods;      /* jmethodID -> id */
-	struct numbering instructions; /* code bytes -> id */
+	struct numbering methods;      /* by jmethodID */
+	struct numbering instructions; /* by their bytes */
 	uint64_t names_lost;
 	bool vm_dead;
 	uint32_t classes_sent;     /* numbers of class_table up to this one */
@@ -58,10 +58,11 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
-/* Not given a number: the map is full, or there is no memory for it. */
-static void count_unnumbered(struct drain *d, const struct numbering *map)
+/* Something got no number: all are given out, which is counted, or memory is short, which ends the
+ * session. */
+static void count_unnumbered(struct drain *d, const struct numbering *numbers)
 {
-	if (numbering_is_full(map))
+	if (numbering_is_full(numbers))
 		d->names_lost++;
 	else
 		d->batch.failed = true;
@@ -334,7 +335,7 @@ void drain_refuse_objects(struct drain *d, const char *reason)
 
 void drain_set_settled(struct drain *d, uint64_t time_ns)
 {
-	/* Each of the two it is the earlier of goes forward only; this says so once more. */
+	/* Never back: the engine has acted on what it was told. */
 	if (time_ns > d->settled_ns)
 		d->settled_ns = time_ns;
 }

@@ -31,7 +31,7 @@ unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
 	unsigned events = sampling_events(m) ? sampling_events(m) : 1;
-	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
+	unsigned fds = m->fds_left / (events + 1); /* One more for a register. */
 
 	return fds < entries ? fds : entries;
 }
@@ -184,7 +184,8 @@ static unsigned registers_for(const struct monitor *m)
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
 }
 
-/* Objects have a register of their own, so that finding an access displaces no pair. */
+/* The last register of a thread is kept for finding the accesses that objects are sampled by, so
+ * that it displaces no pair, unless the thread has only one. */
 static void share_registers(const struct monitor *m, struct thread *t, unsigned count)
 {
 	unsigned own = m->objects && m->settings->sampling.kind_count > 0 && count > 1;
@@ -255,7 +256,7 @@ static int give_registers(struct monitor *m, struct thread *t)
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
 	t->settled_ns = clock_monotonic_ns();
-	/* It may have been opened with another. */
+	/* The period may have changed since its events were opened. */
 	set_period(m, t);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
 	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
@@ -291,7 +292,7 @@ static int retire(struct monitor *m, struct thread *t)
 
 	close_events(m, t);
 	if (atomic_load(&t->in_handler))
-		return 0;              /* Next time round. */
+		return 0;              /* At the next update. */
 	r = drain_thread(m->drain, t); /* Makes room in the ring. */
 	watchpoint_expire(t);
 	if (r == 0)

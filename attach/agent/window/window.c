@@ -267,7 +267,8 @@ static void sleep_until_news(const struct window *w)
 	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
-		   (int)((left + NS_PER_MS - 1) / NS_PER_MS)); /* Everything is looked at. */
+		   (int)((left + NS_PER_MS - 1) /
+			 NS_PER_MS)); /* Whatever it says, all is looked at next. */
 }
 
 /* What costs something for each profiled thread, and so is done at intervals, not each time there
