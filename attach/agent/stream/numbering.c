@@ -63,8 +63,8 @@ uint32_t numbering_intern(struct numbering *n, struct numbering_key key, bool *a
 	struct numbering_entry *e;
 
 	/* Never more than three quarters full, so find always meets an empty entry. */
-	if (4 * ((size_t)n->count + 1) > 3 * n->capacity &&
-	    n->capacity < NUMBERING_CAPACITY_MAX && !grow(n))
+	if (4 * ((size_t)n->count + 1) > 3 * n->capacity && n->capacity < NUMBERING_CAPACITY_MAX &&
+	    !grow(n))
 		return 0;
 	e = find(n->entries, n->capacity, key);
 	*added = e->id == 0;
