@@ -10,9 +10,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
@@ -70,7 +70,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		}
 	}
 	if (role == THREAD_ROLE_SAMPLING) {
-		if (gate_passes(t))
+		if (sampling_gate_passes(t))
 			sampler_in_use->on_event(t, uc);
 		return;
 	}

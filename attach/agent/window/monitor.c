@@ -6,9 +6,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
@@ -54,7 +54,7 @@ static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 	t->sampling_fd[i] = fd;
 	t->period = handlers.period;
 	m->fds_left--;
-	if (!gate_attach(fd))
+	if (!sampling_gate_attach(fd))
 		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
 	return 0;
 }

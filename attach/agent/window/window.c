@@ -5,9 +5,9 @@
 
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/handler/gate.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/jvm/roster.h"
@@ -63,7 +63,8 @@ static void start_gate(const struct window *w)
 	int program = -1;
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
-	gate_start(program, s->kernel_gate, s->deadline_ns, s->period, s->sampling.event_count > 0);
+	sampling_gate_start(program, s->kernel_gate, s->deadline_ns, s->period,
+			    s->sampling.event_count > 0);
 }
 
 /* What handlers are to look at. */
@@ -221,7 +222,7 @@ static int report(struct window *w)
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
 		handlers.period = period;
-		gate_set_period(period);
+		sampling_gate_set_period(period);
 	}
 	return drain_flush(w->drain, counters, &w->cost);
 }
@@ -384,7 +385,7 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 			r = run(&w, err);
 		stop_sampling(&w, &r);
 	}
-	gate_stop();
+	sampling_gate_stop();
 	roster_close();
 	drain_free(w.drain);
 	census_release(&w.census);

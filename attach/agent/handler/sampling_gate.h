@@ -4,10 +4,10 @@
  * limits. Where it has none, or an event does not take it, the SIGTRAP handler applies the same
  * limits.
  *
- * Session thread, except for gate_passes.
+ * Session thread, except for sampling_gate_passes.
  */
-#ifndef JXPERF_AGENT_HANDLER_GATE_H
-#define JXPERF_AGENT_HANDLER_GATE_H
+#ifndef JXPERF_AGENT_HANDLER_SAMPLING_GATE_H
+#define JXPERF_AGENT_HANDLER_SAMPLING_GATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,18 +16,19 @@ struct thread;
 
 /* Begins a window, before any event is opened. program: the BPF program's descriptor, which is
  * owned from here on, or -1. expected: the daemon sent one, so that an event without counts. */
-void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations);
+void sampling_gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period,
+			 bool operations);
 
 /* Puts the program on a sampling event; false when it cannot be and should. */
-bool gate_attach(int event_fd);
+bool sampling_gate_attach(int event_fd);
 
-/* The period changed; its unit is that of gate_start. */
-void gate_set_period(uint64_t period);
+/* The period changed; its unit is that of sampling_gate_start. */
+void sampling_gate_set_period(uint64_t period);
 
 /* May the sample of this thread be taken? Counts it when not. In the SIGTRAP handler. */
-bool gate_passes(struct thread *t);
+bool sampling_gate_passes(struct thread *t);
 
 /* Ends the window's part, when no handler runs any more: closes the program's descriptor. */
-void gate_stop(void);
+void sampling_gate_stop(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/sampling_gate.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -24,9 +24,10 @@ static void set_limits(uint64_t window_end_ns, uint64_t period)
 	gate_set_limits(&gate, &limits);
 }
 
-void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations)
+void sampling_gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period,
+			 bool operations)
 {
-	gate_stop();
+	sampling_gate_stop();
 	program_fd = program;
 	program_expected = expected;
 	counts_operations = operations;
@@ -36,7 +37,7 @@ void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t perio
 	atomic_store(&applied_here, program < 0);
 }
 
-bool gate_attach(int event_fd)
+bool sampling_gate_attach(int event_fd)
 {
 	int r;
 
@@ -50,12 +51,12 @@ bool gate_attach(int event_fd)
 	return false;
 }
 
-void gate_set_period(uint64_t period)
+void sampling_gate_set_period(uint64_t period)
 {
 	set_limits(gate.limits.window_end_ns, period);
 }
 
-bool gate_passes(struct thread *t)
+bool sampling_gate_passes(struct thread *t)
 {
 	static const Jxp__Counter counters[GATE_OUTCOMES] = {
 	    [GATE_WINDOW_OVER] = JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
@@ -72,7 +73,7 @@ bool gate_passes(struct thread *t)
 	return outcome == GATE_PASSED;
 }
 
-void gate_stop(void)
+void sampling_gate_stop(void)
 {
 	fd_close_all(&program_fd, 1);
 }
