@@ -14,21 +14,28 @@
 
 struct thread;
 
+struct sampling_gate {
+	int program_fd;        /* of the BPF program, or -1 */
+	bool program_expected; /* the daemon sent one */
+	bool operations;       /* the unit of the sampler's period; otherwise nanoseconds */
+	unsigned cpus;
+};
+
 /* Begins a window, before any event is opened. program: the BPF program's descriptor, which is
  * owned from here on, or -1. expected: the daemon sent one, so that an event without counts. */
-void sampling_gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period,
-			 bool operations);
+void sampling_gate_start(struct sampling_gate *g, int program, bool expected, uint64_t deadline_ns,
+			 uint64_t period, bool operations);
 
 /* Puts the program on a sampling event; false when it cannot be and should. */
-bool sampling_gate_attach(int event_fd);
+bool sampling_gate_attach(const struct sampling_gate *g, int event_fd);
 
-/* The period changed; its unit is that of sampling_gate_start. */
-void sampling_gate_set_period(uint64_t period);
+/* The period changed. */
+void sampling_gate_set_period(const struct sampling_gate *g, uint64_t period);
 
 /* May the sample of this thread be taken? Counts it when not. In the SIGTRAP handler. */
 bool sampling_gate_passes(struct thread *t);
 
 /* Ends the window's part, when no handler runs any more: closes the program's descriptor. */
-void sampling_gate_stop(void);
+void sampling_gate_stop(struct sampling_gate *g);
 
 #endif

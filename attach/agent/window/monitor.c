@@ -16,10 +16,13 @@
 #include "common/clock.h"
 
 void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
-		  struct drain *drain)
+		  const struct sampling_gate *gate, struct drain *drain)
 {
-	*m = (struct monitor){
-	    .settings = settings, .opener = opener, .drain = drain, .fds_left = fd_allowance()};
+	*m = (struct monitor){.settings = settings,
+			      .opener = opener,
+			      .gate = gate,
+			      .drain = drain,
+			      .fds_left = fd_allowance()};
 }
 
 static unsigned sampling_events(const struct monitor *m)
@@ -54,7 +57,7 @@ static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 	t->sampling_fd[i] = fd;
 	t->period = handlers.period;
 	m->fds_left--;
-	if (!sampling_gate_attach(fd))
+	if (!sampling_gate_attach(m->gate, fd))
 		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/opener.h"
 #include "attach/agent/window/settings.h"
@@ -19,6 +20,7 @@ struct monitor {
 	const struct settings *settings;
 	bool objects; /* the window is for objects, too: threads get what that takes */
 	struct opener *opener;
+	const struct sampling_gate *gate; /* which the threads' sampling events get */
 	struct drain *drain;
 	uint64_t settled_ns;      /* no record of an earlier time will be drained */
 	unsigned fds_left;        /* descriptors that may still be taken from the target */
@@ -29,7 +31,7 @@ struct monitor {
 
 /* All outlive the monitor. */
 void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
-		  struct drain *drain);
+		  const struct sampling_gate *gate, struct drain *drain);
 
 /* How many more threads can be taken on. */
 unsigned monitor_room(const struct monitor *m);

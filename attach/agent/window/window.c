@@ -40,6 +40,7 @@ struct window {
 	struct link *link;
 	struct orders orders;
 	struct opener opener;
+	struct sampling_gate gate;
 	struct drain *drain;
 	struct monitor monitor;
 	struct census census;
@@ -57,13 +58,13 @@ struct window {
 /* The program comes with WindowStart. A JVM that is not permitted to have it (a security module,
  * its own RLIMIT_NOFILE) receives the frame without, as where the daemon has none: then the agent
  * applies the gate itself. */
-static void start_gate(const struct window *w)
+static void start_gate(struct window *w)
 {
 	const struct settings *s = w->settings;
 	int program = -1;
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
-	sampling_gate_start(program, s->kernel_gate, s->deadline_ns, s->period,
+	sampling_gate_start(&w->gate, program, s->kernel_gate, s->deadline_ns, s->period,
 			    s->sampling.event_count > 0);
 }
 
@@ -98,7 +99,7 @@ static int prepare(struct window *w, struct err *err)
 	w->drain = r == 0 ? drain_new(w->link, w->vm, handlers.contexts) : NULL;
 	if (!w->drain)
 		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
-	monitor_init(&w->monitor, w->settings, &w->opener, w->drain);
+	monitor_init(&w->monitor, w->settings, &w->opener, &w->gate, w->drain);
 	census_init(&w->census, w->vm, &w->monitor, w->settings->budget);
 	return 0;
 }
@@ -222,7 +223,7 @@ static int report(struct window *w)
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
 		handlers.period = period;
-		sampling_gate_set_period(period);
+		sampling_gate_set_period(&w->gate, period);
 	}
 	return drain_flush(w->drain, counters, &w->cost);
 }
@@ -385,7 +386,7 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 			r = run(&w, err);
 		stop_sampling(&w, &r);
 	}
-	sampling_gate_stop();
+	sampling_gate_stop(&w.gate);
 	roster_close();
 	drain_free(w.drain);
 	census_release(&w.census);
