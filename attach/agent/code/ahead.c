@@ -14,8 +14,8 @@
  * instruction. */
 #define SCAN_MAX_BYTES (32u * 1024u)
 
-/* Answers so far, one word each, in a direct-mapped table: the low half of ip, and the distance to
- * the access in the other half, 0 with NONE set for "there is none". */
+/* Answers so far, of all threads' handlers, one word each, in a direct-mapped table: the low half
+ * of ip, and the distance to the access in the other half, 0 with NONE set for "there is none". */
 #define CACHE_ENTRIES (AHEAD_BYTES / sizeof(uint64_t))
 #define NONE          UINT32_C(0x80000000)
 static _Atomic uint64_t cache[CACHE_ENTRIES];

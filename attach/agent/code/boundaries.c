@@ -26,6 +26,7 @@ struct map {
 
 _Static_assert(sizeof(struct map) == BOUNDARIES_MAP_BYTES, "the sum of the agent's tables");
 
+/* Global because handlers get nothing of ours. */
 static struct {
 	struct map *maps;
 	_Atomic uint64_t *pool;

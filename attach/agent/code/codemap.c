@@ -46,6 +46,7 @@ struct part {
 
 _Static_assert(sizeof(struct part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
 
+/* Global because handlers and JVMTI's callbacks get nothing of ours. */
 static struct {
 	pthread_mutex_t lock;
 	_Atomic uint64_t low;

@@ -11,7 +11,9 @@
 #define WALK_MAX_INSNS    128u
 #define WALK_MAX_BRANCHES 16u
 
-/* Answers so far: ip << 16 | (answer - ip + 2^15), 48 bits of address being all there are. */
+/* Answers so far, of all threads' handlers: ip << 16 | (answer - ip + 2^15). An address has 48
+ * bits.
+ */
 #define CACHE_ENTRIES (DEBUG_INFO_BYTES / sizeof(uint64_t))
 #define DELTA_LIMIT   32767
 static _Atomic uint64_t cache[CACHE_ENTRIES];

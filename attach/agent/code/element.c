@@ -18,8 +18,8 @@
 #define LOOK_JUMPS       4u
 #define LOOK_JUMPS_BYTES 512u
 
-/* Answers so far, in a direct-mapped cache of single words, which needs no lock: a hash of the
- * instruction's address and its method's serial << 2 | the element + 1. */
+/* Answers so far, of all threads' handlers, in a direct-mapped cache of single words, which needs
+ * no lock: a hash of the instruction's address and its method's serial << 2 | the element + 1. */
 #define CACHE_ENTRIES (ELEMENT_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 

@@ -5,9 +5,9 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/search.h"
 
-/* What was found so far: (part of the blob's serial << 51 | instruction pointer << 4 | length of
- * the instruction before, 0 when it is none that was executed just before). A direct-mapped cache
- * of single words needs no lock. */
+/* What all threads' handlers have found so far: (part of the blob's serial << 51 | instruction
+ * pointer << 4 | length of the instruction before, 0 when it is none that was executed just
+ * before). A direct-mapped cache of single words needs no lock. */
 #define CACHE_ENTRIES (INTERRUPTED_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 

@@ -21,8 +21,10 @@
 /* More CPU time than the kernel needs to bring a thread from a trap back to user mode. */
 #define PASSAGE_NS NS_PER_MS
 
+/* Global because the handler gets no pointer of ours; it may stay in place beyond a window, as what
+ * it was set over does. */
 static struct sigaction previous;
-static bool installed;
+static bool installed; /* session thread alone */
 static const struct sampler *sampler_in_use;
 static _Atomic uint64_t foreign;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */

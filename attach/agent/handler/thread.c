@@ -10,11 +10,12 @@
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
 #define GENERATION_MASK 0xffffu
 
+/* Global because a signal brings nothing but an entry's number. */
 static struct thread *table;
 /* Whose entries they are, 0 for none: looked through for one tid by threads of the target that end,
  * so it is dense. */
 static _Atomic pid_t tids[THREADS_MAX];
-static unsigned in_use;
+static unsigned in_use;       /* session thread alone */
 static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
 
 int threads_init(void)

@@ -17,6 +17,7 @@
  * of a millisecond at a time, of which some 2,400 start in a second of CPU time: 3% of that. */
 #define THREAD_EVENTS_NS 12000u
 
+/* Global because JVMTI hands callbacks nothing of ours; they may be late. */
 static const struct vm_hooks *hooks;
 static _Atomic uint64_t threads_started; /* in this window */
 

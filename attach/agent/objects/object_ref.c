@@ -8,7 +8,8 @@
 #include "attach/agent/objects/g1_regions.h"
 #include "attach/agent/objects/weak_ref.h"
 
-/* Does the collector take a weak reference for a strong one, so that what is tracked is kept? */
+/* Does the collector take a weak reference for a strong one, so that what is tracked is kept?
+ * Global because callbacks ask. */
 static bool keeps;
 
 /* What references may keep, where they keep anything, is the largest heap divided by one of these.

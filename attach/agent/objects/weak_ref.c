@@ -9,6 +9,7 @@
 /* JNIHandles::tag_mask: the low bits tell weak references from others; local ones have none set. */
 #define TAG_MASK 3u
 
+/* Global because callbacks ask. */
 static struct {
 	bool slots;               /* can be read */
 	bool refresh;             /* ... once they were brought up to date */

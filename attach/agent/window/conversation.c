@@ -31,6 +31,7 @@ struct conversation {
 	char socket_path[];
 };
 
+/* Of the process: each Agent_OnAttach asks. */
 static _Atomic bool active;
 
 /* ---------------------------------------------------------------- conversation */
