@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/roster.h"
@@ -42,26 +41,20 @@ static int send_hello(struct conversation *c)
 	Jxp__AgentHello hello = JXP__AGENT_HELLO__INIT;
 	char *jdk = vm_property(&c->vm, "java.vm.version");
 	char *name = vm_property(&c->vm, "java.vm.name");
-	char *command = vm_property(&c->vm, "sun.java.command");
 	int r;
 
 	hello.protocol = PROTOCOL_VERSION;
-	hello.build = (char *)JXPERF_VERSION;
-	hello.pid = (uint32_t)getpid();
 	hello.gc = (char *)vmstructs_gc();
 	hello.always_pretouch = vmstructs_always_pretouch();
 	if (jdk)
 		hello.jdk = jdk;
 	if (name)
 		hello.vm = name;
-	if (command)
-		hello.command = command;
 	frame.body_case = JXP__AGENT_FRAME__BODY_HELLO;
 	frame.hello = &hello;
 	r = link_send(&c->link, &frame);
 	free(jdk);
 	free(name);
-	free(command);
 	return r;
 }
 

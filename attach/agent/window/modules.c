@@ -77,8 +77,9 @@
 	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                       \
 	ROW("rest", NULL, NULL, NULL, REST_BYTES)
 
-#define PLUS_BYTES(name, init, clear, release, bytes) +(bytes)
-_Static_assert(0 MODULES(PLUS_BYTES) <= FOOTPRINT_AGENT_BYTES, "the agent's modules together");
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum that the rows make together. */
+#define BYTES_PLUS(name, init, clear, release, bytes) (bytes) +
+_Static_assert(MODULES(BYTES_PLUS) 0 <= FOOTPRINT_AGENT_BYTES, "the agent's modules together");
 
 /* A thread's entry in the thread table, its ring and frames in whole pages, and where the hardware
  * samples the kernel's rings: a control and a data page an event. */
