@@ -235,9 +235,7 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 				 .cpu = a->cpu,
 				 .type = OBJECT_ACCESS,
 				 .store = a->store,
-				 .latency = a->latency,
-				 .access_weight = a->weight,
-				 .data_source = a->data_source};
+				 .access_weight = a->weight};
 
 	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||
 	    a->weight > LIMIT_ACCESS_WEIGHT || a->region < JXP__REGION__REGION_OTHER ||

@@ -10,8 +10,8 @@
  * events of one costs as much as fifty readings of its clock. */
 #define START_MAX 32u
 
-/* Scans come soon after the start, then less often, and never take more than a thousandth of a CPU.
- */
+/* Scans come soon after the start, then less often, and never take more than this share of the
+ * budget. */
 #define SCAN_FIRST_NS    (50 * NS_PER_MS)
 #define SCAN_INTERVAL_NS (250 * NS_PER_MS)
 #define SCAN_SHARE       0.1

@@ -1,5 +1,4 @@
-/* Entries that change hands or are given up, and news of the JVM's death. */
-
+/* Entries that change hands or are given up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +6,6 @@
 #include <cmocka.h>
 
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/jvm/roster.h"
 
 static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 {
@@ -35,21 +33,10 @@ static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 	assert_int_equal(threads_in_use(), 0);
 }
 
-static void a_death_of_the_jvm_after_the_roster_closed_is_known(void **state)
-{
-	(void)state;
-	assert_int_equal(roster_open(), 0);
-	roster_close();
-	assert_false(roster_vm_is_dead());
-	roster_vm_died();
-	assert_true(roster_vm_is_dead());
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
-	    cmocka_unit_test(a_death_of_the_jvm_after_the_roster_closed_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

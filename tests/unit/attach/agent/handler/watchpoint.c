@@ -10,13 +10,16 @@
 #include <unistd.h>
 
 #include "attach/agent/code/xstate.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
 #include "tests/unit/support/agent/registers.h"
+
+#define MAX_FRAMES 8u
 
 static struct thread *t;
 static ucontext_t uc;
@@ -26,12 +29,11 @@ static uint64_t load, store, swap, add; /* instruction pointers */
 static int set_up_process(void **state)
 {
 	(void)state;
-	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	settings.max_frames = 8;
 	xstate_init();
-	settings.walker = one_frame_walker();
-	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
+	handlers.walker = one_frame_walker();
+	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
 static int fresh_thread(void **state)
@@ -46,7 +48,7 @@ static int fresh_thread(void **state)
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0)
+	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
@@ -352,6 +354,53 @@ static void weights_are_right_on_average(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
 
+static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(void **state)
+{
+	(void)state;
+	for (uint64_t address = 0x1000; address < 0x1010; address++) {
+		for (uint32_t size = 1; size <= 64; size++) {
+			for (uint32_t offset = 0; offset < size; offset++) {
+				uint64_t start;
+				struct extent e = extent_whole(address, size);
+				unsigned length = watchpoint_part(&e, offset, &start);
+
+				assert_true(length == 1 || length == 2 || length == 4 ||
+					    length == 8);
+				assert_int_equal(start % length, 0);
+				assert_true(start >= address && start + length <= address + size);
+				assert_true(start <= address + offset &&
+					    address + offset < start + length);
+			}
+		}
+	}
+}
+
+static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state)
+{
+	struct extent whole = extent_whole(0x1008, 8), half = extent_whole(0x1004, 4),
+		      quarter = extent_whole(0x1002, 2);
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(watchpoint_part(&whole, 5, &start), 8);
+	assert_int_equal(start, 0x1008);
+	assert_int_equal(watchpoint_part(&half, 3, &start), 4);
+	assert_int_equal(watchpoint_part(&quarter, 0, &start), 2);
+}
+
+static void bytes_that_are_masked_out_are_not_watched(void **state)
+{
+	struct extent e = extent_whole(0x1000, 32);
+	uint64_t start;
+
+	(void)state;
+	e.active = 0xfff0; /* 4 to 15 */
+	assert_int_equal(watchpoint_part(&e, 5, &start), 4);
+	assert_int_equal(start, 0x1004);
+	assert_int_equal(watchpoint_part(&e, 9, &start), 8);
+	assert_int_equal(start, 0x1008);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +418,9 @@ int main(void)
 	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
 	    TEST(a_part_stands_for_its_whole_access),
 	    cmocka_unit_test(weights_are_right_on_average),
+	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
+	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
+	    cmocka_unit_test(bytes_that_are_masked_out_are_not_watched),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_process, NULL);

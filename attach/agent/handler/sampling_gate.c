@@ -1,4 +1,4 @@
-#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/sampling_gate.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,40 +9,37 @@
 #include "common/perf/events.h"
 #include "common/perf/gate_limits.h"
 
+/* Global because the SIGTRAP handler applies it. */
 static struct gate gate;
 static _Atomic bool applied_here;
-static int program_fd = -1;
-static bool program_expected;
-static bool counts_operations;
-static unsigned cpus;
 
-static void set_limits(uint64_t window_end_ns, uint64_t period)
+static void set_limits(const struct sampling_gate *g, uint64_t window_end_ns, uint64_t period)
 {
 	struct gate_limits limits;
 
-	gate_limits_for(&limits, window_end_ns, period, counts_operations, cpus);
+	gate_limits_for(&limits, window_end_ns, period, g->operations, g->cpus);
 	gate_set_limits(&gate, &limits);
 }
 
-void gate_start(int program, bool expected, uint64_t deadline_ns, uint64_t period, bool operations)
+void sampling_gate_start(struct sampling_gate *g, int program, bool expected, uint64_t deadline_ns,
+			 uint64_t period, bool operations)
 {
-	gate_stop();
-	program_fd = program;
-	program_expected = expected;
-	counts_operations = operations;
-	cpus = gate_cpus();
+	*g = (struct sampling_gate){.program_fd = program,
+				    .program_expected = expected,
+				    .operations = operations,
+				    .cpus = gate_cpus()};
 	gate = (struct gate){0};
-	set_limits(deadline_ns, period);
+	set_limits(g, deadline_ns, period);
 	atomic_store(&applied_here, program < 0);
 }
 
-bool gate_attach(int event_fd)
+bool sampling_gate_attach(const struct sampling_gate *g, int event_fd)
 {
 	int r;
 
-	if (program_fd < 0)
-		return !program_expected;
-	r = perf_set_gate(event_fd, program_fd);
+	if (g->program_fd < 0)
+		return !g->program_expected;
+	r = perf_set_gate(event_fd, g->program_fd);
 	/* The daemon puts it on events that it opens for us. */
 	if (r == 0 || r == -EEXIST)
 		return true;
@@ -50,12 +47,12 @@ bool gate_attach(int event_fd)
 	return false;
 }
 
-void gate_set_period(uint64_t period)
+void sampling_gate_set_period(const struct sampling_gate *g, uint64_t period)
 {
-	set_limits(gate.limits.window_end_ns, period);
+	set_limits(g, gate.limits.window_end_ns, period);
 }
 
-bool gate_passes(struct thread *t)
+bool sampling_gate_passes(struct thread *t)
 {
 	static const Jxp__Counter counters[GATE_OUTCOMES] = {
 	    [GATE_WINDOW_OVER] = JXP__COUNTER__COUNTER_GATE_WINDOW_OVER,
@@ -72,7 +69,7 @@ bool gate_passes(struct thread *t)
 	return outcome == GATE_PASSED;
 }
 
-void gate_stop(void)
+void sampling_gate_stop(struct sampling_gate *g)
 {
-	fd_close_all(&program_fd, 1);
+	fd_close_all(&g->program_fd, 1);
 }

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 #include "common/perf/gate_limits.h"
@@ -19,6 +19,7 @@
 #define NO_PROGRAM (-1)
 #define NOT_AN_FD  (-1)
 
+static struct sampling_gate gate;
 static struct thread *thread;
 
 static int take_thread(void **state)
@@ -33,7 +34,7 @@ static int take_thread(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	gate_stop();
+	sampling_gate_stop(&gate);
 	thread_recycle(thread);
 	return 0;
 }
@@ -52,10 +53,10 @@ static uint64_t period(void)
 static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, false, FOREVER_NS, period(), false);
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period(), false);
 	for (int i = 0; i < BURST; i++)
-		assert_true(gate_passes(thread));
-	assert_false(gate_passes(thread));
+		assert_true(sampling_gate_passes(thread));
+	assert_false(sampling_gate_passes(thread));
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_BUDGET_SPENT), 1);
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 0);
 }
@@ -63,63 +64,64 @@ static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 static void nothing_passes_after_the_deadline(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, false, clock_monotonic_ns(), period(), false);
-	assert_false(gate_passes(thread));
+	sampling_gate_start(&gate, NO_PROGRAM, false, clock_monotonic_ns(), period(), false);
+	assert_false(sampling_gate_passes(thread));
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 1);
 }
 
 static void a_longer_period_gives_fewer_tokens(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, false, FOREVER_NS, period() / 100, false);
-	gate_set_period(PERIOD_NS);
-	assert_true(gate_passes(thread));
-	assert_false(gate_passes(thread));
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period() / 100, false);
+	sampling_gate_set_period(&gate, PERIOD_NS);
+	assert_true(sampling_gate_passes(thread));
+	assert_false(sampling_gate_passes(thread));
 }
 
 static void a_window_starts_with_all_its_tokens(void **state)
 {
 	(void)state;
 	for (int window = 0; window < 2; window++) {
-		gate_start(NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
-		assert_true(gate_passes(thread));
-		assert_false(gate_passes(thread));
+		sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
+		assert_true(sampling_gate_passes(thread));
+		assert_false(sampling_gate_passes(thread));
 	}
 }
 
 static void with_the_kernels_gate_everything_that_comes_passes(void **state)
 {
 	(void)state;
-	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), true, clock_monotonic_ns(), PERIOD_NS,
-		   false);
+	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true,
+			    clock_monotonic_ns(), PERIOD_NS, false);
 	for (int i = 0; i < BURST; i++)
-		assert_true(gate_passes(thread));
+		assert_true(sampling_gate_passes(thread));
 }
 
 static void
 an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(void **state)
 {
 	(void)state;
-	gate_start(open("/dev/null", O_RDONLY | O_CLOEXEC), true, FOREVER_NS, PERIOD_NS, false);
-	assert_false(gate_attach(NOT_AN_FD));
-	assert_true(gate_passes(thread));
-	assert_false(gate_passes(thread));
+	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true, FOREVER_NS,
+			    PERIOD_NS, false);
+	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
+	assert_true(sampling_gate_passes(thread));
+	assert_false(sampling_gate_passes(thread));
 }
 
 static void without_a_program_there_is_nothing_to_attach(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
-	assert_true(gate_attach(NOT_AN_FD));
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
+	assert_true(sampling_gate_attach(&gate, NOT_AN_FD));
 }
 
 static void an_event_without_the_program_that_was_sent_is_told(void **state)
 {
 	(void)state;
-	gate_start(NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false);
-	assert_false(gate_attach(NOT_AN_FD));
-	assert_true(gate_passes(thread));
-	assert_false(gate_passes(thread));
+	sampling_gate_start(&gate, NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false);
+	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
+	assert_true(sampling_gate_passes(thread));
+	assert_false(sampling_gate_passes(thread));
 }
 
 static void the_end_of_a_window_closes_the_program(void **state)
@@ -127,8 +129,8 @@ static void the_end_of_a_window_closes_the_program(void **state)
 	int program = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	gate_start(program, true, FOREVER_NS, PERIOD_NS, false);
-	gate_stop();
+	sampling_gate_start(&gate, program, true, FOREVER_NS, PERIOD_NS, false);
+	sampling_gate_stop(&gate);
 	assert_int_equal(fcntl(program, F_GETFD), -1);
 }
 
