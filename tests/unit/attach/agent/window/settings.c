@@ -183,9 +183,9 @@ static void kinds_that_are_unknown_or_too_many_are_refused(void **state)
 	assert_refused(&o);
 	o.kinds[1] = (Jxp__Kind)99;
 	assert_refused(&o);
-	for (unsigned i = 0; i <= KINDS_MAX; i++)
+	for (unsigned i = 0; i <= PAIR_KINDS; i++)
 		o.kinds[i] = JXP__KIND__KIND_DEAD_STORE;
-	o.start.n_kinds = KINDS_MAX + 1;
+	o.start.n_kinds = PAIR_KINDS + 1;
 	assert_refused(&o);
 }
 
