@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -92,9 +93,18 @@ static int choose_sampler(const Jxp__AttachRequest *request, struct window_setti
 			  struct err *err)
 {
 	struct sampler_hardware hardware = {.selection = pmu_selection()};
+	struct sampler_choice choice;
+	int r;
 
 	hardware.error = sampler_try_once();
-	return sampler_choose(request->sampler, request->period_ns > 0, &hardware, settings, err);
+	r = sampler_choose(request->sampler, request->period_ns > 0, &hardware, &choice, err);
+	if (r < 0)
+		return r;
+	settings->sampler = choice.sampler;
+	settings->hardware = choice.hardware;
+	(void)snprintf(settings->sampler_reason, sizeof(settings->sampler_reason), "%s",
+		       choice.reason); /* Same size. */
+	return 0;
 }
 
 /* Is it opened by the kernel, as the threads will have it? */

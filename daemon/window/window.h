@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
-#include "daemon/machine/pmu.h"
+#include "daemon/machine/sampler_choice.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
@@ -26,9 +26,6 @@
 #define WINDOW_LABEL_BYTES  128
 #define WINDOW_REASON_BYTES 256
 #define WINDOW_EVENT_BYTES  96
-
-/* Room for PMU_REASON_BYTES and words around it. */
-#define SAMPLER_REASON_BYTES 320
 
 #define WINDOW_DURATION_DEFAULT_NS (30 * UINT64_C(1000000000))
 #define WINDOW_PERIOD_DEFAULT_NS   UINT64_C(5000000)
