@@ -25,6 +25,7 @@
 #include "daemon/engine/session.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define EVENTS_DEFAULT 2000000
 #define RUNS_DEFAULT   7
@@ -295,11 +296,9 @@ static double cpu_seconds(void)
 
 static void receive(int fd, struct result *result)
 {
-	static const struct window_settings settings = {.objects = true,
-							.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-							.duration_ns = 3600 * NS_PER_S,
-							.objects_max = LIMIT_OBJECTS};
-	struct window *window = window_new(1, 1, &settings);
+	static const struct window_request request = {
+	    .objects = true, .duration_ns = 3600 * NS_PER_S, .objects_max = LIMIT_OBJECTS};
+	struct window *window = window_new(1, 1, &request, &sample_findings);
 	struct receiver receiver = {0};
 	struct session_callbacks callbacks = {.arg = &receiver,
 					      .started = on_event,

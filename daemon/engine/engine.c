@@ -260,7 +260,7 @@ static void on_alarm(void *arg, const char *line)
 
 	window_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
-	if (window_samples_pairs(&w->settings))
+	if (window_samples_pairs(w))
 		session_stop_objects(a->session);
 	else
 		stop_attachment(a, w->objects_refused);
@@ -408,13 +408,12 @@ static int check_admission(const struct engine *e, pid_t pid, struct err *err)
 
 static uint32_t attach_flags(const struct window *w)
 {
-	bool nodes = w->numa.topology && w->numa.topology->node_count > 1;
-
-	return (nodes ? BROKER_ATTACH_TRACE_TOUCH : 0) |
-	       (w->settings.force ? BROKER_ATTACH_FORCE : 0);
+	return (window_measures_numa(w) ? BROKER_ATTACH_TRACE_TOUCH : 0) |
+	       (w->request.force ? BROKER_ATTACH_FORCE : 0);
 }
 
-static int start_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
+static int start_attach(struct engine *e, pid_t pid, const struct window_request *request,
+			const struct window_findings *findings,
 			const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
 			struct err *err)
 {
@@ -425,13 +424,13 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 		return r;
 	if (!a)
 		return err_set(err, ENOMEM, "out of memory");
-	a->window = window_new(e->windows_numbered + 1, pid, settings);
+	a->window = window_new(e->windows_numbered + 1, pid, request, findings);
 	if (!a->window)
 		return err_set(err, ENOMEM, "out of memory");
 	a->engine = e;
-	if (settings->numa)
-		numa_query_init(&a->numa, e->broker, pid, &a->window->numa,
-				&a->window->losses[LOSS_FIRST_TOUCHES]);
+	if (window_measures_numa(a->window))
+		numa_query_init(&a->numa, e->broker, pid, &a->window->findings.numa,
+				&a->window->numa, &a->window->losses[LOSS_FIRST_TOUCHES]);
 	a->agent_fd = -1;
 	a->observer = *observer;
 	a->observed = true;
@@ -449,10 +448,11 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_setting
 	return 0;
 }
 
-int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
-		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES], struct err *err)
+int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
+		  const struct window_findings *findings, const struct engine_observer *observer,
+		  char id[WINDOW_ID_BYTES], struct err *err)
 {
-	int r = start_attach(e, pid, settings, observer, id, err);
+	int r = start_attach(e, pid, request, findings, observer, id, err);
 
 	if (r < 0)
 		count_failure(e, -r);

@@ -49,9 +49,9 @@ void engine_free(struct engine *e);
 /* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already
  * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. On failure the observer is not
  * used. */
-int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
-		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
-		  struct err *err);
+int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
+		  const struct window_findings *findings, const struct engine_observer *observer,
+		  char id[WINDOW_ID_BYTES], struct err *err);
 
 /* Ends pid's window early for the reason given; its id in id. 0 or -ESRCH. */
 int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDOW_ID_BYTES],

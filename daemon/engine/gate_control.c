@@ -21,17 +21,14 @@ static const Jxp__Counter counter_of[GATE_UNKNOWN] = {
 /* The period in force. An agent that claims one shorter than was asked for is not believed. */
 static uint64_t period(const struct window *w)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
-	uint64_t asked = hardware ? hardware->period : w->settings.period_ns;
-
-	return w->effective_period > asked ? w->effective_period : asked;
+	return w->effective_period > w->findings.period ? w->effective_period : w->findings.period;
 }
 
 static struct gate_limits wanted_limits(const struct gate_control *g, uint64_t end_ns)
 {
 	struct gate_limits limits;
 
-	gate_limits_for(&limits, end_ns, period(g->window), g->window->settings.hardware != NULL,
+	gate_limits_for(&limits, end_ns, period(g->window), g->window->findings.event_count > 0,
 			gate_cpus());
 	return limits;
 }
@@ -58,18 +55,18 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 	int none = -1;
 
 	g->request = 0;
-	g->window->kernel_gate = !reply->error && reply->fds == 1;
-	g->stage = g->window->kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
-	(void)snprintf(g->window->gate_reason, sizeof(g->window->gate_reason), "%s",
-		       reply->message); /* Same size. */
-	g->opened(g->arg, g->window->kernel_gate ? &fds[0] : &none);
+	g->window->findings.kernel_gate = !reply->error && reply->fds == 1;
+	g->stage = g->window->findings.kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
+	(void)snprintf(g->window->findings.gate_reason, sizeof(g->window->findings.gate_reason),
+		       "%s", reply->message); /* Same size. */
+	g->opened(g->arg, g->window->findings.kernel_gate ? &fds[0] : &none);
 }
 
 int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
 		      void (*opened)(void *arg, int *program), void *arg)
 {
 	uint64_t end_ns = clock_monotonic_ns() + SESSION_HELLO_TIMEOUT_MS * NS_PER_MS +
-			  window->settings.duration_ns;
+			  window->request.duration_ns;
 	int r;
 
 	*g =
@@ -77,7 +74,7 @@ int gate_control_open(struct gate_control *g, struct broker_client *broker, stru
 	g->limits = wanted_limits(g, end_ns);
 	r = broker_client_gate(broker, window->pid, &g->limits, on_opened, g);
 	if (r < 0) {
-		(void)snprintf(window->gate_reason, sizeof(window->gate_reason),
+		(void)snprintf(window->findings.gate_reason, sizeof(window->findings.gate_reason),
 			       "the broker could not be asked for it: %s", strerror(-r));
 		return r;
 	}

@@ -40,7 +40,7 @@ static void judge(struct guard *g)
 	guard_alarm_fn alarm = g->alarm;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 
-	if (!alarm || w->state != WINDOW_RUNNING || !window_tracks_objects(&w->settings) ||
+	if (!alarm || w->state != WINDOW_RUNNING || !window_tracks_objects(w) ||
 	    w->objects_refused[0] || !side_effects_alarm(&w->side_effects))
 		return;
 	g->alarm = NULL;

@@ -212,27 +212,21 @@ static void describe_event(const struct perf_hardware_event *event, Jxp__Hardwar
 	out->access = accesses[event->access];
 }
 
-/* The sampler's events, or the one that was asked for. Returns how many. */
-static size_t describe_events(const struct window_settings *settings, Jxp__HardwareEvent *events,
+/* Returns how many there are. */
+static size_t describe_events(const struct window_findings *findings, Jxp__HardwareEvent *events,
 			      Jxp__HardwareEvent **list)
 {
-	size_t count = settings->hardware ? settings->hardware->event_count : 0;
-
-	if (count > 0 && settings->event[0]) {
-		describe_event(&settings->event_encoded, &events[0]);
-		list[0] = &events[0];
-		return 1;
-	}
-	for (size_t i = 0; i < count; i++) {
-		describe_event(&settings->hardware->events[i], &events[i]);
+	for (size_t i = 0; i < findings->event_count; i++) {
+		describe_event(&findings->events[i], &events[i]);
 		list[i] = &events[i];
 	}
-	return count;
+	return findings->event_count;
 }
 
 static int send_start(struct session *s)
 {
-	const struct window_settings *settings = &s->window->settings;
+	const struct window_request *request = &s->window->request;
+	const struct window_findings *findings = &s->window->findings;
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__Kind kinds[PROFILE_KINDS + 2];
@@ -242,28 +236,28 @@ static int send_start(struct session *s)
 
 	start.kinds = kinds;
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (settings->kinds[kind])
+		if (request->kinds[kind])
 			kinds[start.n_kinds++] = (Jxp__Kind)kind;
-	if (settings->objects)
+	if (request->objects)
 		kinds[start.n_kinds++] = JXP__KIND__KIND_OBJECTS;
-	if (settings->numa && settings->numa_topology->node_count > 1)
+	if (window_measures_numa(s->window))
 		kinds[start.n_kinds++] = JXP__KIND__KIND_NUMA;
-	start.object_min_size = settings->object_min_size;
-	start.objects_max = settings->objects_max;
-	start.sampler = settings->sampler;
-	start.period_ns = settings->hardware ? 0 : settings->period_ns;
-	s->window->deadline_ns = clock_monotonic_ns() + settings->duration_ns;
+	start.object_min_size = request->object_min_size;
+	start.objects_max = request->objects_max;
+	start.sampler = findings->sampler;
+	start.period_ns = findings->event_count ? 0 : findings->period;
+	s->window->deadline_ns = clock_monotonic_ns() + request->duration_ns;
 	window_plan_objects(s->window);
 	start.deadline_ns = s->window->deadline_ns;
 	start.objects_from_ns = s->window->objects_from_ns;
 	start.kernel_gate = s->gate_fd >= 0;
-	start.registers = settings->registers;
-	start.max_frames = settings->max_frames;
-	start.budget = settings->budget;
-	start.open_through_daemon = settings->open_through_daemon;
+	start.registers = request->registers;
+	start.max_frames = request->max_frames;
+	start.budget = request->budget;
+	start.open_through_daemon = request->open_through_daemon;
 	start.events = event_list;
-	start.n_events = describe_events(settings, events, event_list);
-	start.event_period = settings->hardware ? settings->hardware->period : 0;
+	start.n_events = describe_events(findings, events, event_list);
+	start.event_period = findings->event_count ? findings->period : 0;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_START;
 	frame.start = &start;
 	r = send_frame(s, &frame, &s->gate_fd, start.kernel_gate ? 1 : 0);
@@ -279,11 +273,6 @@ static void describe_target(struct window *w, const Jxp__AgentHello *hello)
 	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	w->always_pretouch = hello->always_pretouch;
-}
-
-static bool samples_anything(const struct window_settings *settings)
-{
-	return window_samples_pairs(settings) || window_tracks_objects(settings);
 }
 
 /* NUMA alone was asked for, on a machine with one node: the report says so, at no cost. */
@@ -313,7 +302,7 @@ static void on_hello(struct session *s, const Jxp__AgentHello *hello)
 		return;
 	}
 	describe_target(s->window, hello);
-	if (!samples_anything(&s->window->settings)) {
+	if (!window_samples_pairs(s->window) && !window_tracks_objects(s->window)) {
 		end_at_once(s);
 		return;
 	}
@@ -321,7 +310,7 @@ static void on_hello(struct session *s, const Jxp__AgentHello *hello)
 		return;
 	s->state = RUNNING;
 	window_start(s->window);
-	set_deadline(s, s->window->settings.duration_ns / NS_PER_MS);
+	set_deadline(s, s->window->request.duration_ns / NS_PER_MS);
 	s->callbacks.started(s->callbacks.arg);
 }
 

@@ -186,7 +186,7 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
 		return false;
 	if (t->kind <= JXP__KIND__KIND_NONE || t->kind >= PROFILE_KINDS ||
-	    !in->window->settings.kinds[t->kind])
+	    !in->window->request.kinds[t->kind])
 		return false;
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;

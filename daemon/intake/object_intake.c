@@ -9,8 +9,8 @@
 void object_intake_init(struct object_intake *in, struct window *window, const struct id_map *nodes)
 {
 	*in = (struct object_intake){.window = window, .nodes = nodes};
-	object_order_init(&in->order, window->settings.objects_max);
-	object_table_init(&in->table, window->settings.objects_max);
+	object_order_init(&in->order, window->request.objects_max);
+	object_table_init(&in->table, window->request.objects_max);
 }
 
 void object_intake_release(struct object_intake *in)
@@ -41,16 +41,15 @@ static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
 static int note_numa(struct object_intake *in, const struct object_event *e,
 		     const struct tracked_object *object)
 {
-	const struct numa_topology *topology = in->window->numa.topology;
 	struct numa_access access = {.address = e->address,
 				     .site = object ? object->site : NUMA_NO_SITE,
 				     .alloc_node = object ? object->alloc_node : NUMA_NONE,
 				     .weight = (double)e->access_weight,
 				     .object_weight = object ? object->weight : 1};
 
-	if (!topology || topology->node_count < 2 || e->region != JXP__REGION__REGION_HEAP)
+	if (!window_measures_numa(in->window) || e->region != JXP__REGION__REGION_HEAP)
 		return 0;
-	access.from = numa_topology_node_of_cpu(topology, e->cpu);
+	access.from = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
 	return numa_profile_access(&in->window->numa, &access);
 }
 
@@ -84,13 +83,12 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 					.id = e->object,
 					.judgement = l->judgement,
 					.alloc_node = NUMA_NONE};
-	const struct numa_topology *topology = in->window->numa.topology;
 	int r = locality_site(l, e->class_name, e->node, &object.site);
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
-	if (topology)
-		object.alloc_node = numa_topology_node_of_cpu(topology, e->cpu);
+	if (window_measures_numa(in->window))
+		object.alloc_node = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
@@ -272,7 +270,7 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_tracks_objects(&in->window->settings)) {
+	if (!window_tracks_objects(in->window)) {
 		lose(in, LOSS_INVALID, has_objects(batch));
 		return 0;
 	}

@@ -51,8 +51,6 @@ struct numa_site {
 
 /* All zero: nothing is measured. */
 struct numa_profile {
-	/* Borrowed; NULL when nothing is measured. With one node there is nothing to measure. */
-	const struct numa_topology *topology;
 	double matrix[NUMA_NODES_MAX][NUMA_NODES_MAX]; /* [accessing][page] */
 	bool touch_traced; /* first touches since the window began are known */
 	uint64_t samples;

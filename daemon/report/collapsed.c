@@ -101,10 +101,10 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		int r = w->settings.kinds[kind] ? kind_lines(out, w, (Jxp__Kind)kind, pairs) : 0;
+		int r = w->request.kinds[kind] ? kind_lines(out, w, (Jxp__Kind)kind, pairs) : 0;
 
 		if (r < 0)
 			return r;
 	}
-	return window_tracks_objects(&w->settings) ? object_lines(out, w, pairs) : 0;
+	return window_tracks_objects(w) ? object_lines(out, w, pairs) : 0;
 }

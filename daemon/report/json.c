@@ -39,23 +39,21 @@ static json_t *time_or_null(uint64_t unix_ns)
 
 static json_t *window_json(const struct window *w)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
-
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
 	    (double)window_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
-	    (double)w->settings.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
-	    w->gc, "sampler", name_of_sampler(w->settings.sampler), "period",
-	    (json_int_t)(hardware ? hardware->period : w->settings.period_ns), "period_unit",
-	    hardware ? "operations" : "ns", "effective_period", (json_int_t)w->effective_period,
-	    "budget", w->settings.budget, "registers", (int)w->settings.registers, "state",
-	    window_state_name(w), "ended_early", w->state == WINDOW_ENDED_EARLY, "reason",
-	    w->reason, "sampler_reason", w->settings.sampler_reason, "sampler_note",
-	    sampler_note(w->settings.sampler), "gate", window_gate(w), "gate_reason",
-	    w->gate_reason);
+	    (double)w->request.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
+	    w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
+	    (json_int_t)w->findings.period, "period_unit",
+	    w->findings.event_count > 0 ? "operations" : "ns", "effective_period",
+	    (json_int_t)w->effective_period, "budget", w->request.budget, "registers",
+	    (int)w->request.registers, "state", window_state_name(w), "ended_early",
+	    w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
+	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
+	    window_gate(w), "gate_reason", w->findings.gate_reason);
 }
 
 static json_t *seconds(uint64_t ns)
@@ -222,10 +220,10 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *objects_summary = NULL;
 
 	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		if (w->settings.kinds[kind] &&
+		if (w->request.kinds[kind] &&
 		    json_array_append_new(kinds, kind_json(writer, (Jxp__Kind)kind, limit)) < 0)
 			return NULL;
-	if (window_tracks_objects(&w->settings)) {
+	if (window_tracks_objects(w)) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
 			return NULL;
 	} else {

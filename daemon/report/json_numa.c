@@ -29,7 +29,7 @@ static json_t *shares_json(const struct numa_topology *t, const double *sums)
 
 json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
 {
-	const struct numa_topology *t = w->numa.topology;
+	const struct numa_topology *t = &w->findings.numa;
 	char advice[NUMA_ADVICE_BYTES];
 	double share;
 	uint8_t alloc = numa_largest(s->allocated_on, t->node_count, &share);
@@ -44,10 +44,9 @@ json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
 }
 
 /* Of the metric of all placed accesses: [accessing node][node of the page]. */
-static json_t *matrix_json(const struct numa_profile *p)
+static json_t *matrix_json(const struct numa_profile *p, unsigned nodes)
 {
 	_cleanup_json_ json_t *matrix = json_array();
-	unsigned nodes = p->topology->node_count;
 	double all = 0;
 
 	for (unsigned from = 0; from < nodes; from++)
@@ -78,20 +77,20 @@ static json_t *node_ids_json(const struct numa_topology *t)
 
 json_t *report_json_numa(const struct window *w)
 {
+	const struct numa_topology *t = &w->findings.numa;
 	const struct numa_profile *p = &w->numa;
 
-	if (!w->settings.numa)
+	if (!w->request.numa)
 		return json_null();
-	if (p->topology->node_count < 2)
+	if (t->node_count < 2)
 		return json_pack("{s:i, s:n, s:[], s:s}", "nodes", 1, "remote_fraction", "matrix",
 				 "note",
 				 "this machine has one NUMA node: there is nothing to measure");
-	return json_pack("{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes",
-			 (int)p->topology->node_count, "node_ids", node_ids_json(p->topology),
-			 "samples", (json_int_t)p->samples, "remote_samples",
-			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
-			 "remote_fraction",
-			 p->samples ? json_real(numa_remote_fraction(p)) : json_null(), "matrix",
-			 matrix_json(p), "first_touch_traced", p->touch_traced, "always_pretouch",
-			 w->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
+	return json_pack(
+	    "{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes", (int)t->node_count,
+	    "node_ids", node_ids_json(t), "samples", (json_int_t)p->samples, "remote_samples",
+	    (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced, "remote_fraction",
+	    p->samples ? json_real(numa_remote_fraction(p)) : json_null(), "matrix",
+	    matrix_json(p, t->node_count), "first_touch_traced", p->touch_traced, "always_pretouch",
+	    w->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
 }

@@ -112,11 +112,10 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
 	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f}",
-	    "metric", object_metric_name(&w->settings), "metric_unit",
-	    object_metric_unit(&w->settings), "event",
-	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
-	    (json_int_t)w->settings.object_min_size, "tracked_max",
-	    (json_int_t)w->settings.objects_max, "interval_bytes", (json_int_t)w->object_interval,
+	    "metric", object_metric_name(w), "metric_unit", object_metric_unit(w), "event",
+	    w->request.event[0] ? w->request.event : NULL, "min_size",
+	    (json_int_t)w->request.object_min_size, "tracked_max",
+	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
 	    "sampled_accesses", (json_int_t)locality_samples(l), "attributed",
 	    sum_json(&l->attributed), "whole", locality_whole(l), "attributed_fraction",
 	    estimate_fraction(l->estimated, locality_whole(l)), "untracked", untracked_json(l),

@@ -205,16 +205,17 @@ void object_ranking_release(struct object_ranking *r)
 	*r = (struct object_ranking){0};
 }
 
-const char *object_metric_name(const struct window_settings *settings)
+const char *object_metric_name(const struct window *w)
 {
-	if (settings->event[0])
-		return settings->event;
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time" : "memory operations";
+	if (w->request.event[0])
+		return w->request.event;
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time"
+								  : "memory operations";
 }
 
-const char *object_metric_unit(const struct window_settings *settings)
+const char *object_metric_unit(const struct window *w)
 {
-	if (settings->event[0])
+	if (w->request.event[0])
 		return "events";
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
 }

@@ -35,7 +35,7 @@ const struct site_access *object_ranking_accesses(const struct object_ranking *r
 void object_ranking_release(struct object_ranking *r);
 
 /* What the accesses of a window are counted in: "CPU time" and "ns", or the event's name. */
-const char *object_metric_name(const struct window_settings *settings);
-const char *object_metric_unit(const struct window_settings *settings);
+const char *object_metric_name(const struct window *w);
+const char *object_metric_unit(const struct window *w);
 
 #endif

@@ -91,8 +91,7 @@ void report_side_effects_text(FILE *out, const struct window *w)
 			continue;
 		side_effects_line(s, (enum effect)e, line);
 		fprintf(out, "           %s %s\n", line,
-			window_tracks_objects(&w->settings) ? "while objects were tracked"
-							    : "in this window");
+			window_tracks_objects(w) ? "while objects were tracked" : "in this window");
 	}
 	if (w->objects_off_ns)
 		fprintf(out, "           %s\n", w->objects_refused);

@@ -235,10 +235,10 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 /* The period asked for, and the one that the budget led to. */
 static void period(FILE *out, const struct window *w)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
-	const char *unit = hardware ? "million operations" : "ms";
-	double scale = hardware ? 1e6 : (double)NS_PER_MS;
-	uint64_t asked = hardware ? hardware->period : w->settings.period_ns;
+	bool operations = w->findings.event_count > 0;
+	const char *unit = operations ? "million operations" : "ms";
+	double scale = operations ? 1e6 : (double)NS_PER_MS;
+	uint64_t asked = w->findings.period;
 
 	fprintf(out, "period %g %s", (double)asked / scale, unit);
 	if (w->effective_period > asked)
@@ -270,7 +270,7 @@ static void overhead(FILE *out, const struct window *w)
 
 static void header(FILE *out, const struct window *w)
 {
-	const struct window_settings *s = &w->settings;
+	const struct window_findings *f = &w->findings;
 	char start[REPORT_TIME_BYTES];
 
 	report_time(start, w->start_unix_ns);
@@ -278,11 +278,12 @@ static void header(FILE *out, const struct window *w)
 		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start,
 		(double)window_elapsed_ns(w) / (double)NS_PER_S,
-		(double)s->duration_ns / (double)NS_PER_S, window_state_name(w),
+		(double)w->request.duration_ns / (double)NS_PER_S, window_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
-	fprintf(out, "sampler %s (%s)\n", name_of_sampler(s->sampler), s->sampler_reason);
+	fprintf(out, "sampler %s (%s)\n", name_of_sampler(f->sampler), f->sampler_reason);
 	period(out, w);
-	fprintf(out, ", budget %g%%, %u debug registers\n", s->budget * 100, s->registers);
+	fprintf(out, ", budget %g%%, %u debug registers\n", w->request.budget * 100,
+		w->request.registers);
 	fprintf(out,
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
 		" pairs completed, %" PRIu64 " threads\n",
@@ -290,8 +291,8 @@ static void header(FILE *out, const struct window *w)
 		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
 		w->counters[JXP__COUNTER__COUNTER_THREADS]);
 	overhead(out, w);
-	if (sampler_note(s->sampler))
-		report_text_wrapped(out, sampler_note(s->sampler));
+	if (sampler_note(f->sampler))
+		report_text_wrapped(out, sampler_note(f->sampler));
 	fputc('\n', out);
 }
 
@@ -305,7 +306,7 @@ static void summary(FILE *out, const struct window *w)
 		    (double)t->wasteful_bytes, (double)t->checked_bytes, (double)t->sum_squares);
 		char fraction[16] = "-", interval[32];
 
-		if (!w->settings.kinds[kind])
+		if (!w->request.kinds[kind])
 			continue;
 		if (t->count > 0)
 			(void)snprintf(fraction, sizeof(fraction), "%.1f%%",
@@ -384,9 +385,9 @@ static void quality(FILE *out, const struct window *w)
 	for (int i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0)
 			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_sentences[i]);
-	if (w->gate_reason[0])
+	if (w->findings.gate_reason[0])
 		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
-			w->gate_reason);
+			w->findings.gate_reason);
 	report_side_effects_text(out, w);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
 		window_dropped(w));
@@ -395,25 +396,25 @@ static void quality(FILE *out, const struct window *w)
 int report_text_write(FILE *out, const struct window *w, size_t pairs)
 {
 	header(out, w);
-	if (window_samples_pairs(&w->settings))
+	if (window_samples_pairs(w))
 		summary(out, w);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
-		int r = w->settings.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
+		int r = w->request.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
 
 		if (r < 0)
 			return r;
 	}
-	if (window_tracks_objects(&w->settings)) {
+	if (window_tracks_objects(w)) {
 		int r;
 
-		if (window_samples_pairs(&w->settings))
+		if (window_samples_pairs(w))
 			fputc('\n', out);
 		r = report_text_objects(out, w, pairs);
 
 		if (r < 0)
 			return r;
 	}
-	if (w->settings.numa) {
+	if (w->request.numa) {
 		int r;
 
 		fputc('\n', out);

@@ -8,9 +8,8 @@
 
 #define SITES_SHOWN 10
 
-static void matrix(FILE *out, const struct numa_profile *p)
+static void matrix(FILE *out, const struct numa_profile *p, const struct numa_topology *t)
 {
-	const struct numa_topology *t = p->topology;
 	double all = 0;
 
 	for (unsigned from = 0; from < t->node_count; from++)
@@ -60,11 +59,11 @@ static void site(FILE *out, const struct window *w, const struct ranked_site *ra
 	if (ranked->sum.node)
 		report_text_frame(out, &w->profile, ranked->sum.node);
 	fputc('\n', out);
-	shares(out, w->numa.topology, "pages on", s->page_on);
-	shares(out, w->numa.topology, "first touched by", s->first_touch);
-	shares(out, w->numa.topology, "allocated on", s->allocated_on);
-	shares(out, w->numa.topology, "accessed from", s->accessed_from);
-	if (numa_advice(s, w->numa.topology, w->always_pretouch, advice))
+	shares(out, &w->findings.numa, "pages on", s->page_on);
+	shares(out, &w->findings.numa, "first touched by", s->first_touch);
+	shares(out, &w->findings.numa, "allocated on", s->allocated_on);
+	shares(out, &w->findings.numa, "accessed from", s->accessed_from);
+	if (numa_advice(s, &w->findings.numa, w->always_pretouch, advice))
 		report_text_wrapped(out, advice);
 }
 
@@ -75,7 +74,7 @@ int report_text_numa(FILE *out, const struct window *w)
 	size_t shown = 0;
 	int r;
 
-	if (p->topology->node_count < 2) {
+	if (w->findings.numa.node_count < 2) {
 		fputs("NUMA: this machine has one node: there is nothing to measure\n", out);
 		return 0;
 	}
@@ -88,7 +87,7 @@ int report_text_numa(FILE *out, const struct window *w)
 		    "NUMA: no access to the heap was sampled whose page could be found (0 samples",
 		    out);
 	fprintf(out, "; the pages of %" PRIu64 " more could not be found)\n", p->unplaced);
-	matrix(out, p);
+	matrix(out, p, &w->findings.numa);
 	if (w->always_pretouch)
 		fputs("the heap was touched when the JVM started (AlwaysPreTouch): the first touch "
 		      "of its pages tells nothing\n",

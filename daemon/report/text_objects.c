@@ -35,7 +35,7 @@ static void heading(FILE *out, const struct window *w)
 	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
 
 	fprintf(out, "Objects: %s of accesses to the heap, by where the object was allocated\n",
-		object_metric_name(&w->settings));
+		object_metric_name(w));
 	fprintf(out,
 		"%" PRIu64 " accesses sampled: %" PRIu64 " to tracked objects, %" PRIu64
 		" to other memory of the heap, %" PRIu64 " to stacks,\n%" PRIu64
@@ -47,10 +47,9 @@ static void heading(FILE *out, const struct window *w)
 		l->untracked[JXP__REGION__REGION_JVM].samples,
 		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
-		100 * estimate_fraction(l->estimated, locality_whole(l)),
-		object_metric_name(&w->settings));
+		100 * estimate_fraction(l->estimated, locality_whole(l)), object_metric_name(w));
 	fprintf(out, "older than the window,\nbelow %s, or not sampled",
-		bytes_text(size, (double)w->settings.object_min_size));
+		bytes_text(size, (double)w->request.object_min_size));
 	if (w->object_interval)
 		fprintf(out, " (one in about %s of allocation is)",
 			bytes_text(interval, (double)w->object_interval));
@@ -109,7 +108,7 @@ static void site_paths(FILE *out, const struct window *w, const struct object_ra
 
 	report_text_rule(out, NULL);
 	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
-		100 * locality_fraction(&w->locality, &site->sum), object_metric_name(&w->settings),
+		100 * locality_fraction(&w->locality, &site->sum), object_metric_name(w),
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
 	report_text_path(out, p, site->sum.node, "allocated");
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
@@ -146,7 +145,7 @@ static void small_sites(FILE *out, const struct window *w, const struct object_r
 	if (count == 0)
 		return;
 	fprintf(out, "\nAllocated most often, at less than %.0f%% of %s: little to gain there\n",
-		100 * SMALL_SHARE, object_metric_name(&w->settings));
+		100 * SMALL_SHARE, object_metric_name(w));
 	columns(out);
 	for (size_t i = 0; i < count; i++)
 		row(out, w, &ranking->sites[found[i]].sum);

@@ -154,7 +154,7 @@ static void send_progress(struct connection *c)
 
 	progress.window = (char *)w->id;
 	progress.elapsed_ns = window_elapsed_ns(w);
-	progress.duration_ns = w->settings.duration_ns;
+	progress.duration_ns = w->request.duration_ns;
 	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
@@ -190,16 +190,20 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
 	struct engine_observer observer = {
 	    .arg = c, .started = on_started, .ended = on_ended, .failed = on_failed};
-	struct window_settings settings;
+	struct window_request asked;
+	struct window_findings findings;
 	char id[WINDOW_ID_BYTES];
 	struct err err;
-	int r = attach_request_settings(request, &settings, &err);
+	int r = attach_request_check(request, &asked, &err);
 
+	if (r == 0)
+		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	r = engine_attach(c->context->engine, (pid_t)request->pid, &settings, &observer, id, &err);
+	r = engine_attach(c->context->engine, (pid_t)request->pid, &asked, &findings, &observer, id,
+			  &err);
 	if (r < 0) {
 		connection_fail(c, false, err.message);
 		return;

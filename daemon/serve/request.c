@@ -17,7 +17,13 @@
 
 static void handle_attach(struct connection *c, const Jxp__ControlRequest *request)
 {
-	connection_attach(c, request->attach);
+	struct err err;
+	int r = report_check_format(request->attach->format, &err);
+
+	if (r < 0)
+		connection_fail(c, r == -EINVAL, err.message);
+	else
+		connection_attach(c, request->attach);
 }
 
 static void handle_detach(struct connection *c, const Jxp__ControlRequest *request)
@@ -47,10 +53,10 @@ static void describe_window(Jxp__WindowInfo *info, const struct window *w)
 	info->pid = (uint32_t)w->pid;
 	info->app = (char *)w->app;
 	info->state = (char *)window_state_name(w);
-	info->sampler = (char *)name_of_sampler(w->settings.sampler);
+	info->sampler = (char *)name_of_sampler(w->findings.sampler);
 	info->started_unix_ns = w->start_unix_ns;
 	info->elapsed_ns = window_elapsed_ns(w);
-	info->duration_ns = w->settings.duration_ns;
+	info->duration_ns = w->request.duration_ns;
 	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
 }

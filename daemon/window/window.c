@@ -38,21 +38,23 @@ const char *name_of_loss(enum loss loss)
 	return names[loss];
 }
 
-bool window_tracks_objects(const struct window_settings *settings)
+bool window_tracks_objects(const struct window *w)
 {
-	return settings->objects || (settings->numa && settings->numa_topology->node_count > 1);
+	return window_request_tracks_objects(&w->request, w->findings.numa.node_count);
 }
 
-bool window_samples_pairs(const struct window_settings *settings)
+bool window_samples_pairs(const struct window *w)
 {
-	bool any = false;
-
-	for (int kind = 1; kind < PROFILE_KINDS; kind++)
-		any |= settings->kinds[kind];
-	return any;
+	return window_request_samples_pairs(&w->request);
 }
 
-struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
+bool window_measures_numa(const struct window *w)
+{
+	return w->request.numa && w->findings.numa.node_count > 1;
+}
+
+struct window *window_new(unsigned number, pid_t pid, const struct window_request *request,
+			  const struct window_findings *findings)
 {
 	struct window *w = calloc(1, sizeof(*w));
 
@@ -61,9 +63,8 @@ struct window *window_new(unsigned number, pid_t pid, const struct window_settin
 	w->keepers = 1;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
-	w->settings = *settings;
-	if (settings->numa)
-		w->numa.topology = settings->numa_topology;
+	w->request = *request;
+	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	return w;
@@ -164,9 +165,9 @@ uint64_t window_elapsed_ns(const struct window *w)
 void window_plan_objects(struct window *w)
 {
 	uint64_t now = clock_monotonic_ns();
-	uint64_t wait_ns = side_effects_baseline_ns(w->settings.duration_ns);
+	uint64_t wait_ns = side_effects_baseline_ns(w->request.duration_ns);
 
-	if (w->side_effects.watched && window_tracks_objects(&w->settings) && wait_ns > 0)
+	if (w->side_effects.watched && window_tracks_objects(w) && wait_ns > 0)
 		w->objects_from_ns = now + wait_ns;
 	side_effects_begin(&w->side_effects, w->objects_from_ns ? w->objects_from_ns : now);
 }
@@ -181,7 +182,7 @@ uint64_t window_objects_ns(const struct window *w)
 	uint64_t begin = objects_begin_ns(w),
 		 end = w->objects_off_ns ? w->objects_off_ns : w->end_ns;
 
-	if (w->start_ns == 0 || !window_tracks_objects(&w->settings) ||
+	if (w->start_ns == 0 || !window_tracks_objects(w) ||
 	    (w->objects_refused[0] && !w->objects_off_ns))
 		return 0;
 	if (end == 0)
@@ -206,8 +207,9 @@ double window_overhead_fraction(const struct window *w)
 const char *window_gate(const struct window *w)
 {
 	/* An event without the kernel's gate makes the agent apply it to all. */
-	return w->kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0 ? "bpf"
-											 : "agent";
+	return w->findings.kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0
+		   ? "bpf"
+		   : "agent";
 }
 
 double window_judged_s(const struct window *w)

@@ -14,52 +14,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/err.h"
-#include "daemon/machine/sampler_choice.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
 #include "daemon/profile/thread_table.h"
+#include "daemon/window/findings.h"
+#include "daemon/window/request.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
 #define WINDOW_REASON_BYTES 256
-#define WINDOW_EVENT_BYTES  96
-
-#define WINDOW_DURATION_DEFAULT_NS (30 * UINT64_C(1000000000))
-#define WINDOW_PERIOD_DEFAULT_NS   UINT64_C(5000000)
-#define WINDOW_PERIOD_MIN_NS       UINT64_C(100000)
-#define WINDOW_PERIOD_MAX_NS       UINT64_C(10000000000)
-#define WINDOW_BUDGET_DEFAULT      0.01
-#define WINDOW_FRAMES_DEFAULT      128
-
-#define WINDOW_OBJECT_MIN_DEFAULT 1024
-
-struct window_settings {
-	bool kinds[PROFILE_KINDS]; /* of pairs, by Jxp__Kind */
-	bool objects;              /* KIND_OBJECTS */
-	bool numa;                 /* KIND_NUMA: the same samples as objects */
-	/* Of this machine; not owned: lasts as long as the process. */
-	const struct numa_topology *numa_topology;
-	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
-	/* The events of the pebs and ibs samplers; NULL for clock. Not owned: lasts as long as the
-	 * process. */
-	const struct pmu_selection *hardware;
-	char sampler_reason[SAMPLER_REASON_BYTES]; /* why this sampler */
-	uint64_t period_ns;                        /* of the clock sampler */
-	uint64_t duration_ns;
-	double budget; /* fraction of the target's CPU time */
-	uint32_t registers;
-	uint32_t max_frames;
-	uint64_t object_min_size; /* bytes; smaller objects are not tracked */
-	uint32_t objects_max;     /* tracked at a time; 0 without objects and numa */
-	/* The event that samples accesses to objects; "": those of the sampler. */
-	char event[WINDOW_EVENT_BYTES];
-	struct perf_hardware_event event_encoded;
-	bool open_through_daemon;
-	bool force; /* attach also where there may not be room for the agent */
-};
 
 enum window_state {
 	WINDOW_ATTACHING,
@@ -108,9 +73,8 @@ struct window {
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];
-	struct window_settings settings;
-	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
-	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
+	struct window_request request;
+	struct window_findings findings;
 	enum window_state state;
 	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
 	bool target_ended;                /* that is the reason */
@@ -140,14 +104,18 @@ struct window {
 				      known */
 };
 
-/* Does the window need allocations and memory accesses? Not for NUMA on a machine with one node. */
-bool window_tracks_objects(const struct window_settings *settings);
+/* Does the window need allocations and memory accesses? */
+bool window_tracks_objects(const struct window *w);
 
 /* Does it need watchpoints? */
-bool window_samples_pairs(const struct window_settings *settings);
+bool window_samples_pairs(const struct window *w);
+
+/* Was NUMA asked for, and is there anything to measure? */
+bool window_measures_numa(const struct window *w);
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
-struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings);
+struct window *window_new(unsigned number, pid_t pid, const struct window_request *request,
+			  const struct window_findings *findings);
 
 /* One more owner, also for those who may only read it; returns w. */
 struct window *window_keep(const struct window *w);

@@ -20,6 +20,7 @@
 #include "daemon/report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_findings.h"
 
 /* Inputs are cut here: libFuzzer's own limit is far below. */
 #define STREAM_MAX (1u << 20)
@@ -120,15 +121,13 @@ static void render(const struct window *w)
 
 static void run(struct harness *h, struct buffer *stream)
 {
-	static const struct window_settings settings = {.kinds = {false, true, true, true},
-							.objects = true,
-							.objects_max = 256,
-							.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-							.period_ns = 5000000,
-							.duration_ns = UINT64_C(60000000000),
-							.budget = 0.01,
-							.registers = 4,
-							.max_frames = 128};
+	static const struct window_request request = {.kinds = {false, true, true, true},
+						      .objects = true,
+						      .objects_max = 256,
+						      .duration_ns = UINT64_C(60000000000),
+						      .budget = 0.01,
+						      .registers = 4,
+						      .max_frames = 128};
 	struct session_callbacks callbacks = {.arg = h,
 					      .started = on_started,
 					      .progressed = on_started,
@@ -136,7 +135,7 @@ static void run(struct harness *h, struct buffer *stream)
 					      .ended = on_ended};
 	int pair[2];
 
-	h->window = window_new(1, 42, &settings);
+	h->window = window_new(1, 42, &request, &sample_findings);
 	if (!h->window || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    session_new(&h->session, &h->loop, pair[0], h->window, &callbacks, NULL) < 0)
 		abort(); /* The machine, not the input. */

@@ -15,6 +15,7 @@
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 
 struct fixture {
 	uv_loop_t loop;
@@ -29,13 +30,11 @@ struct fixture {
 	struct err err;
 };
 
-static const struct window_settings settings = {.kinds = {false, true, true, true},
-						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-						.period_ns = 5000000,
-						.duration_ns = UINT64_C(60000000000),
-						.budget = 0.01,
-						.registers = 4,
-						.max_frames = 128};
+static const struct window_request request = {.kinds = {false, true, true, true},
+					      .duration_ns = UINT64_C(60000000000),
+					      .budget = 0.01,
+					      .registers = 4,
+					      .max_frames = 128};
 
 static int set_up(void **state)
 {
@@ -91,7 +90,7 @@ static int attach(struct fixture *f, pid_t pid)
 	struct engine_observer observer = {
 	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
 
-	return engine_attach(f->engine, pid, &settings, &observer, f->id, &f->err);
+	return engine_attach(f->engine, pid, &request, &sample_findings, &observer, f->id, &f->err);
 }
 
 /* Attaches to 42 and starts the window; returns the agent's socket. */
@@ -274,7 +273,7 @@ static void watch(struct fixture *f, int watcher, Jxp__WatchRecord *r, unsigned 
 }
 
 /* A window that began a minute ago, and tracked objects from then on; *agent is told to. */
-static int start_watched(struct fixture *f, const struct window_settings *wanted, int *agent,
+static int start_watched(struct fixture *f, const struct window_request *wanted, int *agent,
 			 Jxp__WatchRecord *r)
 {
 	struct engine_observer observer = {
@@ -282,7 +281,8 @@ static int start_watched(struct fixture *f, const struct window_settings *wanted
 	struct window *w;
 	int watcher;
 
-	assert_int_equal(engine_attach(f->engine, 42, wanted, &observer, f->id, &f->err), 0);
+	assert_int_equal(
+	    engine_attach(f->engine, 42, wanted, &sample_findings, &observer, f->id, &f->err), 0);
 	watcher = fake_broker_connect_watcher();
 	*agent = fake_broker_connect_agent();
 	agent_send_hello(*agent, PROTOCOL_VERSION);
@@ -304,9 +304,9 @@ static int start_watched(struct fixture *f, const struct window_settings *wanted
 	return watcher;
 }
 
-static struct window_settings with_objects(bool pairs)
+static struct window_request with_objects(bool pairs)
 {
-	struct window_settings s = settings;
+	struct window_request s = request;
 
 	s.objects = true;
 	s.objects_max = 100;
@@ -318,7 +318,7 @@ static struct window_settings with_objects(bool pairs)
 static void objects_are_switched_off_in_mid_window_when_collections_rise(void **state)
 {
 	struct fixture *f = *state;
-	struct window_settings wanted = with_objects(true);
+	struct window_request wanted = with_objects(true);
 	const struct window *w;
 	Jxp__WatchRecord r;
 	int agent, watcher = start_watched(f, &wanted, &agent, &r);
@@ -340,7 +340,7 @@ static void objects_are_switched_off_in_mid_window_when_collections_rise(void **
 static void a_window_for_objects_alone_then_ends_early_and_says_why(void **state)
 {
 	struct fixture *f = *state;
-	struct window_settings wanted = with_objects(false);
+	struct window_request wanted = with_objects(false);
 	Jxp__WatchRecord r;
 	int agent, watcher = start_watched(f, &wanted, &agent, &r);
 
@@ -357,7 +357,7 @@ static void a_window_for_objects_alone_then_ends_early_and_says_why(void **state
 static void a_watcher_that_dies_or_lies_ends_nothing_and_is_told(void **state)
 {
 	struct fixture *f = *state;
-	struct window_settings wanted = with_objects(true);
+	struct window_request wanted = with_objects(true);
 	const struct window *w;
 	Jxp__WatchRecord r;
 	int agent, watcher = start_watched(f, &wanted, &agent, &r);
@@ -535,7 +535,7 @@ static void without_a_gate_the_window_says_why_and_starts(void **state)
 	fake_broker_answer_gate(EPERM, NULL, -1);
 	loop_until(&f->loop, &f->started);
 	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "agent");
-	assert_string_equal(engine_find_running(f->engine, 42)->gate_reason, "not today");
+	assert_string_equal(engine_find_running(f->engine, 42)->findings.gate_reason, "not today");
 	(void)close(agent);
 }
 
@@ -705,7 +705,7 @@ static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
 	open_gate(f, agent);
 	interval_ns = fake_broker.gate_limits.interval_ns;
 	fake_broker_answer_gate(0, NULL, -1);
-	batch.period = 10 * settings.period_ns;
+	batch.period = 10 * sample_findings.period;
 	do {
 		agent_send_batch(agent, &batch);
 		loop_settle(&f->loop);

@@ -15,6 +15,7 @@
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/loop_helper.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 
 struct fixture {
 	uv_loop_t loop;
@@ -66,13 +67,11 @@ static void on_ended(void *arg)
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_settings settings = {.kinds = {false, true, false, true},
-					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-					   .period_ns = 5 * NS_PER_MS,
-					   .duration_ns = 60 * NS_PER_S,
-					   .budget = 0.01,
-					   .registers = 4,
-					   .max_frames = 128};
+	struct window_request request = {.kinds = {false, true, false, true},
+					 .duration_ns = 60 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128};
 	struct session_callbacks callbacks = {.arg = &f,
 					      .started = on_started,
 					      .progressed = on_progressed,
@@ -83,7 +82,7 @@ static int set_up(void **state)
 	f = (struct fixture){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	f.window = window_new(1, 42, &settings);
+	f.window = window_new(1, 42, &request, &sample_findings);
 	f.agent = pair[1];
 	assert_int_equal(session_new(&f.session, &f.loop, pair[0], f.window, &callbacks, NULL), 0);
 	*state = &f;
@@ -193,15 +192,14 @@ static Jxp__EngineFrame *receive_start(struct fixture *f)
 
 static void what_was_asked_of_objects_reaches_the_agent(void **state)
 {
-	static const struct numa_topology two_nodes = {.node_count = 2};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 
-	f->window->settings.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
-	f->window->settings.objects = f->window->settings.numa = true;
-	f->window->settings.numa_topology = &two_nodes;
-	f->window->settings.object_min_size = 4096;
-	f->window->settings.objects_max = 77;
+	f->window->request.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
+	f->window->request.objects = f->window->request.numa = true;
+	f->window->findings.numa.node_count = 2;
+	f->window->request.object_min_size = 4096;
+	f->window->request.objects_max = 77;
 	frame = receive_start(f);
 	assert_int_equal(frame->start->n_kinds, 3);
 	assert_int_equal(frame->start->kinds[1], JXP__KIND__KIND_OBJECTS);
@@ -211,22 +209,20 @@ static void what_was_asked_of_objects_reaches_the_agent(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void an_event_of_its_own_takes_the_place_of_the_samplers(void **state)
+static void the_hardware_events_and_their_period_reach_the_agent(void **state)
 {
-	static const struct pmu_selection selection = {.sampler = JXP__SAMPLER__SAMPLER_PEBS,
-						       .event_count = 2,
-						       .events = {{.config = 1}, {.config = 2}},
-						       .period = 1000};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 
-	f->window->settings.sampler = selection.sampler;
-	f->window->settings.hardware = &selection;
-	(void)snprintf(f->window->settings.event, WINDOW_EVENT_BYTES, "MISS");
-	f->window->settings.event_encoded = (struct perf_hardware_event){.config = 99};
+	f->window->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	f->window->findings.period = 1000;
+	f->window->findings.event_count = 2;
+	f->window->findings.events[0] = (struct perf_hardware_event){.config = 98};
+	f->window->findings.events[1] = (struct perf_hardware_event){.config = 99};
 	frame = receive_start(f);
-	assert_int_equal(frame->start->n_events, 1);
-	assert_int_equal(frame->start->events[0]->config, 99);
+	assert_int_equal(frame->start->n_events, 2);
+	assert_int_equal(frame->start->events[1]->config, 99);
+	assert_int_equal(frame->start->period_ns, 0);
 	assert_int_equal(frame->start->event_period, 1000);
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
@@ -281,7 +277,7 @@ static void an_agent_that_ends_by_itself_at_its_deadline_is_done(void **state)
 	struct fixture *f = *state;
 	const struct timespec duration = {.tv_nsec = 20 * (long)NS_PER_MS};
 
-	f->window->settings.duration_ns = 20 * NS_PER_MS;
+	f->window->request.duration_ns = 20 * NS_PER_MS;
 	start(f);
 	assert_int_equal(nanosleep(&duration, NULL), 0);
 	leave(f, "");
@@ -332,7 +328,7 @@ static void the_window_is_stopped_when_its_time_is_over(void **state)
 	struct fixture *f = *state;
 	char byte;
 
-	f->window->settings.duration_ns = 20 * NS_PER_MS;
+	f->window->request.duration_ns = 20 * NS_PER_MS;
 	start(f);
 	while (recv(f->agent, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
@@ -592,7 +588,7 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_was_asked_of_objects_reaches_the_agent, set_up,
 					    tear_down),
-	    cmocka_unit_test_setup_teardown(an_event_of_its_own_takes_the_place_of_the_samplers,
+	    cmocka_unit_test_setup_teardown(the_hardware_events_and_their_period_reach_the_agent,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(another_protocol_is_refused_in_words_to_both_sides,
 					    set_up, tear_down),

@@ -9,6 +9,7 @@
 #include "daemon/intake/intake.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define DEAD   JXP__KIND__KIND_DEAD_STORE
 #define SILENT JXP__KIND__KIND_SILENT_LOAD
@@ -22,9 +23,9 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_settings settings = {.kinds = {false, true, true, true}};
+	struct window_request request = {.kinds = {false, true, true, true}};
 
-	f.window = window_new(1, 42, &settings);
+	f.window = window_new(1, 42, &request, &sample_findings);
 	window_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
@@ -189,7 +190,7 @@ static void a_kind_that_was_not_asked_for_is_dropped(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->settings.kinds[SILENT] = false;
+	f->window->request.kinds[SILENT] = false;
 	(void)sample_pair(&f->sample, SILENT, 2, 3, 8, 1);
 	apply(f);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);

@@ -9,6 +9,7 @@
 #include "daemon/intake/intake.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 
 #define TRACKED_MAX 100
@@ -23,9 +24,9 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_settings settings = {.objects = true, .objects_max = TRACKED_MAX};
+	struct window_request request = {.objects = true, .objects_max = TRACKED_MAX};
 
-	f.window = window_new(1, 42, &settings);
+	f.window = window_new(1, 42, &request, &sample_findings);
 	window_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
@@ -268,7 +269,7 @@ static void objects_that_nobody_asked_for_are_dropped_and_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->settings.objects = false;
+	f->window->request.objects = false;
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);

@@ -18,6 +18,7 @@
 #include "proto/limits.h"
 #include "proto/words.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 
 /* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
@@ -46,15 +47,12 @@ static void add_pairs(struct sample_batch *s)
 
 static struct window *crafted_window(void)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true},
-					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-					   .sampler_reason = "it was asked for",
-					   .period_ns = 5 * NS_PER_MS,
-					   .duration_ns = 30 * NS_PER_S,
-					   .budget = 0.01,
-					   .registers = 4,
-					   .max_frames = 128};
-	struct window *w = window_new(3, 4242, &settings);
+	struct window_request request = {.kinds = {false, true, true, true},
+					 .duration_ns = 30 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128};
+	struct window *w = window_new(3, 4242, &request, &sample_findings);
 	struct sample_batch sample;
 	struct intake intake;
 
@@ -134,23 +132,23 @@ static void place_pages(struct numa_profile *p)
 
 static struct window *objects_window(const struct numa_topology *topology)
 {
-	struct window_settings settings = {.objects = true,
-					   .numa = topology != NULL,
-					   .numa_topology = topology,
-					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-					   .sampler_reason = "it was asked for",
-					   .period_ns = 5 * NS_PER_MS,
-					   .duration_ns = 30 * NS_PER_S,
-					   .budget = 0.01,
-					   .registers = 4,
-					   .max_frames = 128,
-					   .object_min_size = 1024,
-					   .objects_max = 16};
-	struct window *w = window_new(4, 4242, &settings);
+	struct window_request request = {.objects = true,
+					 .numa = topology != NULL,
+					 .duration_ns = 30 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128,
+					 .object_min_size = 1024,
+					 .objects_max = 16};
+	struct window_findings findings = sample_findings;
+	struct window *w;
 	struct sample_objects objects;
 	struct sample_batch sample;
 	struct intake intake;
 
+	if (topology)
+		findings.numa = *topology;
+	w = window_new(4, 4242, &request, &findings);
 	window_start(w);
 	app_name_of(w->app, sizeof(w->app), "org.example.Main");
 	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
@@ -228,7 +226,7 @@ static void what_rose_and_what_was_switched_off_is_said(void **state)
 	char *text;
 
 	(void)state;
-	w->settings.objects = true;
+	w->request.objects = true;
 	s->count = s->counts[EFFECT_IN] = 17;
 	s->rose[EFFECT_COLLECTIONS] = true;
 	s->from[EFFECT_COLLECTIONS] = 7.1;
@@ -328,11 +326,11 @@ static void one_node_is_nothing_to_measure(void **state)
  */
 static struct window *counting_window(int counter, uint64_t n)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true},
-					   .objects = true,
-					   .object_min_size = 1024,
-					   .objects_max = 16};
-	struct window *w = window_new(1, 1, &settings);
+	struct window_request request = {.kinds = {false, true, true, true},
+					 .objects = true,
+					 .object_min_size = 1024,
+					 .objects_max = 16};
+	struct window *w = window_new(1, 1, &request, &sample_findings);
 
 	w->counters[counter] = n;
 	/* The time of day is none of the differences that are looked for. */
@@ -481,7 +479,7 @@ static void only_the_kinds_that_were_asked_for_are_reported(void **state)
 	char *text;
 
 	(void)state;
-	w->settings.kinds[DEAD] = w->settings.kinds[SILENT_LOAD] = false;
+	w->request.kinds[DEAD] = w->request.kinds[SILENT_LOAD] = false;
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	report = json_loads(text, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(report, "inefficiency")), 1);
@@ -494,8 +492,8 @@ static void only_the_kinds_that_were_asked_for_are_reported(void **state)
 
 static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(1, 1, &settings);
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window *w = window_new(1, 1, &request, &sample_findings);
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 	char *json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(json, 0, NULL);

@@ -396,6 +396,23 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	(void)close(client);
 }
 
+static void a_format_that_is_not_there_is_refused_before_the_attach(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	int client = connect_client(f);
+
+	attach.pid = 42;
+	attach.duration_ns = NS_PER_S;
+	attach.format = JXP__FORMAT__FORMAT_PPROF;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
+	request.attach = &attach;
+	send_request(client, &request);
+	expect_failure(f, client, false, "pprof");
+	assert_int_equal(fake_broker.attach_id, 0);
+}
+
 static void a_second_attach_is_refused_in_one_line(void **state)
 {
 	struct fixture *f = *state;
@@ -718,6 +735,8 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_client_that_leaves_ends_the_window, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_format_that_is_not_there_is_refused_before_the_attach,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_is_refused_in_one_line, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_is_not_there_has_no_report, set_up,

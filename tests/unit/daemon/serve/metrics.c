@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "daemon/serve/metrics.h"
+#include "tests/unit/support/sample_findings.h"
 
 static struct window *running_window(const char *app)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(1, 42, &settings);
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window *w = window_new(1, 42, &request, &sample_findings);
 
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
 	window_start(w);

@@ -15,17 +15,15 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define PAIRS      100
 #define DEPTH      100
 #define NAME_BYTES 500
 #define ASKED      5
 
-static const struct window_settings settings = {.kinds = {false, true},
-						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-						.period_ns = 5 * NS_PER_MS,
-						.duration_ns = 30 * NS_PER_S,
-						.budget = 0.01};
+static const struct window_request request = {
+    .kinds = {false, true}, .duration_ns = 30 * NS_PER_S, .budget = 0.01};
 
 /* What became of one render. */
 struct outcome {
@@ -82,7 +80,7 @@ static void add_pair(struct profile *p, uint32_t parent, int32_t line)
 /* As a hostile agent makes it: deep contexts of long names, a report of 8 MiB that takes long. */
 static struct window *large_window(unsigned number)
 {
-	struct window *w = window_new(number, 42, &settings);
+	struct window *w = window_new(number, 42, &request, &sample_findings);
 	struct cct_method method = {0};
 	struct cct_node node = {0};
 	char name[NAME_BYTES];

@@ -9,12 +9,13 @@
 
 #include "daemon/engine/history.h"
 #include "daemon/window/window.h"
+#include "tests/unit/support/sample_findings.h"
 
-static const struct window_settings settings = {.kinds = {false, true, true, true}};
+static const struct window_request request = {.kinds = {false, true, true, true}};
 
 static void a_window_goes_from_attaching_to_done(void **state)
 {
-	struct window *w = window_new(7, 42, &settings);
+	struct window *w = window_new(7, 42, &request, &sample_findings);
 
 	(void)state;
 	assert_string_equal(w->id, "w7");
@@ -31,7 +32,7 @@ static void a_window_goes_from_attaching_to_done(void **state)
 
 static void only_the_first_end_counts(void **state)
 {
-	struct window *w = window_new(1, 42, &settings);
+	struct window *w = window_new(1, 42, &request, &sample_findings);
 
 	(void)state;
 	window_start(w);
@@ -45,7 +46,7 @@ static void only_the_first_end_counts(void **state)
 
 static void a_window_that_never_started_failed(void **state)
 {
-	struct window *w = window_new(1, 42, &settings);
+	struct window *w = window_new(1, 42, &request, &sample_findings);
 
 	(void)state;
 	window_end(w, "no such process");
@@ -59,7 +60,7 @@ static void the_oldest_finished_window_makes_room(void **state)
 
 	(void)state;
 	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
-		history_add(&h, window_new(i, 42, &settings));
+		history_add(&h, window_new(i, 42, &request, &sample_findings));
 	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
 	assert_string_equal(h.windows[0]->id, "w3");
 	assert_string_equal(h.windows[h.count - 1]->id, "w66");
@@ -72,9 +73,9 @@ static void windows_that_failed_make_no_others_leave(void **state)
 	struct window *w;
 
 	(void)state;
-	history_add(&h, window_new(1, 42, &settings));
+	history_add(&h, window_new(1, 42, &request, &sample_findings));
 	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
-		w = window_new(i, 42, &settings);
+		w = window_new(i, 42, &request, &sample_findings);
 		window_fail(w, "it was too old");
 		history_add(&h, w);
 	}
@@ -87,7 +88,7 @@ static void windows_that_failed_make_no_others_leave(void **state)
 static void a_kept_window_outlives_the_history(void **state)
 {
 	struct history h = {0};
-	struct window *kept = window_keep(window_new(1, 42, &settings));
+	struct window *kept = window_keep(window_new(1, 42, &request, &sample_findings));
 
 	(void)state;
 	history_add(&h, kept);
@@ -99,7 +100,7 @@ static void a_kept_window_outlives_the_history(void **state)
 /* A window whose strings take about 30 MiB. */
 static struct window *large_window(unsigned number)
 {
-	struct window *w = window_new(number, 42, &settings);
+	struct window *w = window_new(number, 42, &request, &sample_findings);
 	char text[4000];
 	uint32_t id;
 
