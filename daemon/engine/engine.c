@@ -541,6 +541,16 @@ const struct window *engine_find_running(const struct engine *e, pid_t pid)
 	return a ? a->window : NULL;
 }
 
+const struct thread_table *engine_threads(const struct engine *e, pid_t pid)
+{
+	static const struct thread_table none;
+	const struct attachment *a = find_attachment(e, pid);
+
+	if (!a)
+		return NULL;
+	return a->session ? session_threads(a->session) : &none;
+}
+
 uint64_t engine_windows_total(const struct engine *e)
 {
 	return e->windows_total;

@@ -33,18 +33,14 @@ static struct gate_limits wanted_limits(const struct gate_control *g, uint64_t e
 	return limits;
 }
 
-/* Puts the kernel's counts beside those of the agent (window.h, kernel_counters). */
+/* Adds what is new of the kernel's counts to those of the agent. */
 static void take_counts(struct gate_control *g, const struct gate_counts *counts)
 {
-	struct window *w = g->window;
-
 	for (int o = 0; o < GATE_UNKNOWN; o++) {
-		Jxp__Counter c = counter_of[o];
-
-		if (counts->samples[o] < w->kernel_counters[c])
+		if (counts->samples[o] < g->counted[o])
 			continue; /* It was counted before. */
-		w->counters[c] += counts->samples[o] - w->kernel_counters[c];
-		w->kernel_counters[c] = counts->samples[o];
+		g->window->counters[counter_of[o]] += counts->samples[o] - g->counted[o];
+		g->counted[o] = counts->samples[o];
 	}
 	g->strangers = counts->samples[GATE_UNKNOWN];
 }

@@ -31,8 +31,9 @@ struct gate_control {
 	enum gate_stage stage;
 	int request; /* the one that is open, or 0 */
 	uint64_t next_ns;
-	struct gate_limits limits; /* in force */
-	uint64_t strangers;        /* samples dropped of processes without a gate, of all windows */
+	struct gate_limits limits;      /* in force */
+	uint64_t counted[GATE_UNKNOWN]; /* of each outcome, in the window's counters already */
+	uint64_t strangers; /* samples dropped of processes without a gate, of all windows */
 	/* *program is the BPF program's descriptor, which the callback may take, or -1. */
 	void (*opened)(void *arg, int *program);
 	void (*closed)(void *arg);

@@ -548,6 +548,11 @@ static void on_closed(uv_handle_t *handle)
 	free(s);
 }
 
+const struct thread_table *session_threads(const struct session *s)
+{
+	return &s->intake.threads;
+}
+
 void session_set_gate(struct session *s, int program_fd)
 {
 	fd_close_all(&s->gate_fd, 1);

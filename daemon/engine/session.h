@@ -24,6 +24,7 @@
 #include <uv.h>
 
 #include "common/err.h"
+#include "daemon/profile/thread_table.h"
 #include "daemon/window/window.h"
 
 #define SESSION_HELLO_TIMEOUT_MS 5000
@@ -63,6 +64,9 @@ void session_stop(struct session *s, const char *reason);
 
 /* Has the agent track no more objects while the window goes on. */
 void session_stop_objects(struct session *s);
+
+/* What the agent said of its threads; none once the window is over. */
+const struct thread_table *session_threads(const struct session *s);
 
 /* Answers the open perf_open question: count descriptors, which the session owns from here on, or
  * an errno value above 0. */

@@ -20,6 +20,7 @@ void intake_release(struct intake *in)
 	free(in->announced);
 	free(in->lines);
 	object_intake_release(&in->objects);
+	thread_table_release(&in->threads);
 	intake_init(in, in->window);
 }
 
@@ -219,7 +220,7 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
-	r = thread_table_transition(&in->window->threads, t);
+	r = thread_table_transition(&in->threads, t);
 	r = lost_or_failed(in, r, LOSS_THREADS);
 	if (r < 0 || t->type != JXP__TRANSITION__TYPE__TRAPPED)
 		return r;
@@ -240,10 +241,10 @@ static void take_counters(struct intake *in, const Jxp__Batch *batch)
 	struct window *w = in->window;
 
 	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
-		uint64_t agents = w->counters[i] - w->kernel_counters[i];
+		uint64_t before = in->counters[i];
 
-		take_count(in, &agents, batch->counters[i], LIMIT_COUNTER);
-		w->counters[i] = agents + w->kernel_counters[i];
+		take_count(in, &in->counters[i], batch->counters[i], LIMIT_COUNTER);
+		w->counters[i] += in->counters[i] - before;
 	}
 	take_count(in, &w->cpu_ns, batch->cpu_ns, LIMIT_CPU_NS);
 	take_count(in, &w->overhead_ns, batch->overhead_ns, LIMIT_CPU_NS);
@@ -265,7 +266,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
 		const Jxp__Thread *t = batch->threads[i];
 
-		r = thread_table_update(&in->window->threads, t->tid, t->name, t->ended);
+		r = thread_table_update(&in->threads, t->tid, t->name, t->ended);
 		r = lost_or_failed(in, r, LOSS_THREADS);
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)

@@ -8,8 +8,8 @@
  * without its context) and counted in the window's losses. Since a node's parent must be known
  * before it, a chain of parents cannot have a cycle.
  *
- * The maps and line tables live as long as the session, the window longer; both are bounded by the
- * limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
+ * The maps, line tables and the table of threads live as long as the session, the window longer;
+ * both are bounded by the limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
  */
 #ifndef JXPERF_DAEMON_INTAKE_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_INTAKE_H
@@ -19,6 +19,7 @@
 
 #include "daemon/intake/agent_ids.h"
 #include "daemon/intake/object_intake.h"
+#include "daemon/profile/thread_table.h"
 #include "daemon/window/window.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -49,6 +50,8 @@ struct intake {
 	struct id_map nodes;        /* agent's id -> node of the window's tree */
 	struct id_map instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
+	struct thread_table threads;
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 };
 
 /* in must stay where it is. */

@@ -206,12 +206,12 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 
 static void handle_threads(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const struct window *w =
-	    engine_find_running(connection_context(c)->engine, (pid_t)request->threads->pid);
+	const struct thread_table *threads =
+	    engine_threads(connection_context(c)->engine, (pid_t)request->threads->pid);
 	struct err err;
 
-	if (w) {
-		send_threads(c, &w->threads);
+	if (threads) {
+		send_threads(c, threads);
 		return;
 	}
 	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",

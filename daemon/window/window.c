@@ -85,7 +85,6 @@ void window_free(struct window *w)
 	profile_release(&w->profile);
 	locality_release(&w->locality);
 	numa_profile_release(&w->numa);
-	thread_table_release(&w->threads);
 	free(w);
 }
 
@@ -101,7 +100,6 @@ struct window *window_snapshot(const struct window *w)
 	copy->profile = (struct profile){0};
 	copy->locality = (struct locality){0};
 	copy->numa = (struct numa_profile){0};
-	copy->threads = (struct thread_table){0};
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
@@ -128,7 +126,6 @@ static void end(struct window *w, enum window_state state, const char *reason)
 	(void)text_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
 	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
 	w->end_ns = clock_monotonic_ns();
-	thread_table_release(&w->threads);
 }
 
 void window_end(struct window *w, const char *reason)

@@ -18,7 +18,6 @@
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
-#include "daemon/profile/thread_table.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/request.h"
 
@@ -91,11 +90,9 @@ struct window {
 	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
 	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
 	struct side_effects side_effects;
-	uint64_t object_interval;    /* bytes of allocation between two samples, last in force */
-	struct thread_table threads; /* emptied when the window ends */
+	uint64_t object_interval; /* bytes of allocation between two samples, last in force */
 	/* The agent's counts, plus what the kernel's gate counted itself. */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
-	uint64_t kernel_counters[JXP__COUNTER__COUNTER_MAX]; /* of these, the kernel's */
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
