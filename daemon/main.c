@@ -22,6 +22,7 @@
 #include "daemon/serve/control.h"
 #include "daemon/serve/http.h"
 #include "daemon/serve/metrics.h"
+#include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
 #include "proto/limits.h"
@@ -37,6 +38,7 @@ struct daemon {
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct metrics *metrics;
+	struct metrics_sink metrics_sink;
 	struct http *http;
 	struct engine *engine;
 	struct control *control;
@@ -132,6 +134,7 @@ static void tell_ready(struct daemon *d)
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
+	struct window_sink sink;
 	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
 	int r;
 
@@ -143,9 +146,12 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
-	r = engine_new(&d->engine, &d->loop, d->broker, d->metrics, err);
+	r = engine_new(&d->engine, &d->loop, d->broker, err);
 	if (r < 0)
 		return r;
+	d->metrics_sink.metrics = d->metrics;
+	sink = metrics_sink(&d->metrics_sink);
+	engine_add_sink(d->engine, &sink);
 	if (o->http[0]) {
 		r = http_new(&d->http, &d->loop, o->http, d->metrics, err);
 		if (r < 0)
@@ -187,6 +193,7 @@ static void free_parts(struct daemon *d)
 	control_free(d->control);
 	http_free(d->http);
 	engine_free(d->engine);
+	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)
 		broker_client_free(d->broker);

@@ -15,6 +15,7 @@
 #include "daemon/engine/history.h"
 #include "daemon/engine/numa_query.h"
 #include "daemon/engine/session.h"
+#include "daemon/engine/sinks.h"
 
 /* One target from the request to the end of its window:
  *
@@ -29,15 +30,12 @@ struct attachment {
 	struct session *session; /* NULL while the helper is at work */
 	int agent_fd;            /* connection to the agent until there is a session, or -1 */
 	struct gate_control gate;
-	struct engine_observer observer;
-	bool observed;
 	int attach_request; /* ids of open requests to the broker, or 0 */
 	int perf_request;
 	uint32_t perf_tid;
 	uint64_t answer_by_ns; /* at which the broker is given up on; 0: not waited for */
 	bool leaving;          /* the session is over, the gate's last counts are awaited */
 	char stop_reason[WINDOW_REASON_BYTES]; /* set: it is to end before it began */
-	struct metrics_cursor accounted;
 	struct numa_query numa;
 	struct guard *guard; /* NULL: nothing is seen of side effects */
 };
@@ -47,7 +45,7 @@ struct engine {
 	uv_timer_t patience; /* until the first answer_by_ns */
 	uint64_t patience_ns;
 	struct broker_client *broker;
-	struct metrics *metrics;
+	struct sinks sinks;
 	struct attachment *running[ENGINE_RUNNING_MAX]; /* oldest first */
 	size_t running_count;
 	struct history history;
@@ -59,21 +57,29 @@ struct engine {
 	void *stopped_arg;
 };
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
-	       struct metrics *metrics, struct err *err)
+_Static_assert(SINKS_OF_ONE_MAX >= ENGINE_RUNNING_MAX, "every window may have an observer");
+
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err)
 {
+	struct window_sink history;
 	struct engine *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
 	e->loop = loop;
 	e->broker = broker;
-	e->metrics = metrics;
 	e->patience_ns = ENGINE_PATIENCE_MS * NS_PER_MS;
 	(void)uv_timer_init(loop, &e->patience); /* Cannot fail. */
 	e->patience.data = e;
+	history = history_sink(&e->history);
+	engine_add_sink(e, &history);
 	*out = e;
 	return 0;
+}
+
+void engine_add_sink(struct engine *e, const struct window_sink *sink)
+{
+	sinks_add(&e->sinks, sink, NULL);
 }
 
 static struct attachment *find_attachment(const struct engine *e, pid_t pid)
@@ -84,7 +90,8 @@ static struct attachment *find_attachment(const struct engine *e, pid_t pid)
 	return NULL;
 }
 
-/* Takes the attachment out of the list and frees it, with its window unless that was taken. */
+/* Takes the attachment out of the list and frees it, with its window unless a sink has kept that.
+ */
 static void remove_attachment(struct attachment *a)
 {
 	struct engine *e = a->engine;
@@ -104,6 +111,7 @@ static void remove_attachment(struct attachment *a)
 	guard_free(a->guard);
 	fd_close_all(&a->agent_fd, 1);
 	session_free(a->session);
+	sinks_forget_window(&e->sinks, a->window);
 	window_free(a->window);
 	free(a);
 }
@@ -142,24 +150,16 @@ static void release_target(struct attachment *a)
 	(void)broker_client_release(a->engine->broker, a->window->pid);
 }
 
-static void count_failure(struct engine *e, int error)
-{
-	e->attach_failures++;
-	metrics_attach_failed(e->metrics, error);
-}
-
 static void attachment_failed(struct attachment *a, int error, const char *message)
 {
 	struct engine *e = a->engine;
 
-	count_failure(e, error);
+	e->attach_failures++;
 	log_info("window %s: pid %d: %s", a->window->id, (int)a->window->pid, message);
 	release_target(a);
 	window_fail(a->window, message);
 	a->window->finished = true;
-	if (a->observed)
-		a->observer.failed(a->observer.arg, message);
-	history_add(&e->history, TAKE_PTR(a->window));
+	sinks_failed(&e->sinks, a->window, error, message);
 	remove_attachment(a);
 	report_if_stopped(e);
 }
@@ -238,8 +238,7 @@ static void on_started(void *arg)
 	log_info("window %s: profiling pid %d (%s)", a->window->id, (int)a->window->pid,
 		 a->window->app);
 	gate_control_follow(&a->gate);
-	if (a->observed)
-		a->observer.started(a->observer.arg, a->window);
+	sinks_started(&a->engine->sinks, a->window);
 }
 
 static void on_progressed(void *arg)
@@ -248,8 +247,8 @@ static void on_progressed(void *arg)
 
 	numa_query_pump(&a->numa);
 	gate_control_follow(&a->gate);
-	metrics_account(a->engine->metrics, a->window, &a->accounted);
-	metrics_strangers(a->engine->metrics, a->gate.strangers);
+	sinks_progressed(&a->engine->sinks, a->window);
+	sinks_strangers(&a->engine->sinks, a->gate.strangers);
 }
 
 /* A window for objects alone has nothing left to do. */
@@ -282,12 +281,9 @@ static void end_window(void *arg)
 	numa_query_release(&a->numa);
 	numa_profile_finish(&w->numa);
 	e->windows_total++;
-	metrics_strangers(e->metrics, a->gate.strangers);
-	metrics_window_ended(e->metrics, w, &a->accounted);
+	sinks_strangers(&e->sinks, a->gate.strangers);
 	w->finished = true;
-	history_add(&e->history, TAKE_PTR(a->window));
-	if (a->observed)
-		a->observer.ended(a->observer.arg, w);
+	sinks_finished(&e->sinks, w);
 	remove_attachment(a);
 	report_if_stopped(e);
 }
@@ -413,9 +409,8 @@ static uint32_t attach_flags(const struct window *w)
 }
 
 static int start_attach(struct engine *e, pid_t pid, const struct window_request *request,
-			const struct window_findings *findings,
-			const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
-			struct err *err)
+			const struct window_findings *findings, const struct window_sink *observer,
+			char id[WINDOW_ID_BYTES], struct err *err)
 {
 	_cleanup_free_ struct attachment *a = calloc(1, sizeof(*a));
 	int r = check_admission(e, pid, err);
@@ -432,8 +427,6 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_request
 		numa_query_init(&a->numa, e->broker, pid, &a->window->findings.numa,
 				&a->window->numa, &a->window->losses[LOSS_FIRST_TOUCHES]);
 	a->agent_fd = -1;
-	a->observer = *observer;
-	a->observed = true;
 	r = broker_client_attach(e->broker, pid, attach_flags(a->window), on_attach_reply, a);
 	if (r < 0) {
 		window_free(a->window);
@@ -444,18 +437,22 @@ static int start_attach(struct engine *e, pid_t pid, const struct window_request
 	e->windows_numbered++;
 	(void)snprintf(id, WINDOW_ID_BYTES, "%s", a->window->id); /* Same size. */
 	e->running[e->running_count++] = a;
+	if (observer)
+		sinks_add(&e->sinks, observer, a->window);
 	await_broker(TAKE_PTR(a));
 	return 0;
 }
 
 int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
-		  const struct window_findings *findings, const struct engine_observer *observer,
+		  const struct window_findings *findings, const struct window_sink *observer,
 		  char id[WINDOW_ID_BYTES], struct err *err)
 {
 	int r = start_attach(e, pid, request, findings, observer, id, err);
 
-	if (r < 0)
-		count_failure(e, -r);
+	if (r < 0) {
+		e->attach_failures++;
+		sinks_failed(&e->sinks, NULL, -r, err->message);
+	}
 	return r;
 }
 
@@ -488,14 +485,11 @@ int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDO
 
 void engine_forget_observer(struct engine *e, const void *arg)
 {
-	for (size_t i = 0; i < e->running_count; i++) {
-		struct attachment *a = e->running[i];
+	const struct window *w = sinks_forget(&e->sinks, arg);
 
-		if (!a->observed || a->observer.arg != arg)
-			continue;
-		a->observed = false;
-		stop_attachment(a, "the client that asked for it went away");
-	}
+	if (w)
+		stop_attachment(find_attachment(e, w->pid),
+				"the client that asked for it went away");
 }
 
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg)

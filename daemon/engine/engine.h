@@ -3,8 +3,8 @@
  * JVM, bounded numbers). It asks the broker to attach and to open events, runs a session for each
  * target and keeps what came of it.
  *
- * Loop thread only. The broker client and the metrics are borrowed. Observers are called from the
- * loop, never from inside engine_attach.
+ * Loop thread only. The broker client is borrowed. Sinks are told from the loop, with one
+ * exception: that an attach was refused, from inside engine_attach.
  */
 #ifndef JXPERF_DAEMON_ENGINE_ENGINE_H
 #define JXPERF_DAEMON_ENGINE_ENGINE_H
@@ -18,7 +18,7 @@
 #include "common/err.h"
 #include "daemon/broker/client.h"
 #include "daemon/profile/thread_table.h"
-#include "daemon/serve/metrics.h"
+#include "daemon/window/sink.h"
 #include "daemon/window/window.h"
 
 #define ENGINE_RUNNING_MAX 64
@@ -28,30 +28,24 @@
 
 struct engine;
 
-/* Who asked for a window. Exactly one of ended and failed is called, once, and is the last call. */
-struct engine_observer {
-	void *arg;
-	void (*started)(void *arg, const struct window *w);
-	/* w stays in the engine's history. */
-	void (*ended)(void *arg, const struct window *w);
-	void (*failed)(void *arg, const char *message);
-};
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err);
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
-	       struct metrics *metrics, struct err *err);
+/* sink hears of every window from now on, as long as the engine lasts. At most SINKS_OF_ALL_MAX,
+ * one of which is the history. */
+void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
 
-/* Drops every session at once and frees all windows; observers are not called. The rest goes when
+/* Drops every session at once and frees all windows; sinks are not told. The rest goes when
  * the loop has closed a handle. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
 /* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already
- * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. On failure the observer is not
- * used. */
+ * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. The observer is a
+ * sink of this window alone, or NULL; on failure it is not used. */
 int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
-		  const struct window_findings *findings, const struct engine_observer *observer,
+		  const struct window_findings *findings, const struct window_sink *observer,
 		  char id[WINDOW_ID_BYTES], struct err *err);
 
 /* Ends pid's window early for the reason given; its id in id. 0 or -ESRCH. */

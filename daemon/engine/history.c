@@ -49,3 +49,22 @@ void history_add(struct history *h, struct window *w)
 	while (h->count > 1 && memory_bytes(h) > HISTORY_BYTES_MAX)
 		drop(h, 0);
 }
+
+static void on_finished(void *arg, const struct window *w)
+{
+	history_add(arg, window_keep(w));
+}
+
+/* A number that was not given out is not remembered. */
+static void on_failed(void *arg, const struct window *w, int error, const char *message)
+{
+	(void)error; /* The window has its reason. */
+	(void)message;
+	if (w)
+		history_add(arg, window_keep(w));
+}
+
+struct window_sink history_sink(struct history *h)
+{
+	return (struct window_sink){.arg = h, .finished = on_finished, .failed = on_failed};
+}

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "daemon/window/sink.h"
 #include "daemon/window/window.h"
 
 #define HISTORY_WINDOWS_MAX 64
@@ -20,6 +21,9 @@ struct history {
 	struct window *windows[HISTORY_MAX];
 	size_t count;
 };
+
+/* Has every result that it hears of. h has to stay where it is. */
+struct window_sink history_sink(struct history *h);
 
 void history_release(struct history *h);
 

@@ -174,22 +174,24 @@ static void on_started(void *arg, const struct window *w)
 	set_timer(c, CONNECTION_PROGRESS_MS, CONNECTION_PROGRESS_MS);
 }
 
-static void on_ended(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window *w)
 {
 	struct connection *c = arg;
 
 	connection_send_report(c, w, c->format, c->pairs);
 }
 
-static void on_failed(void *arg, const char *message)
+static void on_failed(void *arg, const struct window *w, int error, const char *message)
 {
+	(void)w; /* The message says it. */
+	(void)error;
 	connection_fail(arg, false, message);
 }
 
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
-	struct engine_observer observer = {
-	    .arg = c, .started = on_started, .ended = on_ended, .failed = on_failed};
+	struct window_sink observer = {
+	    .arg = c, .started = on_started, .finished = on_finished, .failed = on_failed};
 	struct window_request asked;
 	struct window_findings findings;
 	char id[WINDOW_ID_BYTES];

@@ -19,7 +19,6 @@
 
 struct fixture {
 	uv_loop_t loop;
-	struct metrics *metrics;
 	struct engine *engine;
 	char id[WINDOW_ID_BYTES];
 	bool started;
@@ -43,8 +42,7 @@ static int set_up(void **state)
 	f = (struct fixture){0};
 	fake_broker = (struct fake_broker){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.metrics = metrics_new();
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
 	*state = &f;
 	return 0;
 }
@@ -55,7 +53,6 @@ static int tear_down(void **state)
 
 	engine_free(f->engine);
 	loop_finish(&f->loop);
-	metrics_free(f->metrics);
 	return 0;
 }
 
@@ -76,10 +73,12 @@ static void on_ended(void *arg, const struct window *w)
 	f->ended = true;
 }
 
-static void on_failed(void *arg, const char *message)
+static void on_failed(void *arg, const struct window *w, int error, const char *message)
 {
 	struct fixture *f = arg;
 
+	assert_string_equal(w->id, f->id);
+	assert_true(error > 0);
 	assert_false(f->ended || f->failed);
 	f->failed = true;
 	(void)snprintf(f->message, sizeof(f->message), "%s", message);
@@ -87,8 +86,8 @@ static void on_failed(void *arg, const char *message)
 
 static int attach(struct fixture *f, pid_t pid)
 {
-	struct engine_observer observer = {
-	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
+	struct window_sink observer = {
+	    .arg = f, .started = on_started, .finished = on_ended, .failed = on_failed};
 
 	return engine_attach(f->engine, pid, &request, &sample_findings, &observer, f->id, &f->err);
 }
@@ -276,8 +275,8 @@ static void watch(struct fixture *f, int watcher, Jxp__WatchRecord *r, unsigned 
 static int start_watched(struct fixture *f, const struct window_request *wanted, int *agent,
 			 Jxp__WatchRecord *r)
 {
-	struct engine_observer observer = {
-	    .arg = f, .started = on_started, .ended = on_ended, .failed = on_failed};
+	struct window_sink observer = {
+	    .arg = f, .started = on_started, .finished = on_ended, .failed = on_failed};
 	struct window *w;
 	int watcher;
 

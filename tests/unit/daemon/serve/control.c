@@ -23,7 +23,6 @@
 
 struct fixture {
 	uv_loop_t loop;
-	struct metrics *metrics;
 	struct engine *engine;
 	struct control *control;
 	char directory[64];
@@ -55,8 +54,7 @@ static int set_up(void **state)
 	(void)snprintf(f.path, sizeof(f.path), "%s/s", f.directory);
 	settings.socket_path = f.path;
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.metrics = metrics_new();
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
 	assert_int_equal(control_new(&f.control, &f.loop, f.engine, &settings, NULL), 0);
 	*state = &f;
 	return 0;
@@ -69,7 +67,6 @@ static int tear_down(void **state)
 	control_free(f->control);
 	engine_free(f->engine);
 	loop_finish(&f->loop);
-	metrics_free(f->metrics);
 	assert_int_not_equal(access(f->path, F_OK), 0); /* The socket file is gone. */
 	return rmdir(f->directory);
 }

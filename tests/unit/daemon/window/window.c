@@ -4,10 +4,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <string.h>
-
-#include "daemon/engine/history.h"
 #include "daemon/window/window.h"
 #include "tests/unit/support/sample_findings.h"
 
@@ -54,76 +50,68 @@ static void a_window_that_never_started_failed(void **state)
 	window_free(w);
 }
 
-static void the_oldest_finished_window_makes_room(void **state)
+/* A window that has counted something, and a pair. */
+static struct window *counted_window(void)
 {
-	struct history h = {0};
+	struct window *w = window_new(1, 42, &request, &sample_findings);
+	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
+				.region = JXP__REGION__REGION_HEAP,
+				.checked_bytes = 8};
 
-	(void)state;
-	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
-		history_add(&h, window_new(i, 42, &request, &sample_findings));
-	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
-	assert_string_equal(h.windows[0]->id, "w3");
-	assert_string_equal(h.windows[h.count - 1]->id, "w66");
-	history_release(&h);
-}
-
-static void windows_that_failed_make_no_others_leave(void **state)
-{
-	struct history h = {0};
-	struct window *w;
-
-	(void)state;
-	history_add(&h, window_new(1, 42, &request, &sample_findings));
-	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
-		w = window_new(i, 42, &request, &sample_findings);
-		window_fail(w, "it was too old");
-		history_add(&h, w);
-	}
-	assert_int_equal(h.count, 1 + HISTORY_FAILED_MAX);
-	assert_string_equal(h.windows[0]->id, "w1");
-	assert_string_equal(h.windows[1]->id, "w4");
-	history_release(&h);
-}
-
-static void a_kept_window_outlives_the_history(void **state)
-{
-	struct history h = {0};
-	struct window *kept = window_keep(window_new(1, 42, &request, &sample_findings));
-
-	(void)state;
-	history_add(&h, kept);
-	history_release(&h);
-	assert_string_equal(kept->id, "w1");
-	window_free(kept);
-}
-
-/* A window whose strings take about 30 MiB. */
-static struct window *large_window(unsigned number)
-{
-	struct window *w = window_new(number, 42, &request, &sample_findings);
-	char text[4000];
-	uint32_t id;
-
-	memset(text, 'x', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	for (int i = 0; i < 7500; i++) {
-		(void)snprintf(text, 16, "%015d", i);
-		text[15] = '-';
-		assert_int_equal(strings_intern(&w->profile.strings, text, &id), 0);
-	}
+	window_start(w);
+	assert_int_equal(profile_add(&w->profile, &o), 0);
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 5;
 	return w;
 }
 
-static void large_windows_leave_room_for_fewer(void **state)
+static void a_snapshot_is_final_and_is_of_its_moment(void **state)
 {
-	struct history h = {0};
+	struct window *w = counted_window(), *copy = window_snapshot(w);
+	struct observation o = {.kind = JXP__KIND__KIND_SILENT_LOAD,
+				.region = JXP__REGION__REGION_HEAP,
+				.checked_bytes = 8};
 
 	(void)state;
-	for (unsigned i = 1; i <= 12; i++)
-		history_add(&h, large_window(i));
-	assert_in_range(h.count, 1, 8);
-	assert_string_equal(h.windows[h.count - 1]->id, "w12");
-	history_release(&h);
+	assert_true(copy->finished);
+	assert_string_equal(window_state_name(copy), "running");
+	assert_int_not_equal(window_elapsed_ns(copy), 0);
+	assert_int_equal(profile_add(&w->profile, &o), 0);
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 6;
+	window_end(w, NULL);
+	window_free(w);
+	assert_int_equal(copy->profile.pair_count, 1);
+	assert_int_equal(copy->counters[JXP__COUNTER__COUNTER_SAMPLES], 5);
+	assert_string_equal(window_state_name(copy), "running");
+	window_free(copy);
+}
+
+static void every_keeper_frees_once(void **state)
+{
+	struct window *w = counted_window(), *kept = window_keep(w);
+
+	(void)state;
+	window_free(w);
+	assert_string_equal(kept->id, "w1"); /* Under a sanitizer this would be seen. */
+	window_free(kept);
+	window_free(NULL);
+}
+
+static void numa_is_measured_where_it_was_asked_for_and_there_are_nodes(void **state)
+{
+	struct window *w = window_new(1, 42, &request, &sample_findings);
+
+	(void)state;
+	assert_true(window_samples_pairs(w));
+	assert_false(window_tracks_objects(w));
+	w->findings.numa.node_count = 2;
+	assert_false(window_measures_numa(w));
+	w->request.numa = true;
+	assert_true(window_measures_numa(w));
+	assert_true(window_tracks_objects(w));
+	w->findings.numa.node_count = 1;
+	assert_false(window_measures_numa(w));
+	assert_false(window_tracks_objects(w));
+	window_free(w);
 }
 
 int main(void)
@@ -132,10 +120,9 @@ int main(void)
 	    cmocka_unit_test(a_window_goes_from_attaching_to_done),
 	    cmocka_unit_test(only_the_first_end_counts),
 	    cmocka_unit_test(a_window_that_never_started_failed),
-	    cmocka_unit_test(the_oldest_finished_window_makes_room),
-	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
-	    cmocka_unit_test(a_kept_window_outlives_the_history),
-	    cmocka_unit_test(large_windows_leave_room_for_fewer),
+	    cmocka_unit_test(a_snapshot_is_final_and_is_of_its_moment),
+	    cmocka_unit_test(every_keeper_frees_once),
+	    cmocka_unit_test(numa_is_measured_where_it_was_asked_for_and_there_are_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
