@@ -75,7 +75,7 @@ static void on_stopped(void *arg)
 	control_drain(d->control, on_drained, d);
 }
 
-/* The sessions end within their own deadline, so this always comes to an end. */
+/* Every state of a run has a limit, so this always comes to an end. */
 static void stop(struct daemon *d)
 {
 	if (d->stopping)

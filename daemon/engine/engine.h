@@ -1,7 +1,7 @@
 /*
  * The engine: every running window, the finished ones, and the rules between them (one window a
- * JVM, bounded numbers). It asks the broker to attach and to open events, runs a session for each
- * target and keeps what came of it.
+ * JVM, bounded numbers). Each is run by daemon/engine/run.h; what comes of it goes to the sinks, of
+ * which the history is one.
  *
  * Loop thread only. The broker client is borrowed. Sinks are told from the loop, with one
  * exception: that an attach was refused, from inside engine_attach.
@@ -37,8 +37,8 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink);
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
 
-/* Drops every session at once and frees all windows; sinks are not told. The rest goes when
- * the loop has closed a handle. free(NULL) is safe. */
+/* Drops every run at once and frees all windows; sinks are not told. Some
+ * memory goes when the loop has closed handles. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
 /* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already

@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/perf/gate_limits.h"
-#include "daemon/engine/session.h"
 
 #define FOLLOW_INTERVAL_NS (500 * NS_PER_MS)
 
@@ -59,10 +58,8 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 }
 
 int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
-		      void (*opened)(void *arg, int *program), void *arg)
+		      uint64_t end_ns, void (*opened)(void *arg, int *program), void *arg)
 {
-	uint64_t end_ns = clock_monotonic_ns() + SESSION_HELLO_TIMEOUT_MS * NS_PER_MS +
-			  window->request.duration_ns;
 	int r;
 
 	*g =
@@ -99,7 +96,7 @@ static void set(struct gate_control *g, const struct gate_limits *limits)
 	g->limits = *limits;
 }
 
-void gate_control_follow(struct gate_control *g)
+void gate_control_follow(struct gate_control *g, uint64_t window_end_ns)
 {
 	struct gate_limits limits;
 
@@ -108,7 +105,7 @@ void gate_control_follow(struct gate_control *g)
 	if (clock_monotonic_ns() < g->next_ns)
 		return;
 	g->next_ns = clock_monotonic_ns() + FOLLOW_INTERVAL_NS;
-	limits = wanted_limits(g, g->window->deadline_ns);
+	limits = wanted_limits(g, window_end_ns);
 	set(g, &limits);
 }
 

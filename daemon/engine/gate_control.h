@@ -40,14 +40,13 @@ struct gate_control {
 	void *arg;
 };
 
-/* Opens the gate for the window's time, counted from now with what the agent may take to say hello.
- * 0: opened will be called, once, from the loop; or -errno. */
+/* Opens the gate until end_ns. 0: opened will be called, once, from the loop; or -errno. */
 int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
-		      void (*opened)(void *arg, int *program), void *arg);
+		      uint64_t end_ns, void (*opened)(void *arg, int *program), void *arg);
 
 /* To be called when the window has started and as its batches come in: twice a second at most,
- * limits are set anew and counts are read. */
-void gate_control_follow(struct gate_control *g);
+ * limits are set anew, until the window's end, and counts are read. */
+void gate_control_follow(struct gate_control *g, uint64_t window_end_ns);
 
 /* The window ends before its time: nothing passes from here on. Changes nothing where that is so
  * already, or the window is over. */

@@ -29,7 +29,7 @@ static void lose(struct intake *in, enum loss loss)
 	in->window->losses[loss]++;
 }
 
-/* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the session. */
+/* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the window. */
 static int lost_or_failed(struct intake *in, int r, enum loss loss)
 {
 	if (r != -ENOSPC && r != -E2BIG)

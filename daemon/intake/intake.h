@@ -3,13 +3,13 @@
  * nodes and instructions, resolves lines, applies transitions to the thread table and the profile,
  * and hands what belongs to objects to daemon/intake/object_intake.h.
  *
- * A batch is untrusted. Nothing in it can be wrong enough to stop the session: an entry that refers
+ * A batch is untrusted. Nothing in it can be wrong enough to stop the run: an entry that refers
  * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
  * without its context) and counted in the window's losses. Since a node's parent must be known
  * before it, a chain of parents cannot have a cycle.
  *
- * The maps, line tables and the table of threads live as long as the session, the window longer;
- * both are bounded by the limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
+ * The maps, line tables and the table of threads live as long as the conversation, the window
+ * longer; both are bounded by the limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
  */
 #ifndef JXPERF_DAEMON_INTAKE_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_INTAKE_H
@@ -23,7 +23,7 @@
 #include "daemon/window/window.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Line table entries of one session: 8 bytes each, some ten for a usual method. */
+/* Line table entries of one window: 8 bytes each, some ten for a usual method. */
 #define INTAKE_LINES_MAX (1u << 22)
 
 struct line {

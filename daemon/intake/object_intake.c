@@ -26,7 +26,7 @@ static void lose(struct object_intake *in, enum loss loss, uint64_t count)
 	in->window->losses[loss] += count;
 }
 
-/* Sorts failures into what is lost and counted (returns 0) and what ends the session. */
+/* Sorts failures into what is lost and counted (returns 0) and what ends the window. */
 static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
 {
 	if (r == 0 || r == -ENOMEM)

@@ -3,10 +3,10 @@
  * brings them into order (daemon/profile/object_order.h), keeps the tracked objects
  * (daemon/profile/object_table.h) and adds what accesses cost to the window's locality.
  *
- * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the session: what is
+ * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the run: what is
  * out of range, unknown, repeated or beyond a limit is dropped and counted in the window's losses.
  *
- * One for each session; the window outlives it.
+ * One for each run; the window outlives it.
  */
 #ifndef JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H

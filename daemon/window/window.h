@@ -2,7 +2,7 @@
  * One profiling window of one JVM, from the request to the finished report: what was asked, what
  * the target said it is, the profile, and everything that tells how good the profile is.
  *
- * The session that feeds a window borrows it; the engine owns it, and whoever shows it keeps it
+ * The run (daemon/engine/run.h) that feeds a window owns it, and whoever shows it keeps it
  * (window_keep). Loop thread only, with one exception: once it is finished, or a snapshot, nothing
  * changes it any more and any thread may read it. Times: *_unix_ns is CLOCK_REALTIME for people,
  * *_ns CLOCK_MONOTONIC.
@@ -33,10 +33,10 @@ enum window_state {
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
 };
 
-/* What the engine itself had to drop of a session's stream, by cause. */
+/* What the engine itself had to drop of an agent's stream, by cause. */
 enum loss {
 	LOSS_METHODS,      /* beyond LIMIT_METHODS */
-	LOSS_LINES,        /* line tables beyond the session's memory */
+	LOSS_LINES,        /* line tables beyond the intake's memory */
 	LOSS_NODES,        /* beyond LIMIT_NODES, or deeper than MAX_FRAMES_LIMIT */
 	LOSS_INSTRUCTIONS, /* beyond LIMIT_INSTRUCTIONS */
 	LOSS_STRINGS,      /* names that no longer fitted; shown as "" */
@@ -81,7 +81,6 @@ struct window {
 	uint64_t end_unix_ns; /* 0 while running */
 	uint64_t start_ns;    /* 0 before the target began */
 	uint64_t end_ns;
-	uint64_t deadline_ns; /* at which the target ends it by itself; 0 before it began */
 	struct profile profile;
 	struct locality locality;
 	struct numa_profile numa;

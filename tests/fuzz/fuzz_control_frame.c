@@ -59,6 +59,15 @@ int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn
 	return wait_for_broker(fn, arg);
 }
 
+int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)fn;
+	(void)arg;
+	return -EAGAIN;
+}
+
 int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
 			size_t count, broker_reply_fn fn, void *arg)
 {

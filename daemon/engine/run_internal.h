@@ -1,0 +1,51 @@
+/*
+ * What the two halves of a run share: run.c, its states and their limits, and run_agent.c, what the
+ * agent says. For these two only.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_RUN_INTERNAL_H
+#define JXPERF_DAEMON_ENGINE_RUN_INTERNAL_H
+
+#include "daemon/engine/conversation.h"
+#include "daemon/engine/gate_control.h"
+#include "daemon/engine/guard.h"
+#include "daemon/engine/numa_query.h"
+#include "daemon/engine/run.h"
+#include "daemon/intake/intake.h"
+
+struct run {
+	uv_timer_t timer; /* of the state's limit */
+	struct run_context context;
+	struct run_callbacks callbacks;
+	struct window *window;
+	enum run_state state;
+	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
+	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
+	int attach_request;   /* ids of open requests to the broker, or 0 */
+	int event_request;
+	uint32_t event_tid;                /* of event_request */
+	int agent_fd;                      /* until there is a conversation, or -1 */
+	int gate_program;                  /* until the agent has it, or -1 */
+	struct conversation *conversation; /* from GREETING on */
+	struct intake intake;
+	struct gate_control gate;
+	struct numa_query numa;
+	struct guard *guard; /* NULL: nothing is seen of side effects */
+};
+
+/* The one place where the state changes; to what may follow it. */
+void run_move(struct run *r, enum run_state to);
+
+/* The run could not be: an errno value above 0, and why. Frees it. */
+void run_fail(struct run *r, int error, const char *message);
+
+/* The window ends: everything that has arrived is in it. reason NULL: as planned. */
+void run_end_window(struct run *r, const char *reason);
+
+/* The conversation is over, and so is the window; the gate's last counts belong to it. From the
+ * loop; may free the run. */
+void run_hang_up(struct run *r, const char *reason);
+
+/* The same from inside a call of somebody else's: it is done when the loop comes round. */
+void run_break_off(struct run *r, const char *reason);
+
+#endif
