@@ -14,9 +14,9 @@ void intake_init(struct intake *in, struct window *window)
 
 void intake_release(struct intake *in)
 {
-	id_map_release(&in->methods);
-	id_map_release(&in->nodes);
-	id_map_release(&in->instructions);
+	agent_ids_release(&in->methods);
+	agent_ids_release(&in->nodes);
+	agent_ids_release(&in->instructions);
 	free(in->announced);
 	free(in->lines);
 	object_intake_release(&in->objects);
@@ -39,14 +39,14 @@ static int lost_or_failed(struct intake *in, int r, enum loss loss)
 }
 
 /* A new id for the map: not 0, not known, and within the limit. Counts what is wrong. */
-static bool acceptable_id(struct intake *in, const struct id_map *map, uint32_t id, size_t limit,
+static bool acceptable_id(struct intake *in, const struct agent_ids *map, uint32_t id, size_t limit,
 			  enum loss full)
 {
 	uint32_t known;
 
 	if (id == 0)
 		lose(in, LOSS_INVALID);
-	else if (id_map_get(map, id, &known))
+	else if (agent_ids_get(map, id, &known))
 		lose(in, LOSS_REPEATED_IDS);
 	else if (map->count >= limit)
 		lose(in, full);
@@ -108,7 +108,7 @@ static int add_method(struct intake *in, const Jxp__Method *m)
 	if (r < 0)
 		return r;
 	in->announced[in->announced_count] = announced;
-	return id_map_add(&in->methods, m->id, (uint32_t)in->announced_count++);
+	return agent_ids_add(&in->methods, m->id, (uint32_t)in->announced_count++);
 }
 
 /* The line of the last entry at or before bci; -1 when unknown. The table should ascend; if it does
@@ -132,11 +132,11 @@ static int32_t find_line(const struct intake *in, const struct intake_method *m,
 }
 
 /* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
-static uint32_t translate(struct intake *in, const struct id_map *map, uint32_t id)
+static uint32_t translate(struct intake *in, const struct agent_ids *map, uint32_t id)
 {
 	uint32_t value = 0;
 
-	if (id != 0 && !id_map_get(map, id, &value))
+	if (id != 0 && !agent_ids_get(map, id, &value))
 		lose(in, LOSS_UNKNOWN_IDS);
 	return value;
 }
@@ -149,12 +149,12 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 
 	if (!acceptable_id(in, &in->nodes, n->id, LIMIT_NODES, LOSS_NODES))
 		return 0;
-	if (n->parent != 0 && !id_map_get(&in->nodes, n->parent, &node.parent)) {
+	if (n->parent != 0 && !agent_ids_get(&in->nodes, n->parent, &node.parent)) {
 		lose(in, LOSS_UNKNOWN_IDS);
 		return 0;
 	}
 	if (n->method != 0) {
-		if (id_map_get(&in->methods, n->method, &position)) {
+		if (agent_ids_get(&in->methods, n->method, &position)) {
 			node.method = in->announced[position].method;
 			node.line = find_line(in, &in->announced[position], n->bci);
 		} else {
@@ -166,7 +166,7 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	r = cct_add_node(&in->window->profile.cct, &node, &id);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
-	return id_map_add(&in->nodes, n->id, id);
+	return agent_ids_add(&in->nodes, n->id, id);
 }
 
 static int add_instruction(struct intake *in, const Jxp__Instruction *i)
@@ -177,7 +177,7 @@ static int add_instruction(struct intake *in, const Jxp__Instruction *i)
 	if (!acceptable_id(in, &in->instructions, i->id, LIMIT_INSTRUCTIONS, LOSS_INSTRUCTIONS))
 		return 0;
 	r = intern(in, i->text, &id);
-	return r < 0 ? r : id_map_add(&in->instructions, i->id, id);
+	return r < 0 ? r : agent_ids_add(&in->instructions, i->id, id);
 }
 
 static bool valid_transition(const struct intake *in, const Jxp__Transition *t)

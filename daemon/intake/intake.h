@@ -39,16 +39,16 @@ struct intake_method {
 };
 
 struct intake {
-	struct window *window; /* borrowed */
-	struct id_map methods; /* agent's id -> position in announced */
+	struct window *window;    /* borrowed */
+	struct agent_ids methods; /* agent's id -> position in announced */
 	struct intake_method *announced;
 	size_t announced_count;
 	size_t announced_capacity;
 	struct line *lines;
 	size_t line_count;
 	size_t line_capacity;
-	struct id_map nodes;        /* agent's id -> node of the window's tree */
-	struct id_map instructions; /* agent's id -> string of the window's profile */
+	struct agent_ids nodes;        /* agent's id -> node of the window's tree */
+	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
 	struct thread_table threads;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */

@@ -6,7 +6,8 @@
 #include "common/utf8.h"
 #include "proto/limits.h"
 
-void object_intake_init(struct object_intake *in, struct window *window, const struct id_map *nodes)
+void object_intake_init(struct object_intake *in, struct window *window,
+			const struct agent_ids *nodes)
 {
 	*in = (struct object_intake){.window = window, .nodes = nodes};
 	object_order_init(&in->order, window->request.objects_max);
@@ -15,7 +16,7 @@ void object_intake_init(struct object_intake *in, struct window *window, const s
 
 void object_intake_release(struct object_intake *in)
 {
-	id_map_release(&in->classes);
+	agent_ids_release(&in->classes);
 	object_order_release(&in->order);
 	object_table_release(&in->table);
 	object_intake_init(in, in->window, in->nodes);
@@ -177,7 +178,7 @@ static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
 	uint32_t known, name = 0;
 	int r;
 
-	if (c->id == 0 || id_map_get(&in->classes, c->id, &known)) {
+	if (c->id == 0 || agent_ids_get(&in->classes, c->id, &known)) {
 		lose(in, c->id ? LOSS_REPEATED_IDS : LOSS_INVALID, 1);
 		return 0;
 	}
@@ -188,15 +189,15 @@ static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
 	r = strings_intern(&in->window->profile.strings, c->name, &name);
 	if (r < 0 && (r = lost_or_failed(in, r, LOSS_STRINGS)) < 0)
 		return r;
-	return id_map_add(&in->classes, c->id, name);
+	return agent_ids_add(&in->classes, c->id, name);
 }
 
 /* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
-static uint32_t translate(struct object_intake *in, const struct id_map *map, uint32_t id)
+static uint32_t translate(struct object_intake *in, const struct agent_ids *map, uint32_t id)
 {
 	uint32_t value = 0;
 
-	if (id != 0 && !id_map_get(map, id, &value))
+	if (id != 0 && !agent_ids_get(map, id, &value))
 		lose(in, LOSS_UNKNOWN_IDS, 1);
 	return value;
 }
@@ -310,6 +311,6 @@ int object_intake_finish(struct object_intake *in)
 size_t object_intake_memory_bytes(const struct object_intake *in)
 {
 	return object_order_memory_bytes(&in->order) + object_table_memory_bytes(&in->table) +
-	       in->classes.capacity * sizeof(struct id_entry) +
+	       in->classes.capacity * sizeof(struct agent_id) +
 	       in->classes.index.capacity * sizeof(struct hash_slot);
 }

@@ -20,16 +20,16 @@
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
-	struct window *window;      /* borrowed */
-	const struct id_map *nodes; /* borrowed: agent's id -> node of the window's tree */
-	struct id_map classes;      /* agent's id -> string of the window's profile */
+	struct window *window;         /* borrowed */
+	const struct agent_ids *nodes; /* borrowed: agent's id -> node of the window's tree */
+	struct agent_ids classes;      /* agent's id -> string of the window's profile */
 	struct object_order order;
 	struct object_table table;
 	uint64_t evicted; /* of the table's, counted as losses so far */
 };
 
 void object_intake_init(struct object_intake *in, struct window *window,
-			const struct id_map *nodes);
+			const struct agent_ids *nodes);
 void object_intake_release(struct object_intake *in);
 
 /* Applies the object part of a batch whose nodes are known already. 0 or -ENOMEM. */
