@@ -337,7 +337,7 @@ static void receive(int fd, struct result *result)
 	result->wall_s = (double)(clock_monotonic_ns() - begin) / 1e9;
 	(void)getrusage(RUSAGE_SELF, &usage); /* Cannot fail. */
 	result->peak_kib = usage.ru_maxrss;
-	result->attributed = window->locality.attributed.samples;
+	result->attributed = window->objects.attributed.samples;
 	for (int i = 0; i < LOSS_MAX; i++)
 		result->lost += window->losses[i];
 	conversation_free(receiver.conversation);

@@ -15,7 +15,7 @@ static size_t memory_bytes(const struct history *h)
 
 	for (size_t i = 0; i < h->count; i++)
 		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile) +
-		       locality_memory_bytes(&h->windows[i]->locality) +
+		       object_profile_memory_bytes(&h->windows[i]->objects) +
 		       numa_profile_memory_bytes(&h->windows[i]->numa);
 	return sum;
 }

@@ -57,7 +57,7 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 /* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
-	struct locality *l = &in->window->locality;
+	struct object_profile *o = &in->window->objects;
 	struct tracked_object *object = object_table_find(&in->table, e->address);
 	double weight = (double)e->access_weight;
 	int r;
@@ -66,10 +66,10 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 	if (r < 0)
 		return r;
 	if (!object) {
-		locality_untracked(l, e->region, weight);
+		object_profile_untracked(o, e->region, weight);
 		return 0;
 	}
-	r = locality_access(l, object->site, e->node, weight, object->weight, object->metric);
+	r = object_profile_access(o, object->site, e->node, weight, object->weight, object->metric);
 	object->metric += weight;
 	return lost_or_failed(in, r, LOSS_SITE_ACCESSES);
 }
@@ -77,14 +77,14 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 /* The estimate counts an object also when it cannot be tracked. */
 static int apply_allocation(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct locality *l = &in->window->locality;
+	struct object_profile *o = &in->window->objects;
 	struct tracked_object object = {.address = e->address,
 					.size_bytes = e->size_bytes,
 					.weight = e->object_weight,
 					.id = e->object,
-					.judgement = l->judgement,
+					.judgement = o->judgement,
 					.alloc_node = NUMA_NONE};
-	int r = locality_site(l, e->class_name, e->node, &object.site);
+	int r = object_profile_site(o, e->class_name, e->node, &object.site);
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
@@ -93,15 +93,16 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
-	locality_allocated(l, object.site, object.weight, object.size_bytes);
+	object_profile_allocated(o, object.site, object.weight, object.size_bytes);
 	if (r < 0) /* Nobody will tell of its death. */
-		locality_died(l, object.site, object.weight, object.size_bytes, object.judgement);
+		object_profile_died(o, object.site, object.weight, object.size_bytes,
+				    object.judgement);
 	return lost_or_failed(in, r, LOSS_OBJECTS);
 }
 
 static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct access_sum *unsettled = &in->window->locality.unsettled;
+	struct access_sum *unsettled = &in->window->objects.unsettled;
 
 	if (e->type == OBJECT_ALLOCATION)
 		return apply_allocation(in, e, settled);
@@ -111,7 +112,7 @@ static int apply_event(struct object_intake *in, const struct object_event *e, b
 		unsettled->samples++;
 		unsettled->metric += (double)e->access_weight;
 	} else {
-		locality_untracked(&in->window->locality, e->region, (double)e->access_weight);
+		object_profile_untracked(&in->window->objects, e->region, (double)e->access_weight);
 	}
 	/* Where its page is does not depend on which object is there. */
 	return note_numa(in, e, NULL);
@@ -121,8 +122,8 @@ static void on_died(void *context, const struct tracked_object *object)
 {
 	struct object_intake *in = context;
 
-	locality_died(&in->window->locality, object->site, object->weight, object->size_bytes,
-		      object->judgement);
+	object_profile_died(&in->window->objects, object->site, object->weight, object->size_bytes,
+			    object->judgement);
 }
 
 static int apply_pass(struct object_intake *in, const struct object_pass *pass)
@@ -131,10 +132,10 @@ static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
 
 	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
-	in->window->locality.concurrent_gc =
+	in->window->objects.concurrent_gc =
 	    strcmp(in->window->gc, "ZGC") == 0 || strcmp(in->window->gc, "Shenandoah") == 0;
 	if (pass->dead_count > 0)
-		locality_judged(&in->window->locality, pass->ready_ns);
+		object_profile_judged(&in->window->objects, pass->ready_ns);
 	return r;
 }
 

@@ -30,7 +30,7 @@
 
 struct numa_access {
 	uint64_t address;
-	uint32_t site;      /* of the window's locality, or NUMA_NO_SITE */
+	uint32_t site;      /* of the window's object profile, or NUMA_NO_SITE */
 	uint8_t from;       /* node of the accessing thread, */
 	uint8_t alloc_node; /* and of the one that allocated; or NUMA_NONE */
 	double weight;

@@ -22,10 +22,11 @@ static json_t *count_json(double value)
 
 static json_t *access_json(struct json_writer *writer, const struct site_access *a)
 {
-	return json_pack("{s:f, s:I, s:f, s:o}", "fraction",
-			 estimate_fraction(a->metric, locality_whole(&writer->window->locality)),
-			 "samples", (json_int_t)a->samples, "metric", a->metric, "frames",
-			 report_json_frames(writer, a->node));
+	return json_pack(
+	    "{s:f, s:I, s:f, s:o}", "fraction",
+	    estimate_fraction(a->metric, object_profile_whole(&writer->window->objects)), "samples",
+	    (json_int_t)a->samples, "metric", a->metric, "frames",
+	    report_json_frames(writer, a->node));
 }
 
 static json_t *accesses_json(struct json_writer *writer, const struct ranked_site *site,
@@ -46,9 +47,9 @@ static json_t *site_json(struct json_writer *writer, const struct object_ranking
 			 const struct ranked_site *ranked)
 {
 	const struct profile *p = &writer->window->profile;
-	const struct locality *l = &writer->window->locality;
+	const struct object_profile *l = &writer->window->objects;
 	const struct object_site *site = &ranked->sum;
-	struct interval ci = locality_fraction_ci95(l, site);
+	struct interval ci = object_profile_fraction_ci95(l, site);
 	_cleanup_json_ json_t *list =
 	    accesses_json(writer, ranked, object_ranking_accesses(ranking, ranked));
 
@@ -58,14 +59,14 @@ static json_t *site_json(struct json_writer *writer, const struct object_ranking
 	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
 	    "s:o}",
 	    "class", strings_get(&p->strings, site->class_name), "fraction",
-	    locality_fraction(l, site), "fraction_ci95", ci.low, ci.high, "samples",
+	    object_profile_fraction(l, site), "fraction_ci95", ci.low, ci.high, "samples",
 	    (json_int_t)site->samples, "metric", site->metric, "alloc_count",
 	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
 	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
 	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
-	    "uncollected_count", count_json(locality_uncollected_count(l, site)),
-	    "uncollected_bytes", count_json(locality_uncollected_bytes(l, site)), "alloc_frames",
-	    report_json_frames(writer, site->node), "accesses_total",
+	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
+	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
+	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
 	    (json_int_t)ranked->access_count, "accesses_omitted",
 	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
 	    ranked->numa.samples ? report_json_site_numa(writer->window, &ranked->numa)
@@ -93,11 +94,11 @@ static json_t *sum_json(const struct access_sum *sum)
 	return json_pack("{s:I, s:f}", "samples", (json_int_t)sum->samples, "metric", sum->metric);
 }
 
-static json_t *untracked_json(const struct locality *l)
+static json_t *untracked_json(const struct object_profile *l)
 {
 	_cleanup_json_ json_t *regions = json_object();
 
-	for (int region = 0; region < LOCALITY_REGIONS; region++)
+	for (int region = 0; region < OBJECT_PROFILE_REGIONS; region++)
 		if (json_object_set_new(regions, name_of_region((Jxp__Region)region),
 					sum_json(&l->untracked[region])) < 0)
 			return NULL;
@@ -106,7 +107,7 @@ static json_t *untracked_json(const struct locality *l)
 
 static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 {
-	const struct locality *l = &w->locality;
+	const struct object_profile *l = &w->objects;
 	const uint64_t *counters = w->counters;
 
 	return json_pack(
@@ -116,17 +117,17 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    w->request.event[0] ? w->request.event : NULL, "min_size",
 	    (json_int_t)w->request.object_min_size, "tracked_max",
 	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
-	    "sampled_accesses", (json_int_t)locality_samples(l), "attributed",
-	    sum_json(&l->attributed), "whole", locality_whole(l), "attributed_fraction",
-	    estimate_fraction(l->estimated, locality_whole(l)), "untracked", untracked_json(l),
-	    "unsettled", sum_json(&l->unsettled), "passes",
+	    "sampled_accesses", (json_int_t)object_profile_samples(l), "attributed",
+	    sum_json(&l->attributed), "whole", object_profile_whole(l), "attributed_fraction",
+	    estimate_fraction(l->estimated, object_profile_whole(l)), "untracked",
+	    untracked_json(l), "unsettled", sum_json(&l->unsettled), "passes",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES], "passes_overtaken",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN], "pass_ns",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASS_NS], "objects_sampled",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
-	    w->objects_refused, "uncollected_bytes", count_json(locality_uncollected(l)),
+	    w->objects_refused, "uncollected_bytes", count_json(object_profile_uncollected(l)),
 	    "uncollected_since_s", window_judged_s(w), "tracked_s",
 	    (double)window_objects_ns(w) / (double)NS_PER_S);
 }

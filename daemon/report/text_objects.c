@@ -31,7 +31,7 @@ static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
 
 static void heading(FILE *out, const struct window *w)
 {
-	const struct locality *l = &w->locality;
+	const struct object_profile *l = &w->objects;
 	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
 
 	fprintf(out, "Objects: %s of accesses to the heap, by where the object was allocated\n",
@@ -41,13 +41,14 @@ static void heading(FILE *out, const struct window *w)
 		" to other memory of the heap, %" PRIu64 " to stacks,\n%" PRIu64
 		" to the JVM's own memory, %" PRIu64 " elsewhere, %" PRIu64
 		" while objects were being moved\n",
-		locality_samples(l), l->attributed.samples,
+		object_profile_samples(l), l->attributed.samples,
 		l->untracked[JXP__REGION__REGION_HEAP].samples,
 		l->untracked[JXP__REGION__REGION_STACK].samples,
 		l->untracked[JXP__REGION__REGION_JVM].samples,
 		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
-		100 * estimate_fraction(l->estimated, locality_whole(l)), object_metric_name(w));
+		100 * estimate_fraction(l->estimated, object_profile_whole(l)),
+		object_metric_name(w));
 	fprintf(out, "older than the window,\nbelow %s, or not sampled",
 		bytes_text(size, (double)w->request.object_min_size));
 	if (w->object_interval)
@@ -61,7 +62,7 @@ static void heading(FILE *out, const struct window *w)
 /* What nobody has looked at is not known to be garbage, and not known to be in use either. */
 static void uncollected(FILE *out, const struct window *w)
 {
-	double bytes = locality_uncollected(&w->locality), seconds = window_judged_s(w);
+	double bytes = object_profile_uncollected(&w->objects), seconds = window_judged_s(w);
 	char text[NUMBER_BYTES];
 
 	if (!(bytes >= 1))
@@ -85,12 +86,12 @@ static void columns(FILE *out)
 
 static void row(FILE *out, const struct window *w, const struct object_site *site)
 {
-	struct interval ci = locality_fraction_ci95(&w->locality, site);
+	struct interval ci = object_profile_fraction_ci95(&w->objects, site);
 	char interval[NUMBER_BYTES], allocated[NUMBER_BYTES], live[NUMBER_BYTES];
 
 	(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ci.low, 100 * ci.high);
 	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %12.0f %12s %12s  %s ",
-		100 * locality_fraction(&w->locality, site), interval, site->samples,
+		100 * object_profile_fraction(&w->objects, site), interval, site->samples,
 		site->alloc_count, bytes_text(allocated, site->alloc_bytes),
 		bytes_text(live, site->live_bytes),
 		strings_get(&w->profile.strings, site->class_name));
@@ -108,7 +109,7 @@ static void site_paths(FILE *out, const struct window *w, const struct object_ra
 
 	report_text_rule(out, NULL);
 	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
-		100 * locality_fraction(&w->locality, &site->sum), object_metric_name(w),
+		100 * object_profile_fraction(&w->objects, &site->sum), object_metric_name(w),
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
 	report_text_path(out, p, site->sum.node, "allocated");
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
@@ -130,7 +131,7 @@ static void small_sites(FILE *out, const struct window *w, const struct object_r
 	size_t first = 0, found[SMALL_SHOWN], count = 0;
 
 	while (first < ranking->count &&
-	       locality_fraction(&w->locality, &ranking->sites[first].sum) >= SMALL_SHARE)
+	       object_profile_fraction(&w->objects, &ranking->sites[first].sum) >= SMALL_SHARE)
 		first++;
 	for (size_t i = first; i < ranking->count; i++) {
 		double own = ranking->sites[i].sum.alloc_count;

@@ -83,7 +83,7 @@ void window_free(struct window *w)
 	if (!w || --w->keepers > 0)
 		return;
 	profile_release(&w->profile);
-	locality_release(&w->locality);
+	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
 	free(w);
 }
@@ -98,12 +98,12 @@ struct window *window_snapshot(const struct window *w)
 	copy->keepers = 1;
 	copy->finished = true;
 	copy->profile = (struct profile){0};
-	copy->locality = (struct locality){0};
+	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
-	    locality_copy(&copy->locality, &w->locality) < 0 ||
+	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
 	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
 		window_free(copy);
 		return NULL;
@@ -211,7 +211,7 @@ const char *window_gate(const struct window *w)
 
 double window_judged_s(const struct window *w)
 {
-	uint64_t judged_ns = locality_judged_ns(&w->locality);
+	uint64_t judged_ns = object_profile_judged_ns(&w->objects);
 
 	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
 }

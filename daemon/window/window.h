@@ -82,7 +82,7 @@ struct window {
 	uint64_t start_ns;    /* 0 before the target began */
 	uint64_t end_ns;
 	struct profile profile;
-	struct locality locality;
+	struct object_profile objects;
 	struct numa_profile numa;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
