@@ -146,7 +146,7 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 }
 
 static void describe_thread(Jxp__ThreadState *state, Jxp__WatchedRegister *registers,
-			    Jxp__WatchedRegister **pointers, const struct thread *t)
+			    Jxp__WatchedRegister **pointers, const struct watched_thread *t)
 {
 	uint64_t now = clock_monotonic_ns();
 
