@@ -13,33 +13,12 @@
 #define JXPERF_DAEMON_ENGINE_RUN_H
 
 #include <stdint.h>
-#include <uv.h>
 
 #include "common/err.h"
-#include "daemon/broker/client.h"
+#include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
 #include "daemon/profile/thread_table.h"
 #include "daemon/window/window.h"
-
-struct run;
-
-struct run_callbacks {
-	void *arg;
-	/* The agent said hello and was told to start. */
-	void (*started)(void *arg, const struct run *r);
-	/* Events were added to the window. */
-	void (*progressed)(void *arg, const struct run *r);
-	/* The last one: the window is final. error 0: it ran; or an errno value above 0 and why it
-	 * could not. The callee frees the run. */
-	void (*ended)(void *arg, struct run *r, int error, const char *message);
-};
-
-/* Loop and broker are borrowed. */
-struct run_context {
-	uv_loop_t *loop;
-	struct broker_client *broker;
-	uint64_t patience_ms; /* for each answer of the broker */
-};
 
 /* Asks the broker to attach to the process of window, which the run owns on success. 0 or -errno.
  */

@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/utf8.h"
-#include "daemon/engine/run_internal.h"
+#include "daemon/engine/run_core.h"
 #include "proto/limits.h"
 
 static void begin(struct run *r)

@@ -53,5 +53,5 @@ uint64_t run_state_limit_ms(enum run_state state, const struct run_limits *limit
 
 bool run_state_awaits_broker(enum run_state state)
 {
-	return rules[state].wait == WAIT_BROKER || state == RUN_CANCELLED;
+	return rules[state].wait == WAIT_BROKER;
 }

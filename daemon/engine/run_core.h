@@ -1,15 +1,16 @@
 /*
- * What the two halves of a run share: run.c, its states and their limits, and run_agent.c, what the
- * agent says. For these two only.
+ * A run from inside (daemon/engine/run.h): what it holds, how its state changes, how long each
+ * state may last, and how it ends. For run.c and run_agent.c only.
  */
-#ifndef JXPERF_DAEMON_ENGINE_RUN_INTERNAL_H
-#define JXPERF_DAEMON_ENGINE_RUN_INTERNAL_H
+#ifndef JXPERF_DAEMON_ENGINE_RUN_CORE_H
+#define JXPERF_DAEMON_ENGINE_RUN_CORE_H
 
 #include "daemon/engine/conversation.h"
 #include "daemon/engine/gate_control.h"
 #include "daemon/engine/guard.h"
 #include "daemon/engine/numa_query.h"
-#include "daemon/engine/run.h"
+#include "daemon/engine/run_owner.h"
+#include "daemon/engine/run_state.h"
 #include "daemon/intake/intake.h"
 
 struct run {
@@ -32,8 +33,20 @@ struct run {
 	struct guard *guard; /* NULL: nothing is seen of side effects */
 };
 
+/* The limit of the state begins now. */
+void run_start_limit(struct run *r);
+
 /* The one place where the state changes; to what may follow it. */
 void run_move(struct run *r, enum run_state to);
+
+/* Why it is to end before its time; may be cut. */
+void run_set_reason(struct run *r, const char *reason);
+
+/* The target is not ours any more: tells the broker, which answers nothing. */
+void run_release_target(struct run *r);
+
+/* Tells the agent to end the window; where that cannot be sent the conversation breaks off. */
+void run_tell_to_stop(struct run *r);
 
 /* The run could not be: an errno value above 0, and why. Frees it. */
 void run_fail(struct run *r, int error, const char *message);
