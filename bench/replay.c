@@ -312,7 +312,7 @@ static void receive(int fd, struct result *result)
 {
 	static const struct window_request request = {
 	    .objects = true, .duration_ns = 3600 * NS_PER_S, .objects_max = LIMIT_OBJECTS};
-	struct window *window = window_new(1, 1, &request, &sample_findings);
+	struct window_result *window = window_result_new(1, 1, &request, &sample_findings);
 	struct receiver receiver = {0};
 	const struct conversation_callbacks callbacks = {.arg = &receiver,
 							 .frame = on_frame,
@@ -328,7 +328,7 @@ static void receive(int fd, struct result *result)
 	if (!window || uv_loop_init(&loop) < 0 ||
 	    conversation_new(&receiver.conversation, &loop, fd, &unasked, &callbacks, NULL) < 0)
 		die("cannot receive");
-	window_start(window);
+	window_result_start(window);
 	intake_init(&receiver.intake, window);
 	while (!receiver.ended)
 		(void)uv_run(&loop, UV_RUN_ONCE);
@@ -342,7 +342,7 @@ static void receive(int fd, struct result *result)
 		result->lost += window->losses[i];
 	conversation_free(receiver.conversation);
 	intake_release(&receiver.intake);
-	window_free(window);
+	window_result_free(window);
 }
 
 static void send_all(int fd, int stream, off_t size)

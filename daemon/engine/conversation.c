@@ -105,7 +105,7 @@ static size_t describe_events(const struct window_findings *findings, Jxp__Hardw
 }
 
 /* kinds has room for all. Returns how many there are. */
-static size_t describe_kinds(const struct window *w, Jxp__Kind *kinds)
+static size_t describe_kinds(const struct window_result *w, Jxp__Kind *kinds)
 {
 	size_t count = 0;
 
@@ -114,13 +114,13 @@ static size_t describe_kinds(const struct window *w, Jxp__Kind *kinds)
 			kinds[count++] = (Jxp__Kind)kind;
 	if (w->request.objects)
 		kinds[count++] = JXP__KIND__KIND_OBJECTS;
-	if (window_measures_numa(w))
+	if (window_result_measures_numa(w))
 		kinds[count++] = JXP__KIND__KIND_NUMA;
 	return count;
 }
 
-int conversation_send_start(struct conversation *c, const struct window *w, uint64_t deadline_ns,
-			    int *gate)
+int conversation_send_start(struct conversation *c, const struct window_result *w,
+			    uint64_t deadline_ns, int *gate)
 {
 	const struct window_findings *findings = &w->findings;
 	Jxp__WindowStart start = JXP__WINDOW_START__INIT;

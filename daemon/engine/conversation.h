@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "common/err.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 struct conversation;
@@ -48,8 +48,8 @@ void conversation_free(struct conversation *c);
  * is sent away. The start carries what w asks for; it takes *gate, the BPF program for the sampling
  * events, unless that is -1. */
 int conversation_send_hello(struct conversation *c, const char *refusal);
-int conversation_send_start(struct conversation *c, const struct window *w, uint64_t deadline_ns,
-			    int *gate);
+int conversation_send_start(struct conversation *c, const struct window_result *w,
+			    uint64_t deadline_ns, int *gate);
 int conversation_send_stop(struct conversation *c);
 int conversation_send_stop_objects(struct conversation *c);
 

@@ -55,7 +55,7 @@ void engine_set_patience(struct engine *e, uint64_t ms)
 static struct run *find_run(const struct engine *e, pid_t pid)
 {
 	for (size_t i = 0; i < e->running_count; i++)
-		if (run_window(e->running[i])->pid == pid)
+		if (run_result(e->running[i])->pid == pid)
 			return e->running[i];
 	return NULL;
 }
@@ -69,7 +69,7 @@ static void remove_run(struct engine *e, struct run *r)
 		i++;
 	e->running_count--;
 	memmove(e->running + i, e->running + i + 1, (e->running_count - i) * sizeof(struct run *));
-	sinks_forget_window(&e->sinks, run_window(r));
+	sinks_forget_window(&e->sinks, run_result(r));
 	run_free(r);
 }
 
@@ -99,21 +99,21 @@ static void on_started(void *arg, const struct run *r)
 {
 	struct engine *e = arg;
 
-	sinks_started(&e->sinks, run_window(r));
+	sinks_started(&e->sinks, run_result(r));
 }
 
 static void on_progressed(void *arg, const struct run *r)
 {
 	struct engine *e = arg;
 
-	sinks_progressed(&e->sinks, run_window(r));
+	sinks_progressed(&e->sinks, run_result(r));
 	sinks_strangers(&e->sinks, run_strangers(r));
 }
 
 static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct engine *e = arg;
-	const struct window *w = run_window(r);
+	const struct window_result *w = run_result(r);
 
 	sinks_strangers(&e->sinks, run_strangers(r));
 	if (error) {
@@ -139,7 +139,7 @@ static int check_admission(const struct engine *e, pid_t pid, struct err *err)
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
-			       (int)pid, run_window(other)->id, (int)pid);
+			       (int)pid, run_result(other)->id, (int)pid);
 	if (e->running_count == ENGINE_RUNNING_MAX)
 		return err_set(err, EBUSY, "%d windows are running, which is the limit: wait",
 			       ENGINE_RUNNING_MAX);
@@ -151,17 +151,17 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
-	struct window *window;
+	struct window_result *window;
 	int r = check_admission(e, pid, err);
 
 	if (r < 0)
 		return r;
-	window = window_new(e->windows_numbered + 1, pid, request, findings);
+	window = window_result_new(e->windows_numbered + 1, pid, request, findings);
 	if (!window)
 		return err_set(err, ENOMEM, "out of memory");
 	r = run_new(out, &e->context, window, &callbacks, err);
 	if (r < 0) {
-		window_free(window);
+		window_result_free(window);
 		return r;
 	}
 	e->windows_numbered++;
@@ -182,8 +182,8 @@ int engine_attach(struct engine *e, pid_t pid, const struct window_request *requ
 		return r;
 	}
 	if (observer)
-		sinks_add(&e->sinks, observer, run_window(run));
-	(void)snprintf(id, WINDOW_ID_BYTES, "%s", run_window(run)->id); /* Same size. */
+		sinks_add(&e->sinks, observer, run_result(run));
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", run_result(run)->id); /* Same size. */
 	return 0;
 }
 
@@ -195,14 +195,14 @@ int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDO
 	if (!r)
 		return err_set(err, ESRCH, "pid %d is not being profiled: see 'jxperfctl status'",
 			       (int)pid);
-	(void)snprintf(id, WINDOW_ID_BYTES, "%s", run_window(r)->id); /* Same size. */
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", run_result(r)->id); /* Same size. */
 	run_stop(r, reason);
 	return 0;
 }
 
 void engine_forget_observer(struct engine *e, const void *arg)
 {
-	const struct window *w = sinks_forget(&e->sinks, arg);
+	const struct window_result *w = sinks_forget(&e->sinks, arg);
 
 	if (w)
 		run_stop(find_run(e, w->pid), "the client that asked for it went away");
@@ -230,13 +230,13 @@ size_t engine_window_count(const struct engine *e)
 	return e->history.count + e->running_count;
 }
 
-const struct window *engine_window(const struct engine *e, size_t i)
+const struct window_result *engine_window(const struct engine *e, size_t i)
 {
 	return i < e->history.count ? e->history.windows[i]
-				    : run_window(e->running[i - e->history.count]);
+				    : run_result(e->running[i - e->history.count]);
 }
 
-const struct window *engine_find_window(const struct engine *e, const char *id)
+const struct window_result *engine_find_window(const struct engine *e, const char *id)
 {
 	for (size_t i = 0; i < engine_window_count(e); i++)
 		if (strcmp(engine_window(e, i)->id, id) == 0)
@@ -244,11 +244,11 @@ const struct window *engine_find_window(const struct engine *e, const char *id)
 	return NULL;
 }
 
-const struct window *engine_find_running(const struct engine *e, pid_t pid)
+const struct window_result *engine_find_running(const struct engine *e, pid_t pid)
 {
 	const struct run *r = find_run(e, pid);
 
-	return r ? run_window(r) : NULL;
+	return r ? run_result(r) : NULL;
 }
 
 const struct thread_table *engine_threads(const struct engine *e, pid_t pid)

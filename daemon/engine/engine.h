@@ -19,7 +19,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/profile/thread_table.h"
 #include "daemon/window/sink.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 #define ENGINE_RUNNING_MAX 64
 /* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
@@ -64,9 +64,9 @@ bool engine_is_profiled(const struct engine *e, pid_t pid);
 /* Windows, the finished ones first (also those that could not run), each group oldest first. Valid
  * until control returns to the loop. */
 size_t engine_window_count(const struct engine *e);
-const struct window *engine_window(const struct engine *e, size_t i);
-const struct window *engine_find_window(const struct engine *e, const char *id);
-const struct window *engine_find_running(const struct engine *e, pid_t pid);
+const struct window_result *engine_window(const struct engine *e, size_t i);
+const struct window_result *engine_find_window(const struct engine *e, const char *id);
+const struct window_result *engine_find_running(const struct engine *e, pid_t pid);
 
 /* The threads of a running window's target; empty where nothing was heard of them, NULL for a pid
  * that is not being profiled. Likewise valid until control returns. */

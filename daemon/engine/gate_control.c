@@ -18,7 +18,7 @@ static const Jxp__Counter counter_of[GATE_UNKNOWN] = {
 };
 
 /* The period in force. An agent that claims one shorter than was asked for is not believed. */
-static uint64_t period(const struct window *w)
+static uint64_t period(const struct window_result *w)
 {
 	return w->effective_period > w->findings.period ? w->effective_period : w->findings.period;
 }
@@ -57,8 +57,9 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 	g->opened(g->arg, g->window->findings.kernel_gate ? &fds[0] : &none);
 }
 
-int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
-		      uint64_t end_ns, void (*opened)(void *arg, int *program), void *arg)
+int gate_control_open(struct gate_control *g, struct broker_client *broker,
+		      struct window_result *window, uint64_t end_ns,
+		      void (*opened)(void *arg, int *program), void *arg)
 {
 	int r;
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* What each may still be asked for: the request that takes the final counts is the last one. */
 enum gate_stage {
@@ -27,7 +27,7 @@ enum gate_stage {
 
 struct gate_control {
 	struct broker_client *broker;
-	struct window *window;
+	struct window_result *window;
 	enum gate_stage stage;
 	int request; /* the one that is open, or 0 */
 	uint64_t next_ns;
@@ -41,8 +41,9 @@ struct gate_control {
 };
 
 /* Opens the gate until end_ns. 0: opened will be called, once, from the loop; or -errno. */
-int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
-		      uint64_t end_ns, void (*opened)(void *arg, int *program), void *arg);
+int gate_control_open(struct gate_control *g, struct broker_client *broker,
+		      struct window_result *window, uint64_t end_ns,
+		      void (*opened)(void *arg, int *program), void *arg);
 
 /* To be called when the window has started and as its batches come in: twice a second at most,
  * limits are set anew, until the window's end, and counts are read. */

@@ -12,7 +12,7 @@
 struct guard {
 	uv_loop_t *loop;
 	struct broker_client *broker;
-	struct window *window;
+	struct window_result *window;
 	int request; /* to the broker; 0 once answered */
 	struct stream *stream;
 	guard_alarm_fn alarm; /* NULL once called */
@@ -36,11 +36,11 @@ static void close_stream(struct guard *g, const char *reason)
 /* A figure is of the window's work as soon as that has begun, which is when objects do. */
 static void judge(struct guard *g)
 {
-	const struct window *w = g->window;
+	const struct window_result *w = g->window;
 	guard_alarm_fn alarm = g->alarm;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 
-	if (!alarm || w->state != WINDOW_RUNNING || !window_tracks_objects(w) ||
+	if (!alarm || w->state != WINDOW_RUNNING || !window_result_tracks_objects(w) ||
 	    w->objects_refused[0] || !side_effects_alarm(&w->side_effects))
 		return;
 	g->alarm = NULL;
@@ -99,7 +99,7 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 		fds[0] = -1; /* The stream's now. */
 }
 
-struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window *window,
+struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window_result *window,
 			guard_alarm_fn alarm, void *arg)
 {
 	struct guard *g = calloc(1, sizeof(*g));

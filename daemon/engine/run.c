@@ -57,23 +57,23 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 static void on_alarm(void *arg, const char *line)
 {
 	struct run *r = arg;
-	struct window *w = r->window;
+	struct window_result *w = r->window;
 
-	window_switch_off_objects(w, line);
+	window_result_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
-	if (!window_samples_pairs(w))
+	if (!window_result_samples_pairs(w))
 		run_stop(r, w->objects_refused);
 	else if (r->state == RUN_RUNNING)
 		(void)conversation_send_stop_objects(r->conversation); /* Breaks off by itself. */
 }
 
-static uint32_t attach_flags(const struct window *w)
+static uint32_t attach_flags(const struct window_result *w)
 {
-	return (window_measures_numa(w) ? BROKER_ATTACH_TRACE_TOUCH : 0) |
+	return (window_result_measures_numa(w) ? BROKER_ATTACH_TRACE_TOUCH : 0) |
 	       (w->request.force ? BROKER_ATTACH_FORCE : 0);
 }
 
-int run_new(struct run **out, const struct run_context *context, struct window *window,
+int run_new(struct run **out, const struct run_context *context, struct window_result *window,
 	    const struct run_callbacks *callbacks, struct err *err)
 {
 	struct run *r = calloc(1, sizeof(*r));
@@ -96,7 +96,7 @@ int run_new(struct run **out, const struct run_context *context, struct window *
 				     (int)window->pid);
 	}
 	intake_init(&r->intake, window);
-	if (window_measures_numa(window))
+	if (window_result_measures_numa(window))
 		numa_query_init(&r->numa, context->broker, window->pid, &window->findings.numa,
 				&window->numa, &window->losses[LOSS_FIRST_TOUCHES]);
 	r->guard = guard_new(context->loop, context->broker, window, on_alarm, r);
@@ -130,7 +130,7 @@ void run_free(struct run *r)
 	fd_close_all(&r->gate_program, 1);
 	conversation_close(r->conversation);
 	intake_release(&r->intake);
-	window_free(r->window);
+	window_result_free(r->window);
 	uv_close((uv_handle_t *)&r->timer, on_closed);
 }
 
@@ -173,7 +173,7 @@ void run_set_patience(struct run *r, uint64_t ms)
 		run_start_limit(r);
 }
 
-const struct window *run_window(const struct run *r)
+const struct window_result *run_result(const struct run *r)
 {
 	return r->window;
 }

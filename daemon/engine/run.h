@@ -18,11 +18,11 @@
 #include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
 #include "daemon/profile/thread_table.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* Asks the broker to attach to the process of window, which the run owns on success. 0 or -errno.
  */
-int run_new(struct run **out, const struct run_context *context, struct window *window,
+int run_new(struct run **out, const struct run_context *context, struct window_result *window,
 	    const struct run_callbacks *callbacks, struct err *err);
 
 /* Drops everything at once: the agent disarms and leaves. The memory goes when the loop has closed
@@ -36,7 +36,7 @@ void run_stop(struct run *r, const char *reason);
 /* For tests: waits this long for the broker from now on, also for an answer that is awaited. */
 void run_set_patience(struct run *r, uint64_t ms);
 
-const struct window *run_window(const struct run *r);
+const struct window_result *run_result(const struct run *r);
 enum run_state run_state(const struct run *r);
 
 /* What the agent said of its threads; none once the window is over. */

@@ -11,9 +11,9 @@
 
 static void begin(struct run *r)
 {
-	struct window *w = r->window;
+	struct window_result *w = r->window;
 
-	window_start(w);
+	window_result_start(w);
 	log_info("window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
 	if (r->deadline_ns)
 		gate_control_follow(&r->gate, r->deadline_ns);
@@ -35,7 +35,7 @@ static void refuse(struct run *r, uint32_t protocol)
 static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const Jxp__AgentHello *hello = frame->hello;
-	struct window *w = r->window;
+	struct window_result *w = r->window;
 
 	if (hello->protocol != PROTOCOL_VERSION) {
 		refuse(r, hello->protocol);
@@ -46,7 +46,7 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	(void)text_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)text_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	w->always_pretouch = hello->always_pretouch;
-	if (!window_samples_pairs(w) && !window_tracks_objects(w)) {
+	if (!window_result_samples_pairs(w) && !window_result_tracks_objects(w)) {
 		/* NUMA alone on a machine with one node: the report says so, at no cost. */
 		begin(r);
 		run_hang_up(r, NULL);
@@ -55,7 +55,7 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	if (conversation_send_hello(r->conversation, "") < 0)
 		return;
 	r->deadline_ns = clock_monotonic_ns() + w->request.duration_ns;
-	window_plan_objects(w);
+	window_result_plan_objects(w);
 	if (conversation_send_start(r->conversation, w, r->deadline_ns, &r->gate_program) < 0)
 		return;
 	run_move(r, RUN_RUNNING);
@@ -88,11 +88,11 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;
-	struct window *w = r->window;
+	struct window_result *w = r->window;
 
 	if (error[0]) {
 		if (w->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
-			window_fail(w, error);
+			window_result_fail(w, error);
 		reason = error;
 	} else if (r->state == RUN_RUNNING && clock_monotonic_ns() < r->deadline_ns) {
 		reason = "the target exited";

@@ -54,20 +54,20 @@ static void end(struct run *r, int error, const char *message)
 void run_fail(struct run *r, int error, const char *message)
 {
 	log_info("window %s: pid %d: %s", r->window->id, (int)r->window->pid, message);
-	window_fail(r->window, message);
+	window_result_fail(r->window, message);
 	end(r, error, message);
 }
 
 /* The gate has told its last counts, or never will: the window is what it is. */
 static void conclude(struct run *r)
 {
-	struct window *w = r->window;
+	struct window_result *w = r->window;
 
 	if (w->state == WINDOW_FAILED) {
 		run_fail(r, ECONNABORTED, w->reason);
 		return;
 	}
-	log_info("window %s: %s%s%s", w->id, window_state_name(w), w->reason[0] ? ": " : "",
+	log_info("window %s: %s%s%s", w->id, window_result_state_name(w), w->reason[0] ? ": " : "",
 		 w->reason);
 	numa_query_release(&r->numa);
 	numa_profile_finish(&w->numa);
@@ -84,7 +84,7 @@ void run_end_window(struct run *r, const char *reason)
 {
 	if (r->window->start_ns)
 		(void)intake_finish(&r->intake);
-	window_end(r->window, reason);
+	window_result_end(r->window, reason);
 }
 
 void run_hang_up(struct run *r, const char *reason)

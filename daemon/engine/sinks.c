@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window *only)
+void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window_result *only)
 {
 	assert(s->count < sizeof(s->entries) / sizeof(s->entries[0]));
 	s->entries[s->count++] = (struct sinks_entry){.sink = *sink, .only = only};
@@ -16,17 +16,17 @@ static void drop(struct sinks *s, size_t i)
 	memmove(s->entries + i, s->entries + i + 1, (s->count - i) * sizeof(s->entries[0]));
 }
 
-void sinks_forget_window(struct sinks *s, const struct window *only)
+void sinks_forget_window(struct sinks *s, const struct window_result *only)
 {
 	for (size_t i = s->count; i-- > 0;)
 		if (s->entries[i].only == only)
 			drop(s, i);
 }
 
-const struct window *sinks_forget(struct sinks *s, const void *arg)
+const struct window_result *sinks_forget(struct sinks *s, const void *arg)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		const struct window *only = s->entries[i].only;
+		const struct window_result *only = s->entries[i].only;
 
 		if (!only || s->entries[i].sink.arg != arg)
 			continue;
@@ -36,12 +36,12 @@ const struct window *sinks_forget(struct sinks *s, const void *arg)
 	return NULL;
 }
 
-static bool concerns(const struct sinks_entry *entry, const struct window *w)
+static bool concerns(const struct sinks_entry *entry, const struct window_result *w)
 {
 	return !entry->only || entry->only == w;
 }
 
-void sinks_started(const struct sinks *s, const struct window *w)
+void sinks_started(const struct sinks *s, const struct window_result *w)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct window_sink *sink = &s->entries[i].sink;
@@ -51,7 +51,7 @@ void sinks_started(const struct sinks *s, const struct window *w)
 	}
 }
 
-void sinks_progressed(const struct sinks *s, const struct window *w)
+void sinks_progressed(const struct sinks *s, const struct window_result *w)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct window_sink *sink = &s->entries[i].sink;
@@ -61,7 +61,7 @@ void sinks_progressed(const struct sinks *s, const struct window *w)
 	}
 }
 
-void sinks_finished(const struct sinks *s, const struct window *w)
+void sinks_finished(const struct sinks *s, const struct window_result *w)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct window_sink *sink = &s->entries[i].sink;
@@ -71,7 +71,8 @@ void sinks_finished(const struct sinks *s, const struct window *w)
 	}
 }
 
-void sinks_failed(const struct sinks *s, const struct window *w, int error, const char *message)
+void sinks_failed(const struct sinks *s, const struct window_result *w, int error,
+		  const char *message)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct window_sink *sink = &s->entries[i].sink;

@@ -16,7 +16,7 @@
 
 struct sinks_entry {
 	struct window_sink sink;
-	const struct window *only; /* NULL: every window */
+	const struct window_result *only; /* NULL: every window */
 };
 
 /* All zero is an empty list. */
@@ -26,20 +26,21 @@ struct sinks {
 };
 
 /* Adds a sink of all windows, or of only one. There has to be room. */
-void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window *only);
+void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window_result *only);
 
 /* The sinks of this window alone hear nothing any more. */
-void sinks_forget_window(struct sinks *s, const struct window *only);
+void sinks_forget_window(struct sinks *s, const struct window_result *only);
 
 /* The sink of one window with this arg hears nothing any more. Its window, or NULL when there is no
  * such sink. */
-const struct window *sinks_forget(struct sinks *s, const void *arg);
+const struct window_result *sinks_forget(struct sinks *s, const void *arg);
 
 /* Tell whom it concerns. */
-void sinks_started(const struct sinks *s, const struct window *w);
-void sinks_progressed(const struct sinks *s, const struct window *w);
-void sinks_finished(const struct sinks *s, const struct window *w);
-void sinks_failed(const struct sinks *s, const struct window *w, int error, const char *message);
+void sinks_started(const struct sinks *s, const struct window_result *w);
+void sinks_progressed(const struct sinks *s, const struct window_result *w);
+void sinks_finished(const struct sinks *s, const struct window_result *w);
+void sinks_failed(const struct sinks *s, const struct window_result *w, int error,
+		  const char *message);
 void sinks_strangers(const struct sinks *s, uint64_t total);
 
 #endif

@@ -6,7 +6,7 @@
 #include "daemon/container/array.h"
 #include "proto/limits.h"
 
-void intake_init(struct intake *in, struct window *window)
+void intake_init(struct intake *in, struct window_result *window)
 {
 	*in = (struct intake){.window = window};
 	object_intake_init(&in->objects, window, &in->nodes);
@@ -238,7 +238,7 @@ static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64
 
 static void take_counters(struct intake *in, const Jxp__Batch *batch)
 {
-	struct window *w = in->window;
+	struct window_result *w = in->window;
 
 	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t before = in->counters[i];

@@ -20,7 +20,7 @@
 #include "daemon/intake/agent_ids.h"
 #include "daemon/intake/object_intake.h"
 #include "daemon/profile/thread_table.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Line table entries of one window: 8 bytes each, some ten for a usual method. */
@@ -39,8 +39,8 @@ struct intake_method {
 };
 
 struct intake {
-	struct window *window;    /* borrowed */
-	struct agent_ids methods; /* agent's id -> position in announced */
+	struct window_result *window; /* borrowed */
+	struct agent_ids methods;     /* agent's id -> position in announced */
 	struct intake_method *announced;
 	size_t announced_count;
 	size_t announced_capacity;
@@ -55,7 +55,7 @@ struct intake {
 };
 
 /* in must stay where it is. */
-void intake_init(struct intake *in, struct window *window);
+void intake_init(struct intake *in, struct window_result *window);
 void intake_release(struct intake *in);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */

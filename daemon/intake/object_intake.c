@@ -6,7 +6,7 @@
 #include "common/utf8.h"
 #include "proto/limits.h"
 
-void object_intake_init(struct object_intake *in, struct window *window,
+void object_intake_init(struct object_intake *in, struct window_result *window,
 			const struct agent_ids *nodes)
 {
 	*in = (struct object_intake){.window = window, .nodes = nodes};
@@ -48,7 +48,7 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 				     .weight = (double)e->access_weight,
 				     .object_weight = object ? object->weight : 1};
 
-	if (!window_measures_numa(in->window) || e->region != JXP__REGION__REGION_HEAP)
+	if (!window_result_measures_numa(in->window) || e->region != JXP__REGION__REGION_HEAP)
 		return 0;
 	access.from = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
 	return numa_profile_access(&in->window->numa, &access);
@@ -88,7 +88,7 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
-	if (window_measures_numa(in->window))
+	if (window_result_measures_numa(in->window))
 		object.alloc_node = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
@@ -272,7 +272,7 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_tracks_objects(in->window)) {
+	if (!window_result_tracks_objects(in->window)) {
 		lose(in, LOSS_INVALID, has_objects(batch));
 		return 0;
 	}

@@ -16,11 +16,11 @@
 #include "daemon/intake/agent_ids.h"
 #include "daemon/profile/object_order.h"
 #include "daemon/profile/object_table.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
-	struct window *window;         /* borrowed */
+	struct window_result *window;  /* borrowed */
 	const struct agent_ids *nodes; /* borrowed: agent's id -> node of the window's tree */
 	struct agent_ids classes;      /* agent's id -> string of the window's profile */
 	struct object_order order;
@@ -28,7 +28,7 @@ struct object_intake {
 	uint64_t evicted; /* of the table's, counted as losses so far */
 };
 
-void object_intake_init(struct object_intake *in, struct window *window,
+void object_intake_init(struct object_intake *in, struct window_result *window,
 			const struct agent_ids *nodes);
 void object_intake_release(struct object_intake *in);
 

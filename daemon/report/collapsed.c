@@ -54,7 +54,7 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 	fputc(']', out);
 }
 
-static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t limit)
+static int kind_lines(FILE *out, const struct window_result *w, Jxp__Kind kind, size_t limit)
 {
 	struct ranking ranking;
 	int r = ranking_init(&ranking, &w->profile, kind);
@@ -75,7 +75,7 @@ static int kind_lines(FILE *out, const struct window *w, Jxp__Kind kind, size_t 
 }
 
 /* Sites that nothing was seen to access have no width. */
-static int object_lines(FILE *out, const struct window *w, size_t limit)
+static int object_lines(FILE *out, const struct window_result *w, size_t limit)
 {
 	const struct profile *p = &w->profile;
 	struct object_ranking ranking;
@@ -98,7 +98,7 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 	return 0;
 }
 
-int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
+int report_collapsed_write(FILE *out, const struct window_result *w, size_t pairs)
 {
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		int r = w->request.kinds[kind] ? kind_lines(out, w, (Jxp__Kind)kind, pairs) : 0;
@@ -106,5 +106,5 @@ int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
 		if (r < 0)
 			return r;
 	}
-	return window_tracks_objects(w) ? object_lines(out, w, pairs) : 0;
+	return window_result_tracks_objects(w) ? object_lines(out, w, pairs) : 0;
 }

@@ -37,23 +37,23 @@ static json_t *time_or_null(uint64_t unix_ns)
 	return json_string(text);
 }
 
-static json_t *window_json(const struct window *w)
+static json_t *window_json(const struct window_result *w)
 {
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
-	    (double)window_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
+	    (double)window_result_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
 	    (double)w->request.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
 	    w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
 	    (json_int_t)w->findings.period, "period_unit",
 	    w->findings.event_count > 0 ? "operations" : "ns", "effective_period",
 	    (json_int_t)w->effective_period, "budget", w->request.budget, "registers",
-	    (int)w->request.registers, "state", window_state_name(w), "ended_early",
+	    (int)w->request.registers, "state", window_result_state_name(w), "ended_early",
 	    w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
 	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
-	    window_gate(w), "gate_reason", w->findings.gate_reason);
+	    window_result_gate(w), "gate_reason", w->findings.gate_reason);
 }
 
 static json_t *seconds(uint64_t ns)
@@ -61,7 +61,7 @@ static json_t *seconds(uint64_t ns)
 	return json_real((double)ns / (double)NS_PER_S);
 }
 
-static json_t *quality_json(const struct window *w)
+static json_t *quality_json(const struct window_result *w)
 {
 	_cleanup_json_ json_t *quality = json_object();
 	char key[COUNTER_NAME_BYTES];
@@ -75,15 +75,17 @@ static json_t *quality_json(const struct window *w)
 		(void)snprintf(key, sizeof(key), "dropped_%s", name_of_loss((enum loss)i));
 		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->losses[i]));
 	}
-	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));
+	r |= json_object_set_new(quality, "dropped",
+				 json_integer((json_int_t)window_result_dropped(w)));
 	r |= json_object_set_new(quality, "cpu_ns", json_integer((json_int_t)w->cpu_ns));
 	r |= json_object_set_new(quality, "overhead_ns", json_integer((json_int_t)w->overhead_ns));
 	r |= json_object_set_new(quality, "target_cpu_s", seconds(w->cpu_ns));
 	r |= json_object_set_new(quality, "overhead_cpu_s", seconds(w->overhead_ns));
 	r |= json_object_set_new(quality, "setup_cpu_s", seconds(w->setup_ns));
-	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
+	r |= json_object_set_new(quality, "target_idle",
+				 json_boolean(window_result_target_was_idle(w)));
 	r |= json_object_set_new(quality, "overhead_fraction",
-				 real_or_null(w->cpu_ns > 0, window_overhead_fraction(w)));
+				 real_or_null(w->cpu_ns > 0, window_result_overhead_fraction(w)));
 	r |= json_object_set_new(quality, "objects_switched_off",
 				 json_integer(w->objects_off_ns != 0));
 	r |= json_object_set_new(quality, "side_effects", report_side_effects_json(w));
@@ -214,7 +216,7 @@ static json_t *kind_json(struct json_writer *writer, Jxp__Kind kind, size_t limi
 
 static json_t *document_json(struct json_writer *writer, size_t limit)
 {
-	const struct window *w = writer->window;
+	const struct window_result *w = writer->window;
 	_cleanup_json_ json_t *kinds = json_array();
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
@@ -223,7 +225,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		if (w->request.kinds[kind] &&
 		    json_array_append_new(kinds, kind_json(writer, (Jxp__Kind)kind, limit)) < 0)
 			return NULL;
-	if (window_tracks_objects(w)) {
+	if (window_result_tracks_objects(w)) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
 			return NULL;
 	} else {
@@ -236,7 +238,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			 report_json_numa(w));
 }
 
-int report_json_write(FILE *out, const struct window *w, size_t pairs)
+int report_json_write(FILE *out, const struct window_result *w, size_t pairs)
 {
 	size_t frame_slots = w->profile.cct.node_count + 1;
 	struct json_writer writer = {

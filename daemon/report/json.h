@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "common/cleanup.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* Frames are shared between the parts of a document: one object for each node that was needed. */
 struct json_writer {
-	const struct window *window;
+	const struct window_result *window;
 	json_t **frames; /* by node id, NULL until needed */
 	size_t frames_left;
 	size_t name_bytes_left; /* of those frames */
@@ -40,7 +40,7 @@ int report_json_objects(struct json_writer *writer, size_t sites, json_t **objec
 
 /* The member "numa" of a report, and of an allocation site. New references, or NULL without memory.
  */
-json_t *report_json_numa(const struct window *w);
-json_t *report_json_site_numa(const struct window *w, const struct numa_site *s);
+json_t *report_json_numa(const struct window_result *w);
+json_t *report_json_site_numa(const struct window_result *w, const struct numa_site *s);
 
 #endif

@@ -27,7 +27,7 @@ static json_t *shares_json(const struct numa_topology *t, const double *sums)
 	return TAKE_PTR(list);
 }
 
-json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
+json_t *report_json_site_numa(const struct window_result *w, const struct numa_site *s)
 {
 	const struct numa_topology *t = &w->findings.numa;
 	char advice[NUMA_ADVICE_BYTES];
@@ -75,7 +75,7 @@ static json_t *node_ids_json(const struct numa_topology *t)
 	return TAKE_PTR(ids);
 }
 
-json_t *report_json_numa(const struct window *w)
+json_t *report_json_numa(const struct window_result *w)
 {
 	const struct numa_topology *t = &w->findings.numa;
 	const struct numa_profile *p = &w->numa;

@@ -105,7 +105,7 @@ static json_t *untracked_json(const struct object_profile *l)
 	return TAKE_PTR(regions);
 }
 
-static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
+static json_t *summary_json(const struct window_result *w, size_t sites, size_t shown)
 {
 	const struct object_profile *l = &w->objects;
 	const uint64_t *counters = w->counters;
@@ -128,8 +128,8 @@ static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
 	    w->objects_refused, "uncollected_bytes", count_json(object_profile_uncollected(l)),
-	    "uncollected_since_s", window_judged_s(w), "tracked_s",
-	    (double)window_objects_ns(w) / (double)NS_PER_S);
+	    "uncollected_since_s", window_result_judged_s(w), "tracked_s",
+	    (double)window_result_objects_ns(w) / (double)NS_PER_S);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,

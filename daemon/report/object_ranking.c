@@ -160,7 +160,7 @@ static int rank_accesses(struct object_ranking *r, const struct object_profile *
 	return 0;
 }
 
-static void add_numa(struct object_ranking *r, const struct window *w, const uint32_t *rank)
+static void add_numa(struct object_ranking *r, const struct window_result *w, const uint32_t *rank)
 {
 	for (size_t i = 0; i < w->numa.site_count; i++) {
 		const struct numa_site *s = &w->numa.sites[i];
@@ -170,7 +170,7 @@ static void add_numa(struct object_ranking *r, const struct window *w, const uin
 	}
 }
 
-int object_ranking_init(struct object_ranking *r, const struct window *w)
+int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 {
 	const struct object_profile *l = &w->objects;
 	_cleanup_free_ uint32_t *paths = NULL;
@@ -205,7 +205,7 @@ void object_ranking_release(struct object_ranking *r)
 	*r = (struct object_ranking){0};
 }
 
-const char *object_metric_name(const struct window *w)
+const char *object_metric_name(const struct window_result *w)
 {
 	if (w->request.event[0])
 		return w->request.event;
@@ -213,7 +213,7 @@ const char *object_metric_name(const struct window *w)
 								  : "memory operations";
 }
 
-const char *object_metric_unit(const struct window *w)
+const char *object_metric_unit(const struct window_result *w)
 {
 	if (w->request.event[0])
 		return "events";

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 struct ranked_site {
 	struct object_site sum;
@@ -27,7 +27,7 @@ struct object_ranking {
 };
 
 /* 0 or -ENOMEM. */
-int object_ranking_init(struct object_ranking *r, const struct window *w);
+int object_ranking_init(struct object_ranking *r, const struct window_result *w);
 /* The access_count contexts of one of its sites; NULL for none. */
 const struct site_access *object_ranking_accesses(const struct object_ranking *r,
 						  const struct ranked_site *site);
@@ -35,7 +35,7 @@ const struct site_access *object_ranking_accesses(const struct object_ranking *r
 void object_ranking_release(struct object_ranking *r);
 
 /* What the accesses of a window are counted in: "CPU time" and "ns", or the event's name. */
-const char *object_metric_name(const struct window *w);
-const char *object_metric_unit(const struct window *w);
+const char *object_metric_name(const struct window_result *w);
+const char *object_metric_unit(const struct window_result *w);
 
 #endif

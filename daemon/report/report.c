@@ -12,7 +12,7 @@
 #define FIRST_BYTES ((size_t)4096)
 
 struct format {
-	int (*write)(FILE *out, const struct window *w, size_t pairs); /* NULL: not there */
+	int (*write)(FILE *out, const struct window_result *w, size_t pairs); /* NULL: not there */
 	size_t default_pairs;
 };
 
@@ -183,7 +183,7 @@ static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
 }
 
 /* 0, -EMSGSIZE when it would have more than max_bytes, -ECANCELED or -ENOMEM. */
-static int write_once(const atomic_bool *cancelled, const struct window *w,
+static int write_once(const atomic_bool *cancelled, const struct window_result *w,
 		      const struct format *format, size_t pairs, size_t max_bytes, char **text,
 		      size_t *size)
 {
@@ -213,14 +213,15 @@ static int write_once(const atomic_bool *cancelled, const struct window *w,
 	return 0;
 }
 
-int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err)
 {
 	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
 }
 
-int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
-		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err)
+int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
+		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
+		      struct err *err)
 {
 	const struct format *writer = find_format(format);
 	int r;

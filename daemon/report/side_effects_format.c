@@ -61,7 +61,7 @@ static json_t *both_json(const struct side_effects *s, enum effect e)
 			 number_or_null(value(s, e, EFFECT_IN)));
 }
 
-json_t *report_side_effects_json(const struct window *w)
+json_t *report_side_effects_json(const struct window_result *w)
 {
 	const struct side_effects *s = &w->side_effects;
 	enum effect_time before = baseline(s);
@@ -71,7 +71,7 @@ json_t *report_side_effects_json(const struct window *w)
 	    side_effects_seconds(s, before), "observed_s", side_effects_seconds(s, EFFECT_IN),
 	    "rose", rises_json(s), "lifetime", time_json(s, EFFECT_LIFETIME), "after_objects",
 	    time_json(s, EFFECT_AFTER), "objects_switched_off_after_s",
-	    w->objects_off_ns ? json_real((double)window_objects_ns(w) / (double)NS_PER_S)
+	    w->objects_off_ns ? json_real((double)window_result_objects_ns(w) / (double)NS_PER_S)
 			      : json_null());
 
 	for (int e = 0; e < EFFECT_MAX && all; e++)
@@ -80,7 +80,7 @@ json_t *report_side_effects_json(const struct window *w)
 	return TAKE_PTR(all);
 }
 
-void report_side_effects_text(FILE *out, const struct window *w)
+void report_side_effects_text(FILE *out, const struct window_result *w)
 {
 	const struct side_effects *s = &w->side_effects;
 	char line[SIDE_EFFECTS_LINE_BYTES];
@@ -91,7 +91,8 @@ void report_side_effects_text(FILE *out, const struct window *w)
 			continue;
 		side_effects_line(s, (enum effect)e, line);
 		fprintf(out, "           %s %s\n", line,
-			window_tracks_objects(w) ? "while objects were tracked" : "in this window");
+			window_result_tracks_objects(w) ? "while objects were tracked"
+							: "in this window");
 	}
 	if (w->objects_off_ns)
 		fprintf(out, "           %s\n", w->objects_refused);

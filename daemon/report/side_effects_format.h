@@ -7,12 +7,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* The member "side_effects" of "quality", as a new reference; NULL without memory. */
-json_t *report_side_effects_json(const struct window *w);
+json_t *report_side_effects_json(const struct window_result *w);
 
 /* Lines for what rose beyond noise, and for what nothing is known of. */
-void report_side_effects_text(FILE *out, const struct window *w);
+void report_side_effects_text(FILE *out, const struct window_result *w);
 
 #endif

@@ -233,7 +233,7 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 }
 
 /* The period asked for, and the one that the budget led to. */
-static void period(FILE *out, const struct window *w)
+static void period(FILE *out, const struct window_result *w)
 {
 	bool operations = w->findings.event_count > 0;
 	const char *unit = operations ? "million operations" : "ms";
@@ -252,23 +252,23 @@ static double seconds(uint64_t ns)
 }
 
 /* In seconds, and as a fraction where the target did enough for one to mean something. */
-static void overhead(FILE *out, const struct window *w)
+static void overhead(FILE *out, const struct window_result *w)
 {
 	uint64_t own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0;
 
 	if (w->cpu_ns == 0)
 		fputs("overhead not known", out);
-	else if (window_target_was_idle(w))
+	else if (window_result_target_was_idle(w))
 		fprintf(out, "overhead %.3f s of CPU time; the JVM was idle, it used %.3f s itself",
 			seconds(w->overhead_ns), seconds(own_ns));
 	else
 		fprintf(out, "overhead %.2f%%: %.3f s of the JVM's %.1f s of CPU time",
-			window_overhead_fraction(w) * 100, seconds(w->overhead_ns),
+			window_result_overhead_fraction(w) * 100, seconds(w->overhead_ns),
 			seconds(w->cpu_ns));
 	fprintf(out, " (and %.3f s to begin)\n", seconds(w->setup_ns));
 }
 
-static void header(FILE *out, const struct window *w)
+static void header(FILE *out, const struct window_result *w)
 {
 	const struct window_findings *f = &w->findings;
 	char start[REPORT_TIME_BYTES];
@@ -277,8 +277,8 @@ static void header(FILE *out, const struct window *w)
 	fprintf(out, "window %s: %s (pid %d), %s %s, %s collector\n", w->id, w->app, (int)w->pid,
 		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start,
-		(double)window_elapsed_ns(w) / (double)NS_PER_S,
-		(double)w->request.duration_ns / (double)NS_PER_S, window_state_name(w),
+		(double)window_result_elapsed_ns(w) / (double)NS_PER_S,
+		(double)w->request.duration_ns / (double)NS_PER_S, window_result_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
 	fprintf(out, "sampler %s (%s)\n", name_of_sampler(f->sampler), f->sampler_reason);
 	period(out, w);
@@ -296,7 +296,7 @@ static void header(FILE *out, const struct window *w)
 	fputc('\n', out);
 }
 
-static void summary(FILE *out, const struct window *w)
+static void summary(FILE *out, const struct window_result *w)
 {
 	fprintf(out, "%-14s %9s   %-17s %14s %14s %16s\n", "kind", "fraction", "95% interval",
 		"wasteful bytes", "checked bytes", "JVM's own bytes");
@@ -323,7 +323,8 @@ static void summary(FILE *out, const struct window *w)
 	      out);
 }
 
-static void pair(FILE *out, const struct window *w, const struct ranked_pair *ranked, size_t rank)
+static void pair(FILE *out, const struct window_result *w, const struct ranked_pair *ranked,
+		 size_t rank)
 {
 	const struct pair *p = &ranked->sum;
 	const struct totals *t = &w->profile.kinds[p->kind].application;
@@ -343,7 +344,7 @@ static void pair(FILE *out, const struct window *w, const struct ranked_pair *ra
 	access_path(out, &w->profile, p->trap_node, p->trap_instruction);
 }
 
-static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size_t limit)
+static int pairs_of_kind(FILE *out, const struct window_result *w, Jxp__Kind kind, size_t limit)
 {
 	struct ranking ranking;
 	int r = ranking_init(&ranking, &w->profile, kind);
@@ -365,7 +366,7 @@ static int pairs_of_kind(FILE *out, const struct window *w, Jxp__Kind kind, size
 	return 0;
 }
 
-static void quality(FILE *out, const struct window *w)
+static void quality(FILE *out, const struct window_result *w)
 {
 	const uint64_t *counters = w->counters;
 
@@ -390,13 +391,13 @@ static void quality(FILE *out, const struct window *w)
 			w->findings.gate_reason);
 	report_side_effects_text(out, w);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
-		window_dropped(w));
+		window_result_dropped(w));
 }
 
-int report_text_write(FILE *out, const struct window *w, size_t pairs)
+int report_text_write(FILE *out, const struct window_result *w, size_t pairs)
 {
 	header(out, w);
-	if (window_samples_pairs(w))
+	if (window_result_samples_pairs(w))
 		summary(out, w);
 	for (int kind = 1; kind < PROFILE_KINDS; kind++) {
 		int r = w->request.kinds[kind] ? pairs_of_kind(out, w, (Jxp__Kind)kind, pairs) : 0;
@@ -404,10 +405,10 @@ int report_text_write(FILE *out, const struct window *w, size_t pairs)
 		if (r < 0)
 			return r;
 	}
-	if (window_tracks_objects(w)) {
+	if (window_result_tracks_objects(w)) {
 		int r;
 
-		if (window_samples_pairs(w))
+		if (window_result_samples_pairs(w))
 			fputc('\n', out);
 		r = report_text_objects(out, w, pairs);
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* A line across, with a title in the middle unless it is NULL. */
 void report_text_rule(FILE *out, const char *title);
@@ -23,9 +23,9 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
 
 /* The part about objects, with at most sites of them. 0 or -ENOMEM. */
-int report_text_objects(FILE *out, const struct window *w, size_t sites);
+int report_text_objects(FILE *out, const struct window_result *w, size_t sites);
 
 /* The part about NUMA. 0 or -ENOMEM. */
-int report_text_numa(FILE *out, const struct window *w);
+int report_text_numa(FILE *out, const struct window_result *w);
 
 #endif

@@ -48,7 +48,7 @@ static void shares(FILE *out, const struct numa_topology *t, const char *label, 
 	fputc('\n', out);
 }
 
-static void site(FILE *out, const struct window *w, const struct ranked_site *ranked)
+static void site(FILE *out, const struct window_result *w, const struct ranked_site *ranked)
 {
 	const struct numa_site *s = &ranked->numa;
 	char advice[NUMA_ADVICE_BYTES];
@@ -67,7 +67,7 @@ static void site(FILE *out, const struct window *w, const struct ranked_site *ra
 		report_text_wrapped(out, advice);
 }
 
-int report_text_numa(FILE *out, const struct window *w)
+int report_text_numa(FILE *out, const struct window_result *w)
 {
 	const struct numa_profile *p = &w->numa;
 	struct object_ranking ranking;

@@ -29,7 +29,7 @@ static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
 	return text;
 }
 
-static void heading(FILE *out, const struct window *w)
+static void heading(FILE *out, const struct window_result *w)
 {
 	const struct object_profile *l = &w->objects;
 	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
@@ -60,9 +60,9 @@ static void heading(FILE *out, const struct window *w)
 }
 
 /* What nobody has looked at is not known to be garbage, and not known to be in use either. */
-static void uncollected(FILE *out, const struct window *w)
+static void uncollected(FILE *out, const struct window_result *w)
 {
-	double bytes = object_profile_uncollected(&w->objects), seconds = window_judged_s(w);
+	double bytes = object_profile_uncollected(&w->objects), seconds = window_result_judged_s(w);
 	char text[NUMBER_BYTES];
 
 	if (!(bytes >= 1))
@@ -84,7 +84,7 @@ static void columns(FILE *out)
 		"allocations", "allocated", "live at end", "class, allocated in");
 }
 
-static void row(FILE *out, const struct window *w, const struct object_site *site)
+static void row(FILE *out, const struct window_result *w, const struct object_site *site)
 {
 	struct interval ci = object_profile_fraction_ci95(&w->objects, site);
 	char interval[NUMBER_BYTES], allocated[NUMBER_BYTES], live[NUMBER_BYTES];
@@ -100,8 +100,8 @@ static void row(FILE *out, const struct window *w, const struct object_site *sit
 	fputc('\n', out);
 }
 
-static void site_paths(FILE *out, const struct window *w, const struct object_ranking *ranking,
-		       size_t rank)
+static void site_paths(FILE *out, const struct window_result *w,
+		       const struct object_ranking *ranking, size_t rank)
 {
 	const struct ranked_site *site = &ranking->sites[rank];
 	const struct site_access *accesses = object_ranking_accesses(ranking, site);
@@ -126,7 +126,8 @@ static void site_paths(FILE *out, const struct window *w, const struct object_ra
 
 /* Table 2 of the paper: where most is allocated, of what is hardly accessed. The ranking has sites
  * of equal cost by their bytes, so the first ones that are found will do. */
-static void small_sites(FILE *out, const struct window *w, const struct object_ranking *ranking)
+static void small_sites(FILE *out, const struct window_result *w,
+			const struct object_ranking *ranking)
 {
 	size_t first = 0, found[SMALL_SHOWN], count = 0;
 
@@ -162,7 +163,7 @@ static size_t accessed_sites(const struct object_ranking *ranking)
 	return count;
 }
 
-int report_text_objects(FILE *out, const struct window *w, size_t limit)
+int report_text_objects(FILE *out, const struct window_result *w, size_t limit)
 {
 	struct object_ranking ranking;
 	int r = object_ranking_init(&ranking, w);

@@ -29,10 +29,10 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window;   /* ATTACHED, once it started */
-	struct inspection *inspection; /* INSPECTING */
-	struct render *render;         /* RENDERING */
-	size_t report_bytes;           /* FINISHING with a report */
+	const struct window_result *window; /* ATTACHED, once it started */
+	struct inspection *inspection;      /* INSPECTING */
+	struct render *render;              /* RENDERING */
+	size_t report_bytes;                /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -135,7 +135,7 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
-void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs)
 {
 	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
@@ -148,12 +148,12 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 
 static void send_progress(struct connection *c)
 {
-	const struct window *w = c->window;
+	const struct window_result *w = c->window;
 	Jxp__Progress progress = JXP__PROGRESS__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	progress.window = (char *)w->id;
-	progress.elapsed_ns = window_elapsed_ns(w);
+	progress.elapsed_ns = window_result_elapsed_ns(w);
 	progress.duration_ns = w->request.duration_ns;
 	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
@@ -165,7 +165,7 @@ static void send_progress(struct connection *c)
 
 /* ---------------------------------------------------------------- attach */
 
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
@@ -174,14 +174,14 @@ static void on_started(void *arg, const struct window *w)
 	set_timer(c, CONNECTION_PROGRESS_MS, CONNECTION_PROGRESS_MS);
 }
 
-static void on_finished(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
 	connection_send_report(c, w, c->format, c->pairs);
 }
 
-static void on_failed(void *arg, const struct window *w, int error, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
 	(void)w; /* The message says it. */
 	(void)error;

@@ -4,11 +4,11 @@
 
 struct accounted_window {
 	struct accounted_window *next;
-	const struct window *window; /* only compared */
+	const struct window_result *window; /* only compared */
 	struct metrics_cursor cursor;
 };
 
-static struct accounted_window **find(struct metrics_sink *s, const struct window *w)
+static struct accounted_window **find(struct metrics_sink *s, const struct window_result *w)
 {
 	struct accounted_window **at = &s->running;
 
@@ -18,7 +18,7 @@ static struct accounted_window **find(struct metrics_sink *s, const struct windo
 }
 
 /* Without memory the window is not accounted for until it is finished. */
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	struct metrics_sink *s = arg;
 	struct accounted_window *accounted = calloc(1, sizeof(*accounted));
@@ -30,7 +30,7 @@ static void on_started(void *arg, const struct window *w)
 	s->running = accounted;
 }
 
-static void on_progressed(void *arg, const struct window *w)
+static void on_progressed(void *arg, const struct window_result *w)
 {
 	struct metrics_sink *s = arg;
 	struct accounted_window *accounted = *find(s, w);
@@ -39,7 +39,7 @@ static void on_progressed(void *arg, const struct window *w)
 		metrics_account(s->metrics, w, &accounted->cursor);
 }
 
-static void forget(struct metrics_sink *s, const struct window *w)
+static void forget(struct metrics_sink *s, const struct window_result *w)
 {
 	struct accounted_window **at = find(s, w), *accounted = *at;
 
@@ -49,7 +49,7 @@ static void forget(struct metrics_sink *s, const struct window *w)
 	free(accounted);
 }
 
-static void on_finished(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window_result *w)
 {
 	struct metrics_sink *s = arg;
 	struct accounted_window *accounted = *find(s, w);
@@ -59,7 +59,7 @@ static void on_finished(void *arg, const struct window *w)
 	forget(s, w);
 }
 
-static void on_failed(void *arg, const struct window *w, int error, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
 	struct metrics_sink *s = arg;
 

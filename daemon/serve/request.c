@@ -46,16 +46,16 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 	connection_reply(c, &reply);
 }
 
-static void describe_window(Jxp__WindowInfo *info, const struct window *w)
+static void describe_window(Jxp__WindowInfo *info, const struct window_result *w)
 {
 	jxp__window_info__init(info);
 	info->id = (char *)w->id;
 	info->pid = (uint32_t)w->pid;
 	info->app = (char *)w->app;
-	info->state = (char *)window_state_name(w);
+	info->state = (char *)window_result_state_name(w);
 	info->sampler = (char *)name_of_sampler(w->findings.sampler);
 	info->started_unix_ns = w->start_unix_ns;
-	info->elapsed_ns = window_elapsed_ns(w);
+	info->elapsed_ns = window_result_elapsed_ns(w);
 	info->duration_ns = w->request.duration_ns;
 	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
@@ -72,7 +72,7 @@ static void collect_windows(struct window_infos *all, const struct engine *engin
 {
 	all->count = 0;
 	for (size_t i = 0; i < engine_window_count(engine); i++) {
-		const struct window *w = engine_window(engine, i);
+		const struct window_result *w = engine_window(engine, i);
 
 		if (!finished && w->end_ns != 0)
 			continue;
@@ -122,7 +122,8 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const Jxp__ReportRequest *report = request->report;
-	const struct window *w = engine_find_window(connection_context(c)->engine, report->window);
+	const struct window_result *w =
+	    engine_find_window(connection_context(c)->engine, report->window);
 	struct err err;
 
 	if (!w) {

@@ -36,7 +36,7 @@ enum {
 struct harness {
 	uv_loop_t loop;
 	struct run *run;
-	struct window *window; /* kept */
+	struct window_result *window; /* kept */
 	bool ended;
 	broker_reply_fn attached; /* what the broker was asked, until the agent is there */
 	void *attached_arg;
@@ -175,7 +175,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 		(void)uv_run(&h->loop, UV_RUN_ONCE);
 }
 
-static void render(const struct window *w)
+static void render(const struct window_result *w)
 {
 	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_COLLAPSED;
 	     format++) {
@@ -202,14 +202,14 @@ static void run(struct harness *h, struct buffer *stream)
 	const struct broker_reply attached = {.fds = 1};
 	int pair[2];
 
-	h->window = window_new(1, 42, &request, &sample_findings);
+	h->window = window_result_new(1, 42, &request, &sample_findings);
 	if (!h->window || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    run_new(&h->run, &context, window_keep(h->window), &callbacks, NULL) < 0)
+	    run_new(&h->run, &context, window_result_keep(h->window), &callbacks, NULL) < 0)
 		abort(); /* The machine, not the input. */
 	h->attached(h->attached_arg, &attached, &pair[0]);
 	feed(h, pair[1], stream);
 	render(h->window);
-	window_free(h->window);
+	window_result_free(h->window);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

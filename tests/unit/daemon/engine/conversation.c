@@ -176,13 +176,13 @@ static void what_is_said_after_the_close_goes_nowhere(void **state)
 static Jxp__EngineFrame *start_of(struct fixture *f, const struct window_request *request,
 				  const struct window_findings *findings, int *gate, size_t *passed)
 {
-	struct window *w = window_new(1, 42, request, findings);
+	struct window_result *w = window_result_new(1, 42, request, findings);
 	Jxp__EngineFrame *frame;
 	int fds[FD_PASS_MAX];
 
 	w->objects_from_ns = 777;
 	assert_int_equal(conversation_send_start(f->conversation, w, 1234, gate), 0);
-	window_free(w);
+	window_result_free(w);
 	loop_settle(&f->loop);
 	frame = agent_receive(f->agent, fds, passed);
 	fd_close_all(fds, *passed);

@@ -56,7 +56,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	struct fixture *f = arg;
 
@@ -64,7 +64,7 @@ static void on_started(void *arg, const struct window *w)
 	f->started = true;
 }
 
-static void on_ended(void *arg, const struct window *w)
+static void on_ended(void *arg, const struct window_result *w)
 {
 	struct fixture *f = arg;
 
@@ -73,7 +73,7 @@ static void on_ended(void *arg, const struct window *w)
 	f->ended = true;
 }
 
-static void on_failed(void *arg, const struct window *w, int error, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
 	struct fixture *f = arg;
 
@@ -277,7 +277,7 @@ static int start_watched(struct fixture *f, const struct window_request *wanted,
 {
 	struct window_sink observer = {
 	    .arg = f, .started = on_started, .finished = on_ended, .failed = on_failed};
-	struct window *w;
+	struct window_result *w;
 	int watcher;
 
 	assert_int_equal(
@@ -289,7 +289,7 @@ static int start_watched(struct fixture *f, const struct window_request *wanted,
 	loop_settle(&f->loop);
 	agent_expect(*agent, JXP__ENGINE_FRAME__BODY_HELLO);
 	agent_expect(*agent, JXP__ENGINE_FRAME__BODY_START);
-	w = (struct window *)engine_find_running(f->engine, 42);
+	w = (struct window_result *)engine_find_running(f->engine, 42);
 	assert_true(w->objects_from_ns > w->start_ns); /* three of sixty seconds later */
 	assert_true(w->objects_from_ns <= clock_monotonic_ns() + 3 * NS_PER_S);
 	w->start_ns -= 60 * NS_PER_S;
@@ -318,7 +318,7 @@ static void objects_are_switched_off_in_mid_window_when_collections_rise(void **
 {
 	struct fixture *f = *state;
 	struct window_request wanted = with_objects(true);
-	const struct window *w;
+	const struct window_result *w;
 	Jxp__WatchRecord r;
 	int agent, watcher = start_watched(f, &wanted, &agent, &r);
 
@@ -357,7 +357,7 @@ static void a_watcher_that_dies_or_lies_ends_nothing_and_is_told(void **state)
 {
 	struct fixture *f = *state;
 	struct window_request wanted = with_objects(true);
-	const struct window *w;
+	const struct window_result *w;
 	Jxp__WatchRecord r;
 	int agent, watcher = start_watched(f, &wanted, &agent, &r);
 
@@ -377,7 +377,7 @@ static void a_broker_without_watchers_leaves_objects_without_a_baseline(void **s
 	const struct broker_reply refusal = {
 	    .operation = BROKER_WATCH, .error = EAGAIN, .message = "80 processes are watched"};
 	struct fixture *f = *state;
-	const struct window *w;
+	const struct window_result *w;
 	int agent;
 
 	assert_int_equal(attach(f, 42), 0);
@@ -522,7 +522,7 @@ static void a_window_starts_when_its_gate_is_open(void **state)
 	assert_false(f->started);
 	assert_true(fake_broker.gate_limits.window_end_ns > clock_monotonic_ns());
 	open_gate(f, agent);
-	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "bpf");
+	assert_string_equal(window_result_gate(engine_find_running(f->engine, 42)), "bpf");
 	(void)close(agent);
 }
 
@@ -533,7 +533,7 @@ static void without_a_gate_the_window_says_why_and_starts(void **state)
 
 	fake_broker_answer_gate(EPERM, NULL, -1);
 	loop_until(&f->loop, &f->started);
-	assert_string_equal(window_gate(engine_find_running(f->engine, 42)), "agent");
+	assert_string_equal(window_result_gate(engine_find_running(f->engine, 42)), "agent");
 	assert_string_equal(engine_find_running(f->engine, 42)->findings.gate_reason, "not today");
 	(void)close(agent);
 }
@@ -543,7 +543,7 @@ static void a_window_has_the_gates_last_counts(void **state)
 	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7, [GATE_BUDGET_SPENT] = 3}};
 	struct fixture *f = *state;
 	int agent = start_gated(f);
-	const struct window *w;
+	const struct window_result *w;
 
 	open_gate(f, agent);
 	fake_broker_answer_gate(0, &counts, -1); /* What was asked at the start. */

@@ -14,7 +14,7 @@
 #include "tests/unit/support/sample_findings.h"
 
 struct fixture {
-	struct window *window;
+	struct window_result *window;
 	struct gate_control gate;
 	uint64_t end_ns;
 	int program; /* what opened was given, -2 before */
@@ -28,7 +28,7 @@ static int set_up(void **state)
 
 	fake_broker = (struct fake_broker){.gate = true};
 	f = (struct fixture){.program = -2, .end_ns = clock_monotonic_ns() + 60 * NS_PER_S};
-	f.window = window_new(1, 42, &request, &sample_findings);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
 	*state = &f;
 	return 0;
 }
@@ -38,7 +38,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	gate_control_release(&f->gate);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 

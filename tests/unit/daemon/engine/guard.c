@@ -20,7 +20,7 @@ static char nothing_missing[] = "";
 
 struct fixture {
 	uv_loop_t loop;
-	struct window *window;
+	struct window_result *window;
 	struct guard *guard;
 	int watcher; /* its end of the stream, or -1 */
 	Jxp__WatchRecord record;
@@ -46,8 +46,8 @@ static int set_up(void **state)
 	fake_broker = (struct fake_broker){0};
 	f = (struct fixture){.watcher = -1};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.window = window_new(1, 42, &request, &sample_findings);
-	window_start(f.window);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
 	f.window->start_ns -= 60 * NS_PER_S;
 	jxp__watch_record__init(&f.record);
 	f.record.time_ns = f.window->start_ns - 3 * NS_PER_S;
@@ -66,7 +66,7 @@ static int tear_down(void **state)
 	if (f->watcher >= 0)
 		(void)close(f->watcher);
 	loop_finish(&f->loop);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static void a_window_that_has_ended_takes_no_more(void **state)
 
 	watch(f);
 	say(f, 2, 8);
-	window_end(f->window, NULL);
+	window_result_end(f->window, NULL);
 	say(f, 2, 8);
 	assert_int_equal(f->window->side_effects.count, 2);
 }

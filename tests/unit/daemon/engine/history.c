@@ -19,7 +19,7 @@ static void the_oldest_finished_window_makes_room(void **state)
 
 	(void)state;
 	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
-		history_add(&h, window_new(i, 42, &request, &sample_findings));
+		history_add(&h, window_result_new(i, 42, &request, &sample_findings));
 	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
 	assert_string_equal(h.windows[0]->id, "w3");
 	assert_string_equal(h.windows[h.count - 1]->id, "w66");
@@ -29,13 +29,13 @@ static void the_oldest_finished_window_makes_room(void **state)
 static void windows_that_failed_make_no_others_leave(void **state)
 {
 	struct history h = {0};
-	struct window *w;
+	struct window_result *w;
 
 	(void)state;
-	history_add(&h, window_new(1, 42, &request, &sample_findings));
+	history_add(&h, window_result_new(1, 42, &request, &sample_findings));
 	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
-		w = window_new(i, 42, &request, &sample_findings);
-		window_fail(w, "it was too old");
+		w = window_result_new(i, 42, &request, &sample_findings);
+		window_result_fail(w, "it was too old");
 		history_add(&h, w);
 	}
 	assert_int_equal(h.count, 1 + HISTORY_FAILED_MAX);
@@ -47,19 +47,20 @@ static void windows_that_failed_make_no_others_leave(void **state)
 static void a_kept_window_outlives_the_history(void **state)
 {
 	struct history h = {0};
-	struct window *kept = window_keep(window_new(1, 42, &request, &sample_findings));
+	struct window_result *kept =
+	    window_result_keep(window_result_new(1, 42, &request, &sample_findings));
 
 	(void)state;
 	history_add(&h, kept);
 	history_release(&h);
 	assert_string_equal(kept->id, "w1");
-	window_free(kept);
+	window_result_free(kept);
 }
 
 /* A window whose strings take about 30 MiB. */
-static struct window *large_window(unsigned number)
+static struct window_result *large_window(unsigned number)
 {
-	struct window *w = window_new(number, 42, &request, &sample_findings);
+	struct window_result *w = window_result_new(number, 42, &request, &sample_findings);
 	char text[4000];
 	uint32_t id;
 
@@ -89,16 +90,16 @@ static void as_a_sink_it_has_what_finished_and_what_failed_with_a_number(void **
 {
 	struct history h = {0};
 	struct window_sink sink = history_sink(&h);
-	struct window *done = window_new(1, 42, &request, &sample_findings);
-	struct window *failed = window_new(2, 42, &request, &sample_findings);
+	struct window_result *done = window_result_new(1, 42, &request, &sample_findings);
+	struct window_result *failed = window_result_new(2, 42, &request, &sample_findings);
 
 	(void)state;
-	window_fail(failed, "it was too old");
+	window_result_fail(failed, "it was too old");
 	sink.finished(sink.arg, done);
 	sink.failed(sink.arg, failed, EOPNOTSUPP, "it was too old");
 	sink.failed(sink.arg, NULL, EBUSY, "it is being profiled already");
-	window_free(done);
-	window_free(failed);
+	window_result_free(done);
+	window_result_free(failed);
 	assert_int_equal(h.count, 2);
 	assert_string_equal(h.windows[0]->id, "w1");
 	assert_string_equal(h.windows[1]->reason, "it was too old");

@@ -20,7 +20,7 @@
 
 struct fixture {
 	uv_loop_t loop;
-	struct window *window; /* kept, for what it is in the end */
+	struct window_result *window; /* kept, for what it is in the end */
 	struct run *run;
 	int agent;
 	bool started;
@@ -34,7 +34,7 @@ static void on_started(void *arg, const struct run *r)
 {
 	struct fixture *f = arg;
 
-	assert_ptr_equal(run_window(r), f->window);
+	assert_ptr_equal(run_result(r), f->window);
 	f->started = true;
 }
 
@@ -51,8 +51,8 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 	assert_false(f->ended);
 	assert_ptr_equal(r, f->run);
 	assert_int_equal(run_state(r), RUN_ENDED);
-	assert_true(run_window(r)->finished);
-	assert_int_equal(run_window(r)->state == WINDOW_FAILED, error != 0);
+	assert_true(run_result(r)->finished);
+	assert_int_equal(run_result(r)->state == WINDOW_FAILED, error != 0);
 	f->ended = true;
 	f->error = error;
 	(void)snprintf(f->message, sizeof(f->message), "%s", message);
@@ -76,8 +76,9 @@ static int set_up_attaching(void **state)
 	f = (struct fixture){.agent = -1};
 	fake_broker = (struct fake_broker){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.window = window_new(1, 42, &request, &sample_findings);
-	assert_int_equal(run_new(&f.run, &context, window_keep(f.window), &callbacks, NULL), 0);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	assert_int_equal(run_new(&f.run, &context, window_result_keep(f.window), &callbacks, NULL),
+			 0);
 	assert_int_equal(run_state(f.run), RUN_ATTACHING);
 	*state = &f;
 	return 0;
@@ -103,7 +104,7 @@ static int tear_down(void **state)
 	if (f->agent >= 0)
 		(void)close(f->agent);
 	loop_finish(&f->loop);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "daemon/engine/sinks.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "tests/unit/support/sample_findings.h"
 
 /* What one sink heard, in words. */
@@ -17,29 +17,29 @@ struct listener {
 	char heard[256];
 };
 
-static void note(struct listener *l, const char *what, const struct window *w)
+static void note(struct listener *l, const char *what, const struct window_result *w)
 {
 	size_t used = strlen(l->heard);
 
 	(void)snprintf(l->heard + used, sizeof(l->heard) - used, "%s %s;", what, w ? w->id : "-");
 }
 
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	note(arg, "started", w);
 }
 
-static void on_progressed(void *arg, const struct window *w)
+static void on_progressed(void *arg, const struct window_result *w)
 {
 	note(arg, "progressed", w);
 }
 
-static void on_finished(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window_result *w)
 {
 	note(arg, "finished", w);
 }
 
-static void on_failed(void *arg, const struct window *w, int error, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
 	assert_int_equal(error, ESRCH);
 	assert_string_equal(message, "it is gone");
@@ -65,7 +65,7 @@ static struct window_sink sink_of(struct listener *l)
 struct fixture {
 	struct sinks sinks;
 	struct listener all, one;
-	struct window *first, *second;
+	struct window_result *first, *second;
 };
 
 /* One sink of all windows, one of the second only. */
@@ -76,8 +76,8 @@ static int set_up(void **state)
 	struct window_sink sink;
 
 	f = (struct fixture){0};
-	f.first = window_new(1, 42, &request, &sample_findings);
-	f.second = window_new(2, 43, &request, &sample_findings);
+	f.first = window_result_new(1, 42, &request, &sample_findings);
+	f.second = window_result_new(2, 43, &request, &sample_findings);
 	sink = sink_of(&f.all);
 	sinks_add(&f.sinks, &sink, NULL);
 	sink = sink_of(&f.one);
@@ -90,8 +90,8 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
-	window_free(f->first);
-	window_free(f->second);
+	window_result_free(f->first);
+	window_result_free(f->second);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #define SILENT JXP__KIND__KIND_SILENT_LOAD
 
 struct fixture {
-	struct window *window;
+	struct window_result *window;
 	struct intake intake;
 	struct sample_batch sample;
 };
@@ -25,8 +25,8 @@ static int set_up(void **state)
 	static struct fixture f;
 	struct window_request request = {.kinds = {false, true, true, true}};
 
-	f.window = window_new(1, 42, &request, &sample_findings);
-	window_start(f.window);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
 	*state = &f;
@@ -38,7 +38,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	intake_release(&f->intake);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ static void transitions_out_of_range_are_dropped_and_counted(void **state)
 	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
 	apply(f);
 	assert_int_equal(lost(f, LOSS_INVALID), 12);
-	assert_int_equal(window_dropped(f->window), 12);
+	assert_int_equal(window_result_dropped(f->window), 12);
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
@@ -208,7 +208,7 @@ static void cumulative_counters_never_fall(void **state)
 	f->sample.batch.cpu_ns = 400;
 	apply(f);
 	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_SAMPLES], 10);
-	assert_float_equal(window_overhead_fraction(f->window), 0.01, 0.000001F);
+	assert_float_equal(window_result_overhead_fraction(f->window), 0.01, 0.000001F);
 }
 
 static void counts_that_cannot_be_are_not_believed(void **state)

@@ -15,7 +15,7 @@
 #define TRACKED_MAX 100
 
 struct fixture {
-	struct window *window;
+	struct window_result *window;
 	struct intake intake;
 	struct sample_batch sample;
 	struct sample_objects objects;
@@ -26,8 +26,8 @@ static int set_up(void **state)
 	static struct fixture f;
 	struct window_request request = {.objects = true, .objects_max = TRACKED_MAX};
 
-	f.window = window_new(1, 42, &request, &sample_findings);
-	window_start(f.window);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
 	sample_objects_init(&f.objects, &f.sample.batch);
@@ -40,7 +40,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	intake_release(&f->intake);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 

@@ -12,17 +12,17 @@
 #include "daemon/serve/metrics.h"
 #include "tests/unit/support/sample_findings.h"
 
-static struct window *running_window(const char *app)
+static struct window_result *running_window(const char *app)
 {
 	struct window_request request = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(1, 42, &request, &sample_findings);
+	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
-	window_start(w);
+	window_result_start(w);
 	return w;
 }
 
-static void observe(struct window *w, uint32_t bytes, bool wasteful)
+static void observe(struct window_result *w, uint32_t bytes, bool wasteful)
 {
 	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
 				.region = JXP__REGION__REGION_HEAP,
@@ -65,7 +65,7 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 
 	(void)state;
 	observe(w, 8, true);
@@ -78,7 +78,7 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 	assert_line(m, "jxperf_checked_accesses_total{app=\"Shop\",kind=\"dead_store\"} 2");
 	assert_line(m, "jxperf_inefficient_accesses_total{app=\"Shop\",kind=\"dead_store\"} 1");
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 1");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -89,14 +89,14 @@ static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void *
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w = running_window("Shop");
+		struct window_result *w = running_window("Shop");
 
 		observe(w, 8, i == 0);
 		observe(w, 8, true);
-		window_end(w, NULL);
+		window_result_end(w, NULL);
 		w->end_unix_ns = UINT64_C(1795248000500000000);
 		metrics_window_ended(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 32");
 	assert_line(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
@@ -110,17 +110,17 @@ static void windows_that_end_early_are_counted_among_the_others(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor first = {0}, second = {0};
-	struct window *planned = running_window("Shop"), *early = running_window("Shop");
+	struct window_result *planned = running_window("Shop"), *early = running_window("Shop");
 
 	(void)state;
-	window_end(planned, NULL);
-	window_end(early, "the target was killed");
+	window_result_end(planned, NULL);
+	window_result_end(early, "the target was killed");
 	metrics_window_ended(m, planned, &first);
 	metrics_window_ended(m, early, &second);
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
 	assert_line(m, "jxperf_windows_ended_early_total{app=\"Shop\"} 1");
-	window_free(planned);
-	window_free(early);
+	window_result_free(planned);
+	window_result_free(early);
 	metrics_free(m);
 }
 
@@ -128,7 +128,7 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
 				.region = JXP__REGION__REGION_JVM,
 				.checked_bytes = 8,
@@ -138,7 +138,7 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 	metrics_account(m, w, &cursor);
 	assert_absent(m, "jxperf_checked_bytes_total{");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -150,14 +150,14 @@ static void applications_beyond_the_limit_share_other_and_are_counted(void **sta
 	(void)state;
 	for (int i = 0; i < METRICS_APPS_MAX + 3; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w;
+		struct window_result *w;
 
 		(void)snprintf(app, sizeof(app), "App%d", i);
 		w = running_window(app);
 		observe(w, 1, true);
-		window_end(w, NULL);
+		window_result_end(w, NULL);
 		metrics_window_ended(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m, "jxperf_windows_total{app=\"App63\"} 1");
 	assert_absent(m, "App64");
@@ -170,7 +170,7 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 
 	(void)state;
 	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 5;
@@ -185,7 +185,7 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 2");
 	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_budget_spent\"} 3");
 	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_unknown\"} 4");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -196,7 +196,7 @@ static void counts_near_their_limit_stay_there_and_never_fall(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w = running_window("Shop");
+		struct window_result *w = running_window("Shop");
 
 		w->counters[JXP__COUNTER__COUNTER_RING_FULL] = UINT64_MAX - 1;
 		w->losses[LOSS_PAIRS] = 7;
@@ -206,7 +206,7 @@ static void counts_near_their_limit_stay_there_and_never_fall(void **state)
 		metrics_account(m, w, &cursor);
 		w->losses[LOSS_PAIRS] = 8;
 		metrics_account(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m,
 		    "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 18446744073709551615");
@@ -234,13 +234,13 @@ static void every_sample_follows_the_help_and_type_of_its_family(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 	char *text, *save, type[128] = "";
 
 	(void)state;
 	observe(w, 8, true);
 	w->cpu_ns = 1000;
-	window_end(w, NULL);
+	window_result_end(w, NULL);
 	metrics_window_ended(m, w, &cursor);
 	text = exposition(m, false);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -250,7 +250,7 @@ static void every_sample_follows_the_help_and_type_of_its_family(void **state)
 			assert_int_equal(strncmp(line, type, strlen(type)), 0);
 	}
 	free(text);
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 

@@ -36,13 +36,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct window *running_window(unsigned number, uint64_t lost)
+static struct window_result *running_window(unsigned number, uint64_t lost)
 {
 	static const struct window_request request = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(number, 42, &request, &sample_findings);
+	struct window_result *w = window_result_new(number, 42, &request, &sample_findings);
 
 	(void)snprintf(w->app, sizeof(w->app), "Shop");
-	window_start(w);
+	window_result_start(w);
 	w->losses[LOSS_PAIRS] = lost;
 	return w;
 }
@@ -63,7 +63,7 @@ static void assert_shown(const struct fixture *f, const char *line)
 static void windows_side_by_side_are_each_added_once(void **state)
 {
 	struct fixture *f = *state;
-	struct window *first = running_window(1, 3), *second = running_window(2, 40);
+	struct window_result *first = running_window(1, 3), *second = running_window(2, 40);
 
 	f->sink.started(f->sink.arg, first);
 	f->sink.started(f->sink.arg, second);
@@ -77,25 +77,25 @@ static void windows_side_by_side_are_each_added_once(void **state)
 	f->sink.finished(f->sink.arg, second);
 	assert_shown(f, "\njxperf_dropped_events_total{stage=\"engine_pairs\"} 44\n");
 	assert_shown(f, "\njxperf_windows_total{app=\"Shop\"} 2\n");
-	window_free(first);
-	window_free(second);
+	window_result_free(first);
+	window_result_free(second);
 }
 
 static void a_window_that_was_not_heard_of_before_is_added_whole_at_its_end(void **state)
 {
 	struct fixture *f = *state;
-	struct window *w = running_window(1, 3);
+	struct window_result *w = running_window(1, 3);
 
 	f->sink.progressed(f->sink.arg, w);
 	f->sink.finished(f->sink.arg, w);
 	assert_shown(f, "\njxperf_dropped_events_total{stage=\"engine_pairs\"} 3\n");
-	window_free(w);
+	window_result_free(w);
 }
 
 static void failures_are_counted_with_a_window_and_without(void **state)
 {
 	struct fixture *f = *state;
-	struct window *w = running_window(1, 0);
+	struct window_result *w = running_window(1, 0);
 
 	f->sink.started(f->sink.arg, w);
 	f->sink.failed(f->sink.arg, w, ECONNABORTED, "no event may be opened");
@@ -103,7 +103,7 @@ static void failures_are_counted_with_a_window_and_without(void **state)
 	assert_shown(f, "\njxperf_attach_failures_total{reason=\"agent\"} 1\n");
 	assert_shown(f, "\njxperf_attach_failures_total{reason=\"busy\"} 1\n");
 	assert_null(f->own.running);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void strangers_are_a_total(void **state)

@@ -1,14 +1,14 @@
 /*
- * One profiling window of one JVM, from the request to the finished report: what was asked, what
- * the target said it is, the profile, and everything that tells how good the profile is.
+ * What came of one profiling window of one JVM: what was asked, what it ran on, what the target said
+ * it is, the profiles, and everything that tells how good they are. It points at nothing but tables
+ * of its own, so it outlives the run (daemon/engine/run.h) that makes it.
  *
- * The run (daemon/engine/run.h) that feeds a window owns it, and whoever shows it keeps it
- * (window_keep). Loop thread only, with one exception: once it is finished, or a snapshot, nothing
- * changes it any more and any thread may read it. Times: *_unix_ns is CLOCK_REALTIME for people,
- * *_ns CLOCK_MONOTONIC.
+ * The run owns it, and whoever shows it keeps it (window_result_keep). Loop thread only, with one
+ * exception: once it is finished, or a snapshot, nothing changes it any more and any thread may read
+ * it. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
  */
-#ifndef JXPERF_DAEMON_WINDOW_WINDOW_H
-#define JXPERF_DAEMON_WINDOW_WINDOW_H
+#ifndef JXPERF_DAEMON_WINDOW_RESULT_H
+#define JXPERF_DAEMON_WINDOW_RESULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,8 +62,8 @@ enum loss {
 /* "methods", "unknown_ids": the stage label of jxperf_dropped_events_total. */
 const char *name_of_loss(enum loss loss);
 
-/* Memory of its own that is added here has to be copied in window_snapshot. */
-struct window {
+/* Memory of its own that is added here has to be copied in window_result_snapshot. */
+struct window_result {
 	unsigned keepers;
 	bool finished; /* it is final: set by its owner, after the end */
 	char id[WINDOW_ID_BYTES];
@@ -101,68 +101,69 @@ struct window {
 };
 
 /* Does the window need allocations and memory accesses? */
-bool window_tracks_objects(const struct window *w);
+bool window_result_tracks_objects(const struct window_result *w);
 
 /* Does it need watchpoints? */
-bool window_samples_pairs(const struct window *w);
+bool window_result_samples_pairs(const struct window_result *w);
 
 /* Was NUMA asked for, and is there anything to measure? */
-bool window_measures_numa(const struct window *w);
+bool window_result_measures_numa(const struct window_result *w);
 
 /* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
-struct window *window_new(unsigned number, pid_t pid, const struct window_request *request,
-			  const struct window_findings *findings);
+struct window_result *window_result_new(unsigned number, pid_t pid,
+					const struct window_request *request,
+					const struct window_findings *findings);
 
 /* One more owner, also for those who may only read it; returns w. */
-struct window *window_keep(const struct window *w);
+struct window_result *window_result_keep(const struct window_result *w);
 
 /* One owner less; the last one's call frees it. free(NULL) is safe. */
-void window_free(struct window *w);
+void window_result_free(struct window_result *w);
 
 /* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
  * hostile agent's, which take some 50 ms. NULL without memory. */
-struct window *window_snapshot(const struct window *w);
+struct window_result *window_result_snapshot(const struct window_result *w);
 
 /* The target was told to start. */
-void window_start(struct window *w);
+void window_result_start(struct window_result *w);
 
 /* Ends the window, once; later calls change nothing. reason NULL: as planned. A window that has a
  * reason to end before it started has failed. */
-void window_end(struct window *w, const char *reason);
+void window_result_end(struct window_result *w, const char *reason);
 
 /* Decides when objects begin, just before the target is told to start: a part of the window without
  * them shows what they change. From here on side_effects tells before from in. */
-void window_plan_objects(struct window *w);
+void window_result_plan_objects(struct window_result *w);
 
 /* Objects are tracked no longer, because of what rose (a line of daemon/profile/side_effects.h). */
-void window_switch_off_objects(struct window *w, const char *line);
+void window_result_switch_off_objects(struct window_result *w, const char *line);
 
 /* How long objects were, or are being, tracked; 0 when they were not. */
-uint64_t window_objects_ns(const struct window *w);
+uint64_t window_result_objects_ns(const struct window_result *w);
 
 /* Ends the window as one that could not run. */
-void window_fail(struct window *w, const char *reason);
+void window_result_fail(struct window_result *w, const char *reason);
 
 /* "attaching", "running", "done", "ended early", "failed". */
-const char *window_state_name(const struct window *w);
+const char *window_result_state_name(const struct window_result *w);
 
 /* From the start to the end, or to now. */
-uint64_t window_elapsed_ns(const struct window *w);
+uint64_t window_result_elapsed_ns(const struct window_result *w);
 
 /* Of the target's CPU time; 0 when none was reported. */
-double window_overhead_fraction(const struct window *w);
+double window_result_overhead_fraction(const struct window_result *w);
 
 /* Who holds the samples to the window and its budget: "bpf", or "agent". */
-const char *window_gate(const struct window *w);
+const char *window_result_gate(const struct window_result *w);
 
 /* When, in seconds from the start, a collection last found tracked objects dead; 0: none has. */
-double window_judged_s(const struct window *w);
+double window_result_judged_s(const struct window_result *w);
 
 /* Did the target use so little CPU time that a fraction of it says nothing? What a window costs at
  * least (a few ms for each ten seconds) is a large part of next to nothing. */
-bool window_target_was_idle(const struct window *w);
+bool window_result_target_was_idle(const struct window_result *w);
 
 /* Events that were lost between a thread and the profile: completed pairs and transitions. */
-uint64_t window_dropped(const struct window *w);
+uint64_t window_result_dropped(const struct window_result *w);
 
 #endif
