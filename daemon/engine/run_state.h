@@ -2,12 +2,14 @@
  * The states of a run (daemon/engine/run.h), what may follow what, and how long each may last: the
  * whole of it, without doing anything.
  *
- *   ATTACHING ─▶ OPENING_GATE ─▶ GREETING ─▶ RUNNING ─▶ STOPPING ─▶ LEAVING ─▶ CLOSING_GATE ─▶
- * ENDED └──────┬──────┘             │           └────────────────────▲            ▲ CANCELLED ─▶
- * ENDED       └─ any end of the conversation, BREAKING_OFF ─┘
+ *   ATTACHING ──▶ OPENING_GATE ──▶ GREETING ──▶ RUNNING ──▶ STOPPING ──▶ LEAVING
+ *       └──────┬───────┘               └───────────┴─────┬──────┴───────────┘
+ *          CANCELLED                              (BREAKING_OFF)
+ *              └──────────▶ ENDED ◀── CLOSING_GATE ◀─────┘
  *
- * Each state but the last has a limit, so that nothing that a broker or an agent leaves undone
- * keeps a run for ever.
+ * An agent may also end by itself, from RUNNING to LEAVING, and an attach may fail. Each state but
+ * the last has a limit, so that nothing that a broker or an agent leaves undone keeps a run for
+ * ever.
  */
 #ifndef JXPERF_DAEMON_ENGINE_RUN_STATE_H
 #define JXPERF_DAEMON_ENGINE_RUN_STATE_H

@@ -1,11 +1,11 @@
 /*
- * What came of one profiling window of one JVM: what was asked, what it ran on, what the target said
- * it is, the profiles, and everything that tells how good they are. It points at nothing but tables
- * of its own, so it outlives the run (daemon/engine/run.h) that makes it.
+ * What came of one profiling window of one JVM: what was asked, what it ran on, what the target
+ * said it is, the profiles, and everything that tells how good they are. It points at nothing but
+ * tables of its own, so it outlives the run (daemon/engine/run.h) that makes it.
  *
  * The run owns it, and whoever shows it keeps it (window_result_keep). Loop thread only, with one
- * exception: once it is finished, or a snapshot, nothing changes it any more and any thread may read
- * it. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
+ * exception: once it is finished, or a snapshot, nothing changes it any more and any thread may
+ * read it. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
  */
 #ifndef JXPERF_DAEMON_WINDOW_RESULT_H
 #define JXPERF_DAEMON_WINDOW_RESULT_H
