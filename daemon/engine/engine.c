@@ -151,17 +151,17 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
-	struct window_result *window;
+	struct window_result *result;
 	int r = check_admission(e, pid, err);
 
 	if (r < 0)
 		return r;
-	window = window_result_new(e->windows_numbered + 1, pid, request, findings);
-	if (!window)
+	result = window_result_new(e->windows_numbered + 1, pid, request, findings);
+	if (!result)
 		return err_set(err, ENOMEM, "out of memory");
-	r = run_new(out, &e->context, window, &callbacks, err);
+	r = run_new(out, &e->context, result, &callbacks, err);
 	if (r < 0) {
-		window_result_free(window);
+		window_result_free(result);
 		return r;
 	}
 	e->windows_numbered++;

@@ -27,7 +27,7 @@ static struct gate_limits wanted_limits(const struct gate_control *g, uint64_t e
 {
 	struct gate_limits limits;
 
-	gate_limits_for(&limits, end_ns, period(g->window), g->window->findings.event_count > 0,
+	gate_limits_for(&limits, end_ns, period(g->result), g->result->findings.event_count > 0,
 			gate_cpus());
 	return limits;
 }
@@ -38,7 +38,7 @@ static void take_counts(struct gate_control *g, const struct gate_counts *counts
 	for (int o = 0; o < GATE_UNKNOWN; o++) {
 		if (counts->samples[o] < g->counted[o])
 			continue; /* It was counted before. */
-		g->window->counters[counter_of[o]] += counts->samples[o] - g->counted[o];
+		g->result->counters[counter_of[o]] += counts->samples[o] - g->counted[o];
 		g->counted[o] = counts->samples[o];
 	}
 	g->strangers = counts->samples[GATE_UNKNOWN];
@@ -50,25 +50,25 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 	int none = -1;
 
 	g->request = 0;
-	g->window->findings.kernel_gate = !reply->error && reply->fds == 1;
-	g->stage = g->window->findings.kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
-	(void)snprintf(g->window->findings.gate_reason, sizeof(g->window->findings.gate_reason),
+	g->result->findings.kernel_gate = !reply->error && reply->fds == 1;
+	g->stage = g->result->findings.kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
+	(void)snprintf(g->result->findings.gate_reason, sizeof(g->result->findings.gate_reason),
 		       "%s", reply->message); /* Same size. */
-	g->opened(g->arg, g->window->findings.kernel_gate ? &fds[0] : &none);
+	g->opened(g->arg, g->result->findings.kernel_gate ? &fds[0] : &none);
 }
 
 int gate_control_open(struct gate_control *g, struct broker_client *broker,
-		      struct window_result *window, uint64_t end_ns,
+		      struct window_result *result, uint64_t end_ns,
 		      void (*opened)(void *arg, int *program), void *arg)
 {
 	int r;
 
 	*g =
-	    (struct gate_control){.broker = broker, .window = window, .opened = opened, .arg = arg};
+	    (struct gate_control){.broker = broker, .result = result, .opened = opened, .arg = arg};
 	g->limits = wanted_limits(g, end_ns);
-	r = broker_client_gate(broker, window->pid, &g->limits, on_opened, g);
+	r = broker_client_gate(broker, result->pid, &g->limits, on_opened, g);
 	if (r < 0) {
-		(void)snprintf(window->findings.gate_reason, sizeof(window->findings.gate_reason),
+		(void)snprintf(result->findings.gate_reason, sizeof(result->findings.gate_reason),
 			       "the broker could not be asked for it: %s", strerror(-r));
 		return r;
 	}
@@ -89,7 +89,7 @@ static void on_followed(void *arg, const struct broker_reply *reply, int *fds)
 
 static void set(struct gate_control *g, const struct gate_limits *limits)
 {
-	int r = broker_client_gate(g->broker, g->window->pid, limits, on_followed, g);
+	int r = broker_client_gate(g->broker, g->result->pid, limits, on_followed, g);
 
 	if (r < 0)
 		return; /* The broker is busy or gone: the limits in force stay, with their end. */
@@ -141,7 +141,7 @@ int gate_control_close(struct gate_control *g, void (*closed)(void *arg), void *
 	g->stage = GATE_IS_CLOSED;
 	g->closed = closed;
 	g->arg = arg;
-	r = broker_client_gate(g->broker, g->window->pid, NULL, on_closed, g);
+	r = broker_client_gate(g->broker, g->result->pid, NULL, on_closed, g);
 	if (r < 0)
 		return r;
 	g->request = r;

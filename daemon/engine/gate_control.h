@@ -27,7 +27,7 @@ enum gate_stage {
 
 struct gate_control {
 	struct broker_client *broker;
-	struct window_result *window;
+	struct window_result *result;
 	enum gate_stage stage;
 	int request; /* the one that is open, or 0 */
 	uint64_t next_ns;
@@ -42,7 +42,7 @@ struct gate_control {
 
 /* Opens the gate until end_ns. 0: opened will be called, once, from the loop; or -errno. */
 int gate_control_open(struct gate_control *g, struct broker_client *broker,
-		      struct window_result *window, uint64_t end_ns,
+		      struct window_result *result, uint64_t end_ns,
 		      void (*opened)(void *arg, int *program), void *arg);
 
 /* To be called when the window has started and as its batches come in: twice a second at most,

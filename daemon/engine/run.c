@@ -27,10 +27,10 @@ static void on_gate_opened(void *arg, int *program)
 static void open_gate(struct run *r)
 {
 	uint64_t end_ns =
-	    clock_monotonic_ns() + RUN_GREETING_MS * NS_PER_MS + r->window->request.duration_ns;
+	    clock_monotonic_ns() + RUN_GREETING_MS * NS_PER_MS + r->result->request.duration_ns;
 
 	run_move(r, RUN_OPENING_GATE);
-	if (gate_control_open(&r->gate, r->context.broker, r->window, end_ns, on_gate_opened, r) <
+	if (gate_control_open(&r->gate, r->context.broker, r->result, end_ns, on_gate_opened, r) <
 	    0)
 		run_agent_greet(r);
 }
@@ -48,7 +48,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 				      : "the broker gave no connection to the agent");
 	} else {
 		r->agent_fd = TAKE_FD(fds[0]);
-		app_name_of(r->window->app, sizeof(r->window->app), reply->message);
+		app_name_of(r->result->app, sizeof(r->result->app), reply->message);
 		open_gate(r);
 	}
 }
@@ -57,7 +57,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 static void on_alarm(void *arg, const char *line)
 {
 	struct run *r = arg;
-	struct window_result *w = r->window;
+	struct window_result *w = r->result;
 
 	window_result_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
@@ -73,7 +73,7 @@ static uint32_t attach_flags(const struct window_result *w)
 	       (w->request.force ? BROKER_ATTACH_FORCE : 0);
 }
 
-int run_new(struct run **out, const struct run_context *context, struct window_result *window,
+int run_new(struct run **out, const struct run_context *context, struct window_result *result,
 	    const struct run_callbacks *callbacks, struct err *err)
 {
 	struct run *r = calloc(1, sizeof(*r));
@@ -82,24 +82,24 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 		return err_set(err, ENOMEM, "out of memory");
 	*r = (struct run){.context = *context,
 			  .callbacks = *callbacks,
-			  .window = window,
+			  .result = result,
 			  .state = RUN_ATTACHING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
-	r->attach_request = broker_client_attach(context->broker, window->pid, attach_flags(window),
+	r->attach_request = broker_client_attach(context->broker, result->pid, attach_flags(result),
 						 on_attached, r);
 	if (r->attach_request < 0) {
 		int error = -r->attach_request;
 
 		free(r);
 		return err_set_errno(err, error, "cannot ask the broker to attach to pid %d",
-				     (int)window->pid);
+				     (int)result->pid);
 	}
-	intake_init(&r->intake, window);
-	if (window_result_measures_numa(window))
-		numa_query_init(&r->numa, context->broker, window->pid, &window->findings.numa,
-				&window->numa, &window->losses[LOSS_FIRST_TOUCHES]);
-	r->guard = guard_new(context->loop, context->broker, window, on_alarm, r);
+	intake_init(&r->intake, result);
+	if (window_result_measures_numa(result))
+		numa_query_init(&r->numa, context->broker, result->pid, &result->findings.numa,
+				&result->numa, &result->losses[LOSS_FIRST_TOUCHES]);
+	r->guard = guard_new(context->loop, context->broker, result, on_alarm, r);
 	(void)uv_timer_init(context->loop, &r->timer); /* Cannot fail. */
 	r->timer.data = r;
 	run_start_limit(r);
@@ -130,7 +130,7 @@ void run_free(struct run *r)
 	fd_close_all(&r->gate_program, 1);
 	conversation_close(r->conversation);
 	intake_release(&r->intake);
-	window_result_free(r->window);
+	window_result_free(r->result);
 	uv_close((uv_handle_t *)&r->timer, on_closed);
 }
 
@@ -175,7 +175,7 @@ void run_set_patience(struct run *r, uint64_t ms)
 
 const struct window_result *run_result(const struct run *r)
 {
-	return r->window;
+	return r->result;
 }
 
 enum run_state run_state(const struct run *r)

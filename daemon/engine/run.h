@@ -20,9 +20,9 @@
 #include "daemon/profile/thread_table.h"
 #include "daemon/window/result.h"
 
-/* Asks the broker to attach to the process of window, which the run owns on success. 0 or -errno.
+/* Asks the broker to attach to the process of result, which the run owns on success. 0 or -errno.
  */
-int run_new(struct run **out, const struct run_context *context, struct window_result *window,
+int run_new(struct run **out, const struct run_context *context, struct window_result *result,
 	    const struct run_callbacks *callbacks, struct err *err);
 
 /* Drops everything at once: the agent disarms and leaves. The memory goes when the loop has closed

@@ -11,7 +11,7 @@
 
 static void begin(struct run *r)
 {
-	struct window_result *w = r->window;
+	struct window_result *w = r->result;
 
 	window_result_start(w);
 	log_info("window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
@@ -35,7 +35,7 @@ static void refuse(struct run *r, uint32_t protocol)
 static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const Jxp__AgentHello *hello = frame->hello;
-	struct window_result *w = r->window;
+	struct window_result *w = r->result;
 
 	if (hello->protocol != PROTOCOL_VERSION) {
 		refuse(r, hello->protocol);
@@ -88,7 +88,7 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;
-	struct window_result *w = r->window;
+	struct window_result *w = r->result;
 
 	if (error[0]) {
 		if (w->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
@@ -144,7 +144,7 @@ static void on_conversation_ended(void *arg, const char *reason)
 		reason = r->reason;
 	} else if (!reason && r->state != RUN_LEAVING) {
 		reason = "the target closed the connection: it exited or was killed";
-		r->window->target_ended = true;
+		r->result->target_ended = true;
 	}
 	run_hang_up(r, reason);
 }
@@ -163,7 +163,7 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 
 	r->event_request = 0;
 	if (reply->error)
-		log_debug("window %s: events for thread %u: %s", r->window->id, r->event_tid,
+		log_debug("window %s: events for thread %u: %s", r->result->id, r->event_tid,
 			  reply->message);
 	conversation_answer(r->conversation, r->event_tid, reply->error, fds, count);
 	for (size_t i = 0; i < count; i++)
@@ -173,7 +173,7 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 static void on_question(void *arg, const Jxp__PerfOpenRequest *request)
 {
 	struct run *r = arg;
-	int id = broker_client_perf_open(r->context.broker, r->window->pid, request,
+	int id = broker_client_perf_open(r->context.broker, r->result->pid, request,
 					 on_events_opened, r);
 
 	if (id < 0) {
@@ -195,7 +195,7 @@ void run_agent_greet(struct run *r)
 							 .broken = on_conversation_broken};
 	struct err err;
 	int error = conversation_new(&r->conversation, r->context.loop, r->agent_fd,
-				     &r->window->losses[LOSS_UNKNOWN_THREADS], &callbacks, &err);
+				     &r->result->losses[LOSS_UNKNOWN_THREADS], &callbacks, &err);
 
 	if (error < 0) {
 		run_fail(r, -error, err.message);

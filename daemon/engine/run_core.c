@@ -13,7 +13,7 @@ void run_start_limit(struct run *r)
 {
 	const struct run_limits limits = {.patience_ms = r->context.patience_ms,
 					  .duration_ms =
-					      r->window->request.duration_ns / NS_PER_MS};
+					      r->result->request.duration_ns / NS_PER_MS};
 	uint64_t limit_ms = run_state_limit_ms(r->state, &limits);
 
 	/* Both fail only for a NULL callback or a closing handle. */
@@ -40,28 +40,28 @@ void run_set_reason(struct run *r, const char *reason)
 /* If the broker is dead, the engine hears of that elsewhere. */
 void run_release_target(struct run *r)
 {
-	(void)broker_client_release(r->context.broker, r->window->pid);
+	(void)broker_client_release(r->context.broker, r->result->pid);
 }
 
 static void end(struct run *r, int error, const char *message)
 {
 	run_release_target(r);
-	r->window->finished = true;
+	r->result->finished = true;
 	run_move(r, RUN_ENDED);
 	r->callbacks.ended(r->callbacks.arg, r, error, message);
 }
 
 void run_fail(struct run *r, int error, const char *message)
 {
-	log_info("window %s: pid %d: %s", r->window->id, (int)r->window->pid, message);
-	window_result_fail(r->window, message);
+	log_info("window %s: pid %d: %s", r->result->id, (int)r->result->pid, message);
+	window_result_fail(r->result, message);
 	end(r, error, message);
 }
 
 /* The gate has told its last counts, or never will: the window is what it is. */
 static void conclude(struct run *r)
 {
-	struct window_result *w = r->window;
+	struct window_result *w = r->result;
 
 	if (w->state == WINDOW_FAILED) {
 		run_fail(r, ECONNABORTED, w->reason);
@@ -82,9 +82,9 @@ static void on_gate_closed(void *arg)
 /* Without memory, what waited for its turn is missing, as if it had not arrived. */
 void run_end_window(struct run *r, const char *reason)
 {
-	if (r->window->start_ns)
+	if (r->result->start_ns)
 		(void)intake_finish(&r->intake);
-	window_result_end(r->window, reason);
+	window_result_end(r->result, reason);
 }
 
 void run_hang_up(struct run *r, const char *reason)
@@ -113,7 +113,7 @@ void run_tell_to_stop(struct run *r)
 
 static void give_up_on_broker(struct run *r, const char *why)
 {
-	log_warn("window %s: the privileged half of jxperfd does not answer", r->window->id);
+	log_warn("window %s: the privileged half of jxperfd does not answer", r->result->id);
 	run_fail(r, ETIMEDOUT, why);
 }
 
@@ -151,7 +151,7 @@ static void on_limit(uv_timer_t *timer)
 		break;
 	case RUN_CLOSING_GATE:
 		log_warn("window %s: the privileged half of jxperfd does not answer",
-			 r->window->id);
+			 r->result->id);
 		conclude(r);
 		break;
 	case RUN_ENDED:

@@ -17,7 +17,7 @@ struct run {
 	uv_timer_t timer; /* of the state's limit */
 	struct run_context context;
 	struct run_callbacks callbacks;
-	struct window_result *window;
+	struct window_result *result;
 	enum run_state state;
 	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */

@@ -6,10 +6,10 @@
 #include "daemon/container/array.h"
 #include "proto/limits.h"
 
-void intake_init(struct intake *in, struct window_result *window)
+void intake_init(struct intake *in, struct window_result *result)
 {
-	*in = (struct intake){.window = window};
-	object_intake_init(&in->objects, window, &in->nodes);
+	*in = (struct intake){.result = result};
+	object_intake_init(&in->objects, result, &in->nodes);
 }
 
 void intake_release(struct intake *in)
@@ -21,12 +21,12 @@ void intake_release(struct intake *in)
 	free(in->lines);
 	object_intake_release(&in->objects);
 	thread_table_release(&in->threads);
-	intake_init(in, in->window);
+	intake_init(in, in->result);
 }
 
 static void lose(struct intake *in, enum loss loss)
 {
-	in->window->losses[loss]++;
+	in->result->losses[loss]++;
 }
 
 /* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the window. */
@@ -58,7 +58,7 @@ static bool acceptable_id(struct intake *in, const struct agent_ids *map, uint32
 /* A name that does not fit is shown as "". */
 static int intern(struct intake *in, const char *text, uint32_t *id)
 {
-	int r = strings_intern(&in->window->profile.strings, text, id);
+	int r = strings_intern(&in->result->profile.strings, text, id);
 
 	if (r < 0)
 		*id = 0;
@@ -97,7 +97,7 @@ static int add_method(struct intake *in, const Jxp__Method *m)
 	    (r = intern(in, m->name, &method.name)) < 0 ||
 	    (r = intern(in, m->file, &method.file)) < 0)
 		return r;
-	r = cct_add_method(&in->window->profile.cct, &method, &announced.method);
+	r = cct_add_method(&in->result->profile.cct, &method, &announced.method);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_METHODS);
 	r = add_lines(in, m, &announced);
@@ -163,7 +163,7 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	}
 	if (n->tier >= JXP__TIER__TIER_UNKNOWN && n->tier <= JXP__TIER__TIER_NATIVE)
 		node.tier = (uint16_t)n->tier;
-	r = cct_add_node(&in->window->profile.cct, &node, &id);
+	r = cct_add_node(&in->result->profile.cct, &node, &id);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
 	return agent_ids_add(&in->nodes, n->id, id);
@@ -187,7 +187,7 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
 		return false;
 	if (t->kind <= JXP__KIND__KIND_NONE || t->kind >= PROFILE_KINDS ||
-	    !in->window->request.kinds[t->kind])
+	    !in->result->request.kinds[t->kind])
 		return false;
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;
@@ -209,7 +209,7 @@ static int add_pair(struct intake *in, const Jxp__Transition *t)
 	    .trap_instruction = translate(in, &in->instructions, t->trap_instruction),
 	};
 
-	return lost_or_failed(in, profile_add(&in->window->profile, &o), LOSS_PAIRS);
+	return lost_or_failed(in, profile_add(&in->result->profile, &o), LOSS_PAIRS);
 }
 
 static int apply_transition(struct intake *in, const Jxp__Transition *t)
@@ -238,7 +238,7 @@ static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64
 
 static void take_counters(struct intake *in, const Jxp__Batch *batch)
 {
-	struct window_result *w = in->window;
+	struct window_result *w = in->result;
 
 	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t before = in->counters[i];

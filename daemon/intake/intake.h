@@ -39,7 +39,7 @@ struct intake_method {
 };
 
 struct intake {
-	struct window_result *window; /* borrowed */
+	struct window_result *result; /* borrowed */
 	struct agent_ids methods;     /* agent's id -> position in announced */
 	struct intake_method *announced;
 	size_t announced_count;
@@ -55,7 +55,7 @@ struct intake {
 };
 
 /* in must stay where it is. */
-void intake_init(struct intake *in, struct window_result *window);
+void intake_init(struct intake *in, struct window_result *result);
 void intake_release(struct intake *in);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */

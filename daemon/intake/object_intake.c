@@ -6,12 +6,12 @@
 #include "common/utf8.h"
 #include "proto/limits.h"
 
-void object_intake_init(struct object_intake *in, struct window_result *window,
+void object_intake_init(struct object_intake *in, struct window_result *result,
 			const struct agent_ids *nodes)
 {
-	*in = (struct object_intake){.window = window, .nodes = nodes};
-	object_order_init(&in->order, window->request.objects_max);
-	object_table_init(&in->table, window->request.objects_max);
+	*in = (struct object_intake){.result = result, .nodes = nodes};
+	object_order_init(&in->order, result->request.objects_max);
+	object_table_init(&in->table, result->request.objects_max);
 }
 
 void object_intake_release(struct object_intake *in)
@@ -19,12 +19,12 @@ void object_intake_release(struct object_intake *in)
 	agent_ids_release(&in->classes);
 	object_order_release(&in->order);
 	object_table_release(&in->table);
-	object_intake_init(in, in->window, in->nodes);
+	object_intake_init(in, in->result, in->nodes);
 }
 
 static void lose(struct object_intake *in, enum loss loss, uint64_t count)
 {
-	in->window->losses[loss] += count;
+	in->result->losses[loss] += count;
 }
 
 /* Sorts failures into what is lost and counted (returns 0) and what ends the window. */
@@ -48,16 +48,16 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 				     .weight = (double)e->access_weight,
 				     .object_weight = object ? object->weight : 1};
 
-	if (!window_result_measures_numa(in->window) || e->region != JXP__REGION__REGION_HEAP)
+	if (!window_result_measures_numa(in->result) || e->region != JXP__REGION__REGION_HEAP)
 		return 0;
-	access.from = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
-	return numa_profile_access(&in->window->numa, &access);
+	access.from = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
+	return numa_profile_access(&in->result->numa, &access);
 }
 
 /* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
-	struct object_profile *o = &in->window->objects;
+	struct object_profile *o = &in->result->objects;
 	struct tracked_object *object = object_table_find(&in->table, e->address);
 	double weight = (double)e->access_weight;
 	int r;
@@ -77,7 +77,7 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 /* The estimate counts an object also when it cannot be tracked. */
 static int apply_allocation(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct object_profile *o = &in->window->objects;
+	struct object_profile *o = &in->result->objects;
 	struct tracked_object object = {.address = e->address,
 					.size_bytes = e->size_bytes,
 					.weight = e->object_weight,
@@ -88,8 +88,8 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
-	if (window_result_measures_numa(in->window))
-		object.alloc_node = numa_topology_node_of_cpu(&in->window->findings.numa, e->cpu);
+	if (window_result_measures_numa(in->result))
+		object.alloc_node = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
@@ -102,7 +102,7 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct access_sum *unsettled = &in->window->objects.unsettled;
+	struct access_sum *unsettled = &in->result->objects.unsettled;
 
 	if (e->type == OBJECT_ALLOCATION)
 		return apply_allocation(in, e, settled);
@@ -112,7 +112,7 @@ static int apply_event(struct object_intake *in, const struct object_event *e, b
 		unsettled->samples++;
 		unsettled->metric += (double)e->access_weight;
 	} else {
-		object_profile_untracked(&in->window->objects, e->region, (double)e->access_weight);
+		object_profile_untracked(&in->result->objects, e->region, (double)e->access_weight);
 	}
 	/* Where its page is does not depend on which object is there. */
 	return note_numa(in, e, NULL);
@@ -122,7 +122,7 @@ static void on_died(void *context, const struct tracked_object *object)
 {
 	struct object_intake *in = context;
 
-	object_profile_died(&in->window->objects, object->site, object->weight, object->size_bytes,
+	object_profile_died(&in->result->objects, object->site, object->weight, object->size_bytes,
 			    object->judgement);
 }
 
@@ -132,10 +132,10 @@ static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
 
 	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
-	in->window->objects.concurrent_gc =
-	    strcmp(in->window->gc, "ZGC") == 0 || strcmp(in->window->gc, "Shenandoah") == 0;
+	in->result->objects.concurrent_gc =
+	    strcmp(in->result->gc, "ZGC") == 0 || strcmp(in->result->gc, "Shenandoah") == 0;
 	if (pass->dead_count > 0)
-		object_profile_judged(&in->window->objects, pass->ready_ns);
+		object_profile_judged(&in->result->objects, pass->ready_ns);
 	return r;
 }
 
@@ -187,7 +187,7 @@ static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
 		lose(in, LOSS_CLASSES, 1);
 		return 0;
 	}
-	r = strings_intern(&in->window->profile.strings, c->name, &name);
+	r = strings_intern(&in->result->profile.strings, c->name, &name);
 	if (r < 0 && (r = lost_or_failed(in, r, LOSS_STRINGS)) < 0)
 		return r;
 	return agent_ids_add(&in->classes, c->id, name);
@@ -272,16 +272,16 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_result_tracks_objects(in->window)) {
+	if (!window_result_tracks_objects(in->result)) {
 		lose(in, LOSS_INVALID, has_objects(batch));
 		return 0;
 	}
 	if (batch->objects_refused[0])
-		(void)text_sanitize(in->window->objects_refused,
-				    sizeof(in->window->objects_refused),
+		(void)text_sanitize(in->result->objects_refused,
+				    sizeof(in->result->objects_refused),
 				    batch->objects_refused); /* May be cut. */
 	if (batch->object_interval)
-		in->window->object_interval = batch->object_interval;
+		in->result->object_interval = batch->object_interval;
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
 		r = add_class(in, batch->classes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)

@@ -20,7 +20,7 @@
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
-	struct window_result *window;  /* borrowed */
+	struct window_result *result;  /* borrowed */
 	const struct agent_ids *nodes; /* borrowed: agent's id -> node of the window's tree */
 	struct agent_ids classes;      /* agent's id -> string of the window's profile */
 	struct object_order order;
@@ -28,7 +28,7 @@ struct object_intake {
 	uint64_t evicted; /* of the table's, counted as losses so far */
 };
 
-void object_intake_init(struct object_intake *in, struct window_result *window,
+void object_intake_init(struct object_intake *in, struct window_result *result,
 			const struct agent_ids *nodes);
 void object_intake_release(struct object_intake *in);
 
