@@ -147,11 +147,13 @@ static int check_admission(const struct engine *e, pid_t pid, struct err *err)
 }
 
 static int start_run(struct engine *e, pid_t pid, const struct window_request *request,
-		     const struct window_findings *findings, struct run **out, struct err *err)
+		     const struct window_findings *findings, const struct window_sink *observer,
+		     char id[WINDOW_ID_BYTES], struct err *err)
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
 	struct window_result *result;
+	struct run *run;
 	int r = check_admission(e, pid, err);
 
 	if (r < 0)
@@ -159,13 +161,16 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 	result = window_result_new(e->windows_numbered + 1, pid, request, findings);
 	if (!result)
 		return err_set(err, ENOMEM, "out of memory");
-	r = run_new(out, &e->context, result, &callbacks, err);
+	r = run_new(&run, &e->context, result, &callbacks, err);
 	if (r < 0) {
 		window_result_free(result);
 		return r;
 	}
 	e->windows_numbered++;
-	e->running[e->running_count++] = *out;
+	e->running[e->running_count++] = run;
+	if (observer)
+		sinks_add(&e->sinks, observer, result);
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", result->id); /* Same size. */
 	return 0;
 }
 
@@ -173,18 +178,13 @@ int engine_attach(struct engine *e, pid_t pid, const struct window_request *requ
 		  const struct window_findings *findings, const struct window_sink *observer,
 		  char id[WINDOW_ID_BYTES], struct err *err)
 {
-	struct run *run;
-	int r = start_run(e, pid, request, findings, &run, err);
+	int r = start_run(e, pid, request, findings, observer, id, err);
 
 	if (r < 0) {
 		e->attach_failures++;
 		sinks_failed(&e->sinks, NULL, -r, err->message);
-		return r;
 	}
-	if (observer)
-		sinks_add(&e->sinks, observer, run_result(run));
-	(void)snprintf(id, WINDOW_ID_BYTES, "%s", run_result(run)->id); /* Same size. */
-	return 0;
+	return r;
 }
 
 int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDOW_ID_BYTES],
