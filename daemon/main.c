@@ -23,6 +23,7 @@
 #include "daemon/serve/control.h"
 #include "daemon/serve/endpoints.h"
 #include "daemon/serve/metrics.h"
+#include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
 #include "proto/limits.h"
@@ -39,6 +40,7 @@ struct daemon {
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
 	struct metrics *metrics;
+	struct metrics_sink metrics_sink;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
 	struct control *control;
@@ -75,7 +77,7 @@ static void on_stopped(void *arg)
 	control_drain(d->control, on_drained, d);
 }
 
-/* The sessions end within their own deadline, so this always comes to an end. */
+/* Every state of a run has a limit, so this always comes to an end. */
 static void stop(struct daemon *d)
 {
 	if (d->stopping)
@@ -144,6 +146,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	struct control_settings control = {.socket_path = o->socket, .http = ""};
+	struct window_sink sink;
 	int r;
 
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);
@@ -153,9 +156,12 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
-	r = engine_new(&d->engine, &d->loop, d->broker, d->metrics, err);
+	r = engine_new(&d->engine, &d->loop, d->broker, err);
 	if (r < 0)
 		return r;
+	d->metrics_sink.metrics = d->metrics;
+	sink = metrics_sink(&d->metrics_sink);
+	engine_add_sink(d->engine, &sink);
 	if (o->http[0]) {
 		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
 				  err);
@@ -198,6 +204,7 @@ static void free_parts(struct daemon *d)
 	control_free(d->control);
 	endpoints_free(d->endpoints);
 	engine_free(d->engine);
+	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)
 		broker_client_free(d->broker);

@@ -24,7 +24,7 @@ static json_t *time_or_null(uint64_t unix_ns)
 static json_t *window_json(const struct report_model *m)
 {
 	const struct report_period *period = &m->period;
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
@@ -32,14 +32,14 @@ static json_t *window_json(const struct report_model *m)
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
 	    (double)m->elapsed_ns / (double)NS_PER_S, "requested_duration_s",
-	    (double)w->settings.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
-	    w->gc, "sampler", name_of_sampler(w->settings.sampler), "period",
+	    (double)w->request.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
+	    w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
 	    (json_int_t)period->asked, "period_unit", period->operations ? "operations" : "ns",
-	    "effective_period", (json_int_t)period->effective, "budget", w->settings.budget,
-	    "registers", (int)w->settings.registers, "state", window_state_name(w), "ended_early",
-	    w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
-	    w->settings.sampler_reason, "sampler_note", sampler_note(w->settings.sampler), "gate",
-	    m->gate, "gate_reason", w->gate_reason);
+	    "effective_period", (json_int_t)period->effective, "budget", w->request.budget,
+	    "registers", (int)w->request.registers, "state", window_result_state_name(w),
+	    "ended_early", w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
+	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
+	    m->gate, "gate_reason", w->findings.gate_reason);
 }
 
 static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)

@@ -45,7 +45,7 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 {
 	const struct report_model *m = writer->model;
 	const struct profile *p = &m->window->profile;
-	const struct locality *l = &m->window->locality;
+	const struct object_profile *l = &m->window->objects;
 	const struct object_site *site = &ranked->sum;
 	_cleanup_json_ json_t *list =
 	    accesses_json(writer, ranked, object_ranking_accesses(&m->objects.ranking, ranked));
@@ -61,9 +61,9 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
 	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
 	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
-	    "uncollected_count", count_json(locality_uncollected_count(l, site)),
-	    "uncollected_bytes", count_json(locality_uncollected_bytes(l, site)), "alloc_frames",
-	    report_json_frames(writer, site->node), "accesses_total",
+	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
+	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
+	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
 	    (json_int_t)ranked->access_count, "accesses_omitted",
 	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
 	    ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null());
@@ -90,11 +90,11 @@ static json_t *sum_json(const struct access_sum *sum)
 	return json_pack("{s:I, s:f}", "samples", (json_int_t)sum->samples, "metric", sum->metric);
 }
 
-static json_t *untracked_json(const struct locality *l)
+static json_t *untracked_json(const struct object_profile *l)
 {
 	_cleanup_json_ json_t *regions = json_object();
 
-	for (int region = 0; region < LOCALITY_REGIONS; region++)
+	for (int region = 0; region < OBJECT_PROFILE_REGIONS; region++)
 		if (json_object_set_new(regions, name_of_region((Jxp__Region)region),
 					sum_json(&l->untracked[region])) < 0)
 			return NULL;
@@ -104,17 +104,17 @@ static json_t *untracked_json(const struct locality *l)
 static json_t *summary_json(const struct report_model *m, size_t shown)
 {
 	const struct report_objects *o = &m->objects;
-	const struct window *w = m->window;
-	const struct locality *l = &w->locality;
+	const struct window_result *w = m->window;
+	const struct object_profile *l = &w->objects;
 	const uint64_t *counters = w->counters;
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
 	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f}",
 	    "metric", o->metric, "metric_unit", o->unit, "event",
-	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
-	    (json_int_t)w->settings.object_min_size, "tracked_max",
-	    (json_int_t)w->settings.objects_max, "interval_bytes", (json_int_t)w->object_interval,
+	    w->request.event[0] ? w->request.event : NULL, "min_size",
+	    (json_int_t)w->request.object_min_size, "tracked_max",
+	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
 	    "sampled_accesses", (json_int_t)o->samples, "attributed", sum_json(&l->attributed),
 	    "whole", o->whole, "attributed_fraction", o->attributed_fraction, "untracked",
 	    untracked_json(l), "unsettled", sum_json(&l->unsettled), "passes",

@@ -75,7 +75,7 @@ static json_t *seconds(uint64_t ns)
 json_t *report_json_quality(const struct report_model *m)
 {
 	const struct report_quality *q = &m->quality;
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 	_cleanup_json_ json_t *quality = json_object();
 	char key[64];
 	int r = 0;

@@ -2,13 +2,12 @@
 
 #include "common/clock.h"
 
-static struct report_period period_of(const struct window *w)
+static struct report_period period_of(const struct window_result *w)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
+	bool hardware = w->findings.event_count > 0;
 
-	return (struct report_period){.operations = hardware,
-				      .asked = hardware ? hardware->period : w->settings.period_ns,
-				      .effective = w->effective_period};
+	return (struct report_period){
+	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
 }
 
 static int kind_init(struct report_kind *k, const struct profile *p, const struct pair_kind *kind)
@@ -27,12 +26,12 @@ static int kind_init(struct report_kind *k, const struct profile *p, const struc
 
 static int kinds_init(struct report_model *m)
 {
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		int r;
 
-		if (!w->settings.kinds[pair_kinds[i].kind])
+		if (!w->request.kinds[pair_kinds[i].kind])
 			continue;
 		r = kind_init(&m->kinds[m->kind_count], &w->profile, &pair_kinds[i]);
 		if (r < 0)
@@ -42,45 +41,46 @@ static int kinds_init(struct report_model *m)
 	return 0;
 }
 
-static const char *metric_of(const struct window_settings *settings)
+static const char *metric_of(const struct window_result *w)
 {
-	if (settings->event[0])
-		return settings->event;
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time" : "memory operations";
+	if (w->request.event[0])
+		return w->request.event;
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time"
+								  : "memory operations";
 }
 
-static const char *unit_of(const struct window_settings *settings)
+static const char *unit_of(const struct window_result *w)
 {
-	if (settings->event[0])
+	if (w->request.event[0])
 		return "events";
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
 }
 
-static int objects_init(struct report_objects *o, const struct window *w)
+static int objects_init(struct report_objects *o, const struct window_result *w)
 {
-	const struct locality *l = &w->locality;
+	const struct object_profile *l = &w->objects;
 
-	if (!window_tracks_objects(&w->settings))
+	if (!window_result_tracks_objects(w))
 		return 0;
 	*o = (struct report_objects){.tracked = true,
-				     .metric = metric_of(&w->settings),
-				     .unit = unit_of(&w->settings),
-				     .samples = locality_samples(l),
-				     .whole = locality_whole(l),
+				     .metric = metric_of(w),
+				     .unit = unit_of(w),
+				     .samples = object_profile_samples(l),
+				     .whole = object_profile_whole(l),
 				     .attributed_fraction =
-					 estimate_fraction(l->estimated, locality_whole(l)),
-				     .uncollected_bytes = locality_uncollected(l),
-				     .judged_s = window_judged_s(w)};
+					 estimate_fraction(l->estimated, object_profile_whole(l)),
+				     .uncollected_bytes = object_profile_uncollected(l),
+				     .judged_s = window_result_judged_s(w)};
 	return object_ranking_init(&o->ranking, w);
 }
 
-static void numa_init(struct report_numa *n, const struct window *w)
+static void numa_init(struct report_numa *n, const struct window_result *w)
 {
 	const struct numa_profile *p = &w->numa;
 	double all = 0;
 	unsigned nodes;
 
-	*n = (struct report_numa){.asked = w->settings.numa, .topology = p->topology};
+	*n = (struct report_numa){.asked = w->request.numa, .topology = &w->findings.numa};
 	if (!n->asked || n->topology->node_count < 2)
 		return;
 	nodes = n->topology->node_count;
@@ -112,25 +112,25 @@ static void effects_init(struct report_effects *e, const struct side_effects *s)
 	e->baseline = e->seconds[EFFECT_BEFORE] > 0 ? EFFECT_BEFORE : EFFECT_LIFETIME;
 }
 
-static void quality_init(struct report_quality *q, const struct window *w)
+static void quality_init(struct report_quality *q, const struct window_result *w)
 {
 	*q = (struct report_quality){
-	    .dropped = window_dropped(w),
+	    .dropped = window_result_dropped(w),
 	    .overhead_known = w->cpu_ns > 0,
-	    .overhead_fraction = window_overhead_fraction(w),
+	    .overhead_fraction = window_result_overhead_fraction(w),
 	    .own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0,
-	    .target_idle = window_target_was_idle(w),
-	    .tracked_s = (double)window_objects_ns(w) / (double)NS_PER_S};
+	    .target_idle = window_result_target_was_idle(w),
+	    .tracked_s = (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	effects_init(&q->effects, &w->side_effects);
 }
 
-int report_model_init(struct report_model *m, const struct window *w)
+int report_model_init(struct report_model *m, const struct window_result *w)
 {
 	int r;
 
 	*m = (struct report_model){.window = w,
-				   .elapsed_ns = window_elapsed_ns(w),
-				   .gate = window_gate(w),
+				   .elapsed_ns = window_result_elapsed_ns(w),
+				   .gate = window_result_gate(w),
 				   .period = period_of(w)};
 	numa_init(&m->numa, w);
 	quality_init(&m->quality, w);

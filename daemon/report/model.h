@@ -17,7 +17,7 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/object_ranking.h"
 #include "daemon/report/pair_ranking.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/kinds.h"
 
 /* One kind of pairs that was asked for. */
@@ -76,7 +76,7 @@ struct report_quality {
 };
 
 struct report_model {
-	const struct window *window;
+	const struct window_result *window;
 	uint64_t elapsed_ns;
 	const char *gate; /* "bpf" or "agent" */
 	struct report_period period;
@@ -88,7 +88,7 @@ struct report_model {
 };
 
 /* Nothing may change w until the model is released. 0 or -ENOMEM, and then nothing is held. */
-int report_model_init(struct report_model *m, const struct window *w);
+int report_model_init(struct report_model *m, const struct window_result *w);
 void report_model_release(struct report_model *m);
 
 #endif

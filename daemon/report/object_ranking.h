@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "daemon/profile/estimate.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 struct ranked_site {
 	struct object_site sum;
@@ -30,7 +30,7 @@ struct object_ranking {
 };
 
 /* 0 or -ENOMEM. */
-int object_ranking_init(struct object_ranking *r, const struct window *w);
+int object_ranking_init(struct object_ranking *r, const struct window_result *w);
 /* The access_count contexts of one of its sites; NULL for none. */
 const struct site_access *object_ranking_accesses(const struct object_ranking *r,
 						  const struct ranked_site *site);

@@ -114,7 +114,7 @@ static int write_once(const atomic_bool *cancelled, const struct report_model *m
 	return 0;
 }
 
-int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err)
 {
 	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
@@ -134,8 +134,9 @@ static int write_fitting(const atomic_bool *cancelled, const struct report_model
 	}
 }
 
-int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
-		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err)
+int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
+		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
+		      struct err *err)
 {
 	const struct format *found = find_format(format);
 	struct report_model model;

@@ -31,7 +31,7 @@ static double seconds(uint64_t ns)
 static void overhead(FILE *out, const struct report_model *m)
 {
 	const struct report_quality *q = &m->quality;
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 
 	if (!q->overhead_known)
 		fputs("overhead not known", out);
@@ -46,18 +46,20 @@ static void overhead(FILE *out, const struct report_model *m)
 
 static void header(FILE *out, const struct report_model *m)
 {
-	const struct window *w = m->window;
-	const struct window_settings *s = &w->settings;
+	const struct window_result *w = m->window;
 	char start[REPORT_TIME_BYTES];
 
 	report_time(start, w->start_unix_ns);
 	fprintf(out, "window %s: %s (pid %d), %s %s, %s collector\n", w->id, w->app, (int)w->pid,
 		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start, seconds(m->elapsed_ns),
-		seconds(s->duration_ns), window_state_name(w), w->reason[0] ? ": " : "", w->reason);
-	fprintf(out, "sampler %s (%s)\n", name_of_sampler(s->sampler), s->sampler_reason);
+		seconds(w->request.duration_ns), window_result_state_name(w),
+		w->reason[0] ? ": " : "", w->reason);
+	fprintf(out, "sampler %s (%s)\n", name_of_sampler(w->findings.sampler),
+		w->findings.sampler_reason);
 	period(out, &m->period);
-	fprintf(out, ", budget %g%%, %u debug registers\n", s->budget * 100, s->registers);
+	fprintf(out, ", budget %g%%, %u debug registers\n", w->request.budget * 100,
+		w->request.registers);
 	fprintf(out,
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
 		" pairs completed, %" PRIu64 " threads\n",
@@ -65,8 +67,8 @@ static void header(FILE *out, const struct report_model *m)
 		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
 		w->counters[JXP__COUNTER__COUNTER_THREADS]);
 	overhead(out, m);
-	if (sampler_note(s->sampler))
-		report_text_wrapped(out, sampler_note(s->sampler));
+	if (sampler_note(w->findings.sampler))
+		report_text_wrapped(out, sampler_note(w->findings.sampler));
 	fputc('\n', out);
 }
 

@@ -32,8 +32,8 @@ static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
 
 static void heading(FILE *out, const struct report_model *m)
 {
-	const struct window *w = m->window;
-	const struct locality *l = &w->locality;
+	const struct window_result *w = m->window;
+	const struct object_profile *l = &w->objects;
 	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
 
 	fprintf(out, "Objects: %s of accesses to the heap, by where the object was allocated\n",
@@ -51,7 +51,7 @@ static void heading(FILE *out, const struct report_model *m)
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
 		100 * m->objects.attributed_fraction, m->objects.metric);
 	fprintf(out, "older than the window,\nbelow %s, or not sampled",
-		bytes_text(size, (double)w->settings.object_min_size));
+		bytes_text(size, (double)w->request.object_min_size));
 	if (w->object_interval)
 		fprintf(out, " (one in about %s of allocation is)",
 			bytes_text(interval, (double)w->object_interval));
@@ -164,7 +164,7 @@ static size_t accessed_sites(const struct object_ranking *ranking)
 void report_text_objects(FILE *out, const struct report_model *m, size_t limit)
 {
 	const struct object_ranking *ranking = &m->objects.ranking;
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 	size_t accessed = accessed_sites(ranking), shown = accessed < limit ? accessed : limit;
 
 	heading(out, m);

@@ -10,7 +10,7 @@
 /* Lines for what rose beyond noise, and for what nothing is known of. */
 static void side_effects(FILE *out, const struct report_model *m)
 {
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 	const struct side_effects *s = &w->side_effects;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 	double since = m->quality.effects.figures[EFFECT_AFTER][EFFECT_COLLECTIONS];
@@ -33,7 +33,7 @@ static void side_effects(FILE *out, const struct report_model *m)
 
 void report_text_quality(FILE *out, const struct report_model *m)
 {
-	const struct window *w = m->window;
+	const struct window_result *w = m->window;
 	const uint64_t *counters = w->counters;
 
 	fputs("\nQuality\n", out);
@@ -52,9 +52,9 @@ void report_text_quality(FILE *out, const struct report_model *m)
 	for (int i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0)
 			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_words[i].sentence);
-	if (w->gate_reason[0])
+	if (w->findings.gate_reason[0])
 		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
-			w->gate_reason);
+			w->findings.gate_reason);
 	side_effects(out, m);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
 		m->quality.dropped);

@@ -29,10 +29,10 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window;     /* ATTACHED, once it started */
-	struct inspector_answer *answer; /* INSPECTING */
-	struct render *render;           /* RENDERING */
-	size_t report_bytes;             /* FINISHING with a report */
+	const struct window_result *window; /* ATTACHED, once it started */
+	struct inspector_answer *answer;    /* INSPECTING */
+	struct render *render;              /* RENDERING */
+	size_t report_bytes;                /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -131,7 +131,7 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
-void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs)
 {
 	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
@@ -144,13 +144,13 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 
 static void send_progress(struct connection *c)
 {
-	const struct window *w = c->window;
+	const struct window_result *w = c->window;
 	Jxp__Progress progress = JXP__PROGRESS__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	progress.window = (char *)w->id;
-	progress.elapsed_ns = window_elapsed_ns(w);
-	progress.duration_ns = w->settings.duration_ns;
+	progress.elapsed_ns = window_result_elapsed_ns(w);
+	progress.duration_ns = w->request.duration_ns;
 	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
@@ -161,7 +161,7 @@ static void send_progress(struct connection *c)
 
 /* ---------------------------------------------------------------- attach */
 
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
@@ -170,32 +170,38 @@ static void on_started(void *arg, const struct window *w)
 	set_timer(c, CONNECTION_PROGRESS_MS, CONNECTION_PROGRESS_MS);
 }
 
-static void on_ended(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
 	connection_send_report(c, w, c->format, c->pairs);
 }
 
-static void on_failed(void *arg, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
+	(void)w; /* The message says it. */
+	(void)error;
 	connection_fail(arg, false, message);
 }
 
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
-	struct engine_observer observer = {
-	    .arg = c, .started = on_started, .ended = on_ended, .failed = on_failed};
-	struct window_settings settings;
+	struct window_sink observer = {
+	    .arg = c, .started = on_started, .finished = on_finished, .failed = on_failed};
+	struct window_request asked;
+	struct window_findings findings;
 	char id[WINDOW_ID_BYTES];
 	struct err err;
-	int r = attach_request_settings(request, &settings, &err);
+	int r = attach_request_check(request, &asked, &err);
 
+	if (r == 0)
+		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	r = engine_attach(c->context->engine, (pid_t)request->pid, &settings, &observer, id, &err);
+	r = engine_attach(c->context->engine, (pid_t)request->pid, &asked, &findings, &observer, id,
+			  &err);
 	if (r < 0) {
 		connection_fail(c, false, err.message);
 		return;

@@ -60,7 +60,7 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 void connection_fail(struct connection *c, bool usage, const char *message);
 
 /* Has the report of w written and sends it as the last reply. */
-void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs);
 
 /* Starts a window whose progress and report go to this client. */

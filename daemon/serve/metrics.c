@@ -111,7 +111,8 @@ static void add_totals(struct totals *sum, const struct totals *now, struct tota
 	add_new(&sum->wasteful_bytes, now->wasteful_bytes, &seen->wasteful_bytes);
 }
 
-void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+void metrics_account(struct metrics *m, const struct window_result *w,
+		     struct metrics_cursor *cursor)
 {
 	struct app_metrics *app = find_app(m, w->app);
 
@@ -133,7 +134,8 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
 }
 
-void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+void metrics_window_ended(struct metrics *m, const struct window_result *w,
+			  struct metrics_cursor *cursor)
 {
 	struct app_metrics *app = find_app(m, w->app);
 
@@ -154,7 +156,7 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	}
 	app->last_end_s = (double)w->end_unix_ns / (double)NS_PER_S;
 	app->last_has_overhead = w->cpu_ns > 0;
-	app->last_overhead = window_overhead_fraction(w);
+	app->last_overhead = window_result_overhead_fraction(w);
 	if (app == &m->apps[METRICS_APPS_MAX])
 		m->windows_over_limit++;
 }

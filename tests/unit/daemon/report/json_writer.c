@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "daemon/report/json_writer.h"
+#include "tests/unit/support/sample_findings.h"
 
 /* A window whose profile has a path of three frames of one method; *leaf is its end. */
-static struct window *window_with_a_path(uint32_t *leaf)
+static struct window_result *window_with_a_path(uint32_t *leaf)
 {
-	struct window_settings settings = {0};
-	struct window *w = window_new(1, 42, &settings);
+	struct window_request request = {0};
+	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 	struct cct_method method = {0};
 	struct cct_node node = {.line = 1};
 
@@ -33,7 +34,7 @@ static void frames_are_leaf_first_and_shared(void **state)
 	_cleanup_json_ json_t *none = NULL;
 	struct report_model m;
 	uint32_t leaf;
-	struct window *w = window_with_a_path(&leaf);
+	struct window_result *w = window_with_a_path(&leaf);
 
 	(void)state;
 	assert_int_equal(report_model_init(&m, w), 0);
@@ -48,7 +49,7 @@ static void frames_are_leaf_first_and_shared(void **state)
 	assert_int_equal(json_array_size(none), 0);
 	json_writer_release(&writer);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void contexts_are_taken_from_what_the_document_may_hold(void **state)
@@ -56,7 +57,7 @@ static void contexts_are_taken_from_what_the_document_may_hold(void **state)
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	struct report_model m;
 	uint32_t leaf;
-	struct window *w = window_with_a_path(&leaf);
+	struct window_result *w = window_with_a_path(&leaf);
 	size_t names = 3 * 3 * strlen("a.B");
 
 	(void)state;
@@ -77,7 +78,7 @@ static void contexts_are_taken_from_what_the_document_may_hold(void **state)
 	assert_int_equal(writer.name_bytes_left, 0);
 	json_writer_release(&writer);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/model.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define DEAD        JXP__KIND__KIND_DEAD_STORE
 #define SILENT_LOAD JXP__KIND__KIND_SILENT_LOAD
@@ -16,16 +17,17 @@
 static const struct numa_topology two_nodes = {.node_count = 2, .node_id = {0, 4}};
 static const struct numa_topology one_node = {.node_count = 1};
 
-static struct window *window_of(const struct window_settings *settings)
+static struct window_result *window_of(const struct window_request *request)
 {
-	struct window *w = window_new(1, 42, settings);
+	struct window_result *w = window_result_new(1, 42, request, &sample_findings);
 
 	w->start_ns = 1000 * NS_PER_S;
 	w->end_ns = 1010 * NS_PER_S;
 	return w;
 }
 
-static void observe(struct window *w, Jxp__Kind kind, uint32_t bytes, bool wasteful, bool jvm)
+static void observe(struct window_result *w, Jxp__Kind kind, uint32_t bytes, bool wasteful,
+		    bool jvm)
 {
 	struct observation o = {.kind = kind,
 				.region = JXP__REGION__REGION_HEAP,
@@ -38,8 +40,8 @@ static void observe(struct window *w, Jxp__Kind kind, uint32_t bytes, bool waste
 
 static void kinds_that_were_asked_for_have_a_fraction_with_its_interval(void **state)
 {
-	struct window_settings settings = {.kinds = {[DEAD] = true, [SILENT_LOAD] = true}};
-	struct window *w = window_of(&settings);
+	struct window_request request = {.kinds = {[DEAD] = true, [SILENT_LOAD] = true}};
+	struct window_result *w = window_of(&request);
 	struct report_model m;
 
 	(void)state;
@@ -63,14 +65,13 @@ static void kinds_that_were_asked_for_have_a_fraction_with_its_interval(void **s
 	assert_float_equal(m.kinds[1].ci95.high - m.kinds[1].ci95.low, 1, 1e-9);
 	assert_false(m.objects.tracked || m.numa.asked);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void the_period_is_the_clocks_or_the_events(void **state)
 {
-	static const struct pmu_selection events = {.event_count = 1, .period = 100000};
-	struct window_settings settings = {.period_ns = 5000000};
-	struct window *w = window_of(&settings);
+	struct window_request request = {0};
+	struct window_result *w = window_of(&request);
 	struct report_model m;
 
 	(void)state;
@@ -80,26 +81,27 @@ static void the_period_is_the_clocks_or_the_events(void **state)
 	assert_int_equal(m.period.asked, 5000000);
 	assert_int_equal(m.period.effective, 7000000);
 	report_model_release(&m);
-	w->settings.hardware = &events;
+	w->findings.event_count = 1;
+	w->findings.period = 100000;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_true(m.period.operations);
 	assert_int_equal(m.period.asked, 100000);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void objects_are_counted_in_time_operations_or_an_event(void **state)
 {
-	struct window_settings settings = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
-	struct window *w = window_of(&settings);
+	struct window_request request = {.objects = true};
+	struct window_result *w = window_of(&request);
 	struct report_model m;
 	uint32_t cheap, dear;
 
 	(void)state;
-	assert_int_equal(locality_site(&w->locality, 0, 0, &cheap), 0);
-	assert_int_equal(locality_site(&w->locality, 1, 0, &dear), 0);
-	assert_int_equal(locality_access(&w->locality, cheap, 0, 10, 1, 0), 0);
-	assert_int_equal(locality_access(&w->locality, dear, 0, 30, 1, 0), 0);
+	assert_int_equal(object_profile_site(&w->objects, 0, 0, &cheap), 0);
+	assert_int_equal(object_profile_site(&w->objects, 1, 0, &dear), 0);
+	assert_int_equal(object_profile_access(&w->objects, cheap, 0, 10, 1, 0), 0);
+	assert_int_equal(object_profile_access(&w->objects, dear, 0, 30, 1, 0), 0);
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_true(m.objects.tracked);
 	assert_string_equal(m.objects.metric, "CPU time");
@@ -109,26 +111,27 @@ static void objects_are_counted_in_time_operations_or_an_event(void **state)
 	assert_float_equal(m.objects.ranking.sites[0].fraction, 0.75, 1e-9);
 	assert_float_equal(m.objects.attributed_fraction, 1, 1e-9);
 	report_model_release(&m);
-	w->settings.sampler = JXP__SAMPLER__SAMPLER_IBS;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_string_equal(m.objects.metric, "memory operations");
 	assert_string_equal(m.objects.unit, "operations");
 	report_model_release(&m);
-	(void)strcpy(w->settings.event, "MEM_LOAD_RETIRED:L1_MISS");
+	(void)strcpy(w->request.event, "MEM_LOAD_RETIRED:L1_MISS");
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_string_equal(m.objects.metric, "MEM_LOAD_RETIRED:L1_MISS");
 	assert_string_equal(m.objects.unit, "events");
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void numa_is_measured_where_there_is_more_than_one_node(void **state)
 {
-	struct window_settings settings = {.numa = true, .numa_topology = &two_nodes};
-	struct window *w = window_of(&settings);
+	struct window_request request = {.numa = true};
+	struct window_result *w = window_of(&request);
 	struct report_model m;
 
 	(void)state;
+	w->findings.numa = two_nodes;
 	w->numa.matrix[0][1] = 30;
 	w->numa.matrix[1][1] = 10;
 	assert_int_equal(report_model_init(&m, w), 0);
@@ -136,20 +139,20 @@ static void numa_is_measured_where_there_is_more_than_one_node(void **state)
 	assert_float_equal(m.numa.matrix[0][1], 0.75, 1e-9);
 	assert_float_equal(m.numa.matrix[1][1], 0.25, 1e-9);
 	report_model_release(&m);
-	window_free(w);
-	settings.numa_topology = &one_node;
-	w = window_of(&settings);
+	window_result_free(w);
+	w = window_of(&request);
+	w->findings.numa = one_node;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_true(m.numa.asked && !m.numa.measured);
 	assert_false(m.objects.tracked); /* Nothing was sampled for it. */
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void quality_says_what_was_dropped_and_what_it_cost(void **state)
 {
-	struct window_settings settings = {.kinds = {[DEAD] = true}};
-	struct window *w = window_of(&settings);
+	struct window_request request = {.kinds = {[DEAD] = true}};
+	struct window_result *w = window_of(&request);
 	struct report_model m;
 
 	(void)state;
@@ -170,13 +173,13 @@ static void quality_says_what_was_dropped_and_what_it_cost(void **state)
 	assert_float_equal(m.quality.overhead_fraction, 0.01, 1e-9);
 	assert_int_equal(m.quality.own_ns, 5 * NS_PER_S - NS_PER_S / 20);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void side_effects_are_compared_with_before_or_else_with_the_jvms_life(void **state)
 {
-	struct window_settings settings = {.kinds = {[DEAD] = true}};
-	struct window *w = window_of(&settings);
+	struct window_request request = {.kinds = {[DEAD] = true}};
+	struct window_result *w = window_of(&request);
 	struct side_effects *s = &w->side_effects;
 	struct report_model m;
 
@@ -192,7 +195,7 @@ static void side_effects_are_compared_with_before_or_else_with_the_jvms_life(voi
 	assert_int_equal(m.quality.effects.baseline, EFFECT_BEFORE);
 	assert_float_equal(m.quality.effects.seconds[EFFECT_BEFORE], 2, 1e-9);
 	report_model_release(&m);
-	window_free(w);
+	window_result_free(w);
 }
 
 int main(void)

@@ -23,7 +23,6 @@
 
 struct fixture {
 	uv_loop_t loop;
-	struct metrics *metrics;
 	struct engine *engine;
 	struct control *control;
 	char directory[64];
@@ -42,8 +41,7 @@ static int set_up(void **state)
 	(void)snprintf(f.path, sizeof(f.path), "%s/s", f.directory);
 	settings.socket_path = f.path;
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.metrics = metrics_new();
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
 	assert_int_equal(control_new(&f.control, &f.loop, f.engine, &settings, NULL), 0);
 	*state = &f;
 	return 0;
@@ -56,7 +54,6 @@ static int tear_down(void **state)
 	control_free(f->control);
 	engine_free(f->engine);
 	loop_finish(&f->loop);
-	metrics_free(f->metrics);
 	assert_int_not_equal(access(f->path, F_OK), 0); /* The socket file is gone. */
 	return rmdir(f->directory);
 }
@@ -377,6 +374,23 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(client);
+}
+
+static void a_format_that_is_not_there_is_refused_before_the_attach(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	int client = connect_client(f);
+
+	attach.pid = 42;
+	attach.duration_ns = NS_PER_S;
+	attach.format = JXP__FORMAT__FORMAT_PPROF;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
+	request.attach = &attach;
+	send_request(client, &request);
+	expect_failure(f, client, false, "pprof");
+	assert_int_equal(fake_broker.attach_id, 0);
 }
 
 static void a_second_attach_is_refused_in_one_line(void **state)
@@ -701,6 +715,8 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_client_that_leaves_ends_the_window, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_format_that_is_not_there_is_refused_before_the_attach,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_is_refused_in_one_line, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_is_not_there_has_no_report, set_up,

@@ -4,54 +4,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/engine/history.h"
-#include "daemon/window/window.h"
+#include "tests/unit/support/sample_findings.h"
 
-static const struct window_settings settings = {.kinds = {false, true, true, true}};
-
-static void a_window_goes_from_attaching_to_done(void **state)
-{
-	struct window *w = window_new(7, 42, &settings);
-
-	(void)state;
-	assert_string_equal(w->id, "w7");
-	assert_string_equal(window_state_name(w), "attaching");
-	assert_int_equal(window_elapsed_ns(w), 0);
-	window_start(w);
-	assert_string_equal(window_state_name(w), "running");
-	window_end(w, NULL);
-	assert_string_equal(window_state_name(w), "done");
-	assert_true(w->end_unix_ns >= w->start_unix_ns);
-	assert_int_equal(window_elapsed_ns(w), w->end_ns - w->start_ns);
-	window_free(w);
-}
-
-static void only_the_first_end_counts(void **state)
-{
-	struct window *w = window_new(1, 42, &settings);
-
-	(void)state;
-	window_start(w);
-	window_end(w, "first");
-	window_end(w, NULL);
-	window_fail(w, "third");
-	assert_string_equal(window_state_name(w), "ended early");
-	assert_string_equal(w->reason, "first");
-	window_free(w);
-}
-
-static void a_window_that_never_started_failed(void **state)
-{
-	struct window *w = window_new(1, 42, &settings);
-
-	(void)state;
-	window_end(w, "no such process");
-	assert_string_equal(window_state_name(w), "failed");
-	window_free(w);
-}
+static const struct window_request request = {.kinds = {false, true, true, true}};
 
 static void the_oldest_finished_window_makes_room(void **state)
 {
@@ -59,7 +19,7 @@ static void the_oldest_finished_window_makes_room(void **state)
 
 	(void)state;
 	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
-		history_add(&h, window_new(i, 42, &settings));
+		history_add(&h, window_result_new(i, 42, &request, &sample_findings));
 	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
 	assert_string_equal(h.windows[0]->id, "w3");
 	assert_string_equal(h.windows[h.count - 1]->id, "w66");
@@ -69,13 +29,13 @@ static void the_oldest_finished_window_makes_room(void **state)
 static void windows_that_failed_make_no_others_leave(void **state)
 {
 	struct history h = {0};
-	struct window *w;
+	struct window_result *w;
 
 	(void)state;
-	history_add(&h, window_new(1, 42, &settings));
+	history_add(&h, window_result_new(1, 42, &request, &sample_findings));
 	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
-		w = window_new(i, 42, &settings);
-		window_fail(w, "it was too old");
+		w = window_result_new(i, 42, &request, &sample_findings);
+		window_result_fail(w, "it was too old");
 		history_add(&h, w);
 	}
 	assert_int_equal(h.count, 1 + HISTORY_FAILED_MAX);
@@ -87,19 +47,20 @@ static void windows_that_failed_make_no_others_leave(void **state)
 static void a_kept_window_outlives_the_history(void **state)
 {
 	struct history h = {0};
-	struct window *kept = window_keep(window_new(1, 42, &settings));
+	struct window_result *kept =
+	    window_result_keep(window_result_new(1, 42, &request, &sample_findings));
 
 	(void)state;
 	history_add(&h, kept);
 	history_release(&h);
 	assert_string_equal(kept->id, "w1");
-	window_free(kept);
+	window_result_free(kept);
 }
 
 /* A window whose strings take about 30 MiB. */
-static struct window *large_window(unsigned number)
+static struct window_result *large_window(unsigned number)
 {
-	struct window *w = window_new(number, 42, &settings);
+	struct window_result *w = window_result_new(number, 42, &request, &sample_findings);
 	char text[4000];
 	uint32_t id;
 
@@ -125,16 +86,34 @@ static void large_windows_leave_room_for_fewer(void **state)
 	history_release(&h);
 }
 
+static void as_a_sink_it_has_what_finished_and_what_failed_with_a_number(void **state)
+{
+	struct history h = {0};
+	struct window_sink sink = history_sink(&h);
+	struct window_result *done = window_result_new(1, 42, &request, &sample_findings);
+	struct window_result *failed = window_result_new(2, 42, &request, &sample_findings);
+
+	(void)state;
+	window_result_fail(failed, "it was too old");
+	sink.finished(sink.arg, done);
+	sink.failed(sink.arg, failed, EOPNOTSUPP, "it was too old");
+	sink.failed(sink.arg, NULL, EBUSY, "it is being profiled already");
+	window_result_free(done);
+	window_result_free(failed);
+	assert_int_equal(h.count, 2);
+	assert_string_equal(h.windows[0]->id, "w1");
+	assert_string_equal(h.windows[1]->reason, "it was too old");
+	history_release(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_window_goes_from_attaching_to_done),
-	    cmocka_unit_test(only_the_first_end_counts),
-	    cmocka_unit_test(a_window_that_never_started_failed),
 	    cmocka_unit_test(the_oldest_finished_window_makes_room),
 	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
 	    cmocka_unit_test(a_kept_window_outlives_the_history),
 	    cmocka_unit_test(large_windows_leave_room_for_fewer),
+	    cmocka_unit_test(as_a_sink_it_has_what_finished_and_what_failed_with_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,64 +7,65 @@
 #include "common/utf8.h"
 #include "daemon/profile/estimate.h"
 #include "proto/counters.h"
-#include "proto/kinds.h"
 
 /* Of one CPU. */
 #define IDLE_SHARE 0.05
 
-bool window_tracks_objects(const struct window_settings *settings)
+bool window_result_tracks_objects(const struct window_result *w)
 {
-	return settings->objects || (settings->numa && settings->numa_topology->node_count > 1);
+	return window_request_tracks_objects(&w->request, w->findings.numa.node_count);
 }
 
-bool window_samples_pairs(const struct window_settings *settings)
+bool window_result_samples_pairs(const struct window_result *w)
 {
-	bool any = false;
-
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		any |= settings->kinds[pair_kinds[i].kind];
-	return any;
+	return window_request_samples_pairs(&w->request);
 }
 
-struct window *window_new(unsigned number, pid_t pid, const struct window_settings *settings)
+bool window_result_measures_numa(const struct window_result *w)
 {
-	struct window *w = calloc(1, sizeof(*w));
+	return w->request.numa && w->findings.numa.node_count > 1;
+}
+
+struct window_result *window_result_new(unsigned number, pid_t pid,
+					const struct window_request *request,
+					const struct window_findings *findings)
+{
+	struct window_result *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
 	w->keepers = 1;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
-	w->settings = *settings;
-	if (settings->numa)
-		w->numa.topology = settings->numa_topology;
+	w->request = *request;
+	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	return w;
 }
 
-struct window *window_keep(const struct window *w)
+struct window_result *window_result_keep(const struct window_result *w)
 {
-	struct window *kept = (struct window *)w; /* Made by window_new, so not constant. */
+	struct window_result *kept =
+	    (struct window_result *)w; /* Made by window_result_new, so not constant. */
 
 	kept->keepers++;
 	return kept;
 }
 
-void window_free(struct window *w)
+void window_result_free(struct window_result *w)
 {
 	if (!w || --w->keepers > 0)
 		return;
 	profile_release(&w->profile);
-	locality_release(&w->locality);
+	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
-	thread_table_release(&w->threads);
 	free(w);
 }
 
-struct window *window_snapshot(const struct window *w)
+struct window_result *window_result_snapshot(const struct window_result *w)
 {
-	struct window *copy = malloc(sizeof(*copy));
+	struct window_result *copy = malloc(sizeof(*copy));
 
 	if (!copy)
 		return NULL;
@@ -72,28 +73,27 @@ struct window *window_snapshot(const struct window *w)
 	copy->keepers = 1;
 	copy->finished = true;
 	copy->profile = (struct profile){0};
-	copy->locality = (struct locality){0};
+	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
-	copy->threads = (struct thread_table){0};
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
-	    locality_copy(&copy->locality, &w->locality) < 0 ||
+	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
 	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
-		window_free(copy);
+		window_result_free(copy);
 		return NULL;
 	}
 	return copy;
 }
 
-void window_start(struct window *w)
+void window_result_start(struct window_result *w)
 {
 	w->state = WINDOW_RUNNING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	w->start_ns = clock_monotonic_ns();
 }
 
-static void end(struct window *w, enum window_state state, const char *reason)
+static void end(struct window_result *w, enum window_state state, const char *reason)
 {
 	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
 		return;
@@ -101,10 +101,9 @@ static void end(struct window *w, enum window_state state, const char *reason)
 	(void)utf8_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
 	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
 	w->end_ns = clock_monotonic_ns();
-	thread_table_release(&w->threads);
 }
 
-void window_end(struct window *w, const char *reason)
+void window_result_end(struct window_result *w, const char *reason)
 {
 	if (w->start_ns == 0)
 		end(w, WINDOW_FAILED, reason);
@@ -112,12 +111,12 @@ void window_end(struct window *w, const char *reason)
 		end(w, reason ? WINDOW_ENDED_EARLY : WINDOW_DONE, reason);
 }
 
-void window_fail(struct window *w, const char *reason)
+void window_result_fail(struct window_result *w, const char *reason)
 {
 	end(w, WINDOW_FAILED, reason);
 }
 
-const char *window_state_name(const struct window *w)
+const char *window_result_state_name(const struct window_result *w)
 {
 	static const char *const names[] = {
 	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
@@ -128,34 +127,34 @@ const char *window_state_name(const struct window *w)
 	return names[w->state];
 }
 
-uint64_t window_elapsed_ns(const struct window *w)
+uint64_t window_result_elapsed_ns(const struct window_result *w)
 {
 	if (w->start_ns == 0)
 		return 0;
 	return (w->end_ns ? w->end_ns : clock_monotonic_ns()) - w->start_ns;
 }
 
-void window_plan_objects(struct window *w)
+void window_result_plan_objects(struct window_result *w)
 {
 	uint64_t now = clock_monotonic_ns();
-	uint64_t wait_ns = side_effects_baseline_ns(w->settings.duration_ns);
+	uint64_t wait_ns = side_effects_baseline_ns(w->request.duration_ns);
 
-	if (w->side_effects.watched && window_tracks_objects(&w->settings) && wait_ns > 0)
+	if (w->side_effects.watched && window_result_tracks_objects(w) && wait_ns > 0)
 		w->objects_from_ns = now + wait_ns;
 	side_effects_begin(&w->side_effects, w->objects_from_ns ? w->objects_from_ns : now);
 }
 
-static uint64_t objects_begin_ns(const struct window *w)
+static uint64_t objects_begin_ns(const struct window_result *w)
 {
 	return w->objects_from_ns ? w->objects_from_ns : w->start_ns;
 }
 
-uint64_t window_objects_ns(const struct window *w)
+uint64_t window_result_objects_ns(const struct window_result *w)
 {
 	uint64_t begin = objects_begin_ns(w),
 		 end = w->objects_off_ns ? w->objects_off_ns : w->end_ns;
 
-	if (w->start_ns == 0 || !window_tracks_objects(&w->settings) ||
+	if (w->start_ns == 0 || !window_result_tracks_objects(w) ||
 	    (w->objects_refused[0] && !w->objects_off_ns))
 		return 0;
 	if (end == 0)
@@ -163,40 +162,42 @@ uint64_t window_objects_ns(const struct window *w)
 	return end > begin ? end - begin : 0;
 }
 
-void window_switch_off_objects(struct window *w, const char *line)
+void window_result_switch_off_objects(struct window_result *w, const char *line)
 {
 	w->objects_off_ns = clock_monotonic_ns();
 	side_effects_switch_off(&w->side_effects, w->objects_off_ns);
 	(void)snprintf(w->objects_refused, sizeof(w->objects_refused),
 		       "objects were switched off after %.1f s: %s while they were tracked",
-		       (double)window_objects_ns(w) / (double)NS_PER_S, line); /* May be cut. */
+		       (double)window_result_objects_ns(w) / (double)NS_PER_S,
+		       line); /* May be cut. */
 }
 
-double window_overhead_fraction(const struct window *w)
+double window_result_overhead_fraction(const struct window_result *w)
 {
 	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);
 }
 
-const char *window_gate(const struct window *w)
+const char *window_result_gate(const struct window_result *w)
 {
 	/* An event without the kernel's gate makes the agent apply it to all. */
-	return w->kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0 ? "bpf"
-											 : "agent";
+	return w->findings.kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0
+		   ? "bpf"
+		   : "agent";
 }
 
-double window_judged_s(const struct window *w)
+double window_result_judged_s(const struct window_result *w)
 {
-	uint64_t judged_ns = locality_judged_ns(&w->locality);
+	uint64_t judged_ns = object_profile_judged_ns(&w->objects);
 
 	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
 }
 
-bool window_target_was_idle(const struct window *w)
+bool window_result_target_was_idle(const struct window_result *w)
 {
-	return (double)w->cpu_ns < IDLE_SHARE * (double)window_elapsed_ns(w);
+	return (double)w->cpu_ns < IDLE_SHARE * (double)window_result_elapsed_ns(w);
 }
 
-uint64_t window_dropped(const struct window *w)
+uint64_t window_result_dropped(const struct window_result *w)
 {
 	uint64_t dropped = 0;
 
