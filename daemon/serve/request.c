@@ -74,7 +74,7 @@ static void collect_windows(struct window_infos *all, const struct engine *engin
 	for (size_t i = 0; i < engine_window_count(engine); i++) {
 		const struct window_result *w = engine_window(engine, i);
 
-		if (!finished && w->end_ns != 0)
+		if (!finished && w->finished)
 			continue;
 		describe_window(&all->infos[all->count], w);
 		all->pointers[all->count] = &all->infos[all->count];
