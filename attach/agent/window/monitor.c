@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
