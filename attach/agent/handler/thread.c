@@ -115,6 +115,25 @@ struct thread *thread_find(pid_t tid)
 	return NULL;
 }
 
+void thread_note_end(pid_t tid)
+{
+	struct thread *t = thread_find(tid);
+
+	if (t)
+		atomic_store(&t->ended, true);
+}
+
+void threads_sweep(void)
+{
+	for (unsigned i = 0; i < used; i++) {
+		struct thread *t = &table[i];
+		uint64_t cpu_ns;
+
+		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
+			atomic_store(&t->ended, true);
+	}
+}
+
 void thread_abandon(struct thread *t)
 {
 	/* Its handler goes on with memory and rings: neither is taken away or given to another

@@ -130,6 +130,13 @@ int thread_allocate(struct thread *t, unsigned max_frames);
  * it is used, the entry stays valid memory. */
 struct thread *thread_find(pid_t tid);
 
+/* The thread ends: its entry is to be retired. Any thread, async with everything else. */
+void thread_note_end(pid_t tid);
+
+/* Session thread: notes the ends of threads that nobody told of, because they ended while they were
+ * taken on. */
+void threads_sweep(void);
+
 /* Entries that are not free; session thread. */
 unsigned threads_in_use(void);
 

@@ -111,7 +111,7 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 
 	if (!is_due(c, process_ns))
 		return 0;
-	monitor_sweep(c->monitor);
+	threads_sweep();
 	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
 					      ? DORMANT_AWAKE_TURNOVER_NS
 					      : DORMANT_AWAKE_NS);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
@@ -346,26 +345,6 @@ int monitor_update(struct monitor *m)
 	if (r == 0)
 		m->settled_ns = settled;
 	return r;
-}
-
-void monitor_sweep(struct monitor *m)
-{
-	(void)m;
-	for (unsigned i = 0; i < threads_used(); i++) {
-		struct thread *t = thread_at(i);
-		uint64_t cpu_ns;
-
-		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
-			atomic_store(&t->ended, true);
-	}
-}
-
-void monitor_thread_ended(pid_t tid)
-{
-	struct thread *t = thread_find(tid);
-
-	if (t)
-		atomic_store(&t->ended, true);
 }
 
 void monitor_close_events(struct monitor *m)

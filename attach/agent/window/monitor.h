@@ -43,15 +43,9 @@ int monitor_add(struct monitor *m, pid_t tid);
 /* Counts a thread that would be profiled if there were room. */
 void monitor_refused(struct monitor *m);
 
-/* Finds threads whose end went unnoticed, because they ended while they were taken on. */
-void monitor_sweep(struct monitor *m);
-
 /* Opens registers for threads that asked, gives threads that get ticks handlers.period, drains all
  * rings, retires threads that ended. */
 int monitor_update(struct monitor *m);
-
-/* The thread ends; called in that thread. Async with everything else. */
-void monitor_thread_ended(pid_t tid);
 
 /* After handlers.stopping was set: disables and closes the events of all threads; no new signal
  * arises after it, also when another process has a copy of their descriptors. */

@@ -9,6 +9,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
+#include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -117,7 +118,7 @@ static void thread_started(pid_t tid)
 static void thread_ended(pid_t tid)
 {
 	roster_remove(tid);
-	monitor_thread_ended(tid);
+	thread_note_end(tid);
 }
 
 /* Tracked objects may have moved: the session thread is to look at once. Which humongous ones are
