@@ -130,6 +130,19 @@ ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t
 	return receive(socket, bytes, size, fds, fd_count, true);
 }
 
+int fd_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void fd_drop_connection(int listener, int *spare)
+{
+	fd_close_all(spare, 1);
+	*spare = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	fd_close_all(spare, 1);
+	*spare = fd_spare();
+}
+
 void fd_raise_limit(void)
 {
 	struct rlimit limit;

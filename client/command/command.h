@@ -1,5 +1,5 @@
 /*
- * The subcommands of jxperfctl. client/main.c holds the table; each command is one cmd_*.c.
+ * The subcommands of jxperfctl: each in a file of its own name here, all in client/main.c's table.
  *
  * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
  * 1 failed, 2 wrong usage; attach also 3 when its window ended early, and 4 when it did because its

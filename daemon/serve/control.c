@@ -1,7 +1,6 @@
 #include "daemon/serve/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ struct control {
 	uv_timer_t refusals_timer; /* runs while refusals are not logged one by one */
 	int open_handles;
 	int fd;
-	int spare_fd; /* for refuse_one; -1: none was to be had */
+	int spare_fd; /* for fd_drop_connection */
 	struct control_context context;
 	struct control_settings settings;
 	struct stat socket_identity; /* so that only our own file is removed */
@@ -95,17 +94,6 @@ static void log_refusal(struct control *c, const char *why)
 	}
 	log_warn("a control connection was refused: %s", why);
 	start_refusals_timer(c);
-}
-
-/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
- * with the descriptor that is kept for this, and closed. */
-static void refuse_one(struct control *c, int error)
-{
-	log_refusal(c, strerror(error));
-	cleanup_close(&c->spare_fd);
-	c->spare_fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
-	cleanup_close(&c->spare_fd);
-	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
@@ -175,10 +163,12 @@ static void accept_one(struct control *c)
 {
 	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		control_adopt(c, fd);
-	else if (errno != EAGAIN && errno != ECONNABORTED) /* Then the client went away. */
-		refuse_one(c, errno);
+	} else if (errno != EAGAIN && errno != ECONNABORTED) { /* Then the client went away. */
+		log_refusal(c, strerror(errno));
+		fd_drop_connection(c->fd, &c->spare_fd);
+	}
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -203,7 +193,7 @@ static void start_listening(struct control *c, int fd)
 	c->open_handles++;
 	c->poll.data = c;
 	c->fd = fd;
-	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	c->spare_fd = fd_spare();
 	/* Fails only for a handle that is closing. */
 	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
 }

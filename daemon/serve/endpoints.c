@@ -1,6 +1,6 @@
 #include "daemon/serve/endpoints.h"
 
-#include <microhttpd.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void serve_metrics(void *arg, const struct http_request *request,
 			  struct http_response *response)
 {
 	const struct endpoints *e = arg;
-	const char *accept = http_request_header(request, MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = http_request_header(request, "Accept");
 	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
@@ -50,7 +50,7 @@ static void serve_ready(void *arg, const struct http_request *request,
 
 	(void)request;
 	if (!e->ready)
-		response->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		response->status = HTTP_UNAVAILABLE;
 	(void)fputs(e->ready ? "ready\n" : "not ready\n", response->body); /* Likewise. */
 }
 

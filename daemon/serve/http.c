@@ -1,7 +1,6 @@
 #include "daemon/serve/http.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ struct http {
 	uv_timer_t late;  /* the next client's time is over */
 	unsigned closing; /* handles that are being closed */
 	int listener;
-	int spare_fd; /* for accept_without_descriptors; -1: none was to be had */
+	int spare_fd; /* for fd_drop_connection */
 	struct http_clients clients;
 	const struct http_route *routes;
 	char address[HTTP_ADDRESS_BYTES];
@@ -175,17 +174,6 @@ static void run(struct http *h)
 
 /* ---------------------------------------------------------------- connections */
 
-/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
- * with the descriptor that is kept for this, and closed. */
-static void accept_without_descriptors(struct http *h)
-{
-	fd_close_all(&h->spare_fd, 1);
-	h->spare_fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
-	fd_close_all(&h->spare_fd, 1);
-	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
-}
-
 /* False when none waits. */
 static bool accept_one(struct http *h)
 {
@@ -195,8 +183,10 @@ static bool accept_one(struct http *h)
 	_cleanup_close_ int fd =
 	    accept4(h->listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-		accept_without_descriptors(h);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+		fd_drop_connection(h->listener, &h->spare_fd);
+		h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
+	}
 	if (fd < 0)
 		return false;
 	client = http_clients_add(&h->clients, (struct sockaddr *)&from, fd, clock_monotonic_ns());
@@ -313,7 +303,7 @@ int http_new(struct http **out, uv_loop_t *loop, const char *address,
 		MHD_stop_daemon(h->daemon);
 		return err_set_errno(err, -r, "cannot watch the http server");
 	}
-	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	h->spare_fd = fd_spare();
 	(void)TAKE_FD(fd);
 	*out = TAKE_PTR(h);
 	return 0;

@@ -17,6 +17,9 @@
 
 #include "common/err.h"
 
+/* Statuses that handlers use besides 200. */
+#define HTTP_UNAVAILABLE 503
+
 struct http;
 struct http_request;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -261,6 +262,36 @@ static void text_is_read_to_its_end_or_until_there_is_no_room(void **state)
 	assert_int_equal(fd_read_text(-1, text, sizeof(text)), -EBADF);
 }
 
+static void a_connection_can_be_dropped_without_a_descriptor_to_spare(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+	socklen_t size = sizeof(address);
+	struct rlimit before, none;
+	int spare = fd_spare();
+	char byte;
+
+	(void)state;
+	/* A name that the kernel chooses. */
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)spare + 1; /* All below are taken. */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(dup(0), -1);
+	fd_drop_connection(listener, &spare);
+	assert_int_equal(dup(0), -1); /* It is there again. */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(spare >= 0);
+	assert_int_equal(read(client, &byte, 1), 0);
+	(void)close(spare);
+	(void)close(client);
+	(void)close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +313,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(everything_is_written_also_past_the_socket_buffer,
 					    setup, teardown),
 	    cmocka_unit_test(a_descriptor_that_cannot_be_written_is_an_error),
+	    cmocka_unit_test(a_connection_can_be_dropped_without_a_descriptor_to_spare),
 	    cmocka_unit_test(text_is_read_to_its_end_or_until_there_is_no_room),
 	};
 
