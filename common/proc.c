@@ -27,6 +27,18 @@ ssize_t proc_read(const char *path, char *buffer, size_t size)
 	return fd < 0 ? -errno : fd_read_text(fd, buffer, size);
 }
 
+bool proc_machine_is_busy(void)
+{
+	char text[128];
+	unsigned running;
+
+	/* "0.20 0.18 0.12 1/80 11206", proc_loadavg(5): the fourth. */
+	if (proc_read("/proc/loadavg", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*f %*f %*f %u/", &running) != 1)
+		return false;
+	return (long)running > sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void proc_path(char *path, pid_t pid, pid_t tid, const char *file)
 {
 	if (tid)

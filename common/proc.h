@@ -27,6 +27,10 @@ struct proc_status {
  * Returns the bytes read or -errno. */
 ssize_t proc_read(const char *path, char *buffer, size_t size);
 
+/* Are more threads ready to run, at this moment, than there are processors? False where that cannot
+ * be read. */
+bool proc_machine_is_busy(void);
+
 /* tid 0: the process; otherwise one thread of it. 0 or -errno (-ENOENT: gone; -EPROTO: not as
  * documented); out is unchanged on failure. */
 int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out);

@@ -13,7 +13,11 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/proc.h"
 #include "daemon/child/spawn.h"
+
+/* Times that a deadline is put off on a busy machine. */
+#define BUSY_PATIENCE 4u
 
 /* ---------------------------------------------------------------- start and end */
 
@@ -56,6 +60,7 @@ static void reap(struct broker_worker *one)
 static void send_first(struct broker_worker *one)
 {
 	one->late_ns = clock_monotonic_ns() + BROKER_WORKER_TIMEOUT_MS * NS_PER_MS;
+	one->prolonged = 0;
 	/* There is room for one. A worker that is gone is found to be so by broker_workers_tend. */
 	(void)fd_send(one->socket, &one->questions[0], sizeof(one->questions[0]), NULL, 0);
 }
@@ -108,6 +113,18 @@ static void give_up_late(struct broker_workers *w, struct broker_worker *one)
 		      "not answer",
 		      one->target);
 	give_up(w, one, ETIMEDOUT, err.message);
+}
+
+/* What the worker waits for may be a lock whose holder, a thread of the target, has no processor.
+ */
+static void run_out_of_patience(struct broker_workers *w, struct broker_worker *one)
+{
+	if (one->prolonged < BUSY_PATIENCE && proc_machine_is_busy()) {
+		one->prolonged++;
+		one->late_ns += BROKER_WORKER_TIMEOUT_MS * NS_PER_MS;
+	} else {
+		give_up_late(w, one);
+	}
 }
 
 static void give_up_broken(struct broker_workers *w, struct broker_worker *one)
@@ -245,7 +262,7 @@ void broker_workers_tend(struct broker_workers *w, const struct pollfd *p)
 		else if (ready)
 			reap(one);
 		else if (one->pid && one->waiting > 0 && clock_monotonic_ns() >= one->late_ns)
-			give_up_late(w, one);
+			run_out_of_patience(w, one);
 	}
 }
 

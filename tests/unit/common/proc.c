@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,35 @@ static void a_process_is_called_what_its_first_thread_is(void **state)
 	assert_string_equal(name, "");
 }
 
+static atomic_bool spinning;
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	while (atomic_load(&spinning))
+		;
+	return NULL;
+}
+
+/* Not the other way round: others may keep the machine busy. */
+static void more_runnable_threads_than_processors_are_a_busy_machine(void **state)
+{
+	pthread_t threads[65];
+	long count = sysconf(_SC_NPROCESSORS_ONLN) + 1;
+
+	(void)state;
+	if (count > 65)
+		skip();
+	atomic_store(&spinning, true);
+	for (long i = 0; i < count; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, spin, NULL), 0);
+	while (!proc_machine_is_busy())
+		(void)sched_yield(); /* Until all have begun. */
+	atomic_store(&spinning, false);
+	for (long i = 0; i < count; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +292,7 @@ int main(void)
 	    cmocka_unit_test(our_own_thread_is_found_under_its_number),
 	    cmocka_unit_test(a_process_in_a_namespace_has_two_numbers),
 	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
+	    cmocka_unit_test(more_runnable_threads_than_processors_are_a_busy_machine),
 	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
 	};
 
