@@ -5,7 +5,8 @@
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
  * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
  * connection is closed; so are connections beyond the limits, before they have sent a request.
- * Access is a matter of the socket's mode, 0660.
+ * Who may connect is a matter of the socket's mode
+ * (daemon/serve/control_socket.h).
  *
  * Loop thread only.
  */
