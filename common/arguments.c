@@ -37,7 +37,7 @@ int arguments_set(const struct argument_option *option, void *settings, const ch
 {
 	void *field = (char *)settings + option->field;
 
-	if (option->noun && value[0] == '\0')
+	if (option->type != ARGUMENT_SWITCH && option->noun && value[0] == '\0')
 		return err_set(err, EINVAL, "'' is not %s", option->noun);
 	switch (option->type) {
 	case ARGUMENT_SWITCH: /* Its value is that it is there. */

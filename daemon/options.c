@@ -43,11 +43,11 @@ const char options_usage[] =
 	.type = ARGUMENT_COPY, .in_file = true, FIELD(member), \
 	.size = sizeof(((struct options *)0)->member)
 
-/* What the daemon gives its other processes; their headers name the options with dashes. */
-#define OWN(option) .name = &(option)[2]
+/* What the daemon gives its other processes, whose headers name the options with dashes. */
+#define NAME(option) (&(option)[2])
 #define OWN_NUMBER(option, member) \
-	OWN(option), .type = ARGUMENT_NUMBER, FIELD(member), .most = INT_MAX
-#define OWN_TEXT(option, member) OWN(option), .type = ARGUMENT_TEXT, FIELD(member)
+	.name = NAME(option), .type = ARGUMENT_NUMBER, FIELD(member), .most = INT_MAX
+#define OWN_TEXT(option, member) .name = NAME(option), .type = ARGUMENT_TEXT, FIELD(member)
 
 static const struct argument_option arguments[] = {
     {.name = "socket", SETTING(socket), .noun = "a path"},
