@@ -145,11 +145,12 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
 		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
-# sanitizer, which the library itself is never built with.
+# sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
+# looked for in the program.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
 $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
 $(B)/workloads/.built: $(WORKLOADS)
 	$(call say,JAVAC,tests/workloads)
 	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -cp $(WORKLOAD_JARS) -d $(@D) $(WORKLOADS) && touch $@

@@ -25,7 +25,7 @@
 #define BUSY_MS    2000u /* for an agent to end a window that is over for its engine */
 #define WAIT_AGENT "the agent's connection"
 
-struct session {
+struct attach {
 	struct watch watch;
 	struct target target;
 	struct bundle bundle;
@@ -44,38 +44,38 @@ static void add_reason(char *reasons, size_t size, const struct err *why)
 	(void)snprintf(reasons + used, size - used, "%s%s", used ? ", " : "", why->message);
 }
 
-static int no_place(const struct session *s, bool copy, const char *reasons, struct err *err)
+static int no_place(const struct attach *a, bool copy, const char *reasons, struct err *err)
 {
 	return err_set(
 	    err, EACCES,
 	    "process %d has no directory for the agent's %s: %s; give it a writable /tmp%s",
-	    s->target.jvm.pid, copy ? "files" : "socket", reasons, copy ? " without noexec" : "");
+	    a->target.jvm.pid, copy ? "files" : "socket", reasons, copy ? " without noexec" : "");
 }
 
 /* Makes the private directory, with a copy of the bundle when the target needs one. */
-static int make_place(struct session *s, bool copy, struct err *err)
+static int make_place(struct attach *a, bool copy, struct err *err)
 {
 	char reasons[ERR_MESSAGE_MAX / 2] = "";
 
 	for (unsigned i = 0; i < PRIVATE_DIR_CANDIDATES; i++) {
 		struct err why = {""};
-		int r = private_dir_create(&s->dir, &s->target, i, copy, &why);
+		int r = private_dir_create(&a->dir, &a->target, i, copy, &why);
 
 		if (r == 0 && copy) {
-			r = bundle_copy(&s->bundle, s->dir.fd, &why);
+			r = bundle_copy(&a->bundle, a->dir.fd, &why);
 			if (r < 0)
-				private_dir_remove(&s->dir);
+				private_dir_remove(&a->dir);
 		}
 		if (r == 0)
 			return 0;
 		if (why.message[0])
 			add_reason(reasons, sizeof(reasons), &why);
 	}
-	return no_place(s, copy, reasons, err);
+	return no_place(a, copy, reasons, err);
 }
 
 /* The directory that make_place would use, if nothing goes wrong there. */
-static int find_place(struct session *s, bool copy, char path[PRIVATE_DIR_PATH_BYTES],
+static int find_place(struct attach *a, bool copy, char path[PRIVATE_DIR_PATH_BYTES],
 		      struct err *err)
 {
 	char reasons[ERR_MESSAGE_MAX / 2] = "";
@@ -84,51 +84,51 @@ static int find_place(struct session *s, bool copy, char path[PRIVATE_DIR_PATH_B
 		_cleanup_close_ int parent = -1;
 		struct err why = {""};
 
-		if (private_dir_probe(&s->target, i, copy, &parent, path, &why) == 0)
+		if (private_dir_probe(&a->target, i, copy, &parent, path, &why) == 0)
 			return 0;
 		if (why.message[0])
 			add_reason(reasons, sizeof(reasons), &why);
 	}
-	return no_place(s, copy, reasons, err);
+	return no_place(a, copy, reasons, err);
 }
 
 /* A library that the target has loaded before must keep its path: glibc knows loaded objects by
  * name, also after their files are gone, and another name would be another copy. */
-static bool needs_copy(const struct session *s)
+static bool needs_copy(const struct attach *a)
 {
-	return !s->target.jvm.agent_path[0] && !bundle_visible(&s->bundle, s->target.root_fd);
+	return !a->target.jvm.agent_path[0] && !bundle_visible(&a->bundle, a->target.root_fd);
 }
 
-static int choose_library(struct session *s, struct err *err)
+static int choose_library(struct attach *a, struct err *err)
 {
-	bool copy = needs_copy(s);
-	int r = make_place(s, copy, err);
+	bool copy = needs_copy(a);
+	int r = make_place(a, copy, err);
 
 	if (r < 0)
 		return r;
-	if (s->target.jvm.agent_path[0]) {
-		strcpy(s->library, s->target.jvm.agent_path); /* Both arrays hold any path. */
+	if (a->target.jvm.agent_path[0]) {
+		strcpy(a->library, a->target.jvm.agent_path); /* Both arrays hold any path. */
 		return 0;
 	}
-	r = snprintf(s->library, sizeof(s->library), "%s/%s", copy ? s->dir.path : s->bundle.path,
+	r = snprintf(a->library, sizeof(a->library), "%s/%s", copy ? a->dir.path : a->bundle.path,
 		     AGENT_LIBRARY);
-	return r < (int)sizeof(s->library)
+	return r < (int)sizeof(a->library)
 		   ? 0
-		   : err_set(err, ENAMETOOLONG, "the path '%s' is too long", s->bundle.path);
+		   : err_set(err, ENAMETOOLONG, "the path '%s' is too long", a->bundle.path);
 }
 
-static int open_listener(struct session *s, struct err *err)
+static int open_listener(struct attach *a, struct err *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	target_fs_self_path(address.sun_path, s->dir.fd, PRIVATE_DIR_SOCKET);
-	fd_refuse_descriptors(s->listener); /* Accepted sockets inherit it. */
-	if (s->listener < 0 ||
-	    bind(s->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(s->listener, 1) < 0)
-		return err_set_errno(err, errno, "cannot listen in '%s' of process %d", s->dir.path,
-				     s->target.jvm.pid);
+	a->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	target_fs_self_path(address.sun_path, a->dir.fd, PRIVATE_DIR_SOCKET);
+	fd_refuse_descriptors(a->listener); /* Accepted sockets inherit it. */
+	if (a->listener < 0 ||
+	    bind(a->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(a->listener, 1) < 0)
+		return err_set_errno(err, errno, "cannot listen in '%s' of process %d", a->dir.path,
+				     a->target.jvm.pid);
 	return 0;
 }
 
@@ -143,33 +143,33 @@ static bool is_target(int fd, const struct target *t)
 }
 
 /* Connections of other processes are closed; the deadline bounds them. */
-static int accept_agent(struct session *s, struct err *err)
+static int accept_agent(struct attach *a, struct err *err)
 {
 	for (;;) {
 		_cleanup_close_ int fd = -1;
-		int r = watch_wait(&s->watch, s->listener, POLLIN, -1, WAIT_AGENT, err);
+		int r = watch_wait(&a->watch, a->listener, POLLIN, -1, WAIT_AGENT, err);
 
 		if (r < 0)
 			return r;
-		fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+		fd = accept4(a->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0 && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
 			return err_set_errno(err, errno, "cannot accept the agent of process %d",
-					     s->target.jvm.pid);
-		if (fd >= 0 && is_target(fd, &s->target))
+					     a->target.jvm.pid);
+		if (fd >= 0 && is_target(fd, &a->target))
 			return TAKE_FD(fd);
 	}
 }
 
-static int try_to_load(struct session *s, struct err *err)
+static int try_to_load(struct attach *a, struct err *err)
 {
-	_cleanup_close_ int jvm = protocol_connect(&s->target, &s->watch, err);
+	_cleanup_close_ int jvm = protocol_connect(&a->target, &a->watch, err);
 	char options[OPTION_BYTES];
 
 	if (jvm < 0)
 		return jvm;
 	(void)snprintf(options, sizeof(options), ATTACH_OPTION_SOCKET "%s/" PRIVATE_DIR_SOCKET,
-		       s->dir.path);
-	return protocol_load(jvm, &s->target, &s->watch, s->library, options, err);
+		       a->dir.path);
+	return protocol_load(jvm, &a->target, &a->watch, a->library, options, err);
 }
 
 /* What a JVM says that may be ready soon: one that is still starting gets the time that is left,
@@ -180,15 +180,15 @@ static bool is_worth_waiting(int result, uint64_t since_ns)
 	       (result == -EBUSY && clock_monotonic_ns() < since_ns + BUSY_MS * NS_PER_MS);
 }
 
-static int load_agent(struct session *s, struct err *err)
+static int load_agent(struct attach *a, struct err *err)
 {
 	uint64_t start = clock_monotonic_ns();
 	struct err why;
 	int r;
 
-	while (is_worth_waiting(r = try_to_load(s, &why), start)) {
+	while (is_worth_waiting(r = try_to_load(a, &why), start)) {
 		r = watch_wait(
-		    &s->watch, -1, 0, RETRY_MS,
+		    &a->watch, -1, 0, RETRY_MS,
 		    r == -EBUSY ? "the end of its last window" : "the end of its JVM's start", err);
 		if (r < 0)
 			return r;
@@ -199,103 +199,103 @@ static int load_agent(struct session *s, struct err *err)
 }
 
 /* Everything up to the point where something changes in the target. */
-static int prepare(struct session *s, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
+static int prepare(struct attach *a, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
 		   bool force, struct err *err)
 {
 	char room[ERR_MESSAGE_MAX];
 	int r;
 
-	*s = (struct session){
+	*a = (struct attach){
 	    .watch = {.pidfd = -1, .signal_fd = -1},
 	    .target = {.root_fd = -1, .cwd_fd = -1},
 	    .dir = {.parent_fd = -1, .fd = -1},
 	    .listener = -1,
 	};
-	r = watch_open(&s->watch, pid, timeout_ms, err);
+	r = watch_open(&a->watch, pid, timeout_ms, err);
 	if (r == 0)
-		r = target_open(&s->target, pid, err);
+		r = target_open(&a->target, pid, err);
 	if (r == 0 && !force) /* While we may read all cgroups' files. */
 		r = headroom_check("", pid, room, err);
 	if (r == 0)
-		r = bundle_open(&s->bundle, bundle_dir, err);
+		r = bundle_open(&a->bundle, bundle_dir, err);
 	if (r == 0)
-		r = target_become_owner(&s->target, err);
+		r = target_become_owner(&a->target, err);
 	return r;
 }
 
-static void clean_up(struct session *s)
+static void clean_up(struct attach *a)
 {
-	private_dir_remove(&s->dir);
-	cleanup_close(&s->listener);
-	bundle_close(&s->bundle);
-	target_close(&s->target);
-	watch_close(&s->watch);
+	private_dir_remove(&a->dir);
+	cleanup_close(&a->listener);
+	bundle_close(&a->bundle);
+	target_close(&a->target);
+	watch_close(&a->watch);
 }
 
 /* A failure is often but the sign of the target's end, and its sockets close a little before that
  * can be seen. */
-static int explain(const struct session *s, int r, struct err *err)
+static int explain(const struct attach *a, int r, struct err *err)
 {
 	bool closed = r == -EPIPE || r == -ECONNRESET;
 
 	if (r >= 0 || r == -EINTR || r == -ESRCH ||
-	    !watch_target_ended(&s->watch, closed ? EXIT_MS : 0))
+	    !watch_target_ended(&a->watch, closed ? EXIT_MS : 0))
 		return r;
-	return err_set(err, ESRCH, "process %d ended while it was being attached to", s->watch.pid);
+	return err_set(err, ESRCH, "process %d ended while it was being attached to", a->watch.pid);
 }
 
-int session_attach(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
-		   char name[ATTACH_NAME_BYTES], struct err *err)
+int attach_to(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
+	      char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	mode_t mask = umask(077);
-	struct session s;
-	int r = prepare(&s, pid, bundle_dir, timeout_ms, force, err);
+	struct attach a;
+	int r = prepare(&a, pid, bundle_dir, timeout_ms, force, err);
 
 	if (r == 0)
-		r = choose_library(&s, err);
+		r = choose_library(&a, err);
 	if (r == 0)
-		r = open_listener(&s, err);
+		r = open_listener(&a, err);
 	if (r == 0)
-		r = load_agent(&s, err);
+		r = load_agent(&a, err);
 	if (r == 0)
-		r = accept_agent(&s, err);
+		r = accept_agent(&a, err);
 	if (r >= 0)
-		(void)snprintf(name, ATTACH_NAME_BYTES, "%s", s.target.jvm.name); /* Same size. */
-	r = explain(&s, r, err);
-	clean_up(&s);
+		(void)snprintf(name, ATTACH_NAME_BYTES, "%s", a.target.jvm.name); /* Same size. */
+	r = explain(&a, r, err);
+	clean_up(&a);
 	(void)umask(mask); /* Cannot fail. */
 	return r;
 }
 
-static int describe_place(struct session *s, char text[ERR_MESSAGE_MAX], struct err *err)
+static int describe_place(struct attach *a, char text[ERR_MESSAGE_MAX], struct err *err)
 {
-	bool copy = needs_copy(s);
+	bool copy = needs_copy(a);
 	char path[PRIVATE_DIR_PATH_BYTES];
 	struct err said; /* formatted like a message, on one line */
-	int r = find_place(s, copy, path, err);
+	int r = find_place(a, copy, path, err);
 
 	if (r < 0)
 		return r;
 	if (copy)
 		(void)err_set(&said, 0, "it cannot read '%s': a copy goes to '%s' while attaching",
-			      s->bundle.path, path);
+			      a->bundle.path, path);
 	else
 		(void)err_set(
 		    &said, 0, "%s '%s'; the socket goes to '%s' while attaching",
-		    s->target.jvm.agent_path[0] ? "loaded before, from" : "it can read",
-		    s->target.jvm.agent_path[0] ? s->target.jvm.agent_path : s->bundle.path, path);
+		    a->target.jvm.agent_path[0] ? "loaded before, from" : "it can read",
+		    a->target.jvm.agent_path[0] ? a->target.jvm.agent_path : a->bundle.path, path);
 	strcpy(text, said.message);
 	return 0;
 }
 
-int session_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms,
-		  char text[ERR_MESSAGE_MAX], struct err *err)
+int attach_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms, char text[ERR_MESSAGE_MAX],
+		 struct err *err)
 {
-	struct session s;
-	int r = prepare(&s, pid, bundle_dir, timeout_ms, true, err);
+	struct attach a;
+	int r = prepare(&a, pid, bundle_dir, timeout_ms, true, err);
 
 	if (r == 0)
-		r = describe_place(&s, text, err);
-	clean_up(&s);
+		r = describe_place(&a, text, err);
+	clean_up(&a);
 	return r;
 }

@@ -15,12 +15,6 @@
 #define COPY_MODE   0755
 #define COPY_CHUNK  (1u << 20)
 
-static void cleanup_closedir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
-}
-
 static bool has_file(const struct bundle *b, const char *name)
 {
 	for (size_t i = 0; i < b->count; i++)
@@ -54,7 +48,7 @@ static int add_file(struct bundle *b, int dir_fd, const char *name, struct err *
 
 int bundle_open(struct bundle *b, const char *dir, struct err *err)
 {
-	_cleanup_(cleanup_closedir) DIR *stream = NULL;
+	_cleanup_closedir_ DIR *stream = NULL;
 	struct dirent *entry;
 	int r;
 

@@ -1,11 +1,12 @@
 /* jxperf-attach: see proto/helper.h. */
 #include "attach/attach.h"
+#include "common/arguments.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "proto/helper.h"
 
-#include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,59 +28,37 @@ const char *__asan_default_options(void)
 #endif
 
 struct options {
-	long pid;
+	int pid;
 	const char *bundle;
-	long timeout_ms;
-	long result_fd; /* -1: print */
+	int timeout_ms;
+	int result_fd; /* -1: print */
 	bool probe;
 	bool force;
 };
 
-static bool parse_number(const char *text, long min, long max, long *value)
-{
-	char *end;
-	long v;
-
-	errno = 0;
-	v = strtol(text, &end, 10);
-	if (errno || end == text || *end || v < min || v > max)
-		return false;
-	*value = v;
-	return true;
-}
+#define FIELD(member) .field = offsetof(struct options, member)
 
 static bool parse_options(int argc, char **argv, struct options *o)
 {
-	static const struct option table[] = {
-	    {"pid", required_argument, NULL, 'p'},
-	    {"bundle", required_argument, NULL, 'b'},
-	    {"timeout-ms", required_argument, NULL, 't'},
-	    {"result-fd", required_argument, NULL, 'r'},
-	    {"probe", no_argument, NULL, 'P'},
-	    {"force", no_argument, NULL, 'F'},
-	    {NULL, 0, NULL, 0},
+	static const struct argument_option options[] = {
+	    {.name = "pid", .type = ARGUMENT_NUMBER, FIELD(pid), .least = 1, .most = INT_MAX},
+	    {.name = "bundle", .type = ARGUMENT_TEXT, FIELD(bundle)},
+	    {.name = "timeout-ms",
+	     .type = ARGUMENT_NUMBER,
+	     FIELD(timeout_ms),
+	     .least = 1,
+	     .most = TIMEOUT_MS_MAX},
+	    {.name = "result-fd", .type = ARGUMENT_NUMBER, FIELD(result_fd), .most = INT_MAX},
+	    {.name = "probe", FIELD(probe)},
+	    {.name = "force", FIELD(force)},
+	    {0},
 	};
-	bool good = true;
-	int c;
+	static const struct argument_spec spec = {
+	    .program = "jxperf-attach", .options = options, .operands = ""};
+	struct err err; /* Nobody types this line: the usage says enough. */
 
 	*o = (struct options){.timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT, .result_fd = -1};
-	while (good && (c = getopt_long(argc, argv, "", table, NULL)) != -1) {
-		if (c == 'p')
-			good = parse_number(optarg, 1, INT_MAX, &o->pid);
-		else if (c == 'b')
-			o->bundle = optarg;
-		else if (c == 't')
-			good = parse_number(optarg, 1, TIMEOUT_MS_MAX, &o->timeout_ms);
-		else if (c == 'r')
-			good = parse_number(optarg, 0, INT_MAX, &o->result_fd);
-		else if (c == 'P')
-			o->probe = true;
-		else if (c == 'F')
-			o->force = true;
-		else
-			good = false;
-	}
-	return good && optind == argc && o->pid && o->bundle;
+	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid && o->bundle;
 }
 
 /* What is told to whoever started us. */
@@ -92,13 +71,13 @@ struct outcome {
 static void run(const struct options *o, struct outcome *out)
 {
 	unsigned timeout_ms = (unsigned)o->timeout_ms;
-	pid_t pid = (pid_t)o->pid;
+	pid_t pid = o->pid;
 	struct err err = {""};
 
 	if (o->probe) {
-		out->agent = session_probe(pid, o->bundle, timeout_ms, out->text, &err);
+		out->agent = attach_probe(pid, o->bundle, timeout_ms, out->text, &err);
 	} else {
-		out->agent = session_attach(pid, o->bundle, timeout_ms, o->force, out->name, &err);
+		out->agent = attach_to(pid, o->bundle, timeout_ms, o->force, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}
@@ -114,7 +93,7 @@ static int report(const struct options *o, const struct outcome *out)
 
 	strcpy(result.message, out->text);
 	strcpy(result.name, out->name);
-	n = fd_send((int)o->result_fd, &result, sizeof(result), &out->agent, with_fd ? 1 : 0);
+	n = fd_send(o->result_fd, &result, sizeof(result), &out->agent, with_fd ? 1 : 0);
 	return n == sizeof(result) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -4,8 +4,9 @@
  * A stream as a busy JVM's agent would send it is recorded into a file in memory: accesses,
  * allocations, deaths and moves by passes, at a steady number of tracked objects. For each run, one
  * process sends it through a socket while another receives it through the very path that the daemon
- * uses (stream, session, intake) and reports what that took. Rows: name value unit, medians with
- * least and most; CPU time is the receiver's, so that other load on the machine hardly matters.
+ * uses (stream, conversation, intake) and reports what that took. Rows: name value unit, medians
+ * with least and most; CPU time is the receiver's, so that other load on the machine hardly
+ * matters.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,9 +23,11 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
-#include "daemon/engine/session.h"
+#include "daemon/engine/conversation.h"
+#include "daemon/intake/intake.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define EVENTS_DEFAULT 2000000
 #define RUNS_DEFAULT   7
@@ -261,27 +264,39 @@ struct result {
 };
 
 struct receiver {
-	struct session *session;
+	struct conversation *conversation;
+	struct intake intake;
 	bool ended;
 };
 
-static void on_event(void *arg)
+static void on_frame(void *arg, const Jxp__AgentFrame *frame)
 {
-	(void)arg;
+	struct receiver *r = arg;
+
+	if (frame->body_case == JXP__AGENT_FRAME__BODY_BATCH &&
+	    intake_batch(&r->intake, frame->batch) < 0)
+		die("cannot take a batch");
 }
 
-static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
+static void on_question(void *arg, const Jxp__PerfOpenRequest *request)
 {
 	(void)arg;
 	(void)request;
 }
 
-static void on_ended(void *arg)
+static void on_ended(void *arg, const char *reason)
 {
 	struct receiver *r = arg;
 
+	(void)reason; /* The sender has sent all. */
 	r->ended = true;
-	session_free(r->session);
+	conversation_close(r->conversation);
+}
+
+static void on_broken(void *arg, const char *reason)
+{
+	(void)arg;
+	(void)reason; /* Nothing is sent. */
 }
 
 static double cpu_seconds(void)
@@ -295,35 +310,39 @@ static double cpu_seconds(void)
 
 static void receive(int fd, struct result *result)
 {
-	static const struct window_settings settings = {.objects = true,
-							.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-							.duration_ns = 3600 * NS_PER_S,
-							.objects_max = LIMIT_OBJECTS};
-	struct window *window = window_new(1, 1, &settings);
+	static const struct window_request request = {
+	    .objects = true, .duration_ns = 3600 * NS_PER_S, .objects_max = LIMIT_OBJECTS};
+	struct window_result *window = window_result_new(1, 1, &request, &sample_findings);
 	struct receiver receiver = {0};
-	struct session_callbacks callbacks = {.arg = &receiver,
-					      .started = on_event,
-					      .progressed = on_event,
-					      .perf_open = on_perf_open,
-					      .ended = on_ended};
+	const struct conversation_callbacks callbacks = {.arg = &receiver,
+							 .frame = on_frame,
+							 .question = on_question,
+							 .ended = on_ended,
+							 .broken = on_broken};
 	uint64_t begin = clock_monotonic_ns();
 	double cpu = cpu_seconds();
+	uint64_t unasked = 0;
 	struct rusage usage;
 	uv_loop_t loop;
 
 	if (!window || uv_loop_init(&loop) < 0 ||
-	    session_new(&receiver.session, &loop, fd, window, &callbacks, NULL) < 0)
+	    conversation_new(&receiver.conversation, &loop, fd, &unasked, &callbacks, NULL) < 0)
 		die("cannot receive");
+	window_result_start(window);
+	intake_init(&receiver.intake, window);
 	while (!receiver.ended)
 		(void)uv_run(&loop, UV_RUN_ONCE);
+	(void)intake_finish(&receiver.intake); /* Without memory it shows in what is attributed. */
 	result->cpu_s = cpu_seconds() - cpu;
 	result->wall_s = (double)(clock_monotonic_ns() - begin) / 1e9;
 	(void)getrusage(RUSAGE_SELF, &usage); /* Cannot fail. */
 	result->peak_kib = usage.ru_maxrss;
-	result->attributed = window->locality.attributed.samples;
+	result->attributed = window->objects.attributed.samples;
 	for (int i = 0; i < LOSS_MAX; i++)
 		result->lost += window->losses[i];
-	window_free(window);
+	conversation_free(receiver.conversation);
+	intake_release(&receiver.intake);
+	window_result_free(window);
 }
 
 static void send_all(int fd, int stream, off_t size)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
@@ -55,56 +55,22 @@ static const char options_help[] =
     "3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
 
 struct global_options {
-	struct client *client;
+	const char *socket;
+	bool json;
 	bool help;
 	bool version;
 };
 
-static int set_socket(void *settings, const char *value, struct err *err)
-{
-	if (value[0] == '\0')
-		return err_set(err, EINVAL, "'' is not a path");
-	((struct global_options *)settings)->client->socket = value;
-	return 0;
-}
-
-static int set_json(void *settings, const char *value, struct err *err)
-{
-	(void)value;
-	(void)err;
-	((struct global_options *)settings)->client->json = true;
-	return 0;
-}
-
-static int set_help(void *settings, const char *value, struct err *err)
-{
-	(void)value;
-	(void)err;
-	((struct global_options *)settings)->help = true;
-	return 0;
-}
-
-static int set_version(void *settings, const char *value, struct err *err)
-{
-	(void)value;
-	(void)err;
-	((struct global_options *)settings)->version = true;
-	return 0;
-}
-
 static const struct argument_option global_arguments[] = {
-    {"socket", 0, true, set_socket},
-    {"json", 0, false, set_json},
-    {"help", 'h', false, set_help},
-    {"version", 0, false, set_version},
+    {.name = "socket",
+     .type = ARGUMENT_TEXT,
+     .field = offsetof(struct global_options, socket),
+     .noun = "a path"},
+    {.name = "json", .field = offsetof(struct global_options, json)},
+    {.name = "help", .letter = 'h', .field = offsetof(struct global_options, help)},
+    {.name = "version", .field = offsetof(struct global_options, version)},
     {0},
 };
-
-int command_fail(int r, const struct err *err)
-{
-	(void)fprintf(stderr, "jxperfctl: %s\n", err->message); /* Nowhere to tell. */
-	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
-}
 
 /* stdout's errors are checked once, at the end. */
 static void print_help(void)
@@ -128,9 +94,11 @@ static const struct command *find_command(const char *name)
 
 static int run(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {
-	    .options = global_arguments, .operands = "[COMMAND]", .stop_at_operand = true};
-	struct global_options o = {.client = c};
+	static const struct argument_spec spec = {.program = "jxperfctl",
+						  .options = global_arguments,
+						  .operands = "[COMMAND]",
+						  .stop_at_operand = true};
+	struct global_options o = {.socket = c->socket};
 	const struct command *command;
 	const char *name;
 	struct err err;
@@ -139,6 +107,8 @@ static int run(struct client *c, int argc, char **argv)
 
 	if (r < 0)
 		return command_fail(r, &err);
+	c->socket = o.socket;
+	c->json = o.json;
 	if (o.version)
 		return puts("jxperfctl " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (o.help || (name && strcmp(name, "help") == 0)) {

@@ -8,6 +8,7 @@
 #ifndef JXPERF_COMMON_CLEANUP_H
 #define JXPERF_COMMON_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -50,8 +51,15 @@ static inline void cleanup_fclose(FILE **f)
 		(void)fclose(*f); /* Read-only streams: no data can be lost here. */
 }
 
-#define _cleanup_free_   _cleanup_(cleanup_free)
-#define _cleanup_close_  _cleanup_(cleanup_close)
-#define _cleanup_fclose_ _cleanup_(cleanup_fclose)
+static inline void cleanup_closedir(DIR **dir)
+{
+	if (*dir)
+		(void)closedir(*dir); /* Only read from: nothing to lose. */
+}
+
+#define _cleanup_free_     _cleanup_(cleanup_free)
+#define _cleanup_close_    _cleanup_(cleanup_close)
+#define _cleanup_fclose_   _cleanup_(cleanup_fclose)
+#define _cleanup_closedir_ _cleanup_(cleanup_closedir)
 
 #endif

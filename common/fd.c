@@ -130,6 +130,19 @@ ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t
 	return receive(socket, bytes, size, fds, fd_count, true);
 }
 
+int fd_spare(void)
+{
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void fd_drop_connection(int listener, int *spare)
+{
+	fd_close_all(spare, 1);
+	*spare = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	fd_close_all(spare, 1);
+	*spare = fd_spare();
+}
+
 void fd_raise_limit(void)
 {
 	struct rlimit limit;
@@ -138,6 +151,25 @@ void fd_raise_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit); /* Then it stays as it was. */
+}
+
+ssize_t fd_read_text(int fd, char *text, size_t size)
+{
+	size_t used = 0;
+
+	while (used < size - 1) {
+		ssize_t n = read(fd, text + used, size - 1 - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	text[used] = '\0';
+	return (ssize_t)used;
 }
 
 int fd_write_all(int fd, const void *bytes, size_t size)

@@ -40,9 +40,20 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
  * missing, all of the message's together, and its bytes are received. */
 ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 
+/* For a process that has no descriptor left: a connection that it does not accept makes its
+ * listening socket readable again at once, for ever. One descriptor is kept for that: fd_spare
+ * gives it (-1: none was to be had), and with it fd_drop_connection takes a connection that waits,
+ * closes it, and makes *spare anew. */
+int fd_spare(void);
+void fd_drop_connection(int listener, int *spare);
+
 /* Lets this process have as many descriptors as its hard limit says. Programs that use select(2) do
  * without; ours do not. */
 void fd_raise_limit(void);
+
+/* Reads to the end, or until there is no more room, into text, and terminates it: at most size - 1
+ * bytes. Returns their number or -errno. */
+ssize_t fd_read_text(int fd, char *text, size_t size);
 
 /* Writes all of it to a blocking descriptor. 0 or -errno. */
 int fd_write_all(int fd, const void *bytes, size_t size);

@@ -17,7 +17,7 @@ static int become(const struct passwd *user, struct err *err)
 	return 0;
 }
 
-int engine_privilege_drop(const char *user, struct err *err)
+int privilege_drop(const char *user, struct err *err)
 {
 	const struct passwd *account = NULL;
 	int r;

@@ -1,6 +1,7 @@
 /*
- * Gives up what root has and the engine does not need, which is everything: it reads what JVMs and
- * clients send. The broker was started before and keeps its own (daemon/broker/privilege.h).
+ * Gives up what root has and a process does not need that reads what JVMs and clients send, which
+ * is everything: the engine, and a watcher once its files are open. The broker keeps what it needs
+ * (daemon/broker/privilege.h).
  */
 #ifndef JXPERF_COMMON_PRIVILEGE_H
 #define JXPERF_COMMON_PRIVILEGE_H
@@ -11,6 +12,6 @@
  * (not when it is ""), keeps no group but that user's, and no capability; nothing that it runs
  * gains any. For others only no_new_privs. 0 or -errno; -EINVAL for a user that does not exist, or
  * when somebody else than root asks for one. */
-int engine_privilege_drop(const char *user, struct err *err);
+int privilege_drop(const char *user, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "common/proc.h"
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,23 +23,20 @@
 ssize_t proc_read(const char *path, char *buffer, size_t size)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
 
-	if (fd < 0)
-		return -errno;
-	while (used < size - 1) {
-		ssize_t n = read(fd, buffer + used, size - 1 - used);
+	return fd < 0 ? -errno : fd_read_text(fd, buffer, size);
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	buffer[used] = '\0';
-	return (ssize_t)used;
+bool proc_machine_is_busy(void)
+{
+	char text[128];
+	unsigned running;
+
+	/* "0.20 0.18 0.12 1/80 11206", proc_loadavg(5): the fourth. */
+	if (proc_read("/proc/loadavg", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%*f %*f %*f %u/", &running) != 1)
+		return false;
+	return (long)running > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void proc_path(char *path, pid_t pid, pid_t tid, const char *file)
@@ -171,13 +169,13 @@ bool proc_self_has_seccomp_filter(void)
 }
 
 /* Reads a stat file and returns its text after the command name, which may hold anything. */
-static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char **fields)
+static int stat_fields(pid_t pid, char *text, size_t size, const char **fields)
 {
 	char path[PROC_PATH_BYTES];
 	const char *end;
 	ssize_t n;
 
-	proc_path(path, pid, tid, "stat");
+	proc_path(path, pid, 0, "stat");
 	n = proc_read(path, text, size);
 	if (n < 0)
 		return n == -ESRCH ? -ENOENT : (int)n;
@@ -188,28 +186,11 @@ static int stat_fields(pid_t pid, pid_t tid, char *text, size_t size, const char
 	return 0;
 }
 
-int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds)
-{
-	char text[PROC_STAT_BYTES];
-	uint64_t user, system;
-	const char *fields;
-	int r = stat_fields(pid, tid, text, sizeof(text), &fields);
-
-	if (r < 0)
-		return r;
-	/* Fields 3 (state) to 13, then utime and stime. */
-	if (sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
-		   &user, &system) != 2)
-		return -EPROTO;
-	*nanoseconds = (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
-	return 0;
-}
-
 int proc_start_time(pid_t pid, uint64_t *ticks)
 {
 	char text[PROC_STAT_BYTES];
-	const char *fields;
-	int r = stat_fields(pid, 0, text, sizeof(text), &fields);
+	const char *fields = "";
+	int r = stat_fields(pid, text, sizeof(text), &fields);
 
 	if (r < 0)
 		return r;
@@ -219,6 +200,17 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 		   ticks) != 1)
 		return -EPROTO;
 	return 0;
+}
+
+int proc_group(pid_t pid, pid_t *group)
+{
+	char text[PROC_STAT_BYTES];
+	const char *fields = "";
+	int r = stat_fields(pid, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	return sscanf(fields, " %*c %*d %d", group) == 1 ? 0 : -EPROTO;
 }
 
 int proc_identify(pid_t pid, struct proc_identity *out)
@@ -250,15 +242,50 @@ bool proc_identity_equal(const struct proc_identity *a, const struct proc_identi
 	       a->program_inode == b->program_inode && a->effective_uid == b->effective_uid;
 }
 
-static void cleanup_closedir(DIR **dir)
+int proc_name(pid_t pid, char name[PROC_NAME_BYTES])
 {
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
+	char path[PROC_PATH_BYTES];
+	ssize_t n;
+
+	proc_path(path, pid, 0, "comm");
+	n = proc_read(path, name, PROC_NAME_BYTES);
+	if (n < 0)
+		name[0] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	return n < 0 ? (int)n : 0;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int proc_pids(pid_t **out, size_t *out_count)
+{
+	_cleanup_closedir_ DIR *dir = opendir("/proc");
+	_cleanup_free_ pid_t *pids = NULL;
+	struct dirent *entry;
+	size_t count = 0;
+
+	if (!dir)
+		return -errno;
+	pids = malloc(PROC_PIDS_MAX * sizeof(*pids));
+	if (!pids)
+		return -ENOMEM;
+	while (count < PROC_PIDS_MAX && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			pids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
+	qsort(pids, count, sizeof(*pids), compare_pids);
+	*out = TAKE_PTR(pids);
+	*out_count = count;
+	return 0;
 }
 
 pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
 {
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	char path[PROC_PATH_BYTES];
 	struct proc_status s;
 	struct dirent *entry;

@@ -27,6 +27,10 @@ struct proc_status {
  * Returns the bytes read or -errno. */
 ssize_t proc_read(const char *path, char *buffer, size_t size);
 
+/* Are more threads ready to run, at this moment, than there are processors? False where that cannot
+ * be read. */
+bool proc_machine_is_busy(void);
+
 /* tid 0: the process; otherwise one thread of it. 0 or -errno (-ENOENT: gone; -EPROTO: not as
  * documented); out is unchanged on failure. */
 int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out);
@@ -39,10 +43,6 @@ static inline bool proc_catches_signal(const struct proc_status *s, int signal)
 /* Is a seccomp filter on this process (mode 2 in /proc/self/status)? Its action on a forbidden
  * system call may be to kill. True when it cannot be told. */
 bool proc_self_has_seccomp_filter(void);
-
-/* User and system CPU time of a process or thread (tid 0: process) in nanoseconds, at the kernel's
- * tick resolution (/proc/PID/stat utime + stime). 0 or -errno. */
-int proc_cpu_time(pid_t pid, pid_t tid, uint64_t *nanoseconds);
 
 /* Which process, which program in it, and as whom: exec(2) keeps the pid and the start time, but
  * may run a program that its caller has no rights over. */
@@ -60,9 +60,21 @@ int proc_identify(pid_t pid, struct proc_identity *out);
 /* Of one pid: the same process, with the same program and rights? */
 bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b);
 
+/* What the process's first thread is called, without asking anybody but the kernel: that of its
+ * program unless it says otherwise. 0, or -errno with "" as the name. */
+#define PROC_NAME_BYTES 32
+int proc_name(pid_t pid, char name[PROC_NAME_BYTES]);
+
+/* The pids of all processes, ascending, at most PROC_PIDS_MAX, to be freed. 0 or -errno. */
+#define PROC_PIDS_MAX 65536
+int proc_pids(pid_t **out, size_t *count);
+
 /* Start time of a process in clock ticks since boot (/proc/PID/stat field 22): with the pid, an
  * identity that reuse cannot forge. 0 or -errno. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
+
+/* Its process group. 0 or -errno. */
+int proc_group(pid_t pid, pid_t *group);
 
 /* The host's tid of the thread of pid whose innermost namespace tid is given; -ESRCH when there is
  * none. */

@@ -19,9 +19,11 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
-#include "daemon/serve/http.h"
+#include "daemon/serve/endpoints.h"
 #include "daemon/serve/metrics.h"
+#include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
 #include "proto/limits.h"
@@ -36,8 +38,10 @@ struct daemon {
 	uv_signal_t interrupt;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
+	struct broker_metrics broker_metrics;
 	struct metrics *metrics;
-	struct http *http;
+	struct metrics_sink metrics_sink;
+	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
@@ -73,14 +77,14 @@ static void on_stopped(void *arg)
 	control_drain(d->control, on_drained, d);
 }
 
-/* The sessions end within their own deadline, so this always comes to an end. */
+/* Every state of a run has a limit, so this always comes to an end. */
 static void stop(struct daemon *d)
 {
 	if (d->stopping)
 		return;
 	d->stopping = true;
-	if (d->http)
-		http_set_ready(d->http, false);
+	if (d->endpoints)
+		endpoints_set_ready(d->endpoints, false);
 	(void)notify_send("STOPPING=1"); /* Only information. */
 	engine_stop(d->engine, on_stopped, d);
 }
@@ -98,6 +102,13 @@ static void on_broker_died(void *arg, const char *reason)
 	log_error("stopping: %s", reason);
 	d->status = EXIT_FAILURE;
 	stop(d);
+}
+
+static void on_broker_event(void *arg, const struct broker_event *event)
+{
+	struct daemon *d = arg;
+
+	broker_metrics_take(&d->broker_metrics, event);
 }
 
 static void on_connected(void *arg, int fd)
@@ -132,25 +143,31 @@ static void tell_ready(struct daemon *d)
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
-	struct control_settings control = {.socket_path = o->socket, .http = "", .arg = d};
+	const struct broker_client_callbacks broker = {
+	    .arg = d, .died = on_broker_died, .event = on_broker_event};
+	struct control_settings control = {.socket_path = o->socket, .http = ""};
+	struct window_sink sink;
 	int r;
 
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, on_broker_died, d,
-			      err);
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
-	r = engine_new(&d->engine, &d->loop, d->broker, d->metrics, err);
+	r = engine_new(&d->engine, &d->loop, d->broker, err);
 	if (r < 0)
 		return r;
+	d->metrics_sink.metrics = d->metrics;
+	sink = metrics_sink(&d->metrics_sink);
+	engine_add_sink(d->engine, &sink);
 	if (o->http[0]) {
-		r = http_new(&d->http, &d->loop, o->http, d->metrics, err);
+		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
+				  err);
 		if (r < 0)
 			return r;
-		control.http = http_address(d->http);
+		control.http = endpoints_address(d->endpoints);
 	}
 	r = control_new(&d->control, &d->loop, d->engine, &control, err);
 	if (r == 0 && o->client_fd >= 0)
@@ -159,7 +176,7 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	sampler_try_once();
 	/* Last: what takes privileges is done. */
-	return engine_privilege_drop(o->user, err);
+	return privilege_drop(o->user, err);
 }
 
 static void start_handles(struct daemon *d)
@@ -185,8 +202,9 @@ static void free_parts(struct daemon *d)
 {
 	private_link_free(d->link);
 	control_free(d->control);
-	http_free(d->http);
+	endpoints_free(d->endpoints);
 	engine_free(d->engine);
+	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)
 		broker_client_free(d->broker);
@@ -207,11 +225,11 @@ static int run(struct daemon *d)
 	} else {
 		/* The broker was started before, with the default action. */
 		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
-		if (d->http)
-			http_set_ready(d->http, true);
+		if (d->endpoints)
+			endpoints_set_ready(d->endpoints, true);
 		log_info("ready: control socket '%s', http %s",
 			 d->link ? "the client's own" : d->options.socket,
-			 d->http ? http_address(d->http) : "none");
+			 d->endpoints ? endpoints_address(d->endpoints) : "none");
 		tell_ready(d);
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
 	}
@@ -226,7 +244,36 @@ static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
-	return inspect_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+}
+
+/* Before anything is opened that the broker must not inherit. */
+static void prepare_private(int client_fd)
+{
+	/* ^C in its terminal is for the client, which asks for the report. */
+	(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
+	/* The broker is not to hold it open; one that is none is found out later. */
+	(void)fcntl(client_fd, F_SETFD, FD_CLOEXEC);
+	(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
+}
+
+/* Which of its processes this one is. */
+static int run_process(struct daemon *d)
+{
+	const struct options *o = &d->options;
+
+	if (o->broker_fd >= 0)
+		return broker_main(o->broker_fd, o->bundle, sigtrap_trial);
+	if (o->worker_fd >= 0)
+		return worker_main(o->worker_fd);
+	if (o->inspect_fd >= 0)
+		return inspect(o);
+	if (o->watch_fd >= 0)
+		return watcher_main(o->watch_fd, o->watch_pid);
+	if (o->client_fd >= 0)
+		prepare_private(o->client_fd);
+	fd_raise_limit();
+	return run(d);
 }
 
 int main(int argc, char **argv)
@@ -236,34 +283,14 @@ int main(int argc, char **argv)
 
 	if (options_parse(&d.options, argc, argv, &err) < 0) {
 		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
-		return d.options.action == OPTIONS_CHECK_CONFIG ? EXIT_FAILURE : 2;
+		return d.options.check_config ? EXIT_FAILURE : 2;
 	}
-	switch (d.options.action) {
-	case OPTIONS_VERSION:
+	if (d.options.version)
 		return puts("jxperfd " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	case OPTIONS_HELP:
+	if (d.options.help)
 		return fputs(options_usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	case OPTIONS_CHECK_CONFIG:
+	if (d.options.check_config)
 		return EXIT_SUCCESS;
-	case OPTIONS_RUN:
-		break;
-	}
 	log_init("jxperfd", d.options.verbose);
-	/* ^C in its terminal is for the client of a private daemon, which asks for the report. */
-	if (d.options.client_fd >= 0) {
-		(void)setsid(); /* Fails only for the leader of a group, which is on its own. */
-		/* The broker is not to hold it open; one that is none is found out later. */
-		(void)fcntl(d.options.client_fd, F_SETFD, FD_CLOEXEC);
-		(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
-	}
-	if (d.options.broker_fd >= 0)
-		return broker_main(d.options.broker_fd, d.options.bundle, sigtrap_trial);
-	if (d.options.worker_fd >= 0)
-		return worker_main(d.options.worker_fd);
-	if (d.options.inspect_fd >= 0)
-		return inspect(&d.options);
-	if (d.options.watch_fd >= 0)
-		return watcher_main(d.options.watch_fd, d.options.watch_pid);
-	fd_raise_limit();
-	return run(&d);
+	return run_process(&d);
 }

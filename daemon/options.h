@@ -13,31 +13,26 @@
 
 #include "common/err.h"
 
-enum options_action {
-	OPTIONS_RUN,
-	OPTIONS_CHECK_CONFIG,
-	OPTIONS_VERSION,
-	OPTIONS_HELP,
-};
-
+/* What a field says that is not set: "" of a text, NULL of a pointer, -1 of a descriptor. */
 struct options {
-	enum options_action action;
-	char config[PATH_MAX]; /* "" for none */
+	/* One of these: only that is done. */
+	bool version, help, check_config;
+	const char *config; /* of argv, as are the other pointers */
 	char socket[PATH_MAX];
-	char http[64]; /* "ADDR:PORT"; "" for none */
+	char http[64]; /* "ADDR:PORT" */
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
-	char user[64];  /* whom the engine becomes; "" for whoever started it */
-	int client_fd;  /* above -1: serves the client at its other end, and leaves with it; no http
-			 */
-	int broker_fd;  /* above -1: this process is the broker */
-	int worker_fd;  /* above -1: this process is a worker */
-	int inspect_fd; /* above -1: this process is an inspector */
+	char user[64]; /* whom the engine becomes; "": whoever started it */
+	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	/* The process that this one is, unless it is the engine: */
+	int broker_fd;
+	int worker_fd;
+	int inspect_fd;
 	int inspect_pid;
-	const char *inspect_gate; /* of argv */
+	const char *inspect_gate;
 	const char *inspect_touch;
-	int watch_fd; /* above -1: this process is a watcher */
+	int watch_fd;
 	int watch_pid;
 };
 

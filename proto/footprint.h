@@ -1,5 +1,5 @@
 /*
- * The most that the agent takes of its target's memory. attach/agent/window/footprint.c sums its
+ * The most that the agent takes of its target's memory. attach/agent/window/modules.c sums its
  * tables and does not compile when they come to more; attach/process/headroom.h asks for so much
  * room before an attach.
  */

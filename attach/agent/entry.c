@@ -33,5 +33,5 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 		return AGENT_UNSUPPORTED;
 	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
 		return AGENT_UNSUPPORTED;
-	return session_start(vm, path);
+	return conversation_start(vm, path);
 }

@@ -2,6 +2,7 @@
 
 #include "attach/process/hsperfdata.h"
 #include "attach/process/jvm_flags.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_view.h"
 #include "attach/process/target_fs.h"
 #include "common/capabilities.h"
@@ -9,8 +10,6 @@
 #include "common/proc.h"
 #include "common/utf8.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -24,7 +23,6 @@
 #define SMALL_FILE_BYTES    4096
 #define PASSWD_BYTES        4096
 #define PATH_BYTES          64
-#define COMM_BYTES          32
 #define PERFDATA_PREFIX     "/tmp/hsperfdata_"
 #define LIBJVM_BELOW_HOME   3 /* lib/server/libjvm.so */
 #define LIBJVM_BEFORE_JDK_9 "/lib/amd64/server/libjvm.so"
@@ -111,7 +109,7 @@ static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_v
 	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", info->namespace_pid);
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
 	*owned = false;
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
@@ -141,7 +139,7 @@ static bool owns_perfdata(const struct jvm_info *info, const struct jvm_view *v)
 	if (!slash || strcmp(slash + 1, pid) != 0 ||
 	    strncmp(path, PERFDATA_PREFIX, strlen(PERFDATA_PREFIX)) != 0)
 		return false;
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	if (!owned_by(info->euid, v, path, S_IFREG))
 		return false;
 	*slash = '\0';
@@ -174,7 +172,7 @@ static ssize_t read_option_file(void *arg, const char *path, char *text, size_t 
 	_cleanup_close_ int object = -1;
 	struct stat st;
 
-	jvm_view_step(v, "the file '%s', which its options name", path);
+	jvm_step(v->step, "the file '%s', which its options name", path);
 	object = target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
 	if (object < 0)
 		return object;
@@ -259,7 +257,7 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 		*slash = '\0';
 	}
 	strcat(path, "/release");
-	jvm_view_step(v, "its file '%s'", path);
+	jvm_step(v->step, "its file '%s'", path);
 	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
 		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
 }
@@ -284,24 +282,13 @@ static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
 
 /* ---------------------------------------------------------------- why not */
 
-/* Any process has it, and nobody has to be waited for to read it. */
-static void read_comm(pid_t pid, char *comm, size_t size)
-{
-	char path[PATH_BYTES];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	if (proc_read(path, comm, size) < 0)
-		comm[0] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-}
-
 static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 {
 	pid_t pid = info->pid;
-	char comm[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 
-	read_comm(pid, comm, sizeof(comm));
-	jvm_view_step(v, "its program");
+	(void)proc_name(pid, name); /* "" says enough. */
+	jvm_step(v->step, "its program");
 	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
 		set_obstacle(
 		    info, JVM_NO_PERMISSION,
@@ -313,7 +300,7 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 		set_obstacle(info, JVM_NOT_A_JVM,
 			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "
 			     "'jxperfctl list'",
-			     pid, comm);
+			     pid, name);
 	else if (jvm_view_is_32_bit(pid))
 		set_obstacle(info, JVM_32_BIT,
 			     "process %d is a 32-bit JVM: only 64-bit ones can be profiled", pid);
@@ -323,7 +310,7 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 }
 
 static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
-		      const struct proc_status *status, char state)
+		      const struct proc_status *status)
 {
 	int release = jvm_text_release(info->jdk);
 	pid_t pid = info->pid;
@@ -349,7 +336,7 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 		    "no permission to attach to process %d of user '%s': run jxperfd as root "
 		    "or as that user",
 		    pid, info->user);
-	if (state == 'T')
+	if (status->state == 'T')
 		set_obstacle(
 		    info, JVM_STOPPED,
 		    "process %d is stopped and could not answer: continue it with 'kill -CONT "
@@ -367,20 +354,19 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 
 /* ---------------------------------------------------------------- */
 
-static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_status *status,
-		 char state)
+static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_status *status)
 {
 	struct jvm_flags flags;
 	char main[PATH_MAX];
-	char comm[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 	bool socket_owned;
 
-	jvm_view_step(v, "the name of user %u", info->euid);
+	jvm_step(v->step, "the name of user %u", info->euid);
 	describe_user(info);
 	judge_program(info, v);
-	read_comm(info->pid, comm, sizeof(comm));
+	(void)proc_name(info->pid, name); /* Likewise. */
 	(void)utf8_sanitize(info->name, sizeof(info->name),
-			    jvm_view_program(v)[0] ? jvm_view_program(v) : comm);
+			    jvm_view_program(v)[0] ? jvm_view_program(v) : name);
 	if (info->obstacle == JVM_NOT_A_JVM)
 		return;
 	describe_container(info);
@@ -395,13 +381,13 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
 	info->vouched = socket_owned || owns_perfdata(info, v);
 	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
-	judge_jvm(info, &flags, status, state);
+	judge_jvm(info, &flags, status);
 }
 
 int jvm_outline(pid_t pid, struct jvm_info *out)
 {
 	struct proc_status status;
-	char comm[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 
 	if (proc_read_status(pid, 0, &status) < 0)
 		return -ESRCH;
@@ -410,8 +396,8 @@ int jvm_outline(pid_t pid, struct jvm_info *out)
 	out->euid = status.effective_uid;
 	out->egid = status.effective_gid;
 	describe_user(out);
-	read_comm(pid, comm, sizeof(comm));
-	(void)utf8_sanitize(out->name, sizeof(out->name), comm);
+	(void)proc_name(pid, name); /* "" says enough. */
+	(void)utf8_sanitize(out->name, sizeof(out->name), name);
 	return 0;
 }
 
@@ -431,7 +417,6 @@ int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *e
 	struct proc_status status;
 	struct jvm_view view;
 	uint64_t start;
-	char state;
 	int r;
 
 	if (pid <= 0)
@@ -449,15 +434,14 @@ int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *e
 	if (status.namespace_tid != status.namespace_tgid)
 		return err_set(err, ESRCH, "%d is a thread, not a process; see 'jxperfctl list'",
 			       pid);
-	state = jvm_view_state(pid);
-	if (state == 'Z' || state == 'X' || state == '?')
+	if (status.state == 'Z' || status.state == 'X')
 		return err_set(err, ESRCH, "process %d has ended", pid);
 	info->pid = pid;
 	info->namespace_pid = status.namespace_tgid;
 	info->euid = status.effective_uid;
 	info->egid = status.effective_gid;
 	jvm_view_open(&view, pid, step);
-	fill(info, &view, &status, state);
+	fill(info, &view, &status);
 	jvm_view_release(&view);
 	/* Still the process that we began with? */
 	if (proc_start_time(pid, &start) < 0 || start != info->start_ticks)
@@ -466,48 +450,12 @@ int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *e
 	return 0;
 }
 
-/* ---------------------------------------------------------------- all of them */
-
-static int compare_pids(const void *a, const void *b)
-{
-	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static void cleanup_closedir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
-}
-
-int jvm_pids(pid_t **out, size_t *out_count, struct err *err)
-{
-	_cleanup_(cleanup_closedir) DIR *dir = opendir("/proc");
-	_cleanup_free_ pid_t *pids = NULL;
-	struct dirent *entry;
-	size_t count = 0;
-
-	if (!dir)
-		return err_set_errno(err, errno, "cannot list '/proc'");
-	pids = malloc(JVM_PIDS_MAX * sizeof(*pids));
-	if (!pids)
-		return err_set(err, ENOMEM, "out of memory");
-	while (count < JVM_PIDS_MAX && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			pids[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
-	qsort(pids, count, sizeof(*pids), compare_pids);
-	*out = TAKE_PTR(pids);
-	*out_count = count;
-	return 0;
-}
-
 bool jvm_is_listed(const struct jvm_info *info)
 {
-	char comm[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 
 	if (info->obstacle != JVM_NO_PERMISSION)
 		return info->obstacle != JVM_NOT_A_JVM;
-	read_comm(info->pid, comm, sizeof(comm));
-	return strcmp(comm, "java") == 0;
+	(void)proc_name(info->pid, name); /* Likewise. */
+	return strcmp(name, "java") == 0;
 }

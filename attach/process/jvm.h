@@ -64,9 +64,8 @@ int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err);
 /* The same for who may have to give up: a target can keep us waiting for ever, by a file system
  * that does not answer (its own, FUSE, or a network's) on which files lie that it names or has
  * mapped, or by holding the lock of its address space; sometimes so that not even SIGKILL ends the
- * wait. Before each thing that may hang, its name ("its command line") goes to step, which another
- * process may read: memory shared with it. Control characters of the target may be in it. */
-#define JVM_STEP_BYTES 160
+ * wait. Before each thing that may hang, its name goes to step (attach/process/jvm_step.h, may be
+ * NULL). Control characters of the target may be in it. */
 int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err);
 
 /* The errno value that stands for an obstacle (0 for JVM_ATTACHABLE), one word that names it
@@ -81,9 +80,5 @@ int jvm_outline(pid_t pid, struct jvm_info *out);
 /* Is it to be listed among JVMs? Other users' processes that cannot be looked into are when their
  * program is called java. */
 bool jvm_is_listed(const struct jvm_info *info);
-
-/* The pids of all processes, ascending, at most JVM_PIDS_MAX, to be freed. 0 or -errno. */
-#define JVM_PIDS_MAX 65536
-int jvm_pids(pid_t **out, size_t *count, struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include "attach/process/jvm_text.h"
+
 #include "common/utf8.h"
 
 #include <ctype.h>

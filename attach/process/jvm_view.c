@@ -1,7 +1,7 @@
 #include "attach/process/jvm_view.h"
 
 #include "attach/process/hsperfdata.h"
-#include "attach/process/jvm.h"
+#include "attach/process/jvm_step.h"
 #include "attach/process/jvm_text.h"
 #include "attach/process/target_fs.h"
 #include "common/cleanup.h"
@@ -10,12 +10,10 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define READ_CHUNK_BYTES    16384u
 #define ARGUMENTS_MAX_BYTES (2u << 20) /* ARG_MAX's usual value */
-#define STAT_BYTES          1024
 #define PATH_BYTES          64
 
 /* Reads to the end or to the buffer's limit, and adds a NUL that is not counted. */
@@ -69,17 +67,6 @@ static int read_maps(struct jvm_view *v)
 	return r;
 }
 
-void jvm_view_step(const struct jvm_view *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!v->step)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(v->step, JVM_STEP_BYTES, fmt, ap); /* May be cut. */
-	va_end(ap);
-}
-
 void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
 {
 	memset(v, 0, sizeof(*v));
@@ -90,11 +77,11 @@ void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
 	buffer_init(&v->cmdline, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->environ, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->perfdata, HSPERFDATA_MAX_BYTES + READ_CHUNK_BYTES);
-	jvm_view_step(v, "its mappings");
+	jvm_step(v->step, "its mappings");
 	v->maps_error = read_maps(v);
 	if (!v->maps.libjvm && !v->maps_error)
 		return;
-	jvm_view_step(v, "its command line");
+	jvm_step(v->step, "its command line");
 	(void)read_proc(pid, "cmdline", &v->cmdline); /* Empty says enough. */
 }
 
@@ -104,7 +91,7 @@ static void read_perfdata(struct jvm_view *v)
 
 	if (!v->maps.hsperfdata_path[0])
 		return;
-	jvm_view_step(v, "its file '%s'", v->maps.hsperfdata_path);
+	jvm_step(v->step, "its file '%s'", v->maps.hsperfdata_path);
 	fd = target_fs_open_file(v->root_fd, v->maps.hsperfdata_path, O_NOFOLLOW);
 	if (fd < 0)
 		return;
@@ -123,9 +110,9 @@ static void translate(const struct jvm_view *v, char path[MAPS_PATH_BYTES])
 
 void jvm_view_read_jvm(struct jvm_view *v)
 {
-	jvm_view_step(v, "its environment");
+	jvm_step(v->step, "its environment");
 	(void)read_proc(v->pid, "environ", &v->environ); /* Empty says enough. */
-	jvm_view_step(v, "its root and working directory");
+	jvm_step(v->step, "its root and working directory");
 	v->root_fd = target_fs_open_proc(v->pid, "root");
 	v->cwd_fd = target_fs_open_proc(v->pid, "cwd");
 	if (v->root_fd < 0)
@@ -171,18 +158,6 @@ const char *jvm_view_environ(const struct jvm_view *v, const char *name)
 		value = jvm_text_environ((const char *)buffer_head(&v->environ),
 					 buffer_length(&v->environ), name);
 	return value ? value : "";
-}
-
-char jvm_view_state(pid_t pid)
-{
-	char path[PATH_BYTES], text[STAT_BYTES];
-	const char *end;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) < 0)
-		return '?';
-	end = strrchr(text, ')'); /* The command name may hold anything, also ") R". */
-	return end && end[1] == ' ' ? end[2] : '?';
 }
 
 bool jvm_view_is_32_bit(pid_t pid)

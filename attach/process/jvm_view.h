@@ -1,6 +1,6 @@
 /*
  * The raw material of one look at a process: texts of /proc/PID and the target's performance data,
- * read once, in memory. Internal to attach/process/jvm.c.
+ * read once, in memory. What they say of a JVM is for attach/process/jvm.h.
  *
  * Whatever could not be read is empty. The caller owns the storage; jvm_view_release frees it.
  */
@@ -15,7 +15,7 @@
 
 struct jvm_view {
 	pid_t pid;
-	char *step;     /* JVM_STEP_BYTES for what is being looked at, or NULL; not owned */
+	char *step;     /* attach/process/jvm_step.h; not owned */
 	int maps_error; /* 0 or the -errno for which maps could not be read */
 	int root_fd;    /* O_PATH, -1 when unreachable */
 	int cwd_fd;
@@ -28,10 +28,6 @@ struct jvm_view {
 /* Reads the mappings and, where they are a JVM's or hidden, the command line. Never fails: see
  * above. step: as jvm_inspect_steps. */
 void jvm_view_open(struct jvm_view *v, pid_t pid, char *step);
-
-/* Says what is looked at next, should it not come back. */
-void jvm_view_step(const struct jvm_view *v, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Reads what only JVMs have: environment, root, working directory, performance data. Makes the
  * paths in maps those by which the target itself knows the files, should it have another root. */
@@ -47,9 +43,6 @@ bool jvm_view_counter(const struct jvm_view *v, const char *name, char *value, s
 
 /* A variable of the environment, "" when absent. Lives with v. */
 const char *jvm_view_environ(const struct jvm_view *v, const char *name);
-
-/* State letter of /proc/PID/stat ('T' stopped, 'Z' zombie ...), '?' when it cannot be read. */
-char jvm_view_state(pid_t pid);
 
 /* The executable is a 32-bit ELF file. False when it cannot be read. */
 bool jvm_view_is_32_bit(pid_t pid);

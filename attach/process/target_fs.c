@@ -1,6 +1,7 @@
 #include "attach/process/target_fs.h"
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,23 +106,8 @@ int target_fs_open_file(int dir_fd, const char *path, int flags)
 ssize_t target_fs_read_opened(int object, char *buffer, size_t size)
 {
 	_cleanup_close_ int fd = reopen_file(object);
-	size_t used = 0;
 
-	if (fd < 0)
-		return fd;
-	while (used < size - 1) {
-		ssize_t n = read(fd, buffer + used, size - 1 - used);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	buffer[used] = '\0';
-	return (ssize_t)used;
+	return fd < 0 ? fd : fd_read_text(fd, buffer, size);
 }
 
 ssize_t target_fs_read(int dir_fd, const char *path, char *buffer, size_t size)

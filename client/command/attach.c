@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
+#include "client/command/values.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 #include "client/daemon/progress.h"
@@ -33,98 +34,48 @@ struct attach_options {
 	const char *output;
 };
 
-static int set_duration(void *settings, const char *value, struct err *err)
+static int set_kinds(const char *text, void *options, struct err *err)
 {
-	return units_duration(value, &((struct attach_options *)settings)->duration_ns, err);
+	struct attach_options *o = options;
+
+	return parse_kinds(text, o->kinds, &o->kind_count, err);
 }
 
-static int set_kinds(void *settings, const char *value, struct err *err)
+static int set_sampler(const char *text, void *field, struct err *err)
 {
-	struct attach_options *o = settings;
-
-	return parse_kinds(value, o->kinds, &o->kind_count, err);
+	return parse_sampler(text, field, err);
 }
 
-static int set_sampler(void *settings, const char *value, struct err *err)
+static int set_budget(const char *text, void *field, struct err *err)
 {
-	return parse_sampler(value, &((struct attach_options *)settings)->sampler, err);
+	return units_fraction(text, field, err);
 }
 
-static int set_period(void *settings, const char *value, struct err *err)
+static int set_object_min_size(const char *text, void *options, struct err *err)
 {
-	return units_duration(value, &((struct attach_options *)settings)->period_ns, err);
-}
-
-static int set_budget(void *settings, const char *value, struct err *err)
-{
-	return units_fraction(value, &((struct attach_options *)settings)->budget, err);
-}
-
-static int set_object_min_size(void *settings, const char *value, struct err *err)
-{
-	struct attach_options *o = settings;
-	int r = units_size(value, &o->object_min_size, err);
+	struct attach_options *o = options;
+	int r = units_size(text, &o->object_min_size, err);
 
 	if (r == 0)
 		o->object_min_size_given = true;
 	return r;
 }
 
-static int set_event(void *settings, const char *value, struct err *err)
-{
-	if (value[0] == '\0')
-		return err_set(err, EINVAL, "'' is not an event");
-	((struct attach_options *)settings)->event = value;
-	return 0;
-}
-
-static int set_format(void *settings, const char *value, struct err *err)
-{
-	return parse_format(value, &((struct attach_options *)settings)->format, err);
-}
-
-static int set_pairs(void *settings, const char *value, struct err *err)
-{
-	return parse_count(value, &((struct attach_options *)settings)->pairs, err);
-}
-
-static int set_open_through_daemon(void *settings, const char *value, struct err *err)
-{
-	(void)value;
-	(void)err;
-	((struct attach_options *)settings)->open_through_daemon = true;
-	return 0;
-}
-
-static int set_force(void *settings, const char *value, struct err *err)
-{
-	(void)value;
-	(void)err;
-	((struct attach_options *)settings)->force = true;
-	return 0;
-}
-
-static int set_output(void *settings, const char *value, struct err *err)
-{
-	if (value[0] == '\0')
-		return err_set(err, EINVAL, "'' is not a file");
-	((struct attach_options *)settings)->output = value;
-	return 0;
-}
+#define FIELD(member) .field = offsetof(struct attach_options, member)
 
 static const struct argument_option attach_arguments[] = {
-    {"duration", 0, true, set_duration},
-    {"kinds", 0, true, set_kinds},
-    {"sampler", 0, true, set_sampler},
-    {"period", 0, true, set_period},
-    {"budget", 0, true, set_budget},
-    {"object-min-size", 0, true, set_object_min_size},
-    {"event", 0, true, set_event},
-    {"format", 0, true, set_format},
-    {"pairs", 0, true, set_pairs},
-    {"open-through-daemon", 0, false, set_open_through_daemon},
-    {"force", 0, false, set_force},
-    {"output", 'o', true, set_output},
+    {.name = "duration", .type = ARGUMENT_PARSED, .parse = value_duration, FIELD(duration_ns)},
+    {.name = "kinds", .type = ARGUMENT_PARSED, .parse = set_kinds},
+    {.name = "sampler", .type = ARGUMENT_PARSED, .parse = set_sampler, FIELD(sampler)},
+    {.name = "period", .type = ARGUMENT_PARSED, .parse = value_duration, FIELD(period_ns)},
+    {.name = "budget", .type = ARGUMENT_PARSED, .parse = set_budget, FIELD(budget)},
+    {.name = "object-min-size", .type = ARGUMENT_PARSED, .parse = set_object_min_size},
+    {.name = "event", .type = ARGUMENT_TEXT, FIELD(event), .noun = "an event"},
+    {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
+    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
+    {.name = "open-through-daemon", FIELD(open_through_daemon)},
+    {.name = "force", FIELD(force)},
+    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
 
@@ -242,7 +193,8 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	int r;
 
 	if ((r = output_open(&output, o->output, err)) < 0 ||
-	    (r = client_allow_private(c, err)) < 0 || (r = target_find(c, target, &pid, err)) < 0 ||
+	    (r = client_allow_private(c, err)) < 0 ||
+	    (r = which_jvm_find(c, target, &pid, err)) < 0 ||
 	    (r = run_window(c, o, pid, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
@@ -256,8 +208,8 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 
 int cmd_attach(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.options = attach_arguments,
-						  .operands = "PID|NAME"};
+	static const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = attach_arguments, .operands = "PID|NAME"};
 	struct attach_options o = {.duration_ns = DURATION_DEFAULT_NS,
 				   .event = "",
 				   .format = c->json ? JXP__FORMAT__FORMAT_JSON

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"
@@ -73,7 +73,7 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 	int r;
 
 	if ((r = client_allow_private(c, err)) < 0 ||
-	    (target && (r = target_find(c, target, &check.pid, err)) < 0))
+	    (target && (r = which_jvm_find(c, target, &check.pid, err)) < 0))
 		return r;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_CHECK;
 	request.check = &check;
@@ -89,7 +89,7 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 
 int cmd_check(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = "[PID|NAME]"};
+	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "[PID|NAME]"};
 	const char *target;
 	bool works = false;
 	struct err err;

@@ -1,5 +1,5 @@
 /*
- * The subcommands of jxperfctl. client/main.c holds the table; each command is one cmd_*.c.
+ * The subcommands of jxperfctl: each in a file of its own name here, all in client/main.c's table.
  *
  * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
  * 1 failed, 2 wrong usage; attach also 3 when its window ended early, and 4 when it did because its
@@ -30,5 +30,11 @@ int cmd_windows(struct client *c, int argc, char **argv);
 /* Prints err as "jxperfctl: ..." and returns the exit status for the failure r: throughout client/,
  * -EINVAL means that the user asked for something wrong (2), any other code that it failed (1). */
 int command_fail(int r, const struct err *err);
+
+/* Runs a command without options of its own. operands as in struct argument_spec; operand is NULL
+ * when there is none. Returns the exit status. */
+typedef int (*command_plain_fn)(struct client *c, const char *operand, struct err *err);
+int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
+		      command_plain_fn run);
 
 #endif

@@ -1,7 +1,6 @@
 /* jxperfctl detach: ends a window early; whoever waits for its report gets it. */
 #include <stdio.h>
 
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
@@ -11,7 +10,7 @@ static int detach(struct client *c, const char *target, struct err *err)
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = target_find(c, target, &detach.pid, err);
+	int r = which_jvm_find(c, target, &detach.pid, err);
 
 	if (r < 0)
 		return r;
@@ -25,12 +24,5 @@ static int detach(struct client *c, const char *target, struct err *err)
 
 int cmd_detach(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = "PID|NAME"};
-	const char *target;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);
-
-	if (r == 0)
-		r = detach(c, target, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "PID|NAME", detach);
 }

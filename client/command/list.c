@@ -1,7 +1,6 @@
 /* jxperfctl list: the JVMs of this machine. */
 #include <errno.h>
 
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
@@ -54,13 +53,14 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
-static int list(struct client *c, struct err *err)
+static int list(struct client *c, const char *operand, struct err *err)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
+	(void)operand; /* There is none. */
 	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
 	request.list = &list;
 	if ((r = client_allow_private(c, err)) < 0 ||
@@ -77,12 +77,5 @@ static int list(struct client *c, struct err *err)
 
 int cmd_list(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = ""};
-	const char *operand;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
-
-	if (r == 0)
-		r = list(c, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "", list);
 }

@@ -1,9 +1,9 @@
 /* jxperfctl report: prints the report of a window that the daemon still has. */
 #include <errno.h>
 
-#include "client/command/arguments.h"
+#include "common/arguments.h"
 #include "client/command/command.h"
-#include "client/command/parse.h"
+#include "client/command/values.h"
 #include "client/daemon/exchange.h"
 #include "client/output/output.h"
 
@@ -13,28 +13,12 @@ struct report_options {
 	const char *output;
 };
 
-static int set_format(void *settings, const char *value, struct err *err)
-{
-	return parse_format(value, &((struct report_options *)settings)->format, err);
-}
-
-static int set_pairs(void *settings, const char *value, struct err *err)
-{
-	return parse_count(value, &((struct report_options *)settings)->pairs, err);
-}
-
-static int set_output(void *settings, const char *value, struct err *err)
-{
-	if (value[0] == '\0')
-		return err_set(err, EINVAL, "'' is not a file");
-	((struct report_options *)settings)->output = value;
-	return 0;
-}
+#define FIELD(member) .field = offsetof(struct report_options, member)
 
 static const struct argument_option report_arguments[] = {
-    {"format", 0, true, set_format},
-    {"pairs", 0, true, set_pairs},
-    {"output", 'o', true, set_output},
+    {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
+    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
+    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
 
@@ -61,8 +45,8 @@ static int report(struct client *c, const struct report_options *o, const char *
 
 int cmd_report(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.options = report_arguments,
-						  .operands = "WINDOW"};
+	static const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = report_arguments, .operands = "WINDOW"};
 	struct report_options o = {.format = c->json ? JXP__FORMAT__FORMAT_JSON
 						     : JXP__FORMAT__FORMAT_TEXT};
 	const char *window;

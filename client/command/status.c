@@ -1,7 +1,6 @@
 /* jxperfctl status: the daemon and what it does now. */
 #include <inttypes.h>
 
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
@@ -33,13 +32,14 @@ static int print_text(const Jxp__Status *s, struct err *err)
 	return s->n_running > 0 ? windows_print(s->running, s->n_running, err) : 0;
 }
 
-static int status(struct client *c, struct err *err)
+static int status(struct client *c, const char *operand, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
+	(void)operand; /* There is none. */
 	request.body_case = JXP__CONTROL_REQUEST__BODY_STATUS;
 	request.status = &status;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
@@ -50,12 +50,5 @@ static int status(struct client *c, struct err *err)
 
 int cmd_status(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = ""};
-	const char *operand;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
-
-	if (r == 0)
-		r = status(c, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "", status);
 }

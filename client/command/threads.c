@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
@@ -94,7 +93,7 @@ static int threads(struct client *c, const char *target, struct err *err)
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = target_find(c, target, &threads.pid, err);
+	int r = which_jvm_find(c, target, &threads.pid, err);
 
 	if (r < 0)
 		return r;
@@ -108,12 +107,5 @@ static int threads(struct client *c, const char *target, struct err *err)
 
 int cmd_threads(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = "PID|NAME"};
-	const char *target;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);
-
-	if (r == 0)
-		r = threads(c, target, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "PID|NAME", threads);
 }

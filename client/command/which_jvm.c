@@ -84,7 +84,7 @@ static void add_match(struct matches *m, const Jxp__Jvm *jvm, enum match how)
 	m->whole += how == WHOLE;
 }
 
-int target_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, struct err *err)
+int which_jvm_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, struct err *err)
 {
 	struct matches m = {0};
 
@@ -106,7 +106,7 @@ int target_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, stru
 	return 0;
 }
 
-int target_find(struct client *c, const char *text, uint32_t *pid, struct err *err)
+int which_jvm_find(struct client *c, const char *text, uint32_t *pid, struct err *err)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
@@ -120,5 +120,5 @@ int target_find(struct client *c, const char *text, uint32_t *pid, struct err *e
 	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
 	request.list = &list;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err);
-	return r < 0 ? r : target_match(reply->jvms, text, pid, err);
+	return r < 0 ? r : which_jvm_match(reply->jvms, text, pid, err);
 }

@@ -1,11 +1,10 @@
 /* jxperfctl windows: running windows and those whose reports the daemon still has. */
-#include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/windows.h"
 
-static int windows(struct client *c, struct err *err)
+static int windows(struct client *c, const char *operand, struct err *err)
 {
 	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
@@ -13,6 +12,7 @@ static int windows(struct client *c, struct err *err)
 	const Jxp__WindowList *list;
 	int r;
 
+	(void)operand; /* There is none. */
 	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
 	request.windows = &windows;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
@@ -25,12 +25,5 @@ static int windows(struct client *c, struct err *err)
 
 int cmd_windows(struct client *c, int argc, char **argv)
 {
-	static const struct argument_spec spec = {.operands = ""};
-	const char *operand;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
-
-	if (r == 0)
-		r = windows(c, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+	return command_run_plain(c, argc, argv, "", windows);
 }

@@ -80,7 +80,8 @@ static int spawn(struct private_daemon *d, const char *program, int link,
 	return posix_spawnp(&d->pid, program, files, attributes, argv, environ);
 }
 
-/* With numbers above those of the standard streams, which the daemon's take the place of first. */
+/* Both ends get numbers above those of the standard streams: in the child, these are replaced
+ * before the link is put in its place. */
 static int make_link(int ends[2])
 {
 	int made[2];

@@ -125,7 +125,7 @@ static int link_as(const struct output *o, const char *name)
 	return r < 0 ? -errno : 0;
 }
 
-/* Has the file called like what is to be renamed. */
+/* Gives our file a name of its own, by which it can be renamed. */
 static int name_temporary(struct output *o)
 {
 	char name[OUTPUT_TEMPORARY_BYTES];

@@ -109,11 +109,6 @@ uint64_t perf_siginfo_data(const siginfo_t *info)
 	return ((const struct perf_siginfo *)(const void *)info)->data;
 }
 
-uint32_t perf_siginfo_type(const siginfo_t *info)
-{
-	return ((const struct perf_siginfo *)(const void *)info)->type;
-}
-
 bool perf_siginfo_async(const siginfo_t *info)
 {
 	return ((const struct perf_siginfo *)(const void *)info)->flags & PERF_TRAP_FLAG_ASYNC;

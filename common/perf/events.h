@@ -82,7 +82,6 @@ int perf_set_gate(int fd, int program_fd);
 /* glibc before 2.38 does not declare si_perf_*; these read the kernel's layout
  * (include/uapi/asm-generic/siginfo.h). Meaningful only where si_code is PERF_TRAP_CODE. */
 uint64_t perf_siginfo_data(const siginfo_t *info);
-uint32_t perf_siginfo_type(const siginfo_t *info);
 bool perf_siginfo_async(const siginfo_t *info);
 
 #endif

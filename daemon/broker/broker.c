@@ -5,8 +5,10 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
+#include "daemon/broker/events.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
+#include "daemon/broker/gate_trial.h"
 #include "daemon/broker/inspectors.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
@@ -42,6 +44,7 @@ struct broker {
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
 	struct broker_watchers watchers;
+	struct broker_events events;
 };
 
 /* fds are closed here, whether sent or not. Where the kernel does not pass them on (too many of our
@@ -80,24 +83,41 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 
 /* ---------------------------------------------------------------- operations */
 
+/* An operation gives how many descriptors it has put into fds, -errno, or this: it is answered in
+ * another way, later, or not at all. */
+#define NOT_ANSWERED INT_MAX
+
+static int attach(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
+{
+	int r = broker_targets_attach(&b->targets, request, err);
+
+	(void)fds; /* Comes with on_attached. */
+	return r < 0 ? r : NOT_ANSWERED;
+}
+
 /* Asks the target's worker; answered when that has answered. */
-static int ask_worker(struct broker *b, const struct broker_request *request, struct err *err)
+static int ask_worker(struct broker *b, const struct broker_request *request, int *fds,
+		      struct err *err)
 {
 	const struct broker_target *e =
 	    broker_targets_find_attached(&b->targets, request->pid, err);
 	struct worker_question question = {.request = *request, .known = 1};
+	int r;
 
+	(void)fds; /* They come with on_answered. */
 	if (!e)
 		return -EPERM;
 	question.identity = e->identity;
-	return broker_workers_ask(&b->workers, &question, err);
+	r = broker_workers_ask(&b->workers, &question, err);
+	return r < 0 ? r : NOT_ANSWERED;
 }
 
-static int open_events(struct broker *b, const struct broker_request *request, struct err *err)
+static int open_events(struct broker *b, const struct broker_request *request, int *fds,
+		       struct err *err)
 {
 	int r = broker_perf_check(request, err);
 
-	return r < 0 ? r : ask_worker(b, request, err);
+	return r < 0 ? r : ask_worker(b, request, fds, err);
 }
 
 /* Returns the number of descriptors: the program, for a gate that is new. */
@@ -146,22 +166,20 @@ static bool has_limits(const struct broker_request *r)
 	return r->gate.window_end_ns || r->gate.interval_ns || r->gate.burst_ns;
 }
 
-static void answer_gate(struct broker *b, const struct broker_request *request)
+static int gate(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
 {
 	struct broker_reply r = {.operation = BROKER_GATE, .id = request->id};
-	struct err err = {""};
-	int fd = -1, result;
+	int result;
 
 	if (has_limits(request))
-		result = set_gate(b, request, &fd, &r.gate, &err);
+		result = set_gate(b, request, fds, &r.gate, err);
 	else
-		result = remove_gate(b, request->pid, &r.gate, &err);
-	if (result < 0) {
-		reply(b, BROKER_GATE, request->id, result, &err, NULL);
-		return;
-	}
+		result = remove_gate(b, request->pid, &r.gate, err);
+	if (result < 0)
+		return result;
 	r.fds = (uint32_t)result;
-	send_reply(b, &r, &fd);
+	send_reply(b, &r, fds);
+	return NOT_ANSWERED;
 }
 
 static void find_touches(struct broker *b, const struct broker_target *e,
@@ -192,8 +210,8 @@ static void on_answered(void *arg, const struct worker_question *question,
 		return;
 	}
 	e = broker_targets_find_attached(&b->targets, request->pid, &err);
-	/* Breakpoints are no samples. An event that the gate cannot be put on is the agent's, which
-	 * finds out when it tries the same. */
+	/* Breakpoints are no samples. Where the gate cannot be put on an event, the agent finds
+	 * out, since it tries the same, and keeps to the limits itself. */
 	if (e && e->gated && request->operation == BROKER_PERF_OPEN && !request->breakpoints &&
 	    r.fds > 0)
 		(void)broker_gate_attach(b->gate, fds[0]);
@@ -208,34 +226,43 @@ static void on_attached(void *arg, uint32_t request_id, int fd, const struct err
 	reply(arg, BROKER_ATTACH, request_id, fd < 0 ? fd : 1, words, &fd);
 }
 
-static int inspect(struct broker *b, pid_t pid, int *fds, struct err *err)
+static void on_given_up(void *arg, pid_t target)
+{
+	struct broker *b = arg;
+
+	broker_events_send(&b->events, BROKER_EVENT_WORKER_GIVEN_UP, target);
+}
+
+static int inspect(struct broker *b, const struct broker_request *request, int *fds,
+		   struct err *err)
 {
 	const struct check_reasons reasons = {
 	    .gate = b->gate ? "" : b->gate_error.message,
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
-	int fd = broker_inspect_start(&b->inspectors, pid, b->bundle_dir, &reasons, err);
+	int fd =
+	    broker_inspectors_start(&b->inspectors, request->pid, b->bundle_dir, &reasons, err);
 
-	if (fd < 0)
-		return fd;
 	fds[0] = fd;
-	return 1;
+	return fd < 0 ? fd : 1;
 }
 
-static int watch(struct broker *b, pid_t pid, int *fds, struct err *err)
+static int watch(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
 {
-	int fd = broker_watch_start(&b->watchers, pid, err);
+	int fd = broker_watchers_start(&b->watchers, request->pid, err);
 
-	if (fd < 0)
-		return fd;
 	fds[0] = fd;
-	return 1;
+	return fd < 0 ? fd : 1;
 }
 
-static void release(struct broker *b, pid_t pid)
+static int release(struct broker *b, const struct broker_request *request, int *fds,
+		   struct err *err)
 {
-	broker_watch_stop(&b->watchers, pid);
-	broker_targets_release(&b->targets, pid);
+	(void)fds;
+	(void)err;
+	broker_watchers_stop(&b->watchers, request->pid);
+	broker_targets_release(&b->targets, request->pid);
+	return NOT_ANSWERED;
 }
 
 /* ---------------------------------------------------------------- requests */
@@ -243,7 +270,7 @@ static void release(struct broker *b, pid_t pid)
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
-	if (r->operation == BROKER_INSPECT ? r->pid < INSPECT_LIST : r->pid <= 0)
+	if (r->operation == BROKER_INSPECT ? r->pid < INSPECTOR_LIST : r->pid <= 0)
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
 	if (r->operation != BROKER_PERF_OPEN &&
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
@@ -259,54 +286,27 @@ static int check_request(const struct broker_request *r, struct err *err)
 	return 0;
 }
 
-/* What a worker or a helper has to do is answered when that is done. */
 static void serve(struct broker *b, const struct broker_request *request)
 {
-	int fds[1] = {-1};
+	static int (*const operations[])(struct broker * b, const struct broker_request *request,
+					 int *fds, struct err *err) = {
+	    [BROKER_ATTACH] = attach,    [BROKER_PERF_OPEN] = open_events,
+	    [BROKER_RELEASE] = release,  [BROKER_INSPECT] = inspect,
+	    [BROKER_PAGES] = ask_worker, [BROKER_GATE] = gate,
+	    [BROKER_WATCH] = watch,
+	};
+	uint32_t operation = request->operation;
+	int fds[1] = {-1}, r;
 	struct err err = {""};
-	int r = check_request(request, &err);
 
-	switch (request->operation) {
-	case BROKER_ATTACH:
-		if (r == 0)
-			r = broker_targets_attach(&b->targets, request, &err);
-		if (r == 0)
-			return;
-		break;
-	case BROKER_PERF_OPEN:
-		if (r == 0)
-			r = open_events(b, request, &err);
-		if (r == 0)
-			return;
-		break;
-	case BROKER_PAGES:
-		if (r == 0)
-			r = ask_worker(b, request, &err);
-		if (r == 0)
-			return;
-		break;
-	case BROKER_INSPECT:
-		if (r == 0)
-			r = inspect(b, request->pid, fds, &err);
-		break;
-	case BROKER_WATCH:
-		if (r == 0)
-			r = watch(b, request->pid, fds, &err);
-		break;
-	case BROKER_GATE:
-		if (r == 0) {
-			answer_gate(b, request);
-			return;
-		}
-		break;
-	case BROKER_RELEASE:
-		if (r == 0)
-			release(b, request->pid);
-		return; /* Never answered. */
-	default:
-		r = err_set(&err, EINVAL, "operation %u is unknown", request->operation);
-	}
-	reply(b, request->operation, request->id, r, &err, fds);
+	if (operation >= sizeof(operations) / sizeof(operations[0]) || !operations[operation])
+		r = err_set(&err, EINVAL, "operation %u is unknown", operation);
+	else
+		r = check_request(request, &err);
+	if (r == 0)
+		r = operations[operation](b, request, fds, &err);
+	if (r != NOT_ANSWERED && operation != BROKER_RELEASE) /* That never is. */
+		reply(b, operation, request->id, r, &err, fds);
 }
 
 /* One message. False when the engine is gone. */
@@ -362,14 +362,14 @@ static bool run_once(struct broker *b)
 	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
 	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
-	count += broker_inspect_poll(&b->inspectors, p + count, &first_ns);
-	count += broker_watch_poll(&b->watchers, p + count);
+	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
+	count += broker_watchers_poll(&b->watchers, p + count);
 	if (poll(p, count, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	broker_workers_tend(&b->workers, p + 1);
 	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
-	broker_inspect_tend(&b->inspectors);
-	broker_watch_tend(&b->watchers);
+	broker_inspectors_tend(&b->inspectors);
+	broker_watchers_tend(&b->watchers);
 	return !p[0].revents || receive(b);
 }
 
@@ -381,8 +381,8 @@ static void shut_down(struct broker *b)
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t count;
 
-	broker_inspect_end(&b->inspectors);
-	broker_watch_end(&b->watchers);
+	broker_inspectors_end(&b->inspectors);
+	broker_watchers_end(&b->watchers);
 	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
 	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
 		if (poll(p, count, timeout_until(first_ns)) >= 0)
@@ -400,12 +400,24 @@ static bool is_request_socket(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
+/* A gate that works, or the reason why there is none. */
+static void open_gate(struct broker *b)
+{
+	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	if (b->gate)
+		b->gate_result = broker_gate_trial(b->gate, &b->gate_error);
+	if (b->gate && b->gate_result < 0) {
+		broker_gate_free(b->gate);
+		b->gate = NULL;
+	}
+}
+
 /* What takes privileges that are given up then, and the giving up. 0 or -errno. */
 static int prepare(struct broker *b, struct err *err)
 {
 	int r;
 
-	b->gate_result = broker_gate_open(&b->gate, &b->gate_error);
+	open_gate(b);
 	if (numa_topology()->node_count < 2)
 		(void)err_set(&b->touch_error, ENODEV, "there is one NUMA node");
 	else
@@ -445,10 +457,11 @@ int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
 	}
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
-	b->socket = socket_fd;
+	b->socket = b->events.socket = socket_fd;
 	b->bundle_dir = bundle_dir;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
+	b->workers.given_up = on_given_up;
 	b->workers.arg = b;
 	b->targets.bundle_dir = bundle_dir;
 	b->targets.workers = &b->workers;
@@ -459,7 +472,8 @@ int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
 	b->targets.touch = b->touch;
 	while (r == 0 && run_once(b))
 		;
-	/* First: the agents may be slower to notice that the engine is gone. */
+	/* First of all, no more samples pass: the agents may take a while to notice that the engine
+	 * is gone. */
 	broker_gate_free(b->gate);
 	broker_touch_free(b->touch);
 	b->gate = b->targets.gate = NULL;

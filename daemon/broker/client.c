@@ -2,22 +2,15 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
-#include "daemon/broker/broker.h"
+#include "daemon/broker/start.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define BROKER_CHILD_FD  3
-#define REPLIES_PER_WAKE 64
-#define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
-#define NUMBER_BYTES     16
+#define MESSAGES_PER_WAKE 64
 
 /* A request that waits to be sent or answered. fn is NULL once it is forgotten, and for RELEASE,
  * which is dropped when it has been sent. */
@@ -47,8 +40,7 @@ struct broker_client {
 	unsigned release_pending;
 	struct pending *first;
 	struct pending **last;
-	broker_died_fn died;
-	void *arg;
+	struct broker_client_callbacks callbacks;
 	char reason[ERR_MESSAGE_MAX];
 };
 
@@ -163,8 +155,8 @@ static void process_exited(uv_poll_t *handle, int uv_status, int events)
 	close_socket(c);
 	uv_close((uv_handle_t *)&c->process_poll, handle_closed);
 	fail_all(c);
-	if (!c->freed && c->died)
-		c->died(c->arg, c->reason);
+	if (!c->freed)
+		c->callbacks.died(c->callbacks.arg, c->reason);
 }
 
 /* A broker that closed its socket or broke the protocol is of no more use. */
@@ -246,13 +238,24 @@ static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssiz
 	return true;
 }
 
+static bool take_event(struct broker_client *c, const struct broker_event *event, ssize_t n,
+		       size_t fd_count)
+{
+	if (n != (ssize_t)sizeof(*event) || fd_count > 0 || event->kind == 0 ||
+	    event->kind >= BROKER_EVENT_KINDS)
+		return false;
+	if (!c->freed)
+		c->callbacks.event(c->callbacks.arg, event);
+	return true;
+}
+
 static void receive(struct broker_client *c)
 {
-	for (int i = 0; i < REPLIES_PER_WAKE && c->socket >= 0; i++) {
-		struct broker_reply reply;
+	for (int i = 0; i < MESSAGES_PER_WAKE && c->socket >= 0; i++) {
+		union broker_message message = {.operation = 0};
 		int fds[FD_PASS_MAX];
 		size_t fd_count = FD_PASS_MAX;
-		ssize_t n = fd_recv_permitted(c->socket, &reply, sizeof(reply), fds, &fd_count);
+		ssize_t n = fd_recv_permitted(c->socket, &message, sizeof(message), fds, &fd_count);
 
 		if (n == -EAGAIN)
 			return;
@@ -260,9 +263,11 @@ static void receive(struct broker_client *c)
 			end_broker(c, NULL);
 			return;
 		}
-		if (!take_reply(c, &reply, n, fds, fd_count)) {
+		if (message.operation == BROKER_EVENT
+			? !take_event(c, &message.event, n, fd_count)
+			: !take_reply(c, &message.reply, n, fds, fd_count)) {
 			fd_close_all(fds, fd_count);
-			end_broker(c, "the privileged half of jxperfd sent an unexpected reply");
+			end_broker(c, "the privileged half of jxperfd sent an unexpected message");
 			return;
 		}
 	}
@@ -278,76 +283,7 @@ static void socket_ready(uv_poll_t *handle, int status, int events)
 		flush(c);
 }
 
-/* ---------------------------------------------------------------- start */
-
-static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir, int socket)
-{
-	char fd_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd",
-			      (char *)BROKER_OPTION_FD,
-			      fd_text,
-			      (char *)BROKER_OPTION_BUNDLE,
-			      (char *)bundle_dir,
-			      NULL};
-	posix_spawn_file_actions_t actions;
-	int r = posix_spawn_file_actions_init(&actions);
-
-	if (r)
-		return -r;
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_CHILD_FD);
-	r = posix_spawn_file_actions_adddup2(&actions, socket, BROKER_CHILD_FD);
-	if (!r)
-		r = posix_spawn(pid, daemon_path, &actions, NULL, argv, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
-
-/* It serves from then on, with the privileges that it is to have: 0, or -errno with its reason. */
-static int wait_for_hello(struct broker_client *c, struct err *err)
-{
-	struct pollfd p = {.fd = c->socket, .events = POLLIN};
-	struct broker_reply reply;
-	size_t no_fds = 0;
-	ssize_t n = 0;
-	int r;
-
-	do {
-		r = poll(&p, 1, HELLO_TIMEOUT_MS);
-	} while (r < 0 && errno == EINTR);
-	if (r > 0)
-		n = fd_recv(c->socket, &reply, sizeof(reply), NULL, &no_fds);
-	if (n != (ssize_t)sizeof(reply) || reply.operation != BROKER_HELLO || reply.error < 0)
-		return err_set(err, EPROTO,
-			       "the privileged half of jxperfd does not start; reinstall jxperf");
-	reply.message[sizeof(reply.message) - 1] = '\0';
-	return reply.error ? err_set(err, reply.error, "%s", reply.message) : 0;
-}
-
-static int start_process(struct broker_client *c, const char *daemon_path, const char *bundle_dir,
-			 struct err *err)
-{
-	int pair[2], r;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = spawn(&c->process, daemon_path, bundle_dir, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
-		return err_set_errno(err, -r, "cannot start '%s' as broker", daemon_path);
-	}
-	c->socket = pair[0];
-	c->process_fd = (int)syscall(SYS_pidfd_open, c->process, 0);
-	r = c->process_fd < 0 ? -errno : fd_set_nonblocking(c->socket, true);
-	r = r < 0 ? err_set_errno(err, -r, "cannot watch the broker") : wait_for_hello(c, err);
-	if (r == 0)
-		return 0;
-	cleanup_close(&c->socket);
-	cleanup_close(&c->process_fd);
-	(void)kill(c->process, SIGKILL);
-	(void)waitpid(c->process, NULL, 0); /* Ours, and ended. */
-	return r;
-}
+/* ---------------------------------------------------------------- life */
 
 /* libuv's poll handles fail only for descriptors that epoll refuses, and for want of memory. */
 static void start_handles(struct broker_client *c)
@@ -362,7 +298,8 @@ static void start_handles(struct broker_client *c)
 }
 
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
-		      const char *bundle_dir, broker_died_fn died, void *arg, struct err *err)
+		      const char *bundle_dir, const struct broker_client_callbacks *callbacks,
+		      struct err *err)
 {
 	_cleanup_free_ struct broker_client *c = calloc(1, sizeof(*c));
 	int r;
@@ -370,10 +307,9 @@ int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *d
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
 	c->loop = loop;
-	c->died = died;
-	c->arg = arg;
+	c->callbacks = *callbacks;
 	c->last = &c->first;
-	r = start_process(c, daemon_path, bundle_dir, err);
+	r = broker_start(&c->process, &c->process_fd, &c->socket, daemon_path, bundle_dir, err);
 	if (r < 0)
 		return r;
 	start_handles(c);

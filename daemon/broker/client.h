@@ -1,5 +1,5 @@
 /*
- * The engine's side of the broker: starts it, sends requests, calls back with replies.
+ * The engine's side of the broker: starts it, sends requests, calls back with replies and events.
  *
  * Loop thread only. Callbacks run from the loop, never from inside a call made here; each request's
  * callback runs exactly once, unless it was forgotten. When the broker dies, every pending callback
@@ -28,8 +28,12 @@ struct broker_client;
  * (TAKE_FD), the others are closed after it returns. */
 typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
 
-/* reason says how the broker ended. */
-typedef void (*broker_died_fn)(void *arg, const char *reason);
+struct broker_client_callbacks {
+	void *arg;
+	void (*died)(void *arg, const char *reason); /* how the broker ended */
+	/* What the broker says unasked; its kind is one of enum broker_event_kind. */
+	void (*event)(void *arg, const struct broker_event *event);
+};
 
 /* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
  * agent. Call before anything that the broker must not inherit exists; descriptors without
@@ -37,13 +41,14 @@ typedef void (*broker_died_fn)(void *arg, const char *reason);
  * it is to have. On success *out is to be freed with broker_client_free. 0, or -errno with the
  * reason. */
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
-		      const char *bundle_dir, broker_died_fn died, void *arg, struct err *err);
+		      const char *bundle_dir, const struct broker_client_callbacks *callbacks,
+		      struct err *err);
 
 /* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its
  * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */
 void broker_client_free(struct broker_client *client);
 
-/* The broker's process id, for the log and for tests. */
+/* The broker's process id, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
 /* Runs the attach helper on pid; flags are BROKER_ATTACH_*. On success the reply carries one
@@ -61,6 +66,7 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 /* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h). On
  * success the reply carries the socket on which the answer will come. */
 int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+
 /* Has pid watched from outside until it is released. On success the reply carries the socket on
  * which the records will come (daemon/watcher/watcher.h). */
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);

@@ -9,7 +9,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/perf/events.h"
-#include "daemon/broker/gate_trial.h"
 
 struct broker_gate {
 	struct gate_bpf *bpf;
@@ -62,8 +61,6 @@ int broker_gate_open(struct broker_gate **out, struct err *err)
 	if (!g)
 		return err_set(err, ENOMEM, "out of memory");
 	r = load(g, err);
-	if (r == 0)
-		r = broker_gate_trial(g, err);
 	if (r < 0) {
 		broker_gate_free(g);
 		return r;
@@ -165,8 +162,9 @@ void broker_gate_remove(struct broker_gate *g, pid_t pid, struct gate_counts *co
 {
 	__u32 key = (__u32)pid;
 
-	/* The gate first: what comes after it is a stranger's, so the counts read next are final.
-	 * Both fail only where there is nothing to delete. */
+	/* The gate first: samples that come after that are counted as those of a process without
+	 * one, so the counts that are read next are final. Both deletions fail only where there is
+	 * nothing to delete. */
 	(void)bpf_map_delete_elem(gates_fd(g), &key);
 	if (counts && broker_gate_counts(g, pid, counts) < 0)
 		*counts = (struct gate_counts){0};

@@ -23,10 +23,8 @@
 
 struct broker_gate;
 
-/* Loads the program and tries on the calling thread whether the kernel obeys it: raises SIGTRAPs,
- * with a handler of its own for that time. 0 with *out to be freed; or -errno with the reason and
- * what to do: -EPERM not permitted, -EOPNOTSUPP the kernel ignores what the program says, or gives
- * it other process ids than ours. */
+/* Loads the program. Whether the kernel obeys it is for daemon/broker/gate_trial.h to say. 0 with
+ * *out to be freed; or -errno with the reason and what to do, -EPERM: not permitted. */
 int broker_gate_open(struct broker_gate **out, struct err *err);
 
 /* Closes every gate: events that have the program pass nothing from here on. free(NULL) is safe. */

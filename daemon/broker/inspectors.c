@@ -8,71 +8,55 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/broker/broker.h"
 #include "daemon/child/spawn.h"
 #include "daemon/inspector/inspector.h"
 
 #define NUMBER_BYTES 16
 
-static int run(struct broker_inspector *one, int pid, const char *bundle_dir,
-	       const struct check_reasons *reasons, int socket)
+static struct broker_inspector *find_free(struct broker_inspectors *i)
 {
-	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd",
-			      (char *)INSPECT_OPTION_FD,
-			      fd_text,
-			      (char *)INSPECT_OPTION_PID,
-			      pid_text,
-			      (char *)INSPECT_OPTION_GATE,
-			      (char *)reasons->gate,
-			      (char *)INSPECT_OPTION_TOUCH,
-			      (char *)reasons->touch,
-			      (char *)BROKER_OPTION_BUNDLE,
-			      (char *)bundle_dir,
-			      NULL};
-	pid_t child;
-	int r, pidfd;
-
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
-	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
-	r = broker_spawn_watched(&child, &pidfd, "/proc/self/exe", argv, socket);
-	if (r < 0)
-		return r;
-	*one = (struct broker_inspector){
-	    .pid = child,
-	    .pidfd = pidfd,
-	    .kill_at_ns = clock_monotonic_ns() + INSPECT_TIMEOUT_MS * NS_PER_MS,
-	};
-	return 0;
+	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++)
+		if (i->all[k].pid == 0)
+			return &i->all[k];
+	return NULL;
 }
 
-int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const struct check_reasons *reasons, struct err *err)
+int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
+			    const struct check_reasons *reasons, struct err *err)
 {
-	struct broker_inspector *one = NULL;
-	int pair[2], r;
+	char pid_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)"jxperfd",
+			      (char *)INSPECTOR_OPTION_FD,
+			      (char *)CHILD_FD_TEXT,
+			      (char *)INSPECTOR_OPTION_PID,
+			      pid_text,
+			      (char *)INSPECTOR_OPTION_GATE,
+			      (char *)reasons->gate,
+			      (char *)INSPECTOR_OPTION_TOUCH,
+			      (char *)reasons->touch,
+			      (char *)INSPECTOR_OPTION_BUNDLE,
+			      (char *)bundle_dir,
+			      NULL};
+	struct broker_inspector *one;
+	int socket, r;
 
-	broker_inspect_tend(i);
-	for (size_t k = 0; k < BROKER_INSPECTORS_MAX && !one; k++)
-		if (i->all[k].pid == 0)
-			one = &i->all[k];
+	broker_inspectors_tend(i);
+	one = find_free(i);
 	if (!one)
 		return err_set(err, EAGAIN,
 			       "%d questions about processes are being answered, and that is the "
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, pid, bundle_dir, reasons, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
+	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
+	if (r < 0)
 		return err_set_errno(err, -r, "cannot look at processes");
-	}
-	return pair[0];
+	one->kill_at_ns = clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS;
+	return socket;
 }
 
-nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, uint64_t *first_ns)
+nfds_t broker_inspectors_poll(const struct broker_inspectors *i, struct pollfd *p,
+			      uint64_t *first_ns)
 {
 	nfds_t count = 0;
 
@@ -88,7 +72,7 @@ nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, 
 	return count;
 }
 
-void broker_inspect_tend(struct broker_inspectors *i)
+void broker_inspectors_tend(struct broker_inspectors *i)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -108,9 +92,9 @@ void broker_inspect_tend(struct broker_inspectors *i)
 	}
 }
 
-void broker_inspect_end(struct broker_inspectors *i)
+void broker_inspectors_end(struct broker_inspectors *i)
 {
 	for (size_t k = 0; k < BROKER_INSPECTORS_MAX; k++)
 		i->all[k].kill_at_ns = 0;
-	broker_inspect_tend(i);
+	broker_inspectors_tend(i);
 }

@@ -25,20 +25,21 @@ struct broker_inspectors {
 	struct broker_inspector all[BROKER_INSPECTORS_MAX];
 };
 
-/* Starts one for pid, INSPECT_MACHINE or INSPECT_LIST, with what they are to say. The
+/* Starts one for pid, INSPECTOR_MACHINE or INSPECTOR_LIST, with what they are to say. The
  * socket on which the answer will come, owned by the caller, or -errno; -EAGAIN when
  * BROKER_INSPECTORS_MAX run. */
-int broker_inspect_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			 const struct check_reasons *reasons, struct err *err);
+int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
+			    const struct check_reasons *reasons, struct err *err);
 
 /* Adds what they wait for to p, which has room for BROKER_INSPECTORS_MAX; returns how many, and
  * lowers *first_ns to the time at which one has to be killed. */
-nfds_t broker_inspect_poll(const struct broker_inspectors *i, struct pollfd *p, uint64_t *first_ns);
+nfds_t broker_inspectors_poll(const struct broker_inspectors *i, struct pollfd *p,
+			      uint64_t *first_ns);
 
 /* Reaps those that have ended and kills those that are late. */
-void broker_inspect_tend(struct broker_inspectors *i);
+void broker_inspectors_tend(struct broker_inspectors *i);
 
 /* Kills all of them; what does not end at once is left to init. */
-void broker_inspect_end(struct broker_inspectors *i);
+void broker_inspectors_end(struct broker_inspectors *i);
 
 #endif

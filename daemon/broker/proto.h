@@ -1,9 +1,11 @@
 /*
- * Engine and broker: fixed-size requests and replies over one SOCK_SEQPACKET pair, a message each.
+ * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET pair, a
+ * message each.
  *
  * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
  * an unknown operation, or a thread that does not belong to a process it attached to is refused.
- * Requests carry an id that the reply repeats; replies may come in another order.
+ * Requests carry an id that the reply repeats; replies may come in another order. Events are what
+ * the broker says unasked; they come between replies, and never before the first.
  */
 #ifndef JXPERF_DAEMON_BROKER_PROTO_H
 #define JXPERF_DAEMON_BROKER_PROTO_H
@@ -14,20 +16,34 @@
 #include "common/err.h"
 
 enum broker_operation {
-	BROKER_ATTACH = 1, /* run the attach helper on pid; the reply carries the agent's socket */
-	BROKER_PERF_OPEN = 2, /* open events for one thread; the reply carries them */
-	BROKER_RELEASE = 3,   /* forget pid: no more events for it; no reply */
-	BROKER_INSPECT = 4,   /* look at processes (daemon/inspector/inspector.h); the reply carries
-				 the socket   on which the answer will come */
-	BROKER_PAGES = 5,     /* on which NUMA nodes pages of an attached process are */
+	/* Run the attach helper on pid; the reply carries the agent's socket. */
+	BROKER_ATTACH = 1,
+	/* Open events for one thread; the reply carries them. */
+	BROKER_PERF_OPEN = 2,
+	/* Forget pid: no more events for it. There is no reply. */
+	BROKER_RELEASE = 3,
+	/* Look at processes (daemon/inspector/inspector.h); the reply carries the socket on which
+	 * the answer will come. */
+	BROKER_INSPECT = 4,
+	/* On which NUMA nodes pages of an attached process are. */
+	BROKER_PAGES = 5,
 	/* Open pid's sampling gate in the kernel or change its limits; the reply carries its counts
 	 * and, the first time, the program for events that the agent opens itself. Limits of 0:
 	 * remove it; the counts are final. */
 	BROKER_GATE = 6,
 	/* Never asked for: the broker's first reply, with id 0, says whether it serves. */
 	BROKER_HELLO = 7,
-	BROKER_WATCH = 8, /* watch pid from outside (daemon/watcher/watcher.h) until it is released;
-			     the reply carries the socket on which the records will come */
+	/* Watch pid from outside (daemon/watcher/watcher.h) until it is released; the reply carries
+	 * the socket on which the records will come. */
+	BROKER_WATCH = 8,
+	/* Never asked for: the message is a struct broker_event. */
+	BROKER_EVENT = 9,
+};
+
+enum broker_event_kind {
+	BROKER_EVENT_WORKER_GIVEN_UP =
+	    1, /* pid held up who looked at it (daemon/broker/workers.h) */
+	BROKER_EVENT_KINDS,
 };
 
 /* Trace first touches of pages, where there is BPF. */
@@ -42,12 +58,12 @@ enum broker_operation {
 struct broker_request {
 	uint32_t operation;
 	uint32_t id;
-	int32_t pid;           /* host pid of the target; INSPECT: or INSPECT_* */
+	int32_t pid;           /* host pid of the target; of INSPECT also one of INSPECTOR_* */
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
 	uint32_t breakpoints; /* 1..4 of them */
-	uint32_t
-	    hardware_event; /* number from 1 in the broker's own selection (daemon/machine/pmu.h) */
+	/* Number from 1 in the broker's own selection (daemon/machine/pmu.h). */
+	uint32_t hardware_event;
 	uint64_t clock_period_ns; /* the clock event */
 	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
@@ -71,6 +87,23 @@ struct broker_reply {
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
 	char message[ERR_MESSAGE_MAX];
+};
+
+/* Begins as a reply does, and is of another size. An event that the engine has no room for, since
+ * it reads too slowly, is lost: the broker waits for nobody. */
+struct broker_event {
+	uint32_t operation; /* BROKER_EVENT */
+	uint32_t kind;      /* enum broker_event_kind */
+	int32_t pid;        /* host pid of the process that it is about */
+	uint32_t reserved;
+	uint64_t lost; /* events that were lost, so far */
+};
+
+/* What the broker may send. */
+union broker_message {
+	uint32_t operation;
+	struct broker_reply reply;
+	struct broker_event event;
 };
 
 #endif

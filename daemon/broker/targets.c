@@ -24,7 +24,7 @@ static void free_if_reaped(struct broker_target *e)
 {
 	int status;
 
-	if (e->state == TARGET_STUCK && broker_helper_reaped(&e->helper, &status))
+	if (e->state == TARGET_STUCK && attach_helper_reaped(&e->helper, &status))
 		e->state = TARGET_FREE;
 }
 
@@ -42,7 +42,7 @@ static bool has_ended(const struct broker_target *e)
 {
 	struct pollfd p = {.fd = e->pidfd, .events = POLLIN};
 
-	return poll(&p, 1, 0) != 0; /* One that cannot be asked about is none. */
+	return poll(&p, 1, 0) != 0; /* Where even that fails, it is as good as ended. */
 }
 
 static void close_pidfd(struct broker_target *e)
@@ -67,8 +67,9 @@ static void forget(struct broker_targets *t, struct broker_target *e)
 
 /* ---------------------------------------------------------------- attach */
 
-/* On a kernel that kills, a window would end its target. Tried once, when it first matters; where
- * that is not possible nothing is refused. */
+/* Where the kernel kills a process whose watchpoint fires in a signal handler, a window would end
+ * its target. It is tried once, before the first attach; where it cannot be tried, nothing is
+ * refused. */
 static int check_sigtrap(struct broker_targets *t, struct err *err)
 {
 	int error;
@@ -169,7 +170,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	t->attached(t->arg, e->request_id, error, err);
 }
 
-/* Without it first touches are unknown, and the replies say so. */
+/* A failure is no reason not to attach: the replies say that first touches are not known. */
 static void trace_touch(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err;
@@ -182,13 +183,14 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
 			 err.message);
 }
 
-/* It is known which process it is: what happens to another is of no interest. */
+/* The worker has said which process it is. Should another one get its pid from here on, the worker
+ * will say so when it is asked once more (confirm). */
 static void run_helper(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
 	int r = has_ended(e)
 		    ? err_set(&err, ESRCH, "process %d has ended", e->pid)
-		    : broker_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
+		    : attach_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
 
 	if (r < 0)
 		fail(t, e, r, &err);
@@ -196,11 +198,12 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 		e->state = TARGET_ATTACHING;
 }
 
-/* The helper is done, or cannot be ended. */
+/* The helper is done, or cannot be ended. If it has a connection, the worker is asked whether the
+ * target is still the process that it was. */
 static void confirm(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
-	int fd = broker_helper_finish(&e->helper, e->name, &err);
+	int fd = attach_helper_finish(&e->helper, e->name, &err);
 
 	if (e->helper.cancelled) {
 		cleanup_close(&fd);
@@ -278,7 +281,7 @@ void broker_targets_release(struct broker_targets *t, pid_t pid)
 		return;
 	switch (e->state) {
 	case TARGET_ATTACHING:
-		broker_helper_cancel(&e->helper);
+		attach_helper_cancel(&e->helper);
 		break;
 	case TARGET_IDENTIFYING:
 	case TARGET_CONFIRMING:
@@ -305,7 +308,7 @@ nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct br
 
 		if (e->state != TARGET_ATTACHING)
 			continue;
-		p[count] = (struct pollfd){.fd = broker_helper_fd(&e->helper), .events = POLLIN};
+		p[count] = (struct pollfd){.fd = attach_helper_fd(&e->helper), .events = POLLIN};
 		which[count++] = e;
 		if (e->helper.due_ns < *first_ns)
 			*first_ns = e->helper.due_ns;
@@ -322,7 +325,7 @@ void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
 		if (e->state != TARGET_ATTACHING ||
 		    (!p[i].revents && clock_monotonic_ns() < e->helper.due_ns))
 			continue;
-		if (broker_helper_advance(&e->helper))
+		if (attach_helper_advance(&e->helper))
 			confirm(t, e);
 	}
 }

@@ -43,17 +43,17 @@ struct broker_target {
 	int connection;
 	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
 	bool force;                   /* whether or not there is room for the agent */
-	bool trace_touch;             /* was asked for; */
-	bool touch_traced;            /* is so */
+	bool trace_touch;             /* first touches are to be traced, */
+	bool touch_traced;            /* and are */
 	bool gated;                   /* has a gate in the kernel */
-	struct broker_helper helper;
+	struct attach_helper helper;
 };
 
 /* fd is the agent's connection, the callee's, with what the target is called in words, or -errno
  * with the reason there. */
 typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, const struct err *words);
 
-/* All zero but for the first five: none. */
+/* All zero, but for the first five members: there is no target yet. */
 struct broker_targets {
 	const char *bundle_dir;
 	struct broker_workers *workers;

@@ -4,9 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/cleanup.h"
 #include "daemon/child/spawn.h"
@@ -14,52 +12,37 @@
 
 #define NUMBER_BYTES 16
 
-static int run(struct broker_watcher *one, pid_t target, int socket)
+static struct broker_watcher *find_free(struct broker_watchers *w)
 {
-	char fd_text[NUMBER_BYTES], pid_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd", (char *)WATCHER_OPTION_FD,
-			      fd_text,           (char *)WATCHER_OPTION_PID,
-			      pid_text,          NULL};
-	pid_t child;
-	int r, pidfd;
-
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
-	(void)snprintf(pid_text, sizeof(pid_text), "%d", target);
-	r = broker_spawn(&child, "/proc/self/exe", argv, socket);
-	if (r < 0)
-		return r;
-	pidfd = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
-	if (pidfd < 0) {
-		r = -errno;
-		(void)kill(child, SIGKILL);
-		(void)waitpid(child, NULL, 0); /* Ours, and just begun: nothing holds it up. */
-		return r;
-	}
-	*one = (struct broker_watcher){.pid = child, .pidfd = pidfd, .target = target};
-	return 0;
+	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++)
+		if (w->all[i].pid == 0)
+			return &w->all[i];
+	return NULL;
 }
 
-int broker_watch_start(struct broker_watchers *w, pid_t target, struct err *err)
+int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err)
 {
-	struct broker_watcher *one = NULL;
-	int pair[2], r;
+	char pid_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)"jxperfd",
+			      (char *)WATCHER_OPTION_FD,
+			      (char *)CHILD_FD_TEXT,
+			      (char *)WATCHER_OPTION_PID,
+			      pid_text,
+			      NULL};
+	struct broker_watcher *one;
+	int socket, r;
 
-	broker_watch_tend(w);
-	for (size_t i = 0; i < BROKER_WATCHERS_MAX && !one; i++)
-		if (w->all[i].pid == 0)
-			one = &w->all[i];
+	broker_watchers_tend(w);
+	one = find_free(w);
 	if (!one)
 		return err_set(err, EAGAIN, "%d processes are being watched, and that is the limit",
 			       BROKER_WATCHERS_MAX);
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, target, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", target);
+	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
+	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch process %d", target);
-	}
-	return pair[0];
+	one->target = target;
+	return socket;
 }
 
 /* Not reaped yet, so it is ours. */
@@ -69,14 +52,14 @@ static void kill_one(const struct broker_watcher *one)
 		(void)kill(one->pid, SIGKILL);
 }
 
-void broker_watch_stop(struct broker_watchers *w, pid_t target)
+void broker_watchers_stop(struct broker_watchers *w, pid_t target)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++)
 		if (w->all[i].target == target)
 			kill_one(&w->all[i]);
 }
 
-nfds_t broker_watch_poll(const struct broker_watchers *w, struct pollfd *p)
+nfds_t broker_watchers_poll(const struct broker_watchers *w, struct pollfd *p)
 {
 	nfds_t count = 0;
 
@@ -86,7 +69,7 @@ nfds_t broker_watch_poll(const struct broker_watchers *w, struct pollfd *p)
 	return count;
 }
 
-void broker_watch_tend(struct broker_watchers *w)
+void broker_watchers_tend(struct broker_watchers *w)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++) {
 		struct broker_watcher *one = &w->all[i];
@@ -98,9 +81,9 @@ void broker_watch_tend(struct broker_watchers *w)
 	}
 }
 
-void broker_watch_end(struct broker_watchers *w)
+void broker_watchers_end(struct broker_watchers *w)
 {
 	for (size_t i = 0; i < BROKER_WATCHERS_MAX; i++)
 		kill_one(&w->all[i]);
-	broker_watch_tend(w);
+	broker_watchers_tend(w);
 }

@@ -26,18 +26,18 @@ struct broker_watchers {
 
 /* Starts one for process target. The socket on which its records will come, owned by the caller, or
  * -errno; -EAGAIN when BROKER_WATCHERS_MAX run. */
-int broker_watch_start(struct broker_watchers *w, pid_t target, struct err *err);
+int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err);
 
 /* Kills those of the target. */
-void broker_watch_stop(struct broker_watchers *w, pid_t target);
+void broker_watchers_stop(struct broker_watchers *w, pid_t target);
 
 /* Adds what they wait for to p, which has room for BROKER_WATCHERS_MAX; returns how many. */
-nfds_t broker_watch_poll(const struct broker_watchers *w, struct pollfd *p);
+nfds_t broker_watchers_poll(const struct broker_watchers *w, struct pollfd *p);
 
 /* Reaps those that have ended. */
-void broker_watch_tend(struct broker_watchers *w);
+void broker_watchers_tend(struct broker_watchers *w);
 
 /* Kills all of them; what does not end at once is left to init. */
-void broker_watch_end(struct broker_watchers *w);
+void broker_watchers_end(struct broker_watchers *w);
 
 #endif

@@ -24,8 +24,10 @@
 struct worker_question {
 	/* ATTACH: only which process it is. PERF_OPEN, PAGES: also what they say. */
 	struct broker_request request;
-	struct proc_identity identity; /* which process it has to be, before the call and after, */
-	uint32_t known;                /* unless 0: that is asked for */
+	/* Which process it has to be, before the call and after; with known 0, whichever it is, and
+	 * the answer says which. */
+	struct proc_identity identity;
+	uint32_t known;
 };
 
 struct worker_answer {

@@ -1,6 +1,7 @@
 #include "daemon/broker/workers.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,46 +13,29 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/proc.h"
 #include "daemon/child/spawn.h"
 
-#define NUMBER_BYTES 16
+/* Times that a deadline is put off on a busy machine. */
+#define BUSY_PATIENCE 4u
 
 /* ---------------------------------------------------------------- start and end */
 
-static int run(struct broker_worker *one, pid_t target, int pair[2])
+static int start(struct broker_worker *one, pid_t target, struct err *err)
 {
-	char fd_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, fd_text, NULL};
-	pid_t pid = 0;
-	int r, pidfd = -1;
+	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, (char *)CHILD_FD_TEXT,
+			      NULL};
+	int r = child_spawn(&one->pid, &one->pidfd, &one->socket, SOCK_SEQPACKET, "/proc/self/exe",
+			    argv);
 
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
-	r = fd_set_nonblocking(pair[0], true);
-	if (r == 0)
-		r = broker_spawn_watched(&pid, &pidfd, "/proc/self/exe", argv, pair[1]);
 	if (r < 0)
-		return r;
-	one->pid = pid;
-	one->pidfd = pidfd;
-	one->socket = pair[0];
+		return err_set_errno(err, -r, "cannot start a process that looks at process %d",
+				     target);
+	(void)fd_set_nonblocking(one->socket, true); /* A socket of ours: cannot fail. */
 	one->target = target;
 	one->waiting = 0;
 	one->polled = -1;
 	return 0;
-}
-
-static int start(struct broker_worker *one, pid_t target, struct err *err)
-{
-	int pair[2], r;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = run(one, target, pair);
-	cleanup_close(&pair[1]);
-	if (r == 0)
-		return 0;
-	cleanup_close(&pair[0]);
-	return err_set_errno(err, -r, "cannot start a process that looks at process %d", target);
 }
 
 /* Ends at the end of its stream, or once the kernel lets go of it. */
@@ -76,6 +60,7 @@ static void reap(struct broker_worker *one)
 static void send_first(struct broker_worker *one)
 {
 	one->late_ns = clock_monotonic_ns() + BROKER_WORKER_TIMEOUT_MS * NS_PER_MS;
+	one->prolonged = 0;
 	/* There is room for one. A worker that is gone is found to be so by broker_workers_tend. */
 	(void)fd_send(one->socket, &one->questions[0], sizeof(one->questions[0]), NULL, 0);
 }
@@ -109,11 +94,12 @@ static void tell_failure(struct broker_workers *w, struct broker_worker *one, in
 static void give_up(struct broker_workers *w, struct broker_worker *one, int error,
 		    const char *message)
 {
-	/* What an answer's callback asks goes to another worker. */
+	/* First: what the callbacks of the answers below ask goes to another worker. */
 	let_go(one);
 	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
-	w->given_up++;
-	log_warn("%s (%llu times so far)", message, (unsigned long long)w->given_up);
+	w->given_up_count++;
+	log_warn("%s (%" PRIu64 " times so far)", message, w->given_up_count);
+	w->given_up(w->arg, one->target);
 	while (one->waiting > 0)
 		tell_failure(w, one, error, message);
 }
@@ -127,6 +113,18 @@ static void give_up_late(struct broker_workers *w, struct broker_worker *one)
 		      "not answer",
 		      one->target);
 	give_up(w, one, ETIMEDOUT, err.message);
+}
+
+/* What the worker waits for may be a lock whose holder, a thread of the target, has no processor.
+ */
+static void run_out_of_patience(struct broker_workers *w, struct broker_worker *one)
+{
+	if (one->prolonged < BUSY_PATIENCE && proc_machine_is_busy()) {
+		one->prolonged++;
+		one->late_ns += BROKER_WORKER_TIMEOUT_MS * NS_PER_MS;
+	} else {
+		give_up_late(w, one);
+	}
 }
 
 static void give_up_broken(struct broker_workers *w, struct broker_worker *one)
@@ -264,7 +262,7 @@ void broker_workers_tend(struct broker_workers *w, const struct pollfd *p)
 		else if (ready)
 			reap(one);
 		else if (one->pid && one->waiting > 0 && clock_monotonic_ns() >= one->late_ns)
-			give_up_late(w, one);
+			run_out_of_patience(w, one);
 	}
 }
 

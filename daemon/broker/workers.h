@@ -2,7 +2,8 @@
  * The broker's workers (daemon/broker/worker.h): one for each target, started with the first
  * question about it, ended when it is released. One that does not answer by its deadline is given
  * up: killed, its questions answered with an error, and left until the kernel lets go of it, which
- * may be never.
+ * may be never. Where more threads are ready to run than there are processors the deadline is put
+ * off, a few times.
  *
  * Nothing here waits. Broker only.
  */
@@ -36,9 +37,10 @@ struct broker_worker {
 	pid_t pid; /* 0: this place is free */
 	int pidfd;
 	int socket;
-	pid_t target;     /* 0: let go, and not in a call */
-	int polled;       /* its place in broker_workers_poll's array; -1: started since */
-	uint64_t late_ns; /* when the first question is */
+	pid_t target;       /* 0: let go, and not in a call */
+	int polled;         /* its place in broker_workers_poll's array; -1: started since */
+	uint64_t late_ns;   /* when the first question is */
+	unsigned prolonged; /* how often it was given more time, on a busy machine */
 	unsigned waiting;
 	struct worker_question questions[BROKER_WORKER_QUEUE_MAX];
 };
@@ -48,11 +50,13 @@ struct broker_worker {
 typedef void (*broker_answered_fn)(void *arg, const struct worker_question *question,
 				   const struct worker_answer *answer, int *fds);
 
-/* All zero but answered and arg: none runs. */
+/* All zero, but for the first three members: no worker runs. */
 struct broker_workers {
 	broker_answered_fn answered;
+	/* A worker of target was given up; its questions are answered after that. */
+	void (*given_up)(void *arg, pid_t target);
 	void *arg;
-	uint64_t given_up; /* so far */
+	uint64_t given_up_count; /* so far */
 	struct broker_worker all[BROKER_WORKERS_MAX];
 };
 

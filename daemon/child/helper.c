@@ -18,11 +18,10 @@
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
-static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
+static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
 		 const char *option, struct err *err)
 {
-	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES],
-	    fd_text[NUMBER_BYTES];
+	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)HELPER,
 			      (char *)"--pid",
 			      target_text,
@@ -31,45 +30,39 @@ static int start(struct broker_helper *h, pid_t target, const char *bundle_dir, 
 			      (char *)"--timeout-ms",
 			      timeout_text,
 			      (char *)"--result-fd",
-			      fd_text,
+			      (char *)CHILD_FD_TEXT,
 			      (char *)option, /* or the end */
 			      NULL};
 	pid_t pid;
-	int pair[2], pidfd, r;
+	int socket, pidfd, r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_SPAWN_FD);
 	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_set_errno(err, errno, "cannot make a socket pair");
-	r = broker_spawn_watched(&pid, &pidfd, path, argv, pair[1]);
-	cleanup_close(&pair[1]);
-	if (r < 0) {
-		cleanup_close(&pair[0]);
+	r = child_spawn(&pid, &pidfd, &socket, SOCK_SEQPACKET, path, argv);
+	if (r < 0)
 		return err_set_errno(err, -r, "cannot run '%s'; reinstall jxperf", path);
-	}
-	*h = (struct broker_helper){
+	*h = (struct attach_helper){
 	    .target = target,
 	    .pid = pid,
 	    .pidfd = pidfd,
-	    .result_fd = pair[0],
+	    .result_fd = socket,
 	    .fd = -1,
 	    .due_ns = clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
 	};
 	return 0;
 }
 
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
+int attach_helper_start(struct attach_helper *h, pid_t target, const char *bundle_dir, bool force,
 			struct err *err)
 {
 	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
 		     err);
 }
 
-void broker_helper_cancel(struct broker_helper *h)
+void attach_helper_cancel(struct attach_helper *h)
 {
 	h->cancelled = true;
 	(void)kill(h->pid, SIGTERM); /* Not reaped yet, so it is ours and exists. */
@@ -90,7 +83,7 @@ static int describe_death(pid_t target, int status, bool killed, struct err *err
 		       target, WEXITSTATUS(status));
 }
 
-bool broker_helper_reaped(struct broker_helper *h, int *status)
+bool attach_helper_reaped(struct attach_helper *h, int *status)
 {
 	pid_t r;
 
@@ -109,7 +102,7 @@ bool broker_helper_reaped(struct broker_helper *h, int *status)
 
 /* Takes what it sent, and ends it: it has nothing left to do, since it sends its result last, and
  * closes the socket by ending. A process that is ending already keeps its own status. */
-static void take_result(struct broker_helper *h)
+static void take_result(struct attach_helper *h)
 {
 	size_t fds = 1;
 	ssize_t n;
@@ -127,7 +120,7 @@ static void take_result(struct broker_helper *h)
 	h->due_ns = clock_monotonic_ns() + REAP_MS * NS_PER_MS;
 }
 
-int broker_helper_fd(const struct broker_helper *h)
+int attach_helper_fd(const struct attach_helper *h)
 {
 	return h->result_fd >= 0 ? h->result_fd : h->pidfd;
 }
@@ -143,7 +136,7 @@ static bool is_readable(int fd, int timeout_ms)
 	return r > 0;
 }
 
-bool broker_helper_advance(struct broker_helper *h)
+bool attach_helper_advance(struct attach_helper *h)
 {
 	if (h->result_fd >= 0)
 		take_result(h);
@@ -151,13 +144,13 @@ bool broker_helper_advance(struct broker_helper *h)
 }
 
 /* 0 when it reported success. It ran as the target's user, so nothing is taken for granted. */
-static int judge(struct broker_helper *h, struct err *err)
+static int judge(struct attach_helper *h, struct err *err)
 {
 	struct attach_result *result = &h->result;
 	ssize_t n = h->result_bytes;
 	int status = 0;
 
-	if (!broker_helper_reaped(h, &status))
+	if (!attach_helper_reaped(h, &status))
 		return err_set(
 		    err, ETIMEDOUT,
 		    "the attach helper for process %d hangs and cannot be killed: a file "
@@ -175,7 +168,7 @@ static int judge(struct broker_helper *h, struct err *err)
 	return 0;
 }
 
-int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err)
+int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	_cleanup_close_ int fd = TAKE_FD(h->fd);
 	int r = judge(h, err);
@@ -189,16 +182,16 @@ int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], 
 	return TAKE_FD(fd);
 }
 
-int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+int attach_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
 			struct err *err)
 {
-	struct broker_helper h = {.result_fd = -1};
+	struct attach_helper h = {.result_fd = -1};
 	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, "--probe", err);
 
 	if (r < 0)
 		return r;
 	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS); /* Else it is late. */
-	if (!broker_helper_advance(&h))
+	if (!attach_helper_advance(&h))
 		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
 	r = judge(&h, err);
 	cleanup_close(&h.fd);

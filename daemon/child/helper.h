@@ -13,7 +13,7 @@
 #include "proto/helper.h"
 
 /* First its result is waited for, then its end. */
-struct broker_helper {
+struct attach_helper {
 	pid_t target;
 	pid_t pid; /* of the helper; 0 once reaped */
 	int pidfd;
@@ -26,32 +26,32 @@ struct broker_helper {
 };
 
 /* Starts BUNDLE/jxperf-attach on target; force: whether or not there is room for the agent. 0 or
- * -errno; h is unchanged on failure, and belongs to broker_helper_finish otherwise. */
-int broker_helper_start(struct broker_helper *h, pid_t target, const char *bundle_dir, bool force,
+ * -errno; h is unchanged on failure, and belongs to attach_helper_finish otherwise. */
+int attach_helper_start(struct attach_helper *h, pid_t target, const char *bundle_dir, bool force,
 			struct err *err);
 
 /* Asks it to clean up and end: it is readable soon after. */
-void broker_helper_cancel(struct broker_helper *h);
+void attach_helper_cancel(struct attach_helper *h);
 
 /* What to wait for: that this is readable, until h->due_ns at most. */
-int broker_helper_fd(const struct broker_helper *h);
+int attach_helper_fd(const struct attach_helper *h);
 
 /* To be called then; does not wait. True when it is done: ended, or found to be one that SIGKILL
  * does not end, since a kill waits for a file system's answer, and the target may have mounted one
  * (FUSE) that never gives it. */
-bool broker_helper_advance(struct broker_helper *h);
+bool attach_helper_advance(struct attach_helper *h);
 
 /* Of one that is done: the agent's connected socket, owned by the caller, with what the target is
- * called in name, or -errno. One that does not end is left to broker_helper_reaped; then h->pid is
+ * called in name, or -errno. One that does not end is left to attach_helper_reaped; then h->pid is
  * not 0. */
-int broker_helper_finish(struct broker_helper *h, char name[ATTACH_NAME_BYTES], struct err *err);
+int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Is the process gone? Reaps it when it has ended by now. */
-bool broker_helper_reaped(struct broker_helper *h, int *status);
+bool attach_helper_reaped(struct attach_helper *h, int *status);
 
 /* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and
  * agent would go, or -errno. Used by `check`, outside of the broker. */
-int broker_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+int attach_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
 			struct err *err);
 
 #endif

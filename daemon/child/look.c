@@ -1,7 +1,6 @@
 #include "daemon/child/look.h"
 
-#include "attach/process/jvm.h"
-#include "attach/process/jvm_view.h"
+#include "attach/process/jvm_step.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/proc.h"
@@ -85,7 +84,8 @@ __attribute__((noreturn)) static void run_child(const struct look_task *task, in
 		if (send(SOCKET, answer, 1 + size, MSG_NOSIGNAL) < 0)
 			break;
 	}
-	/* A helper of ours that hangs is known by us. */
+	/* An attach helper that we have started may hang, too: while we wait for it, our name tells
+	 * later looks which process it hangs on. */
 	while (wait(NULL) > 0 || errno == EINTR)
 		;
 	_exit(0);
@@ -301,8 +301,10 @@ static void take_answer(struct looking *l, struct child *c)
 static bool is_hanging(const struct looking *l, const struct child *c)
 {
 	uint64_t deadline_ns = l->task->deadline_ms * NS_PER_MS;
+	struct proc_status status;
 
-	return c->extra_ns >= deadline_ns * RUNNABLE_PATIENCE || jvm_view_state(c->pid) != 'R';
+	return c->extra_ns >= deadline_ns * RUNNABLE_PATIENCE ||
+	       proc_read_status(c->pid, 0, &status) < 0 || status.state != 'R';
 }
 
 static void give_up(struct looking *l, struct child *c)
@@ -379,10 +381,10 @@ static int find_left_behind(struct looking *l, struct err *err)
 	_cleanup_free_ pid_t *pids = NULL;
 	pid_t targets[LOOK_HANGING_MAX];
 	size_t count, found;
-	int r = jvm_pids(&pids, &count, err);
+	int r = proc_pids(&pids, &count);
 
 	if (r < 0)
-		return r;
+		return err_set_errno(err, -r, "cannot list '/proc'");
 	found = look_left_find(pids, count, targets, LOOK_HANGING_MAX);
 	for (size_t i = 0; i < found; i++)
 		note_hanging(l, targets[i]);

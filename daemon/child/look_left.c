@@ -9,14 +9,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#define PATH_BYTES 64
-#define COMM_BYTES 32
-#define STAT_BYTES 1024
-#define DONE_NAME  "jxlooked"
+#define DONE_NAME "jxlooked"
 
 void look_left_mark(pid_t target)
 {
-	char name[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 
 	(void)snprintf(name, sizeof(name), LOOK_LEFT_NAME " %d", target);
 	(void)prctl(PR_SET_NAME, name, 0, 0, 0); /* Cannot fail. */
@@ -27,40 +24,28 @@ void look_left_done(void)
 	(void)prctl(PR_SET_NAME, DONE_NAME, 0, 0, 0); /* Cannot fail. */
 }
 
-static bool read_name(pid_t pid, char name[COMM_BYTES])
-{
-	char path[PATH_BYTES];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	return proc_read(path, name, COMM_BYTES) > 0;
-}
-
 /* Which process it looks at by its name, 0 for none. */
 static pid_t named_target(pid_t pid)
 {
-	char name[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 	int target;
 
-	return read_name(pid, name) && sscanf(name, LOOK_LEFT_NAME " %d", &target) == 1 ? target
-											: 0;
+	return proc_name(pid, name) == 0 && sscanf(name, LOOK_LEFT_NAME " %d", &target) == 1
+		   ? target
+		   : 0;
 }
 
 /* Does the leader of its group still run, and wait for it? */
 static bool has_leader(pid_t pid)
 {
-	char path[PATH_BYTES], text[STAT_BYTES], name[COMM_BYTES];
+	char name[PROC_NAME_BYTES];
 	struct proc_status leader;
-	const char *end;
-	int group;
+	pid_t group;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
+	if (proc_group(pid, &group) < 0)
 		return true; /* It has ended. */
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %*c %*d %d", &group) != 1)
-		return true;
 	return proc_read_status(group, 0, &leader) == 0 && leader.state != 'Z' &&
-	       read_name(group, name) && strcmp(name, DONE_NAME "\n") != 0;
+	       proc_name(group, name) == 0 && strcmp(name, DONE_NAME) != 0;
 }
 
 static bool is_left_behind(pid_t pid, const struct proc_identity *self)

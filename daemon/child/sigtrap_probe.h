@@ -13,6 +13,7 @@
 #ifndef JXPERF_DAEMON_CHILD_SIGTRAP_PROBE_H
 #define JXPERF_DAEMON_CHILD_SIGTRAP_PROBE_H
 
+/* What a SIGTRAP does that a watchpoint raises while SIGTRAP is blocked. */
 enum sigtrap_verdict {
 	SIGTRAP_UNTRIED, /* never returned: for callers who keep the verdict */
 	SIGTRAP_WAITS,   /* until it is unblocked, and says that it has */

@@ -4,9 +4,12 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "common/cleanup.h"
 
 static void default_signals(sigset_t *set)
 {
@@ -17,7 +20,7 @@ static void default_signals(sigset_t *set)
 	(void)sigaddset(set, SIGPIPE);
 }
 
-int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
+static int spawn(pid_t *pid, const char *path, char *const argv[], int fd)
 {
 	char *const environment[] = {NULL};
 	posix_spawn_file_actions_t actions;
@@ -35,7 +38,7 @@ int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return -r;
 	}
-	r = posix_spawn_file_actions_adddup2(&actions, fd, BROKER_SPAWN_FD);
+	r = posix_spawn_file_actions_adddup2(&actions, fd, CHILD_FD);
 	/* These only store their arguments. */
 	(void)posix_spawnattr_setsigmask(&attributes, &none);
 	(void)posix_spawnattr_setsigdefault(&attributes, &standard);
@@ -49,11 +52,18 @@ int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd)
 	return -r;
 }
 
-int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd)
+int child_spawn(pid_t *pid, int *pidfd, int *out_socket, int type, const char *path,
+		char *const argv[])
 {
+	_cleanup_close_ int ours = -1, theirs = -1;
+	int pair[2], r;
 	pid_t child = 0;
-	int r = broker_spawn(&child, path, argv, fd);
 
+	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	ours = pair[0];
+	theirs = pair[1];
+	r = spawn(&child, path, argv, theirs);
 	if (r < 0)
 		return r;
 	r = (int)syscall(SYS_pidfd_open, child, 0); /* Close-on-exec by itself. */
@@ -65,5 +75,6 @@ int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const a
 	}
 	*pid = child;
 	*pidfd = r;
+	*out_socket = TAKE_FD(ours);
 	return 0;
 }

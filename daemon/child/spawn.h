@@ -1,20 +1,21 @@
 /*
- * How the broker starts its children: nothing of its own state goes with them.
+ * How we start children that we talk with over a socket: nothing of our own state goes with them.
  */
 #ifndef JXPERF_DAEMON_CHILD_SPAWN_H
 #define JXPERF_DAEMON_CHILD_SPAWN_H
 
 #include <sys/types.h>
 
-/* The descriptor that a child has beside the standard three. */
-#define BROKER_SPAWN_FD 3
+/* The descriptor that a child has beside the standard three, as a number and in its command line.
+ */
+#define CHILD_FD      3
+#define CHILD_FD_TEXT "3"
 
 /* Runs the program at path with an empty environment, no signal blocked or ignored, a process group
- * of its own (^C on our terminal is not meant for it) and fd as BROKER_SPAWN_FD. 0 with its pid, to
- * be reaped by the caller, or -errno. fd stays the caller's. */
-int broker_spawn(pid_t *pid, const char *path, char *const argv[], int fd);
-
-/* The same, and in *pidfd a pidfd of it, which is the caller's. */
-int broker_spawn_watched(pid_t *pid, int *pidfd, const char *path, char *const argv[], int fd);
+ * of its own (^C on our terminal is not meant for it) and, as CHILD_FD, one end of a socket pair of
+ * that type. 0 with its pid, to be reaped by the caller, and a pidfd and the other end, which are
+ * the caller's; or -errno. */
+int child_spawn(pid_t *pid, int *pidfd, int *socket, int type, const char *path,
+		char *const argv[]);
 
 #endif

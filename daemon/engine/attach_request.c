@@ -7,21 +7,20 @@
 #include "common/clock.h"
 #include "common/perf/events.h"
 #include "common/utf8.h"
-#include "daemon/machine/sampler_choice.h"
-#include "daemon/report/report.h"
+#include "daemon/machine/numa_topology.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
-static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *err)
+static int choose_kind(Jxp__Kind kind, struct window_request *r, struct err *err)
 {
 	char options[KIND_OPTIONS_BYTES];
 
 	if (kind == JXP__KIND__KIND_OBJECTS)
-		s->objects = true;
+		r->objects = true;
 	else if (kind == JXP__KIND__KIND_NUMA)
-		s->numa = true;
+		r->numa = true;
 	else if (pair_kind_find(kind))
-		s->kinds[kind] = true;
+		r->kinds[kind] = true;
 	else
 		return err_set(err, EINVAL, "unknown kind %d: use %s", (int)kind,
 			       kind_options(options, " or "));
@@ -29,29 +28,28 @@ static int choose_kind(Jxp__Kind kind, struct window_settings *s, struct err *er
 }
 
 /* All that work here; with an event of its own, those that it can sample. */
-static void choose_default_kinds(bool event, struct window_settings *s)
+static void choose_default_kinds(bool event, unsigned nodes, struct window_request *r)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++)
-		s->kinds[pair_kinds[i].kind] = !event;
-	s->objects = true;
-	s->numa = numa_topology()->node_count > 1;
+		r->kinds[pair_kinds[i].kind] = !event;
+	r->objects = true;
+	r->numa = nodes > 1;
 }
 
-static int choose_kinds(const Jxp__AttachRequest *request, struct window_settings *s,
-			struct err *err)
+static int choose_kinds(const Jxp__AttachRequest *asked, struct window_request *r, struct err *err)
 {
-	int r = 0;
+	unsigned nodes = numa_topology()->node_count;
+	int wrong = 0;
 
-	if (request->n_kinds == 0)
-		choose_default_kinds(request->event[0], s);
-	for (size_t i = 0; r == 0 && i < request->n_kinds; i++)
-		r = choose_kind(request->kinds[i], s, err);
-	s->numa_topology = numa_topology();
-	if (r < 0 || !window_tracks_objects(s))
-		return r;
-	s->objects_max = LIMIT_OBJECTS;
-	s->object_min_size =
-	    request->object_min_size_given ? request->object_min_size : WINDOW_OBJECT_MIN_DEFAULT;
+	if (asked->n_kinds == 0)
+		choose_default_kinds(asked->event[0], nodes, r);
+	for (size_t i = 0; wrong == 0 && i < asked->n_kinds; i++)
+		wrong = choose_kind(asked->kinds[i], r, err);
+	if (wrong < 0 || !window_request_tracks_objects(r, nodes))
+		return wrong;
+	r->objects_max = LIMIT_OBJECTS;
+	r->object_min_size =
+	    asked->object_min_size_given ? asked->object_min_size : WINDOW_OBJECT_MIN_DEFAULT;
 	return 0;
 }
 
@@ -69,12 +67,13 @@ static int check_duration(uint64_t duration_ns, struct err *err)
 	return 0;
 }
 
-static int choose_period(uint64_t asked_ns, uint64_t *period_ns, struct err *err)
+/* The period that a sampler has of its own is found with the sampler. */
+static int choose_period(uint64_t asked_ns, struct window_request *r, struct err *err)
 {
-	*period_ns = asked_ns ? asked_ns : WINDOW_PERIOD_DEFAULT_NS;
-	if (*period_ns < WINDOW_PERIOD_MIN_NS || *period_ns > WINDOW_PERIOD_MAX_NS)
+	if (asked_ns && (asked_ns < WINDOW_PERIOD_MIN_NS || asked_ns > WINDOW_PERIOD_MAX_NS))
 		return err_set(err, EINVAL,
 			       "the period of the clock sampler is 100us to 10s: use --period 5ms");
+	r->period_ns = asked_ns;
 	return 0;
 }
 
@@ -89,80 +88,41 @@ static int choose_budget(double asked, double *budget, struct err *err)
 	return 0;
 }
 
-static int choose_sampler(const Jxp__AttachRequest *request, struct window_settings *settings,
-			  struct err *err)
-{
-	struct sampler_hardware hardware = {.selection = pmu_selection()};
-
-	hardware.error = sampler_try_once();
-	return sampler_choose(request->sampler, request->period_ns > 0, &hardware, settings, err);
-}
-
-/* Is it opened by the kernel, as the threads will have it? */
-static int try_event(const struct window_settings *s)
-{
-	struct pmu_selection alone = {
-	    .event_count = 1, .period = s->hardware->period, .events = {s->event_encoded}};
-
-	return sampler_try(&alone);
-}
-
 /* The event that samples accesses to objects, in place of the sampler's own. */
-static int choose_event(const Jxp__AttachRequest *request, struct window_settings *s,
-			struct err *err)
+static int choose_event(const char *event, struct window_request *r, struct err *err)
 {
-	int r;
-
-	if (!request->event[0])
+	if (!event[0])
 		return 0;
-	if (strlen(request->event) >= sizeof(s->event))
-		return err_set(err, EINVAL, "no event has a name of %zu characters",
-			       strlen(request->event));
-	(void)utf8_sanitize(s->event, sizeof(s->event), request->event); /* Fits. */
-	if (window_samples_pairs(s) || !window_tracks_objects(s))
+	if (strlen(event) >= sizeof(r->event))
+		return err_set(err, EINVAL, "no event has a name of %zu characters", strlen(event));
+	(void)utf8_sanitize(r->event, sizeof(r->event), event); /* Fits. */
+	if (window_request_samples_pairs(r) || !r->objects_max)
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",
-			       s->event);
-	if (s->sampler == JXP__SAMPLER__SAMPLER_CLOCK)
-		return err_set(err, EOPNOTSUPP,
-			       "event '%s' needs pebs or ibs, and the sampler is the clock (%s): "
-			       "leave out --event",
-			       s->event, s->sampler_reason);
-	if (s->sampler == JXP__SAMPLER__SAMPLER_IBS)
-		return err_set(err, EOPNOTSUPP,
-			       "ibs samples operations of every type and has no event '%s': "
-			       "leave out --event",
-			       s->event);
-	if (pmu_access_event_here(request->event, &s->event_encoded) < 0)
-		return err_set(err, EINVAL,
-			       "libpfm4 knows no event '%s' of this processor: use one like "
-			       "MEM_LOAD_RETIRED:L1_MISS",
-			       s->event);
-	r = try_event(s);
-	return r < 0 ? err_set_errno(err, -r, "event '%s' cannot be opened", s->event) : 0;
+			       r->event);
+	return 0;
 }
 
-int attach_request_settings(const Jxp__AttachRequest *request, struct window_settings *out,
-			    struct err *err)
+int attach_request_check(const Jxp__AttachRequest *asked, struct window_request *out,
+			 struct err *err)
 {
-	struct window_settings s = {.duration_ns = request->duration_ns,
-				    .registers = PERF_DEBUG_REGISTERS,
-				    .max_frames = WINDOW_FRAMES_DEFAULT,
-				    .open_through_daemon = request->open_through_daemon,
-				    .force = request->force};
+	struct window_request request = {.sampler = asked->sampler,
+					 .duration_ns = asked->duration_ns,
+					 .registers = PERF_DEBUG_REGISTERS,
+					 .max_frames = WINDOW_FRAMES_DEFAULT,
+					 .open_through_daemon = asked->open_through_daemon,
+					 .force = asked->force};
 	int r;
 
-	if (request->pid == 0 || request->pid > INT_MAX)
+	if (asked->pid == 0 || asked->pid > INT_MAX)
 		return err_set(err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
-			       request->pid);
-	if ((r = choose_kinds(request, &s, err)) < 0 ||
-	    (r = check_duration(s.duration_ns, err)) < 0 ||
-	    (r = choose_period(request->period_ns, &s.period_ns, err)) < 0 ||
-	    (r = choose_budget(request->budget, &s.budget, err)) < 0 ||
-	    (r = choose_sampler(request, &s, err)) < 0 ||
-	    (r = choose_event(request, &s, err)) < 0 ||
-	    (r = report_check_format(request->format, err)) < 0)
+			       asked->pid);
+	if ((r = choose_kinds(asked, &request, err)) < 0 ||
+	    (r = check_duration(request.duration_ns, err)) < 0 ||
+	    (r = choose_period(asked->period_ns, &request, err)) < 0 ||
+	    (r = choose_budget(asked->budget, &request.budget, err)) < 0 ||
+	    (r = choose_event(asked->event, &request, err)) < 0)
 		return r;
-	*out = s;
+	*out = request;
 	return 0;
 }

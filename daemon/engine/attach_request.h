@@ -6,12 +6,12 @@
 #define JXPERF_DAEMON_ENGINE_ATTACH_REQUEST_H
 
 #include "common/err.h"
-#include "daemon/window/window.h"
+#include "daemon/window/request.h"
 #include "proto/jxperf.pb-c.h"
 
-/* The settings of the window in *out. 0; -EINVAL with one line for the user when the request is
- * wrong (usage); -EOPNOTSUPP when this machine or version cannot do it. */
-int attach_request_settings(const Jxp__AttachRequest *request, struct window_settings *out,
-			    struct err *err);
+/* 0 with the request in *out, or -EINVAL with one line for the user. The default kinds are those
+ * that there are on this machine. */
+int attach_request_check(const Jxp__AttachRequest *asked, struct window_request *out,
+			 struct err *err);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * The engine: every running window, the finished ones, and the rules between them (one window a
- * JVM, bounded numbers). It asks the broker to attach and to open events, runs a session for each
- * target and keeps what came of it.
+ * JVM, bounded numbers). Each is run by daemon/engine/run.h; what comes of it goes to the sinks, of
+ * which the history is one.
  *
- * Loop thread only. The broker client and the metrics are borrowed. Observers are called from the
- * loop, never from inside engine_attach.
+ * Loop thread only. The broker client is borrowed. Sinks are told from the loop, with one
+ * exception: that an attach was refused, from inside engine_attach.
  */
 #ifndef JXPERF_DAEMON_ENGINE_ENGINE_H
 #define JXPERF_DAEMON_ENGINE_ENGINE_H
@@ -17,8 +17,9 @@
 
 #include "common/err.h"
 #include "daemon/broker/client.h"
-#include "daemon/serve/metrics.h"
-#include "daemon/window/window.h"
+#include "daemon/profile/thread_table.h"
+#include "daemon/window/sink.h"
+#include "daemon/window/result.h"
 
 #define ENGINE_RUNNING_MAX 64
 /* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
@@ -27,31 +28,25 @@
 
 struct engine;
 
-/* Who asked for a window. Exactly one of ended and failed is called, once, and is the last call. */
-struct engine_observer {
-	void *arg;
-	void (*started)(void *arg, const struct window *w);
-	/* w stays in the engine's history. */
-	void (*ended)(void *arg, const struct window *w);
-	void (*failed)(void *arg, const char *message);
-};
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err);
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
-	       struct metrics *metrics, struct err *err);
+/* sink hears of every window from now on, as long as the engine lasts. At most SINKS_OF_ALL_MAX,
+ * one of which is the history. */
+void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
 
-/* Drops every session at once and frees all windows; observers are not called. The rest goes when
- * the loop has closed a handle. free(NULL) is safe. */
+/* Drops every run at once and frees all windows; sinks are not told. Some
+ * memory goes when the loop has closed handles. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
 /* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already
- * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. On failure the observer is not
- * used. */
-int engine_attach(struct engine *e, pid_t pid, const struct window_settings *settings,
-		  const struct engine_observer *observer, char id[WINDOW_ID_BYTES],
-		  struct err *err);
+ * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. The observer is a
+ * sink of this window alone, or NULL; on failure it is not used. */
+int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
+		  const struct window_findings *findings, const struct window_sink *observer,
+		  char id[WINDOW_ID_BYTES], struct err *err);
 
 /* Ends pid's window early for the reason given; its id in id. 0 or -ESRCH. */
 int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDOW_ID_BYTES],
@@ -69,9 +64,13 @@ bool engine_is_profiled(const struct engine *e, pid_t pid);
 /* Windows, the finished ones first (also those that could not run), each group oldest first. Valid
  * until control returns to the loop. */
 size_t engine_window_count(const struct engine *e);
-const struct window *engine_window(const struct engine *e, size_t i);
-const struct window *engine_find_window(const struct engine *e, const char *id);
-const struct window *engine_find_running(const struct engine *e, pid_t pid);
+const struct window_result *engine_window(const struct engine *e, size_t i);
+const struct window_result *engine_find_window(const struct engine *e, const char *id);
+const struct window_result *engine_find_running(const struct engine *e, pid_t pid);
+
+/* The threads of a running window's target; empty where nothing was heard of them, NULL for a pid
+ * that is not being profiled. Likewise valid until control returns. */
+const struct thread_table *engine_threads(const struct engine *e, pid_t pid);
 
 uint64_t engine_windows_total(const struct engine *e); /* that ran and ended */
 uint64_t engine_attach_failures(const struct engine *e);

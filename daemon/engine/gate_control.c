@@ -6,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/perf/gate_limits.h"
-#include "daemon/engine/session.h"
 
 #define FOLLOW_INTERVAL_NS (500 * NS_PER_MS)
 
@@ -19,35 +18,28 @@ static const Jxp__Counter counter_of[GATE_UNKNOWN] = {
 };
 
 /* The period in force. An agent that claims one shorter than was asked for is not believed. */
-static uint64_t period(const struct window *w)
+static uint64_t period(const struct window_result *w)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
-	uint64_t asked = hardware ? hardware->period : w->settings.period_ns;
-
-	return w->effective_period > asked ? w->effective_period : asked;
+	return w->effective_period > w->findings.period ? w->effective_period : w->findings.period;
 }
 
 static struct gate_limits wanted_limits(const struct gate_control *g, uint64_t end_ns)
 {
 	struct gate_limits limits;
 
-	gate_limits_for(&limits, end_ns, period(g->window), g->window->settings.hardware != NULL,
+	gate_limits_for(&limits, end_ns, period(g->result), g->result->findings.event_count > 0,
 			gate_cpus());
 	return limits;
 }
 
-/* Puts the kernel's counts beside those of the agent (window.h, kernel_counters). */
+/* Adds what is new of the kernel's counts to those of the agent. */
 static void take_counts(struct gate_control *g, const struct gate_counts *counts)
 {
-	struct window *w = g->window;
-
 	for (int o = 0; o < GATE_UNKNOWN; o++) {
-		Jxp__Counter c = counter_of[o];
-
-		if (counts->samples[o] < w->kernel_counters[c])
+		if (counts->samples[o] < g->counted[o])
 			continue; /* It was counted before. */
-		w->counters[c] += counts->samples[o] - w->kernel_counters[c];
-		w->kernel_counters[c] = counts->samples[o];
+		g->result->counters[counter_of[o]] += counts->samples[o] - g->counted[o];
+		g->counted[o] = counts->samples[o];
 	}
 	g->strangers = counts->samples[GATE_UNKNOWN];
 }
@@ -58,26 +50,25 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 	int none = -1;
 
 	g->request = 0;
-	g->window->kernel_gate = !reply->error && reply->fds == 1;
-	g->stage = g->window->kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
-	(void)snprintf(g->window->gate_reason, sizeof(g->window->gate_reason), "%s",
-		       reply->message); /* Same size. */
-	g->opened(g->arg, g->window->kernel_gate ? &fds[0] : &none);
+	g->result->findings.kernel_gate = !reply->error && reply->fds == 1;
+	g->stage = g->result->findings.kernel_gate ? GATE_IS_OPEN : GATE_IS_ABSENT;
+	(void)snprintf(g->result->findings.gate_reason, sizeof(g->result->findings.gate_reason),
+		       "%s", reply->message); /* Same size. */
+	g->opened(g->arg, g->result->findings.kernel_gate ? &fds[0] : &none);
 }
 
-int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
+int gate_control_open(struct gate_control *g, struct broker_client *broker,
+		      struct window_result *result, uint64_t end_ns,
 		      void (*opened)(void *arg, int *program), void *arg)
 {
-	uint64_t end_ns = clock_monotonic_ns() + SESSION_HELLO_TIMEOUT_MS * NS_PER_MS +
-			  window->settings.duration_ns;
 	int r;
 
 	*g =
-	    (struct gate_control){.broker = broker, .window = window, .opened = opened, .arg = arg};
+	    (struct gate_control){.broker = broker, .result = result, .opened = opened, .arg = arg};
 	g->limits = wanted_limits(g, end_ns);
-	r = broker_client_gate(broker, window->pid, &g->limits, on_opened, g);
+	r = broker_client_gate(broker, result->pid, &g->limits, on_opened, g);
 	if (r < 0) {
-		(void)snprintf(window->gate_reason, sizeof(window->gate_reason),
+		(void)snprintf(result->findings.gate_reason, sizeof(result->findings.gate_reason),
 			       "the broker could not be asked for it: %s", strerror(-r));
 		return r;
 	}
@@ -98,7 +89,7 @@ static void on_followed(void *arg, const struct broker_reply *reply, int *fds)
 
 static void set(struct gate_control *g, const struct gate_limits *limits)
 {
-	int r = broker_client_gate(g->broker, g->window->pid, limits, on_followed, g);
+	int r = broker_client_gate(g->broker, g->result->pid, limits, on_followed, g);
 
 	if (r < 0)
 		return; /* The broker is busy or gone: the limits in force stay, with their end. */
@@ -106,7 +97,7 @@ static void set(struct gate_control *g, const struct gate_limits *limits)
 	g->limits = *limits;
 }
 
-void gate_control_follow(struct gate_control *g)
+void gate_control_follow(struct gate_control *g, uint64_t window_end_ns)
 {
 	struct gate_limits limits;
 
@@ -115,7 +106,7 @@ void gate_control_follow(struct gate_control *g)
 	if (clock_monotonic_ns() < g->next_ns)
 		return;
 	g->next_ns = clock_monotonic_ns() + FOLLOW_INTERVAL_NS;
-	limits = wanted_limits(g, g->window->deadline_ns);
+	limits = wanted_limits(g, window_end_ns);
 	set(g, &limits);
 }
 
@@ -150,7 +141,7 @@ int gate_control_close(struct gate_control *g, void (*closed)(void *arg), void *
 	g->stage = GATE_IS_CLOSED;
 	g->closed = closed;
 	g->arg = arg;
-	r = broker_client_gate(g->broker, g->window->pid, NULL, on_closed, g);
+	r = broker_client_gate(g->broker, g->result->pid, NULL, on_closed, g);
 	if (r < 0)
 		return r;
 	g->request = r;

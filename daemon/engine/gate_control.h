@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 /* What each may still be asked for: the request that takes the final counts is the last one. */
 enum gate_stage {
@@ -27,26 +27,27 @@ enum gate_stage {
 
 struct gate_control {
 	struct broker_client *broker;
-	struct window *window;
+	struct window_result *result;
 	enum gate_stage stage;
 	int request; /* the one that is open, or 0 */
 	uint64_t next_ns;
-	struct gate_limits limits; /* in force */
-	uint64_t strangers;        /* samples dropped of processes without a gate, of all windows */
+	struct gate_limits limits;      /* in force */
+	uint64_t counted[GATE_UNKNOWN]; /* of each outcome, in the window's counters already */
+	uint64_t strangers; /* samples dropped of processes without a gate, of all windows */
 	/* *program is the BPF program's descriptor, which the callback may take, or -1. */
 	void (*opened)(void *arg, int *program);
 	void (*closed)(void *arg);
 	void *arg;
 };
 
-/* Opens the gate for the window's time, counted from now with what the agent may take to say hello.
- * 0: opened will be called, once, from the loop; or -errno. */
-int gate_control_open(struct gate_control *g, struct broker_client *broker, struct window *window,
+/* Opens the gate until end_ns. 0: opened will be called, once, from the loop; or -errno. */
+int gate_control_open(struct gate_control *g, struct broker_client *broker,
+		      struct window_result *result, uint64_t end_ns,
 		      void (*opened)(void *arg, int *program), void *arg);
 
 /* To be called when the window has started and as its batches come in: twice a second at most,
- * limits are set anew and counts are read. */
-void gate_control_follow(struct gate_control *g);
+ * limits are set anew, until the window's end, and counts are read. */
+void gate_control_follow(struct gate_control *g, uint64_t window_end_ns);
 
 /* The window ends before its time: nothing passes from here on. Changes nothing where that is so
  * already, or the window is over. */

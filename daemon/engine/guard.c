@@ -12,7 +12,7 @@
 struct guard {
 	uv_loop_t *loop;
 	struct broker_client *broker;
-	struct window *window;
+	struct window_result *result;
 	int request; /* to the broker; 0 once answered */
 	struct stream *stream;
 	guard_alarm_fn alarm; /* NULL once called */
@@ -21,7 +21,7 @@ struct guard {
 
 static void not_seen(struct guard *g, const char *reason)
 {
-	struct side_effects *s = &g->window->side_effects;
+	struct side_effects *s = &g->result->side_effects;
 
 	(void)utf8_sanitize(s->reason, sizeof(s->reason), reason); /* May be cut. */
 }
@@ -36,11 +36,11 @@ static void close_stream(struct guard *g, const char *reason)
 /* A figure is of the window's work as soon as that has begun, which is when objects do. */
 static void judge(struct guard *g)
 {
-	const struct window *w = g->window;
+	const struct window_result *w = g->result;
 	guard_alarm_fn alarm = g->alarm;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 
-	if (!alarm || w->state != WINDOW_RUNNING || !window_tracks_objects(&w->settings) ||
+	if (!alarm || w->state != WINDOW_RUNNING || !window_result_tracks_objects(w) ||
 	    w->objects_refused[0] || !side_effects_alarm(&w->side_effects))
 		return;
 	g->alarm = NULL;
@@ -62,7 +62,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 
 	if (!record || !is_past(record)) {
 		close_stream(g, "what was seen of the JVM is not valid");
-	} else if (g->window->end_ns == 0 && side_effects_add(&g->window->side_effects, record)) {
+	} else if (g->result->end_ns == 0 && side_effects_add(&g->result->side_effects, record)) {
 		if (record->no_data[0])
 			not_seen(g, record->no_data);
 		judge(g);
@@ -76,7 +76,7 @@ static void on_end(void *arg, const char *reason)
 	struct guard *g = arg;
 
 	(void)reason; /* Whether it was killed in the middle of a frame makes no difference. */
-	if (g->window->state == WINDOW_ATTACHING || g->window->state == WINDOW_RUNNING)
+	if (g->result->state == WINDOW_ATTACHING || g->result->state == WINDOW_RUNNING)
 		close_stream(g, "watching the JVM from outside failed, or the JVM ended");
 }
 
@@ -88,8 +88,8 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 	struct err err;
 
 	g->request = 0;
-	g->window->side_effects.watched = !reply->error && reply->fds == 1;
-	if (!g->window->side_effects.watched) {
+	g->result->side_effects.watched = !reply->error && reply->fds == 1;
+	if (!g->result->side_effects.watched) {
 		not_seen(g, reply->error ? reply->message : "the broker gave no connection");
 		return;
 	}
@@ -99,28 +99,28 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 		fds[0] = -1; /* The stream's now. */
 }
 
-struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window *window,
+struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window_result *result,
 			guard_alarm_fn alarm, void *arg)
 {
 	struct guard *g = calloc(1, sizeof(*g));
 	int r;
 
 	if (!g) {
-		(void)snprintf(window->side_effects.reason, sizeof(window->side_effects.reason),
+		(void)snprintf(result->side_effects.reason, sizeof(result->side_effects.reason),
 			       "out of memory");
 		return NULL;
 	}
 	*g = (struct guard){
-	    .loop = loop, .broker = broker, .window = window, .alarm = alarm, .arg = arg};
-	r = broker_client_watch(broker, window->pid, on_reply, g);
+	    .loop = loop, .broker = broker, .result = result, .alarm = alarm, .arg = arg};
+	r = broker_client_watch(broker, result->pid, on_reply, g);
 	if (r < 0) {
-		(void)snprintf(window->side_effects.reason, sizeof(window->side_effects.reason),
+		(void)snprintf(result->side_effects.reason, sizeof(result->side_effects.reason),
 			       "the broker could not be asked: %s", strerror(-r));
 		free(g);
 		return NULL;
 	}
 	g->request = r;
-	window->side_effects.watched = true;
+	result->side_effects.watched = true;
 	not_seen(g, "nothing was seen of the JVM from outside in time");
 	return g;
 }

@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 struct guard;
 
@@ -23,7 +23,7 @@ typedef void (*guard_alarm_fn)(void *arg, const char *line);
 
 /* Has the window's process watched from now on. NULL when it cannot be; the window's side_effects
  * say why. */
-struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window *window,
+struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window_result *result,
 			guard_alarm_fn alarm, void *arg);
 
 /* At any time: the watcher ends. free(NULL) is safe. */

@@ -5,7 +5,7 @@
 void history_release(struct history *h)
 {
 	for (size_t i = 0; i < h->count; i++)
-		window_free(h->windows[i]);
+		window_result_free(h->windows[i]);
 	h->count = 0;
 }
 
@@ -15,16 +15,17 @@ static size_t memory_bytes(const struct history *h)
 
 	for (size_t i = 0; i < h->count; i++)
 		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile) +
-		       locality_memory_bytes(&h->windows[i]->locality) +
+		       object_profile_memory_bytes(&h->windows[i]->objects) +
 		       numa_profile_memory_bytes(&h->windows[i]->numa);
 	return sum;
 }
 
 static void drop(struct history *h, size_t i)
 {
-	window_free(h->windows[i]);
+	window_result_free(h->windows[i]);
 	h->count--;
-	memmove(h->windows + i, h->windows + i + 1, (h->count - i) * sizeof(struct window *));
+	memmove(h->windows + i, h->windows + i + 1,
+		(h->count - i) * sizeof(struct window_result *));
 }
 
 /* Makes room for one more that failed, or of the others. */
@@ -42,10 +43,29 @@ static void make_room(struct history *h, bool failed)
 		drop(h, oldest);
 }
 
-void history_add(struct history *h, struct window *w)
+void history_add(struct history *h, struct window_result *w)
 {
 	make_room(h, w->state == WINDOW_FAILED);
 	h->windows[h->count++] = w;
 	while (h->count > 1 && memory_bytes(h) > HISTORY_BYTES_MAX)
 		drop(h, 0);
+}
+
+static void on_finished(void *arg, const struct window_result *w)
+{
+	history_add(arg, window_result_keep(w));
+}
+
+/* A number that was not given out is not remembered. */
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
+{
+	(void)error; /* The window has its reason. */
+	(void)message;
+	if (w)
+		history_add(arg, window_result_keep(w));
+}
+
+struct window_sink history_sink(struct history *h)
+{
+	return (struct window_sink){.arg = h, .finished = on_finished, .failed = on_failed};
 }

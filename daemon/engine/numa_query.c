@@ -1,24 +1,26 @@
 #include "daemon/engine/numa_query.h"
 
 void numa_query_init(struct numa_query *q, struct broker_client *broker, pid_t pid,
-		     struct numa_profile *profile, uint64_t *touches_lost)
+		     const struct numa_topology *topology, struct numa_profile *profile,
+		     uint64_t *touches_lost)
 {
-	*q = (struct numa_query){
-	    .broker = broker, .pid = pid, .profile = profile, .touches_lost = touches_lost};
+	*q = (struct numa_query){.broker = broker,
+				 .pid = pid,
+				 .topology = topology,
+				 .profile = profile,
+				 .touches_lost = touches_lost};
 }
 
 static void place_all(struct numa_query *q, const struct broker_reply *reply)
 {
-	const struct numa_topology *topology = q->profile->topology;
-
 	for (size_t i = 0; i < q->asked_count; i++) {
 		int node = reply->error ? -1 : reply->nodes[i];
 		int touched = reply->error ? -1 : reply->touched[i];
 
 		/* Without memory for its site, an access is in the sums over all. */
 		(void)numa_profile_place(q->profile, &q->asked[i],
-					 numa_topology_node(topology, node),
-					 numa_topology_node(topology, touched));
+					 numa_topology_node(q->topology, node),
+					 numa_topology_node(q->topology, touched));
 	}
 	if (!reply->error) {
 		q->profile->touch_traced = reply->touch_traced != 0;

@@ -16,6 +16,7 @@
 /* All zero: nothing is asked. */
 struct numa_query {
 	struct broker_client *broker;
+	const struct numa_topology *topology;
 	struct numa_profile *profile;
 	uint64_t *touches_lost;
 	pid_t pid;
@@ -27,7 +28,8 @@ struct numa_query {
 /* Borrows all; no question is asked yet. touches_lost is where replies say how many first touches
  * there was no room for. */
 void numa_query_init(struct numa_query *q, struct broker_client *broker, pid_t pid,
-		     struct numa_profile *profile, uint64_t *touches_lost);
+		     const struct numa_topology *topology, struct numa_profile *profile,
+		     uint64_t *touches_lost);
 
 /* Asks for the oldest waiting accesses, unless a question is open; its answer asks for the next. */
 void numa_query_pump(struct numa_query *q);

@@ -26,11 +26,9 @@ struct check_reasons {
 int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
 		  const struct check_reasons *reasons, struct err *err);
 
-/* Likewise for one JVM. -ESRCH when there is no such process. */
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err);
-
-/* The same; step is told what is being looked at (jvm_inspect_steps). */
-int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
-		    struct err *err);
+/* Likewise for one JVM. step is told what is being looked at (jvm_inspect_steps), and may be NULL.
+ * -ESRCH when there is no such process. */
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+	      struct err *err);
 
 #endif

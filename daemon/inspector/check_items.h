@@ -1,5 +1,5 @@
 /*
- * Collects the lines of one check result. Internal to daemon/check*.c.
+ * Collects the lines of one check result. For the parts of `check`.
  */
 #ifndef JXPERF_DAEMON_INSPECTOR_CHECK_ITEMS_H
 #define JXPERF_DAEMON_INSPECTOR_CHECK_ITEMS_H

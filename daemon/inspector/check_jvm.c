@@ -81,7 +81,7 @@ static void check_place(struct check_items *c, const struct jvm_info *info, cons
 
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (broker_helper_probe(info->pid, bundle_dir, text, &err) < 0)
+	if (attach_helper_probe(info->pid, bundle_dir, text, &err) < 0)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
@@ -100,16 +100,10 @@ static void check_memory(struct check_items *c, pid_t pid)
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
 }
 
-static void cleanup_closedir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
-}
-
 /* Entries of /proc/PID/<name> that are numbers; -1 when it cannot be read. */
 static long count_entries(pid_t pid, const char *name)
 {
-	_cleanup_(cleanup_closedir) DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	struct dirent *entry;
 	char path[64];
 	long count = 0;
@@ -222,13 +216,8 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
-{
-	return check_jvm_steps(out, pid, bundle_dir, NULL, err);
-}
-
-int check_jvm_steps(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
-		    struct err *err)
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+	      struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;

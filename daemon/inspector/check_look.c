@@ -6,6 +6,7 @@
 #include "attach/process/jvm.h"
 #include "daemon/child/look.h"
 #include "daemon/inspector/check_items.h"
+#include "proto/failure.h"
 
 /* For a look at the process, and for the whole check, which runs the attach helper's probe: that
  * has 5 s (daemon/child/helper.c). */
@@ -18,16 +19,14 @@ struct question {
 	Jxp__ControlReply *reply; /* check or failure */
 };
 
+/* The number of the error goes where a version would: the reply does not leave this file. */
 static size_t pack_failure(int error, const char *message, uint8_t *answer)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	reply.protocol = (uint32_t)-error; /* Between the two of us. */
-	return jxp__control_reply__pack(&reply, answer);
+	failure_reply_init(&f, message, false);
+	f.reply.protocol = (uint32_t)-error;
+	return jxp__control_reply__pack(&f.reply, answer);
 }
 
 /* In a child: does it answer at all? */
@@ -48,7 +47,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
 	size_t size;
-	int r = check_jvm_steps(&reply.check, pid, q->bundle_dir, step, &err);
+	int r = check_jvm(&reply.check, pid, q->bundle_dir, step, &err);
 
 	if (r < 0)
 		return pack_failure(r, err.message, answer);

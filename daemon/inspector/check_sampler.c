@@ -160,13 +160,13 @@ static void add_hardware(struct check_items *c, const struct trials *t)
 static void add_choice(struct check_items *c, const struct trials *t)
 {
 	struct sampler_hardware hardware = {.selection = t->selection, .error = t->error};
-	struct window_settings settings;
+	struct sampler_choice choice;
 
-	(void)sampler_choose(JXP__SAMPLER__SAMPLER_AUTO, false, &hardware, &settings,
+	(void)sampler_choose(JXP__SAMPLER__SAMPLER_AUTO, false, &hardware, &choice,
 			     NULL); /* Auto always finds one. */
 	check_items_add(c, "sampler", CHECK_OK, "auto picks %s (%s). %s",
-			name_of_sampler(settings.sampler), settings.sampler_reason,
-			sampler_note(settings.sampler));
+			name_of_sampler(choice.sampler), choice.reason,
+			sampler_note(choice.sampler));
 }
 
 static void add_trial(struct check_items *c, const struct perf_hardware_event *event,

@@ -8,6 +8,7 @@
 #include "daemon/inspector/check.h"
 #include "daemon/inspector/check_look.h"
 #include "daemon/inspector/jvm_list.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -23,13 +24,10 @@ static int send_reply(int fd, const Jxp__ControlReply *reply)
 
 static int send_failure(int fd, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	return send_reply(fd, &reply);
+	failure_reply_init(&f, message, false);
+	return send_reply(fd, &f.reply);
 }
 
 static int send_list(int fd, struct err *err)
@@ -49,8 +47,8 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 		      struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECT_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-				       : check_look(&reply.check, pid, bundle_dir, err);
+	int r = pid == INSPECTOR_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
+					 : check_look(&reply.check, pid, bundle_dir, err);
 
 	if (r < 0)
 		return r;
@@ -60,11 +58,11 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
+int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = pid == INSPECT_LIST ? send_list(fd, &err)
-				    : send_check(fd, pid, bundle_dir, reasons, &err);
+	int r = pid == INSPECTOR_LIST ? send_list(fd, &err)
+				      : send_check(fd, pid, bundle_dir, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

@@ -13,21 +13,22 @@
 #include "daemon/inspector/check.h"
 
 /* Questions that are not about one JVM, in place of its pid. */
-#define INSPECT_MACHINE 0    /* check without a pid */
-#define INSPECT_LIST    (-1) /* every JVM */
+#define INSPECTOR_MACHINE 0    /* check without a pid */
+#define INSPECTOR_LIST    (-1) /* every JVM */
 
 /* After this long there will be no answer. */
-#define INSPECT_TIMEOUT_MS 15000
+#define INSPECTOR_TIMEOUT_MS 15000
 
 /* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
  * --inspect-gate REASON --inspect-touch REASON --bundle DIR. */
-#define INSPECT_OPTION_FD    "--inspect-fd"
-#define INSPECT_OPTION_PID   "--inspect-pid"
-#define INSPECT_OPTION_GATE  "--inspect-gate" /* struct check_reasons */
-#define INSPECT_OPTION_TOUCH "--inspect-touch"
+#define INSPECTOR_OPTION_FD     "--inspect-fd"
+#define INSPECTOR_OPTION_PID    "--inspect-pid"
+#define INSPECTOR_OPTION_GATE   "--inspect-gate" /* struct check_reasons */
+#define INSPECTOR_OPTION_TOUCH  "--inspect-touch"
+#define INSPECTOR_OPTION_BUNDLE "--bundle"
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. Called by main with nothing else running. The process's exit status. */
-int inspect_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons);
+int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons);
 
 #endif

@@ -1,7 +1,9 @@
 #include "daemon/inspector/jvm_list.h"
 
 #include "attach/process/jvm.h"
+#include "attach/process/jvm_step.h"
 #include "common/cleanup.h"
+#include "common/proc.h"
 #include "common/utf8.h"
 #include "daemon/child/look.h"
 
@@ -106,10 +108,11 @@ static int look_at_every_process(struct collector *c, struct err *err)
 				       .deadline_ms = DEADLINE_MS};
 	_cleanup_free_ pid_t *pids = NULL;
 	size_t count, passed_over;
-	int r = jvm_pids(&pids, &count, err);
+	int r = proc_pids(&pids, &count);
 
-	if (r == 0)
-		r = look_at_all(&task, pids, count, &passed_over, err);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot list '/proc'");
+	r = look_at_all(&task, pids, count, &passed_over, err);
 	if (r == 0)
 		c->list->not_looked_at = (uint32_t)passed_over;
 	return r;

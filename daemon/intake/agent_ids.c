@@ -5,21 +5,21 @@
 #include "daemon/container/array.h"
 #include "daemon/container/hash.h"
 
-void id_map_release(struct id_map *m)
+void agent_ids_release(struct agent_ids *m)
 {
 	free(m->entries);
 	hash_index_release(&m->index);
-	*m = (struct id_map){0};
+	*m = (struct agent_ids){0};
 }
 
 static bool key_matches(const void *table, uint32_t position, const void *key)
 {
-	const struct id_map *m = table;
+	const struct agent_ids *m = table;
 
 	return m->entries[position].key == *(const uint32_t *)key;
 }
 
-bool id_map_get(const struct id_map *m, uint32_t key, uint32_t *value)
+bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value)
 {
 	uint32_t position;
 
@@ -30,7 +30,7 @@ bool id_map_get(const struct id_map *m, uint32_t key, uint32_t *value)
 	return true;
 }
 
-int id_map_add(struct id_map *m, uint32_t key, uint32_t value)
+int agent_ids_add(struct agent_ids *m, uint32_t key, uint32_t value)
 {
 	int r = array_reserve(&m->entries, &m->capacity, m->count + 1, sizeof(*m->entries));
 
@@ -39,6 +39,6 @@ int id_map_add(struct id_map *m, uint32_t key, uint32_t value)
 	r = hash_index_insert(&m->index, hash_bytes(&key, sizeof(key)), (uint32_t)m->count);
 	if (r < 0)
 		return r;
-	m->entries[m->count++] = (struct id_entry){.key = key, .value = value};
+	m->entries[m->count++] = (struct agent_id){.key = key, .value = value};
 	return 0;
 }

@@ -11,25 +11,25 @@
 
 #include "daemon/container/hash_index.h"
 
-struct id_entry {
+struct agent_id {
 	uint32_t key;
 	uint32_t value;
 };
 
 /* All zero is an empty map. */
-struct id_map {
-	struct id_entry *entries;
+struct agent_ids {
+	struct agent_id *entries;
 	size_t count;
 	size_t capacity;
 	struct hash_index index;
 };
 
-void id_map_release(struct id_map *m);
+void agent_ids_release(struct agent_ids *m);
 
 /* Whether key is known; if so *value is set. */
-bool id_map_get(const struct id_map *m, uint32_t key, uint32_t *value);
+bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value);
 
 /* Adds a key that is not known yet. 0 or -ENOMEM. */
-int id_map_add(struct id_map *m, uint32_t key, uint32_t value);
+int agent_ids_add(struct agent_ids *m, uint32_t key, uint32_t value);
 
 #endif

@@ -7,29 +7,30 @@
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
-void intake_init(struct intake *in, struct window *window)
+void intake_init(struct intake *in, struct window_result *result)
 {
-	*in = (struct intake){.window = window};
-	object_intake_init(&in->objects, window, &in->nodes);
+	*in = (struct intake){.result = result};
+	object_intake_init(&in->objects, result, &in->nodes);
 }
 
 void intake_release(struct intake *in)
 {
-	id_map_release(&in->methods);
-	id_map_release(&in->nodes);
-	id_map_release(&in->instructions);
+	agent_ids_release(&in->methods);
+	agent_ids_release(&in->nodes);
+	agent_ids_release(&in->instructions);
 	free(in->announced);
 	free(in->lines);
 	object_intake_release(&in->objects);
-	intake_init(in, in->window);
+	thread_table_release(&in->threads);
+	intake_init(in, in->result);
 }
 
 static void lose(struct intake *in, enum loss loss)
 {
-	in->window->losses[loss]++;
+	in->result->losses[loss]++;
 }
 
-/* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the session. */
+/* Sorts failures into what is lost and counted (a limit: returns 0) and what ends the window. */
 static int lost_or_failed(struct intake *in, int r, enum loss loss)
 {
 	if (r != -ENOSPC && r != -E2BIG)
@@ -39,14 +40,14 @@ static int lost_or_failed(struct intake *in, int r, enum loss loss)
 }
 
 /* A new id for the map: not 0, not known, and within the limit. Counts what is wrong. */
-static bool acceptable_id(struct intake *in, const struct id_map *map, uint32_t id, size_t limit,
+static bool acceptable_id(struct intake *in, const struct agent_ids *map, uint32_t id, size_t limit,
 			  enum loss full)
 {
 	uint32_t known;
 
 	if (id == 0)
 		lose(in, LOSS_INVALID);
-	else if (id_map_get(map, id, &known))
+	else if (agent_ids_get(map, id, &known))
 		lose(in, LOSS_REPEATED_IDS);
 	else if (map->count >= limit)
 		lose(in, full);
@@ -58,7 +59,7 @@ static bool acceptable_id(struct intake *in, const struct id_map *map, uint32_t 
 /* A name that does not fit is shown as "". */
 static int intern(struct intake *in, const char *text, uint32_t *id)
 {
-	int r = strings_intern(&in->window->profile.strings, text, id);
+	int r = strings_intern(&in->result->profile.strings, text, id);
 
 	if (r < 0)
 		*id = 0;
@@ -97,7 +98,7 @@ static int add_method(struct intake *in, const Jxp__Method *m)
 	    (r = intern(in, m->name, &method.name)) < 0 ||
 	    (r = intern(in, m->file, &method.file)) < 0)
 		return r;
-	r = cct_add_method(&in->window->profile.cct, &method, &announced.method);
+	r = cct_add_method(&in->result->profile.cct, &method, &announced.method);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_METHODS);
 	r = add_lines(in, m, &announced);
@@ -108,7 +109,7 @@ static int add_method(struct intake *in, const Jxp__Method *m)
 	if (r < 0)
 		return r;
 	in->announced[in->announced_count] = announced;
-	return id_map_add(&in->methods, m->id, (uint32_t)in->announced_count++);
+	return agent_ids_add(&in->methods, m->id, (uint32_t)in->announced_count++);
 }
 
 /* The line of the last entry at or before bci; -1 when unknown. The table should ascend; if it does
@@ -132,11 +133,11 @@ static int32_t find_line(const struct intake *in, const struct intake_method *m,
 }
 
 /* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
-static uint32_t translate(struct intake *in, const struct id_map *map, uint32_t id)
+static uint32_t translate(struct intake *in, const struct agent_ids *map, uint32_t id)
 {
 	uint32_t value = 0;
 
-	if (id != 0 && !id_map_get(map, id, &value))
+	if (id != 0 && !agent_ids_get(map, id, &value))
 		lose(in, LOSS_UNKNOWN_IDS);
 	return value;
 }
@@ -149,12 +150,12 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 
 	if (!acceptable_id(in, &in->nodes, n->id, LIMIT_NODES, LOSS_NODES))
 		return 0;
-	if (n->parent != 0 && !id_map_get(&in->nodes, n->parent, &node.parent)) {
+	if (n->parent != 0 && !agent_ids_get(&in->nodes, n->parent, &node.parent)) {
 		lose(in, LOSS_UNKNOWN_IDS);
 		return 0;
 	}
 	if (n->method != 0) {
-		if (id_map_get(&in->methods, n->method, &position)) {
+		if (agent_ids_get(&in->methods, n->method, &position)) {
 			node.method = in->announced[position].method;
 			node.line = find_line(in, &in->announced[position], n->bci);
 		} else {
@@ -163,10 +164,10 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	}
 	if (n->tier >= JXP__TIER__TIER_UNKNOWN && n->tier <= JXP__TIER__TIER_NATIVE)
 		node.tier = (uint16_t)n->tier;
-	r = cct_add_node(&in->window->profile.cct, &node, &id);
+	r = cct_add_node(&in->result->profile.cct, &node, &id);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
-	return id_map_add(&in->nodes, n->id, id);
+	return agent_ids_add(&in->nodes, n->id, id);
 }
 
 static int add_instruction(struct intake *in, const Jxp__Instruction *i)
@@ -177,7 +178,7 @@ static int add_instruction(struct intake *in, const Jxp__Instruction *i)
 	if (!acceptable_id(in, &in->instructions, i->id, LIMIT_INSTRUCTIONS, LOSS_INSTRUCTIONS))
 		return 0;
 	r = intern(in, i->text, &id);
-	return r < 0 ? r : id_map_add(&in->instructions, i->id, id);
+	return r < 0 ? r : agent_ids_add(&in->instructions, i->id, id);
 }
 
 static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
@@ -186,7 +187,7 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 		return false;
 	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
 		return false;
-	if (!pair_kind_find(t->kind) || !in->window->settings.kinds[t->kind])
+	if (!pair_kind_find(t->kind) || !in->result->request.kinds[t->kind])
 		return false;
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;
@@ -208,7 +209,7 @@ static int add_pair(struct intake *in, const Jxp__Transition *t)
 	    .trap_instruction = translate(in, &in->instructions, t->trap_instruction),
 	};
 
-	return lost_or_failed(in, profile_add(&in->window->profile, &o), LOSS_PAIRS);
+	return lost_or_failed(in, profile_add(&in->result->profile, &o), LOSS_PAIRS);
 }
 
 static int apply_transition(struct intake *in, const Jxp__Transition *t)
@@ -219,7 +220,7 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
-	r = thread_table_transition(&in->window->threads, t);
+	r = thread_table_transition(&in->threads, t);
 	r = lost_or_failed(in, r, LOSS_THREADS);
 	if (r < 0 || t->type != JXP__TRANSITION__TYPE__TRAPPED)
 		return r;
@@ -237,13 +238,13 @@ static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64
 
 static void take_counters(struct intake *in, const Jxp__Batch *batch)
 {
-	struct window *w = in->window;
+	struct window_result *w = in->result;
 
 	for (size_t i = 0; i < batch->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++) {
-		uint64_t agents = w->counters[i] - w->kernel_counters[i];
+		uint64_t before = in->counters[i];
 
-		take_count(in, &agents, batch->counters[i], LIMIT_COUNTER);
-		w->counters[i] = agents + w->kernel_counters[i];
+		take_count(in, &in->counters[i], batch->counters[i], LIMIT_COUNTER);
+		w->counters[i] += in->counters[i] - before;
 	}
 	take_count(in, &w->cpu_ns, batch->cpu_ns, LIMIT_CPU_NS);
 	take_count(in, &w->overhead_ns, batch->overhead_ns, LIMIT_CPU_NS);
@@ -265,7 +266,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
 		const Jxp__Thread *t = batch->threads[i];
 
-		r = thread_table_update(&in->window->threads, t->tid, t->name, t->ended);
+		r = thread_table_update(&in->threads, t->tid, t->name, t->ended);
 		r = lost_or_failed(in, r, LOSS_THREADS);
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)

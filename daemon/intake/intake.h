@@ -3,13 +3,13 @@
  * nodes and instructions, resolves lines, applies transitions to the thread table and the profile,
  * and hands what belongs to objects to daemon/intake/object_intake.h.
  *
- * A batch is untrusted. Nothing in it can be wrong enough to stop the session: an entry that refers
+ * A batch is untrusted. Nothing in it can be wrong enough to stop the run: an entry that refers
  * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
  * without its context) and counted in the window's losses. Since a node's parent must be known
  * before it, a chain of parents cannot have a cycle.
  *
- * The maps and line tables live as long as the session, the window longer; both are bounded by the
- * limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
+ * The maps, line tables and the table of threads live as long as the conversation, the window
+ * longer; both are bounded by the limits of proto/limits.h, INTAKE_LINES_MAX and STRINGS_MAX_BYTES.
  */
 #ifndef JXPERF_DAEMON_INTAKE_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_INTAKE_H
@@ -19,10 +19,11 @@
 
 #include "daemon/intake/agent_ids.h"
 #include "daemon/intake/object_intake.h"
-#include "daemon/window/window.h"
+#include "daemon/profile/thread_table.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Line table entries of one session: 8 bytes each, some ten for a usual method. */
+/* Line table entries of one window: 8 bytes each, some ten for a usual method. */
 #define INTAKE_LINES_MAX (1u << 22)
 
 struct line {
@@ -38,21 +39,23 @@ struct intake_method {
 };
 
 struct intake {
-	struct window *window; /* borrowed */
-	struct id_map methods; /* agent's id -> position in announced */
+	struct window_result *result; /* borrowed */
+	struct agent_ids methods;     /* agent's id -> position in announced */
 	struct intake_method *announced;
 	size_t announced_count;
 	size_t announced_capacity;
 	struct line *lines;
 	size_t line_count;
 	size_t line_capacity;
-	struct id_map nodes;        /* agent's id -> node of the window's tree */
-	struct id_map instructions; /* agent's id -> string of the window's profile */
+	struct agent_ids nodes;        /* agent's id -> node of the window's tree */
+	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
+	struct thread_table threads;
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 };
 
 /* in must stay where it is. */
-void intake_init(struct intake *in, struct window *window);
+void intake_init(struct intake *in, struct window_result *result);
 void intake_release(struct intake *in);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */

@@ -6,27 +6,28 @@
 #include "common/utf8.h"
 #include "proto/limits.h"
 
-void object_intake_init(struct object_intake *in, struct window *window, const struct id_map *nodes)
+void object_intake_init(struct object_intake *in, struct window_result *result,
+			const struct agent_ids *nodes)
 {
-	*in = (struct object_intake){.window = window, .nodes = nodes};
-	object_order_init(&in->order, window->settings.objects_max);
-	object_table_init(&in->table, window->settings.objects_max);
+	*in = (struct object_intake){.result = result, .nodes = nodes};
+	object_order_init(&in->order, result->request.objects_max);
+	object_table_init(&in->table, result->request.objects_max);
 }
 
 void object_intake_release(struct object_intake *in)
 {
-	id_map_release(&in->classes);
+	agent_ids_release(&in->classes);
 	object_order_release(&in->order);
 	object_table_release(&in->table);
-	object_intake_init(in, in->window, in->nodes);
+	object_intake_init(in, in->result, in->nodes);
 }
 
 static void lose(struct object_intake *in, enum loss loss, uint64_t count)
 {
-	in->window->losses[loss] += count;
+	in->result->losses[loss] += count;
 }
 
-/* Sorts failures into what is lost and counted (returns 0) and what ends the session. */
+/* Sorts failures into what is lost and counted (returns 0) and what ends the window. */
 static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
 {
 	if (r == 0 || r == -ENOMEM)
@@ -41,23 +42,22 @@ static int lost_or_failed(struct object_intake *in, int r, enum loss loss)
 static int note_numa(struct object_intake *in, const struct object_event *e,
 		     const struct tracked_object *object)
 {
-	const struct numa_topology *topology = in->window->numa.topology;
 	struct numa_access access = {.address = e->address,
 				     .site = object ? object->site : NUMA_NO_SITE,
 				     .alloc_node = object ? object->alloc_node : NUMA_NONE,
 				     .weight = (double)e->access_weight,
 				     .object_weight = object ? object->weight : 1};
 
-	if (!topology || topology->node_count < 2 || e->region != JXP__REGION__REGION_HEAP)
+	if (!window_result_measures_numa(in->result) || e->region != JXP__REGION__REGION_HEAP)
 		return 0;
-	access.from = numa_topology_node_of_cpu(topology, e->cpu);
-	return numa_profile_access(&in->window->numa, &access);
+	access.from = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
+	return numa_profile_access(&in->result->numa, &access);
 }
 
 /* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
-	struct locality *l = &in->window->locality;
+	struct object_profile *o = &in->result->objects;
 	struct tracked_object *object = object_table_find(&in->table, e->address);
 	double weight = (double)e->access_weight;
 	int r;
@@ -66,10 +66,10 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 	if (r < 0)
 		return r;
 	if (!object) {
-		locality_untracked(l, e->region, weight);
+		object_profile_untracked(o, e->region, weight);
 		return 0;
 	}
-	r = locality_access(l, object->site, e->node, weight, object->weight, object->metric);
+	r = object_profile_access(o, object->site, e->node, weight, object->weight, object->metric);
 	object->metric += weight;
 	return lost_or_failed(in, r, LOSS_SITE_ACCESSES);
 }
@@ -77,32 +77,32 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 /* The estimate counts an object also when it cannot be tracked. */
 static int apply_allocation(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct locality *l = &in->window->locality;
+	struct object_profile *o = &in->result->objects;
 	struct tracked_object object = {.address = e->address,
 					.size_bytes = e->size_bytes,
 					.weight = e->object_weight,
 					.id = e->object,
-					.judgement = l->judgement,
+					.judgement = o->judgement,
 					.alloc_node = NUMA_NONE};
-	const struct numa_topology *topology = in->window->numa.topology;
-	int r = locality_site(l, e->class_name, e->node, &object.site);
+	int r = object_profile_site(o, e->class_name, e->node, &object.site);
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
-	if (topology)
-		object.alloc_node = numa_topology_node_of_cpu(topology, e->cpu);
+	if (window_result_measures_numa(in->result))
+		object.alloc_node = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
 	if (r == -EEXIST || r == -EINVAL)
 		return lost_or_failed(in, r, r == -EEXIST ? LOSS_REPEATED_IDS : LOSS_INVALID);
-	locality_allocated(l, object.site, object.weight, object.size_bytes);
+	object_profile_allocated(o, object.site, object.weight, object.size_bytes);
 	if (r < 0) /* Nobody will tell of its death. */
-		locality_died(l, object.site, object.weight, object.size_bytes, object.judgement);
+		object_profile_died(o, object.site, object.weight, object.size_bytes,
+				    object.judgement);
 	return lost_or_failed(in, r, LOSS_OBJECTS);
 }
 
 static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct access_sum *unsettled = &in->window->locality.unsettled;
+	struct access_sum *unsettled = &in->result->objects.unsettled;
 
 	if (e->type == OBJECT_ALLOCATION)
 		return apply_allocation(in, e, settled);
@@ -112,7 +112,7 @@ static int apply_event(struct object_intake *in, const struct object_event *e, b
 		unsettled->samples++;
 		unsettled->metric += (double)e->access_weight;
 	} else {
-		locality_untracked(&in->window->locality, e->region, (double)e->access_weight);
+		object_profile_untracked(&in->result->objects, e->region, (double)e->access_weight);
 	}
 	/* Where its page is does not depend on which object is there. */
 	return note_numa(in, e, NULL);
@@ -122,8 +122,8 @@ static void on_died(void *context, const struct tracked_object *object)
 {
 	struct object_intake *in = context;
 
-	locality_died(&in->window->locality, object->site, object->weight, object->size_bytes,
-		      object->judgement);
+	object_profile_died(&in->result->objects, object->site, object->weight, object->size_bytes,
+			    object->judgement);
 }
 
 static int apply_pass(struct object_intake *in, const struct object_pass *pass)
@@ -132,10 +132,10 @@ static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
 
 	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
-	in->window->locality.concurrent_gc =
-	    strcmp(in->window->gc, "ZGC") == 0 || strcmp(in->window->gc, "Shenandoah") == 0;
+	in->result->objects.concurrent_gc =
+	    strcmp(in->result->gc, "ZGC") == 0 || strcmp(in->result->gc, "Shenandoah") == 0;
 	if (pass->dead_count > 0)
-		locality_judged(&in->window->locality, pass->ready_ns);
+		object_profile_judged(&in->result->objects, pass->ready_ns);
 	return r;
 }
 
@@ -179,7 +179,7 @@ static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
 	uint32_t known, name = 0;
 	int r;
 
-	if (c->id == 0 || id_map_get(&in->classes, c->id, &known)) {
+	if (c->id == 0 || agent_ids_get(&in->classes, c->id, &known)) {
 		lose(in, c->id ? LOSS_REPEATED_IDS : LOSS_INVALID, 1);
 		return 0;
 	}
@@ -187,18 +187,18 @@ static int add_class(struct object_intake *in, const Jxp__ObjectClass *c)
 		lose(in, LOSS_CLASSES, 1);
 		return 0;
 	}
-	r = strings_intern(&in->window->profile.strings, c->name, &name);
+	r = strings_intern(&in->result->profile.strings, c->name, &name);
 	if (r < 0 && (r = lost_or_failed(in, r, LOSS_STRINGS)) < 0)
 		return r;
-	return id_map_add(&in->classes, c->id, name);
+	return agent_ids_add(&in->classes, c->id, name);
 }
 
 /* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
-static uint32_t translate(struct object_intake *in, const struct id_map *map, uint32_t id)
+static uint32_t translate(struct object_intake *in, const struct agent_ids *map, uint32_t id)
 {
 	uint32_t value = 0;
 
-	if (id != 0 && !id_map_get(map, id, &value))
+	if (id != 0 && !agent_ids_get(map, id, &value))
 		lose(in, LOSS_UNKNOWN_IDS, 1);
 	return value;
 }
@@ -235,9 +235,7 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 				 .cpu = a->cpu,
 				 .type = OBJECT_ACCESS,
 				 .store = a->store,
-				 .latency = a->latency,
-				 .access_weight = a->weight,
-				 .data_source = a->data_source};
+				 .access_weight = a->weight};
 
 	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||
 	    a->weight > LIMIT_ACCESS_WEIGHT || a->region < JXP__REGION__REGION_OTHER ||
@@ -272,16 +270,16 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_tracks_objects(&in->window->settings)) {
+	if (!window_result_tracks_objects(in->result)) {
 		lose(in, LOSS_INVALID, has_objects(batch));
 		return 0;
 	}
 	if (batch->objects_refused[0])
-		(void)utf8_sanitize(in->window->objects_refused,
-				    sizeof(in->window->objects_refused),
+		(void)utf8_sanitize(in->result->objects_refused,
+				    sizeof(in->result->objects_refused),
 				    batch->objects_refused); /* May be cut. */
 	if (batch->object_interval)
-		in->window->object_interval = batch->object_interval;
+		in->result->object_interval = batch->object_interval;
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
 		r = add_class(in, batch->classes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)
@@ -312,6 +310,6 @@ int object_intake_finish(struct object_intake *in)
 size_t object_intake_memory_bytes(const struct object_intake *in)
 {
 	return object_order_memory_bytes(&in->order) + object_table_memory_bytes(&in->table) +
-	       in->classes.capacity * sizeof(struct id_entry) +
+	       in->classes.capacity * sizeof(struct agent_id) +
 	       in->classes.index.capacity * sizeof(struct hash_slot);
 }

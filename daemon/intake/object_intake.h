@@ -1,12 +1,12 @@
 /*
  * What an agent's batches mean for the object profile: checks allocations, positions and accesses,
  * brings them into order (daemon/profile/object_order.h), keeps the tracked objects
- * (daemon/profile/object_table.h) and adds what accesses cost to the window's locality.
+ * (daemon/profile/object_table.h) and adds what accesses cost to the window's object profile.
  *
- * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the session: what is
+ * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the run: what is
  * out of range, unknown, repeated or beyond a limit is dropped and counted in the window's losses.
  *
- * One for each session; the window outlives it.
+ * One for each run; the window outlives it.
  */
 #ifndef JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_OBJECT_INTAKE_H
@@ -16,20 +16,20 @@
 #include "daemon/intake/agent_ids.h"
 #include "daemon/profile/object_order.h"
 #include "daemon/profile/object_table.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
-	struct window *window;      /* borrowed */
-	const struct id_map *nodes; /* borrowed: agent's id -> node of the window's tree */
-	struct id_map classes;      /* agent's id -> string of the window's profile */
+	struct window_result *result;  /* borrowed */
+	const struct agent_ids *nodes; /* borrowed: agent's id -> node of the window's tree */
+	struct agent_ids classes;      /* agent's id -> string of the window's profile */
 	struct object_order order;
 	struct object_table table;
 	uint64_t evicted; /* of the table's, counted as losses so far */
 };
 
-void object_intake_init(struct object_intake *in, struct window *window,
-			const struct id_map *nodes);
+void object_intake_init(struct object_intake *in, struct window_result *result,
+			const struct agent_ids *nodes);
 void object_intake_release(struct object_intake *in);
 
 /* Applies the object part of a batch whose nodes are known already. 0 or -ENOMEM. */

@@ -8,16 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "common/proc.h"
 
 #define LIST_BYTES 8192
 #define IDS_MAX    1024 /* the kernel's own limit is 1 << CONFIG_NODES_SHIFT, at most that */
-
-static void cleanup_closedir(DIR **dir)
-{
-	if (*dir)
-		(void)closedir(*dir); /* Read-only: nothing to lose. */
-}
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -29,7 +24,7 @@ static int compare_ids(const void *a, const void *b)
 /* Ascending; returns how many. */
 static size_t list_nodes(const char *directory, unsigned ids[IDS_MAX])
 {
-	__attribute__((cleanup(cleanup_closedir))) DIR *dir = opendir(directory);
+	_cleanup_closedir_ DIR *dir = opendir(directory);
 	struct dirent *entry;
 	size_t count = 0;
 	char rest;

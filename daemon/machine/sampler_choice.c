@@ -71,20 +71,18 @@ static void describe_failure(const struct sampler_hardware *hardware, char *text
 			       strerror(-hardware->error));
 }
 
-static void use_clock(struct window_settings *settings, const char *reason)
+static void use_clock(struct sampler_choice *out, const char *reason)
 {
-	settings->sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	settings->hardware = NULL;
-	(void)snprintf(settings->sampler_reason, sizeof(settings->sampler_reason), "%s",
-		       reason); /* Fits. */
+	out->sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	out->hardware = NULL;
+	(void)snprintf(out->reason, sizeof(out->reason), "%s", reason); /* Fits. */
 }
 
-static void use_hardware(struct window_settings *settings, const struct pmu_selection *selection)
+static void use_hardware(struct sampler_choice *out, const struct pmu_selection *selection)
 {
-	settings->sampler = selection->sampler;
-	settings->hardware = selection;
-	(void)snprintf(settings->sampler_reason, sizeof(settings->sampler_reason), "%s",
-		       selection->reason); /* Fits. */
+	out->sampler = selection->sampler;
+	out->hardware = selection;
+	(void)snprintf(out->reason, sizeof(out->reason), "%s", selection->reason); /* Fits. */
 }
 
 /* Its records would tell the JVM addresses of the kernel; the broker opens such events for JVMs of
@@ -98,35 +96,34 @@ static bool samples_kernel(const struct pmu_selection *s)
 }
 
 static int choose_auto(bool period_asked, const struct sampler_hardware *hardware,
-		       struct window_settings *settings)
+		       struct sampler_choice *out)
 {
 	char why[SAMPLER_REASON_BYTES];
 
 	if (period_asked) {
-		use_clock(settings, "a period in time was asked for, which only the clock has");
+		use_clock(out, "a period in time was asked for, which only the clock has");
 	} else if (hardware->error == 0 && samples_kernel(hardware->selection)) {
-		use_clock(settings,
-			  "AMD IBS of this kernel samples the kernel, too: use Linux 6.14, or "
-			  "--sampler ibs for a JVM of root");
+		use_clock(out, "AMD IBS of this kernel samples the kernel, too: use Linux 6.14, or "
+			       "--sampler ibs for a JVM of root");
 	} else if (hardware->error == 0) {
-		use_hardware(settings, hardware->selection);
+		use_hardware(out, hardware->selection);
 	} else {
 		describe_failure(hardware, why, sizeof(why));
-		use_clock(settings, why);
+		use_clock(out, why);
 	}
 	return 0;
 }
 
 int sampler_choose(Jxp__Sampler wanted, bool period_asked, const struct sampler_hardware *hardware,
-		   struct window_settings *settings, struct err *err)
+		   struct sampler_choice *out, struct err *err)
 {
 	char why[SAMPLER_REASON_BYTES];
 
 	switch (wanted) {
 	case JXP__SAMPLER__SAMPLER_AUTO:
-		return choose_auto(period_asked, hardware, settings);
+		return choose_auto(period_asked, hardware, out);
 	case JXP__SAMPLER__SAMPLER_CLOCK:
-		use_clock(settings, "it was asked for");
+		use_clock(out, "it was asked for");
 		return 0;
 	case JXP__SAMPLER__SAMPLER_PEBS:
 	case JXP__SAMPLER__SAMPLER_IBS:
@@ -145,6 +142,6 @@ int sampler_choose(Jxp__Sampler wanted, bool period_asked, const struct sampler_
 			       "sampler '%s' counts operations, and its period follows the budget: "
 			       "leave out --period or use --sampler clock",
 			       name_of_sampler(wanted));
-	use_hardware(settings, hardware->selection);
+	use_hardware(out, hardware->selection);
 	return 0;
 }

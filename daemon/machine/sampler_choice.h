@@ -6,13 +6,23 @@
 #define JXPERF_DAEMON_MACHINE_SAMPLER_CHOICE_H
 
 #include "common/err.h"
-#include "daemon/window/window.h"
+#include "daemon/machine/pmu.h"
 #include "proto/jxperf.pb-c.h"
+
+/* Room for PMU_REASON_BYTES and words around it. */
+#define SAMPLER_REASON_BYTES 320
 
 /* What a machine offers. */
 struct sampler_hardware {
 	const struct pmu_selection *selection;
 	int error; /* of opening its events: 0 or -errno; -ENOENT when it has none */
+};
+
+struct sampler_choice {
+	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
+	/* Of a hardware sampler, that of sampler_hardware; NULL for the clock. */
+	const struct pmu_selection *hardware;
+	char reason[SAMPLER_REASON_BYTES];
 };
 
 /* Opens the events of the selection on the calling thread, never enabled, and closes them. 0 or
@@ -23,12 +33,11 @@ int sampler_try(const struct pmu_selection *selection);
  * still have the privileges that it takes. Loop thread. */
 int sampler_try_once(void);
 
-/* Sets the sampler, its events and the reason of the choice in a window's settings. SAMPLER_AUTO
- * takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it is the
- * clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or -EOPNOTSUPP
- * for one that does not work here. */
+/* SAMPLER_AUTO takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it
+ * is the clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or
+ * -EOPNOTSUPP for one that does not work here. */
 int sampler_choose(Jxp__Sampler wanted, bool period_asked, const struct sampler_hardware *hardware,
-		   struct window_settings *settings, struct err *err);
+		   struct sampler_choice *out, struct err *err);
 
 /* What a reader of the sampler's fractions has to know, or NULL. */
 const char *sampler_note(Jxp__Sampler sampler);

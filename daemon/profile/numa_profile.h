@@ -30,7 +30,7 @@
 
 struct numa_access {
 	uint64_t address;
-	uint32_t site;      /* of the window's locality, or NUMA_NO_SITE */
+	uint32_t site;      /* of the window's object profile, or NUMA_NO_SITE */
 	uint8_t from;       /* node of the accessing thread, */
 	uint8_t alloc_node; /* and of the one that allocated; or NUMA_NONE */
 	double weight;
@@ -51,8 +51,6 @@ struct numa_site {
 
 /* All zero: nothing is measured. */
 struct numa_profile {
-	/* Borrowed; NULL when nothing is measured. With one node there is nothing to measure. */
-	const struct numa_topology *topology;
 	double matrix[NUMA_NODES_MAX][NUMA_NODES_MAX]; /* [accessing][page] */
 	bool touch_traced; /* first touches since the window began are known */
 	uint64_t samples;

@@ -49,13 +49,11 @@ struct object_event {
 	bool store;
 	uint32_t object;     /* allocation: the agent's number; */
 	uint32_t class_name; /* a string of the profile; */
-	uint32_t latency;    /* access: cycles */
 	uint64_t size_bytes; /* allocation */
 	union {
 		double object_weight;   /* allocation */
 		uint64_t access_weight; /* access: in the unit of the metric */
 	};
-	uint64_t data_source; /* access */
 };
 
 struct object_move {

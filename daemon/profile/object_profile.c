@@ -11,16 +11,16 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
-void locality_release(struct locality *l)
+void object_profile_release(struct object_profile *o)
 {
-	free(l->sites);
-	hash_index_release(&l->site_index);
-	free(l->accesses);
-	hash_index_release(&l->access_index);
-	*l = (struct locality){0};
+	free(o->sites);
+	hash_index_release(&o->site_index);
+	free(o->accesses);
+	hash_index_release(&o->access_index);
+	*o = (struct object_profile){0};
 }
 
-int locality_copy(struct locality *to, const struct locality *from)
+int object_profile_copy(struct object_profile *to, const struct object_profile *from)
 {
 	int r;
 
@@ -44,61 +44,63 @@ struct id_pair {
 
 static bool site_matches(const void *table, uint32_t position, const void *key)
 {
-	const struct locality *l = table;
-	struct id_pair own = {l->sites[position].class_name, l->sites[position].node};
+	const struct object_profile *o = table;
+	struct id_pair own = {o->sites[position].class_name, o->sites[position].node};
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
 static bool access_matches(const void *table, uint32_t position, const void *key)
 {
-	const struct locality *l = table;
-	struct id_pair own = {l->accesses[position].site, l->accesses[position].node};
+	const struct object_profile *o = table;
+	struct id_pair own = {o->accesses[position].site, o->accesses[position].node};
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
-int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site)
+int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t node,
+			uint32_t *site)
 {
 	struct id_pair key = {class_name, node};
 	uint32_t hash = hash_bytes(&key, sizeof(key));
 	int r;
 
-	if (hash_index_find(&l->site_index, hash, site_matches, l, &key, site))
+	if (hash_index_find(&o->site_index, hash, site_matches, o, &key, site))
 		return 0;
-	if (l->site_count >= LIMIT_SITES)
+	if (o->site_count >= LIMIT_SITES)
 		return -ENOSPC;
-	r = array_reserve(&l->sites, &l->site_capacity, l->site_count + 1, sizeof(*l->sites));
+	r = array_reserve(&o->sites, &o->site_capacity, o->site_count + 1, sizeof(*o->sites));
 	if (r == 0)
-		r = hash_index_insert(&l->site_index, hash, (uint32_t)l->site_count);
+		r = hash_index_insert(&o->site_index, hash, (uint32_t)o->site_count);
 	if (r < 0)
 		return r;
-	l->sites[l->site_count] = (struct object_site){.class_name = class_name, .node = node};
-	*site = (uint32_t)l->site_count++;
+	o->sites[o->site_count] = (struct object_site){.class_name = class_name, .node = node};
+	*site = (uint32_t)o->site_count++;
 	return 0;
 }
 
-void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes)
+void object_profile_allocated(struct object_profile *o, uint32_t site, double weight,
+			      uint64_t size_bytes)
 {
-	struct object_site *s = &l->sites[site];
-	struct fresh_objects *f = &s->fresh[l->judgement % LOCALITY_FRESH];
+	struct object_site *s = &o->sites[site];
+	struct fresh_objects *f = &s->fresh[o->judgement % OBJECT_PROFILE_FRESH];
 
 	s->allocations++;
 	s->alloc_count += weight;
 	s->alloc_bytes += weight * (double)size_bytes;
 	s->live_count += weight;
 	s->live_bytes += weight * (double)size_bytes;
-	if (f->judgement != l->judgement)
-		*f = (struct fresh_objects){.judgement = l->judgement};
+	if (f->judgement != o->judgement)
+		*f = (struct fresh_objects){.judgement = o->judgement};
 	f->count += weight;
 	f->bytes += weight * (double)size_bytes;
 }
 
-void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes,
-		   uint32_t judgement)
+void object_profile_died(struct object_profile *o, uint32_t site, double weight,
+			 uint64_t size_bytes, uint32_t judgement)
 {
-	struct object_site *s = &l->sites[site];
-	struct fresh_objects *f = &s->fresh[judgement % LOCALITY_FRESH];
+	struct object_site *s = &o->sites[site];
+	struct fresh_objects *f = &s->fresh[judgement % OBJECT_PROFILE_FRESH];
 
 	s->live_count -= weight;
 	s->live_bytes -= weight * (double)size_bytes;
@@ -108,59 +110,62 @@ void locality_died(struct locality *l, uint32_t site, double weight, uint64_t si
 	f->bytes -= weight * (double)size_bytes;
 }
 
-void locality_judged(struct locality *l, uint64_t time_ns)
+void object_profile_judged(struct object_profile *o, uint64_t time_ns)
 {
-	l->judgement++;
-	l->judged_ns[l->judgement % LOCALITY_FRESH] = time_ns;
+	o->judgement++;
+	o->judged_ns[o->judgement % OBJECT_PROFILE_FRESH] = time_ns;
 }
 
 /* How many of the last judgements an object has to have come before. */
-static uint32_t judgements_needed(const struct locality *l)
+static uint32_t judgements_needed(const struct object_profile *o)
 {
-	return l->concurrent_gc ? LOCALITY_FRESH : 1;
+	return o->concurrent_gc ? OBJECT_PROFILE_FRESH : 1;
 }
 
-uint64_t locality_judged_ns(const struct locality *l)
+uint64_t object_profile_judged_ns(const struct object_profile *o)
 {
-	uint32_t needed = judgements_needed(l);
+	uint32_t needed = judgements_needed(o);
 
-	return l->judgement < needed ? 0
-				     : l->judged_ns[(l->judgement - needed + 1) % LOCALITY_FRESH];
+	return o->judgement < needed
+		   ? 0
+		   : o->judged_ns[(o->judgement - needed + 1) % OBJECT_PROFILE_FRESH];
 }
 
-static bool is_fresh(const struct locality *l, const struct fresh_objects *f)
+static bool is_fresh(const struct object_profile *o, const struct fresh_objects *f)
 {
-	return f->judgement + judgements_needed(l) > l->judgement;
+	return f->judgement + judgements_needed(o) > o->judgement;
 }
 
-double locality_uncollected_count(const struct locality *l, const struct object_site *site)
+double object_profile_uncollected_count(const struct object_profile *o,
+					const struct object_site *site)
 {
 	double count = 0;
 
-	for (int i = 0; i < LOCALITY_FRESH; i++)
-		count += is_fresh(l, &site->fresh[i]) ? site->fresh[i].count : 0;
+	for (int i = 0; i < OBJECT_PROFILE_FRESH; i++)
+		count += is_fresh(o, &site->fresh[i]) ? site->fresh[i].count : 0;
 	return count;
 }
 
-double locality_uncollected_bytes(const struct locality *l, const struct object_site *site)
+double object_profile_uncollected_bytes(const struct object_profile *o,
+					const struct object_site *site)
 {
 	double bytes = 0;
 
-	for (int i = 0; i < LOCALITY_FRESH; i++)
-		bytes += is_fresh(l, &site->fresh[i]) ? site->fresh[i].bytes : 0;
+	for (int i = 0; i < OBJECT_PROFILE_FRESH; i++)
+		bytes += is_fresh(o, &site->fresh[i]) ? site->fresh[i].bytes : 0;
 	return bytes;
 }
 
-double locality_uncollected(const struct locality *l)
+double object_profile_uncollected(const struct object_profile *o)
 {
 	double bytes = 0;
 
-	for (size_t i = 0; i < l->site_count; i++)
-		bytes += locality_uncollected_bytes(l, &l->sites[i]);
+	for (size_t i = 0; i < o->site_count; i++)
+		bytes += object_profile_uncollected_bytes(o, &o->sites[i]);
 	return bytes;
 }
 
-static int find_or_add_access(struct locality *l, uint32_t site, uint32_t node,
+static int find_or_add_access(struct object_profile *o, uint32_t site, uint32_t node,
 			      struct site_access **out)
 {
 	struct id_pair key = {site, node};
@@ -168,27 +173,27 @@ static int find_or_add_access(struct locality *l, uint32_t site, uint32_t node,
 	uint32_t position;
 	int r;
 
-	if (hash_index_find(&l->access_index, hash, access_matches, l, &key, &position)) {
-		*out = &l->accesses[position];
+	if (hash_index_find(&o->access_index, hash, access_matches, o, &key, &position)) {
+		*out = &o->accesses[position];
 		return 0;
 	}
-	if (l->access_count >= LIMIT_SITE_ACCESSES)
+	if (o->access_count >= LIMIT_SITE_ACCESSES)
 		return -ENOSPC;
-	r = array_reserve(&l->accesses, &l->access_capacity, l->access_count + 1,
-			  sizeof(*l->accesses));
+	r = array_reserve(&o->accesses, &o->access_capacity, o->access_count + 1,
+			  sizeof(*o->accesses));
 	if (r == 0)
-		r = hash_index_insert(&l->access_index, hash, (uint32_t)l->access_count);
+		r = hash_index_insert(&o->access_index, hash, (uint32_t)o->access_count);
 	if (r < 0)
 		return r;
-	l->accesses[l->access_count] = (struct site_access){.site = site, .node = node};
-	*out = &l->accesses[l->access_count++];
+	o->accesses[o->access_count] = (struct site_access){.site = site, .node = node};
+	*out = &o->accesses[o->access_count++];
 	return 0;
 }
 
-int locality_access(struct locality *l, uint32_t site, uint32_t node, double weight,
-		    double object_weight, double object_metric)
+int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node, double weight,
+			  double object_weight, double object_metric)
 {
-	struct object_site *s = &l->sites[site];
+	struct object_site *s = &o->sites[site];
 	double metric = weight * object_weight;
 	double variance =
 	    metric * metric + 2 * object_weight * (object_weight - 1) * object_metric * weight;
@@ -199,12 +204,12 @@ int locality_access(struct locality *l, uint32_t site, uint32_t node, double wei
 	s->metric += metric;
 	s->variance += variance;
 	s->covariance += metric * weight;
-	l->heap_squares += weight * weight;
-	l->attributed.samples++;
-	l->attributed.metric += weight;
-	l->estimated += metric;
-	l->variance += variance;
-	r = find_or_add_access(l, site, node, &access);
+	o->heap_squares += weight * weight;
+	o->attributed.samples++;
+	o->attributed.metric += weight;
+	o->estimated += metric;
+	o->variance += variance;
+	r = find_or_add_access(o, site, node, &access);
 	if (r < 0)
 		return r;
 	access->samples++;
@@ -212,61 +217,63 @@ int locality_access(struct locality *l, uint32_t site, uint32_t node, double wei
 	return 0;
 }
 
-void locality_untracked(struct locality *l, unsigned region, double weight)
+void object_profile_untracked(struct object_profile *o, unsigned region, double weight)
 {
-	l->untracked[region].samples++;
-	l->untracked[region].metric += weight;
+	o->untracked[region].samples++;
+	o->untracked[region].metric += weight;
 	if (region == JXP__REGION__REGION_HEAP)
-		l->heap_squares += weight * weight;
+		o->heap_squares += weight * weight;
 }
 
-uint64_t locality_samples(const struct locality *l)
+uint64_t object_profile_samples(const struct object_profile *o)
 {
-	uint64_t sum = l->attributed.samples + l->unsettled.samples;
+	uint64_t sum = o->attributed.samples + o->unsettled.samples;
 
-	for (int i = 0; i < LOCALITY_REGIONS; i++)
-		sum += l->untracked[i].samples;
+	for (int i = 0; i < OBJECT_PROFILE_REGIONS; i++)
+		sum += o->untracked[i].samples;
 	return sum;
 }
 
-static double heap_metric(const struct locality *l)
+static double heap_metric(const struct object_profile *o)
 {
-	return l->attributed.metric + l->untracked[JXP__REGION__REGION_HEAP].metric;
+	return o->attributed.metric + o->untracked[JXP__REGION__REGION_HEAP].metric;
 }
 
-double locality_whole(const struct locality *l)
+double object_profile_whole(const struct object_profile *o)
 {
-	double heap = heap_metric(l);
+	double heap = heap_metric(o);
 
-	return heap > l->estimated ? heap : l->estimated;
+	return heap > o->estimated ? heap : o->estimated;
 }
 
-double locality_fraction(const struct locality *l, const struct object_site *site)
+double object_profile_fraction(const struct object_profile *o, const struct object_site *site)
 {
-	return estimate_fraction(site->metric, locality_whole(l));
+	return estimate_fraction(site->metric, object_profile_whole(o));
 }
 
 /* Of the numerator of p = site / whole minus p times the whole, which is what makes p uncertain. */
-static double residual_variance(const struct locality *l, const struct object_site *site, double p)
+static double residual_variance(const struct object_profile *o, const struct object_site *site,
+				double p)
 {
-	if (heap_metric(l) >= l->estimated)
-		return site->variance - 2 * p * site->covariance + p * p * l->heap_squares;
-	return (1 - 2 * p) * site->variance + p * p * l->variance;
+	if (heap_metric(o) >= o->estimated)
+		return site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
+	return (1 - 2 * p) * site->variance + p * p * o->variance;
 }
 
-struct interval locality_fraction_ci95(const struct locality *l, const struct object_site *site)
+struct interval object_profile_fraction_ci95(const struct object_profile *o,
+					     const struct object_site *site)
 {
-	double whole = locality_whole(l), p = locality_fraction(l, site);
-	double squares = l->heap_squares, residual;
+	double whole = object_profile_whole(o), p = object_profile_fraction(o, site);
+	double squares = o->heap_squares, residual;
 
 	if (p <= 0) {
 		/* One access to one of its objects would have counted this much. */
 		squares *= estimate_fraction(site->alloc_count, (double)site->allocations) *
-			   estimate_fraction(whole, heap_metric(l));
+			   estimate_fraction(whole, heap_metric(o));
 	} else if (p >= 1) {
 		squares = fmax(squares, site->variance);
 	} else {
-		residual = residual_variance(l, site, p);
+		residual = residual_variance(o, site, p);
 		/* p (1 - p) / n is the variance of the fraction, residual / whole^2. */
 		if (residual > 0)
 			squares = residual / (p * (1 - p));
@@ -274,8 +281,8 @@ struct interval locality_fraction_ci95(const struct locality *l, const struct ob
 	return estimate_ci95(site->metric, whole, squares);
 }
 
-size_t locality_memory_bytes(const struct locality *l)
+size_t object_profile_memory_bytes(const struct object_profile *o)
 {
-	return l->site_capacity * sizeof(*l->sites) + l->access_capacity * sizeof(*l->accesses) +
-	       (l->site_index.capacity + l->access_index.capacity) * sizeof(struct hash_slot);
+	return o->site_capacity * sizeof(*o->sites) + o->access_capacity * sizeof(*o->accesses) +
+	       (o->site_index.capacity + o->access_index.capacity) * sizeof(struct hash_slot);
 }

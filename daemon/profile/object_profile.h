@@ -20,8 +20,8 @@
 #include "daemon/container/hash_index.h"
 #include "daemon/profile/estimate.h"
 
-#define LOCALITY_REGIONS 4 /* Jxp__Region */
-#define LOCALITY_FRESH   3
+#define OBJECT_PROFILE_REGIONS 4 /* Jxp__Region */
+#define OBJECT_PROFILE_FRESH   3
 
 struct object_site {
 	uint32_t class_name;  /* a string of the profile */
@@ -31,15 +31,16 @@ struct object_site {
 	double alloc_bytes;
 	double live_count; /* not known to be dead */
 	double live_bytes;
-	/* Of these, the last ones allocated: [judgement % LOCALITY_FRESH], see locality_judged. */
+	/* Of these, the last ones allocated: [judgement % OBJECT_PROFILE_FRESH], see
+	 * object_profile_judged. */
 	struct fresh_objects {
 		uint32_t judgement; /* the profile's when they were; others are not meant */
 		double count;
 		double bytes;
-	} fresh[LOCALITY_FRESH];
+	} fresh[OBJECT_PROFILE_FRESH];
 	uint64_t samples;  /* accesses */
 	double metric;     /* their weights times their objects' */
-	double variance;   /* of metric, as estimated; see locality_fraction_ci95 */
+	double variance;   /* of metric, as estimated; see object_profile_fraction_ci95 */
 	double covariance; /* of metric with the sum over all accesses to the heap */
 };
 
@@ -57,7 +58,7 @@ struct access_sum {
 };
 
 /* All zero is an empty profile. */
-struct locality {
+struct object_profile {
 	struct object_site *sites;
 	size_t site_count;
 	size_t site_capacity;
@@ -68,30 +69,33 @@ struct locality {
 	struct hash_index access_index;
 	struct access_sum
 	    attributed; /* accesses to tracked objects; metric without their weights */
-	struct access_sum untracked[LOCALITY_REGIONS]; /* by region: accesses to nothing tracked */
+	struct access_sum
+	    untracked[OBJECT_PROFILE_REGIONS]; /* by region: accesses to nothing tracked */
 	struct access_sum unsettled; /* to the heap, when nobody knew where objects were */
 	double estimated;            /* the sum of all sites' metric */
 	double variance;             /* and of their variances */
 	double heap_squares;         /* of the weights of all accesses to the heap */
 	uint32_t judgement;          /* how many collections have found tracked objects dead */
-	uint64_t judged_ns[LOCALITY_FRESH]; /* when each of the last ones did, likewise */
-	bool concurrent_gc;                 /* see locality_judged */
+	uint64_t judged_ns[OBJECT_PROFILE_FRESH]; /* when each of the last ones did, likewise */
+	bool concurrent_gc;                       /* see object_profile_judged */
 };
 
-void locality_release(struct locality *l);
+void object_profile_release(struct object_profile *o);
 
 /* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
  * then.
  */
-int locality_copy(struct locality *to, const struct locality *from);
+int object_profile_copy(struct object_profile *to, const struct object_profile *from);
 
 /* The site's position in *site, new or known. 0, -ENOSPC or -ENOMEM. */
-int locality_site(struct locality *l, uint32_t class_name, uint32_t node, uint32_t *site);
+int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t node,
+			uint32_t *site);
 
-void locality_allocated(struct locality *l, uint32_t site, double weight, uint64_t size_bytes);
+void object_profile_allocated(struct object_profile *o, uint32_t site, double weight,
+			      uint64_t size_bytes);
 /* judgement: the profile's when the object was allocated. */
-void locality_died(struct locality *l, uint32_t site, double weight, uint64_t size_bytes,
-		   uint32_t judgement);
+void object_profile_died(struct object_profile *o, uint32_t site, double weight,
+			 uint64_t size_bytes, uint32_t judgement);
 
 /*
  * A pass over the tracked objects has found some dead. So a collection has come to an end that
@@ -103,31 +107,33 @@ void locality_died(struct locality *l, uint32_t site, double weight, uint64_t si
  * they do not overlap, and one leads to two such passes at most, so what was there three such
  * passes ago was there when the last one began.
  */
-void locality_judged(struct locality *l, uint64_t time_ns);
+void object_profile_judged(struct object_profile *o, uint64_t time_ns);
 
 /* The time, CLOCK_MONOTONIC, before which objects were judged; 0: none was. */
-uint64_t locality_judged_ns(const struct locality *l);
+uint64_t object_profile_judged_ns(const struct object_profile *o);
 
 /* How much of what is not known to be dead was not judged. */
-double locality_uncollected_count(const struct locality *l, const struct object_site *site);
-double locality_uncollected_bytes(const struct locality *l, const struct object_site *site);
+double object_profile_uncollected_count(const struct object_profile *o,
+					const struct object_site *site);
+double object_profile_uncollected_bytes(const struct object_profile *o,
+					const struct object_site *site);
 
 /* One access of this weight to an object of the site, which has the weight object_weight and had
  * accesses of object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's
  * sums, but its context could not be kept. */
-int locality_access(struct locality *l, uint32_t site, uint32_t node, double weight,
-		    double object_weight, double object_metric);
+int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node, double weight,
+			  double object_weight, double object_metric);
 
-void locality_untracked(struct locality *l, unsigned region, double weight);
+void object_profile_untracked(struct object_profile *o, unsigned region, double weight);
 
 /* All sampled accesses. */
-uint64_t locality_samples(const struct locality *l);
+uint64_t object_profile_samples(const struct object_profile *o);
 
 /* What sites' fractions are of: all sampled accesses to the heap, or the sum of the estimates where
  * that is larger. */
-double locality_whole(const struct locality *l);
+double object_profile_whole(const struct object_profile *o);
 
-double locality_fraction(const struct locality *l, const struct object_site *site);
+double object_profile_fraction(const struct object_profile *o, const struct object_site *site);
 
 /*
  * 95% interval of that fraction. Two draws make it uncertain: which accesses were sampled, and
@@ -137,11 +143,12 @@ double locality_fraction(const struct locality *l, const struct object_site *sit
  * 2 w (w - 1) times their product. The fraction's follows by linearisation of the ratio; it is
  * turned into an effective number of samples for Wilson's interval (daemon/profile/estimate.h).
  */
-struct interval locality_fraction_ci95(const struct locality *l, const struct object_site *site);
+struct interval object_profile_fraction_ci95(const struct object_profile *o,
+					     const struct object_site *site);
 
 /* Of all sites. */
-double locality_uncollected(const struct locality *l);
+double object_profile_uncollected(const struct object_profile *o);
 
-size_t locality_memory_bytes(const struct locality *l);
+size_t object_profile_memory_bytes(const struct object_profile *o);
 
 #endif

@@ -25,10 +25,10 @@ struct tracked_object {
 	double weight;     /* how many objects it stands for */
 	double metric;     /* of its own sampled accesses, not weighted */
 	uint32_t id;       /* the agent's; 0: the slot is free */
-	uint32_t site;     /* of the window's locality */
+	uint32_t site;     /* of the window's object profile */
 	uint32_t interval; /* node of the tree, INTERVAL_NONE unless placed */
 	uint32_t next_free;
-	uint32_t judgement; /* of the window's locality when it was allocated */
+	uint32_t judgement; /* of the window's object profile when it was allocated */
 	uint8_t alloc_node; /* NUMA node of the allocating thread, or NUMA_NONE */
 };
 

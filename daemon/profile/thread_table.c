@@ -23,7 +23,7 @@ static bool tid_matches(const void *table, uint32_t position, const void *key)
 	return t->threads[position].tid == *(const uint32_t *)key;
 }
 
-static int find_or_add(struct thread_table *t, uint32_t tid, struct thread **out)
+static int find_or_add(struct thread_table *t, uint32_t tid, struct watched_thread **out)
 {
 	uint32_t hash = hash_bytes(&tid, sizeof(tid));
 	uint32_t position;
@@ -42,13 +42,13 @@ static int find_or_add(struct thread_table *t, uint32_t tid, struct thread **out
 	if (r < 0)
 		return r;
 	*out = &t->threads[t->count++];
-	**out = (struct thread){.tid = tid};
+	**out = (struct watched_thread){.tid = tid};
 	return 0;
 }
 
 int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended)
 {
-	struct thread *thread;
+	struct watched_thread *thread;
 	int r = find_or_add(t, tid, &thread);
 
 	if (r < 0)
@@ -66,7 +66,7 @@ int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, 
 int thread_table_transition(struct thread_table *t, const Jxp__Transition *change)
 {
 	struct watched_register *reg;
-	struct thread *thread;
+	struct watched_thread *thread;
 	int r;
 
 	assert(change->reg < PERF_DEBUG_REGISTERS);

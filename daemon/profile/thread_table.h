@@ -29,7 +29,7 @@ struct watched_register {
 	uint64_t since_ns; /* CLOCK_MONOTONIC, as the agent reports it */
 };
 
-struct thread {
+struct watched_thread {
 	uint32_t tid; /* in the target's pid namespace */
 	bool ended;
 	char name[THREAD_NAME_BYTES];
@@ -40,7 +40,7 @@ struct thread {
 
 /* All zero is an empty table. */
 struct thread_table {
-	struct thread *threads;
+	struct watched_thread *threads;
 	size_t count;
 	size_t capacity;
 	struct hash_index index;

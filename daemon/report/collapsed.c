@@ -2,13 +2,10 @@
  * path root first, its instruction behind the leaf, "--", the second access's path, then wasteful
  * bytes. For objects one line a site: "objects", the allocation's path, the class, then what
  * accesses to its objects cost, in the unit of the metric. */
-#include "daemon/report/report.h"
+#include "daemon/report/formats.h"
 
 #include <inttypes.h>
 
-#include "daemon/report/object_ranking.h"
-#include "daemon/report/pair_ranking.h"
-#include "proto/kinds.h"
 #include "proto/limits.h"
 
 /* Writes text with the characters that separate fields replaced. Stops, as all loops here do, when
@@ -55,37 +52,26 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 	fputc(']', out);
 }
 
-static int kind_lines(FILE *out, const struct window *w, const struct pair_kind *kind, size_t limit)
+static void kind_lines(FILE *out, const struct profile *p, const struct report_kind *k,
+		       size_t limit)
 {
-	struct pair_ranking ranking;
-	int r = pair_ranking_init(&ranking, &w->profile, kind->kind);
+	for (size_t i = 0; i < k->pairs.count && i < limit && !ferror(out); i++) {
+		const struct pair *pair = &k->pairs.pairs[i].sum;
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ranking.count && i < limit && !ferror(out); i++) {
-		const struct pair *pair = &ranking.pairs[i].sum;
-
-		fputs(kind->name, out);
-		access_path(out, &w->profile, pair->watch_node, pair->watch_instruction);
+		fputs(k->kind->name, out);
+		access_path(out, p, pair->watch_node, pair->watch_instruction);
 		fputs(";--", out);
-		access_path(out, &w->profile, pair->trap_node, pair->trap_instruction);
+		access_path(out, p, pair->trap_node, pair->trap_instruction);
 		fprintf(out, " %" PRIu64 "\n", pair->wasteful_bytes);
 	}
-	pair_ranking_release(&ranking);
-	return 0;
 }
 
 /* Sites that nothing was seen to access have no width. */
-static int object_lines(FILE *out, const struct window *w, size_t limit)
+static void object_lines(FILE *out, const struct profile *p, const struct object_ranking *ranking,
+			 size_t limit)
 {
-	const struct profile *p = &w->profile;
-	struct object_ranking ranking;
-	int r = object_ranking_init(&ranking, w);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ranking.count && i < limit && !ferror(out); i++) {
-		const struct object_site *site = &ranking.sites[i].sum;
+	for (size_t i = 0; i < ranking->count && i < limit && !ferror(out); i++) {
+		const struct object_site *site = &ranking->sites[i].sum;
 
 		if (site->metric < 0.5)
 			break;
@@ -95,18 +81,14 @@ static int object_lines(FILE *out, const struct window *w, size_t limit)
 		plain(out, strings_get(&p->strings, site->class_name));
 		fprintf(out, "] %.0f\n", site->metric);
 	}
-	object_ranking_release(&ranking);
-	return 0;
 }
 
-int report_collapsed_write(FILE *out, const struct window *w, size_t pairs)
+int report_collapsed_write(FILE *out, const struct report_model *m, size_t pairs)
 {
-	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		bool asked = w->settings.kinds[pair_kinds[i].kind];
-		int r = asked ? kind_lines(out, w, &pair_kinds[i], pairs) : 0;
+	const struct profile *p = &m->window->profile;
 
-		if (r < 0)
-			return r;
-	}
-	return window_tracks_objects(&w->settings) ? object_lines(out, w, pairs) : 0;
+	for (size_t i = 0; i < m->kind_count; i++)
+		kind_lines(out, p, &m->kinds[i], pairs);
+	object_lines(out, p, &m->objects.ranking, pairs);
+	return 0;
 }

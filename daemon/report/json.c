@@ -1,15 +1,12 @@
 /* The JSON report, schema 1. Frames are leaf first. Keys are only ever added; a change of meaning
  * changes REPORT_SCHEMA. */
-#include "daemon/report/report.h"
+#include "daemon/report/formats.h"
 
 #include <errno.h>
 
 #include "common/clock.h"
 #include "daemon/machine/sampler_choice.h"
-#include "daemon/profile/estimate.h"
 #include "daemon/report/json_parts.h"
-#include "daemon/report/pair_ranking.h"
-#include "proto/kinds.h"
 #include "proto/words.h"
 
 #define REPORT_SCHEMA 1
@@ -24,48 +21,46 @@ static json_t *time_or_null(uint64_t unix_ns)
 	return json_string(text);
 }
 
-static json_t *window_json(const struct window *w)
+static json_t *window_json(const struct report_model *m)
 {
-	const struct pmu_selection *hardware = w->settings.hardware;
+	const struct report_period *period = &m->period;
+	const struct window_result *w = m->window;
 
 	return json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
 	    "end", time_or_null(w->end_unix_ns), "duration_s",
-	    (double)window_elapsed_ns(w) / (double)NS_PER_S, "requested_duration_s",
-	    (double)w->settings.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
-	    w->gc, "sampler", name_of_sampler(w->settings.sampler), "period",
-	    (json_int_t)(hardware ? hardware->period : w->settings.period_ns), "period_unit",
-	    hardware ? "operations" : "ns", "effective_period", (json_int_t)w->effective_period,
-	    "budget", w->settings.budget, "registers", (int)w->settings.registers, "state",
-	    window_state_name(w), "ended_early", w->state == WINDOW_ENDED_EARLY, "reason",
-	    w->reason, "sampler_reason", w->settings.sampler_reason, "sampler_note",
-	    sampler_note(w->settings.sampler), "gate", window_gate(w), "gate_reason",
-	    w->gate_reason);
+	    (double)m->elapsed_ns / (double)NS_PER_S, "requested_duration_s",
+	    (double)w->request.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
+	    w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
+	    (json_int_t)period->asked, "period_unit", period->operations ? "operations" : "ns",
+	    "effective_period", (json_int_t)period->effective, "budget", w->request.budget,
+	    "registers", (int)w->request.registers, "state", window_result_state_name(w),
+	    "ended_early", w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
+	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
+	    m->gate, "gate_reason", w->findings.gate_reason);
 }
 
 static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)
 {
 	return json_pack("{s:s, s:o}", "instruction",
-			 strings_get(&writer->window->profile.strings, instruction), "frames",
-			 report_json_frames(writer, node));
+			 strings_get(&writer->model->window->profile.strings, instruction),
+			 "frames", report_json_frames(writer, node));
 }
 
 static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *ranked)
 {
 	const struct pair *pair = &ranked->sum;
-	const struct totals *totals = &writer->window->profile.kinds[pair->kind].application;
 
-	return json_pack(
-	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "fraction",
-	    estimate_fraction((double)pair->wasteful_bytes, (double)totals->checked_bytes),
-	    "wasteful_bytes", (json_int_t)pair->wasteful_bytes, "checked_bytes",
-	    (json_int_t)pair->checked_bytes, "count", (json_int_t)pair->count, "wasteful_count",
-	    (json_int_t)pair->wasteful_count, "variants", (json_int_t)ranked->variants, "region",
-	    name_of_region((Jxp__Region)pair->region), "watch",
-	    access_json(writer, pair->watch_node, pair->watch_instruction), "trap",
-	    access_json(writer, pair->trap_node, pair->trap_instruction));
+	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "fraction",
+			 ranked->fraction, "wasteful_bytes", (json_int_t)pair->wasteful_bytes,
+			 "checked_bytes", (json_int_t)pair->checked_bytes, "count",
+			 (json_int_t)pair->count, "wasteful_count",
+			 (json_int_t)pair->wasteful_count, "variants", (json_int_t)ranked->variants,
+			 "region", name_of_region((Jxp__Region)pair->region), "watch",
+			 access_json(writer, pair->watch_node, pair->watch_instruction), "trap",
+			 access_json(writer, pair->trap_node, pair->trap_instruction));
 }
 
 /* The first pairs of the ranking that the limits admit. */
@@ -85,45 +80,35 @@ static json_t *pairs_json(struct json_writer *writer, const struct pair_ranking 
 	return TAKE_PTR(pairs);
 }
 
-static json_t *kind_json(struct json_writer *writer, const struct pair_kind *kind, size_t limit)
+static json_t *kind_json(struct json_writer *writer, const struct report_kind *k, size_t limit)
 {
-	const struct profile *p = &writer->window->profile;
-	const struct totals *t = &p->kinds[kind->kind].application;
-	const struct totals *jvm = &p->kinds[kind->kind].jvm;
-	struct interval ci = estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes,
-					   (double)t->sum_squares);
-	_cleanup_(pair_ranking_release) struct pair_ranking ranking = {0};
-	_cleanup_json_ json_t *pairs = NULL;
+	const struct totals *t = k->application;
+	_cleanup_json_ json_t *pairs = pairs_json(writer, &k->pairs, limit);
 
-	if (pair_ranking_init(&ranking, p, kind->kind) < 0)
-		return NULL;
-	pairs = pairs_json(writer, &ranking, limit);
 	if (!pairs)
 		return NULL;
 	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
-			 "kind", kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
-			 "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction",
-			 estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
-			 "fraction_ci95", ci.low, ci.high, "checked_accesses", (json_int_t)t->count,
-			 "wasteful_accesses", (json_int_t)t->wasteful_count, "pairs_total",
-			 (json_int_t)ranking.count, "pairs_omitted",
-			 (json_int_t)(ranking.count - json_array_size(pairs)), "pairs", pairs,
-			 "jvm_internal", "checked_bytes", (json_int_t)jvm->checked_bytes,
-			 "wasteful_bytes", (json_int_t)jvm->wasteful_bytes);
+			 "kind", k->kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
+			 "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
+			 "fraction_ci95", k->ci95.low, k->ci95.high, "checked_accesses",
+			 (json_int_t)t->count, "wasteful_accesses", (json_int_t)t->wasteful_count,
+			 "pairs_total", (json_int_t)k->pairs.count, "pairs_omitted",
+			 (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs", pairs,
+			 "jvm_internal", "checked_bytes", (json_int_t)k->jvm->checked_bytes,
+			 "wasteful_bytes", (json_int_t)k->jvm->wasteful_bytes);
 }
 
 static json_t *document_json(struct json_writer *writer, size_t limit)
 {
-	const struct window *w = writer->window;
+	const struct report_model *m = writer->model;
 	_cleanup_json_ json_t *kinds = json_array();
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
 
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		if (w->settings.kinds[pair_kinds[i].kind] &&
-		    json_array_append_new(kinds, kind_json(writer, &pair_kinds[i], limit)) < 0)
+	for (size_t i = 0; i < m->kind_count; i++)
+		if (json_array_append_new(kinds, kind_json(writer, &m->kinds[i], limit)) < 0)
 			return NULL;
-	if (window_tracks_objects(&w->settings)) {
+	if (m->objects.tracked) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
 			return NULL;
 	} else {
@@ -131,17 +116,17 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		objects_summary = json_null();
 	}
 	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA, "window",
-			 window_json(w), "quality", report_json_quality(w), "inefficiency", kinds,
+			 window_json(m), "quality", report_json_quality(m), "inefficiency", kinds,
 			 "objects_summary", objects_summary, "objects", objects, "numa",
-			 report_json_numa(w));
+			 report_json_numa(m));
 }
 
-int report_json_write(FILE *out, const struct window *w, size_t pairs)
+int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	_cleanup_json_ json_t *document = NULL;
 
-	if (json_writer_init(&writer, w) < 0)
+	if (json_writer_init(&writer, m) < 0)
 		return -ENOMEM;
 	document = document_json(&writer, pairs);
 	if (!document || json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) < 0 ||

@@ -28,9 +28,9 @@ static json_t *shares_json(const struct numa_topology *t, const double *sums)
 	return TAKE_PTR(list);
 }
 
-json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
+json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s)
 {
-	const struct numa_topology *t = w->numa.topology;
+	const struct numa_topology *t = m->numa.topology;
 	char advice[NUMA_ADVICE_BYTES];
 	double share;
 	uint8_t alloc = numa_largest(s->allocated_on, t->node_count, &share);
@@ -41,25 +41,19 @@ json_t *report_json_site_numa(const struct window *w, const struct numa_site *s)
 	    alloc == NUMA_NONE ? json_null() : json_integer((json_int_t)t->node_id[alloc]),
 	    "first_touch", shares_json(t, s->first_touch), "page_on", shares_json(t, s->page_on),
 	    "accessed_from", shares_json(t, s->accessed_from), "advice",
-	    numa_advice(s, t, w->always_pretouch, advice) ? advice : NULL);
+	    numa_advice(s, t, m->window->always_pretouch, advice) ? advice : NULL);
 }
 
-/* Of the metric of all placed accesses: [accessing node][node of the page]. */
-static json_t *matrix_json(const struct numa_profile *p)
+/* [accessing node][node of the page] */
+static json_t *matrix_json(const struct report_numa *n)
 {
 	_cleanup_json_ json_t *matrix = json_array();
-	unsigned nodes = p->topology->node_count;
-	double all = 0;
 
-	for (unsigned from = 0; from < nodes; from++)
-		for (unsigned page = 0; page < nodes; page++)
-			all += p->matrix[from][page];
-	for (unsigned from = 0; from < nodes; from++) {
+	for (unsigned from = 0; from < n->topology->node_count; from++) {
 		_cleanup_json_ json_t *row = json_array();
 
-		for (unsigned page = 0; page < nodes; page++)
-			if (json_array_append_new(
-				row, json_real(estimate_fraction(p->matrix[from][page], all))) < 0)
+		for (unsigned page = 0; page < n->topology->node_count; page++)
+			if (json_array_append_new(row, json_real(n->matrix[from][page])) < 0)
 				return NULL;
 		if (json_array_append(matrix, row) < 0)
 			return NULL;
@@ -77,22 +71,23 @@ static json_t *node_ids_json(const struct numa_topology *t)
 	return TAKE_PTR(ids);
 }
 
-json_t *report_json_numa(const struct window *w)
+json_t *report_json_numa(const struct report_model *m)
 {
-	const struct numa_profile *p = &w->numa;
+	const struct numa_profile *p = &m->window->numa;
+	const struct report_numa *n = &m->numa;
 
-	if (!w->settings.numa)
+	if (!n->asked)
 		return json_null();
-	if (p->topology->node_count < 2)
+	if (!n->measured)
 		return json_pack("{s:i, s:n, s:[], s:s}", "nodes", 1, "remote_fraction", "matrix",
 				 "note",
 				 "this machine has one NUMA node: there is nothing to measure");
 	return json_pack("{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes",
-			 (int)p->topology->node_count, "node_ids", node_ids_json(p->topology),
+			 (int)n->topology->node_count, "node_ids", node_ids_json(n->topology),
 			 "samples", (json_int_t)p->samples, "remote_samples",
 			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
 			 "remote_fraction",
-			 p->samples ? json_real(numa_remote_fraction(p)) : json_null(), "matrix",
-			 matrix_json(p), "first_touch_traced", p->touch_traced, "always_pretouch",
-			 w->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
+			 p->samples ? json_real(n->remote_fraction) : json_null(), "matrix",
+			 matrix_json(n), "first_touch_traced", p->touch_traced, "always_pretouch",
+			 m->window->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
 }

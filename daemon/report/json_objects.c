@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "common/clock.h"
-#include "daemon/report/object_ranking.h"
 #include "proto/words.h"
 
 /* Contexts listed for one site; the rest are counted in accesses_omitted. */
@@ -24,8 +22,8 @@ static json_t *count_json(double value)
 static json_t *access_json(struct json_writer *writer, const struct site_access *a)
 {
 	return json_pack("{s:f, s:I, s:f, s:o}", "fraction",
-			 estimate_fraction(a->metric, locality_whole(&writer->window->locality)),
-			 "samples", (json_int_t)a->samples, "metric", a->metric, "frames",
+			 estimate_fraction(a->metric, writer->model->objects.whole), "samples",
+			 (json_int_t)a->samples, "metric", a->metric, "frames",
 			 report_json_frames(writer, a->node));
 }
 
@@ -43,39 +41,37 @@ static json_t *accesses_json(struct json_writer *writer, const struct ranked_sit
 	return TAKE_PTR(list);
 }
 
-static json_t *site_json(struct json_writer *writer, const struct object_ranking *ranking,
-			 const struct ranked_site *ranked)
+static json_t *site_json(struct json_writer *writer, const struct ranked_site *ranked)
 {
-	const struct profile *p = &writer->window->profile;
-	const struct locality *l = &writer->window->locality;
+	const struct report_model *m = writer->model;
+	const struct profile *p = &m->window->profile;
+	const struct object_profile *l = &m->window->objects;
 	const struct object_site *site = &ranked->sum;
-	struct interval ci = locality_fraction_ci95(l, site);
 	_cleanup_json_ json_t *list =
-	    accesses_json(writer, ranked, object_ranking_accesses(ranking, ranked));
+	    accesses_json(writer, ranked, object_ranking_accesses(&m->objects.ranking, ranked));
 
 	if (!list)
 		return NULL;
 	return json_pack(
 	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
 	    "s:o}",
-	    "class", strings_get(&p->strings, site->class_name), "fraction",
-	    locality_fraction(l, site), "fraction_ci95", ci.low, ci.high, "samples",
+	    "class", strings_get(&p->strings, site->class_name), "fraction", ranked->fraction,
+	    "fraction_ci95", ranked->ci95.low, ranked->ci95.high, "samples",
 	    (json_int_t)site->samples, "metric", site->metric, "alloc_count",
 	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
 	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
 	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
-	    "uncollected_count", count_json(locality_uncollected_count(l, site)),
-	    "uncollected_bytes", count_json(locality_uncollected_bytes(l, site)), "alloc_frames",
-	    report_json_frames(writer, site->node), "accesses_total",
+	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
+	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
+	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
 	    (json_int_t)ranked->access_count, "accesses_omitted",
 	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
-	    ranked->numa.samples ? report_json_site_numa(writer->window, &ranked->numa)
-				 : json_null());
+	    ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null());
 }
 
-static json_t *sites_json(struct json_writer *writer, const struct object_ranking *ranking,
-			  size_t limit)
+static json_t *sites_json(struct json_writer *writer, size_t limit)
 {
+	const struct object_ranking *ranking = &writer->model->objects.ranking;
 	_cleanup_json_ json_t *sites = json_array();
 
 	for (size_t i = 0; i < ranking->count && i < limit; i++) {
@@ -83,7 +79,7 @@ static json_t *sites_json(struct json_writer *writer, const struct object_rankin
 
 		if (!report_json_take_contexts(writer, site->sum.node, 0))
 			break;
-		if (json_array_append_new(sites, site_json(writer, ranking, site)) < 0)
+		if (json_array_append_new(sites, site_json(writer, site)) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(sites);
@@ -94,57 +90,52 @@ static json_t *sum_json(const struct access_sum *sum)
 	return json_pack("{s:I, s:f}", "samples", (json_int_t)sum->samples, "metric", sum->metric);
 }
 
-static json_t *untracked_json(const struct locality *l)
+static json_t *untracked_json(const struct object_profile *l)
 {
 	_cleanup_json_ json_t *regions = json_object();
 
-	for (int region = 0; region < LOCALITY_REGIONS; region++)
+	for (int region = 0; region < OBJECT_PROFILE_REGIONS; region++)
 		if (json_object_set_new(regions, name_of_region((Jxp__Region)region),
 					sum_json(&l->untracked[region])) < 0)
 			return NULL;
 	return TAKE_PTR(regions);
 }
 
-static json_t *summary_json(const struct window *w, size_t sites, size_t shown)
+static json_t *summary_json(const struct report_model *m, size_t shown)
 {
-	const struct locality *l = &w->locality;
+	const struct report_objects *o = &m->objects;
+	const struct window_result *w = m->window;
+	const struct object_profile *l = &w->objects;
 	const uint64_t *counters = w->counters;
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
 	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f}",
-	    "metric", object_metric_name(&w->settings), "metric_unit",
-	    object_metric_unit(&w->settings), "event",
-	    w->settings.event[0] ? w->settings.event : NULL, "min_size",
-	    (json_int_t)w->settings.object_min_size, "tracked_max",
-	    (json_int_t)w->settings.objects_max, "interval_bytes", (json_int_t)w->object_interval,
-	    "sampled_accesses", (json_int_t)locality_samples(l), "attributed",
-	    sum_json(&l->attributed), "whole", locality_whole(l), "attributed_fraction",
-	    estimate_fraction(l->estimated, locality_whole(l)), "untracked", untracked_json(l),
-	    "unsettled", sum_json(&l->unsettled), "passes",
+	    "metric", o->metric, "metric_unit", o->unit, "event",
+	    w->request.event[0] ? w->request.event : NULL, "min_size",
+	    (json_int_t)w->request.object_min_size, "tracked_max",
+	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
+	    "sampled_accesses", (json_int_t)o->samples, "attributed", sum_json(&l->attributed),
+	    "whole", o->whole, "attributed_fraction", o->attributed_fraction, "untracked",
+	    untracked_json(l), "unsettled", sum_json(&l->unsettled), "passes",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES], "passes_overtaken",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN], "pass_ns",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASS_NS], "objects_sampled",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
-	    (json_int_t)sites, "sites_omitted", (json_int_t)(sites - shown), "refused",
-	    w->objects_refused, "uncollected_bytes", count_json(locality_uncollected(l)),
-	    "uncollected_since_s", window_judged_s(w), "tracked_s",
-	    (double)window_objects_ns(w) / (double)NS_PER_S);
+	    (json_int_t)o->ranking.count, "sites_omitted", (json_int_t)(o->ranking.count - shown),
+	    "refused", w->objects_refused, "uncollected_bytes", count_json(o->uncollected_bytes),
+	    "uncollected_since_s", o->judged_s, "tracked_s", m->quality.tracked_s);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,
 			json_t **summary)
 {
-	_cleanup_(object_ranking_release) struct object_ranking ranking = {0};
-	_cleanup_json_ json_t *sites = NULL;
+	_cleanup_json_ json_t *sites = sites_json(writer, limit);
 
-	if (object_ranking_init(&ranking, writer->window) < 0)
-		return -ENOMEM;
-	sites = sites_json(writer, &ranking, limit);
 	if (!sites)
 		return -ENOMEM;
-	*summary = summary_json(writer->window, ranking.count, json_array_size(sites));
+	*summary = summary_json(writer->model, json_array_size(sites));
 	if (!*summary)
 		return -ENOMEM;
 	*objects = TAKE_PTR(sites);

@@ -12,10 +12,10 @@ int report_json_objects(struct json_writer *writer, size_t sites, json_t **objec
 			json_t **summary);
 
 /* The member "numa" of a report, and of an allocation site. */
-json_t *report_json_numa(const struct window *w);
-json_t *report_json_site_numa(const struct window *w, const struct numa_site *s);
+json_t *report_json_numa(const struct report_model *m);
+json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);
 
 /* The member "quality". */
-json_t *report_json_quality(const struct window *w);
+json_t *report_json_quality(const struct report_model *m);
 
 #endif

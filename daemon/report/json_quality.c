@@ -19,24 +19,19 @@ static json_t *number_or_null(double value)
 	return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* GC threads' CPU time is judged as a number of CPUs, and said as a part of the process's. */
-static double value(const struct side_effects *s, enum effect e, enum effect_time t)
-{
-	return e == EFFECT_GC_CPU ? side_effects_gc_cpu_fraction(s, t) : side_effects_mean(s, e, t);
-}
-
 /* The figures of one time, each by its name. */
-static json_t *time_json(const struct side_effects *s, enum effect_time t)
+static json_t *time_json(const struct report_model *m, enum effect_time t)
 {
+	const struct report_effects *e = &m->quality.effects;
 	_cleanup_json_ json_t *figures = json_object();
 
-	if (s->counts[t] == 0)
+	if (m->window->side_effects.counts[t] == 0)
 		return json_null();
-	for (int e = 0; e < EFFECT_MAX; e++)
-		if (json_object_set_new(figures, effect_names[e],
-					number_or_null(value(s, (enum effect)e, t))) < 0)
+	for (int i = 0; i < EFFECT_MAX; i++)
+		if (json_object_set_new(figures, effect_names[i],
+					number_or_null(e->figures[t][i])) < 0)
 			return NULL;
-	if (json_object_set_new(figures, "seconds", json_real(side_effects_seconds(s, t))) < 0)
+	if (json_object_set_new(figures, "seconds", json_real(e->seconds[t])) < 0)
 		return NULL;
 	return TAKE_PTR(figures);
 }
@@ -45,39 +40,29 @@ static json_t *rises_json(const struct side_effects *s)
 {
 	_cleanup_json_ json_t *rises = json_array();
 
-	for (int e = 0; e < EFFECT_MAX; e++)
-		if (s->rose[e] && json_array_append_new(rises, json_string(effect_names[e])) < 0)
+	for (int i = 0; i < EFFECT_MAX; i++)
+		if (s->rose[i] && json_array_append_new(rises, json_string(effect_names[i])) < 0)
 			return NULL;
 	return TAKE_PTR(rises);
 }
 
-/* Windows for pairs alone may begin as soon as the JVM is looked at. */
-static enum effect_time baseline(const struct side_effects *s)
+static json_t *side_effects_json(const struct report_model *m)
 {
-	return side_effects_seconds(s, EFFECT_BEFORE) > 0 ? EFFECT_BEFORE : EFFECT_LIFETIME;
-}
-
-static json_t *both_json(const struct side_effects *s, enum effect e)
-{
-	return json_pack("[o, o]", number_or_null(value(s, e, baseline(s))),
-			 number_or_null(value(s, e, EFFECT_IN)));
-}
-
-static json_t *side_effects_json(const struct window *w)
-{
-	const struct side_effects *s = &w->side_effects;
-	enum effect_time before = baseline(s);
+	const struct side_effects *s = &m->window->side_effects;
+	const struct report_effects *e = &m->quality.effects;
 	_cleanup_json_ json_t *all = json_pack(
 	    "{s:b, s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "available", s->count > 0, "reason",
-	    s->reason, "baseline", before == EFFECT_BEFORE ? "before" : "lifetime", "baseline_s",
-	    side_effects_seconds(s, before), "observed_s", side_effects_seconds(s, EFFECT_IN),
-	    "rose", rises_json(s), "lifetime", time_json(s, EFFECT_LIFETIME), "after_objects",
-	    time_json(s, EFFECT_AFTER), "objects_switched_off_after_s",
-	    w->objects_off_ns ? json_real((double)window_objects_ns(w) / (double)NS_PER_S)
-			      : json_null());
+	    s->reason, "baseline", e->baseline == EFFECT_BEFORE ? "before" : "lifetime",
+	    "baseline_s", e->seconds[e->baseline], "observed_s", e->seconds[EFFECT_IN], "rose",
+	    rises_json(s), "lifetime", time_json(m, EFFECT_LIFETIME), "after_objects",
+	    time_json(m, EFFECT_AFTER), "objects_switched_off_after_s",
+	    m->window->objects_off_ns ? json_real(m->quality.tracked_s) : json_null());
 
-	for (int e = 0; e < EFFECT_MAX && all; e++)
-		if (json_object_set_new(all, effect_names[e], both_json(s, (enum effect)e)) < 0)
+	for (int i = 0; i < EFFECT_MAX && all; i++)
+		if (json_object_set_new(all, effect_names[i],
+					json_pack("[o, o]",
+						  number_or_null(e->figures[e->baseline][i]),
+						  number_or_null(e->figures[EFFECT_IN][i]))) < 0)
 			return NULL;
 	return TAKE_PTR(all);
 }
@@ -87,8 +72,10 @@ static json_t *seconds(uint64_t ns)
 	return json_real((double)ns / (double)NS_PER_S);
 }
 
-json_t *report_json_quality(const struct window *w)
+json_t *report_json_quality(const struct report_model *m)
 {
+	const struct report_quality *q = &m->quality;
+	const struct window_result *w = m->window;
 	_cleanup_json_ json_t *quality = json_object();
 	char key[64];
 	int r = 0;
@@ -100,18 +87,17 @@ json_t *report_json_quality(const struct window *w)
 		(void)snprintf(key, sizeof(key), "dropped_%s", loss_words[i].name); /* Fits. */
 		r |= json_object_set_new(quality, key, json_integer((json_int_t)w->losses[i]));
 	}
-	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)window_dropped(w)));
+	r |= json_object_set_new(quality, "dropped", json_integer((json_int_t)q->dropped));
 	r |= json_object_set_new(quality, "cpu_ns", json_integer((json_int_t)w->cpu_ns));
 	r |= json_object_set_new(quality, "overhead_ns", json_integer((json_int_t)w->overhead_ns));
 	r |= json_object_set_new(quality, "target_cpu_s", seconds(w->cpu_ns));
 	r |= json_object_set_new(quality, "overhead_cpu_s", seconds(w->overhead_ns));
 	r |= json_object_set_new(quality, "setup_cpu_s", seconds(w->setup_ns));
-	r |= json_object_set_new(quality, "target_idle", json_boolean(window_target_was_idle(w)));
+	r |= json_object_set_new(quality, "target_idle", json_boolean(q->target_idle));
 	r |= json_object_set_new(quality, "overhead_fraction",
-				 w->cpu_ns > 0 ? json_real(window_overhead_fraction(w))
-					       : json_null());
+				 q->overhead_known ? json_real(q->overhead_fraction) : json_null());
 	r |= json_object_set_new(quality, "objects_switched_off",
 				 json_integer(w->objects_off_ns != 0));
-	r |= json_object_set_new(quality, "side_effects", side_effects_json(w));
+	r |= json_object_set_new(quality, "side_effects", side_effects_json(m));
 	return r == 0 ? TAKE_PTR(quality) : NULL;
 }

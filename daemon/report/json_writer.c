@@ -13,17 +13,22 @@
 /* The names in them: 160 bytes a frame, where 100 are usual and a hostile JVM's have 12 KiB. */
 #define NAME_BYTES_MAX ((size_t)40 << 20)
 
-int json_writer_init(struct json_writer *writer, const struct window *w)
+static const struct profile *profile_of(const struct json_writer *writer)
+{
+	return &writer->model->window->profile;
+}
+
+int json_writer_init(struct json_writer *writer, const struct report_model *m)
 {
 	*writer = (struct json_writer){
-	    .window = w, .frames_left = FRAMES_MAX, .name_bytes_left = NAME_BYTES_MAX};
-	writer->frames = calloc(w->profile.cct.node_count + 1, sizeof(json_t *));
+	    .model = m, .frames_left = FRAMES_MAX, .name_bytes_left = NAME_BYTES_MAX};
+	writer->frames = calloc(profile_of(writer)->cct.node_count + 1, sizeof(json_t *));
 	return writer->frames ? 0 : -ENOMEM;
 }
 
 void json_writer_release(struct json_writer *writer)
 {
-	for (size_t i = 0; writer->frames && i <= writer->window->profile.cct.node_count; i++)
+	for (size_t i = 0; writer->frames && i <= profile_of(writer)->cct.node_count; i++)
 		json_decref(writer->frames[i]);
 	free(writer->frames);
 	*writer = (struct json_writer){0};
@@ -32,7 +37,7 @@ void json_writer_release(struct json_writer *writer)
 /* A new reference to the node's frame, or NULL without memory. */
 static json_t *frame_json(struct json_writer *writer, uint32_t id)
 {
-	const struct profile *p = &writer->window->profile;
+	const struct profile *p = profile_of(writer);
 	const struct cct_node *node = cct_node(&p->cct, id);
 	const struct cct_method *method = cct_method(&p->cct, node->method);
 
@@ -48,7 +53,7 @@ static json_t *frame_json(struct json_writer *writer, uint32_t id)
 
 json_t *report_json_frames(struct json_writer *writer, uint32_t node)
 {
-	const struct profile *p = &writer->window->profile;
+	const struct profile *p = profile_of(writer);
 	_cleanup_json_ json_t *frames = json_array();
 
 	for (; node != 0; node = cct_node(&p->cct, node)->parent)
@@ -69,7 +74,7 @@ static size_t name_bytes(const struct profile *p, uint32_t id)
 
 bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other)
 {
-	const struct profile *p = &writer->window->profile;
+	const struct profile *p = profile_of(writer);
 	size_t frames = cct_depth(&p->cct, node) + cct_depth(&p->cct, other), bytes = 0;
 
 	if (frames > writer->frames_left)

@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "common/cleanup.h"
-#include "daemon/window/window.h"
+#include "daemon/report/model.h"
 
 /* One object for each node that was needed. */
 struct json_writer {
-	const struct window *window;
+	const struct report_model *model;
 	json_t **frames; /* by node id, NULL until needed */
 	size_t frames_left;
 	size_t name_bytes_left; /* of those frames */
@@ -28,7 +28,7 @@ static inline void cleanup_json(json_t **json)
 #define _cleanup_json_ _cleanup_(cleanup_json)
 
 /* 0 or -ENOMEM; released in either case, after the document. */
-int json_writer_init(struct json_writer *writer, const struct window *w);
+int json_writer_init(struct json_writer *writer, const struct report_model *m);
 void json_writer_release(struct json_writer *writer);
 
 /* The calling context, leaf first; [] for node 0. A new reference, or NULL without memory. */

@@ -67,7 +67,7 @@ static void add_fresh(struct fresh_objects *to, const struct fresh_objects *fres
 
 static void add_site(struct object_site *to, const struct object_site *site)
 {
-	for (int i = 0; i < LOCALITY_FRESH; i++)
+	for (int i = 0; i < OBJECT_PROFILE_FRESH; i++)
 		add_fresh(&to->fresh[i], &site->fresh[i]);
 	to->allocations += site->allocations;
 	to->alloc_count += site->alloc_count;
@@ -100,8 +100,8 @@ static size_t merge_sites(struct keyed_site *sites, size_t count, uint32_t *merg
 }
 
 /* The sites, merged and in order; rank[position in the profile] is each one's place. */
-static int rank_sites(struct object_ranking *r, const struct locality *l, const uint32_t *paths,
-		      uint32_t *rank)
+static int rank_sites(struct object_ranking *r, const struct object_profile *l,
+		      const uint32_t *paths, uint32_t *rank)
 {
 	_cleanup_free_ struct keyed_site *sites = calloc(l->site_count, sizeof(*sites));
 	_cleanup_free_ uint32_t *places = calloc(l->site_count, sizeof(*places));
@@ -118,6 +118,8 @@ static int rank_sites(struct object_ranking *r, const struct locality *l, const 
 	for (uint32_t i = 0; i < r->count; i++) {
 		r->sites[i].sum = sites[i].sum;
 		r->sites[i].sum.node = sites[i].path;
+		r->sites[i].fraction = object_profile_fraction(l, &r->sites[i].sum);
+		r->sites[i].ci95 = object_profile_fraction_ci95(l, &r->sites[i].sum);
 		places[sites[i].position] = i;
 	}
 	for (size_t i = 0; i < l->site_count; i++)
@@ -125,8 +127,8 @@ static int rank_sites(struct object_ranking *r, const struct locality *l, const 
 	return 0;
 }
 
-static int rank_accesses(struct object_ranking *r, const struct locality *l, const uint32_t *paths,
-			 const uint32_t *rank)
+static int rank_accesses(struct object_ranking *r, const struct object_profile *l,
+			 const uint32_t *paths, const uint32_t *rank)
 {
 	size_t used = 0;
 
@@ -160,19 +162,19 @@ static int rank_accesses(struct object_ranking *r, const struct locality *l, con
 	return 0;
 }
 
-static void add_numa(struct object_ranking *r, const struct window *w, const uint32_t *rank)
+static void add_numa(struct object_ranking *r, const struct window_result *w, const uint32_t *rank)
 {
 	for (size_t i = 0; i < w->numa.site_count; i++) {
 		const struct numa_site *s = &w->numa.sites[i];
 
-		if (s->site < w->locality.site_count)
+		if (s->site < w->objects.site_count)
 			numa_site_add(&r->sites[rank[s->site]].numa, s);
 	}
 }
 
-int object_ranking_init(struct object_ranking *r, const struct window *w)
+int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 {
-	const struct locality *l = &w->locality;
+	const struct object_profile *l = &w->objects;
 	_cleanup_free_ uint32_t *paths = NULL;
 	_cleanup_free_ uint32_t *rank = NULL;
 	int status;
@@ -203,18 +205,4 @@ void object_ranking_release(struct object_ranking *r)
 	free(r->sites);
 	free(r->accesses);
 	*r = (struct object_ranking){0};
-}
-
-const char *object_metric_name(const struct window_settings *settings)
-{
-	if (settings->event[0])
-		return settings->event;
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time" : "memory operations";
-}
-
-const char *object_metric_unit(const struct window_settings *settings)
-{
-	if (settings->event[0])
-		return "events";
-	return settings->sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
 }

@@ -10,10 +10,13 @@
 
 #include <stddef.h>
 
-#include "daemon/window/window.h"
+#include "daemon/profile/estimate.h"
+#include "daemon/window/result.h"
 
 struct ranked_site {
 	struct object_site sum;
+	double fraction; /* of the heap's accesses, by their metric */
+	struct interval ci95;
 	size_t first_access; /* in the ranking's accesses, most expensive first */
 	size_t access_count;
 	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */
@@ -27,15 +30,11 @@ struct object_ranking {
 };
 
 /* 0 or -ENOMEM. */
-int object_ranking_init(struct object_ranking *r, const struct window *w);
+int object_ranking_init(struct object_ranking *r, const struct window_result *w);
 /* The access_count contexts of one of its sites; NULL for none. */
 const struct site_access *object_ranking_accesses(const struct object_ranking *r,
 						  const struct ranked_site *site);
 
 void object_ranking_release(struct object_ranking *r);
-
-/* What the accesses of a window are counted in: "CPU time" and "ns", or the event's name. */
-const char *object_metric_name(const struct window_settings *settings);
-const char *object_metric_unit(const struct window_settings *settings);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "daemon/profile/estimate.h"
 
 /* By calling contexts; of one context, the most wasteful first, then in the order of arrival. */
 static int compare_contexts(const void *a, const void *b)
@@ -62,6 +63,17 @@ static void merge_variants(struct pair_ranking *r, const struct pair *const *sor
 		r->count--;
 }
 
+/* All kinds' rankings are held at a time, and take no more than one did with room for all pairs. */
+static void shrink(struct pair_ranking *r)
+{
+	struct ranked_pair *fitting = NULL;
+
+	if (r->count == 0)
+		pair_ranking_release(r);
+	else if ((fitting = realloc(r->pairs, r->count * sizeof(*r->pairs))))
+		r->pairs = fitting;
+}
+
 int pair_ranking_init(struct pair_ranking *r, const struct profile *p, Jxp__Kind kind)
 {
 	_cleanup_free_ const struct pair **sorted = NULL;
@@ -82,6 +94,11 @@ int pair_ranking_init(struct pair_ranking *r, const struct profile *p, Jxp__Kind
 	qsort(sorted, count, sizeof(const struct pair *), compare_contexts);
 	merge_variants(r, sorted, count);
 	qsort(r->pairs, r->count, sizeof(*r->pairs), compare_waste);
+	shrink(r);
+	for (size_t i = 0; i < r->count; i++)
+		r->pairs[i].fraction =
+		    estimate_fraction((double)r->pairs[i].sum.wasteful_bytes,
+				      (double)p->kinds[kind].application.checked_bytes);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 struct ranked_pair {
 	struct pair sum;
 	size_t variants; /* entries of the profile that it stands for */
+	double fraction; /* wasteful bytes, of all checked ones of its kind */
 };
 
 /* The wasteful pairs of one kind, most wasteful first. */
@@ -22,7 +23,7 @@ struct pair_ranking {
 	size_t count;
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM, and then it is empty. */
 int pair_ranking_init(struct pair_ranking *r, const struct profile *p, Jxp__Kind kind);
 void pair_ranking_release(struct pair_ranking *r);
 

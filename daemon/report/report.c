@@ -1,18 +1,17 @@
 #include "daemon/report/report.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "common/cleanup.h"
-#include "common/clock.h"
+#include "daemon/report/formats.h"
 
 /* Of a report's memory, which doubles. */
 #define FIRST_BYTES ((size_t)4096)
 
 struct format {
-	int (*write)(FILE *out, const struct window *w, size_t pairs); /* NULL: not there */
+	report_write_fn *write; /* NULL: not there */
 	size_t default_pairs;
 };
 
@@ -39,20 +38,8 @@ int report_check_format(Jxp__Format format, struct err *err)
 		       format == JXP__FORMAT__FORMAT_PPROF ? "pprof" : "such");
 }
 
-void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns)
-{
-	time_t seconds = (time_t)(unix_ns / NS_PER_S);
-	unsigned ms = (unsigned)(unix_ns % NS_PER_S / NS_PER_MS);
-	struct tm utc = {0};
-	size_t used;
-
-	(void)gmtime_r(&seconds, &utc); /* Fails only for years beyond an int. */
-	used = strftime(text, REPORT_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
-	(void)snprintf(text + used, REPORT_TIME_BYTES - used, ".%03uZ", ms);
-}
-
 /* Where a report is written to: memory that never grows beyond what may be sent. */
-struct sink {
+struct bounded_text {
 	char *text; /* size bytes and a NUL */
 	size_t size;
 	size_t capacity; /* without the NUL */
@@ -61,98 +48,117 @@ struct sink {
 	const atomic_bool *cancelled;
 };
 
-static bool sink_reserve(struct sink *s, size_t size)
+static bool bounded_text_reserve(struct bounded_text *b, size_t size)
 {
-	size_t capacity = s->capacity ? s->capacity : FIRST_BYTES;
+	size_t capacity = b->capacity ? b->capacity : FIRST_BYTES;
 	char *grown;
 
 	while (capacity < size)
 		capacity *= 2;
-	if (s->text && capacity == s->capacity)
+	if (b->text && capacity == b->capacity)
 		return true;
-	grown = realloc(s->text, capacity + 1);
+	grown = realloc(b->text, capacity + 1);
 	if (!grown)
 		return false;
-	s->text = grown;
-	s->capacity = capacity;
+	b->text = grown;
+	b->capacity = capacity;
 	return true;
 }
 
-static ssize_t sink_write(void *cookie, const char *bytes, size_t size)
+static ssize_t bounded_text_write(void *cookie, const char *bytes, size_t size)
 {
-	struct sink *s = cookie;
+	struct bounded_text *b = cookie;
 
-	if (s->error == 0 && s->cancelled && atomic_load(s->cancelled))
-		s->error = -ECANCELED;
-	else if (s->error == 0 && size > s->max - s->size)
-		s->error = -EMSGSIZE;
-	else if (s->error == 0 && !sink_reserve(s, s->size + size))
-		s->error = -ENOMEM;
-	if (s->error < 0)
+	if (b->error == 0 && b->cancelled && atomic_load(b->cancelled))
+		b->error = -ECANCELED;
+	else if (b->error == 0 && size > b->max - b->size)
+		b->error = -EMSGSIZE;
+	else if (b->error == 0 && !bounded_text_reserve(b, b->size + size))
+		b->error = -ENOMEM;
+	if (b->error < 0)
 		return 0; /* fopencookie's failure. */
-	memcpy(s->text + s->size, bytes, size);
-	s->size += size;
-	s->text[s->size] = '\0';
+	memcpy(b->text + b->size, bytes, size);
+	b->size += size;
+	b->text[b->size] = '\0';
 	return (ssize_t)size;
 }
 
 /* 0, -EMSGSIZE when it would have more than max_bytes, -ECANCELED or -ENOMEM. */
-static int write_once(const atomic_bool *cancelled, const struct window *w,
+static int write_once(const atomic_bool *cancelled, const struct report_model *m,
 		      const struct format *format, size_t pairs, size_t max_bytes, char **text,
 		      size_t *size)
 {
-	struct sink sink = {.max = max_bytes, .cancelled = cancelled};
+	struct bounded_text bounded = {.max = max_bytes, .cancelled = cancelled};
 	FILE *out;
 	int r;
 
-	if (!sink_reserve(&sink, 0))
+	if (!bounded_text_reserve(&bounded, 0))
 		return -ENOMEM;
-	sink.text[0] = '\0';
-	out = fopencookie(&sink, "w", (cookie_io_functions_t){.write = sink_write});
+	bounded.text[0] = '\0';
+	out = fopencookie(&bounded, "w", (cookie_io_functions_t){.write = bounded_text_write});
 	if (!out) {
-		free(sink.text);
+		free(bounded.text);
 		return -ENOMEM;
 	}
-	r = format->write(out, w, pairs);
+	r = format->write(out, m, pairs);
 	if (fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
-	if (sink.error < 0)
-		r = sink.error; /* What the writer took for something else. */
+	if (bounded.error < 0)
+		r = bounded.error; /* What the writer took for something else. */
 	if (r < 0) {
-		free(sink.text);
+		free(bounded.text);
 		return r;
 	}
-	*text = sink.text;
-	*size = sink.size;
+	*text = bounded.text;
+	*size = bounded.size;
 	return 0;
 }
 
-int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err)
 {
 	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
 }
 
-int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
-		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err)
+/* With fewer and fewer pairs, until it fits. */
+static int write_fitting(const atomic_bool *cancelled, const struct report_model *m,
+			 const struct format *format, size_t pairs, size_t max_bytes, char **text,
+			 size_t *size)
 {
-	const struct format *writer = find_format(format);
+	for (;;) {
+		int r = write_once(cancelled, m, format, pairs, max_bytes, text, size);
+
+		if (r != -EMSGSIZE || pairs == 0)
+			return r;
+		pairs /= 2;
+	}
+}
+
+int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
+		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
+		      struct err *err)
+{
+	const struct format *found = find_format(format);
+	struct report_model model;
 	int r;
 
-	if (!writer)
+	if (!found)
 		return report_check_format(format, err);
 	if (pairs == 0)
-		pairs = writer->default_pairs;
-	for (;;) {
-		r = write_once(cancelled, w, writer, pairs, max_bytes, text, size);
-		if (r == 0)
-			return 0;
-		if (r == -ECANCELED)
-			return err_set(err, ECANCELED, "nobody wants the report any more");
-		if (r != -EMSGSIZE)
-			return err_set(err, -r, "out of memory while writing the report");
-		if (pairs == 0)
-			return err_set(err, EMSGSIZE, "the report does not fit into one message");
-		pairs /= 2;
+		pairs = found->default_pairs;
+	r = report_model_init(&model, w);
+	if (r == 0) {
+		r = write_fitting(cancelled, &model, found, pairs, max_bytes, text, size);
+		report_model_release(&model);
+	}
+	switch (r) {
+	case 0:
+		return 0;
+	case -ECANCELED:
+		return err_set(err, ECANCELED, "nobody wants the report any more");
+	case -EMSGSIZE:
+		return err_set(err, EMSGSIZE, "the report does not fit into one message");
+	default:
+		return err_set(err, -r, "out of memory while writing the report");
 	}
 }

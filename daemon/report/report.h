@@ -11,36 +11,24 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "common/err.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 /* The report of w in *text (to be freed, with a NUL behind size bytes that does not count), with at
  * most pairs pairs of each kind (0: the format's default), fewer when it would exceed max_bytes;
  * not more than that is ever held of a text. 0; -EOPNOTSUPP for a format that is not there;
  * -ENOMEM; -EMSGSIZE. */
-int report_new(const struct window *w, Jxp__Format format, size_t pairs, size_t max_bytes,
+int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err);
 
 /* The same, and writing ends early, with -ECANCELED, when another thread sets *cancelled. */
-int report_new_unless(const atomic_bool *cancelled, const struct window *w, Jxp__Format format,
-		      size_t pairs, size_t max_bytes, char **text, size_t *size, struct err *err);
+int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
+		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
+		      struct err *err);
 
 /* -EOPNOTSUPP with the reason when reports of this format cannot be had, else 0. */
 int report_check_format(Jxp__Format format, struct err *err);
-
-/* ---- for the formats ---- */
-
-/* "2026-11-21T08:40:00.123Z" */
-#define REPORT_TIME_BYTES 32
-void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns);
-
-/* Writes w with at most pairs pairs of each kind. 0 or -ENOMEM; stream errors are the caller's, and
- * a writer that meets one (ferror: the report is too long) stops soon. */
-int report_text_write(FILE *out, const struct window *w, size_t pairs);
-int report_json_write(FILE *out, const struct window *w, size_t pairs);
-int report_collapsed_write(FILE *out, const struct window *w, size_t pairs);
 
 #endif

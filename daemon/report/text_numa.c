@@ -5,19 +5,14 @@
 #include <inttypes.h>
 
 #include "daemon/report/numa_advice.h"
-#include "daemon/report/object_ranking.h"
 #include "daemon/report/text_writer.h"
 
 #define SITES_SHOWN 10
 
-static void matrix(FILE *out, const struct numa_profile *p)
+static void matrix(FILE *out, const struct report_numa *n)
 {
-	const struct numa_topology *t = p->topology;
-	double all = 0;
+	const struct numa_topology *t = n->topology;
 
-	for (unsigned from = 0; from < t->node_count; from++)
-		for (unsigned page = 0; page < t->node_count; page++)
-			all += p->matrix[from][page];
 	fprintf(out, "%-22s", "accessed from \\ page on");
 	for (unsigned page = 0; page < t->node_count; page++)
 		fprintf(out, " node %-4u", t->node_id[page]);
@@ -25,8 +20,7 @@ static void matrix(FILE *out, const struct numa_profile *p)
 	for (unsigned from = 0; from < t->node_count; from++) {
 		fprintf(out, "  node %-15u", t->node_id[from]);
 		for (unsigned page = 0; page < t->node_count; page++)
-			fprintf(out, " %8.1f%%",
-				100 * estimate_fraction(p->matrix[from][page], all));
+			fprintf(out, " %8.1f%%", 100 * n->matrix[from][page]);
 		fputc('\n', out);
 	}
 }
@@ -51,61 +45,63 @@ static void shares(FILE *out, const struct numa_topology *t, const char *label, 
 	fputc('\n', out);
 }
 
-static void site(FILE *out, const struct window *w, const struct ranked_site *ranked)
+static void site(FILE *out, const struct report_model *m, const struct ranked_site *ranked)
 {
+	const struct numa_topology *t = m->numa.topology;
+	const struct profile *p = &m->window->profile;
 	const struct numa_site *s = &ranked->numa;
 	char advice[NUMA_ADVICE_BYTES];
 
 	fprintf(out, "%5.1f%% remote in %" PRIu64 " samples: %s ",
 		100 * numa_site_remote_fraction(s), s->samples,
-		strings_get(&w->profile.strings, ranked->sum.class_name));
+		strings_get(&p->strings, ranked->sum.class_name));
 	if (ranked->sum.node)
-		report_text_frame(out, &w->profile, ranked->sum.node);
+		report_text_frame(out, p, ranked->sum.node);
 	fputc('\n', out);
-	shares(out, w->numa.topology, "pages on", s->page_on);
-	shares(out, w->numa.topology, "first touched by", s->first_touch);
-	shares(out, w->numa.topology, "allocated on", s->allocated_on);
-	shares(out, w->numa.topology, "accessed from", s->accessed_from);
-	if (numa_advice(s, w->numa.topology, w->always_pretouch, advice))
+	shares(out, t, "pages on", s->page_on);
+	shares(out, t, "first touched by", s->first_touch);
+	shares(out, t, "allocated on", s->allocated_on);
+	shares(out, t, "accessed from", s->accessed_from);
+	if (numa_advice(s, t, m->window->always_pretouch, advice))
 		report_text_wrapped(out, advice);
 }
 
-int report_text_numa(FILE *out, const struct window *w)
+static void sites(FILE *out, const struct report_model *m)
 {
-	const struct numa_profile *p = &w->numa;
-	struct object_ranking ranking;
+	const struct object_ranking *ranking = &m->objects.ranking;
 	size_t shown = 0;
-	int r;
 
-	if (p->topology->node_count < 2) {
+	for (size_t i = 0; i < ranking->count && shown < SITES_SHOWN; i++) {
+		if (ranking->sites[i].numa.samples == 0)
+			continue;
+		site(out, m, &ranking->sites[i]);
+		shown++;
+	}
+}
+
+void report_text_numa(FILE *out, const struct report_model *m)
+{
+	const struct numa_profile *p = &m->window->numa;
+
+	if (!m->numa.measured) {
 		fputs("NUMA: this machine has one node: there is nothing to measure\n", out);
-		return 0;
+		return;
 	}
 	if (p->samples > 0)
 		fprintf(out,
 			"NUMA: %.1f%% of the accesses to the heap are remote (%" PRIu64 " samples",
-			100 * numa_remote_fraction(p), p->samples);
+			100 * m->numa.remote_fraction, p->samples);
 	else
 		fputs(
 		    "NUMA: no access to the heap was sampled whose page could be found (0 samples",
 		    out);
 	fprintf(out, "; the pages of %" PRIu64 " more could not be found)\n", p->unplaced);
-	matrix(out, p);
-	if (w->always_pretouch)
+	matrix(out, &m->numa);
+	if (m->window->always_pretouch)
 		fputs("the heap was touched when the JVM started (AlwaysPreTouch): the first touch "
 		      "of its pages tells nothing\n",
 		      out);
 	else if (!p->touch_traced)
 		fputs("first touches were not traced: that takes BPF and CAP_PERFMON\n", out);
-	r = object_ranking_init(&ranking, w);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ranking.count && shown < SITES_SHOWN; i++) {
-		if (ranking.sites[i].numa.samples == 0)
-			continue;
-		site(out, w, &ranking.sites[i]);
-		shown++;
-	}
-	object_ranking_release(&ranking);
-	return 0;
+	sites(out, m);
 }

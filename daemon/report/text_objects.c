@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "daemon/report/object_ranking.h"
 #include "daemon/report/text_writer.h"
 #include "proto/words.h"
 
@@ -31,28 +30,28 @@ static const char *bytes_text(char text[NUMBER_BYTES], double bytes)
 	return text;
 }
 
-static void heading(FILE *out, const struct window *w)
+static void heading(FILE *out, const struct report_model *m)
 {
-	const struct locality *l = &w->locality;
+	const struct window_result *w = m->window;
+	const struct object_profile *l = &w->objects;
 	char size[NUMBER_BYTES], interval[NUMBER_BYTES];
 
 	fprintf(out, "Objects: %s of accesses to the heap, by where the object was allocated\n",
-		object_metric_name(&w->settings));
+		m->objects.metric);
 	fprintf(out,
 		"%" PRIu64 " accesses sampled: %" PRIu64 " to tracked objects, %" PRIu64
 		" to other memory of the heap, %" PRIu64 " to stacks,\n%" PRIu64
 		" to the JVM's own memory, %" PRIu64 " elsewhere, %" PRIu64
 		" while objects were being moved\n",
-		locality_samples(l), l->attributed.samples,
+		m->objects.samples, l->attributed.samples,
 		l->untracked[JXP__REGION__REGION_HEAP].samples,
 		l->untracked[JXP__REGION__REGION_STACK].samples,
 		l->untracked[JXP__REGION__REGION_JVM].samples,
 		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
-		100 * estimate_fraction(l->estimated, locality_whole(l)),
-		object_metric_name(&w->settings));
+		100 * m->objects.attributed_fraction, m->objects.metric);
 	fprintf(out, "older than the window,\nbelow %s, or not sampled",
-		bytes_text(size, (double)w->settings.object_min_size));
+		bytes_text(size, (double)w->request.object_min_size));
 	if (w->object_interval)
 		fprintf(out, " (one in about %s of allocation is)",
 			bytes_text(interval, (double)w->object_interval));
@@ -62,20 +61,19 @@ static void heading(FILE *out, const struct window *w)
 }
 
 /* What nobody has looked at is not known to be garbage, and not known to be in use either. */
-static void uncollected(FILE *out, const struct window *w)
+static void uncollected(FILE *out, const struct report_objects *o)
 {
-	double bytes = locality_uncollected(&w->locality), seconds = window_judged_s(w);
 	char text[NUMBER_BYTES];
 
-	if (!(bytes >= 1))
+	if (!(o->uncollected_bytes >= 1))
 		return;
 	fprintf(out, "%s of what is live at the end is not yet collected, and may be garbage: ",
-		bytes_text(text, bytes));
-	if (seconds > 0)
+		bytes_text(text, o->uncollected_bytes));
+	if (o->judged_s > 0)
 		fprintf(out,
 			"allocated after %.1f s, when a\ncollection last found tracked objects "
 			"dead\n\n",
-			seconds);
+			o->judged_s);
 	else
 		fputs("no collection in the\nwindow found tracked objects dead\n\n", out);
 }
@@ -86,32 +84,31 @@ static void columns(FILE *out)
 		"allocations", "allocated", "live at end", "class, allocated in");
 }
 
-static void row(FILE *out, const struct window *w, const struct object_site *site)
+static void row(FILE *out, const struct profile *p, const struct ranked_site *ranked)
 {
-	struct interval ci = locality_fraction_ci95(&w->locality, site);
+	const struct object_site *site = &ranked->sum;
 	char interval[NUMBER_BYTES], allocated[NUMBER_BYTES], live[NUMBER_BYTES];
 
-	(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ci.low, 100 * ci.high);
-	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %12.0f %12s %12s  %s ",
-		100 * locality_fraction(&w->locality, site), interval, site->samples,
-		site->alloc_count, bytes_text(allocated, site->alloc_bytes),
-		bytes_text(live, site->live_bytes),
-		strings_get(&w->profile.strings, site->class_name));
+	(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ranked->ci95.low,
+		       100 * ranked->ci95.high);
+	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %12.0f %12s %12s  %s ", 100 * ranked->fraction,
+		interval, site->samples, site->alloc_count,
+		bytes_text(allocated, site->alloc_bytes), bytes_text(live, site->live_bytes),
+		strings_get(&p->strings, site->class_name));
 	if (site->node)
-		report_text_frame(out, &w->profile, site->node);
+		report_text_frame(out, p, site->node);
 	fputc('\n', out);
 }
 
-static void site_paths(FILE *out, const struct window *w, const struct object_ranking *ranking,
-		       size_t rank)
+static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 {
-	const struct ranked_site *site = &ranking->sites[rank];
-	const struct site_access *accesses = object_ranking_accesses(ranking, site);
-	const struct profile *p = &w->profile;
+	const struct ranked_site *site = &m->objects.ranking.sites[rank];
+	const struct site_access *accesses = object_ranking_accesses(&m->objects.ranking, site);
+	const struct profile *p = &m->window->profile;
 
 	report_text_rule(out, NULL);
 	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
-		100 * locality_fraction(&w->locality, &site->sum), object_metric_name(&w->settings),
+		100 * site->fraction, m->objects.metric,
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
 	report_text_path(out, p, site->sum.node, "allocated");
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
@@ -128,12 +125,12 @@ static void site_paths(FILE *out, const struct window *w, const struct object_ra
 
 /* Table 2 of the paper: where most is allocated, of what is hardly accessed. The ranking has sites
  * of equal cost by their bytes, so the first ones that are found will do. */
-static void small_sites(FILE *out, const struct window *w, const struct object_ranking *ranking)
+static void small_sites(FILE *out, const struct report_model *m)
 {
+	const struct object_ranking *ranking = &m->objects.ranking;
 	size_t first = 0, found[SMALL_SHOWN], count = 0;
 
-	while (first < ranking->count &&
-	       locality_fraction(&w->locality, &ranking->sites[first].sum) >= SMALL_SHARE)
+	while (first < ranking->count && ranking->sites[first].fraction >= SMALL_SHARE)
 		first++;
 	for (size_t i = first; i < ranking->count; i++) {
 		double own = ranking->sites[i].sum.alloc_count;
@@ -148,10 +145,10 @@ static void small_sites(FILE *out, const struct window *w, const struct object_r
 	if (count == 0)
 		return;
 	fprintf(out, "\nAllocated most often, at less than %.0f%% of %s: little to gain there\n",
-		100 * SMALL_SHARE, object_metric_name(&w->settings));
+		100 * SMALL_SHARE, m->objects.metric);
 	columns(out);
 	for (size_t i = 0; i < count; i++)
-		row(out, w, &ranking->sites[found[i]].sum);
+		row(out, &m->window->profile, &ranking->sites[found[i]]);
 }
 
 /* Sites that cost anything come first. */
@@ -164,35 +161,29 @@ static size_t accessed_sites(const struct object_ranking *ranking)
 	return count;
 }
 
-int report_text_objects(FILE *out, const struct window *w, size_t limit)
+void report_text_objects(FILE *out, const struct report_model *m, size_t limit)
 {
-	struct object_ranking ranking;
-	int r = object_ranking_init(&ranking, w);
-	size_t accessed, shown;
+	const struct object_ranking *ranking = &m->objects.ranking;
+	const struct window_result *w = m->window;
+	size_t accessed = accessed_sites(ranking), shown = accessed < limit ? accessed : limit;
 
-	if (r < 0)
-		return r;
-	heading(out, w);
+	heading(out, m);
 	if (w->objects_off_ns)
 		fprintf(out, "%s\n", w->objects_refused);
 	else if (w->objects_refused[0])
 		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
-	accessed = accessed_sites(&ranking);
-	shown = accessed < limit ? accessed : limit;
-	uncollected(out, w);
+	uncollected(out, &m->objects);
 	if (shown > 0)
 		columns(out);
 	else
 		fputs("no accesses to tracked objects were seen\n", out);
 	for (size_t i = 0; i < shown; i++)
-		row(out, w, &ranking.sites[i].sum);
+		row(out, &w->profile, &ranking->sites[i]);
 	if (shown < accessed)
 		fprintf(out, "%zu more sites are not shown\n", accessed - shown);
-	small_sites(out, w, &ranking);
+	small_sites(out, m);
 	for (size_t i = 0; i < shown; i++)
-		site_paths(out, w, &ranking, i);
+		site_paths(out, m, i);
 	if (shown > 0)
 		report_text_rule(out, NULL);
-	object_ranking_release(&ranking);
-	return 0;
 }

@@ -7,14 +7,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "daemon/window/window.h"
+#include "daemon/report/model.h"
 
-/* With at most sites of them. 0 or -ENOMEM. */
-int report_text_objects(FILE *out, const struct window *w, size_t sites);
+/* With at most limit pairs of each kind. */
+void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 
-/* 0 or -ENOMEM. */
-int report_text_numa(FILE *out, const struct window *w);
+/* With at most limit sites of them. */
+void report_text_objects(FILE *out, const struct report_model *m, size_t limit);
 
-void report_text_quality(FILE *out, const struct window *w);
+void report_text_numa(FILE *out, const struct report_model *m);
+
+void report_text_quality(FILE *out, const struct report_model *m);
 
 #endif

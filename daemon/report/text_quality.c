@@ -8,19 +8,19 @@
 #include "proto/counters.h"
 
 /* Lines for what rose beyond noise, and for what nothing is known of. */
-static void side_effects(FILE *out, const struct window *w)
+static void side_effects(FILE *out, const struct report_model *m)
 {
+	const struct window_result *w = m->window;
 	const struct side_effects *s = &w->side_effects;
 	char line[SIDE_EFFECTS_LINE_BYTES];
-	double since = side_effects_mean(s, EFFECT_COLLECTIONS, EFFECT_AFTER);
+	double since = m->quality.effects.figures[EFFECT_AFTER][EFFECT_COLLECTIONS];
 
 	for (int e = 0; e < EFFECT_MAX; e++) {
 		if (!s->rose[e])
 			continue;
 		side_effects_line(s, (enum effect)e, line);
 		fprintf(out, "           %s %s\n", line,
-			window_tracks_objects(&w->settings) ? "while objects were tracked"
-							    : "in this window");
+			m->objects.tracked ? "while objects were tracked" : "in this window");
 	}
 	if (w->objects_off_ns)
 		fprintf(out, "           %s\n", w->objects_refused);
@@ -31,8 +31,9 @@ static void side_effects(FILE *out, const struct window *w)
 			s->reason);
 }
 
-void report_text_quality(FILE *out, const struct window *w)
+void report_text_quality(FILE *out, const struct report_model *m)
 {
+	const struct window_result *w = m->window;
 	const uint64_t *counters = w->counters;
 
 	fputs("\nQuality\n", out);
@@ -43,7 +44,7 @@ void report_text_quality(FILE *out, const struct window *w)
 		counters[JXP__COUNTER__COUNTER_HOPS],
 		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
-		uint64_t n = w->counters[counter_table[i].counter];
+		uint64_t n = counters[counter_table[i].counter];
 
 		if (n > 0 && counter_table[i].sentence)
 			fprintf(out, "%10" PRIu64 " %s\n", n, counter_table[i].sentence);
@@ -51,10 +52,10 @@ void report_text_quality(FILE *out, const struct window *w)
 	for (int i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0)
 			fprintf(out, "%10" PRIu64 " %s\n", w->losses[i], loss_words[i].sentence);
-	if (w->gate_reason[0])
+	if (w->findings.gate_reason[0])
 		fprintf(out, "           samples beyond the budget cost a signal: %s\n",
-			w->gate_reason);
-	side_effects(out, w);
+			w->findings.gate_reason);
+	side_effects(out, m);
 	fprintf(out, "%10" PRIu64 " events were lost between a thread and this report\n",
-		window_dropped(w));
+		m->quality.dropped);
 }

@@ -10,7 +10,7 @@
 #include "daemon/intake/stream.h"
 #include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
-#include "daemon/serve/request.h"
+#include "proto/failure.h"
 #include "proto/limits.h"
 
 enum state {
@@ -29,10 +29,10 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window *window;   /* ATTACHED, once it started */
-	struct inspection *inspection; /* INSPECTING */
-	struct render *render;         /* RENDERING */
-	size_t report_bytes;           /* FINISHING with a report */
+	const struct window_result *window; /* ATTACHED, once it started */
+	struct inspector_answer *answer;    /* INSPECTING */
+	struct render *render;              /* RENDERING */
+	size_t report_bytes;                /* FINISHING with a report */
 	Jxp__Format format;
 	uint32_t pairs;
 };
@@ -49,7 +49,7 @@ void connection_free(struct connection *c)
 	if (c->state == ATTACHED)
 		engine_forget_observer(c->context->engine, c);
 	c->state = CLOSING;
-	inspection_free(c->inspection);
+	inspector_answer_free(c->answer);
 	render_cancel(c->render);
 	renders_read(c->context->renders, c->report_bytes);
 	stream_free(c->stream);
@@ -111,14 +111,10 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply)
 
 void connection_fail(struct connection *c, bool usage, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	failure.usage = usage;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	connection_reply(c, &reply);
+	failure_reply_init(&f, message, usage);
+	connection_reply(c, &f.reply);
 }
 
 static void on_rendered(void *arg, struct buffer *frame, const char *error)
@@ -135,7 +131,7 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
-void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs)
 {
 	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
@@ -148,13 +144,13 @@ void connection_send_report(struct connection *c, const struct window *w, Jxp__F
 
 static void send_progress(struct connection *c)
 {
-	const struct window *w = c->window;
+	const struct window_result *w = c->window;
 	Jxp__Progress progress = JXP__PROGRESS__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	progress.window = (char *)w->id;
-	progress.elapsed_ns = window_elapsed_ns(w);
-	progress.duration_ns = w->settings.duration_ns;
+	progress.elapsed_ns = window_result_elapsed_ns(w);
+	progress.duration_ns = w->request.duration_ns;
 	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
@@ -165,7 +161,7 @@ static void send_progress(struct connection *c)
 
 /* ---------------------------------------------------------------- attach */
 
-static void on_started(void *arg, const struct window *w)
+static void on_started(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
@@ -174,32 +170,38 @@ static void on_started(void *arg, const struct window *w)
 	set_timer(c, CONNECTION_PROGRESS_MS, CONNECTION_PROGRESS_MS);
 }
 
-static void on_ended(void *arg, const struct window *w)
+static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
 	connection_send_report(c, w, c->format, c->pairs);
 }
 
-static void on_failed(void *arg, const char *message)
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
+	(void)w; /* The message says it. */
+	(void)error;
 	connection_fail(arg, false, message);
 }
 
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
-	struct engine_observer observer = {
-	    .arg = c, .started = on_started, .ended = on_ended, .failed = on_failed};
-	struct window_settings settings;
+	struct window_sink observer = {
+	    .arg = c, .started = on_started, .finished = on_finished, .failed = on_failed};
+	struct window_request asked;
+	struct window_findings findings;
 	char id[WINDOW_ID_BYTES];
 	struct err err;
-	int r = attach_request_settings(request, &settings, &err);
+	int r = attach_request_check(request, &asked, &err);
 
+	if (r == 0)
+		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	r = engine_attach(c->context->engine, (pid_t)request->pid, &settings, &observer, id, &err);
+	r = engine_attach(c->context->engine, (pid_t)request->pid, &asked, &findings, &observer, id,
+			  &err);
 	if (r < 0) {
 		connection_fail(c, false, err.message);
 		return;
@@ -243,13 +245,13 @@ void connection_inspect(struct connection *c, int pid)
 {
 	struct err err;
 
-	if (inspection_new(&c->inspection, c->context->loop, c->context->broker, pid, on_inspected,
-			   c, &err) < 0) {
+	if (inspector_answer_new(&c->answer, c->context->loop, c->context->broker, pid,
+				 on_inspected, c, &err) < 0) {
 		connection_fail(c, false, err.message);
 		return;
 	}
 	c->state = INSPECTING;
-	set_timer(c, INSPECT_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
 }
 
 /* ---------------------------------------------------------------- loop callbacks */
@@ -293,7 +295,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
-	request_handle(c, request);
+	c->context->handle(c, request);
 	jxp__control_request__free_unpacked(request, NULL);
 }
 

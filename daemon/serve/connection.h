@@ -1,7 +1,7 @@
 /*
- * One client of the control socket: reads its request, hands it to request_handle, sends the
- * replies and closes. Each of its states has a deadline, so that a client that stalls does not keep
- * a place.
+ * One client of the control socket: reads its request, hands it to whoever answers requests, sends
+ * the replies and closes. Each of its states has a deadline, so that a client that stalls does not
+ * keep a place.
  *
  * Loop thread only.
  */
@@ -25,6 +25,8 @@ struct connection;
 
 /* What every request may need to know; outlives the connections. */
 struct control_context {
+	/* Answers request on c, or starts what will: request_handle (daemon/serve/request.h). */
+	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
 	uv_loop_t *loop;
 	struct engine *engine;
 	struct broker_client *broker; /* for questions about processes */
@@ -47,7 +49,7 @@ bool connection_is_finishing(const struct connection *c);
 /* Its last reply is a report, which is being written. */
 bool connection_is_rendering(const struct connection *c);
 
-/* ---- for request.c ---- */
+/* ---- for whoever handles the request ---- */
 
 const struct control_context *connection_context(const struct connection *c);
 
@@ -58,13 +60,13 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 void connection_fail(struct connection *c, bool usage, const char *message);
 
 /* Has the report of w written and sends it as the last reply. */
-void connection_send_report(struct connection *c, const struct window *w, Jxp__Format format,
+void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs);
 
 /* Starts a window whose progress and report go to this client. */
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
 
-/* Answers with what an inspection finds: pid, INSPECT_MACHINE or INSPECT_LIST. */
+/* Answers with what an inspector finds: pid, INSPECTOR_MACHINE or INSPECTOR_LIST. */
 void connection_inspect(struct connection *c, int pid);
 
 #endif

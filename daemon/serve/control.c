@@ -1,7 +1,6 @@
 #include "daemon/serve/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,9 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/serve/render.h"
+#include "daemon/serve/request.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
-#include "proto/limits.h"
 
 #define DEFAULT_DIRECTORY "/run/jxperf"
 
@@ -31,7 +31,7 @@ struct control {
 	uv_timer_t refusals_timer; /* runs while refusals are not logged one by one */
 	int open_handles;
 	int fd;
-	int spare_fd; /* for refuse_one; -1: none was to be had */
+	int spare_fd; /* for fd_drop_connection */
 	struct control_context context;
 	struct control_settings settings;
 	struct stat socket_identity; /* so that only our own file is removed */
@@ -60,8 +60,6 @@ static void on_connection_closed(void *arg, struct connection *connection)
 	while (c->clients[i].connection != connection)
 		i++;
 	c->clients[i] = c->clients[--c->client_count];
-	if (c->client_count == 0 && c->settings.idle)
-		c->settings.idle(c->settings.arg);
 	report_if_drained(c);
 }
 
@@ -98,32 +96,17 @@ static void log_refusal(struct control *c, const char *why)
 	start_refusals_timer(c);
 }
 
-/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
- * with the descriptor that is kept for this, and closed. */
-static void refuse_one(struct control *c, int error)
-{
-	log_refusal(c, strerror(error));
-	cleanup_close(&c->spare_fd);
-	c->spare_fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
-	cleanup_close(&c->spare_fd);
-	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 /* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
  * room for it; should it not, the client sees the end only. */
 static void tell_refused(int fd, const char *why)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	_cleanup_(buffer_release) struct buffer frame;
+	struct failure_reply f;
 
-	failure.message = (char *)why;
-	reply.protocol = PROTOCOL_VERSION;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
+	failure_reply_init(&f, why, false);
 	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
 	if (fd_set_nonblocking(fd, true) == 0 &&
-	    frame_append(&frame, &reply.base, ERR_MESSAGE_MAX * 2) == 0)
+	    frame_append(&frame, &f.reply.base, ERR_MESSAGE_MAX * 2) == 0)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
 }
 
@@ -174,18 +157,18 @@ void control_adopt(struct control *c, int connected)
 	(void)TAKE_FD(fd); /* The connection owns it. */
 	client->user = user;
 	c->client_count++;
-	if (c->settings.busy)
-		c->settings.busy(c->settings.arg);
 }
 
 static void accept_one(struct control *c)
 {
 	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		control_adopt(c, fd);
-	else if (errno != EAGAIN && errno != ECONNABORTED) /* Then the client went away. */
-		refuse_one(c, errno);
+	} else if (errno != EAGAIN && errno != ECONNABORTED) { /* Then the client went away. */
+		log_refusal(c, strerror(errno));
+		fd_drop_connection(c->fd, &c->spare_fd);
+	}
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -210,7 +193,7 @@ static void start_listening(struct control *c, int fd)
 	c->open_handles++;
 	c->poll.data = c;
 	c->fd = fd;
-	c->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	c->spare_fd = fd_spare();
 	/* Fails only for a handle that is closing. */
 	(void)uv_poll_start(&c->poll, UV_READABLE, on_poll);
 }
@@ -246,7 +229,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
-	c->context = (struct control_context){.loop = loop,
+	c->context = (struct control_context){.handle = request_handle,
+					      .loop = loop,
 					      .engine = engine,
 					      .broker = settings->broker,
 					      .http = settings->http,

@@ -4,8 +4,8 @@
  * A connection carries one request. Its answer is one reply, except that an attach is answered by
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
  * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
- * connection is closed; so are connections beyond the limits, before they have sent a request.
- * Access is a matter of the socket's mode, 0660.
+ * connection is closed; so are connections beyond the limits, before they have sent a request. Who
+ * may connect is a matter of the socket's mode (daemon/serve/control_socket.h).
  *
  * Loop thread only.
  */
@@ -34,10 +34,6 @@ struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
 	const char *http; /* "ADDR:PORT" for `status`, or "" */
-	void *arg;
-	/* No connection is left, and there was one; and: there is one again. May be NULL. */
-	void (*idle)(void *arg);
-	void (*busy)(void *arg);
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is

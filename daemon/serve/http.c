@@ -1,10 +1,7 @@
 #include "daemon/serve/http.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +12,11 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "daemon/serve/http_address.h"
 #include "daemon/serve/http_clients.h"
-
-#define BACKLOG 128
 
 /* Before those that were accepted get their turn: fewer than can make each other give way. */
 #define ACCEPTS_IN_A_ROW (HTTP_ADDRESS_MAX / 2)
-
-#define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
-#define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#define TYPE_PLAIN       "text/plain; charset=utf-8"
 
 struct http {
 	struct MHD_Daemon *daemon;
@@ -34,91 +26,102 @@ struct http {
 	uv_timer_t late;  /* the next client's time is over */
 	unsigned closing; /* handles that are being closed */
 	int listener;
-	int spare_fd; /* for accept_without_descriptors; -1: none was to be had */
+	int spare_fd; /* for fd_drop_connection */
 	struct http_clients clients;
-	const struct metrics *metrics;
-	bool ready;
+	const struct http_route *routes;
 	char address[HTTP_ADDRESS_BYTES];
 };
 
-/* ---------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------- requests */
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-			      char *body, size_t size, enum MHD_ResponseMemoryMode memory)
+struct http_request {
+	struct MHD_Connection *connection;
+};
+
+const char *http_request_header(const struct http_request *request, const char *name)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer(size, body, memory);
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static void not_found(void *arg, const struct http_request *request, struct http_response *response)
+{
+	(void)arg;
+	(void)request;
+	response->status = MHD_HTTP_NOT_FOUND;
+	(void)fputs("try /metrics\n", response->body); /* Errors are found when it is closed. */
+}
+
+static void not_allowed(void *arg, const struct http_request *request,
+			struct http_response *response)
+{
+	(void)arg;
+	(void)request;
+	response->status = MHD_HTTP_METHOD_NOT_ALLOWED;
+	(void)fputs("only GET and HEAD\n", response->body); /* Likewise. */
+}
+
+/* Which row a request is for; one of the two above, should it be for none. */
+static struct http_route route_of(const struct http *h, const char *path, const char *method)
+{
+	for (const struct http_route *r = h->routes; r->path; r++) {
+		if (strcmp(path, r->path) != 0)
+			continue;
+		/* Of an answer to HEAD, libmicrohttpd sends the headers only. */
+		if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+		    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
+			return *r;
+		return (struct http_route){.handle = not_allowed};
+	}
+	return (struct http_route){.handle = not_found};
+}
+
+/* Takes body. MHD_NO, for want of memory, closes the connection. */
+static enum MHD_Result send_response(struct MHD_Connection *connection,
+				     const struct http_response *made, char *body, size_t size)
+{
+	struct MHD_Response *response =
+	    MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
 	enum MHD_Result r;
 
 	if (!response) {
-		if (memory == MHD_RESPMEM_MUST_FREE)
-			free(body);
-		return MHD_NO; /* Closes the connection. */
+		free(body);
+		return MHD_NO;
 	}
 	/* A header that cannot be added leaves a response that is still true. */
-	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, made->type);
+	if (made->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	r = MHD_queue_response(connection, status, response);
+	r = MHD_queue_response(connection, made->status, response);
 	MHD_destroy_response(response);
 	return r;
 }
 
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
-				   const char *text)
+static enum MHD_Result answer(const struct http *h, struct MHD_Connection *connection,
+			      const char *path, const char *method)
 {
-	return answer(connection, status, TYPE_PLAIN, (char *)text, strlen(text),
-		      MHD_RESPMEM_PERSISTENT);
-}
-
-static enum MHD_Result serve_metrics(struct http *h, struct MHD_Connection *connection)
-{
-	const char *accept =
-	    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
-	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
+	const struct http_route route = route_of(h, path, method);
+	const struct http_request request = {.connection = connection};
+	struct http_response response = {.status = MHD_HTTP_OK,
+					 .type = "text/plain; charset=utf-8"};
 	char *body = NULL;
 	size_t size = 0;
-	FILE *out = open_memstream(&body, &size);
 
-	if (!out)
+	response.body = open_memstream(&body, &size);
+	if (!response.body)
 		return MHD_NO;
-	http_clients_write(out, &h->clients, openmetrics);
-	metrics_write(out, h->metrics, openmetrics); /* Last: it ends with OpenMetrics's end. */
-	if (fclose(out) != 0) { /* The only way in which writing to memory fails. */
+	route.handle(route.arg, &request, &response);
+	if (fclose(response.body) != 0) { /* The only way in which writing to memory fails. */
 		free(body);
 		return MHD_NO;
 	}
-	return answer(connection, MHD_HTTP_OK, openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT, body,
-		      size, MHD_RESPMEM_MUST_FREE);
+	return send_response(connection, &response, body, size);
 }
-
-static enum MHD_Result serve_healthy(struct http *h, struct MHD_Connection *connection)
-{
-	(void)h; /* A loop that answers is healthy. */
-	return answer_text(connection, MHD_HTTP_OK, "healthy\n");
-}
-
-static enum MHD_Result serve_ready(struct http *h, struct MHD_Connection *connection)
-{
-	return h->ready ? answer_text(connection, MHD_HTTP_OK, "ready\n")
-			: answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "not ready\n");
-}
-
-static const struct {
-	const char *path;
-	enum MHD_Result (*serve)(struct http *h, struct MHD_Connection *connection);
-} pages[] = {
-    {"/metrics", serve_metrics},
-    {"/-/healthy", serve_healthy},
-    {"/-/ready", serve_ready},
-};
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *url,
 				  const char *method, const char *version, const char *upload,
 				  size_t *upload_size, void **request)
 {
 	static const char seen;
-	bool reads =
-	    strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 
 	(void)version;
 	(void)upload;
@@ -131,14 +134,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
-		if (strcmp(url, pages[i].path) != 0)
-			continue;
-		return reads ? pages[i].serve(arg, connection)
-			     : answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-					   "only GET and HEAD\n");
-	}
-	return answer_text(connection, MHD_HTTP_NOT_FOUND, "try /metrics\n");
+	return answer(arg, connection, url, method);
 }
 
 /* ---------------------------------------------------------------- the loop */
@@ -178,17 +174,6 @@ static void run(struct http *h)
 
 /* ---------------------------------------------------------------- connections */
 
-/* A connection that is not accepted makes its socket readable again at once, for ever: it is taken
- * with the descriptor that is kept for this, and closed. */
-static void accept_without_descriptors(struct http *h)
-{
-	fd_close_all(&h->spare_fd, 1);
-	h->spare_fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
-	fd_close_all(&h->spare_fd, 1);
-	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
-}
-
 /* False when none waits. */
 static bool accept_one(struct http *h)
 {
@@ -198,8 +183,10 @@ static bool accept_one(struct http *h)
 	_cleanup_close_ int fd =
 	    accept4(h->listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
-		accept_without_descriptors(h);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)) {
+		fd_drop_connection(h->listener, &h->spare_fd);
+		h->clients.refused[HTTP_REFUSED_DESCRIPTORS]++;
+	}
 	if (fd < 0)
 		return false;
 	client = http_clients_add(&h->clients, (struct sockaddr *)&from, fd, clock_monotonic_ns());
@@ -250,96 +237,6 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **re
 		http_clients_answered(info->socket_context, clock_monotonic_ns());
 }
 
-/* ---------------------------------------------------------------- address */
-
-/* Splits "ADDR:PORT" or "[ADDR]:PORT"; the parts must hold HTTP_ADDRESS_BYTES each. */
-static int split_address(const char *address, char *host, char *port, struct err *err)
-{
-	const char *colon = strrchr(address, ':');
-	size_t length = colon ? (size_t)(colon - address) : 0;
-	const char *start = address;
-
-	if (!colon || length == 0 || strlen(address) >= HTTP_ADDRESS_BYTES || colon[1] == '\0' ||
-	    strspn(colon + 1, "0123456789") != strlen(colon + 1))
-		return err_set(err, EINVAL,
-			       "'%s' is not ADDR:PORT: use an address such as 127.0.0.1:9779",
-			       address);
-	if (start[0] == '[' && start[length - 1] == ']') {
-		start++;
-		length -= 2;
-	}
-	memcpy(host, start, length);
-	host[length] = '\0';
-	(void)snprintf(port, HTTP_ADDRESS_BYTES, "%s", colon + 1); /* Fits: checked above. */
-	return 0;
-}
-
-/* The address for bind, to be freed with freeaddrinfo; NULL with the reason when it is not numeric.
- */
-static struct addrinfo *resolve(const char *address, struct err *err)
-{
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-				 .ai_socktype = SOCK_STREAM};
-	char host[HTTP_ADDRESS_BYTES], port[HTTP_ADDRESS_BYTES];
-	struct addrinfo *list = NULL;
-
-	if (split_address(address, host, port, err) < 0)
-		return NULL;
-	if (strcmp(host, "localhost") == 0)
-		strcpy(host, "127.0.0.1");
-	if (strtoul(port, NULL, 10) > UINT16_MAX || getaddrinfo(host, port, &hints, &list) != 0) {
-		(void)err_set(err, EINVAL,
-			      "'%s' is not a numeric ADDR:PORT: use one such as 127.0.0.1:9779",
-			      address); /* Only its text is wanted. */
-		return NULL;
-	}
-	return list;
-}
-
-int http_check_address(const char *address, struct err *err)
-{
-	struct addrinfo *list = resolve(address, err);
-
-	if (!list)
-		return -EINVAL;
-	freeaddrinfo(list);
-	return 0;
-}
-
-static int listen_on(const char *address, struct err *err)
-{
-	_cleanup_close_ int fd = -1;
-	struct addrinfo *list = resolve(address, err);
-	int one = 1, r = 0;
-
-	if (!list)
-		return -EINVAL;
-	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* Without it a restart has to wait for old connections to time out; it works on every
-	 * TCP socket. */
-	if (fd >= 0)
-		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-		r = err_set_errno(err, errno, "cannot serve http on '%s' (use another --http)",
-				  address);
-	freeaddrinfo(list);
-	return r < 0 ? r : TAKE_FD(fd);
-}
-
-static void describe_address(struct http *h, int fd)
-{
-	struct sockaddr_storage name = {0};
-	socklen_t size = sizeof(name);
-	char host[NI_MAXHOST], port[NI_MAXSERV];
-
-	/* A socket that is bound has a name, and numbers can always be shown. */
-	(void)getsockname(fd, (struct sockaddr *)&name, &size);
-	(void)getnameinfo((struct sockaddr *)&name, size, host, sizeof(host), port, sizeof(port),
-			  NI_NUMERICHOST | NI_NUMERICSERV);
-	(void)snprintf(h->address, sizeof(h->address),
-		       name.ss_family == AF_INET6 ? "[%.46s]:%.6s" : "%.46s:%.6s", host, port);
-}
-
 /* ---------------------------------------------------------------- life */
 
 static void log_message(void *arg, const char *fmt, va_list ap)
@@ -382,8 +279,8 @@ static int start_polls(struct http *h, uv_loop_t *loop)
 	return 0;
 }
 
-int http_new(struct http **out, uv_loop_t *loop, const char *address, const struct metrics *metrics,
-	     struct err *err)
+int http_new(struct http **out, uv_loop_t *loop, const char *address,
+	     const struct http_route *routes, struct err *err)
 {
 	_cleanup_free_ struct http *h = calloc(1, sizeof(*h));
 	_cleanup_close_ int fd = -1;
@@ -391,12 +288,12 @@ int http_new(struct http **out, uv_loop_t *loop, const char *address, const stru
 
 	if (!h)
 		return err_set(err, ENOMEM, "out of memory");
-	h->metrics = metrics;
+	h->routes = routes;
 	http_clients_init(&h->clients);
-	fd = listen_on(address, err);
+	fd = http_address_listen(address, err);
 	if (fd < 0)
 		return fd;
-	describe_address(h, fd);
+	http_address_of(fd, h->address);
 	r = start_daemon(h, err);
 	if (r < 0)
 		return r;
@@ -406,7 +303,7 @@ int http_new(struct http **out, uv_loop_t *loop, const char *address, const stru
 		MHD_stop_daemon(h->daemon);
 		return err_set_errno(err, -r, "cannot watch the http server");
 	}
-	h->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	h->spare_fd = fd_spare();
 	(void)TAKE_FD(fd);
 	*out = TAKE_PTR(h);
 	return 0;
@@ -434,9 +331,9 @@ void http_free(struct http *h)
 	fd_close_all(&h->spare_fd, 1);
 }
 
-void http_set_ready(struct http *h, bool ready)
+void http_write_metrics(FILE *out, const struct http *h, bool openmetrics)
 {
-	h->ready = ready;
+	http_clients_write(out, &h->clients, openmetrics);
 }
 
 const char *http_address(const struct http *h)

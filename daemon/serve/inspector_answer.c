@@ -6,35 +6,33 @@
 #include "common/cleanup.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
+#include "proto/failure.h"
 #include "proto/limits.h"
 
-struct inspection {
+struct inspector_answer {
 	uv_loop_t *loop;
 	struct broker_client *broker;
 	int request; /* to the broker; 0 once answered */
 	struct stream *stream;
-	inspection_done_fn done; /* NULL once called */
+	inspector_answer_done_fn done; /* NULL once called */
 	void *arg;
 };
 
-static void finish(struct inspection *i, Jxp__ControlReply *answer)
+static void finish(struct inspector_answer *i, Jxp__ControlReply *answer)
 {
-	inspection_done_fn done = i->done;
+	inspector_answer_done_fn done = i->done;
 
 	i->done = NULL;
 	if (done)
 		done(i->arg, answer);
 }
 
-static void fail(struct inspection *i, const char *message)
+static void fail(struct inspector_answer *i, const char *message)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply f;
 
-	failure.message = (char *)message;
-	answer.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	answer.failure = &failure;
-	finish(i, &answer);
+	failure_reply_init(&f, message, false);
+	finish(i, &f.reply);
 }
 
 /* An inspector reads what JVMs wrote, so its answer is not taken for granted either. */
@@ -68,7 +66,7 @@ static void on_end(void *arg, const char *reason)
 static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 {
 	static const struct stream_limits limits = {.in_frame = FRAME_MAX_REPLY, .out_frame = 1};
-	struct inspection *i = arg;
+	struct inspector_answer *i = arg;
 	const struct stream_callbacks callbacks = {.arg = i, .frame = on_frame, .end = on_end};
 	struct err err;
 
@@ -83,14 +81,15 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 		fds[0] = -1; /* The stream's now. */
 }
 
-int inspection_new(struct inspection **out, uv_loop_t *loop, struct broker_client *broker, int pid,
-		   inspection_done_fn done, void *arg, struct err *err)
+int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
+			 struct broker_client *broker, int pid, inspector_answer_done_fn done,
+			 void *arg, struct err *err)
 {
-	_cleanup_free_ struct inspection *i = calloc(1, sizeof(*i));
+	_cleanup_free_ struct inspector_answer *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		return err_set(err, ENOMEM, "out of memory");
-	*i = (struct inspection){.loop = loop, .broker = broker, .done = done, .arg = arg};
+	*i = (struct inspector_answer){.loop = loop, .broker = broker, .done = done, .arg = arg};
 	i->request = broker_client_inspect(broker, pid, on_reply, i);
 	if (i->request < 0)
 		return err_set_errno(err, -i->request, "cannot ask the privileged half of jxperfd");
@@ -98,7 +97,7 @@ int inspection_new(struct inspection **out, uv_loop_t *loop, struct broker_clien
 	return 0;
 }
 
-void inspection_free(struct inspection *i)
+void inspector_answer_free(struct inspector_answer *i)
 {
 	if (!i)
 		return;

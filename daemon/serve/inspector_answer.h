@@ -2,7 +2,7 @@
  * The engine's side of one question about processes (daemon/inspector/inspector.h): asks the
  * broker, reads the inspector's answer, gives it to whoever asked.
  *
- * Loop thread only. done runs exactly once, from the loop, unless the inspection was freed before.
+ * Loop thread only. done runs exactly once, from the loop, unless it was freed before.
  */
 #ifndef JXPERF_DAEMON_SERVE_INSPECTOR_ANSWER_H
 #define JXPERF_DAEMON_SERVE_INSPECTOR_ANSWER_H
@@ -13,18 +13,19 @@
 #include "daemon/broker/client.h"
 #include "proto/jxperf.pb-c.h"
 
-struct inspection;
+struct inspector_answer;
 
-/* answer holds check, jvms or failure, and lives until the callback returns, which may free the
- * inspection. */
-typedef void (*inspection_done_fn)(void *arg, Jxp__ControlReply *answer);
+/* answer holds check, jvms or failure, and lives until the callback returns, which may free it.
+ */
+typedef void (*inspector_answer_done_fn)(void *arg, Jxp__ControlReply *answer);
 
-/* pid: of a process, INSPECT_MACHINE or INSPECT_LIST. On success *out is to be freed with
- * inspection_free. 0 or -errno. */
-int inspection_new(struct inspection **out, uv_loop_t *loop, struct broker_client *broker, int pid,
-		   inspection_done_fn done, void *arg, struct err *err);
+/* pid: of a process, INSPECTOR_MACHINE or INSPECTOR_LIST. On success *out is to be freed with
+ * inspector_answer_free. 0 or -errno. */
+int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
+			 struct broker_client *broker, int pid, inspector_answer_done_fn done,
+			 void *arg, struct err *err);
 
 /* At any time; an inspector that still runs is not waited for. free(NULL) is safe. */
-void inspection_free(struct inspection *i);
+void inspector_answer_free(struct inspector_answer *i);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,8 @@ static void add_totals(struct totals *sum, const struct totals *now, struct tota
 	add_new(&sum->wasteful_bytes, now->wasteful_bytes, &seen->wasteful_bytes);
 }
 
-void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+void metrics_account(struct metrics *m, const struct window_result *w,
+		     struct metrics_cursor *cursor)
 {
 	struct app_metrics *app = find_app(m, w->app);
 
@@ -132,7 +134,8 @@ void metrics_account(struct metrics *m, const struct window *w, struct metrics_c
 		add_new(&m->dropped_by_engine[i], w->losses[i], &cursor->losses[i]);
 }
 
-void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor)
+void metrics_window_ended(struct metrics *m, const struct window_result *w,
+			  struct metrics_cursor *cursor)
 {
 	struct app_metrics *app = find_app(m, w->app);
 
@@ -153,7 +156,7 @@ void metrics_window_ended(struct metrics *m, const struct window *w, struct metr
 	}
 	app->last_end_s = (double)w->end_unix_ns / (double)NS_PER_S;
 	app->last_has_overhead = w->cpu_ns > 0;
-	app->last_overhead = window_overhead_fraction(w);
+	app->last_overhead = window_result_overhead_fraction(w);
 	if (app == &m->apps[METRICS_APPS_MAX])
 		m->windows_over_limit++;
 }
@@ -180,11 +183,32 @@ void metrics_attach_failed(struct metrics *m, int error)
 
 /* ---------------------------------------------------------------- exposition */
 
+struct family;
+
 struct writer {
 	FILE *out;
 	const struct metrics *metrics;
+	const struct family *family;
 	const char *name; /* of the samples */
 };
+
+/* Of a metric that has a series for each application, or for each and kind: */
+typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
+
+/* Counters are named without "_total": OpenMetrics names the family so. */
+struct family {
+	const char *name;
+	bool counter;
+	const char *help;
+	void (*write)(const struct writer *w); /* all series, or */
+	write_app_fn *write_app;               /* those of one application */
+	size_t member; /* offset of the uint64_t that write_app shows, where it shows one */
+};
+
+static uint64_t member_of(const struct writer *w, const void *structure)
+{
+	return *(const uint64_t *)((const char *)structure + w->family->member);
+}
 
 /* A series: its name and labels. Labels need no escaping: app names are letters, digits and "._-",
  * the rest our own words. */
@@ -199,8 +223,6 @@ static void series_kind(const struct writer *w, const struct app_metrics *app,
 	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app, kind->name);
 }
 
-typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
-
 static void for_each_app(const struct writer *w, write_app_fn *write_app)
 {
 	for (size_t i = 0; i < w->metrics->app_count; i++)
@@ -209,30 +231,20 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 		write_app(w, &w->metrics->apps[METRICS_APPS_MAX]);
 }
 
-/* One function for each member of struct totals, for every kind of which something was seen. */
-#define KIND_WRITER(function, member)                                                     \
-	static void function##_app(const struct writer *w, const struct app_metrics *app) \
-	{                                                                                 \
-		for (size_t i = 0; i < PAIR_KINDS; i++) {                                 \
-			const struct totals *t = &app->kinds[pair_kinds[i].kind];         \
-                                                                                          \
-			if (t->count == 0)                                                \
-				continue;                                                 \
-			series_kind(w, app, &pair_kinds[i]);                              \
-			fprintf(w->out, "%" PRIu64 "\n", t->member);                      \
-		}                                                                         \
-	}                                                                                 \
-	static void function(const struct writer *w)                                      \
-	{                                                                                 \
-		for_each_app(w, function##_app);                                          \
+/* A member of struct totals, of every kind of which something was seen. */
+static void write_totals(const struct writer *w, const struct app_metrics *app)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct totals *t = &app->kinds[pair_kinds[i].kind];
+
+		if (t->count == 0)
+			continue;
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%" PRIu64 "\n", member_of(w, t));
 	}
+}
 
-KIND_WRITER(write_checked_bytes, checked_bytes)
-KIND_WRITER(write_inefficient_bytes, wasteful_bytes)
-KIND_WRITER(write_checked_accesses, count)
-KIND_WRITER(write_inefficient_accesses, wasteful_count)
-
-static void write_ratio_app(const struct writer *w, const struct app_metrics *app)
+static void write_ratio(const struct writer *w, const struct app_metrics *app)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		if (!app->last_has_kind[pair_kinds[i].kind])
@@ -242,12 +254,21 @@ static void write_ratio_app(const struct writer *w, const struct app_metrics *ap
 	}
 }
 
-static void write_ratio(const struct writer *w)
+/* A member of struct app_metrics. */
+static void write_count(const struct writer *w, const struct app_metrics *app)
 {
-	for_each_app(w, write_ratio_app);
+	series_app(w, app);
+	fprintf(w->out, "%" PRIu64 "\n", member_of(w, app));
 }
 
-static void write_end_app(const struct writer *w, const struct app_metrics *app)
+/* Nothing for an application of which nothing was measured. */
+static void write_numa(const struct writer *w, const struct app_metrics *app)
+{
+	if (app->numa_samples > 0)
+		write_count(w, app);
+}
+
+static void write_end(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->ended)
 		return;
@@ -255,82 +276,12 @@ static void write_end_app(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%.3f\n", app->last_end_s);
 }
 
-static void write_end(const struct writer *w)
-{
-	for_each_app(w, write_end_app);
-}
-
-static void write_windows_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->windows);
-}
-
-static void write_windows(const struct writer *w)
-{
-	for_each_app(w, write_windows_app);
-}
-
-/* Nothing for an application of which nothing was measured. */
-static void write_numa_app(const struct writer *w, const struct app_metrics *app)
-{
-	if (app->numa_samples == 0)
-		return;
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->numa_samples);
-}
-
-static void write_numa(const struct writer *w)
-{
-	for_each_app(w, write_numa_app);
-}
-
-static void write_numa_remote_app(const struct writer *w, const struct app_metrics *app)
-{
-	if (app->numa_samples == 0)
-		return;
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->numa_remote_samples);
-}
-
-static void write_numa_remote(const struct writer *w)
-{
-	for_each_app(w, write_numa_remote_app);
-}
-
-static void write_early_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->windows_early);
-}
-
-static void write_early(const struct writer *w)
-{
-	for_each_app(w, write_early_app);
-}
-
-static void write_switched_off_app(const struct writer *w, const struct app_metrics *app)
-{
-	series_app(w, app);
-	fprintf(w->out, "%" PRIu64 "\n", app->switched_off);
-}
-
-static void write_switched_off(const struct writer *w)
-{
-	for_each_app(w, write_switched_off_app);
-}
-
-static void write_overhead_app(const struct writer *w, const struct app_metrics *app)
+static void write_overhead(const struct writer *w, const struct app_metrics *app)
 {
 	if (!app->last_has_overhead)
 		return;
 	series_app(w, app);
 	fprintf(w->out, "%.9g\n", app->last_overhead);
-}
-
-static void write_overhead(const struct writer *w)
-{
-	for_each_app(w, write_overhead_app);
 }
 
 static void write_failures(const struct writer *w)
@@ -365,59 +316,64 @@ static void write_build_info(const struct writer *w)
 	fprintf(w->out, "%s{version=\"" JXPERF_VERSION "\"} 1\n", w->name);
 }
 
-/* Counters are named without "_total": OpenMetrics names the family so. */
-static const struct {
-	const char *name;
-	bool counter;
-	const char *help;
-	void (*write)(const struct writer *w);
-} families[] = {
+static const struct family families[] = {
     {"jxperf_checked_bytes", true,
      "Bytes of completed access pairs that were checked for waste, in the application's memory.",
-     write_checked_bytes},
-    {"jxperf_inefficient_bytes", true, "Checked bytes that were wasted.", write_inefficient_bytes},
+     .write_app = write_totals, .member = offsetof(struct totals, checked_bytes)},
+    {"jxperf_inefficient_bytes", true, "Checked bytes that were wasted.", .write_app = write_totals,
+     .member = offsetof(struct totals, wasteful_bytes)},
     {"jxperf_checked_accesses", true, "Completed access pairs that were checked for waste.",
-     write_checked_accesses},
+     .write_app = write_totals, .member = offsetof(struct totals, count)},
     {"jxperf_inefficient_accesses", true, "Checked access pairs that were wasteful.",
-     write_inefficient_accesses},
+     .write_app = write_totals, .member = offsetof(struct totals, wasteful_count)},
     {"jxperf_window_inefficiency_ratio", false,
-     "Fraction of checked bytes that were wasted, in the application's last window.", write_ratio},
+     "Fraction of checked bytes that were wasted, in the application's last window.",
+     .write_app = write_ratio},
     {"jxperf_window_end_timestamp_seconds", false,
-     "When the application's last window ended, in seconds since 1970.", write_end},
+     "When the application's last window ended, in seconds since 1970.", .write_app = write_end},
     {"jxperf_numa_accesses", true, "Sampled accesses to the heap whose page's NUMA node was found.",
-     write_numa},
+     .write_app = write_numa, .member = offsetof(struct app_metrics, numa_samples)},
     {"jxperf_numa_remote_accesses", true, "Of these, accesses from another node than the page's.",
-     write_numa_remote},
-    {"jxperf_windows", true, "Windows that ran and ended.", write_windows},
+     .write_app = write_numa, .member = offsetof(struct app_metrics, numa_remote_samples)},
+    {"jxperf_windows", true, "Windows that ran and ended.", .write_app = write_count,
+     .member = offsetof(struct app_metrics, windows)},
     {"jxperf_windows_ended_early", true, "Of these, windows that ended before their time.",
-     write_early},
+     .write_app = write_count, .member = offsetof(struct app_metrics, windows_early)},
     {"jxperf_objects_switched_off", true,
      "Of these, windows that switched objects off because the JVM collected more, or kept more.",
-     write_switched_off},
-    {"jxperf_attach_failures", true, "Windows that could not be run.", write_failures},
+     .write_app = write_count, .member = offsetof(struct app_metrics, switched_off)},
+    {"jxperf_attach_failures", true, "Windows that could not be run.", .write = write_failures},
     {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
-     write_dropped},
+     .write = write_dropped},
     {"jxperf_overhead_ratio", false,
      "Fraction of the target's CPU time that profiling took, in the application's last window.",
-     write_overhead},
+     .write_app = write_overhead},
     {"jxperf_apps_over_limit", true,
-     "Windows counted as app=other because too many applications were seen.", write_over_limit},
-    {"jxperf_build_info", false, "The daemon's version; always 1.", write_build_info},
+     "Windows counted as app=other because too many applications were seen.",
+     .write = write_over_limit},
+    {"jxperf_build_info", false, "The daemon's version; always 1.", .write = write_build_info},
 };
+
+static void write_family(FILE *out, const struct metrics *m, const struct family *f,
+			 bool openmetrics)
+{
+	char name[64];
+	const struct writer w = {.out = out, .metrics = m, .family = f, .name = name};
+	const char *family = openmetrics ? f->name : name;
+
+	(void)snprintf(name, sizeof(name), "%s%s", f->name, f->counter ? "_total" : ""); /* Fits. */
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, f->help, family,
+		f->counter ? "counter" : "gauge");
+	if (f->write_app)
+		for_each_app(&w, f->write_app);
+	else
+		f->write(&w);
+}
 
 void metrics_write(FILE *out, const struct metrics *m, bool openmetrics)
 {
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		char name[64];
-		const char *family;
-
-		(void)snprintf(name, sizeof(name), "%s%s", families[i].name,
-			       families[i].counter ? "_total" : "");
-		family = openmetrics ? families[i].name : name;
-		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", family, families[i].help, family,
-			families[i].counter ? "counter" : "gauge");
-		families[i].write(&(struct writer){.out = out, .metrics = m, .name = name});
-	}
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		write_family(out, m, &families[i], openmetrics);
 	if (openmetrics)
 		fputs("# EOF\n", out);
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 
 #define METRICS_APPS_MAX 64
 
@@ -35,10 +35,12 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 
 /* Adds what is new in w. The window must have started, so that its app is known. */
-void metrics_account(struct metrics *m, const struct window *w, struct metrics_cursor *cursor);
+void metrics_account(struct metrics *m, const struct window_result *w,
+		     struct metrics_cursor *cursor);
 
 /* Accounts for the rest of a window that ran and ended, and makes it its application's last one. */
-void metrics_window_ended(struct metrics *m, const struct window *w, struct metrics_cursor *cursor);
+void metrics_window_ended(struct metrics *m, const struct window_result *w,
+			  struct metrics_cursor *cursor);
 
 /* error: errno value above 0, mapped to a bounded set of reasons. */
 void metrics_attach_failed(struct metrics *m, int error);

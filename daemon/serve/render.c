@@ -17,7 +17,7 @@ struct render {
 	uv_work_t work;
 	struct renders *renders;
 	struct render *next; /* of those that wait */
-	struct window *window;
+	struct window_result *window;
 	Jxp__Format format;
 	uint32_t pairs;
 	render_done_fn done;
@@ -40,14 +40,14 @@ struct renders {
 
 static void free_render(struct render *render)
 {
-	window_free(render->window);
+	window_result_free(render->window);
 	buffer_release(&render->frame);
 	free(render);
 }
 
 /* ---------------------------------------------------------------- on the pool */
 
-static void describe_end(Jxp__Document *document, const struct window *w)
+static void describe_end(Jxp__Document *document, const struct window_result *w)
 {
 	if (w->state != WINDOW_ENDED_EARLY)
 		return;
@@ -117,16 +117,16 @@ static void on_written(uv_work_t *work, int status)
 /* A window that runs goes on changing: its report is that of this moment. */
 static void take_snapshot(struct render *render)
 {
-	struct window *snapshot;
+	struct window_result *snapshot;
 
 	if (render->window->finished)
 		return;
-	snapshot = window_snapshot(render->window);
+	snapshot = window_result_snapshot(render->window);
 	if (!snapshot) {
 		render->result = err_set(&render->err, ENOMEM, "out of memory for the report");
 		return;
 	}
-	window_free(render->window);
+	window_result_free(render->window);
 	render->window = snapshot;
 }
 
@@ -148,8 +148,8 @@ static void start_next(struct renders *r)
 	}
 }
 
-int render_start(struct render **out, struct renders *r, const struct window *w, Jxp__Format format,
-		 uint32_t pairs, render_done_fn done, void *arg)
+int render_start(struct render **out, struct renders *r, const struct window_result *w,
+		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg)
 {
 	struct render *render = calloc(1, sizeof(*render));
 
@@ -157,7 +157,7 @@ int render_start(struct render **out, struct renders *r, const struct window *w,
 		return -ENOMEM;
 	render->work.data = render;
 	render->renders = r;
-	render->window = window_keep(w);
+	render->window = window_result_keep(w);
 	render->format = format;
 	render->pairs = pairs;
 	render->done = done;

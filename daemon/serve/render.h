@@ -19,7 +19,7 @@
 
 #include "common/buffer.h"
 #include "common/err.h"
-#include "daemon/window/window.h"
+#include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Each may hold a report's text twice, and what it is made from. */
@@ -44,8 +44,8 @@ void renders_free(struct renders *r);
 
 /* Has the report of w written, with at most pairs pairs of each kind (0: the format's default). 0
  * with the handle, valid until done or render_cancel, in *out; or -ENOMEM. */
-int render_start(struct render **out, struct renders *r, const struct window *w, Jxp__Format format,
-		 uint32_t pairs, render_done_fn done, void *arg);
+int render_start(struct render **out, struct renders *r, const struct window_result *w,
+		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg);
 
 /* As many bytes of reports are in a client's queue, or no longer. */
 void renders_queued(struct renders *r, size_t bytes);

@@ -17,7 +17,13 @@
 
 static void handle_attach(struct connection *c, const Jxp__ControlRequest *request)
 {
-	connection_attach(c, request->attach);
+	struct err err;
+	int r = report_check_format(request->attach->format, &err);
+
+	if (r < 0)
+		connection_fail(c, r == -EINVAL, err.message);
+	else
+		connection_attach(c, request->attach);
 }
 
 static void handle_detach(struct connection *c, const Jxp__ControlRequest *request)
@@ -40,17 +46,17 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 	connection_reply(c, &reply);
 }
 
-static void describe_window(Jxp__WindowInfo *info, const struct window *w)
+static void describe_window(Jxp__WindowInfo *info, const struct window_result *w)
 {
 	jxp__window_info__init(info);
 	info->id = (char *)w->id;
 	info->pid = (uint32_t)w->pid;
 	info->app = (char *)w->app;
-	info->state = (char *)window_state_name(w);
-	info->sampler = (char *)name_of_sampler(w->settings.sampler);
+	info->state = (char *)window_result_state_name(w);
+	info->sampler = (char *)name_of_sampler(w->findings.sampler);
 	info->started_unix_ns = w->start_unix_ns;
-	info->elapsed_ns = window_elapsed_ns(w);
-	info->duration_ns = w->settings.duration_ns;
+	info->elapsed_ns = window_result_elapsed_ns(w);
+	info->duration_ns = w->request.duration_ns;
 	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
 }
@@ -66,9 +72,9 @@ static void collect_windows(struct window_infos *all, const struct engine *engin
 {
 	all->count = 0;
 	for (size_t i = 0; i < engine_window_count(engine); i++) {
-		const struct window *w = engine_window(engine, i);
+		const struct window_result *w = engine_window(engine, i);
 
-		if (!finished && w->end_ns != 0)
+		if (!finished && w->finished)
 			continue;
 		describe_window(&all->infos[all->count], w);
 		all->pointers[all->count] = &all->infos[all->count];
@@ -116,7 +122,8 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const Jxp__ReportRequest *report = request->report;
-	const struct window *w = engine_find_window(connection_context(c)->engine, report->window);
+	const struct window_result *w =
+	    engine_find_window(connection_context(c)->engine, report->window);
 	struct err err;
 
 	if (!w) {
@@ -140,7 +147,7 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 }
 
 static void describe_thread(Jxp__ThreadState *state, Jxp__WatchedRegister *registers,
-			    Jxp__WatchedRegister **pointers, const struct thread *t)
+			    Jxp__WatchedRegister **pointers, const struct watched_thread *t)
 {
 	uint64_t now = clock_monotonic_ns();
 
@@ -200,12 +207,12 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 
 static void handle_threads(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const struct window *w =
-	    engine_find_running(connection_context(c)->engine, (pid_t)request->threads->pid);
+	const struct thread_table *threads =
+	    engine_threads(connection_context(c)->engine, (pid_t)request->threads->pid);
 	struct err err;
 
-	if (w) {
-		send_threads(c, &w->threads);
+	if (threads) {
+		send_threads(c, threads);
 		return;
 	}
 	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
@@ -216,7 +223,7 @@ static void handle_threads(struct connection *c, const Jxp__ControlRequest *requ
 static void handle_list(struct connection *c, const Jxp__ControlRequest *request)
 {
 	(void)request; /* It has no fields. */
-	connection_inspect(c, INSPECT_LIST);
+	connection_inspect(c, INSPECTOR_LIST);
 }
 
 static void handle_check(struct connection *c, const Jxp__ControlRequest *request)
@@ -230,7 +237,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 		connection_fail(c, true, err.message);
 		return;
 	}
-	connection_inspect(c, pid ? (int)pid : INSPECT_MACHINE);
+	connection_inspect(c, pid ? (int)pid : INSPECTOR_MACHINE);
 }
 
 void request_handle(struct connection *c, const Jxp__ControlRequest *request)

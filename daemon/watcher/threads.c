@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 #include "daemon/watcher/stat.h"
 
 #define NAME_BYTES 32
@@ -64,10 +65,9 @@ static int read_name(const struct watcher_threads *w, pid_t tid, char name[NAME_
 
 	(void)snprintf(path, sizeof(path), "%d/comm", tid);
 	fd = openat(dirfd(w->dir), path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, name, NAME_BYTES - 1);
+	n = fd < 0 ? -errno : fd_read_text(fd, name, NAME_BYTES);
 	if (n < 0)
-		return -errno;
-	name[n] = '\0';
+		return (int)n;
 	name[strcspn(name, "\n")] = '\0';
 	return 0;
 }

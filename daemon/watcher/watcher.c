@@ -303,7 +303,7 @@ int watcher_main(int fd, pid_t pid)
 	if (r == 0)
 		scan_if_due(&w);
 	if (r == 0)
-		r = engine_privilege_drop("", &err);
+		r = privilege_drop("", &err);
 	if (r == 0)
 		watch(&w);
 	release(&w);

@@ -74,7 +74,7 @@ def handlers_import_only_async_signal_safe_functions():
 @test
 def the_check_sees_an_unsafe_function():
     graph = call_graph()
-    session = [f for f in graph if base(f) == "session_start"]
+    session = [f for f in graph if base(f) == "conversation_start"]
     imports = {f[:-len("@plt")] for f in reachable(graph, session) if f.endswith("@plt")}
     assert "calloc" in imports and "calloc" not in SAFE
 

@@ -1,5 +1,5 @@
 /*
- * Fuzzes what an agent may send: the frame decoder, the session's states, the intake, and the
+ * Fuzzes what an agent may send: the frame decoder, the run's states, the intake, and the
  * reports that are made of what arrived. libFuzzer entry point.
  *
  * The first byte chooses how the rest is sent: bit 0 as it is (raw bytes, so that lengths are
@@ -16,10 +16,12 @@
 
 #include "common/buffer.h"
 #include "common/fd.h"
-#include "daemon/engine/session.h"
+#include "daemon/broker/client.h"
+#include "daemon/engine/run.h"
 #include "daemon/report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_findings.h"
 
 /* Inputs are cut here: libFuzzer's own limit is far below. */
 #define STREAM_MAX (1u << 20)
@@ -33,30 +35,97 @@ enum {
 
 struct harness {
 	uv_loop_t loop;
-	struct session *session;
-	struct window *window;
+	struct run *run;
+	struct window_result *window; /* kept */
 	bool ended;
+	broker_reply_fn attached; /* what the broker was asked, until the agent is there */
+	void *attached_arg;
 };
 
-static void on_started(void *arg)
+static struct harness harness;
+
+/* ---------------------------------------------------------------- the broker */
+
+int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+			 broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)flags;
+	harness.attached = fn;
+	harness.attached_arg = arg;
+	return 1;
+}
+
+int broker_client_perf_open(struct broker_client *client, pid_t pid,
+			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)asked;
+	(void)fn;
+	(void)arg;
+	return -EAGAIN;
+}
+
+int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pid;
+	(void)fn;
+	(void)arg;
+	return -EAGAIN;
+}
+
+int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+{
+	return broker_client_inspect(client, pid, fn, arg);
+}
+
+int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
+			size_t count, broker_reply_fn fn, void *arg)
+{
+	(void)pages;
+	(void)count;
+	return broker_client_inspect(client, pid, fn, arg);
+}
+
+int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
+		       broker_reply_fn fn, void *arg)
+{
+	(void)limits;
+	return broker_client_inspect(client, pid, fn, arg);
+}
+
+void broker_client_forget(struct broker_client *client, int id)
+{
+	(void)client;
+	(void)id;
+}
+
+int broker_client_release(struct broker_client *client, pid_t pid)
+{
+	(void)client;
+	(void)pid;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the run */
+
+static void on_started(void *arg, const struct run *r)
 {
 	(void)arg;
+	(void)r;
 }
 
-static void on_perf_open(void *arg, const Jxp__PerfOpenRequest *request)
+static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct harness *h = arg;
 
-	session_perf_opened(h->session, request->tid, 1, NULL, 0);
-}
-
-static void on_ended(void *arg)
-{
-	struct harness *h = arg;
-
+	(void)error; /* Any end will do. */
+	(void)message;
 	h->ended = true;
-	session_free(h->session);
-	h->session = NULL;
+	run_free(r);
 }
 
 static void append_hello(struct buffer *out)
@@ -90,7 +159,7 @@ static void append_frames(struct buffer *out, const uint8_t *data, size_t size)
 	}
 }
 
-/* Sends the stream as fast as the session takes it, reading nothing back. */
+/* Sends the stream as fast as the run takes it, reading nothing back. */
 static void feed(struct harness *h, int fd, struct buffer *stream)
 {
 	while (buffer_length(stream) > 0 && !h->ended) {
@@ -106,7 +175,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 		(void)uv_run(&h->loop, UV_RUN_ONCE);
 }
 
-static void render(const struct window *w)
+static void render(const struct window_result *w)
 {
 	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_COLLAPSED;
 	     format++) {
@@ -120,40 +189,38 @@ static void render(const struct window *w)
 
 static void run(struct harness *h, struct buffer *stream)
 {
-	static const struct window_settings settings = {.kinds = {false, true, true, true},
-							.objects = true,
-							.objects_max = 256,
-							.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-							.period_ns = 5000000,
-							.duration_ns = UINT64_C(60000000000),
-							.budget = 0.01,
-							.registers = 4,
-							.max_frames = 128};
-	struct session_callbacks callbacks = {.arg = h,
-					      .started = on_started,
-					      .progressed = on_started,
-					      .perf_open = on_perf_open,
-					      .ended = on_ended};
+	static const struct window_request request = {.kinds = {false, true, true, true},
+						      .objects = true,
+						      .objects_max = 256,
+						      .duration_ns = UINT64_C(60000000000),
+						      .budget = 0.01,
+						      .registers = 4,
+						      .max_frames = 128};
+	const struct run_callbacks callbacks = {
+	    .arg = h, .started = on_started, .progressed = on_started, .ended = on_ended};
+	const struct run_context context = {.loop = &h->loop, .patience_ms = 30000};
+	const struct broker_reply attached = {.fds = 1};
 	int pair[2];
 
-	h->window = window_new(1, 42, &settings);
+	h->window = window_result_new(1, 42, &request, &sample_findings);
 	if (!h->window || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    session_new(&h->session, &h->loop, pair[0], h->window, &callbacks, NULL) < 0)
+	    run_new(&h->run, &context, window_result_keep(h->window), &callbacks, NULL) < 0)
 		abort(); /* The machine, not the input. */
+	h->attached(h->attached_arg, &attached, &pair[0]);
 	feed(h, pair[1], stream);
 	render(h->window);
-	window_free(h->window);
+	window_result_free(h->window);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct harness h = {0};
 	struct buffer stream;
 
 	if (size < 1)
 		return 0;
+	harness = (struct harness){0};
 	buffer_init(&stream, STREAM_MAX);
 	if (data[0] & SEND_HELLO)
 		append_hello(&stream);
@@ -161,11 +228,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)buffer_append(&stream, data + 1, size - 1); /* Too long: the hello alone. */
 	else
 		append_frames(&stream, data + 1, size - 1);
-	if (uv_loop_init(&h.loop) < 0)
+	if (uv_loop_init(&harness.loop) < 0)
 		abort(); /* The machine, not the input. */
-	run(&h, &stream);
-	(void)uv_run(&h.loop, UV_RUN_DEFAULT); /* Until every handle is closed. */
-	if (uv_loop_close(&h.loop) < 0)
+	run(&harness, &stream);
+	(void)uv_run(&harness.loop, UV_RUN_DEFAULT); /* Until every handle is closed. */
+	if (uv_loop_close(&harness.loop) < 0)
 		abort(); /* A handle was leaked. */
 	buffer_release(&stream);
 	return 0;

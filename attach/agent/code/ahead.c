@@ -1,7 +1,6 @@
 #include "attach/agent/code/ahead.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "attach/agent/code/codemap.h"
 
@@ -15,13 +14,13 @@
  * instruction. */
 #define SCAN_MAX_BYTES (32u * 1024u)
 
-/* Answers so far, one word each, in a direct-mapped table: the low half of ip, and the distance to
- * the access in the other half, 0 with NONE set for "there is none". */
-#define CACHE_ENTRIES 4096u
+/* Answers so far, of all threads' handlers, one word each, in a direct-mapped table: the low half
+ * of ip, and the distance to the access in the other half, 0 with NONE set for "there is none". */
+#define CACHE_ENTRIES (AHEAD_BYTES / sizeof(uint64_t))
 #define NONE          UINT32_C(0x80000000)
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
-void ahead_cache_clear(void)
+void ahead_clear(void)
 {
 	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
@@ -136,22 +135,6 @@ static bool explore_block(struct exploration *e, unsigned block)
 
 /* ---------------------------------------------------------------- loops */
 
-/* The target of a direct jump, conditional or not; 0 for any other instruction. The encodings are
- * few enough to do without the full decoder. */
-static uint64_t jump_target(const uint8_t *bytes, unsigned length, uint64_t ip)
-{
-	int32_t distance;
-
-	if (length == 2 && ((bytes[0] & 0xf0) == 0x70 || bytes[0] == 0xeb))
-		return ip + 2 + (uint64_t)(int64_t)(int8_t)bytes[1];
-	if ((length == 5 && bytes[0] == 0xe9) ||
-	    (length == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80)) {
-		memcpy(&distance, bytes + length - sizeof(distance), sizeof(distance));
-		return ip + length + (uint64_t)(int64_t)distance;
-	}
-	return 0;
-}
-
 /* Does the innermost loop around inner have outer in it, too? */
 static bool same_loop(const struct code_blob *blob, uint64_t inner, uint64_t outer)
 {
@@ -167,7 +150,7 @@ static bool same_loop(const struct code_blob *blob, uint64_t inner, uint64_t out
 		length = insn_length(bytes, (size_t)(end - ip));
 		if (length == 0)
 			break; /* Data at the method's end. */
-		target = jump_target(bytes, length, ip);
+		target = insn_jump_target(bytes, length, ip);
 		if (target < blob->start || target > inner || ip < inner)
 			continue;
 		if (low == 0 || ip - target < high - low) {

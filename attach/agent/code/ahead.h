@@ -23,10 +23,13 @@
 
 #include "attach/agent/code/search.h"
 
+/* Of remembered answers, 4,096 of them. */
+#define AHEAD_BYTES (4096u * sizeof(uint64_t))
+
 /* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. */
 bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t *stop_ip);
 
 /* Forgets the cached answers. */
-void ahead_cache_clear(void);
+void ahead_clear(void);
 
 #endif

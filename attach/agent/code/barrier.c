@@ -8,16 +8,18 @@
 
 #define REFERENCE_BYTES 8u
 
+/* A global because it is asked for every instruction that handlers decode. */
+static bool looked_for;
+
+void barrier_init(bool collector_has_them)
+{
+	looked_for = collector_has_them;
+}
+
 static bool same_operand(const struct insn_memory *a, const struct insn_memory *b)
 {
 	return a->base == b->base && a->index == b->index && a->scale == b->scale &&
 	       a->displacement == b->displacement;
-}
-
-static bool overwrites_operand(const struct insn *in, const struct insn_memory *m)
-{
-	return (m->base >= 0 && in->written_registers & (1u << m->base)) ||
-	       (m->index >= 0 && in->written_registers & (1u << m->index));
 }
 
 static bool decode_next(const struct code_blob *blob, uint64_t ip, struct insn *in)
@@ -32,7 +34,7 @@ bool barrier_tests_store(const struct insn *test)
 	struct code_blob blob;
 	struct insn in = *test;
 
-	if (!test->compares_immediate || !test->has_memory ||
+	if (!looked_for || !test->compares_immediate || !test->has_memory ||
 	    (test->memory.size != 4 && test->memory.size != 2) || !codemap_find(test->ip, &blob) ||
 	    blob.type != CODE_COMPILED)
 		return false;
@@ -44,7 +46,7 @@ bool barrier_tests_store(const struct insn *test)
 			return true;
 		/* The slow path is out of line: the way to the store falls through. */
 		if ((in.flow != FLOW_NEXT && in.flow != FLOW_CONDITIONAL) ||
-		    overwrites_operand(&in, &test->memory))
+		    insn_overwrites(&in, &test->memory))
 			return false;
 	}
 	return false;

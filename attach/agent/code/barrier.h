@@ -18,6 +18,10 @@
 
 #include "attach/agent/code/insn.h"
 
+/* Has this JVM's compiled code such barriers? Before any handler runs; until then none is looked
+ * for. */
+void barrier_init(bool collector_has_them);
+
 /* Is this instruction, in compiled code, the test of a store barrier? Async-signal-safe. */
 bool barrier_tests_store(const struct insn *test);
 

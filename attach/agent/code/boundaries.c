@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/insn.h"
+#include "attach/agent/code/reserved.h"
 
 #define MAPS_MAX   BOUNDARIES_MAPS_MAX
 #define MAX_PROBES 16u
@@ -26,6 +26,7 @@ struct map {
 
 _Static_assert(sizeof(struct map) == BOUNDARIES_MAP_BYTES, "the sum of the agent's tables");
 
+/* Global because handlers get nothing of ours. */
 static struct {
 	struct map *maps;
 	_Atomic uint64_t *pool;
@@ -33,20 +34,12 @@ static struct {
 	_Atomic uint64_t requests[REQUESTS]; /* starts of methods */
 } all;
 
-static void *reserve(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int boundaries_init(void)
 {
 	if (!all.maps)
-		all.maps = reserve(MAPS_MAX * sizeof(*all.maps));
+		all.maps = reserve_memory(MAPS_MAX * sizeof(*all.maps));
 	if (!all.pool)
-		all.pool = reserve(POOL_WORDS * sizeof(*all.pool));
+		all.pool = reserve_memory(POOL_WORDS * sizeof(*all.pool));
 	if (!all.maps || !all.pool)
 		return -ENOMEM;
 	boundaries_clear();
@@ -55,11 +48,9 @@ int boundaries_init(void)
 
 void boundaries_clear(void)
 {
-	/* Zero again: every map free, no bit set. Cannot fail for a private anonymous mapping. */
-	if (all.maps)
-		(void)madvise(all.maps, MAPS_MAX * sizeof(*all.maps), MADV_DONTNEED);
-	if (all.pool)
-		(void)madvise((void *)all.pool, POOL_WORDS * sizeof(*all.pool), MADV_DONTNEED);
+	/* Zero again: every map free, no bit set. */
+	empty_memory(all.maps, MAPS_MAX * sizeof(*all.maps));
+	empty_memory((void *)all.pool, POOL_WORDS * sizeof(*all.pool));
 	all.pool_used = 0;
 	for (unsigned i = 0; i < REQUESTS; i++)
 		atomic_store(&all.requests[i], 0);
@@ -100,22 +91,6 @@ static void ask(uint64_t start)
 
 /* ---------------------------------------------------------------- making maps */
 
-/* Index of the first of the JVM's named instructions at or after an offset. */
-static uint32_t named_from(const struct code_blob *blob, uint64_t offset)
-{
-	uint32_t low = 0, high = blob->debug_pc_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (blob->debug_pcs[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The instruction behind the one at offset. What cannot be decoded (the JVM overwrites the first
  * bytes of a method it has given up) is passed over up to an instruction that the JVM has named. */
 static uint64_t next_offset(const struct code_blob *blob, uint64_t offset)
@@ -127,7 +102,7 @@ static uint64_t next_offset(const struct code_blob *blob, uint64_t offset)
 
 	if (length)
 		return offset + length;
-	i = named_from(blob, offset + 1);
+	i = codemap_debug_pc_from(blob, offset + 1);
 	named = i < blob->debug_pc_count ? blob->debug_pcs[i] : blob->size;
 	/* A handler that outlives its window may find the list cleared under its eyes. */
 	return named > offset ? named : blob->size;
@@ -209,7 +184,7 @@ static bool anchor(const struct code_blob *blob, uint64_t offset, uint64_t *from
 	*from = 0;
 	if (offset <= BOUNDARIES_STEP_BYTES)
 		return true;
-	i = named_from(blob, offset - BOUNDARIES_STEP_BYTES);
+	i = codemap_debug_pc_from(blob, offset - BOUNDARIES_STEP_BYTES);
 	if (i == blob->debug_pc_count)
 		return false;
 	*from = blob->debug_pcs[i];

@@ -5,7 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "attach/agent/code/reserved.h"
 
 /* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
 #define CODE_CACHE_MAX (UINT64_C(2) << 30)
@@ -45,6 +46,7 @@ struct part {
 
 _Static_assert(sizeof(struct part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
 
+/* Global because handlers and JVMTI's callbacks get nothing of ours. */
 static struct {
 	pthread_mutex_t lock;
 	_Atomic uint64_t low;
@@ -60,23 +62,14 @@ static struct {
 	_Atomic uint64_t dropped;
 } map = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Reserved once per process and kept: late readers and writers must find memory there. */
-static void *reserve(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 static int reserve_tables(void)
 {
 	if (!map.slots)
-		map.slots = reserve(BLOBS_MAX * sizeof(*map.slots));
+		map.slots = reserve_memory(BLOBS_MAX * sizeof(*map.slots));
 	if (!map.debug_pcs)
-		map.debug_pcs = reserve(DEBUG_PCS_MAX * sizeof(*map.debug_pcs));
+		map.debug_pcs = reserve_memory(DEBUG_PCS_MAX * sizeof(*map.debug_pcs));
 	if (!map.parts)
-		map.parts = reserve(PARTS_MAX * sizeof(*map.parts));
+		map.parts = reserve_memory(PARTS_MAX * sizeof(*map.parts));
 	return map.slots && map.parts && map.debug_pcs ? 0 : -ENOMEM;
 }
 
@@ -113,14 +106,10 @@ void codemap_clear(void)
 	(void)pthread_mutex_lock(&map.lock);
 	atomic_store(&map.high, 0);
 	atomic_store(&map.low, 0);
-	/* MADV_DONTNEED makes the pages zero again: every slot free, every list empty. It
-	 * cannot fail for a private anonymous mapping. */
-	if (map.slots)
-		(void)madvise(map.slots, BLOBS_MAX * sizeof(*map.slots), MADV_DONTNEED);
-	if (map.parts)
-		(void)madvise(map.parts, PARTS_MAX * sizeof(*map.parts), MADV_DONTNEED);
-	if (map.debug_pcs)
-		(void)madvise(map.debug_pcs, DEBUG_PCS_MAX * sizeof(*map.debug_pcs), MADV_DONTNEED);
+	/* Zero again: every slot free, every list empty. */
+	empty_memory(map.slots, BLOBS_MAX * sizeof(*map.slots));
+	empty_memory(map.parts, PARTS_MAX * sizeof(*map.parts));
+	empty_memory(map.debug_pcs, DEBUG_PCS_MAX * sizeof(*map.debug_pcs));
 	map.used = 0;
 	map.free_list = 0;
 	map.debug_pcs_used = 0;
@@ -364,6 +353,21 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	if (start == 0 || atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
 		return false;
 	return address >= start && address - start < out->size;
+}
+
+uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset)
+{
+	uint32_t low = 0, high = blob->debug_pc_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (blob->debug_pcs[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 uint64_t codemap_dropped(void)

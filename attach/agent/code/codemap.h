@@ -67,6 +67,10 @@ bool codemap_covers(uint64_t address);
 /* The blob that address lies in; false when unknown. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 
+/* The index of the first of the blob's debug_pcs at or after an offset; debug_pc_count when there
+ * is none. Async-signal-safe. */
+uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset);
+
 /* Blobs, and blobs some of whose debug information was lost, because they did not fit the tables
  * since init. */
 uint64_t codemap_dropped(void);

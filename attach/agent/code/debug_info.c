@@ -11,8 +11,10 @@
 #define WALK_MAX_INSNS    128u
 #define WALK_MAX_BRANCHES 16u
 
-/* Answers so far: ip << 16 | (answer - ip + 2^15), 48 bits of address being all there are. */
-#define CACHE_ENTRIES 8192u
+/* Answers so far, of all threads' handlers: ip << 16 | (answer - ip + 2^15). An address has 48
+ * bits.
+ */
+#define CACHE_ENTRIES (DEBUG_INFO_BYTES / sizeof(uint64_t))
 #define DELTA_LIMIT   32767
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
@@ -30,18 +32,10 @@ void debug_info_clear(void)
 
 static bool has_record(const struct code_blob *blob, uint64_t ip)
 {
-	uint32_t offset = (uint32_t)(ip - blob->start);
-	uint32_t low = 0, high = blob->debug_pc_count;
+	uint64_t offset = ip - blob->start;
+	uint32_t i = codemap_debug_pc_from(blob, offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (blob->debug_pcs[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < blob->debug_pc_count && blob->debug_pcs[low] == offset;
+	return i < blob->debug_pc_count && blob->debug_pcs[i] == offset;
 }
 
 /* A loop is stayed in the first time round; its exit is what remains after. Forward branches lead

@@ -16,6 +16,9 @@
 
 #include <stdint.h>
 
+/* Of remembered answers, 8,192 of them. */
+#define DEBUG_INFO_BYTES (8192u * sizeof(uint64_t))
+
 /* The instruction pointer at which AsyncGetCallTrace finds the frames for the instruction at ip.
  * That is ip itself where nothing better is known. The frame is the same: no instruction between
  * the two moves the stack pointer. */

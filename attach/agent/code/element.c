@@ -1,7 +1,6 @@
 #include "attach/agent/code/element.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
@@ -19,9 +18,9 @@
 #define LOOK_JUMPS       4u
 #define LOOK_JUMPS_BYTES 512u
 
-/* Answers so far, in a direct-mapped cache of single words, which needs no lock: a hash of the
- * instruction's address and its method's serial << 2 | the element + 1. */
-#define CACHE_ENTRIES 4096u
+/* Answers so far, of all threads' handlers, in a direct-mapped cache of single words, which needs
+ * no lock: a hash of the instruction's address and its method's serial << 2 | the element + 1. */
+#define CACHE_ENTRIES (ELEMENT_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
 struct look {
@@ -119,26 +118,6 @@ static enum verdict made_as(struct look *l, uint64_t ip, uint32_t carriers, uint
 	return NOTHING_YET;
 }
 
-/* Where a direct jump or branch at ip leads to; 0 when there is none. */
-static uint64_t branch_target(const struct code_blob *blob, uint64_t ip)
-{
-	const uint8_t *p = (const uint8_t *)(uintptr_t)ip;
-	uint64_t left = blob->start + blob->size - ip;
-	int32_t far;
-
-	if (left >= 2 && ((p[0] & 0xf0) == 0x70 || p[0] == 0xeb))
-		return ip + 2 + (uint64_t)(int8_t)p[1];
-	if (left >= 5 && p[0] == 0xe9) {
-		memcpy(&far, p + 1, sizeof(far));
-		return ip + 5 + (uint64_t)far;
-	}
-	if (left >= 6 && p[0] == 0x0f && (p[1] & 0xf0) == 0x80) {
-		memcpy(&far, p + 2, sizeof(far));
-		return ip + 6 + (uint64_t)far;
-	}
-	return 0;
-}
-
 /* The straight line to ip begins at barrier, so execution jumps into it: C2 puts the loop that does
  * the rest of a vector loop's work before it. The lines that lead to such jumps, near enough, go
  * on. */
@@ -155,7 +134,10 @@ static enum verdict made_before_jumps(struct look *l, uint64_t barrier, uint64_t
 		end = blob->start + blob->size;
 	count = boundaries_before(blob, end, starts, LOOK_BACK);
 	for (size_t i = 0; i < count && verdict == NOTHING_YET && jumps < LOOK_JUMPS; i++) {
-		uint64_t target = branch_target(blob, starts[i]), ignored;
+		const uint8_t *code = (const uint8_t *)(uintptr_t)starts[i];
+		uint64_t target = insn_jump_target(
+		    code, (size_t)(blob->start + blob->size - starts[i]), starts[i]);
+		uint64_t ignored;
 
 		if (target < barrier || target > ip || (starts[i] >= barrier && starts[i] <= ip))
 			continue;

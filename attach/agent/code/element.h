@@ -17,7 +17,12 @@
 #ifndef JXPERF_AGENT_CODE_ELEMENT_H
 #define JXPERF_AGENT_CODE_ELEMENT_H
 
+#include <stdint.h>
+
 #include "attach/agent/code/insn.h"
+
+/* Of remembered answers, 4,096 of them. */
+#define ELEMENT_BYTES (4096u * sizeof(uint64_t))
 
 /* Of the explicit memory operand of an instruction, whose ip counts; ELEMENT_INTEGER without one.
  */

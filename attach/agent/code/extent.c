@@ -3,8 +3,6 @@
 #include "attach/agent/code/xstate.h"
 #include "proto/limits.h"
 
-#define FLAG_DIRECTION 0x400u
-
 static uint64_t low_bits(uint32_t count)
 {
 	return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
@@ -70,8 +68,8 @@ static enum extent_result extent_of_string(const struct insn *insn, const gregse
 	/* Comparisons may end at any element, but not before the first. */
 	if (!insn->string_compares)
 		index = random_below(random, left < UINT32_MAX ? (uint32_t)left : UINT32_MAX);
-	*out = extent_whole((uint64_t)regs[REG_EFL] & FLAG_DIRECTION ? first - index * size
-								     : first + index * size,
+	*out = extent_whole((uint64_t)regs[REG_EFL] & INSN_FLAG_DIRECTION ? first - index * size
+									  : first + index * size,
 			    (uint32_t)size);
 	out->width =
 	    left < LIMIT_ACCESS_BYTES / size ? (uint32_t)(left * size) : LIMIT_ACCESS_BYTES;

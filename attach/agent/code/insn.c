@@ -379,6 +379,29 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	return in.length;
 }
 
+uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip)
+{
+	int32_t distance;
+
+	if (available >= 2 && ((code[0] & 0xf0) == 0x70 || code[0] == 0xeb))
+		return ip + 2 + (uint64_t)(int64_t)(int8_t)code[1];
+	if (available >= 5 && code[0] == 0xe9) {
+		memcpy(&distance, code + 1, sizeof(distance));
+		return ip + 5 + (uint64_t)(int64_t)distance;
+	}
+	if (available >= 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80) {
+		memcpy(&distance, code + 2, sizeof(distance));
+		return ip + 6 + (uint64_t)(int64_t)distance;
+	}
+	return 0;
+}
+
+bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand)
+{
+	return (operand->base >= 0 && insn->written_registers & (1u << operand->base)) ||
+	       (operand->index >= 0 && insn->written_registers & (1u << operand->index));
+}
+
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs)
 {
 	const struct insn_memory *m = &insn->memory;

@@ -17,7 +17,9 @@
 
 #define INSN_MAX_BYTES 15
 
-#define INSN_FLAG_ZERO 0x040u /* of REG_EFL */
+/* Of REG_EFL. */
+#define INSN_FLAG_ZERO      0x040u
+#define INSN_FLAG_DIRECTION 0x400u
 
 enum insn_flow {
 	FLOW_NEXT,        /* falls through */
@@ -95,6 +97,11 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 /* Length alone, several times faster; 0 when there is no instruction. */
 unsigned insn_length(const uint8_t *bytes, size_t available);
 
+/* Where the instruction at code, which stands at ip, jumps to: of a direct jump, conditional or
+ * not, as compilers make them (no prefixes); 0 for any other instruction. Much faster than
+ * decoding. */
+uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip);
+
 /* The address its memory operand names with these registers. The instruction must have one. */
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs);
 
@@ -104,6 +111,10 @@ bool insn_branch_taken(const struct insn *insn, const gregset_t regs, bool *know
 
 /* The instruction has run and left these registers: did it store? */
 bool insn_stored(const struct insn *insn, const gregset_t regs);
+
+/* Does the instruction write a register that the operand, its own or another's, is made of? Then
+ * the operand names another address, or the same by chance, once the instruction has run. */
+bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand);
 
 static inline bool insn_is_masked(const struct insn *insn)
 {

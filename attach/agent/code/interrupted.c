@@ -1,15 +1,14 @@
 #include "attach/agent/code/interrupted.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/search.h"
 
-/* What was found so far: (part of the blob's serial << 51 | instruction pointer << 4 | length of
- * the instruction before, 0 when it is none that was executed just before). A direct-mapped cache
- * of single words needs no lock. */
-#define CACHE_ENTRIES 8192u
+/* What all threads' handlers have found so far: (part of the blob's serial << 51 | instruction
+ * pointer << 4 | length of the instruction before, 0 when it is none that was executed just
+ * before). A direct-mapped cache of single words needs no lock. */
+#define CACHE_ENTRIES (INTERRUPTED_BYTES / sizeof(uint64_t))
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
 /* A method that is longer is not looked through, in the application's thread: decoding takes about
@@ -20,22 +19,6 @@ void interrupted_clear(void)
 {
 	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
-}
-
-/* The target of a direct jump, or 0. Jumps have no prefixes in compiled code. */
-static uint64_t jump_target(const uint8_t *code, unsigned length, uint64_t ip)
-{
-	int32_t distance;
-
-	if (length == 2 && (code[0] == 0xeb || (code[0] & 0xf0) == 0x70))
-		return ip + 2 + (uint64_t)(int64_t)(int8_t)code[1];
-	if (length == 5 && code[0] == 0xe9)
-		memcpy(&distance, code + 1, sizeof(distance));
-	else if (length == 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80)
-		memcpy(&distance, code + 2, sizeof(distance));
-	else
-		return 0;
-	return ip + length + (uint64_t)(int64_t)distance;
 }
 
 /* The length of the instruction that ends at ip, from a walk through its whole method; 0 when there
@@ -52,7 +35,7 @@ static unsigned length_before(const struct code_blob *blob, uint64_t ip)
 
 		if (length == 0) /* Data behind the code. */
 			break;
-		if (jump_target(code, length, at) == ip)
+		if (insn_jump_target(code, length, at) == ip)
 			return 0;
 		if (at + length == ip)
 			before = length;
@@ -106,8 +89,7 @@ bool interrupted_operand(const struct insn *in, bool executed, const gregset_t r
 		return string_operand(in, regs, address, size, store);
 	if (!in->has_memory)
 		return false;
-	if (executed && ((m->base >= 0 && (in->written_registers & (1u << m->base))) ||
-			 (m->index >= 0 && (in->written_registers & (1u << m->index)))))
+	if (executed && insn_overwrites(in, m))
 		return false;
 	*address = insn_effective_address(in, regs);
 	*size = m->size;

@@ -21,6 +21,9 @@
 
 #include "attach/agent/code/insn.h"
 
+/* Of remembered answers, 8,192 of them. */
+#define INTERRUPTED_BYTES (8192u * sizeof(uint64_t))
+
 /* The instruction that ends at ip, if it accesses memory through an operand and was executed just
  * before. */
 bool interrupted_access(uint64_t ip, struct insn *out);

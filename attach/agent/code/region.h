@@ -11,6 +11,10 @@
 
 #define REGION_RANGES_MAX 8
 
+/* Below this lies no Java object: an access there is an implicit null check that is about to fault.
+ */
+#define REGION_LOWEST_ADDRESS UINT64_C(65536)
+
 struct region_range {
 	uint64_t low;
 	uint64_t high;

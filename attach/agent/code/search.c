@@ -3,7 +3,6 @@
 #include "attach/agent/code/barrier.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/handler/settings.h"
 
 /* Where the walk stands, and what it still knows of the registers it started with. */
 struct walk {
@@ -41,7 +40,7 @@ bool search_fetch(uint64_t ip, struct insn *out)
 {
 	if (!fetch(ip, out))
 		return false;
-	if (settings.store_barriers && barrier_tests_store(out))
+	if (barrier_tests_store(out))
 		out->loads = out->memory.reads = false;
 	return true;
 }
@@ -174,7 +173,9 @@ enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn 
 	return SEARCH_FAILED;
 }
 
-/* Execution stops at w->ip first. */
+/* The walk cannot go on behind w->ip, so execution is to be stopped somewhere: at w->ip, or, when
+ * that is the wanted access, behind it. That will not do when the path has been there before: the
+ * breakpoint behind the access would fire on the way to it. */
 static enum search_result stop_at(const struct walk *w, const struct insn *access,
 				  const uint64_t *path, unsigned length, struct insn *found,
 				  uint64_t *stop_ip)

@@ -7,8 +7,6 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/search.h"
 
-#define FLAG_DIRECTION 0x400u
-
 #define STRING_LINE_BYTES 64u
 
 static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -37,14 +35,6 @@ static bool loaded_from(const struct insn *in, const gregset_t regs, uint64_t wa
 	return found == 1;
 }
 
-static bool is_evaluable(const struct insn *in)
-{
-	const struct insn_memory *m = &in->memory;
-
-	return (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
-	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
-}
-
 unsigned trap_shared(const struct extent *extent, uint64_t watched, unsigned length)
 {
 	unsigned shared = 0;
@@ -68,7 +58,7 @@ static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watch
 
 	if (!in->has_memory)
 		return false;
-	if (is_evaluable(in))
+	if (!insn_overwrites(in, &in->memory))
 		address = insn_effective_address(in, regs);
 	else if (!trusted || !loaded_from(in, regs, watched, length, &address))
 		return false;
@@ -105,7 +95,7 @@ static bool covering_element(uint64_t position, bool backward, uint64_t size, ui
 static bool explains_string(const struct insn *in, const gregset_t regs, uint64_t watched,
 			    unsigned length, struct trap_access *out)
 {
-	bool backward = (uint64_t)regs[REG_EFL] & FLAG_DIRECTION;
+	bool backward = (uint64_t)regs[REG_EFL] & INSN_FLAG_DIRECTION;
 	uint64_t size = in->string_size;
 	uint64_t source = (uint64_t)regs[REG_RSI], destination = (uint64_t)regs[REG_RDI];
 	uint64_t address;

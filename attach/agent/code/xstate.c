@@ -12,14 +12,15 @@
 #define COMPONENT_AVX    2u /* the upper halves of ymm */
 #define COMPONENT_OPMASK 5u
 
-/* In the legacy area. */
+/* Where the area's legacy part has them. */
 #define XMM_OFFSET 160u
 #define XMM_BYTES  16u
 #define XMM_COUNT  16u
 
 #define OPMASK_COUNT 8u
 
-/* Of the components in the area; 0 when the processor has none. */
+/* Of the components in the area; 0 when the processor has none. A fact of the machine that handlers
+ * need. */
 static uint32_t avx_offset, opmask_offset;
 
 static uint32_t component_offset(unsigned component)

@@ -4,43 +4,39 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/interrupted.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 
-/* Below this lies no Java object: an implicit null check is about to fault. */
-#define LOWEST_ADDRESS UINT64_C(65536)
-
 /* glibc reads it from the thread's rseq area or through the vDSO: no system call, no lock. */
-uint32_t access_cpu(void)
+static uint32_t current_cpu(void)
 {
 	int cpu = sched_getcpu();
 
 	return cpu >= 0 ? (uint32_t)cpu : 0;
 }
 
-void access_record(struct thread *t, const struct sample *s, bool store,
-		   const struct access_cost *cost, const ucontext_t *uc)
+void access_record(struct thread *t, const struct sample *s, bool store, uint64_t weight,
+		   uint32_t cpu, const ucontext_t *uc)
 {
 	struct record r = {.time_ns = clock_monotonic_ns(), .type = RECORD_ACCESS};
 
-	if (s->extent.address < LOWEST_ADDRESS || s->extent.size == 0 || s->extent.size > 64) {
+	if (s->extent.address < REGION_LOWEST_ADDRESS || s->extent.size == 0 ||
+	    s->extent.size > 64) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return;
 	}
 	if (!watchpoint_capture(t, uc, s->insn.ip, &r.watch_context))
 		r.watch_context = 0;
-	r.address = region_canonical(&settings.regions, s->extent.address);
+	r.address = region_canonical(&handlers.regions, s->extent.address);
 	r.length = (uint8_t)s->extent.size;
 	r.region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
 	watchpoint_code(&r.watch_code, &s->insn);
 	r.store = store;
-	r.cpu = (uint16_t)cost->cpu;
+	r.cpu = (uint16_t)cpu;
 	/* The thread is in Java code, so no pause begins or ends before the handler returns. */
-	r.epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
-	r.weight = cost->weight;
-	r.data_source = cost->data_source;
-	r.latency = cost->latency;
+	r.epoch = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
+	r.weight = weight;
 	thread_count(t, JXP__COUNTER__COUNTER_ACCESSES, 1);
 	thread_record(t, &r);
 }
@@ -48,10 +44,9 @@ void access_record(struct thread *t, const struct sample *s, bool store,
 static void record(struct thread *t, const struct insn *in, uint64_t address, uint32_t size,
 		   bool store, uint64_t weight, const ucontext_t *uc)
 {
-	const struct access_cost cost = {.weight = weight, .cpu = access_cpu()};
 	const struct sample s = {.insn = *in, .extent = extent_whole(address, size)};
 
-	access_record(t, &s, store, &cost, uc);
+	access_record(t, &s, store, weight, current_cpu(), uc);
 }
 
 /* Waits in the register for execution to come to ip. */

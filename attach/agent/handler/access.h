@@ -15,18 +15,11 @@
 
 struct thread;
 
-/* What the hardware, or the clock, says of an access beside the sample itself. */
-struct access_cost {
-	uint64_t weight;
-	uint64_t data_source;
-	uint32_t latency;
-	uint32_t cpu;
-};
-
-/* Records an access. When its calling context is not to be had, it is counted and recorded without:
+/* Records an access that stands for weight (MemoryAccess in jxperf.proto) and was made on the
+ * processor cpu. When its calling context is not to be had, it is counted and recorded without:
  * it counts for its object all the same. */
-void access_record(struct thread *t, const struct sample *s, bool store,
-		   const struct access_cost *cost, const ucontext_t *uc);
+void access_record(struct thread *t, const struct sample *s, bool store, uint64_t weight,
+		   uint32_t cpu, const ucontext_t *uc);
 
 /* The clock: finds the access that the thread, interrupted at uc, was busy with, or comes to next,
  * and records it as worth weight nanoseconds. */
@@ -34,8 +27,5 @@ void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc);
 
 /* The breakpoint of a search fired. */
 void access_reached(struct thread *t, unsigned reg, const ucontext_t *uc);
-
-/* Which processor the calling thread runs on. */
-uint32_t access_cpu(void);
 
 #endif

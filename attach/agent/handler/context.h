@@ -22,6 +22,9 @@
 /* A probe sequence longer than this means that the table is as good as full. */
 #define CONTEXT_MAX_PROBES 64u
 
+/* The bci of a native method's frame, as AsyncGetCallTrace gives it (forte.cpp). */
+#define CONTEXT_BCI_NATIVE (-3)
+
 struct context_node {
 	_Atomic uint32_t state; /* enum context_state | parent's id (0: root) << 2 */
 	int32_t bci;

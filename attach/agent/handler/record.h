@@ -51,8 +51,6 @@ struct record {
 			uint16_t cpu;
 			uint32_t epoch;
 			uint64_t weight;
-			uint64_t data_source;
-			uint32_t latency;
 		};
 	};
 };

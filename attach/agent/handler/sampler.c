@@ -2,6 +2,7 @@
 
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 
 bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
 {

@@ -27,8 +27,9 @@ extern const struct sampler sampler_clock;
 /* The hardware samplers, PEBS and IBS: precise records of loads and stores (design.md). */
 extern const struct sampler sampler_hardware;
 
-/* Does any kind of the window sample what settings.events[event] counts? */
-bool sampler_wants_event(unsigned event);
+/* Session thread. Does any kind of the window sample what handlers.sampling.events[event] counts,
+ * or do objects, if the window is for them? */
+bool sampler_wants_event(unsigned event, bool objects);
 
 /* What the samplers share. */
 

@@ -2,14 +2,16 @@
 
 #include "attach/agent/code/ahead.h"
 #include "attach/agent/handler/access.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 
 /* 0 to 3 accesses are passed over, at random: an instruction that waits for memory is where ticks
  * land, and what follows it at once would be sampled out of proportion. */
 #define SKIP_CHOICES 4u
 
-/* Masked accesses without an active lane, and repeated ones with nothing left to do, in a row. */
+/* So many instructions in a row may turn out to access nothing (masked, without an active lane;
+ * repeated, with nothing left to do) before a search gives up. */
 #define NOTHING_MAX 8u
 
 static void search_failed(struct thread *t, unsigned reg)
@@ -27,8 +29,7 @@ static bool told_afterwards(const struct insn *in, enum access_type wanted)
 	if (!in->has_memory || in->string || in->unsupported || in->compares_and_swaps ||
 	    insn_is_masked(in) || (wanted == ACCESS_LOAD && m->writes))
 		return false;
-	return (m->base < 0 || !(in->written_registers & (1u << m->base))) &&
-	       (m->index < 0 || !(in->written_registers & (1u << m->index)));
+	return !insn_overwrites(in, m);
 }
 
 /* Waits for the access that comes next for sure. Behind it, where possible: stopping before it and
@@ -135,8 +136,8 @@ static void supersede(struct thread *t)
 
 static void take_sample(struct thread *t, const ucontext_t *uc)
 {
-	unsigned kinds =
-	    settings.kind_count + atomic_load_explicit(&settings.objects_on, memory_order_relaxed);
+	unsigned kinds = handlers.sampling.kind_count +
+			 atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
 	unsigned choice;
 	uint8_t kind;
 	int reg;
@@ -144,13 +145,13 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	if (kinds == 0)
 		return; /* For objects alone, which have not begun. */
 	choice = random_below(&t->random, kinds);
-	if (choice == settings.kind_count) {
-		/* A tick stands for the time since the one before; this one in so many is for
-		 * objects. */
-		access_sample(t, settings.period * kinds, uc);
+	if (choice == handlers.sampling.kind_count) {
+		/* A tick stands for the time since the one before it. Only one in `kinds` of
+		 * them is drawn for objects, and stands for all of these. */
+		access_sample(t, handlers.period * kinds, uc);
 		return;
 	}
-	kind = settings.kinds[choice];
+	kind = handlers.sampling.kinds[choice];
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
@@ -165,7 +166,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
  * step with the ticks would be seen at the same places every time. */
 static void vary_period(struct thread *t)
 {
-	uint64_t period = atomic_load_explicit(&settings.period, memory_order_relaxed);
+	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
 	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
 
 	if (perf_set_period(t->sampling_fd[0], period / 2 + part) < 0)

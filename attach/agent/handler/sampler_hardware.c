@@ -5,10 +5,11 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/access.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 
-/* Nothing that the data source leaves open: an operation of another type. */
+/* Beside enum access_type: by its data source the sampled operation is neither load nor store. */
 #define ACCESS_NEITHER (-1)
 
 /* A record and what kind of access its event says it is. */
@@ -49,7 +50,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 	struct perf_ring_counts counts = {0};
 	bool found = false;
 
-	for (unsigned i = 0; i < settings.event_count; i++) {
+	for (unsigned i = 0; i < handlers.sampling.event_count; i++) {
 		struct perf_ring_sample record;
 
 		if (!t->sampling_ring[i].control ||
@@ -58,7 +59,7 @@ static bool newest(struct thread *t, struct hardware_sample *out)
 		if (found && record.time_ns < out->record.time_ns)
 			continue;
 		out->record = record;
-		out->access = access_of(settings.events[i].access, record.data_source);
+		out->access = access_of(handlers.sampling.events[i].access, record.data_source);
 		found = true;
 	}
 	count_records(t, &counts);
@@ -88,19 +89,6 @@ static bool fits_a_pair(const struct hardware_sample *h, const struct sample *s)
 	return h->access == ACCESS_STORE || !s->insn.memory.writes;
 }
 
-/* An event counts for one of the kinds that sample its type, so it stands for that many periods. */
-static void record_access(struct thread *t, const struct hardware_sample *h, const struct sample *s,
-			  unsigned kinds, const ucontext_t *uc)
-{
-	const struct access_cost cost = {
-	    .weight = settings.period * kinds,
-	    .data_source = h->record.data_source,
-	    .latency = h->record.weight > UINT32_MAX ? UINT32_MAX : (uint32_t)h->record.weight,
-	    .cpu = h->record.cpu};
-
-	access_record(t, s, h->access == ACCESS_STORE, &cost, uc);
-}
-
 /* The thread has run on since the access. While it is in the same method, its stack still shows the
  * calling context of the access. */
 static bool same_method(uint64_t ip, const ucontext_t *uc)
@@ -119,10 +107,10 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 	uint8_t fitting[PAIR_KINDS + 1];
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < settings.kind_count; i++)
-		if (watchpoint_access(settings.kinds[i]) == access)
-			fitting[count++] = settings.kinds[i];
-	if (atomic_load_explicit(&settings.objects_on, memory_order_relaxed))
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
+		if (watchpoint_access(handlers.sampling.kinds[i]) == access)
+			fitting[count++] = handlers.sampling.kinds[i];
+	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		fitting[count++] = JXP__KIND__KIND_OBJECTS;
 	*fitting_count = count;
 	return count ? fitting[random_below(&t->random, count)] : -1;
@@ -148,7 +136,10 @@ static void take_sample(struct thread *t, const struct hardware_sample *h, const
 		return;
 	}
 	if (kind == JXP__KIND__KIND_OBJECTS) {
-		record_access(t, h, &s, kinds, uc);
+		/* An event counts for one of the kinds that sample its type, so it stands for that
+		 * many periods. */
+		access_record(t, &s, h->access == ACCESS_STORE, handlers.period * kinds,
+			      h->record.cpu, uc);
 		return;
 	}
 	if (!fits_a_pair(h, &s)) {
@@ -181,15 +172,14 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
-bool sampler_wants_event(unsigned event)
+bool sampler_wants_event(unsigned event, bool objects)
 {
-	enum perf_access counted = settings.events[event].access;
+	enum perf_access counted = handlers.sampling.events[event].access;
 
-	if (settings.objects)
+	if (objects)
 		return true;
-
-	for (unsigned i = 0; i < settings.kind_count; i++) {
-		bool loads = watchpoint_access(settings.kinds[i]) == ACCESS_LOAD;
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++) {
+		bool loads = watchpoint_access(handlers.sampling.kinds[i]) == ACCESS_LOAD;
 
 		if (counted == PERF_ACCESS_ANY || loads == (counted == PERF_ACCESS_LOADS))
 			return true;

@@ -10,30 +10,30 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
 #include "common/proc.h"
 
 /* More CPU time than the kernel needs to bring a thread from a trap back to user mode. */
 #define PASSAGE_NS NS_PER_MS
 
+/* Global because the handler gets no pointer of ours; it may stay in place beyond a window, as what
+ * it was set over does. */
 static struct sigaction previous;
-static bool installed;
+static bool installed; /* session thread alone */
 static const struct sampler *sampler_in_use;
 static _Atomic uint64_t foreign;
-static _Atomic uint64_t late;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
 
 /* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
 static void enter_epoch(struct thread *t)
 {
-	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 
-	if (atomic_exchange(&t->disarm, false))
-		watchpoint_drop_all(t, RECORD_EXPIRED_WINDOW);
 	if (t->epoch == now)
 		return;
 	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
@@ -72,7 +72,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		}
 	}
 	if (role == THREAD_ROLE_SAMPLING) {
-		if (gate_passes(t))
+		if (sampling_gate_passes(t))
 			sampler_in_use->on_event(t, uc);
 		return;
 	}
@@ -104,19 +104,15 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 	unsigned role;
 	struct thread *t = thread_of_signal(perf_siginfo_data(info), &role);
 
-	if (!t) {
-		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
-		return;
-	}
+	if (!t)
+		return; /* Late: its event is closed. */
 	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
 	 * to be 0 before it takes anything away. We enter first and look after, sequentially
 	 * consistent on both sides, so one of the two sees the other; the generation is looked at
 	 * again because the entry may have passed to another thread meanwhile. */
 	atomic_fetch_add(&t->in_handler, 1);
-	if (atomic_load(&settings.stopping) || atomic_load(&t->ended) ||
-	    thread_of_signal(perf_siginfo_data(info), &role) != t) {
-		atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
-	} else {
+	if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
+	    thread_of_signal(perf_siginfo_data(info), &role) == t) {
 		if (perf_siginfo_async(info))
 			swallow(t, role);
 		else
@@ -167,7 +163,6 @@ int signals_install(const struct sampler *sampler)
 
 	sampler_in_use = sampler;
 	atomic_store(&foreign, 0);
-	atomic_store(&late, 0);
 	/* Only SIGTRAP is blocked in the handler: the JVM's own SIGSEGV handling goes on. */
 	(void)sigemptyset(&action.sa_mask);
 	if (installed && signals_installed())
@@ -292,9 +287,4 @@ bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouch
 uint64_t signals_foreign(void)
 {
 	return atomic_load(&foreign);
-}
-
-uint64_t signals_late(void)
-{
-	return atomic_load(&late);
 }

@@ -25,7 +25,7 @@ struct signals_untouched {
 	const void *arg;
 };
 
-/* Waits until no handler runs, at most timeout_ms. Handlers that start after settings.stopping was
+/* Waits until no handler runs, at most timeout_ms. Handlers that start after handlers.stopping was
  * set do nothing. */
 void signals_wait_for_handlers(unsigned timeout_ms);
 
@@ -37,8 +37,7 @@ void signals_wait_for_handlers(unsigned timeout_ms);
  */
 bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouched);
 
-/* SIGTRAPs handed on, and signals of ours that came after their event was closed, since install. */
+/* SIGTRAPs that were not ours, handed on since install. */
 uint64_t signals_foreign(void);
-uint64_t signals_late(void);
 
 #endif

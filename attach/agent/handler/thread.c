@@ -4,30 +4,25 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "attach/agent/code/reserved.h"
 #include "common/clock.h"
 
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
 #define GENERATION_MASK 0xffffu
 
+/* Global because a signal brings nothing but an entry's number. */
 static struct thread *table;
 /* Whose entries they are, 0 for none: looked through for one tid by threads of the target that end,
  * so it is dense. */
 static _Atomic pid_t tids[THREADS_MAX];
-static unsigned in_use;
+static unsigned in_use;       /* session thread alone */
 static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
 
 int threads_init(void)
 {
-	void *p;
-
-	if (table)
-		return 0;
-	p = mmap(NULL, THREADS_MAX * sizeof(struct thread), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	table = p;
-	return 0;
+	if (!table)
+		table = reserve_memory(THREADS_MAX * sizeof(struct thread));
+	return table ? 0 : -ENOMEM;
 }
 
 uint64_t thread_sig_data(const struct thread *t, unsigned role)
@@ -103,7 +98,6 @@ struct thread *thread_take(pid_t tid)
 	memset((void *)t->counters, 0, sizeof(t->counters));
 	random_seed(&t->random, clock_monotonic_ns() ^ (uint64_t)tid << 32);
 	atomic_store(&t->ended, false);
-	atomic_store(&t->disarm, false);
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	atomic_store(&t->state, THREAD_CLOCK);
 	atomic_store(&tids[t - table], tid);
@@ -119,6 +113,25 @@ struct thread *thread_find(pid_t tid)
 		    thread_is_used(&table[i]) && !atomic_load(&table[i].ended))
 			return &table[i];
 	return NULL;
+}
+
+void thread_note_end(pid_t tid)
+{
+	struct thread *t = thread_find(tid);
+
+	if (t)
+		atomic_store(&t->ended, true);
+}
+
+void threads_sweep(void)
+{
+	for (unsigned i = 0; i < used; i++) {
+		struct thread *t = &table[i];
+		uint64_t cpu_ns;
+
+		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
+			atomic_store(&t->ended, true);
+	}
 }
 
 void thread_abandon(struct thread *t)

@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
 #include "attach/agent/handler/ring.h"
 #include "attach/agent/handler/stack.h"
-#include "attach/agent/handler/watchpoint.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"
 #include "common/random.h"
@@ -57,7 +57,6 @@ struct thread {
 	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
 	_Atomic uint32_t generation; /* 16 bits used */
 	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
-	_Atomic bool disarm;         /* a request to drop what the registers watch */
 	pid_t tid;
 	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler; clock has one */
 	struct perf_ring sampling_ring[SAMPLING_EVENTS]; /* hardware samplers; the handler reads */
@@ -130,6 +129,13 @@ int thread_allocate(struct thread *t, unsigned max_frames);
 /* The entry that stands for the thread now, or NULL. Any thread: the answer may be old by the time
  * it is used, the entry stays valid memory. */
 struct thread *thread_find(pid_t tid);
+
+/* The thread ends: its entry is to be retired. Any thread, async with everything else. */
+void thread_note_end(pid_t tid);
+
+/* Session thread: notes the ends of threads that nobody told of, because they ended while they were
+ * taken on. */
+void threads_sweep(void);
 
 /* Entries that are not free; session thread. */
 unsigned threads_in_use(void);

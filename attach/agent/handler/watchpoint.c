@@ -8,14 +8,11 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/trap.h"
 #include "attach/agent/code/value.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
-
-/* Below this lies no Java object: an implicit null check is about to fault. */
-#define LOWEST_ADDRESS UINT64_C(65536)
 
 #define POLLING_PAGE_BYTES 4096u
 
@@ -198,7 +195,7 @@ int watchpoint_region(const struct thread *t, const struct sample *s, const greg
 								   : JXP__REGION__REGION_STACK;
 	if (s->insn.has_memory && s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
 		return JXP__REGION__REGION_JVM;
-	region = region_find(&settings.regions, s->extent.address);
+	region = region_find(&handlers.regions, s->extent.address);
 	if (region == JXP__REGION__REGION_OTHER && is_safepoint_poll(s))
 		return JXP__REGION__REGION_JVM;
 	return region;
@@ -220,8 +217,8 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 
 bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
 {
-	switch (stack_capture(&settings.walker, uc, ip, t->memory->frames, t->max_frames,
-			      settings.contexts, context)) {
+	switch (stack_capture(&handlers.walker, uc, ip, t->memory->frames, t->max_frames,
+			      handlers.contexts, context)) {
 	case STACK_OK:
 		return true;
 	case STACK_TRUNCATED:
@@ -259,7 +256,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t start;
 
-	if (s->extent.address < LOWEST_ADDRESS || !s->extent.active) {
+	if (s->extent.address < REGION_LOWEST_ADDRESS || !s->extent.active) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return false;
 	}

@@ -21,47 +21,16 @@
 #include "attach/agent/code/extent.h"
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/search.h"
+#include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/record.h"
 #include "common/random.h"
 
 struct thread;
 
-/* Execution breakpoints spent on following control flow to one access. */
-#define WATCHPOINT_MAX_HOPS 8u
-
 /* A load that is waited for may be preceded by stores, which trap too (x86 has no load-only
  * watchpoint), a store by compare-and-swaps that fail, and any by masked moves that leave the
  * watched bytes out. More than this many and the sample is given up: each costs a trap. */
 #define WATCHPOINT_MAX_IGNORED 8u
-
-enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };
-
-struct watchpoint {
-	uint8_t state; /* enum watch_state */
-	uint8_t kind;  /* Kind */
-	uint8_t region;
-	uint8_t length; /* bytes watched, a power of two */
-	uint8_t width;  /* bytes of the sampled access, of which length are watched */
-	uint8_t hops;
-	uint8_t ignored;
-	bool value_taken; /* value was read before the access ran */
-	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
-	enum insn_element element;
-	uint64_t address;
-	/* Instruction pointers at which the sampled access itself traps: behind it; of a repeated
-	 * string instruction also on it. */
-	uint64_t after;
-	uint64_t again;
-	uint32_t context;
-	struct code_bytes code;
-	uint8_t value[8];      /* V1 */
-	uint8_t last_value[8]; /* what the location held after its latest access */
-	uint64_t hop[WATCHPOINT_MAX_HOPS];
-	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
-	unsigned skip;                         /* accesses still to be passed over */
-	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
-	uint64_t ahead; /* the access to sample, when waited for behind it; else 0 */
-};
 
 /* A sampled access, whichever sampler found it. */
 struct sample {
@@ -100,7 +69,7 @@ void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
 /* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
 void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
 
-/* All registers: a new GC epoch, or a request to disarm. */
+/* Frees all registers, as watchpoint_drop does: a new epoch has begun. */
 void watchpoint_drop_all(struct thread *t, enum record_type why);
 
 /* What was armed when the events were closed will not see its second access. Session thread, when

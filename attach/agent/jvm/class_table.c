@@ -7,6 +7,7 @@
 /* Half full at most, so probe sequences stay short. */
 #define SLOTS (2 * CLASSES_MAX)
 
+/* Global because the callback that interns gets nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *signatures[CLASSES_MAX + 1]; /* by number */
 static uint16_t slots[SLOTS];             /* numbers, 0: empty */

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* Global because the thread that makes a pause gets nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int event_fd = -1;
 

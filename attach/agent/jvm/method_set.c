@@ -7,7 +7,8 @@
 #define SET_ENTRIES METHOD_SET_ENTRIES
 #define MAX_PROBES  32u
 
-/* 32 bits of a hash for each: two methods in four billion are taken for one. */
+/* Global because the callbacks that add get nothing of ours. 32 bits of a hash for each: two
+ * methods in four billion are taken for one. */
 static _Atomic uint32_t set[SET_ENTRIES];
 
 static uint64_t hash(uint64_t method)

@@ -9,6 +9,7 @@
 
 #define QUEUE_MAX 512u
 
+/* Global because the threads that tell get nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t queue[QUEUE_MAX];
 static size_t queued;

@@ -9,19 +9,15 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/handler/settings.h"
-#include "attach/agent/jvm/jdk_bugs.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
-#include "attach/agent/objects/alloc_event.h"
-#include "attach/agent/objects/fixed_objects.h"
-#include "common/cleanup.h"
 
 /* What a thread's start and end cost more while their events are enabled: HotSpot makes and frees a
  * JvmtiThreadState under a lock, and calls us twice. Measured on JDK 17 and 25 with eight threads
  * of a millisecond at a time, of which some 2,400 start in a second of CPU time: 3% of that. */
 #define THREAD_EVENTS_NS 12000u
 
+/* Global because JVMTI hands callbacks nothing of ours; they may be late. */
 static const struct vm_hooks *hooks;
 static _Atomic uint64_t threads_started; /* in this window */
 
@@ -119,31 +115,28 @@ static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const voi
 	codemap_add_stub((uintptr_t)address, (uint32_t)size, type);
 }
 
-/* The epoch is odd during a pause, also when the events were enabled in the middle of one, or when
- * the JVM reports a collection inside another. Called by the one thread that makes the pause. */
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
-
 	(void)jvmti;
-	atomic_store_explicit(&settings.epoch, epoch | 1, memory_order_release);
+	hooks->gc_started();
 }
 
 static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_relaxed);
-
 	(void)jvmti;
-	fixed_objects_pause_ends();
-	atomic_store_explicit(&settings.epoch, (epoch | 1) + 1, memory_order_release);
 	hooks->gc_finished();
+}
+
+static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+				     jclass class, jlong size)
+{
+	hooks->allocated(jvmti, jni, thread, object, class, size);
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
 	(void)jvmti, (void)jni, (void)thread;
 	atomic_fetch_add_explicit(&threads_started, 1, memory_order_relaxed);
-	alloc_events_thread_started();
 	hooks->thread_started(this_thread());
 }
 
@@ -175,7 +168,7 @@ static const jvmtiEvent events[] = {
 
 /* ---------------------------------------------------------------- life cycle */
 
-static int refused(struct err *err, const char *call, jvmtiError error)
+int vm_refused(struct err *err, const char *call, jvmtiError error)
 {
 	return err_set(err, EOPNOTSUPP, "the JVM refused %s (JVMTI error %d)", call, error);
 }
@@ -201,7 +194,7 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 					       .DynamicCodeGenerated = on_dynamic_code,
 					       .GarbageCollectionStart = on_gc_start,
 					       .GarbageCollectionFinish = on_gc_finish,
-					       .SampledObjectAlloc = alloc_event_callback,
+					       .SampledObjectAlloc = on_sampled_alloc,
 					       .ThreadStart = on_thread_start,
 					       .ThreadEnd = on_thread_end};
 	struct vm opened = {.jvm = jvm, .jni = jni};
@@ -215,7 +208,7 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 		e = (*opened.jvmti)->SetEventCallbacks(opened.jvmti, &callbacks, sizeof(callbacks));
 	if (e != JVMTI_ERROR_NONE) {
 		vm_close(&opened);
-		return refused(err, "the capabilities jxperf needs", e);
+		return vm_refused(err, "the capabilities jxperf needs", e);
 	}
 	*vm = opened;
 	return 0;
@@ -228,7 +221,7 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, struct err *err)
 		    (*vm->jvmti)->SetEventNotificationMode(vm->jvmti, mode, events[i], NULL);
 
 		if (e != JVMTI_ERROR_NONE && mode == JVMTI_ENABLE)
-			return refused(err, "an event jxperf needs", e);
+			return vm_refused(err, "an event jxperf needs", e);
 	}
 	return 0;
 }
@@ -240,7 +233,7 @@ static int preload_all(struct vm *vm, struct err *err)
 	jvmtiError e = (*vm->jvmti)->GetLoadedClasses(vm->jvmti, &count, &classes);
 
 	if (e != JVMTI_ERROR_NONE)
-		return refused(err, "GetLoadedClasses", e);
+		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
 		preload_methods(vm->jvmti, classes[i]);
 		(*vm->jni)->DeleteLocalRef(vm->jni, classes[i]);
@@ -263,60 +256,13 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *er
 	if (e == JVMTI_ERROR_NONE)
 		e = (*vm->jvmti)->GenerateEvents(vm->jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	if (e != JVMTI_ERROR_NONE)
-		return refused(err, "GenerateEvents", e);
+		return vm_refused(err, "GenerateEvents", e);
 	return preload_all(vm, err);
 }
 
 uint64_t vm_thread_events_ns(void)
 {
 	return atomic_load_explicit(&threads_started, memory_order_relaxed) * THREAD_EVENTS_NS;
-}
-
-static const jvmtiCapabilities allocation_capability = {.can_generate_sampled_object_alloc_events =
-							    1};
-
-int vm_sample_allocations(struct vm *vm, uint32_t interval, struct err *err)
-{
-	_cleanup_free_ char *version = vm_property(vm, "java.vm.version");
-	const char *bug = version ? jdk_bug_of_allocation_events(version) : NULL;
-	jvmtiError e;
-
-	if (bug)
-		return err_set(err, EOPNOTSUPP, "%s, or leave out the objects", bug);
-	e = (*vm->jvmti)->AddCapabilities(vm->jvmti, &allocation_capability);
-	if (e == JVMTI_ERROR_NOT_AVAILABLE)
-		return err_set(
-		    err, EBUSY,
-		    "another agent samples this JVM's allocations, and the JVM lets only "
-		    "one: end it, or leave out the objects");
-	if (e != JVMTI_ERROR_NONE)
-		return refused(err, "sampling of allocations", e);
-	e = (*vm->jvmti)->SetHeapSamplingInterval(vm->jvmti, (jint)interval);
-	if (e == JVMTI_ERROR_NONE)
-		e = (*vm->jvmti)
-			->SetEventNotificationMode(vm->jvmti, JVMTI_ENABLE,
-						   JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
-	if (e == JVMTI_ERROR_NONE)
-		return 0;
-	vm_stop_allocations(vm);
-	return refused(err, "sampling of allocations", e);
-}
-
-void vm_set_allocation_interval(struct vm *vm, uint32_t interval)
-{
-	/* Fails for a negative interval, or without the capability. */
-	(void)(*vm->jvmti)->SetHeapSamplingInterval(vm->jvmti, (jint)interval);
-}
-
-void vm_stop_allocations(struct vm *vm)
-{
-	jvmtiEnv *jvmti = vm->jvmti;
-
-	/* None of these fails while we have the capability. */
-	(void)(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE,
-						 JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
-	vm_set_allocation_interval(vm, ALLOC_INTERVAL_DEFAULT);
-	(void)(*jvmti)->RelinquishCapabilities(jvmti, &allocation_capability);
 }
 
 void vm_close(struct vm *vm)
@@ -356,7 +302,7 @@ int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
 	}
 	e = (*vm->jvmti)->GetAllThreads(vm->jvmti, &count, &threads);
 	if (e != JVMTI_ERROR_NONE)
-		return refused(err, "GetAllThreads", e);
+		return vm_refused(err, "GetAllThreads", e);
 	for (jint i = 0; i < count; i++) {
 		/* 0 while a thread is not started or has ended. */
 		uint64_t java_thread = (uint64_t)(*jni)->GetLongField(jni, threads[i], eetop);
@@ -369,98 +315,4 @@ int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
 	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)threads);
 	(*jni)->DeleteLocalRef(jni, class);
 	return 0;
-}
-
-static const char *primitive_name(char c)
-{
-	switch (c) {
-	case 'Z':
-		return "boolean";
-	case 'B':
-		return "byte";
-	case 'C':
-		return "char";
-	case 'S':
-		return "short";
-	case 'I':
-		return "int";
-	case 'J':
-		return "long";
-	case 'F':
-		return "float";
-	case 'D':
-		return "double";
-	default:
-		return "?";
-	}
-}
-
-char *vm_java_name(const char *signature)
-{
-	size_t dimensions = strspn(signature, "[");
-	const char *element = signature + dimensions;
-	size_t length;
-	char *name;
-
-	if (*element != 'L')
-		element = primitive_name(*element);
-	length = strlen(element);
-	name = malloc(length + 2 * dimensions + 1);
-	if (!name)
-		return NULL;
-	if (*element == 'L') {
-		element++;
-		length -= length > 1 ? 2 : 1; /* 'L' and ';' */
-	}
-	memcpy(name, element, length);
-	name[length] = '\0';
-	for (char *p = name; *p; p++)
-		if (*p == '/')
-			*p = '.';
-	for (size_t i = 0; i < dimensions; i++)
-		strcat(name, "[]");
-	return name;
-}
-
-bool vm_method_resolve(struct vm *vm, jmethodID method, struct vm_method *out)
-{
-	jvmtiEnv *jvmti = vm->jvmti;
-	struct vm_method m = {0};
-	char *signature = NULL;
-	jclass class = NULL;
-	bool ok;
-
-	ok = (*jvmti)->GetMethodName(jvmti, method, &m.name, NULL, NULL) == JVMTI_ERROR_NONE &&
-	     (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) == JVMTI_ERROR_NONE &&
-	     (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE &&
-	     (m.class_name = vm_java_name(signature)) != NULL;
-	if (ok) {
-		/* Absent for classes compiled without debug information, and for native methods. */
-		if ((*jvmti)->GetSourceFileName(jvmti, class, &m.file) != JVMTI_ERROR_NONE)
-			m.file = NULL;
-		if ((*jvmti)->GetLineNumberTable(jvmti, method, &m.line_count, &m.lines) !=
-		    JVMTI_ERROR_NONE) {
-			m.lines = NULL;
-			m.line_count = 0;
-		}
-	}
-	if (class)
-		(*vm->jni)->DeleteLocalRef(vm->jni, class);
-	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-	if (!ok) {
-		vm_method_release(vm, &m);
-		return false;
-	}
-	*out = m;
-	return true;
-}
-
-void vm_method_release(struct vm *vm, struct vm_method *m)
-{
-	free(m->class_name);
-	/* Deallocate accepts NULL. */
-	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->name);
-	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->file);
-	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->lines);
-	*m = (struct vm_method){0};
 }

@@ -1,8 +1,9 @@
 /*
  * The JVMTI side of a window: one environment, its events, and questions to the JVM.
  *
- * Session thread, attached to the JVM. Events arrive in threads of the JVM; they feed the code map,
- * the GC epoch and, through the hooks, the session. After vm_close no event of ours is enabled.
+ * Session thread, attached to the JVM. Events arrive in threads of the JVM: those of code feed the
+ * code map and the set of compiled methods, the others go to the hooks. After vm_close no event of
+ * ours is enabled.
  */
 #ifndef JXPERF_AGENT_JVM_VM_H
 #define JXPERF_AGENT_JVM_VM_H
@@ -19,7 +20,12 @@
 struct vm_hooks {
 	void (*thread_started)(pid_t tid); /* in the new thread */
 	void (*thread_ended)(pid_t tid);   /* in the ending thread */
-	void (*gc_finished)(void);         /* the JVM is paused: must not wait for anything */
+	/* A pause of the collector begins and ends, in the one thread that makes it. The
+	 * application is stopped during both, so neither may wait for anything. */
+	void (*gc_started)(void);
+	void (*gc_finished)(void);
+	/* In the allocating thread, for what alloc_sampling.h has the JVM sample. */
+	jvmtiEventSampledObjectAlloc allocated;
 	void (*vm_died)(void);
 };
 
@@ -54,15 +60,8 @@ uint64_t vm_thread_events_ns(void);
  * process. */
 int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
 
-/* Has the JVM tell alloc_event_callback of an allocation every interval bytes on average, after
- * vm_start. Only one agent of a JVM can have that at a time. */
-int vm_sample_allocations(struct vm *vm, uint32_t interval, struct err *err);
-
-/* The interval holds for the whole JVM, and counts from the next sample of each thread. */
-void vm_set_allocation_interval(struct vm *vm, uint32_t interval);
-
-/* Gives the event, the capability and the interval back. */
-void vm_stop_allocations(struct vm *vm);
+/* For modules that ask JVMTI themselves: says in err what the JVM refused; -EOPNOTSUPP. */
+int vm_refused(struct err *err, const char *call, jvmtiError error);
 
 /* Disables all events and disposes of the environment. */
 void vm_close(struct vm *vm);
@@ -72,20 +71,5 @@ char *vm_property(struct vm *vm, const char *name);
 
 /* Calls each with the kernel tid of every live platform thread, the calling one excepted. */
 int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err);
-
-/* "[Ljava/util/Map;" becomes "java.util.Map[]"; to be freed, or NULL when memory is short. */
-char *vm_java_name(const char *signature);
-
-/* Names of a method, to be freed with vm_method_release; false when its class is gone. lines may be
- * NULL with line_count 0. */
-struct vm_method {
-	char *class_name; /* Java name with dots */
-	char *name;       /* JVMTI memory, as are the following */
-	char *file;       /* NULL when unknown */
-	jvmtiLineNumberEntry *lines;
-	jint line_count;
-};
-bool vm_method_resolve(struct vm *vm, jmethodID method, struct vm_method *out);
-void vm_method_release(struct vm *vm, struct vm_method *m);
 
 #endif

@@ -11,7 +11,9 @@
 #define ZGC_LOW  (UINT64_C(1) << 42)
 #define ZGC_HIGH (UINT64_C(1) << 46)
 
-/* Beyond the class space itself: the CDS archive that is mapped before it. */
+/* The base of compressed class pointers is that of the CDS archive where there is one, which is
+ * mapped below the class space; so the range from the base on is longer than the space by the
+ * archive, at most this much. */
 #define CDS_ARCHIVE_MAX (UINT64_C(256) << 20)
 
 struct entry {

@@ -9,9 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/objects/object_ref.h"
+#include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/track_room.h"
 #include "common/clock.h"
 #include "common/random.h"
@@ -22,10 +24,7 @@
  * of the thread's state) does not show in the callback's own time; an estimate. */
 #define JVM_PART_NS 1000u
 
-/* AsyncGetCallTrace's bci for a native method, so that handlers and callbacks make one node of it;
- * JVMTI has -1. */
-#define BCI_NATIVE (-3)
-
+/* All of this is global because the JVM hands the callback nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct alloc_event queue[ALLOC_QUEUE_EVENTS];
 static uint32_t head, tail; /* under the lock: events ever put and taken */
@@ -33,9 +32,10 @@ static uint32_t head, tail; /* under the lock: events ever put and taken */
 static _Atomic bool active; /* changed under the lock */
 static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
-static _Atomic uint32_t interval = ALLOC_INTERVAL_DEFAULT;
+static _Atomic uint32_t interval = ALLOC_SAMPLING_DEFAULT;
 static struct track_room room;
 static uint64_t min_size_bytes;
+static unsigned max_frames;
 static double kept_byte_ns;
 
 /* Counters of the window, in places of their own because any thread counts. */
@@ -71,7 +71,7 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 
 /* ---------------------------------------------------------------- in the allocating thread */
 
-/* What the event tells. */
+/* What the JVM's event tells. */
 struct allocation {
 	jvmtiEnv *jvmti;
 	JNIEnv *jni;
@@ -84,7 +84,7 @@ struct allocation {
  * (check_for_sampling), with what is in force now. */
 static uint32_t take_interval(void)
 {
-	uint32_t drawn = own.drawn ? own.drawn : ALLOC_INTERVAL_DEFAULT;
+	uint32_t drawn = own.drawn ? own.drawn : ALLOC_SAMPLING_DEFAULT;
 
 	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
 	return drawn;
@@ -109,13 +109,19 @@ static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
 /* A pause that begins, ends or passes meanwhile may have moved the object. */
 static void locate(JNIEnv *jni, struct alloc_event *e)
 {
-	uint32_t epoch = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 	uint64_t address = object_ref_address(jni, e->ref);
 
 	atomic_thread_fence(memory_order_acquire);
-	if (epoch % 2 == 0 && atomic_load_explicit(&settings.epoch, memory_order_acquire) == epoch)
+	if (epoch % 2 == 0 && atomic_load_explicit(&handlers.epoch, memory_order_acquire) == epoch)
 		e->address = address;
 	e->epoch = epoch + epoch % 2;
+}
+
+/* JVMTI says -1 for a native method; handlers and callbacks are to make one node of it. */
+static int32_t bci_of(const jvmtiFrameInfo *frame)
+{
+	return frame->location >= 0 ? (int32_t)frame->location : CONTEXT_BCI_NATIVE;
 }
 
 /* The calling context; exact, because the thread stands at the allocation.
@@ -136,18 +142,18 @@ static uint32_t capture(const struct allocation *a)
 	uint32_t node = 0;
 	jint depth;
 
-	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)settings.max_frames, frames,
-				       &depth) != JVMTI_ERROR_NONE) {
+	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)max_frames, frames, &depth) !=
+	    JVMTI_ERROR_NONE) {
 		count(&unwalkable);
 		return 0;
 	}
-	if ((unsigned)depth == settings.max_frames)
+	if ((unsigned)depth == max_frames)
 		count(&truncated);
 	while (depth-- > 0) {
 		const jvmtiFrameInfo *f = &frames[depth];
 
-		node = context_intern(settings.contexts, node, (uint64_t)(uintptr_t)f->method,
-				      f->location >= 0 ? (int32_t)f->location : BCI_NATIVE);
+		node = context_intern(handlers.contexts, node, (uint64_t)(uintptr_t)f->method,
+				      bci_of(f));
 		if (node == 0) {
 			count(&contexts_full);
 			return 0;
@@ -226,7 +232,8 @@ static void know_this_thread(void)
 	random_seed(&own.random, own.tid ^ clock_monotonic_ns());
 }
 
-/* Of those that are large enough; the rest tell nothing of the room. */
+/* Is the object one of those that are tracked, as room runs short? Asked only of objects that are
+ * large enough: small ones take no room, so they have no say in how many do. */
 static bool is_drawn(struct alloc_event *e)
 {
 	if (track_room_draw(&room, &own.random, e->size_bytes, &e->stands_for))
@@ -273,12 +280,13 @@ void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 
 /* ---------------------------------------------------------------- session thread */
 
-void alloc_events_start(uint64_t min_size, unsigned max_refs,
+void alloc_events_start(const struct object_settings *settings, unsigned max_refs,
 			const struct object_refs_effect *effect)
 {
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
-	min_size_bytes = min_size;
+	min_size_bytes = settings->min_size_bytes;
+	max_frames = settings->max_frames;
 	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
 	kept_byte_ns = effect->kept_byte_ns;
 	atomic_store(&cost_ns, 0);
@@ -320,11 +328,6 @@ bool alloc_events_take(struct alloc_event *out)
 void alloc_events_ref_released(uint32_t kept_words)
 {
 	track_room_give(&room, kept_words);
-}
-
-bool alloc_events_have_room(void)
-{
-	return track_room_is_ample(&room);
 }
 
 void alloc_events_set_interval(uint32_t bytes)

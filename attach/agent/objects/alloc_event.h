@@ -31,14 +31,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ThreadHeapSampler::_sampling_interval, bytes. */
-#define ALLOC_INTERVAL_DEFAULT (512u * 1024u)
-
 /* Twenty times a second the queue is emptied, and an allocation that is sampled costs microseconds.
  */
 #define ALLOC_QUEUE_EVENTS 2048u
 
 struct object_refs_effect;
+struct object_settings;
 
 struct alloc_event {
 	uint64_t time_ns;
@@ -57,7 +55,7 @@ struct alloc_event {
 
 /* Session thread. Accepts events from now on; at most max_refs references at a time, and with
  * them what the effect allows. */
-void alloc_events_start(uint64_t min_size, unsigned max_refs,
+void alloc_events_start(const struct object_settings *settings, unsigned max_refs,
 			const struct object_refs_effect *effect);
 
 /* Session thread. Accepts no more events and waits for callbacks that are under way. False when one
@@ -70,9 +68,6 @@ bool alloc_events_take(struct alloc_event *out);
 
 /* A reference that came with an event, and with these kept_words, has been deleted. */
 void alloc_events_ref_released(uint32_t kept_words);
-
-/* May as many objects, and as large ones, be tracked again as are now? (track_room.h) */
-bool alloc_events_have_room(void);
 
 /* The interval that the JVM has been told. */
 void alloc_events_set_interval(uint32_t bytes);
@@ -89,7 +84,7 @@ uint64_t alloc_events_cost_ns(void);
 /* The inverse of the probability that an object of this size is sampled; at least 1. */
 double alloc_weight(uint64_t size_bytes, uint32_t interval);
 
-/* The event's callback. */
+/* The hook `allocated` (attach/agent/jvm/vm.h). */
 void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 				  jclass class, jlong size);
 

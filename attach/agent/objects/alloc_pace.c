@@ -1,15 +1,15 @@
 #include "attach/agent/objects/alloc_pace.h"
 
-#include "attach/agent/objects/alloc_event.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 
 /* Less CPU time than this says nothing of a cost of one percent. */
 #define CPU_MIN_NS UINT64_C(50000000)
 
-/* Of the interval at a time: most windows are short, and a program may allocate gigabytes a second.
- */
+/* The interval is doubled so often at a time, at most. Once would take too long: most windows are
+ * short, and a program may allocate gigabytes a second. */
 #define DOUBLINGS_MAX 3u
 
-/* How many it takes until the cost is within its part. */
+/* How often the interval has to be doubled until the cost is within its part of the budget. */
 static unsigned doublings(double used, double fraction)
 {
 	unsigned n = 0;
@@ -21,7 +21,7 @@ static unsigned doublings(double used, double fraction)
 
 void alloc_pace_init(struct alloc_pace *p, double budget)
 {
-	*p = (struct alloc_pace){.interval = ALLOC_INTERVAL_DEFAULT,
+	*p = (struct alloc_pace){.interval = ALLOC_SAMPLING_DEFAULT,
 				 .fraction = budget * ALLOC_BUDGET_SHARE};
 }
 

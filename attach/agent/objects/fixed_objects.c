@@ -22,8 +22,9 @@ struct fixed_object {
 };
 
 _Static_assert(sizeof(struct fixed_object) == FIXED_OBJECT_BYTES,
-	       "what attach/agent/window/footprint.c counts");
+	       "what attach/agent/window/modules.c counts");
 
+/* Global because callbacks, and the thread that makes a pause, get nothing of ours. */
 static struct fixed_object table[FIXED_OBJECTS_MAX];
 static _Atomic uint32_t used;   /* entries that are not free */
 static _Atomic uint32_t cursor; /* where a free one is looked for first */

@@ -11,6 +11,7 @@
 /* And at most this: 32 MiB, 512 MiB from JDK 18 on. */
 #define REGION_MAX_SHIFT 29u
 
+/* Global because callbacks, and the thread that makes a pause, ask. */
 static struct {
 	bool is_g1;
 	bool readable;

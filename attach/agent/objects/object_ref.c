@@ -8,14 +8,17 @@
 #include "attach/agent/objects/g1_regions.h"
 #include "attach/agent/objects/weak_ref.h"
 
-/* Does the collector take a weak reference for a strong one, so that what is tracked is kept? */
+/* Does the collector take a weak reference for a strong one, so that what is tracked is kept?
+ * Global because callbacks ask. */
 static bool keeps;
 
-/* Of the largest heap, for a collector that nobody has looked at. */
+/* What references may keep, where they keep anything, is the largest heap divided by one of these.
+ *
+ * With a collector that nobody has looked at, and with a heap whose size is not known: */
 #define HEAP_PART_UNKNOWN  64u
 #define UNKNOWN_HEAP_BYTES (UINT64_C(32) << 20)
 
-/* And for ZGC with generations. It takes weak roots for strong ones while it collects its young
+/* With ZGC with generations. It takes weak roots for strong ones while it collects its young
  * generation (ZMarkYoungRootsTask in zMark.cpp, JDK 21 to 25): an object that is referred to grows
  * old, and is reclaimed by a major collection only. */
 #define HEAP_PART_ZGC 8u
@@ -25,7 +28,8 @@ static bool keeps;
  * ns a byte. */
 #define ZGC_KEPT_BYTE_NS 0.5
 
-/* At that price an object of this size costs as much as its callback, where the budget is 1%. */
+/* At that price an object of 8 KiB costs as much as its callback. That is where objects begin to be
+ * large with a budget of 1%, and in proportion with others. */
 #define ZGC_LARGE_BYTES_PER_BUDGET (100 * (UINT64_C(8) << 10))
 
 static uint64_t heap_bytes(void)
@@ -55,7 +59,6 @@ struct object_refs_effect object_refs_init(JNIEnv *jni, double budget)
 	keeps = !known || zgc;
 	(void)weak_refs_init(jni); /* Where slots cannot be read, local references do. */
 	(void)g1_regions_init(); /* Where regions cannot be read, no humongous object is tracked. */
-	fixed_objects_clear();
 	return zgc ? effect_on_zgc(budget) : none;
 }
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The epoch is looked at this often during a pass. */
+/* Objects read between two looks at the epoch. */
 #define CHUNK 256u
 
 int objects_init(struct objects *o, unsigned max, const struct object_memory *memory)

@@ -42,7 +42,7 @@ struct objects {
 	struct tracked_object *list;
 	unsigned count, max;
 	uint32_t last_id;
-	bool settled; /* all addresses are those of settled_epoch */
+	bool settled; /* by a complete pass: all addresses are those of settled_epoch */
 	uint32_t settled_epoch;
 	bool passing; /* a pass of pass_epoch has come to cursor */
 	uint32_t pass_epoch;

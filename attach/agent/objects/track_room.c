@@ -1,9 +1,10 @@
 #include "attach/agent/objects/track_room.h"
 
-/* One in 128 at the least: by then the last 128th of the room is reached. */
+/* Of the chance to be taken: one object in 128 is always taken. By then only the last 128th of the
+ * room is left. */
 #define HALVINGS_MAX 7u
 
-/* By size; the product of both fits. */
+/* The chance by size is at least one in so many; times that by room it still fits 32 bits. */
 #define ONE_IN_MAX (1u << 24)
 
 void track_room_limit(struct track_room *r, uint32_t refs_max, uint64_t bytes_max,
@@ -25,7 +26,8 @@ static unsigned halvings(uint64_t used, uint64_t whole)
 	return n;
 }
 
-/* Rounded up; a size that no object has is as good as the largest. */
+/* How many times larger than large_bytes, rounded up. A size that no object can have counts as the
+ * largest that fits. */
 static uint32_t one_in_for(uint64_t size_bytes, uint64_t large_bytes)
 {
 	uint64_t times = size_bytes / large_bytes + (size_bytes % large_bytes != 0);
@@ -68,10 +70,4 @@ void track_room_give(struct track_room *r, uint32_t words)
 {
 	atomic_fetch_sub(&r->refs, 1);
 	atomic_fetch_sub(&r->words, words);
-}
-
-bool track_room_is_ample(const struct track_room *r)
-{
-	return halvings(atomic_load(&r->refs), r->refs_max) == 0 &&
-	       halvings(atomic_load(&r->words), r->words_max) == 0;
 }

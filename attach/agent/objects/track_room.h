@@ -44,7 +44,4 @@ bool track_room_take_words(struct track_room *r, uint32_t words);
 /* Gives the room of an object back. */
 void track_room_give(struct track_room *r, uint32_t words);
 
-/* Is less than half of it used? */
-bool track_room_is_ample(const struct track_room *r);
-
 #endif

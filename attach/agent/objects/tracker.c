@@ -1,14 +1,14 @@
 #include "attach/agent/objects/tracker.h"
 
-#include "attach/agent/handler/settings.h"
-#include "attach/agent/jvm/class_table.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/object_ref.h"
 #include "common/clock.h"
 
-/* Objects looked at between two looks at the rings: a millisecond's worth with the collectors where
- * one costs most. */
+/* Objects looked at before the session thread goes back to the rings: about a millisecond's work,
+ * with the collectors where a look costs most. */
 #define PASS_PORTION 8192u
 
 /* Passes take at most this part of the budget, of one processor. Where collections come faster,
@@ -37,27 +37,26 @@ static void release(void *arg, const struct tracked_object *object)
 }
 
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
-		  const Jxp__WindowStart *start, struct err *err)
+		  const struct object_settings *settings, struct err *err)
 {
 	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
 	struct object_refs_effect effect;
 	int r;
 
 	*t = (struct tracker){.vm = vm, .drain = drain};
-	r = objects_init(&t->objects, start->objects_max, &memory);
+	r = objects_init(&t->objects, settings->max, &memory);
 	if (r == 0)
 		r = gc_wake_open();
 	if (r < 0) {
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	effect = object_refs_init(vm->jni, start->budget);
-	class_table_clear();
-	alloc_pace_init(&t->pace, start->budget);
-	t->pass_fraction = start->budget * PASS_BUDGET_SHARE;
-	alloc_events_start(start->object_min_size, t->objects.max, &effect);
+	effect = object_refs_init(vm->jni, settings->budget);
+	alloc_pace_init(&t->pace, settings->budget);
+	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
+	alloc_events_start(settings, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
-	r = vm_sample_allocations(vm, t->pace.interval, err);
+	r = alloc_sampling_start(vm, t->pace.interval, err);
 	if (r < 0) {
 		(void)alloc_events_stop(0); /* No callback has been called. */
 		tracker_release(t);
@@ -68,10 +67,11 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	return 0;
 }
 
-/* An object of an older epoch would be passed over by the passes that follow. */
+/* Looks the object up if no pass of the present epoch will: that is so when its address is one of
+ * an older epoch, and the present one is settled already. */
 static void refresh(const struct tracker *t, struct alloc_event *e)
 {
-	uint32_t now = atomic_load_explicit(&settings.epoch, memory_order_acquire);
+	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
 	uint64_t address;
 
 	if (!objects_is_late(&t->objects, e->epoch, e->address, now))
@@ -79,10 +79,28 @@ static void refresh(const struct tracker *t, struct alloc_event *e)
 	address = object_ref_address(t->vm->jni, e->ref);
 	atomic_thread_fence(memory_order_acquire);
 	/* Otherwise the next pass finds it. */
-	if (atomic_load_explicit(&settings.epoch, memory_order_acquire) == now) {
+	if (atomic_load_explicit(&handlers.epoch, memory_order_acquire) == now) {
 		e->epoch = now;
 		e->address = address;
 	}
+}
+
+static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *e)
+{
+	const struct tracked_allocation allocation = {
+	    .object = id,
+	    .class_id = e->class_id,
+	    .size_bytes = e->size_bytes,
+	    .weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for,
+	    .time_ns = e->time_ns,
+	    .tid = e->tid,
+	    .cpu = e->cpu,
+	    .context = e->context,
+	    .epoch = e->epoch,
+	    .address = e->address,
+	};
+
+	return drain_allocation(t->drain, &allocation);
 }
 
 static int take_allocations(struct tracker *t)
@@ -104,7 +122,7 @@ static int take_allocations(struct tracker *t)
 		if (id == 0)
 			let_go(t, e.ref, e.kept_words);
 		else
-			r = drain_allocation(t->drain, id, &e);
+			r = tell(t, id, &e);
 	}
 	return r;
 }
@@ -128,7 +146,7 @@ static int pass(struct tracker *t, bool *more)
 
 	if (!t->objects.passing && clock_monotonic_ns() < t->next_pass_ns)
 		return 0;
-	result = objects_pass(&t->objects, &settings.epoch, PASS_PORTION);
+	result = objects_pass(&t->objects, &handlers.epoch, PASS_PORTION);
 	*more = result == PASS_MORE;
 	if (result == PASS_DONE) {
 		objects_report(&t->objects, report_change, t);
@@ -167,7 +185,7 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
 			      t->objects.count < t->objects.max / 2);
 	if (now == before)
 		return;
-	vm_set_allocation_interval(t->vm, now);
+	alloc_sampling_set_interval(t->vm, now);
 	alloc_events_set_interval(now);
 	drain_set_object_interval(t->drain, now);
 }
@@ -181,11 +199,11 @@ int tracker_stop(struct tracker *t, bool vm_alive)
 		return 0;
 	t->running = false;
 	if (vm_alive)
-		vm_stop_allocations(t->vm);
+		alloc_sampling_stop(t->vm);
 	/* A late callback keeps nothing. In a JVM that has died it may stay where it is. */
 	(void)alloc_events_stop(vm_alive ? STOP_TIMEOUT_MS : 0);
 	if (vm_alive) {
-		alloc_events_set_interval(ALLOC_INTERVAL_DEFAULT);
+		alloc_events_set_interval(ALLOC_SAMPLING_DEFAULT);
 		r = take_allocations(t);
 	} else {
 		objects_clear(&t->objects);
@@ -209,7 +227,6 @@ void tracker_release(struct tracker *t)
 {
 	gc_wake_close();
 	objects_release(&t->objects);
-	class_table_clear();
 }
 
 uint64_t tracker_cost_ns(const struct tracker *t)

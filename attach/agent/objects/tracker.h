@@ -10,6 +10,7 @@
 
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/objects/alloc_pace.h"
+#include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/stream/drain.h"
 
@@ -30,7 +31,7 @@ struct tracker {
 /* Starts sampling allocations, after vm_start. On failure the tracker is idle, and the other
  * functions do nothing. */
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
-		  const Jxp__WindowStart *start, struct err *err);
+		  const struct object_settings *settings, struct err *err);
 
 /* Sends the allocations that were sampled and goes on with a pass. *more: call again soon. 0, or
  * -errno when the session cannot go on. */

@@ -3,12 +3,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* JNIHandles::tag_mask: the low bits tell weak references from others; local ones have none set. */
 #define TAG_MASK 3u
 
+/* Global because callbacks ask. */
 static struct {
 	bool slots;               /* can be read */
 	bool refresh;             /* ... once they were brought up to date */
@@ -25,7 +26,7 @@ static uint64_t slot_of(const void *ref)
 
 uint64_t local_ref_address(jobject local)
 {
-	return region_canonical(&settings.regions, slot_of(local));
+	return region_canonical(&handlers.regions, slot_of(local));
 }
 
 static uint64_t address_from_local(JNIEnv *jni, jweak ref)
@@ -54,7 +55,7 @@ uint64_t weak_ref_address(JNIEnv *jni, jweak ref)
 			return address_from_local(jni, ref);
 		slot >>= *how.shift & 63;
 	}
-	return region_canonical(&settings.regions, slot);
+	return region_canonical(&handlers.regions, slot);
 }
 
 /* Do slots say of a known object what a local reference says? Tried more than once, because the

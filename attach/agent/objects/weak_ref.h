@@ -13,7 +13,7 @@
  * Whether this JVM's slots are what we believe is tried out by weak_refs_init; where it is not so,
  * a local reference is used after all.
  *
- * An answer is that of one epoch: the caller looks at settings.epoch before and after.
+ * An answer is that of one epoch: the caller looks at handlers.epoch before and after.
  */
 #ifndef JXPERF_AGENT_OBJECTS_WEAK_REF_H
 #define JXPERF_AGENT_OBJECTS_WEAK_REF_H

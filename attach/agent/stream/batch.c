@@ -20,66 +20,69 @@ void batch_init(struct batch *b)
 	*b = (struct batch){.message = JXP__BATCH__INIT};
 }
 
-static void free_methods(Jxp__Batch *m)
+static void release_method(void *part)
 {
-	for (size_t i = 0; i < m->n_methods; i++) {
-		Jxp__Method *method = m->methods[i];
+	Jxp__Method *m = part;
 
-		free(method->class_name);
-		free(method->name);
-		free(method->file);
-		/* All entries of a method are one allocation, the first's. */
-		if (method->n_lines > 0)
-			free(method->lines[0]);
-		free(method->lines);
-		free(method);
-	}
-	free(m->methods);
+	free(m->class_name);
+	free(m->name);
+	free(m->file);
+	/* All entries of a method are one allocation, the first's. */
+	if (m->n_lines > 0)
+		free(m->lines[0]);
+	free(m->lines);
 }
 
-static void free_positions(Jxp__Positions *p)
+static void release_instruction(void *part)
 {
+	free(((Jxp__Instruction *)part)->text);
+}
+
+static void release_thread(void *part)
+{
+	free(((Jxp__Thread *)part)->name);
+}
+
+static void release_class(void *part)
+{
+	free(((Jxp__ObjectClass *)part)->name);
+}
+
+static void release_positions(void *part)
+{
+	Jxp__Positions *p = part;
+
 	free(p->moved);
 	free(p->address);
 	free(p->died);
-	free(p);
+}
+
+/* Frees a repeated field; release frees what a part of it owns, NULL when that is nothing. */
+static void free_parts(void *array_of_pointers, size_t count, void (*release)(void *part))
+{
+	void **array = array_of_pointers;
+
+	for (size_t i = 0; i < count; i++) {
+		if (release)
+			release(array[i]);
+		free(array[i]);
+	}
+	free(array);
 }
 
 void batch_clear(struct batch *b)
 {
 	Jxp__Batch *m = &b->message;
 
-	free_methods(m);
-	for (size_t i = 0; i < m->n_nodes; i++)
-		free(m->nodes[i]);
-	free(m->nodes);
-	for (size_t i = 0; i < m->n_transitions; i++)
-		free(m->transitions[i]);
-	free(m->transitions);
-	for (size_t i = 0; i < m->n_instructions; i++) {
-		free(m->instructions[i]->text);
-		free(m->instructions[i]);
-	}
-	free(m->instructions);
-	for (size_t i = 0; i < m->n_threads; i++) {
-		free(m->threads[i]->name);
-		free(m->threads[i]);
-	}
-	free(m->threads);
-	for (size_t i = 0; i < m->n_classes; i++) {
-		free(m->classes[i]->name);
-		free(m->classes[i]);
-	}
-	free(m->classes);
-	for (size_t i = 0; i < m->n_allocations; i++)
-		free(m->allocations[i]);
-	free(m->allocations);
-	for (size_t i = 0; i < m->n_positions; i++)
-		free_positions(m->positions[i]);
-	free(m->positions);
-	for (size_t i = 0; i < m->n_accesses; i++)
-		free(m->accesses[i]);
-	free(m->accesses);
+	free_parts(m->methods, m->n_methods, release_method);
+	free_parts(m->nodes, m->n_nodes, NULL);
+	free_parts(m->instructions, m->n_instructions, release_instruction);
+	free_parts(m->threads, m->n_threads, release_thread);
+	free_parts(m->transitions, m->n_transitions, NULL);
+	free_parts(m->classes, m->n_classes, release_class);
+	free_parts(m->allocations, m->n_allocations, NULL);
+	free_parts(m->positions, m->n_positions, release_positions);
+	free_parts(m->accesses, m->n_accesses, NULL);
 	batch_init(b);
 }
 
@@ -88,65 +91,67 @@ bool batch_is_full(const struct batch *b)
 	return b->bytes >= BATCH_FULL_BYTES;
 }
 
-/* Appends part (owned by the batch from now on; NULL is a failed allocation) to a repeated field
- * whose array grows in powers of two. */
-static bool append(struct batch *b, void *array_pointer, size_t *count, void *part)
+/* Makes room for one more in an array that grows in powers of two. */
+static bool grow(void ***array, size_t count)
 {
-	void **array = *(void ***)array_pointer;
+	void **grown;
 
-	if (!part || b->failed)
-		goto failed;
-	if ((*count & (*count - 1)) == 0) {
-		void **grown = realloc(array, (*count ? *count * 2 : 1) * sizeof(void *));
-
-		if (!grown)
-			goto failed;
-		array = grown;
-		*(void ***)array_pointer = grown;
-	}
-	array[(*count)++] = part;
-	b->bytes += PART_BYTES;
-	return true;
-failed:
-	free(part);
-	b->failed = true;
-	return false;
+	if ((count & (count - 1)) != 0)
+		return true;
+	grown = realloc(*array, (count ? count * 2 : 1) * sizeof(void *));
+	if (grown)
+		*array = grown;
+	return grown != NULL;
 }
+
+/* Adds a zeroed message of the type to a repeated field, whose array is at *array_pointer. It is
+ * the batch's; NULL with b->failed set when there is no memory, now or before. */
+static void *add(struct batch *b, const ProtobufCMessageDescriptor *type, void *array_pointer,
+		 size_t *count)
+{
+	void ***array = array_pointer;
+	ProtobufCMessage *part = b->failed ? NULL : malloc(type->sizeof_message);
+
+	if (!part || !grow(array, *count)) {
+		free(part);
+		b->failed = true;
+		return NULL;
+	}
+	protobuf_c_message_init(type, part);
+	(*array)[(*count)++] = part;
+	b->bytes += PART_BYTES;
+	return part;
+}
+
+/* To a field of the batch, by its name. */
+#define ADD(b, type, field) \
+	add(b, &jxp__##type##__descriptor, &(b)->message.field, &(b)->message.n_##field)
 
 Jxp__Transition *batch_transition(struct batch *b)
 {
-	Jxp__Transition *t = malloc(sizeof(*t));
+	return ADD(b, transition, transitions);
+}
 
-	if (t)
-		jxp__transition__init(t);
-	return append(b, &b->message.transitions, &b->message.n_transitions, t) ? t : NULL;
+Jxp__Node *batch_node(struct batch *b)
+{
+	return ADD(b, node, nodes);
 }
 
 Jxp__Allocation *batch_allocation(struct batch *b)
 {
-	Jxp__Allocation *a = malloc(sizeof(*a));
-
-	if (a)
-		jxp__allocation__init(a);
-	return append(b, &b->message.allocations, &b->message.n_allocations, a) ? a : NULL;
+	return ADD(b, allocation, allocations);
 }
 
 Jxp__MemoryAccess *batch_access(struct batch *b)
 {
-	Jxp__MemoryAccess *a = malloc(sizeof(*a));
-
-	if (a)
-		jxp__memory_access__init(a);
-	return append(b, &b->message.accesses, &b->message.n_accesses, a) ? a : NULL;
+	return ADD(b, memory_access, accesses);
 }
 
 Jxp__Positions *batch_positions(struct batch *b)
 {
-	Jxp__Positions *p = malloc(sizeof(*p));
+	Jxp__Positions *p = ADD(b, positions, positions);
 
-	if (p)
-		jxp__positions__init(p);
-	if (!append(b, &b->message.positions, &b->message.n_positions, p))
+	if (!p)
 		return NULL;
 	p->moved = malloc(BATCH_POSITIONS_MAX * sizeof(*p->moved));
 	p->address = malloc(BATCH_POSITIONS_MAX * sizeof(*p->address));
@@ -158,15 +163,6 @@ Jxp__Positions *batch_positions(struct batch *b)
 	/* 5 and 10 packed bytes at most; taken at once, because it is filled from now on. */
 	b->bytes += BATCH_POSITIONS_MAX * 20;
 	return p;
-}
-
-Jxp__Node *batch_node(struct batch *b)
-{
-	Jxp__Node *n = malloc(sizeof(*n));
-
-	if (n)
-		jxp__node__init(n);
-	return append(b, &b->message.nodes, &b->message.n_nodes, n) ? n : NULL;
 }
 
 /* A bounded copy; protobuf-c's empty string must not be freed, so empty is copied too. */
@@ -181,7 +177,7 @@ static char *copy_string(struct batch *b, const char *s)
 	return copy;
 }
 
-static void copy_lines(struct batch *b, Jxp__Method *to, const struct vm_method *m)
+static void copy_lines(struct batch *b, Jxp__Method *to, const struct method_names *m)
 {
 	size_t count = (size_t)(m->line_count < BATCH_LINES_MAX ? m->line_count : BATCH_LINES_MAX);
 	Jxp__LineEntry *entries;
@@ -207,13 +203,11 @@ static void copy_lines(struct batch *b, Jxp__Method *to, const struct vm_method 
 	b->bytes += count * 12;
 }
 
-bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m)
+bool batch_method(struct batch *b, uint32_t id, const struct method_names *m)
 {
-	Jxp__Method *method = malloc(sizeof(*method));
+	Jxp__Method *method = ADD(b, method, methods);
 
-	if (method)
-		jxp__method__init(method);
-	if (!append(b, &b->message.methods, &b->message.n_methods, method))
+	if (!method)
 		return false;
 	method->id = id;
 	method->class_name = copy_string(b, m->class_name);
@@ -225,11 +219,9 @@ bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m)
 
 bool batch_instruction(struct batch *b, uint32_t id, const char *text)
 {
-	Jxp__Instruction *i = malloc(sizeof(*i));
+	Jxp__Instruction *i = ADD(b, instruction, instructions);
 
-	if (i)
-		jxp__instruction__init(i);
-	if (!append(b, &b->message.instructions, &b->message.n_instructions, i))
+	if (!i)
 		return false;
 	i->id = id;
 	i->text = copy_string(b, text);
@@ -238,11 +230,9 @@ bool batch_instruction(struct batch *b, uint32_t id, const char *text)
 
 bool batch_object_class(struct batch *b, uint32_t id, const char *name)
 {
-	Jxp__ObjectClass *c = malloc(sizeof(*c));
+	Jxp__ObjectClass *c = ADD(b, object_class, classes);
 
-	if (c)
-		jxp__object_class__init(c);
-	if (!append(b, &b->message.classes, &b->message.n_classes, c))
+	if (!c)
 		return false;
 	c->id = id;
 	c->name = copy_string(b, name);
@@ -251,11 +241,9 @@ bool batch_object_class(struct batch *b, uint32_t id, const char *name)
 
 bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended)
 {
-	Jxp__Thread *t = malloc(sizeof(*t));
+	Jxp__Thread *t = ADD(b, thread, threads);
 
-	if (t)
-		jxp__thread__init(t);
-	if (!append(b, &b->message.threads, &b->message.n_threads, t))
+	if (!t)
 		return false;
 	t->tid = tid;
 	t->name = copy_string(b, name);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvm/method_names.h"
 #include "attach/agent/stream/link.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -37,7 +37,7 @@ Jxp__MemoryAccess *batch_access(struct batch *b);
 /* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);
-bool batch_method(struct batch *b, uint32_t id, const struct vm_method *m);
+bool batch_method(struct batch *b, uint32_t id, const struct method_names *m);
 bool batch_instruction(struct batch *b, uint32_t id, const char *text);
 bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended);
 

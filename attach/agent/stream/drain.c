@@ -7,16 +7,12 @@
 
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/java_name.h"
 #include "attach/agent/jvm/method_set.h"
-#include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/stream/numbering.h"
-#include "attach/agent/window/budget.h"
 #include "common/clock.h"
 #include "common/proc.h"
 #include "proto/limits.h"
-
-/* AsyncGetCallTrace's bci for a native method (forte.cpp). */
-#define BCI_NATIVE (-3)
 
 #define INSTRUCTION_TEXT_BYTES 128
 #define THREAD_NAME_BYTES      32
@@ -26,8 +22,8 @@ struct drain {
 	struct vm *vm;
 	struct context_table *contexts;
 	struct batch batch;
-	struct id_map methods;      /* jmethodID -> id */
-	struct id_map instructions; /* code bytes -> id */
+	struct numbering methods;      /* by jmethodID */
+	struct numbering instructions; /* by their bytes */
 	uint64_t names_lost;
 	bool vm_dead;
 	uint32_t classes_sent;     /* numbers of class_table up to this one */
@@ -47,8 +43,8 @@ struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *
 	d->vm = vm;
 	d->contexts = contexts;
 	batch_init(&d->batch);
-	id_map_init(&d->methods);
-	id_map_init(&d->instructions);
+	numbering_init(&d->methods);
+	numbering_init(&d->instructions);
 	return d;
 }
 
@@ -57,15 +53,16 @@ void drain_free(struct drain *d)
 	if (!d)
 		return;
 	batch_clear(&d->batch);
-	id_map_release(&d->methods);
-	id_map_release(&d->instructions);
+	numbering_release(&d->methods);
+	numbering_release(&d->instructions);
 	free(d);
 }
 
-/* Not given a number: the map is full, or there is no memory for it. */
-static void count_unnumbered(struct drain *d, const struct id_map *map)
+/* Something got no number: all are given out, which is counted, or memory is short, which ends the
+ * session. */
+static void count_unnumbered(struct drain *d, const struct numbering *numbers)
 {
-	if (id_map_is_full(map))
+	if (numbering_is_full(numbers))
 		d->names_lost++;
 	else
 		d->batch.failed = true;
@@ -75,34 +72,34 @@ static void count_unnumbered(struct drain *d, const struct id_map *map)
  * class may be gone. */
 static uint32_t method_id(struct drain *d, uint64_t method)
 {
-	struct vm_method names;
+	struct method_names names;
 	bool added;
 	uint32_t id;
 
 	if (method == 0)
 		return 0;
-	id = id_map_intern(&d->methods, (struct id_key){method, 1}, &added);
+	id = numbering_intern(&d->methods, (struct numbering_key){method, 1}, &added);
 	if (id == 0) {
 		count_unnumbered(d, &d->methods);
 		return 0;
 	}
 	if (!added)
 		return id;
-	if (d->vm_dead || !vm_method_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
-		struct vm_method unnamed = {.class_name = (char *)"", .name = (char *)""};
+	if (d->vm_dead || !method_names_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
+		struct method_names unnamed = {.class_name = (char *)"", .name = (char *)""};
 
 		d->names_lost++;
 		(void)batch_method(&d->batch, id, &unnamed); /* batch.failed tells. */
 		return id;
 	}
 	(void)batch_method(&d->batch, id, &names); /* batch.failed tells. */
-	vm_method_release(d->vm, &names);
+	method_names_release(d->vm, &names);
 	return id;
 }
 
 static Jxp__Tier tier_of(const struct context_node *node)
 {
-	if (node->bci == BCI_NATIVE)
+	if (node->bci == CONTEXT_BCI_NATIVE)
 		return JXP__TIER__TIER_NATIVE;
 	if (node->method == 0)
 		return JXP__TIER__TIER_UNKNOWN;
@@ -142,15 +139,16 @@ static void send_context(struct drain *d, uint32_t leaf)
 static uint32_t instruction_id(struct drain *d, const struct code_bytes *code)
 {
 	char text[INSTRUCTION_TEXT_BYTES];
-	struct id_key key = {0};
+	struct numbering_key key = {0};
 	uint32_t id;
 	bool added;
 
 	if (code->length == 0)
 		return 0;
-	_Static_assert(sizeof(struct code_bytes) == sizeof(struct id_key), "the bytes are the key");
+	_Static_assert(sizeof(struct code_bytes) == sizeof(struct numbering_key),
+		       "the bytes are the key");
 	memcpy(&key, code, sizeof(key));
-	id = id_map_intern(&d->instructions, key, &added);
+	id = numbering_intern(&d->instructions, key, &added);
 	if (id == 0) {
 		count_unnumbered(d, &d->instructions);
 	} else if (added) {
@@ -208,8 +206,6 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->node = r->watch_context;
 	m->instruction = instruction;
 	m->weight = r->weight;
-	m->latency = r->latency;
-	m->data_source = r->data_source;
 }
 
 static int send_batch(struct drain *d)
@@ -251,7 +247,7 @@ static void send_classes(struct drain *d, uint32_t up_to)
 {
 	while (d->classes_sent < up_to) {
 		const char *signature = class_table_signature(++d->classes_sent);
-		char *name = vm_java_name(signature ? signature : "");
+		char *name = java_name_of(signature ? signature : "");
 
 		if (!name)
 			d->batch.failed = true;
@@ -262,24 +258,24 @@ static void send_classes(struct drain *d, uint32_t up_to)
 	}
 }
 
-int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e)
+int drain_allocation(struct drain *d, const struct tracked_allocation *a)
 {
 	Jxp__Allocation *m;
 
-	send_classes(d, e->class_id);
-	send_context(d, e->context);
+	send_classes(d, a->class_id);
+	send_context(d, a->context);
 	m = batch_allocation(&d->batch);
 	if (m) {
-		m->object = id;
-		m->tid = e->tid;
-		m->cpu = e->cpu;
-		m->epoch = e->epoch;
-		m->time_ns = e->time_ns;
-		m->address = e->address;
-		m->size_bytes = e->size_bytes;
-		m->weight = alloc_weight(e->size_bytes, e->interval) * e->stands_for;
-		m->class_id = e->class_id;
-		m->node = e->context;
+		m->object = a->object;
+		m->tid = a->tid;
+		m->cpu = a->cpu;
+		m->epoch = a->epoch;
+		m->time_ns = a->time_ns;
+		m->address = a->address;
+		m->size_bytes = a->size_bytes;
+		m->weight = a->weight;
+		m->class_id = a->class_id;
+		m->node = a->context;
 	}
 	return send_when_full(d);
 }
@@ -339,7 +335,7 @@ void drain_refuse_objects(struct drain *d, const char *reason)
 
 void drain_set_settled(struct drain *d, uint64_t time_ns)
 {
-	/* Each of the two it is the earlier of goes forward only; this says so once more. */
+	/* Never back: the engine has acted on what it was told. */
 	if (time_ns > d->settled_ns)
 		d->settled_ns = time_ns;
 }

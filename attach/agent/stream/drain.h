@@ -10,6 +10,7 @@
 #include "attach/agent/handler/context.h"
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/stream/batch.h"
+#include "attach/agent/stream/window_cost.h"
 
 struct drain;
 struct thread;
@@ -25,11 +26,27 @@ int drain_thread(struct drain *d, struct thread *t);
 /* Tells the engine that a thread is being profiled, or that it ended. */
 int drain_announce(struct drain *d, const struct thread *t, bool ended);
 
-/* The objects part. drain_position gathers, epoch by epoch, what drain_settle completes. */
-struct alloc_event;
-int drain_allocation(struct drain *d, uint32_t id, const struct alloc_event *e);
-int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address); /* 0: died */
+/* A sampled allocation whose object is kept track of from now on. */
+struct tracked_allocation {
+	uint32_t object;   /* its number */
+	uint32_t class_id; /* of class_table, 0: none */
+	uint64_t size_bytes;
+	double weight; /* inverse of the probability with which it was sampled and tracked */
+	uint64_t time_ns;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t context; /* of the allocation, 0: none */
+	uint32_t epoch;   /* in which it was at */
+	uint64_t address; /* 0: not known */
+};
+int drain_allocation(struct drain *d, const struct tracked_allocation *a);
+
+/* Where an object is in the epoch, 0 when it has died. What is gathered so is complete, and the
+ * epoch settled, with drain_settle. */
+int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address);
 int drain_settle(struct drain *d, uint32_t epoch);
+
+/* The mean number of bytes between two sampled allocations, from now on. */
 void drain_set_object_interval(struct drain *d, uint32_t bytes);
 
 /* Why the window tracks no objects though it was to; copied. */
@@ -42,7 +59,6 @@ void drain_set_settled(struct drain *d, uint64_t time_ns);
 int drain_send(struct drain *d);
 
 /* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
-struct window_cost;
 int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
 
 /* Methods that could not be named because their class was gone. */

@@ -4,71 +4,73 @@
 
 #define FIRST_CAPACITY 1024u
 
-struct id_entry {
-	struct id_key key;
+struct numbering_entry {
+	struct numbering_key key;
 	uint32_t id; /* 0: empty */
 };
 
-_Static_assert(sizeof(struct id_entry) == ID_MAP_ENTRY_BYTES, "the sum of the agent's tables");
+_Static_assert(sizeof(struct numbering_entry) == NUMBERING_ENTRY_BYTES,
+	       "the sum of the agent's tables");
 
-void id_map_init(struct id_map *map)
+void numbering_init(struct numbering *n)
 {
-	*map = (struct id_map){0};
+	*n = (struct numbering){0};
 }
 
-void id_map_release(struct id_map *map)
+void numbering_release(struct numbering *n)
 {
-	free(map->entries);
-	id_map_init(map);
+	free(n->entries);
+	numbering_init(n);
 }
 
-static struct id_entry *find(struct id_entry *entries, size_t capacity, struct id_key key)
+static struct numbering_entry *find(struct numbering_entry *entries, size_t capacity,
+				    struct numbering_key key)
 {
 	uint64_t hash =
 	    (key.a ^ (key.b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
 
 	for (size_t i = hash >> 32;; i++) {
-		struct id_entry *e = &entries[i & (capacity - 1)];
+		struct numbering_entry *e = &entries[i & (capacity - 1)];
 
 		if (e->id == 0 || (e->key.a == key.a && e->key.b == key.b))
 			return e;
 	}
 }
 
-static bool grow(struct id_map *map)
+static bool grow(struct numbering *n)
 {
-	size_t capacity = map->capacity ? map->capacity * 2 : FIRST_CAPACITY;
-	struct id_entry *entries = calloc(capacity, sizeof(*entries));
+	size_t capacity = n->capacity ? n->capacity * 2 : FIRST_CAPACITY;
+	struct numbering_entry *entries = calloc(capacity, sizeof(*entries));
 
 	if (!entries)
 		return false;
-	for (size_t i = 0; i < map->capacity; i++)
-		if (map->entries[i].id)
-			*find(entries, capacity, map->entries[i].key) = map->entries[i];
-	free(map->entries);
-	map->entries = entries;
-	map->capacity = capacity;
+	for (size_t i = 0; i < n->capacity; i++)
+		if (n->entries[i].id)
+			*find(entries, capacity, n->entries[i].key) = n->entries[i];
+	free(n->entries);
+	n->entries = entries;
+	n->capacity = capacity;
 	return true;
 }
 
-bool id_map_is_full(const struct id_map *map)
+bool numbering_is_full(const struct numbering *n)
 {
-	return map->count >= ID_MAP_MAX;
+	return n->count >= NUMBERING_MAX;
 }
 
-uint32_t id_map_intern(struct id_map *map, struct id_key key, bool *added)
+uint32_t numbering_intern(struct numbering *n, struct numbering_key key, bool *added)
 {
-	struct id_entry *e;
+	struct numbering_entry *e;
 
 	/* Never more than three quarters full, so find always meets an empty entry. */
-	if (4 * ((size_t)map->count + 1) > 3 * map->capacity &&
-	    map->capacity < ID_MAP_CAPACITY_MAX && !grow(map))
+	if (4 * ((size_t)n->count + 1) > 3 * n->capacity && n->capacity < NUMBERING_CAPACITY_MAX &&
+	    !grow(n))
 		return 0;
-	e = find(map->entries, map->capacity, key);
+	e = find(n->entries, n->capacity, key);
 	*added = e->id == 0;
-	if (*added && id_map_is_full(map))
+	if (*added && numbering_is_full(n))
 		return 0;
 	if (*added)
-		*e = (struct id_entry){key, ++map->count};
+		*e = (struct numbering_entry){key, ++n->count};
 	return e->id;
 }

@@ -77,8 +77,8 @@ uint64_t budget_operations_for(uint64_t period, double used, double fraction, ui
 	return (uint64_t)wanted;
 }
 
-/* What sampling used since the last change decides; the first ticks are in the first stretch only.
- */
+/* Judged by what sampling has used since the last change, not since the beginning: the first ticks
+ * cost more than others and are to count once. */
 static uint64_t wanted_operations(struct budget *b, uint64_t sampling, uint64_t cpu_ns, double left)
 {
 	double used;

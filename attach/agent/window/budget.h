@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/stream/window_cost.h"
+
 struct budget {
 	double fraction;       /* of the target's CPU time */
 	uint64_t floor;        /* the period asked for, in the sampler's unit: never shorter */
@@ -27,14 +29,6 @@ struct budget {
 	uint64_t next_change_ns;
 	uint64_t change_cpu_ns;      /* at the last change: CPU time of the process */
 	uint64_t change_sampling_ns; /* ... of which ours */
-};
-
-struct window_cost {
-	uint64_t cpu_ns;      /* CPU time of the whole process since the window began */
-	uint64_t overhead_ns; /* of which ours */
-	uint64_t session_ns;  /* of which the session thread's */
-	uint64_t setup_ns;    /* the session thread's before the window's account began */
-	uint64_t period;      /* in the sampler's unit */
 };
 
 /* A period longer than this yields no samples worth waiting for. */

@@ -12,7 +12,7 @@
 #include "attach/agent/window/opener.h"
 
 /* The median cost in nanoseconds. 0, or -errno when no execution breakpoint can be used. The
- * SIGTRAP handler must be installed and settings.stopping false. */
+ * SIGTRAP handler must be installed and handlers.stopping false. */
 int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
 
 #endif

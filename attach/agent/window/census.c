@@ -10,8 +10,8 @@
  * events of one costs as much as fifty readings of its clock. */
 #define START_MAX 32u
 
-/* Scans come soon after the start, then less often, and never take more than a thousandth of a CPU.
- */
+/* Scans come soon after the start, then less often, and never take more than this share of the
+ * budget. */
 #define SCAN_FIRST_NS    (50 * NS_PER_MS)
 #define SCAN_INTERVAL_NS (250 * NS_PER_MS)
 #define SCAN_SHARE       0.1
@@ -111,7 +111,7 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 
 	if (!is_due(c, process_ns))
 		return 0;
-	monitor_sweep(c->monitor);
+	threads_sweep();
 	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
 					      ? DORMANT_AWAKE_TURNOVER_NS
 					      : DORMANT_AWAKE_NS);

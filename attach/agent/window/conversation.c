@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/modules.h"
+#include "attach/agent/window/settings.h"
 #include "attach/agent/window/window.h"
 #include "common/clock.h"
 #include "proto/helper.h"
@@ -22,47 +23,42 @@
 /* The engine answers at once; a session without an engine must not stay. */
 #define HANDSHAKE_TIMEOUT_NS (30 * NS_PER_S)
 
-struct session {
+struct conversation {
 	JavaVM *jvm;
 	struct vm vm;
 	struct link link;
 	char socket_path[];
 };
 
+/* Of the process: each Agent_OnAttach asks. */
 static _Atomic bool active;
 
 /* ---------------------------------------------------------------- conversation */
 
-static int send_hello(struct session *s)
+static int send_hello(struct conversation *c)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__AgentHello hello = JXP__AGENT_HELLO__INIT;
-	char *jdk = vm_property(&s->vm, "java.vm.version");
-	char *name = vm_property(&s->vm, "java.vm.name");
-	char *command = vm_property(&s->vm, "sun.java.command");
+	char *jdk = vm_property(&c->vm, "java.vm.version");
+	char *name = vm_property(&c->vm, "java.vm.name");
 	int r;
 
 	hello.protocol = PROTOCOL_VERSION;
-	hello.build = (char *)JXPERF_VERSION;
-	hello.pid = (uint32_t)getpid();
 	hello.gc = (char *)vmstructs_gc();
 	hello.always_pretouch = vmstructs_always_pretouch();
 	if (jdk)
 		hello.jdk = jdk;
 	if (name)
 		hello.vm = name;
-	if (command)
-		hello.command = command;
 	frame.body_case = JXP__AGENT_FRAME__BODY_HELLO;
 	frame.hello = &hello;
-	r = link_send(&s->link, &frame);
+	r = link_send(&c->link, &frame);
 	free(jdk);
 	free(name);
-	free(command);
 	return r;
 }
 
-static int send_ended(struct session *s, const char *error)
+static int send_ended(struct conversation *c, const char *error)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__WindowEnded ended = JXP__WINDOW_ENDED__INIT;
@@ -70,18 +66,19 @@ static int send_ended(struct session *s, const char *error)
 	ended.error = (char *)error;
 	frame.body_case = JXP__AGENT_FRAME__BODY_ENDED;
 	frame.ended = &ended;
-	return link_send(&s->link, &frame);
+	return link_send(&c->link, &frame);
 }
 
 /* Waits for a frame of one type. 0, or -errno: the engine refused, went away or said something
  * else. */
-static int await(struct session *s, Jxp__EngineFrame__BodyCase wanted, Jxp__EngineFrame **frame)
+static int await(struct conversation *c, Jxp__EngineFrame__BodyCase wanted,
+		 Jxp__EngineFrame **frame)
 {
 	uint64_t deadline = clock_monotonic_ns() + HANDSHAKE_TIMEOUT_NS;
 	int r = 0;
 
 	while (r == 0 && clock_monotonic_ns() < deadline)
-		r = link_receive(&s->link, 1000, frame);
+		r = link_receive(&c->link, 1000, frame);
 	if (r <= 0)
 		return r < 0 ? r : -ETIMEDOUT;
 	if ((*frame)->body_case == wanted)
@@ -90,62 +87,65 @@ static int await(struct session *s, Jxp__EngineFrame__BodyCase wanted, Jxp__Engi
 	return -EPROTO;
 }
 
-static bool engine_accepts(struct session *s)
+static bool engine_accepts(struct conversation *c)
 {
 	Jxp__EngineFrame *frame;
 	bool accepted;
 
-	if (await(s, JXP__ENGINE_FRAME__BODY_HELLO, &frame) < 0)
+	if (await(c, JXP__ENGINE_FRAME__BODY_HELLO, &frame) < 0)
 		return false;
 	accepted = frame->hello->protocol == PROTOCOL_VERSION && frame->hello->refusal[0] == '\0';
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	return accepted;
 }
 
-static void converse(struct session *s)
+static void converse(struct conversation *c)
 {
 	struct err err = {0};
+	struct settings settings;
 	Jxp__EngineFrame *frame;
 	int r;
 
-	if (send_hello(s) < 0 || !engine_accepts(s))
+	if (send_hello(c) < 0 || !engine_accepts(c))
 		return;
-	if (await(s, JXP__ENGINE_FRAME__BODY_START, &frame) < 0)
+	if (await(c, JXP__ENGINE_FRAME__BODY_START, &frame) < 0)
 		return;
-	r = window_run(&s->vm, &s->link, frame->start, &err);
+	r = settings_from_start(frame->start, &settings, &err);
 	jxp__engine_frame__free_unpacked(frame, NULL);
+	if (r == 0)
+		r = window_run(&c->vm, &c->link, &settings, &err);
 	if (r < 0 && err.message[0] == '\0')
 		(void)err_set_errno(&err, -r, "the agent lost its connection");
-	(void)send_ended(s, r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
+	(void)send_ended(c, r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
 }
 
 /* ---------------------------------------------------------------- the thread */
 
-static void run(struct session *s, JNIEnv *jni)
+static void run(struct conversation *c, JNIEnv *jni)
 {
-	if (link_connect(&s->link, s->socket_path) < 0)
+	if (link_connect(&c->link, c->socket_path) < 0)
 		return;
-	if (vm_open(&s->vm, s->jvm, jni, NULL) == 0) {
-		converse(s);
+	if (vm_open(&c->vm, c->jvm, jni, NULL) == 0) {
+		converse(c);
 		if (!roster_vm_is_dead())
-			vm_close(&s->vm);
-		window_release_memory();
+			vm_close(&c->vm);
+		modules_release();
 	}
 }
 
-static void *session_main(void *arg)
+static void *conversation_main(void *arg)
 {
 	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)"jxperf agent"};
-	struct session *s = arg;
-	JavaVM *jvm = s->jvm;
+	struct conversation *c = arg;
+	JavaVM *jvm = c->jvm;
 	JNIEnv *jni;
 
-	s->link.fd = -1;
+	c->link.fd = -1;
 	/* For those who look at the JVM's threads: HotSpot names only threads it made itself. */
 	(void)prctl(PR_SET_NAME, attach.name); /* Cannot fail for a readable string. */
 	if (safe_read_init() == 0 &&
 	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
-		run(s, jni);
+		run(c, jni);
 		if (!roster_vm_is_dead())
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
@@ -153,14 +153,14 @@ static void *session_main(void *arg)
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach
 	 * again. */
 	atomic_store(&active, false);
-	link_close(&s->link);
-	free(s);
+	link_close(&c->link);
+	free(c);
 	return NULL;
 }
 
 /* Signals meant for the application must not land on our thread: it starts with all of them
  * blocked, and the JVM unblocks what it needs when the thread is attached. */
-static int create_thread(struct session *s)
+static int create_thread(struct conversation *c)
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
@@ -173,26 +173,26 @@ static int create_thread(struct session *s)
 		return -r;
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED); /* A valid state. */
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread, &attr, session_main, s);
+	r = pthread_create(&thread, &attr, conversation_main, c);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)pthread_attr_destroy(&attr);
 	return -r;
 }
 
-int session_start(JavaVM *jvm, const char *socket_path)
+int conversation_start(JavaVM *jvm, const char *socket_path)
 {
 	size_t length = strlen(socket_path);
-	struct session *s;
+	struct conversation *c;
 
 	if (atomic_exchange(&active, true))
 		return AGENT_BUSY;
-	s = calloc(1, sizeof(*s) + length + 1);
-	if (s) {
-		s->jvm = jvm;
-		memcpy(s->socket_path, socket_path, length + 1);
+	c = calloc(1, sizeof(*c) + length + 1);
+	if (c) {
+		c->jvm = jvm;
+		memcpy(c->socket_path, socket_path, length + 1);
 	}
-	if (!s || create_thread(s) < 0) {
-		free(s);
+	if (!c || create_thread(c) < 0) {
+		free(c);
 		atomic_store(&active, false);
 		return AGENT_NO_RESOURCES;
 	}

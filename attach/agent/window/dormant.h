@@ -19,8 +19,8 @@
  * a sample is lost by waiting for it. */
 #define DORMANT_AWAKE_NS UINT64_C(1000000)
 
-/* While most threads that are taken on end without a tick (turnover.h): they are to be worth some.
- */
+/* The same while most threads that are taken on end without a tick (turnover.h): then one has to
+ * have lived for some ticks before it is worth its events. */
 #define DORMANT_AWAKE_TURNOVER_NS (20 * DORMANT_AWAKE_NS)
 
 /* Threads of the largest JVM that is followed, as many as the engine takes: 24 bytes each. */

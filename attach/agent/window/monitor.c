@@ -4,26 +4,36 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include "attach/agent/handler/gate.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
 #include "common/clock.h"
 
-void monitor_init(struct monitor *m, struct opener *opener, struct drain *drain)
+void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
+		  const struct sampling_gate *gate, struct drain *drain)
 {
-	*m = (struct monitor){.opener = opener, .drain = drain, .fds_left = fd_allowance()};
+	*m = (struct monitor){.settings = settings,
+			      .opener = opener,
+			      .gate = gate,
+			      .drain = drain,
+			      .fds_left = fd_allowance()};
+}
+
+static unsigned sampling_events(const struct monitor *m)
+{
+	return m->settings->sampling.event_count;
 }
 
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use();
-	unsigned events = settings.event_count ? settings.event_count : 1;
-	unsigned fds = m->fds_left / (events + 1); /* And a register's. */
+	unsigned events = sampling_events(m) ? sampling_events(m) : 1;
+	unsigned fds = m->fds_left / (events + 1); /* One more for a register. */
 
 	return fds < entries ? fds : entries;
 }
@@ -37,16 +47,16 @@ static bool is_fatal(int error)
 static int open_sampling_event(struct monitor *m, struct thread *t, unsigned i)
 {
 	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
-	int fd = settings.event_count == 0
-		     ? opener_clock(m->opener, t->tid, settings.period, sig_data)
-		     : opener_hardware(m->opener, t->tid, i, settings.period, sig_data);
+	int fd = sampling_events(m) == 0
+		     ? opener_clock(m->opener, t->tid, handlers.period, sig_data)
+		     : opener_hardware(m->opener, t->tid, i, handlers.period, sig_data);
 
 	if (fd < 0)
 		return fd;
 	t->sampling_fd[i] = fd;
-	t->period = settings.period;
+	t->period = handlers.period;
 	m->fds_left--;
-	if (!gate_attach(fd))
+	if (!sampling_gate_attach(m->gate, fd))
 		m->totals[JXP__COUNTER__COUNTER_GATE_UNATTACHED]++;
 	return 0;
 }
@@ -56,10 +66,10 @@ static int open_sampling(struct monitor *m, struct thread *t)
 {
 	int r = 0;
 
-	if (settings.event_count == 0)
+	if (sampling_events(m) == 0)
 		return open_sampling_event(m, t, 0);
-	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
-		if (sampler_wants_event(i))
+	for (unsigned i = 0; i < sampling_events(m) && r == 0; i++)
+		if (sampler_wants_event(i, m->objects))
 			r = open_sampling_event(m, t, i);
 	return r;
 }
@@ -120,7 +130,7 @@ int monitor_add(struct monitor *m, pid_t tid)
 		monitor_refused(m);
 		return 0;
 	}
-	t->epoch = atomic_load(&settings.epoch);
+	t->epoch = atomic_load(&handlers.epoch);
 	t->fd_reserved = true; /* A sampling event without a register finds nothing. */
 	m->fds_left--;
 	r = open_sampling(m, t);
@@ -160,27 +170,29 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
-/* Objects alone need one. */
-static unsigned registers_wanted(void)
+/* A window for pairs has a register for each that may wait. One for objects alone needs one, to
+ * stop a thread at the access that is looked for. */
+static unsigned registers_wanted(const struct monitor *m)
 {
-	return settings.kind_count > 0 ? settings.registers : 1;
+	return m->settings->sampling.kind_count > 0 ? m->settings->registers : 1;
 }
 
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
  * threads do not leave the others with nothing. */
 static unsigned registers_for(const struct monitor *m)
 {
-	unsigned wanted = registers_wanted();
+	unsigned wanted = registers_wanted(m);
 
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
 }
 
-/* Objects have a register of their own, so that finding an access displaces no pair. */
-static void share_registers(struct thread *t, unsigned count)
+/* The last register of a thread is kept for finding the accesses that objects are sampled by, so
+ * that it displaces no pair, unless the thread has only one. */
+static void share_registers(const struct monitor *m, struct thread *t, unsigned count)
 {
-	unsigned own = settings.objects && settings.kind_count > 0 && count > 1;
+	unsigned own = m->objects && m->settings->sampling.kind_count > 0 && count > 1;
 
-	t->access_register = settings.objects ? (int)count - 1 : -1;
+	t->access_register = m->objects ? (int)count - 1 : -1;
 	reservoir_init(&t->reservoir, count - own);
 }
 
@@ -190,14 +202,14 @@ static int open_registers(struct monitor *m, struct thread *t)
 	unsigned count = registers_for(m);
 	int r;
 
-	if (count < registers_wanted())
+	if (count < registers_wanted(m))
 		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 	do {
 		r = opener_breakpoints(m->opener, t->tid, count,
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
 	} while (r == -ENOSPC && --count > 0);
 	if (r == 0) {
-		share_registers(t, count);
+		share_registers(m, t, count);
 		t->fd_reserved = false;
 		m->fds_left -= count - 1;
 	}
@@ -206,7 +218,7 @@ static int open_registers(struct monitor *m, struct thread *t)
 
 static void set_period(struct monitor *m, struct thread *t)
 {
-	t->period = settings.period;
+	t->period = handlers.period;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		if (t->sampling_fd[i] >= 0 && perf_set_period(t->sampling_fd[i], t->period) < 0)
 			m->totals[JXP__COUNTER__COUNTER_EVENT_ERRORS]++;
@@ -217,11 +229,11 @@ static void set_period(struct monitor *m, struct thread *t)
 
 /* The rings of hardware samplers. Only threads that run Java code get them: they are locked memory,
  * of which a user has little (perf_event_mlock_kb and RLIMIT_MEMLOCK). */
-static int map_rings(struct thread *t)
+static int map_rings(const struct monitor *m, struct thread *t)
 {
 	int r = 0;
 
-	for (unsigned i = 0; i < settings.event_count && r == 0; i++)
+	for (unsigned i = 0; i < sampling_events(m) && r == 0; i++)
 		if (t->sampling_fd[i] >= 0)
 			r = perf_ring_map(&t->sampling_ring[i], t->sampling_fd[i], RING_PAGES,
 					  PERF_HARDWARE_SAMPLE_TYPE);
@@ -230,10 +242,10 @@ static int map_rings(struct thread *t)
 
 static int give_registers(struct monitor *m, struct thread *t)
 {
-	int r = thread_allocate(t, settings.max_frames);
+	int r = thread_allocate(t, m->settings->max_frames);
 
 	if (r == 0)
-		r = map_rings(t);
+		r = map_rings(m, t);
 	if (r == 0)
 		r = open_registers(m, t);
 	if (r < 0) {
@@ -246,7 +258,7 @@ static int give_registers(struct monitor *m, struct thread *t)
 	find_stack(t, atomic_load(&t->wanted_sp));
 	t->announced = true;
 	t->settled_ns = clock_monotonic_ns();
-	/* It may have been opened with another. */
+	/* The period may have changed since its events were opened. */
 	set_period(m, t);
 	/* Release: the handler sees descriptors, memory and stack bounds before it uses them. */
 	atomic_store_explicit(&t->state, THREAD_READY, memory_order_release);
@@ -282,7 +294,7 @@ static int retire(struct monitor *m, struct thread *t)
 
 	close_events(m, t);
 	if (atomic_load(&t->in_handler))
-		return 0;              /* Next time round. */
+		return 0;              /* At the next update. */
 	r = drain_thread(m->drain, t); /* Makes room in the ring. */
 	watchpoint_expire(t);
 	if (r == 0)
@@ -299,7 +311,7 @@ static int retire(struct monitor *m, struct thread *t)
  * the gate's limits follow the period. A thread that has had no tick is left alone. */
 static void follow_period(struct monitor *m, struct thread *t)
 {
-	if (t->period != settings.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
+	if (t->period != handlers.period && atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]))
 		set_period(m, t);
 }
 
@@ -335,26 +347,6 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
-void monitor_sweep(struct monitor *m)
-{
-	(void)m;
-	for (unsigned i = 0; i < threads_used(); i++) {
-		struct thread *t = thread_at(i);
-		uint64_t cpu_ns;
-
-		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
-			atomic_store(&t->ended, true);
-	}
-}
-
-void monitor_thread_ended(pid_t tid)
-{
-	struct thread *t = thread_find(tid);
-
-	if (t)
-		atomic_store(&t->ended, true);
-}
-
 void monitor_close_events(struct monitor *m)
 {
 	for (unsigned i = 0; i < threads_used(); i++)
@@ -385,21 +377,6 @@ int monitor_finish(struct monitor *m)
 			thread_recycle(t);
 	}
 	return r;
-}
-
-void monitor_disarm(struct monitor *m, pid_t tid)
-{
-	struct thread *t = thread_find(tid);
-
-	(void)m;
-	/* The handler owns the registers: it sees a new request at its next signal. Until then the
-	 * disabled events stay silent. */
-	for (unsigned i = 0; t && i < PERF_DEBUG_REGISTERS; i++)
-		if (t->register_fd[i] >= 0)
-			(void)perf_disable(
-			    t->register_fd[i]); /* Best effort; the flag is what counts. */
-	if (t)
-		atomic_store(&t->disarm, true);
 }
 
 void monitor_counters(const struct monitor *m, uint64_t *counters)

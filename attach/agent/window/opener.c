@@ -3,9 +3,7 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 
-#include "attach/agent/handler/settings.h"
 #include "common/clock.h"
-#include "common/perf/events.h"
 
 /* The daemon answers in microseconds; one that does not within this time is gone or stuck. */
 #define REPLY_TIMEOUT_NS (5 * NS_PER_S)
@@ -26,8 +24,7 @@ static bool thread_is_ours(pid_t tid)
 }
 
 /* Waits for PerfOpened. Returns its error, an errno value, 0 when descriptors came with it, or
- * -errno. WindowStop and StopObjects are remembered; Disarm has nothing to do during the opening.
- */
+ * -errno. */
 static int await_reply(struct opener *o)
 {
 	uint64_t deadline = clock_monotonic_ns() + REPLY_TIMEOUT_NS;
@@ -35,20 +32,20 @@ static int await_reply(struct opener *o)
 	while (clock_monotonic_ns() < deadline) {
 		Jxp__EngineFrame *frame;
 		int r = link_receive(o->link, 100, &frame);
-		Jxp__EngineFrame__BodyCase type;
-		int error;
+		bool is_reply;
 
 		if (r < 0)
 			return r;
 		if (r == 0)
 			continue;
-		type = frame->body_case;
-		error = type == JXP__ENGINE_FRAME__BODY_PERF_OPENED ? frame->perf_opened->error : 0;
+		is_reply = frame->body_case == JXP__ENGINE_FRAME__BODY_PERF_OPENED;
+		if (is_reply)
+			r = frame->perf_opened->error;
+		else
+			orders_note(o->orders, frame);
 		jxp__engine_frame__free_unpacked(frame, NULL);
-		if (type == JXP__ENGINE_FRAME__BODY_PERF_OPENED)
-			return error;
-		o->stop_seen |= type == JXP__ENGINE_FRAME__BODY_STOP;
-		o->stop_objects_seen |= type == JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
+		if (is_reply)
+			return r;
 	}
 	return -ETIMEDOUT;
 }
@@ -78,12 +75,13 @@ static int open_through_daemon(struct opener *o, Jxp__PerfOpenRequest *request, 
 }
 
 /* What one request opens: the field names and meanings of PerfOpenRequest. */
-static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *request, size_t i)
+static void attr_of(const struct opener *o, struct perf_event_attr *attr,
+		    const Jxp__PerfOpenRequest *request, size_t i)
 {
 	uint64_t sig_data = request->sig_data + i;
 
 	if (request->hardware_event)
-		perf_attr_hardware(attr, &settings.events[request->hardware_event - 1],
+		perf_attr_hardware(attr, &o->events[request->hardware_event - 1],
 				   request->event_period, sig_data);
 	else if (request->clock_period_ns)
 		perf_attr_clock(attr, request->clock_period_ns, sig_data);
@@ -92,12 +90,13 @@ static void attr_of(struct perf_event_attr *attr, const Jxp__PerfOpenRequest *re
 				     sizeof(parking_place), sig_data);
 }
 
-static int open_directly(const Jxp__PerfOpenRequest *request, int *fds, size_t count)
+static int open_directly(const struct opener *o, const Jxp__PerfOpenRequest *request, int *fds,
+			 size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct perf_event_attr attr;
 
-		attr_of(&attr, request, i);
+		attr_of(o, &attr, request, i);
 		fds[i] = perf_open(&attr, (pid_t)request->tid);
 		if (fds[i] < 0) {
 			int r = fds[i];
@@ -115,7 +114,7 @@ static int open_events(struct opener *o, Jxp__PerfOpenRequest *request, int *fds
 	int r = -EPERM;
 
 	if (!o->through_daemon) {
-		r = open_directly(request, fds, count);
+		r = open_directly(o, request, fds, count);
 		o->through_daemon = is_refusal(r);
 	}
 	if (o->through_daemon)

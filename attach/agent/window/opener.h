@@ -16,12 +16,14 @@
 #include <sys/types.h>
 
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/orders.h"
+#include "common/perf/events.h"
 
 struct opener {
 	struct link *link;
-	bool through_daemon;    /* under seccomp from the start, else once the kernel refuses us */
-	bool stop_seen;         /* a WindowStop came while a reply was waited for; */
-	bool stop_objects_seen; /* a StopObjects did */
+	const struct perf_hardware_event *events; /* of the hardware samplers */
+	struct orders *orders;                    /* that come while a reply is waited for */
+	bool through_daemon; /* under seccomp from the start, else once the kernel refuses us */
 };
 
 /* Opens the clock event of a thread, disabled. Returns a descriptor, or -errno: -EMFILE when this
@@ -29,7 +31,7 @@ struct opener {
  * -EPIPE or -EPROTO when the session is over. */
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data);
 
-/* Likewise settings.events[event], with a period in operations. */
+/* Likewise events[event], with a period in operations. */
 int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period,
 		    uint64_t sig_data);
 

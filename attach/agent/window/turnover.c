@@ -1,9 +1,10 @@
 #include "attach/agent/window/turnover.h"
 
-/* Fewer say nothing. */
+/* Fewer threads than this say nothing. */
 #define TAKEN_MIN 16u
 
-/* What is older counts half, so that a phase of short-lived threads is forgotten. */
+/* When so many have been taken on, the counts are halved: what is older counts less and less, and a
+ * phase of short-lived threads is forgotten. */
 #define TAKEN_MAX 64u
 
 void turnover_taken(struct turnover *t)

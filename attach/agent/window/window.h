@@ -10,13 +10,11 @@
 
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/settings.h"
 #include "common/err.h"
 
 /* 0 when the window ran to its end; -EPIPE when the engine went away; another -errno, with the
  * reason in err, when it could not run. */
-int window_run(struct vm *vm, struct link *link, const Jxp__WindowStart *start, struct err *err);
-
-/* Gives the pages of the agent's tables back to the kernel, after the JVMTI environment is gone. */
-void window_release_memory(void);
+int window_run(struct vm *vm, struct link *link, const struct settings *settings, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,6 +240,58 @@ static void a_descriptor_that_cannot_be_written_is_an_error(void **state)
 	fd_close_all(&fd, 1);
 }
 
+static void text_is_read_to_its_end_or_until_there_is_no_room(void **state)
+{
+	char text[6] = "xxxxx";
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(fd_write_all(ends[1], "one", 3), 0);
+	assert_int_equal(fd_write_all(ends[1], "twothree", 8), 0);
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "onetw");
+	assert_int_equal(close(ends[1]), 0);
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 5);
+	assert_string_equal(text, "othre");
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 1);
+	assert_string_equal(text, "e");
+	assert_int_equal(fd_read_text(ends[0], text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(close(ends[0]), 0);
+	assert_int_equal(fd_read_text(-1, text, sizeof(text)), -EBADF);
+}
+
+static void a_connection_can_be_dropped_without_a_descriptor_to_spare(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+	socklen_t size = sizeof(address);
+	struct rlimit before, none;
+	int spare = fd_spare();
+	char byte;
+
+	(void)state;
+	/* A name that the kernel chooses. */
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)spare + 1; /* All below are taken. */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(dup(0), -1);
+	fd_drop_connection(listener, &spare);
+	assert_int_equal(dup(0), -1); /* It is there again. */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(spare >= 0);
+	assert_int_equal(read(client, &byte, 1), 0);
+	(void)close(spare);
+	(void)close(client);
+	(void)close(listener);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +313,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(everything_is_written_also_past_the_socket_buffer,
 					    setup, teardown),
 	    cmocka_unit_test(a_descriptor_that_cannot_be_written_is_an_error),
+	    cmocka_unit_test(a_connection_can_be_dropped_without_a_descriptor_to_spare),
+	    cmocka_unit_test(text_is_read_to_its_end_or_until_there_is_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

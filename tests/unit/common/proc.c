@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,37 +118,30 @@ static void a_process_that_is_gone_is_enoent_and_changes_nothing(void **state)
 	(void)state;
 	assert_int_equal(proc_read_status(pid, 0, &s), -ENOENT);
 	assert_int_equal(s.namespace_tgid, 7);
-	assert_int_equal(proc_cpu_time(pid, 0, &value), -ENOENT);
 	assert_int_equal(proc_start_time(pid, &value), -ENOENT);
 	assert_int_equal(value, 7);
-}
-
-static void cpu_time_grows_by_what_was_used(void **state)
-{
-	uint64_t before, after, limit = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 5 * TICK_NS;
-
-	(void)state;
-	assert_int_equal(proc_cpu_time(getpid(), 0, &before), 0);
-	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < limit)
-		;
-	assert_int_equal(proc_cpu_time(getpid(), 0, &after), 0);
-	assert_in_range(after - before, 2 * TICK_NS, 50 * TICK_NS);
-	assert_int_equal(proc_cpu_time(getpid(), getpid(), &after), 0);
 }
 
 /* The name may hold everything that separates the fields of /proc/PID/stat. */
 static void a_command_name_of_parentheses_and_blanks_does_not_confuse(void **state)
 {
-	uint64_t before, after, ticks, again;
+	uint64_t ticks, again;
 
 	(void)state;
 	assert_int_equal(proc_start_time(getpid(), &ticks), 0);
-	assert_int_equal(proc_cpu_time(getpid(), 0, &before), 0);
 	assert_int_equal(prctl(PR_SET_NAME, ") R 1 (2) 3"), 0);
 	assert_int_equal(proc_start_time(getpid(), &again), 0);
-	assert_int_equal(proc_cpu_time(getpid(), 0, &after), 0);
 	assert_true(again == ticks);
-	assert_true(after >= before && after - before < NS_PER_S);
+}
+
+static void a_process_is_in_its_group(void **state)
+{
+	pid_t group = 0;
+
+	(void)state;
+	assert_int_equal(proc_group(getpid(), &group), 0);
+	assert_int_equal(group, getpgrp());
+	assert_int_equal(proc_group(0x3fffff, &group), -ENOENT);
 }
 
 static void the_start_time_tells_processes_apart(void **state)
@@ -223,6 +217,65 @@ static void a_process_in_a_namespace_has_two_numbers(void **state)
 	assert_int_equal(kill(inner, SIGKILL), 0);
 }
 
+static void the_processes_are_found_in_order_of_pid(void **state)
+{
+	pid_t *pids = NULL;
+	size_t count;
+	bool self = false;
+
+	(void)state;
+	assert_int_equal(proc_pids(&pids, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		self |= pids[i] == getpid();
+		assert_true(i == 0 || pids[i] > pids[i - 1]);
+	}
+	assert_true(self);
+	free(pids);
+}
+
+static void a_process_is_called_what_its_first_thread_is(void **state)
+{
+	char name[PROC_NAME_BYTES], before[PROC_NAME_BYTES] = "";
+
+	(void)state;
+	assert_int_equal(prctl(PR_GET_NAME, before), 0);
+	assert_int_equal(prctl(PR_SET_NAME, "fifteen letters"), 0);
+	assert_int_equal(proc_name(getpid(), name), 0);
+	assert_string_equal(name, "fifteen letters");
+	assert_int_equal(prctl(PR_SET_NAME, before), 0);
+	assert_int_equal(proc_name(0x3fffff, name), -ENOENT);
+	assert_string_equal(name, "");
+}
+
+static atomic_bool spinning;
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	while (atomic_load(&spinning))
+		;
+	return NULL;
+}
+
+/* Not the other way round: others may keep the machine busy. */
+static void more_runnable_threads_than_processors_are_a_busy_machine(void **state)
+{
+	pthread_t threads[65];
+	long count = sysconf(_SC_NPROCESSORS_ONLN) + 1;
+
+	(void)state;
+	if (count > 65)
+		skip();
+	atomic_store(&spinning, true);
+	for (long i = 0; i < count; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, spin, NULL), 0);
+	while (!proc_machine_is_busy())
+		(void)sched_yield(); /* Until all have begun. */
+	atomic_store(&spinning, false);
+	for (long i = 0; i < count; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,11 +286,14 @@ int main(void)
 	    cmocka_unit_test(a_caught_signal_is_told_from_others),
 	    cmocka_unit_test(a_pending_signal_of_a_thread_is_seen),
 	    cmocka_unit_test(a_process_that_is_gone_is_enoent_and_changes_nothing),
-	    cmocka_unit_test(cpu_time_grows_by_what_was_used),
 	    cmocka_unit_test(a_command_name_of_parentheses_and_blanks_does_not_confuse),
+	    cmocka_unit_test(a_process_is_in_its_group),
 	    cmocka_unit_test(the_start_time_tells_processes_apart),
 	    cmocka_unit_test(our_own_thread_is_found_under_its_number),
 	    cmocka_unit_test(a_process_in_a_namespace_has_two_numbers),
+	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
+	    cmocka_unit_test(more_runnable_threads_than_processors_are_a_busy_machine),
+	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

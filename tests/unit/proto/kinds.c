@@ -87,11 +87,14 @@ static void options_lead_to_their_kinds_and_back(void **state)
 
 static void the_list_names_every_option(void **state)
 {
-	char text[KIND_OPTIONS_BYTES];
+	const char *first = pair_kinds[0].option, *last = subject_kinds[SUBJECT_KINDS - 1].option;
+	char text[KIND_OPTIONS_BYTES], end[32];
 
 	(void)state;
-	assert_string_equal(kind_options(text, " or "),
-			    "dead-store, silent-store, silent-load, objects or numa");
+	(void)kind_options(text, " or ");
+	(void)snprintf(end, sizeof(end), " or %s", last);
+	assert_int_equal(strncmp(text, first, strlen(first)), 0);
+	assert_string_equal(text + strlen(text) - strlen(end), end);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		assert_non_null(strstr(text, pair_kinds[i].option));
 	for (size_t i = 0; i < SUBJECT_KINDS; i++)

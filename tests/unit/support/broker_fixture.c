@@ -2,6 +2,7 @@
 
 #include "common/fd.h"
 #include "daemon/broker/broker.h"
+#include "daemon/broker/proto.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/watcher/watcher.h"
@@ -24,7 +25,8 @@
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok", "refuse", "crash", "silent", "garbage", "no-fd", "wait", "stuck", "old-kernel", "fuse",
+    "ok",   "refuse", "crash",      "silent", "garbage", "no-fd",
+    "wait", "stuck",  "old-kernel", "fuse",   "event",   "strange-event",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -140,9 +142,28 @@ static int killed_trial(void)
 	return raise(SIGTRAP);
 }
 
+/* In place of a broker. */
+static int send_event(int fd, uint32_t kind)
+{
+	const struct broker_reply hello = {.operation = BROKER_HELLO};
+	const struct broker_event event = {
+	    .operation = BROKER_EVENT, .kind = kind, .pid = 42, .lost = 7};
+	char byte;
+
+	assert(send(fd, &hello, sizeof(hello), 0) == sizeof(hello));
+	assert(send(fd, &event, sizeof(event), 0) == sizeof(event));
+	return recv(fd, &byte, 1, 0) == 0 ? 0 : 1; /* Until the engine ends it. */
+}
+
 static int serve(int fd, const char *bundle)
 {
-	bool old = strcmp(strrchr(bundle, '/') + 1, "old-kernel") == 0;
+	const char *behaviour = strrchr(bundle, '/') + 1;
+	bool old = strcmp(behaviour, "old-kernel") == 0;
+
+	if (strcmp(behaviour, "event") == 0)
+		return send_event(fd, BROKER_EVENT_WORKER_GIVEN_UP);
+	if (strcmp(behaviour, "strange-event") == 0)
+		return send_event(fd, BROKER_EVENT_KINDS);
 
 	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
 }
@@ -152,7 +173,7 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
 
-	return inspect_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+	return inspector_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)

@@ -11,8 +11,12 @@
  *   wait     waits for SIGTERM, then reports EINTR
  *   stuck    refuses, but cannot be reaped for BROKER_FIXTURE_STUCK_S, killed or not
  *   fuse     refuses, and cannot end while the file system of the page that the directory's "page"
- * is a link to does not answer and of a broker that must not run it: old-kernel  believes that
- * watchpoints kill their process (daemon/child/sigtrap_probe.h)
+ *            is a link to does not answer
+ * Of a broker that must not run it:
+ *   old-kernel  believes that watchpoints kill their process (daemon/child/sigtrap_probe.h)
+ * And in place of a broker:
+ *   event          says that a worker of process 42 was given up, and that 7 events were lost
+ *   strange-event  sends an event of a kind that there is not
  */
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H
 #define JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H

@@ -31,12 +31,9 @@ __attribute__((unused)) static void agent_send_hello(int fd, uint32_t protocol)
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 
 	hello.protocol = protocol;
-	hello.build = (char *)JXPERF_VERSION;
-	hello.pid = 42;
 	hello.jdk = (char *)"17.0.12+7";
 	hello.vm = (char *)"OpenJDK 64-Bit Server VM";
 	hello.gc = (char *)"G1";
-	hello.command = (char *)"org.example.Impostor --fast";
 	frame.body_case = JXP__AGENT_FRAME__BODY_HELLO;
 	frame.hello = &hello;
 	agent_send(fd, &frame);

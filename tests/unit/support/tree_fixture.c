@@ -1,5 +1,6 @@
 #include "tests/unit/support/tree_fixture.h"
 
+#include <dirent.h>
 #include <assert.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -53,6 +54,18 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	(void)type;
 	(void)ftw;
 	return remove(path);
+}
+
+size_t tree_count(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t count = 0;
+
+	assert(dir);
+	while (readdir(dir))
+		count++;
+	(void)closedir(dir);
+	return count - 2;
 }
 
 void tree_remove(void)

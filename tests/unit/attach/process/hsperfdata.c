@@ -8,75 +8,22 @@
 #include <string.h>
 
 #include "attach/process/hsperfdata.h"
+#include "tests/unit/support/perfdata_file.h"
 
-/* A file as HotSpot writes it: prologue, then one entry after the other. */
-struct file {
-	uint8_t bytes[4096];
-	size_t size;
-};
-
-static void put32(uint8_t *at, uint32_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
-static void file_init(struct file *f)
-{
-	static const uint8_t prologue[8] = {0xca, 0xfe, 0xc0, 0xc0, 1, 2, 0, 1};
-
-	memset(f, 0, sizeof(*f));
-	memcpy(f->bytes, prologue, sizeof(prologue));
-	put32(f->bytes + 24, 32);
-	f->size = 32;
-}
-
-/* Appends an entry and returns its address. */
-static uint8_t *file_add(struct file *f, const char *name, char type, const void *data,
-			 uint32_t length)
-{
-	uint32_t name_bytes = (uint32_t)strlen(name) + 1;
-	uint32_t data_bytes = length ? length : 8;
-	uint8_t *e = f->bytes + f->size;
-	uint32_t size = (20 + name_bytes + data_bytes + 7) & ~7u;
-
-	put32(e, size);
-	put32(e + 4, 20);
-	put32(e + 8, length);
-	e[12] = (uint8_t)type;
-	put32(e + 16, 20 + name_bytes);
-	memcpy(e + 20, name, name_bytes);
-	memcpy(e + 20 + name_bytes, data, data_bytes);
-	f->size += size;
-	put32(f->bytes + 28, get32(f->bytes + 28) + 1);
-	return e;
-}
-
-static void file_add_string(struct file *f, const char *name, const char *value)
-{
-	(void)file_add(f, name, 'B', value, (uint32_t)strlen(value) + 1);
-}
-
-static void make_sample(struct file *f)
+static void make_sample(struct perfdata_file *f)
 {
 	uint64_t number = 42;
 
-	file_init(f);
-	file_add_string(f, "java.rt.vmArgs", "-Xmx64m");
-	(void)file_add(f, "sun.rt.uptime", 'J', &number, 0);
-	file_add_string(f, "sun.rt.javaCommand", "Main one two");
-	file_add_string(f, "java.rt.vmFlags", "");
+	perfdata_file_init(f);
+	perfdata_file_add_string(f, "java.rt.vmArgs", "-Xmx64m");
+	(void)perfdata_file_add(f, "sun.rt.uptime", 'J', &number, 0);
+	perfdata_file_add_string(f, "sun.rt.javaCommand", "Main one two");
+	perfdata_file_add_string(f, "java.rt.vmFlags", "");
 }
 
 /* In a heap block of exactly that size, so that AddressSanitizer sees a read beyond it. */
-static bool lookup(const struct file *f, size_t size, const char *name, char *value, size_t room)
+static bool lookup(const struct perfdata_file *f, size_t size, const char *name, char *value,
+		   size_t room)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	bool found;
@@ -90,7 +37,7 @@ static bool lookup(const struct file *f, size_t size, const char *name, char *va
 static void strings_are_found_by_name(void **state)
 {
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	make_sample(&f);
@@ -105,7 +52,7 @@ static void strings_are_found_by_name(void **state)
 static void what_is_absent_or_no_string_is_not_found(void **state)
 {
 	char value[64] = "before";
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	make_sample(&f);
@@ -116,7 +63,7 @@ static void what_is_absent_or_no_string_is_not_found(void **state)
 }
 
 /* Its offset, in a heap block of exactly that size; 0 for none. */
-static size_t look_for_number(const struct file *f, size_t size, const char *name)
+static size_t look_for_number(const struct perfdata_file *f, size_t size, const char *name)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	size_t offset = 0;
@@ -131,7 +78,7 @@ static size_t look_for_number(const struct file *f, size_t size, const char *nam
 static void numbers_are_found_by_name(void **state)
 {
 	uint64_t number;
-	struct file f;
+	struct perfdata_file f;
 	size_t offset;
 
 	(void)state;
@@ -148,18 +95,18 @@ static void numbers_outside_of_their_entry_or_the_file_are_refused(void **state)
 {
 	static const uint32_t absurd[] = {0x7fffffff, 0xffffffff, 4096, 64, 33};
 	uint64_t number = 42;
-	struct file f;
+	struct perfdata_file f;
 	uint8_t *e;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
-		file_init(&f);
-		e = file_add(&f, "a", 'J', &number, 0);
+		perfdata_file_init(&f);
+		e = perfdata_file_add(&f, "a", 'J', &number, 0);
 		put32(e + 16, absurd[i]);
 		assert_int_equal(look_for_number(&f, f.size, "a"), 0);
 	}
 	make_sample(&f);
-	(void)file_add(&f, "last", 'J', &number, 0);
+	(void)perfdata_file_add(&f, "last", 'J', &number, 0);
 	assert_int_not_equal(look_for_number(&f, f.size, "last"), 0);
 	for (size_t n = 0; n < f.size; n++)
 		assert_int_equal(look_for_number(&f, n, "last"), 0);
@@ -168,7 +115,7 @@ static void numbers_outside_of_their_entry_or_the_file_are_refused(void **state)
 static void a_long_value_is_cut_to_the_room(void **state)
 {
 	char value[5];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	make_sample(&f);
@@ -180,7 +127,7 @@ static void other_formats_are_refused(void **state)
 {
 	static const size_t fields[] = {0, 4, 5};
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -194,22 +141,22 @@ static void offsets_outside_of_the_entry_are_refused(void **state)
 {
 	static const uint32_t absurd[] = {0x7fffffff, 0xffffffff, 4096, 64};
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
 		uint8_t *e;
 
-		file_init(&f);
-		e = file_add(&f, "a", 'B', "value", 6);
+		perfdata_file_init(&f);
+		e = perfdata_file_add(&f, "a", 'B', "value", 6);
 		put32(e + 4, absurd[i]); /* name */
 		assert_false(lookup(&f, f.size, "a", value, sizeof(value)));
-		file_init(&f);
-		e = file_add(&f, "a", 'B', "value", 6);
+		perfdata_file_init(&f);
+		e = perfdata_file_add(&f, "a", 'B', "value", 6);
 		put32(e + 16, absurd[i]); /* data */
 		assert_false(lookup(&f, f.size, "a", value, sizeof(value)));
-		file_init(&f);
-		e = file_add(&f, "a", 'B', "value", 6);
+		perfdata_file_init(&f);
+		e = perfdata_file_add(&f, "a", 'B', "value", 6);
 		put32(e + 8, absurd[i]); /* length: the string ends with its NUL */
 		assert_true(lookup(&f, f.size, "a", value, sizeof(value)));
 		assert_string_equal(value, "value");
@@ -220,7 +167,7 @@ static void absurd_entry_lengths_end_the_search(void **state)
 {
 	static const uint32_t absurd[] = {0, 1, 19, 4097, 0xffffffff};
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
@@ -233,7 +180,7 @@ static void absurd_entry_lengths_end_the_search(void **state)
 static void an_absurd_number_of_entries_does_not_matter(void **state)
 {
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	make_sample(&f);
@@ -245,7 +192,7 @@ static void an_absurd_number_of_entries_does_not_matter(void **state)
 static void cut_files_are_read_only_inside_their_bounds(void **state)
 {
 	char value[64];
-	struct file f;
+	struct perfdata_file f;
 
 	(void)state;
 	make_sample(&f);

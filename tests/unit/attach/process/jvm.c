@@ -464,22 +464,6 @@ static void a_thread_is_not_a_process(void **state)
 
 /* ---------------------------------------------------------------- all of them */
 
-static void the_processes_are_found_in_order_of_pid(void **state)
-{
-	pid_t *pids = NULL;
-	size_t count;
-	bool self = false;
-
-	(void)state;
-	assert_int_equal(jvm_pids(&pids, &count, &err), 0);
-	for (size_t i = 0; i < count; i++) {
-		self |= pids[i] == getpid();
-		assert_true(i == 0 || pids[i] > pids[i - 1]);
-	}
-	assert_true(self);
-	free(pids);
-}
-
 static void an_obstacle_is_listed_and_another_program_is_not(void **state)
 {
 	(void)state;
@@ -511,7 +495,6 @@ int main(void)
 	    TEST(the_agent_is_found_where_it_was_loaded_from),
 	    TEST(what_is_no_process_is_an_error_and_changes_nothing),
 	    TEST(a_thread_is_not_a_process),
-	    TEST(the_processes_are_found_in_order_of_pid),
 	    TEST(an_obstacle_is_listed_and_another_program_is_not),
 	};
 

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "client/command/parse.h"
@@ -49,6 +50,30 @@ static void kinds_are_a_list(void **state)
 	assert_int_equal(parse_kinds("dead-store,silent-store,silent-load", kinds, &count, &err),
 			 0);
 	assert_int_equal(count, 3);
+}
+
+/* Whether the manual explains every kind. Tests run from the top of the source tree. */
+static void every_kind_is_in_the_manual(void **state)
+{
+	static char manual[65536];
+	FILE *file = fopen("docs/man/jxperfctl.1", "re");
+
+	(void)state;
+	assert_non_null(file);
+	manual[fread(manual, 1, sizeof(manual) - 1, file)] = '\0';
+	assert_int_equal(fclose(file), 0);
+	for (size_t i = 0; i < PAIR_KINDS + SUBJECT_KINDS; i++) {
+		const char *option =
+		    i < PAIR_KINDS ? pair_kinds[i].option : subject_kinds[i - PAIR_KINDS].option;
+		char entry[64] = ".BR ";
+
+		/* A minus sign is written \- there. */
+		for (const char *c = option; *c; c++)
+			(void)snprintf(entry + strlen(entry), sizeof(entry) - strlen(entry),
+				       *c == '-' ? "\\%c" : "%c", *c);
+		if (!strstr(manual, entry))
+			fail_msg("'%s' is not in the manual", option);
+	}
 }
 
 static void a_repeated_kind_counts_once(void **state)
@@ -162,6 +187,7 @@ int main(void)
 	    cmocka_unit_test(pids_are_positive_integers),
 	    cmocka_unit_test(a_number_is_told_from_a_name),
 	    cmocka_unit_test(kinds_are_a_list),
+	    cmocka_unit_test(every_kind_is_in_the_manual),
 	    cmocka_unit_test(a_repeated_kind_counts_once),
 	    cmocka_unit_test(samplers_and_formats_are_known_by_name),
 	    cmocka_unit_test(wrong_pids_are_quoted),

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "client/daemon/exchange.h"
+#include "proto/failure.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -79,14 +80,10 @@ static void add_done(struct fixture *f, const char *message)
 
 static void add_failure(struct fixture *f, const char *message, bool usage)
 {
-	Jxp__Failure failure = JXP__FAILURE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct failure_reply failure;
 
-	failure.message = (char *)message;
-	failure.usage = usage;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_FAILURE;
-	reply.failure = &failure;
-	add_reply(f, &reply);
+	failure_reply_init(&failure, message, usage);
+	add_reply(f, &failure.reply);
 }
 
 /* Sends a request, has the answer written and the connection closed, unless it is kept in *server.

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include "client/daemon/private_daemon.h"
 #include "common/clock.h"
+#include "tests/unit/support/tree_fixture.h"
 
 /* Tells the client that it is ready. */
 #define READY "printf r >&3\n"
@@ -50,14 +50,7 @@ static int setup(void **state)
 /* What is in TMPDIR; it must be nothing. */
 static size_t leftovers(const struct fixture *f)
 {
-	DIR *dir = opendir(f->temporary);
-	size_t count = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count - 2;
+	return tree_count(f->temporary);
 }
 
 static int teardown(void **state)

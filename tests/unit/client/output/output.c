@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/output/output.h"
+#include "tests/unit/support/tree_fixture.h"
 
 /* Every test runs in an empty directory of its own. */
 struct scene {
@@ -36,14 +36,7 @@ static int setup(void **state)
 /* Names in the directory, and what they cost: the entries besides "." and "..". */
 static size_t entries(const struct scene *p)
 {
-	DIR *dir = opendir(p->directory);
-	size_t count = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count - 2;
+	return tree_count(p->directory);
 }
 
 static int teardown(void **state)

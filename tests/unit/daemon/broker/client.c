@@ -25,6 +25,8 @@ struct seen {
 	int fd; /* taken from it, when take is set */
 	bool take;
 	char message[ERR_MESSAGE_MAX];
+	int events;
+	struct broker_event event; /* the last one */
 	int deaths;
 	int replies_at_death;
 	char reason[ERR_MESSAGE_MAX];
@@ -57,6 +59,17 @@ static void on_death(void *arg, const char *reason)
 	strcpy(s->reason, reason);
 }
 
+static void on_event(void *arg, const struct broker_event *event)
+{
+	struct seen *s = arg;
+
+	s->events++;
+	s->event = *event;
+}
+
+static const struct broker_client_callbacks callbacks = {
+    .arg = &seen, .died = on_death, .event = on_event};
+
 static void out_of_time(uv_timer_t *timer)
 {
 	(void)timer;
@@ -82,7 +95,7 @@ static void start(const char *behaviour)
 	struct err err;
 
 	assert_int_equal(broker_client_new(&client, &loop, "/proc/self/exe",
-					   broker_fixture_bundle(behaviour), on_death, &seen, &err),
+					   broker_fixture_bundle(behaviour), &callbacks, &err),
 			 0);
 }
 
@@ -259,13 +272,34 @@ static void free_ends_the_broker_and_calls_nobody(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
+static void what_the_broker_says_unasked_is_handed_on(void **state)
+{
+	(void)state;
+	start("event");
+	while (!seen.events)
+		(void)uv_run(&loop, UV_RUN_ONCE);
+	assert_int_equal(seen.event.kind, BROKER_EVENT_WORKER_GIVEN_UP);
+	assert_int_equal(seen.event.pid, 42);
+	assert_int_equal(seen.event.lost, 7);
+	assert_int_equal(seen.deaths, 0);
+}
+
+static void a_broker_with_events_of_an_unknown_kind_is_ended(void **state)
+{
+	(void)state;
+	start("strange-event");
+	wait_for_death();
+	assert_int_equal(seen.events, 0);
+	assert_non_null(strstr(seen.reason, "unexpected message"));
+}
+
 static void a_broker_that_cannot_be_started_is_an_error(void **state)
 {
 	struct err err = {""};
 
 	(void)state;
 	assert_int_equal(
-	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", on_death, &seen, &err),
+	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", &callbacks, &err),
 	    -ENOENT);
 	assert_null(client);
 	assert_non_null(strstr(err.message, "/nonexistent/jxperfd"));
@@ -285,6 +319,8 @@ int main(int argc, char **argv)
 	    TEST(pending_requests_are_bounded),
 	    TEST(the_brokers_death_answers_everything_and_is_told_once),
 	    TEST(free_ends_the_broker_and_calls_nobody),
+	    TEST(what_the_broker_says_unasked_is_handed_on),
+	    TEST(a_broker_with_events_of_an_unknown_kind_is_ended),
 	    TEST(a_broker_that_cannot_be_started_is_an_error),
 	};
 	int r;

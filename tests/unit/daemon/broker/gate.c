@@ -18,6 +18,7 @@
 #include "common/fd.h"
 #include "common/perf/events.h"
 #include "daemon/broker/gate.h"
+#include "daemon/broker/gate_trial.h"
 
 /* Real events of this process with the real program on them; SKIP where the kernel does not permit
  * it or has no such gate. Page faults are events that come when they are told to. */
@@ -44,7 +45,10 @@ static void on_sigtrap(int number)
 static int open_gate(void **state)
 {
 	(void)state;
-	(void)broker_gate_open(&gate, &why_not);
+	if (broker_gate_open(&gate, &why_not) == 0 && broker_gate_trial(gate, &why_not) < 0) {
+		broker_gate_free(gate);
+		gate = NULL;
+	}
 	return signal(SIGTRAP, on_sigtrap) == SIG_ERR ? -1 : 0;
 }
 
@@ -305,6 +309,20 @@ static void an_event_takes_the_program_once(void **state)
 	assert_int_equal(broker_gate_attach(gate, event), -EEXIST);
 }
 
+static void the_trial_leaves_no_gate_behind(void **state)
+{
+	struct broker_gate *tried = NULL;
+	struct gate_counts counts;
+	struct err err;
+
+	(void)state;
+	need_gate();
+	assert_int_equal(broker_gate_open(&tried, &err), 0);
+	assert_int_equal(broker_gate_trial(tried, &err), 0);
+	assert_int_equal(broker_gate_counts(tried, getpid(), &counts), -ENOENT);
+	broker_gate_free(tried);
+}
+
 static void limits_out_of_range_are_refused(void **state)
 {
 	static const struct gate_limits wrong[] = {
@@ -372,6 +390,7 @@ int main(void)
 	    TEST(removing_a_gate_gives_its_counts_and_closes_it),
 	    TEST(freeing_the_gate_closes_it_for_events_that_go_on),
 	    TEST(an_event_takes_the_program_once),
+	    TEST(the_trial_leaves_no_gate_behind),
 	    TEST(limits_out_of_range_are_refused),
 	    TEST(one_more_process_than_there_is_room_for_is_refused),
 	    TEST(without_permission_the_reason_says_what_to_do),

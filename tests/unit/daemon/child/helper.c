@@ -14,20 +14,20 @@
 #include "daemon/child/helper.h"
 #include "tests/unit/support/broker_fixture.h"
 
-static struct broker_helper helper;
+static struct attach_helper helper;
 static char name[ATTACH_NAME_BYTES];
 static struct err err;
 
 static void start(const char *behaviour)
 {
 	assert_int_equal(
-	    broker_helper_start(&helper, getpid(), broker_fixture_bundle(behaviour), false, &err),
+	    attach_helper_start(&helper, getpid(), broker_fixture_bundle(behaviour), false, &err),
 	    0);
 }
 
 static void wait_until_readable(void)
 {
-	struct pollfd p = {.fd = broker_helper_fd(&helper), .events = POLLIN};
+	struct pollfd p = {.fd = attach_helper_fd(&helper), .events = POLLIN};
 
 	assert_int_equal(poll(&p, 1, 30000), 1);
 }
@@ -36,7 +36,7 @@ static void wait_until_done(void)
 {
 	do {
 		wait_until_readable();
-	} while (!broker_helper_advance(&helper));
+	} while (!attach_helper_advance(&helper));
 }
 
 static void a_result_gives_the_descriptor(void **state)
@@ -47,7 +47,7 @@ static void a_result_gives_the_descriptor(void **state)
 	(void)state;
 	start("ok");
 	wait_until_done();
-	fd = broker_helper_finish(&helper, name, &err);
+	fd = attach_helper_finish(&helper, name, &err);
 	assert_true(fd >= 0);
 	assert_int_equal(read(fd, bytes, sizeof(bytes)), 5);
 	assert_string_equal(name, "shop.jar");
@@ -62,9 +62,9 @@ static void a_late_helper_is_killed_and_called_late(void **state)
 	start("wait");
 	pid = helper.pid;
 	assert_true(helper.due_ns > clock_monotonic_ns());
-	if (!broker_helper_advance(&helper)) /* As if it were late; asks and does not wait. */
+	if (!attach_helper_advance(&helper)) /* As if it were late; asks and does not wait. */
 		wait_until_done();
-	assert_int_equal(broker_helper_finish(&helper, name, &err), -ETIMEDOUT);
+	assert_int_equal(attach_helper_finish(&helper, name, &err), -ETIMEDOUT);
 	assert_non_null(strstr(err.message, "did not end in time and was killed"));
 	assert_int_equal(kill(pid, 0), -1); /* And reaped. */
 	assert_int_equal(errno, ESRCH);
@@ -74,10 +74,10 @@ static void a_cancelled_helper_ends_by_itself(void **state)
 {
 	(void)state;
 	start("wait");
-	broker_helper_cancel(&helper);
+	attach_helper_cancel(&helper);
 	assert_true(helper.cancelled);
 	wait_until_done();
-	assert_true(broker_helper_finish(&helper, name, &err) < 0);
+	assert_true(attach_helper_finish(&helper, name, &err) < 0);
 }
 
 static void a_probe_gives_the_helpers_sentence(void **state)
@@ -86,10 +86,10 @@ static void a_probe_gives_the_helpers_sentence(void **state)
 
 	(void)state;
 	/* A success without descriptor, which is right for a probe alone. */
-	assert_int_equal(broker_helper_probe(getpid(), broker_fixture_bundle("no-fd"), text, &err),
+	assert_int_equal(attach_helper_probe(getpid(), broker_fixture_bundle("no-fd"), text, &err),
 			 0);
 	assert_string_equal(text, "");
-	assert_int_equal(broker_helper_probe(getpid(), broker_fixture_bundle("refuse"), text, &err),
+	assert_int_equal(attach_helper_probe(getpid(), broker_fixture_bundle("refuse"), text, &err),
 			 -EPERM);
 	assert_string_equal(err.message, "not today");
 }

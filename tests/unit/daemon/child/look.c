@@ -17,7 +17,7 @@
 
 #include "common/clock.h"
 #include "daemon/child/look.h"
-#include "daemon/child/look_left.h"
+#include "tests/unit/support/sleepers.h"
 
 #define DEADLINE_MS  600
 #define PIDS         70
@@ -153,20 +153,6 @@ static void a_child_that_dies_is_a_process_that_does_not_answer(void **state)
 	assert_int_equal(seen.answers, 1);
 }
 
-/* Real processes of one user, ourselves: the number of those that hang is bounded. */
-static void start_sleepers(pid_t *pids, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		pids[i] = fork();
-		assert_true(pids[i] >= 0);
-		if (pids[i] == 0) {
-			(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-			for (;;)
-				(void)pause();
-		}
-	}
-}
-
 __attribute__((noreturn)) static size_t hang(void *arg, pid_t pid, char *step,
 					     uint8_t answer[LOOK_ANSWER_BYTES])
 {
@@ -178,6 +164,7 @@ __attribute__((noreturn)) static size_t hang(void *arg, pid_t pid, char *step,
 		(void)pause();
 }
 
+/* Real processes of one user, ourselves: the number of those that hang is bounded. */
 static void when_many_of_a_user_hang_the_others_of_that_user_are_passed_over(void **state)
 {
 	pid_t pids[LOOK_HANGING_PER_USER + 6];
@@ -188,44 +175,12 @@ static void when_many_of_a_user_hang_the_others_of_that_user_are_passed_over(voi
 
 	(void)state;
 	hanging.look = hang;
-	start_sleepers(pids, count);
+	sleepers_start(pids, count);
 	assert_int_equal(look_at_all(&hanging, pids, count, &passed_over, &err), 0);
 	assert_int_equal(seen.hangs, LOOK_HANGING_PER_USER);
 	assert_int_equal(passed_over, count - LOOK_HANGING_PER_USER);
 	assert_true(clock_monotonic_ns() - before < IMPATIENT_MS * NS_PER_MS);
-	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(kill(pids[i], SIGKILL), 0);
-		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
-	}
-}
-
-/* What a look leaves behind that cannot be killed: a process of a group whose leader has ended. */
-static pid_t leave_behind(pid_t target)
-{
-	int ready[2];
-	pid_t leader, left;
-
-	assert_int_equal(pipe(ready), 0);
-	leader = fork();
-	assert_true(leader >= 0);
-	if (leader == 0) {
-		(void)setpgid(0, 0);
-		left = fork();
-		if (left == 0) {
-			look_left_mark(target);
-			left = getpid();
-			(void)write(ready[1], &left, sizeof(left));
-			(void)alarm(60);
-			for (;;)
-				(void)pause();
-		}
-		_exit(0);
-	}
-	assert_int_equal(waitpid(leader, NULL, 0), leader);
-	assert_int_equal(read(ready[0], &left, sizeof(left)), sizeof(left));
-	(void)close(ready[0]);
-	(void)close(ready[1]);
-	return left;
+	sleepers_end(pids, count);
 }
 
 static void what_an_earlier_look_hangs_on_is_not_looked_at_again(void **state)
@@ -236,45 +191,15 @@ static void what_an_earlier_look_hangs_on_is_not_looked_at_again(void **state)
 	struct err err;
 
 	(void)state;
-	start_sleepers(pids, 2);
-	left = leave_behind(pids[0]);
+	sleepers_start(pids, 2);
+	left = sleepers_leave_behind(pids[0]);
 	hanging.look = hang;
 	assert_int_equal(look_at_all(&hanging, pids, 1, &passed_over, &err), 0);
 	assert_int_equal(seen.hangs, 1);
 	assert_int_equal(seen.last_hanging, pids[0]);
 	assert_non_null(strstr(seen.step, "earlier look"));
 	assert_int_equal(kill(left, SIGKILL), 0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(kill(pids[i], SIGKILL), 0);
-		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
-	}
-}
-
-/* Anybody can have a program of that name. */
-static void only_our_own_program_counts_as_left_behind(void **state)
-{
-	char name[64];
-	pid_t target, other, pids[2], found[2];
-
-	(void)state;
-	start_sleepers(&target, 1);
-	(void)snprintf(name, sizeof(name), "/tmp/" LOOK_LEFT_NAME " %d", target);
-	(void)unlink(name);
-	assert_int_equal(symlink("/bin/sleep", name), 0);
-	other = fork();
-	if (other == 0) {
-		(void)setpgid(0, 0);
-		(void)execl(name, name, "60", NULL);
-		_exit(1);
-	}
-	pids[0] = target;
-	pids[1] = other;
-	assert_int_equal(look_left_find(pids, 2, found, 2), 0);
-	(void)unlink(name);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(kill(pids[i], SIGKILL), 0);
-		assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
-	}
+	sleepers_end(pids, 2);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -287,7 +212,6 @@ int main(void)
 	    TEST(a_child_that_dies_is_a_process_that_does_not_answer),
 	    TEST(when_many_of_a_user_hang_the_others_of_that_user_are_passed_over),
 	    TEST(what_an_earlier_look_hangs_on_is_not_looked_at_again),
-	    TEST(only_our_own_program_counts_as_left_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

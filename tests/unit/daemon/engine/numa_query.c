@@ -18,9 +18,10 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&fake_broker, 0, sizeof(fake_broker));
-	profile = (struct numa_profile){.topology = &topology};
+	profile = (struct numa_profile){0};
 	/* The stand-in never looks at the client. */
-	numa_query_init(&query, (struct broker_client *)&topology, 42, &profile, &touches_lost);
+	numa_query_init(&query, (struct broker_client *)&topology, 42, &topology, &profile,
+			&touches_lost);
 	return 0;
 }
 

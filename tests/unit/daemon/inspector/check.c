@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "daemon/inspector/check.h"
-#include "daemon/inspector/check_numa.h"
 #include "proto/helper.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -70,7 +69,7 @@ static void check_fake(const char *option)
 	struct fake_jvm fake = {.libraries = {tree_path("libjvm.so")}, .options = {option, "Main"}};
 	pid_t pid = fake_jvm_start(&fake);
 
-	assert_int_equal(check_jvm(&result, pid, tree_path(""), &err), 0);
+	assert_int_equal(check_jvm(&result, pid, tree_path(""), NULL, &err), 0);
 	fake_jvm_end(pid);
 }
 
@@ -97,35 +96,6 @@ static void the_machine_is_checked_line_by_line(void **state)
 	assert_one_line_each();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(item(names[i]));
-}
-
-static void numa_items(unsigned nodes, const char *touch_reason)
-{
-	struct check_items c;
-
-	check_items_init(&c);
-	check_numa(&c, nodes, touch_reason);
-	result = check_items_take(&c);
-	assert_non_null(result);
-}
-
-static void on_one_node_there_is_nothing_to_trace(void **state)
-{
-	(void)state;
-	numa_items(1, "there is one NUMA node");
-	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "one node");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "not traced");
-}
-
-static void first_touches_are_traced_or_there_is_a_reason(void **state)
-{
-	(void)state;
-	numa_items(2, "");
-	assert_item("numa", JXP__CHECK_ITEM__RESULT__OK, "2 nodes");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__OK, "BPF");
-	jxp__check_result__free_unpacked(result, NULL);
-	numa_items(2, "not today");
-	assert_item("first touches", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
 }
 
 static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
@@ -162,14 +132,14 @@ static void a_missing_bundle_fails(void **state)
 static void what_is_no_process_is_an_error(void **state)
 {
 	(void)state;
-	assert_int_equal(check_jvm(&result, INT_MAX, tree_path(""), &err), -ESRCH);
+	assert_int_equal(check_jvm(&result, INT_MAX, tree_path(""), NULL, &err), -ESRCH);
 	assert_null(result);
 }
 
 static void the_first_obstacle_is_the_last_line(void **state)
 {
 	(void)state;
-	assert_int_equal(check_jvm(&result, getpid(), tree_path(""), &err), 0);
+	assert_int_equal(check_jvm(&result, getpid(), tree_path(""), NULL, &err), 0);
 	assert_int_equal(result->n_items, 2);
 	assert_item("JVM", JXP__CHECK_ITEM__RESULT__FAILED, "is not a JVM");
 	jxp__check_result__free_unpacked(result, NULL);
@@ -206,7 +176,7 @@ static void too_low_a_descriptor_limit_is_a_warning_with_the_remedy(void **state
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
 	limit.rlim_cur = 8;
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
-	assert_int_equal(check_jvm(&result, pid, tree_path(""), &err), 0);
+	assert_int_equal(check_jvm(&result, pid, tree_path(""), NULL, &err), 0);
 	fake_jvm_end(pid);
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "limit 8: the agent takes");
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "prlimit --pid");
@@ -218,8 +188,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(the_machine_is_checked_line_by_line),
-	    TEST(on_one_node_there_is_nothing_to_trace),
-	    TEST(first_touches_are_traced_or_there_is_a_reason),
 	    TEST(the_gate_is_the_agents_where_the_broker_says_why),
 	    TEST(a_bundle_without_helper_and_agent_fails),
 	    TEST(an_agent_that_cannot_be_loaded_fails),

@@ -8,31 +8,31 @@
 
 static void an_unknown_key_is_not_found(void **state)
 {
-	struct id_map m = {0};
+	struct agent_ids m = {0};
 	uint32_t value = 5;
 
 	(void)state;
-	assert_false(id_map_get(&m, 1, &value));
-	assert_int_equal(id_map_add(&m, 1, 10), 0);
-	assert_false(id_map_get(&m, 2, &value));
+	assert_false(agent_ids_get(&m, 1, &value));
+	assert_int_equal(agent_ids_add(&m, 1, 10), 0);
+	assert_false(agent_ids_get(&m, 2, &value));
 	assert_int_equal(value, 5);
-	id_map_release(&m);
+	agent_ids_release(&m);
 }
 
 static void sparse_keys_keep_their_values_through_growth(void **state)
 {
-	struct id_map m = {0};
+	struct agent_ids m = {0};
 	uint32_t value;
 
 	(void)state;
 	for (uint32_t i = 1; i <= 20000; i++)
-		assert_int_equal(id_map_add(&m, i * UINT32_C(2654435761), i), 0);
+		assert_int_equal(agent_ids_add(&m, i * UINT32_C(2654435761), i), 0);
 	for (uint32_t i = 1; i <= 20000; i++) {
-		assert_true(id_map_get(&m, i * UINT32_C(2654435761), &value));
+		assert_true(agent_ids_get(&m, i * UINT32_C(2654435761), &value));
 		assert_int_equal(value, i);
 	}
 	assert_int_equal(m.count, 20000);
-	id_map_release(&m);
+	agent_ids_release(&m);
 }
 
 int main(void)

@@ -9,12 +9,13 @@
 #include "daemon/intake/intake.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define DEAD   JXP__KIND__KIND_DEAD_STORE
 #define SILENT JXP__KIND__KIND_SILENT_LOAD
 
 struct fixture {
-	struct window *window;
+	struct window_result *window;
 	struct intake intake;
 	struct sample_batch sample;
 };
@@ -22,10 +23,10 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_settings settings = {.kinds = {false, true, true, true}};
+	struct window_request request = {.kinds = {false, true, true, true}};
 
-	f.window = window_new(1, 42, &settings);
-	window_start(f.window);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
 	*state = &f;
@@ -37,7 +38,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	intake_release(&f->intake);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 
@@ -181,7 +182,7 @@ static void transitions_out_of_range_are_dropped_and_counted(void **state)
 	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
 	apply(f);
 	assert_int_equal(lost(f, LOSS_INVALID), 12);
-	assert_int_equal(window_dropped(f->window), 12);
+	assert_int_equal(window_result_dropped(f->window), 12);
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
@@ -189,7 +190,7 @@ static void a_kind_that_was_not_asked_for_is_dropped(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->settings.kinds[SILENT] = false;
+	f->window->request.kinds[SILENT] = false;
 	(void)sample_pair(&f->sample, SILENT, 2, 3, 8, 1);
 	apply(f);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
@@ -207,14 +208,14 @@ static void cumulative_counters_never_fall(void **state)
 	f->sample.batch.cpu_ns = 400;
 	apply(f);
 	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_SAMPLES], 10);
-	assert_float_equal(window_overhead_fraction(f->window), 0.01, 0.000001F);
+	assert_float_equal(window_result_overhead_fraction(f->window), 0.01, 0.000001F);
 }
 
 static void counts_that_cannot_be_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->kernel_counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
+	/* What the gate in the kernel counted is there, too. */
 	f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED] = 3;
 	f->sample.counters[JXP__COUNTER__COUNTER_SAMPLES] = UINT64_MAX;
 	f->sample.counters[JXP__COUNTER__COUNTER_GATE_PASSED] = UINT64_MAX;

@@ -9,12 +9,13 @@
 #include "daemon/intake/intake.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 
 #define TRACKED_MAX 100
 
 struct fixture {
-	struct window *window;
+	struct window_result *window;
 	struct intake intake;
 	struct sample_batch sample;
 	struct sample_objects objects;
@@ -23,10 +24,10 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_settings settings = {.objects = true, .objects_max = TRACKED_MAX};
+	struct window_request request = {.objects = true, .objects_max = TRACKED_MAX};
 
-	f.window = window_new(1, 42, &settings);
-	window_start(f.window);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
 	intake_init(&f.intake, f.window);
 	sample_batch_init(&f.sample);
 	sample_objects_init(&f.objects, &f.sample.batch);
@@ -39,7 +40,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	intake_release(&f->intake);
-	window_free(f->window);
+	window_result_free(f->window);
 	return 0;
 }
 
@@ -58,14 +59,14 @@ static uint64_t lost(const struct fixture *f, enum loss loss)
 	return f->window->losses[loss];
 }
 
-static const struct locality *locality(const struct fixture *f)
+static const struct object_profile *objects_of(const struct fixture *f)
 {
-	return &f->window->locality;
+	return &f->window->objects;
 }
 
 static uint64_t untracked_heap(const struct fixture *f)
 {
-	return locality(f)->untracked[JXP__REGION__REGION_HEAP].samples;
+	return objects_of(f)->untracked[JXP__REGION__REGION_HEAP].samples;
 }
 
 static void an_access_counts_for_the_site_of_the_object_that_it_meets(void **state)
@@ -77,13 +78,13 @@ static void an_access_counts_for_the_site_of_the_object_that_it_meets(void **sta
 	(void)sample_access(&f->objects, 0, 20, 0x1008);
 	(void)sample_access(&f->objects, 0, 21, 0x9000);
 	apply(f, 100);
-	assert_int_equal(locality(f)->site_count, 1);
-	site = &locality(f)->sites[0];
+	assert_int_equal(objects_of(f)->site_count, 1);
+	site = &objects_of(f)->sites[0];
 	assert_string_equal(strings_get(&f->window->profile.strings, site->class_name), "float[]");
 	assert_int_equal(cct_node(&f->window->profile.cct, site->node)->line, 21);
 	assert_int_equal(site->samples, 1);
 	assert_float_equal(site->metric, 40, 0);
-	assert_int_equal(cct_node(&f->window->profile.cct, locality(f)->accesses[0].node)->line,
+	assert_int_equal(cct_node(&f->window->profile.cct, objects_of(f)->accesses[0].node)->line,
 			 31);
 	assert_int_equal(untracked_heap(f), 1);
 	for (int i = 0; i < LOSS_MAX; i++)
@@ -98,9 +99,9 @@ static void an_access_that_arrives_before_its_allocation_meets_the_object(void *
 	apply(f, 5);
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	apply(f, 15);
-	assert_int_equal(locality_samples(locality(f)), 0);
+	assert_int_equal(object_profile_samples(objects_of(f)), 0);
 	apply(f, 20);
-	assert_int_equal(locality(f)->attributed.samples, 1);
+	assert_int_equal(objects_of(f)->attributed.samples, 1);
 }
 
 static void accesses_follow_an_object_through_collections(void **state)
@@ -114,7 +115,7 @@ static void accesses_follow_an_object_through_collections(void **state)
 	(void)sample_access(&f->objects, 0, 20, 0x1000); /* Older than the move. */
 	(void)sample_pass(&f->objects, 2, 1, 0x7000, 0);
 	apply(f, 70);
-	assert_int_equal(locality(f)->attributed.samples, 2);
+	assert_int_equal(objects_of(f)->attributed.samples, 2);
 	assert_int_equal(untracked_heap(f), 1);
 }
 
@@ -128,34 +129,34 @@ static void a_dead_object_is_met_no_more_and_its_bytes_are_not_live(void **state
 	(void)sample_access(&f->objects, 2, 50, 0x1000);
 	apply(f, 100);
 	assert_int_equal(untracked_heap(f), 1);
-	assert_float_equal(locality(f)->sites[0].alloc_bytes, 200, 0);
-	assert_float_equal(locality(f)->sites[0].live_bytes, 100, 0);
+	assert_float_equal(objects_of(f)->sites[0].alloc_bytes, 200, 0);
+	assert_float_equal(objects_of(f)->sites[0].live_bytes, 100, 0);
 }
 
 /* A young collection of generational ZGC finds nothing dead that is tracked, whatever it is. */
 static void what_no_collection_has_judged_is_not_yet_collected(void **state)
 {
 	struct fixture *f = *state;
-	const struct locality *l = locality(f);
+	const struct object_profile *l = objects_of(f);
 
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	(void)sample_allocation(&f->objects, 2, 0, 10, 0x2000);
 	(void)sample_pass(&f->objects, 2, 1, 0x7000, 0);
 	apply(f, 100);
-	assert_float_equal(locality_uncollected(l), 200, 0);
-	assert_int_equal(locality_judged_ns(l), 0);
+	assert_float_equal(object_profile_uncollected(l), 200, 0);
+	assert_int_equal(object_profile_judged_ns(l), 0);
 	(void)sample_pass(&f->objects, 4, 0, 0, 1);
 	apply(f, 200);
-	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(object_profile_uncollected(l), 0, 0);
 	assert_float_equal(l->sites[0].live_bytes, 100, 0);
-	assert_true(locality_judged_ns(l) > 0);
+	assert_true(object_profile_judged_ns(l) > 0);
 	(void)sample_allocation(&f->objects, 3, 4, 210, 0x3000);
 	apply(f, 220);
-	assert_float_equal(locality_uncollected(l), 100, 0);
+	assert_float_equal(object_profile_uncollected(l), 100, 0);
 	assert_float_equal(l->sites[0].live_bytes, 200, 0);
 	(void)sample_pass(&f->objects, 6, 0, 0, 3);
 	apply(f, 300);
-	assert_float_equal(locality_uncollected(l), 0, 0);
+	assert_float_equal(object_profile_uncollected(l), 0, 0);
 	assert_float_equal(l->sites[0].live_bytes, 100, 0);
 }
 
@@ -171,9 +172,9 @@ static void accesses_of_an_epoch_that_was_overtaken_are_not_attributed(void **st
 	(void)sample_access(&f->objects, 4, 90, 0x1000);
 	(void)sample_access(&f->objects, 4, 90, 0x2000); /* Where the pass left it. */
 	apply(f, 100);
-	assert_int_equal(locality(f)->unsettled.samples, 1);
-	assert_int_equal(locality(f)->untracked[JXP__REGION__REGION_STACK].samples, 1);
-	assert_int_equal(locality(f)->attributed.samples, 2);
+	assert_int_equal(objects_of(f)->unsettled.samples, 1);
+	assert_int_equal(objects_of(f)->untracked[JXP__REGION__REGION_STACK].samples, 1);
+	assert_int_equal(objects_of(f)->attributed.samples, 2);
 }
 
 static void what_waits_at_the_end_is_applied_or_counted(void **state)
@@ -184,10 +185,10 @@ static void what_waits_at_the_end_is_applied_or_counted(void **state)
 	(void)sample_access(&f->objects, 0, 20, 0x1000);
 	(void)sample_access(&f->objects, 2, 30, 0x1000);
 	apply(f, 0);
-	assert_int_equal(locality_samples(locality(f)), 0);
+	assert_int_equal(object_profile_samples(objects_of(f)), 0);
 	assert_int_equal(intake_finish(&f->intake), 0);
-	assert_int_equal(locality(f)->attributed.samples, 1);
-	assert_int_equal(locality(f)->unsettled.samples, 1);
+	assert_int_equal(objects_of(f)->attributed.samples, 1);
+	assert_int_equal(objects_of(f)->unsettled.samples, 1);
 }
 
 static void objects_beyond_what_is_tracked_are_counted_all_the_same(void **state)
@@ -199,8 +200,8 @@ static void objects_beyond_what_is_tracked_are_counted_all_the_same(void **state
 		apply(f, 100);
 	}
 	assert_int_equal(lost(f, LOSS_OBJECTS), 5);
-	assert_float_equal(locality(f)->sites[0].alloc_count, TRACKED_MAX + 5, 0);
-	assert_float_equal(locality(f)->sites[0].live_count, TRACKED_MAX, 0);
+	assert_float_equal(objects_of(f)->sites[0].alloc_count, TRACKED_MAX + 5, 0);
+	assert_float_equal(objects_of(f)->sites[0].live_count, TRACKED_MAX, 0);
 }
 
 static void numbers_out_of_range_are_dropped_and_counted(void **state)
@@ -222,8 +223,8 @@ static void numbers_out_of_range_are_dropped_and_counted(void **state)
 	sample_access(&f->objects, 0, 10, 0x1000)->region = (Jxp__Region)-1;
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_INVALID), wrong + 9);
-	assert_int_equal(locality(f)->site_count, 0);
-	assert_int_equal(locality_samples(locality(f)), 0);
+	assert_int_equal(objects_of(f)->site_count, 0);
+	assert_int_equal(object_profile_samples(objects_of(f)), 0);
 }
 
 static void an_object_that_cannot_lie_there_is_refused(void **state)
@@ -247,7 +248,7 @@ static void a_repeated_object_or_class_is_dropped_and_counted(void **state)
 	f->objects.classes[1].id = 1;
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_REPEATED_IDS), 2);
-	assert_float_equal(locality(f)->sites[0].alloc_count, 1, 0);
+	assert_float_equal(objects_of(f)->sites[0].alloc_count, 1, 0);
 }
 
 static void unknown_classes_and_contexts_are_counted_and_shown_as_none(void **state)
@@ -259,20 +260,20 @@ static void unknown_classes_and_contexts_are_counted_and_shown_as_none(void **st
 	sample_access(&f->objects, 0, 20, 0x1000)->node = 99;
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 3);
-	assert_int_equal(locality(f)->sites[0].class_name, 0);
-	assert_int_equal(locality(f)->sites[1].node, 0);
-	assert_int_equal(locality(f)->accesses[0].node, 0);
+	assert_int_equal(objects_of(f)->sites[0].class_name, 0);
+	assert_int_equal(objects_of(f)->sites[1].node, 0);
+	assert_int_equal(objects_of(f)->accesses[0].node, 0);
 }
 
 static void objects_that_nobody_asked_for_are_dropped_and_counted(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->settings.objects = false;
+	f->window->request.objects = false;
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
-	assert_int_equal(locality(f)->site_count, 0);
+	assert_int_equal(objects_of(f)->site_count, 0);
 }
 
 static void why_an_agent_tracks_no_objects_is_kept(void **state)
@@ -332,7 +333,7 @@ static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **stat
 	}
 	assert_int_equal(intake_finish(&f->intake), 0);
 	assert_true(most < 32u << 20);
-	assert_true(locality_memory_bytes(locality(f)) < 1u << 20);
+	assert_true(object_profile_memory_bytes(objects_of(f)) < 1u << 20);
 	assert_true(f->intake.objects.table.count <= TRACKED_MAX);
 	assert_int_equal(f->intake.objects.order.heap_count, 0);
 }

@@ -22,7 +22,7 @@ static const struct pmu_selection ibs = {.sampler = JXP__SAMPLER__SAMPLER_IBS,
 static const struct pmu_selection none = {.sampler = JXP__SAMPLER__SAMPLER_AUTO,
 					  .reason = "no PMU"};
 
-static struct window_settings settings;
+static struct sampler_choice choice;
 static struct err err;
 
 static int choose(Jxp__Sampler wanted, bool period_asked, const struct pmu_selection *selection,
@@ -30,15 +30,15 @@ static int choose(Jxp__Sampler wanted, bool period_asked, const struct pmu_selec
 {
 	struct sampler_hardware hardware = {.selection = selection, .error = error};
 
-	memset(&settings, 0, sizeof(settings));
-	return sampler_choose(wanted, period_asked, &hardware, &settings, &err);
+	memset(&choice, 0, sizeof(choice));
+	return sampler_choose(wanted, period_asked, &hardware, &choice, &err);
 }
 
 static void expect(Jxp__Sampler sampler, const struct pmu_selection *hardware, const char *reason)
 {
-	assert_int_equal(settings.sampler, sampler);
-	assert_ptr_equal(settings.hardware, hardware);
-	assert_string_equal(settings.sampler_reason, reason);
+	assert_int_equal(choice.sampler, sampler);
+	assert_ptr_equal(choice.hardware, hardware);
+	assert_string_equal(choice.reason, reason);
 }
 
 static void auto_takes_the_hardware_that_works(void **state)
@@ -57,8 +57,8 @@ static void what_samples_the_kernel_has_to_be_asked_for(void **state)
 	(void)state;
 	old.events[0].user_only = false;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &old, 0), 0);
-	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
-	assert_non_null(strstr(settings.sampler_reason, "Linux 6.14"));
+	assert_int_equal(choice.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_non_null(strstr(choice.reason, "Linux 6.14"));
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_IBS, false, &old, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_IBS, &old, "AMD IBS: ibs_op");
 }
@@ -77,8 +77,8 @@ static void a_period_in_time_needs_the_clock(void **state)
 {
 	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, true, &pebs, 0), 0);
-	assert_int_equal(settings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
-	assert_non_null(strstr(settings.sampler_reason, "period in time"));
+	assert_int_equal(choice.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_non_null(strstr(choice.reason, "period in time"));
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, true, &pebs, 0), -EINVAL);
 	assert_non_null(strstr(err.message, "--period"));
 }
@@ -94,7 +94,7 @@ static void what_is_asked_for_is_taken_or_refused(void **state)
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &pebs, -EBUSY), -EOPNOTSUPP);
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &none, -ENOENT), -EOPNOTSUPP);
 	assert_non_null(strstr(err.message, "'pebs' does not work here: no PMU"));
-	assert_int_equal(settings.sampler_reason[0], '\0'); /* unchanged on failure */
+	assert_int_equal(choice.reason[0], '\0'); /* unchanged on failure */
 }
 
 static void a_machine_without_events_has_nothing_to_try(void **state)

@@ -16,36 +16,36 @@
 
 static int set_up(void **state)
 {
-	static struct locality l;
+	static struct object_profile l;
 
-	l = (struct locality){0};
+	l = (struct object_profile){0};
 	*state = &l;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	locality_release(*state);
+	object_profile_release(*state);
 	return 0;
 }
 
-static uint32_t site_of(struct locality *l, uint32_t node)
+static uint32_t site_of(struct object_profile *l, uint32_t node)
 {
 	uint32_t site;
 
-	assert_int_equal(locality_site(l, 1, node, &site), 0);
+	assert_int_equal(object_profile_site(l, 1, node, &site), 0);
 	return site;
 }
 
 static void a_class_and_a_context_make_a_site(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t a, b, c, again;
 
-	assert_int_equal(locality_site(l, 1, 5, &a), 0);
-	assert_int_equal(locality_site(l, 2, 5, &b), 0);
-	assert_int_equal(locality_site(l, 1, 6, &c), 0);
-	assert_int_equal(locality_site(l, 1, 5, &again), 0);
+	assert_int_equal(object_profile_site(l, 1, 5, &a), 0);
+	assert_int_equal(object_profile_site(l, 2, 5, &b), 0);
+	assert_int_equal(object_profile_site(l, 1, 6, &c), 0);
+	assert_int_equal(object_profile_site(l, 1, 5, &again), 0);
 	assert_int_equal(again, a);
 	assert_int_not_equal(a, b);
 	assert_int_not_equal(a, c);
@@ -54,12 +54,12 @@ static void a_class_and_a_context_make_a_site(void **state)
 
 static void counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 
-	locality_allocated(l, site, 4, 100);
-	locality_allocated(l, site, 2, 1000);
-	locality_died(l, site, 4, 100, 0);
+	object_profile_allocated(l, site, 4, 100);
+	object_profile_allocated(l, site, 2, 1000);
+	object_profile_died(l, site, 4, 100, 0);
 	assert_int_equal(l->sites[site].allocations, 2);
 	assert_float_equal(l->sites[site].alloc_count, 6, 0);
 	assert_float_equal(l->sites[site].alloc_bytes, 2400, 0);
@@ -69,57 +69,57 @@ static void counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for(v
 
 static void a_concurrent_collection_has_judged_what_was_there_when_it_began(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 
 	l->concurrent_gc = true;
-	locality_allocated(l, site, 1, 100);
-	locality_judged(l, 10);
-	locality_allocated(l, site, 1, 1000); /* Perhaps while it was at work. */
-	locality_judged(l, 20);               /* Perhaps its second pass. */
-	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 1100, 0);
-	assert_int_equal(locality_judged_ns(l), 0);
-	locality_judged(l, 30);
-	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 1000, 0);
-	assert_int_equal(locality_judged_ns(l), 10);
-	locality_died(l, site, 1, 1000, 1);
-	assert_float_equal(locality_uncollected_bytes(l, &l->sites[site]), 0, 0);
-	locality_judged(l, 40);
-	assert_float_equal(locality_uncollected_count(l, &l->sites[site]), 0, 0);
-	assert_int_equal(locality_judged_ns(l), 20);
+	object_profile_allocated(l, site, 1, 100);
+	object_profile_judged(l, 10);
+	object_profile_allocated(l, site, 1, 1000); /* Perhaps while it was at work. */
+	object_profile_judged(l, 20);               /* Perhaps its second pass. */
+	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 1100, 0);
+	assert_int_equal(object_profile_judged_ns(l), 0);
+	object_profile_judged(l, 30);
+	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 1000, 0);
+	assert_int_equal(object_profile_judged_ns(l), 10);
+	object_profile_died(l, site, 1, 1000, 1);
+	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 0, 0);
+	object_profile_judged(l, 40);
+	assert_float_equal(object_profile_uncollected_count(l, &l->sites[site]), 0, 0);
+	assert_int_equal(object_profile_judged_ns(l), 20);
 }
 
 static void a_fraction_is_of_all_accesses_to_the_heap(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 
-	assert_int_equal(locality_access(l, site, 1, 10, 2, 0), 0);
-	locality_untracked(l, HEAP, 30);
-	locality_untracked(l, JXP__REGION__REGION_STACK, 1000);
-	assert_float_equal(locality_fraction(l, &l->sites[site]), 20.0 / 40, 1e-12);
+	assert_int_equal(object_profile_access(l, site, 1, 10, 2, 0), 0);
+	object_profile_untracked(l, HEAP, 30);
+	object_profile_untracked(l, JXP__REGION__REGION_STACK, 1000);
+	assert_float_equal(object_profile_fraction(l, &l->sites[site]), 20.0 / 40, 1e-12);
 }
 
 static void fractions_add_up_to_one_at_most(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t a = site_of(l, 5), b = site_of(l, 6);
 
-	assert_int_equal(locality_access(l, a, 1, 10, 30, 0), 0);
-	assert_int_equal(locality_access(l, b, 1, 10, 10, 0), 0);
-	locality_untracked(l, HEAP, 30);
-	assert_float_equal(locality_fraction(l, &l->sites[a]), 0.75, 1e-12);
-	assert_float_equal(locality_fraction(l, &l->sites[b]), 0.25, 1e-12);
+	assert_int_equal(object_profile_access(l, a, 1, 10, 30, 0), 0);
+	assert_int_equal(object_profile_access(l, b, 1, 10, 10, 0), 0);
+	object_profile_untracked(l, HEAP, 30);
+	assert_float_equal(object_profile_fraction(l, &l->sites[a]), 0.75, 1e-12);
+	assert_float_equal(object_profile_fraction(l, &l->sites[b]), 0.25, 1e-12);
 }
 
 static void accesses_of_one_context_are_added_up(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 
-	assert_int_equal(locality_access(l, site, 1, 10, 2, 0), 0);
-	assert_int_equal(locality_access(l, site, 1, 5, 2, 10), 0);
-	assert_int_equal(locality_access(l, site, 9, 5, 2, 15), 0);
+	assert_int_equal(object_profile_access(l, site, 1, 10, 2, 0), 0);
+	assert_int_equal(object_profile_access(l, site, 1, 5, 2, 10), 0);
+	assert_int_equal(object_profile_access(l, site, 9, 5, 2, 15), 0);
 	assert_int_equal(l->access_count, 2);
 	assert_int_equal(l->accesses[0].samples, 2);
 	assert_float_equal(l->accesses[0].metric, 30, 0);
@@ -127,62 +127,62 @@ static void accesses_of_one_context_are_added_up(void **state)
 
 static void sites_and_contexts_beyond_their_limits_are_refused(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site;
 
 	for (uint32_t node = 0; node < LIMIT_SITES; node++)
 		(void)site_of(l, node);
-	assert_int_equal(locality_site(l, 1, LIMIT_SITES, &site), -ENOSPC);
+	assert_int_equal(object_profile_site(l, 1, LIMIT_SITES, &site), -ENOSPC);
 	for (uint32_t node = 0; node < LIMIT_SITE_ACCESSES; node++)
-		assert_int_equal(locality_access(l, 0, node, 1, 1, 0), 0);
-	assert_int_equal(locality_access(l, 0, LIMIT_SITE_ACCESSES, 1, 1, 0), -ENOSPC);
+		assert_int_equal(object_profile_access(l, 0, node, 1, 1, 0), 0);
+	assert_int_equal(object_profile_access(l, 0, LIMIT_SITE_ACCESSES, 1, 1, 0), -ENOSPC);
 	assert_int_equal(l->sites[0].samples, LIMIT_SITE_ACCESSES + 1);
-	assert_true(locality_memory_bytes(l) < 64u << 20);
+	assert_true(object_profile_memory_bytes(l) < 64u << 20);
 }
 
 static void with_weights_of_1_the_interval_is_that_of_a_plain_sample(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 	struct interval ci, plain = estimate_ci95(30, 100, 100);
 
 	for (int i = 0; i < 30; i++)
-		assert_int_equal(locality_access(l, site, 1, 1, 1, i), 0);
+		assert_int_equal(object_profile_access(l, site, 1, 1, 1, i), 0);
 	for (int i = 0; i < 70; i++)
-		locality_untracked(l, HEAP, 1);
-	ci = locality_fraction_ci95(l, &l->sites[site]);
+		object_profile_untracked(l, HEAP, 1);
+	ci = object_profile_fraction_ci95(l, &l->sites[site]);
 	assert_float_equal(ci.low, plain.low, 1e-9);
 	assert_float_equal(ci.high, plain.high, 1e-9);
 }
 
 static void accesses_to_one_object_of_many_say_less_than_accesses_to_many(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t one = site_of(l, 5), many = site_of(l, 6);
 	struct interval of_one, of_many;
 
 	for (int i = 0; i < 30; i++) {
-		assert_int_equal(locality_access(l, one, 1, 1, 10, i), 0);
-		assert_int_equal(locality_access(l, many, 1, 1, 10, 0), 0);
+		assert_int_equal(object_profile_access(l, one, 1, 1, 10, i), 0);
+		assert_int_equal(object_profile_access(l, many, 1, 1, 10, 0), 0);
 	}
 	for (int i = 0; i < 2000; i++)
-		locality_untracked(l, HEAP, 1);
-	of_one = locality_fraction_ci95(l, &l->sites[one]);
-	of_many = locality_fraction_ci95(l, &l->sites[many]);
+		object_profile_untracked(l, HEAP, 1);
+	of_one = object_profile_fraction_ci95(l, &l->sites[one]);
+	of_many = object_profile_fraction_ci95(l, &l->sites[many]);
 	assert_true(of_one.high - of_one.low > 2 * (of_many.high - of_many.low));
 }
 
 static void a_site_without_accesses_may_have_had_some_unseen(void **state)
 {
-	struct locality *l = *state;
+	struct object_profile *l = *state;
 	uint32_t heavy = site_of(l, 5), light = site_of(l, 6);
 
-	locality_allocated(l, heavy, 1000, 16);
-	locality_allocated(l, light, 1, 16);
+	object_profile_allocated(l, heavy, 1000, 16);
+	object_profile_allocated(l, light, 1, 16);
 	for (int i = 0; i < 1000; i++)
-		locality_untracked(l, HEAP, 1);
-	assert_true(locality_fraction_ci95(l, &l->sites[light]).high < 0.005);
-	assert_true(locality_fraction_ci95(l, &l->sites[heavy]).high > 0.5);
+		object_profile_untracked(l, HEAP, 1);
+	assert_true(object_profile_fraction_ci95(l, &l->sites[light]).high < 0.005);
+	assert_true(object_profile_fraction_ci95(l, &l->sites[heavy]).high > 0.5);
 }
 
 static double uniform(unsigned *seed)
@@ -195,7 +195,7 @@ static double uniform(unsigned *seed)
  * half to what is older than the window. Adds to *inside when the interval has the true share. */
 static double simulate(unsigned seed, double share, double w, int *inside)
 {
-	struct locality l = {0};
+	struct object_profile l = {0};
 	uint32_t site = site_of(&l, 5), other = site_of(&l, 6);
 	double tracked[400], metric[400] = {0}, fraction;
 	struct interval ci;
@@ -210,16 +210,16 @@ static double simulate(unsigned seed, double share, double w, int *inside)
 		if (uniform(&seed) > 0.1)
 			continue;
 		if (!tracked[object] || (!first && uniform(&seed) < 0.5)) {
-			locality_untracked(&l, HEAP, 1);
+			object_profile_untracked(&l, HEAP, 1);
 			continue;
 		}
-		(void)locality_access(&l, first ? site : other, 1, 1, w, metric[object]);
+		(void)object_profile_access(&l, first ? site : other, 1, 1, w, metric[object]);
 		metric[object]++;
 	}
-	fraction = locality_fraction(&l, &l.sites[site]);
-	ci = locality_fraction_ci95(&l, &l.sites[site]);
+	fraction = object_profile_fraction(&l, &l.sites[site]);
+	ci = object_profile_fraction_ci95(&l, &l.sites[site]);
 	*inside += ci.low <= share && share <= ci.high;
-	locality_release(&l);
+	object_profile_release(&l);
 	return fraction;
 }
 

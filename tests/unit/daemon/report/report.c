@@ -18,6 +18,7 @@
 #include "proto/counters.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 
 /* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
@@ -44,21 +45,18 @@ static void add_pairs(struct sample_batch *s)
 	sample_pair(s, SILENT_LOAD, 3, 77, 1, 0)->region = JXP__REGION__REGION_OTHER;
 }
 
-static struct window *crafted_window(void)
+static struct window_result *crafted_window(void)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true},
-					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-					   .sampler_reason = "it was asked for",
-					   .period_ns = 5 * NS_PER_MS,
-					   .duration_ns = 30 * NS_PER_S,
-					   .budget = 0.01,
-					   .registers = 4,
-					   .max_frames = 128};
-	struct window *w = window_new(3, 4242, &settings);
+	struct window_request request = {.kinds = {false, true, true, true},
+					 .duration_ns = 30 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128};
+	struct window_result *w = window_result_new(3, 4242, &request, &sample_findings);
 	struct sample_batch sample;
 	struct intake intake;
 
-	window_start(w);
+	window_result_start(w);
 	app_name_of(w->app, sizeof(w->app), "org.example.Main");
 	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
 	(void)snprintf(w->vm, sizeof(w->vm), "OpenJDK 64-Bit Server VM");
@@ -76,7 +74,7 @@ static struct window *crafted_window(void)
 	intake_init(&intake, w);
 	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
 	intake_release(&intake);
-	window_end(w, "the target closed the connection: it exited or was killed");
+	window_result_end(w, "the target closed the connection: it exited or was killed");
 	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S + 123 * NS_PER_MS;
 	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
 	w->start_ns = 1000 * NS_PER_S;
@@ -132,26 +130,26 @@ static void place_pages(struct numa_profile *p)
 				 0);
 }
 
-static struct window *objects_window(const struct numa_topology *topology)
+static struct window_result *objects_window(const struct numa_topology *topology)
 {
-	struct window_settings settings = {.objects = true,
-					   .numa = topology != NULL,
-					   .numa_topology = topology,
-					   .sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-					   .sampler_reason = "it was asked for",
-					   .period_ns = 5 * NS_PER_MS,
-					   .duration_ns = 30 * NS_PER_S,
-					   .budget = 0.01,
-					   .registers = 4,
-					   .max_frames = 128,
-					   .object_min_size = 1024,
-					   .objects_max = 16};
-	struct window *w = window_new(4, 4242, &settings);
+	struct window_request request = {.objects = true,
+					 .numa = topology != NULL,
+					 .duration_ns = 30 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128,
+					 .object_min_size = 1024,
+					 .objects_max = 16};
+	struct window_findings findings = sample_findings;
+	struct window_result *w;
 	struct sample_objects objects;
 	struct sample_batch sample;
 	struct intake intake;
 
-	window_start(w);
+	if (topology)
+		findings.numa = *topology;
+	w = window_result_new(4, 4242, &request, &findings);
+	window_result_start(w);
 	app_name_of(w->app, sizeof(w->app), "org.example.Main");
 	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
 	sample_batch_init(&sample);
@@ -167,7 +165,7 @@ static struct window *objects_window(const struct numa_topology *topology)
 	assert_int_equal(intake_finish(&intake), 0);
 	intake_release(&intake);
 	place_pages(&w->numa);
-	window_end(w, NULL);
+	window_result_end(w, NULL);
 	w->start_unix_ns = UINT64_C(1795248000) * NS_PER_S;
 	w->end_unix_ns = w->start_unix_ns + 30 * NS_PER_S;
 	w->start_ns = 1000 * NS_PER_S;
@@ -197,7 +195,7 @@ static void assert_golden(const char *name, const char *text)
 	assert_string_equal(text, expected);
 }
 
-static char *report_of(const struct window *w, Jxp__Format format, size_t pairs)
+static char *report_of(const struct window_result *w, Jxp__Format format, size_t pairs)
 {
 	struct err err = {""};
 	size_t size;
@@ -211,30 +209,30 @@ static char *report_of(const struct window *w, Jxp__Format format, size_t pairs)
 
 static void the_text_report_is_as_agreed(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
 	(void)state;
 	assert_golden("report.txt", text);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 /* As a window that began its objects a minute ago, and switched them off after four seconds. */
 static void what_rose_and_what_was_switched_off_is_said(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	struct side_effects *s = &w->side_effects;
 	char *text;
 
 	(void)state;
-	w->settings.objects = true;
+	w->request.objects = true;
 	s->count = s->counts[EFFECT_IN] = 17;
 	s->rose[EFFECT_COLLECTIONS] = true;
 	s->from[EFFECT_COLLECTIONS] = 7.1;
 	s->to[EFFECT_COLLECTIONS] = 23.8;
 	w->start_ns = clock_monotonic_ns() - 4200 * NS_PER_MS;
-	window_switch_off_objects(w, "collections rose from 7.1 to 23.8 a second");
+	window_result_switch_off_objects(w, "collections rose from 7.1 to 23.8 a second");
 	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 	assert_non_null(strstr(text, "\nobjects were switched off after 4.2 s: collections rose "
 				     "from 7.1 to 23.8 a second while they were tracked\n"));
@@ -246,29 +244,29 @@ static void what_rose_and_what_was_switched_off_is_said(void **state)
 	assert_non_null(strstr(text, "\"objects_switched_off\": 1"));
 	assert_non_null(strstr(text, "\"rose\": [\n    \"gc_per_s\"\n   ]"));
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void the_json_report_is_as_agreed(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 
 	(void)state;
 	assert_golden("report.json", text);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void the_collapsed_report_is_as_agreed(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_COLLAPSED, 0);
 
 	(void)state;
 	assert_golden("report.collapsed", text);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void object_reports_are_as_agreed(void **state)
@@ -281,7 +279,7 @@ static void object_reports_are_as_agreed(void **state)
 	    {JXP__FORMAT__FORMAT_JSON, "objects.json"},
 	    {JXP__FORMAT__FORMAT_COLLAPSED, "objects.collapsed"},
 	};
-	struct window *w = objects_window(NULL);
+	struct window_result *w = objects_window(NULL);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -290,12 +288,12 @@ static void object_reports_are_as_agreed(void **state)
 		assert_golden(formats[i].name, text);
 		free(text);
 	}
-	window_free(w);
+	window_result_free(w);
 }
 
 static void numa_reports_are_as_agreed(void **state)
 {
-	struct window *w = objects_window(two_nodes());
+	struct window_result *w = objects_window(two_nodes());
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
 	(void)state;
@@ -304,13 +302,13 @@ static void numa_reports_are_as_agreed(void **state)
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	assert_golden("numa.json", text);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void one_node_is_nothing_to_measure(void **state)
 {
 	struct numa_topology one = {.node_count = 1};
-	struct window *w = objects_window(&one);
+	struct window_result *w = objects_window(&one);
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 
 	(void)state;
@@ -321,18 +319,18 @@ static void one_node_is_nothing_to_measure(void **state)
 	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 	assert_non_null(strstr(text, "NUMA: this machine has one node"));
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 /* A window in which nothing was counted but n of one counter; all kinds and objects are reported.
  */
-static struct window *counting_window(int counter, uint64_t n)
+static struct window_result *counting_window(int counter, uint64_t n)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true},
-					   .objects = true,
-					   .object_min_size = 1024,
-					   .objects_max = 16};
-	struct window *w = window_new(1, 1, &settings);
+	struct window_request request = {.kinds = {false, true, true, true},
+					 .objects = true,
+					 .object_min_size = 1024,
+					 .objects_max = 16};
+	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 
 	w->counters[counter] = n;
 	/* The time of day is none of the differences that are looked for. */
@@ -342,10 +340,10 @@ static struct window *counting_window(int counter, uint64_t n)
 
 static char *counting_report(int counter, uint64_t n, Jxp__Format format)
 {
-	struct window *w = counting_window(counter, n);
+	struct window_result *w = counting_window(counter, n);
 	char *text = report_of(w, format, 0);
 
-	window_free(w);
+	window_result_free(w);
 	return text;
 }
 
@@ -377,7 +375,7 @@ static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
 {
 	(void)state;
 	for (int loss = 0; loss < LOSS_MAX; loss++) {
-		struct window *w = counting_window(0, 0);
+		struct window_result *w = counting_window(0, 0);
 		char *text, *json;
 
 		w->losses[loss] = 987654321;
@@ -387,7 +385,7 @@ static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
 			fail_msg("loss '%s' is not in the reports", loss_words[loss].name);
 		free(text);
 		free(json);
-		window_free(w);
+		window_result_free(w);
 	}
 }
 
@@ -395,7 +393,7 @@ static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
  */
 static void the_overhead_in_an_idle_jvm_is_said_in_seconds(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
 	(void)state;
@@ -408,7 +406,7 @@ static void the_overhead_in_an_idle_jvm_is_said_in_seconds(void **state)
 	    strstr(text, "overhead 0.020 s of CPU time; the JVM was idle, it used 0.010 s itself"));
 	assert_null(strstr(text, "overhead 66"));
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 /* The object of one kind of a parsed report; borrowed. */
@@ -419,7 +417,7 @@ static json_t *kind_of(json_t *report, size_t index)
 
 static void fractions_are_equations_1_and_2(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(text, 0, NULL);
 	json_t *dead = kind_of(report, 0);
@@ -435,12 +433,12 @@ static void fractions_are_equations_1_and_2(void **state)
 			   28.0 / 40, 0.000001F);
 	json_decref(report);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void a_pair_is_identified_by_its_contexts_alone(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(text, 0, NULL);
 	json_t *first = json_array_get(json_object_get(kind_of(report, 0), "pairs"), 0);
@@ -454,12 +452,12 @@ static void a_pair_is_identified_by_its_contexts_alone(void **state)
 	assert_string_equal(json_string_value(json_object_get(first, "region")), "heap");
 	json_decref(report);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 1);
 	json_t *report = json_loads(text, 0, NULL);
 	json_t *dead = kind_of(report, 0);
@@ -470,17 +468,17 @@ static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
 	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_omitted")), 1);
 	json_decref(report);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void only_the_kinds_that_were_asked_for_are_reported(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	json_t *report;
 	char *text;
 
 	(void)state;
-	w->settings.kinds[DEAD] = w->settings.kinds[SILENT_LOAD] = false;
+	w->request.kinds[DEAD] = w->request.kinds[SILENT_LOAD] = false;
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	report = json_loads(text, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(report, "inefficiency")), 1);
@@ -488,13 +486,13 @@ static void only_the_kinds_that_were_asked_for_are_reported(void **state)
 			    "silent_store");
 	json_decref(report);
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(1, 1, &settings);
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 	char *json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(json, 0, NULL);
@@ -506,12 +504,12 @@ static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state
 	json_decref(report);
 	free(text);
 	free(json);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	char *whole = report_of(w, JXP__FORMAT__FORMAT_JSON, 0), *text;
 	struct err err;
 	size_t size;
@@ -525,7 +523,7 @@ static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
 	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_JSON, 0, 10, &text, &size, &err),
 			 -EMSGSIZE);
 	free(whole);
-	window_free(w);
+	window_result_free(w);
 }
 
 /* A calling context of depth 250, each frame with the same two longest names. Gives its leaf. */
@@ -557,7 +555,7 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 {
 	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
 					      JXP__FORMAT__FORMAT_COLLAPSED};
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
 	struct rlimit limit, tight;
@@ -584,7 +582,7 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 		free(text);
 	}
 	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
@@ -601,7 +599,7 @@ static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
 
 static void text_that_json_cannot_hold_never_reaches_it(void **state)
 {
-	struct window *w = crafted_window();
+	struct window_result *w = crafted_window();
 	struct sample_batch sample;
 	struct intake intake;
 	json_t *report;
@@ -621,7 +619,7 @@ static void text_that_json_cannot_hold_never_reaches_it(void **state)
 	json_decref(report);
 	free(text);
 	intake_release(&intake);
-	window_free(w);
+	window_result_free(w);
 }
 
 int main(void)

@@ -23,30 +23,16 @@
 
 struct fixture {
 	uv_loop_t loop;
-	struct metrics *metrics;
 	struct engine *engine;
 	struct control *control;
 	char directory[64];
 	char path[96];
-	bool idle;
-	bool busy;
 };
-
-static void on_idle(void *arg)
-{
-	((struct fixture *)arg)->idle = true;
-}
-
-static void on_busy(void *arg)
-{
-	((struct fixture *)arg)->busy = true;
-}
 
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct control_settings settings = {
-	    .http = "", .arg = &f, .idle = on_idle, .busy = on_busy};
+	struct control_settings settings = {.http = ""};
 
 	f = (struct fixture){0};
 	fake_broker = (struct fake_broker){0};
@@ -55,8 +41,7 @@ static int set_up(void **state)
 	(void)snprintf(f.path, sizeof(f.path), "%s/s", f.directory);
 	settings.socket_path = f.path;
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.metrics = metrics_new();
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, f.metrics, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
 	assert_int_equal(control_new(&f.control, &f.loop, f.engine, &settings, NULL), 0);
 	*state = &f;
 	return 0;
@@ -69,7 +54,6 @@ static int tear_down(void **state)
 	control_free(f->control);
 	engine_free(f->engine);
 	loop_finish(&f->loop);
-	metrics_free(f->metrics);
 	assert_int_not_equal(access(f->path, F_OK), 0); /* The socket file is gone. */
 	return rmdir(f->directory);
 }
@@ -236,8 +220,6 @@ static void an_attach_ends_with_its_report(void **state)
 	assert_string_equal(reply->document->reason, "the target exited");
 	jxp__control_reply__free_unpacked(reply, NULL);
 	assert_null(receive(f, client));
-	assert_true(f->busy);
-	assert_true(f->idle);
 	(void)close(client);
 }
 
@@ -277,7 +259,7 @@ static int start_list(struct fixture *f, int client)
 	send_request(client, &request);
 	while (fake_broker.inspect_id == 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
-	assert_int_equal(fake_broker.inspect_pid, INSPECT_LIST);
+	assert_int_equal(fake_broker.inspect_pid, INSPECTOR_LIST);
 	return fake_broker_connect_inspector();
 }
 
@@ -333,7 +315,6 @@ static void a_client_may_leave_before_the_inspector_answers(void **state)
 	int client = connect_client(f), inspector = start_list(f, client);
 
 	(void)close(client);
-	loop_until(&f->loop, &f->idle);
 	loop_settle(&f->loop);
 	/* Nobody listens any more. */
 	assert_int_equal(send(inspector, "x", 1, MSG_NOSIGNAL), -1);
@@ -382,7 +363,6 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	Jxp__ControlReply *reply;
 
 	(void)close(client);
-	loop_until(&f->loop, &f->idle);
 	loop_settle(&f->loop);
 	agent_expect(agent, JXP__ENGINE_FRAME__BODY_STOP);
 	agent_leave(agent, "");
@@ -394,6 +374,23 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_DOCUMENT);
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(client);
+}
+
+static void a_format_that_is_not_there_is_refused_before_the_attach(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	int client = connect_client(f);
+
+	attach.pid = 42;
+	attach.duration_ns = NS_PER_S;
+	attach.format = JXP__FORMAT__FORMAT_PPROF;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
+	request.attach = &attach;
+	send_request(client, &request);
+	expect_failure(f, client, false, "pprof");
+	assert_int_equal(fake_broker.attach_id, 0);
 }
 
 static void a_second_attach_is_refused_in_one_line(void **state)
@@ -549,7 +546,7 @@ static void connections_beyond_a_users_limit_are_told_so(void **state)
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(refused);
 	fd_close_all(clients, n);
-	loop_until(&f->loop, &f->idle);
+	loop_settle(&f->loop);
 }
 
 /* Connects from a process of another user, which keeps as many connections until it is told to end.
@@ -617,7 +614,7 @@ static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_int_equal(status, 0);
 	}
-	loop_until(&f->loop, &f->idle);
+	loop_settle(&f->loop);
 }
 
 static void a_client_may_leave_while_its_report_is_written(void **state)
@@ -629,7 +626,7 @@ static void a_client_may_leave_while_its_report_is_written(void **state)
 	while (engine_is_profiled(f->engine, 42)) /* The report is begun, not sent. */
 		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
 	(void)close(client);
-	loop_until(&f->loop, &f->idle);
+	loop_settle(&f->loop);
 	assert_non_null(engine_find_window(f->engine, "w1"));
 }
 
@@ -718,6 +715,8 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_client_that_leaves_ends_the_window, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_format_that_is_not_there_is_refused_before_the_attach,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_is_refused_in_one_line, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_is_not_there_has_no_report, set_up,

@@ -10,20 +10,21 @@
 #include <string.h>
 
 #include "daemon/serve/metrics.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define GOLDEN "tests/unit/golden/metrics.txt"
 
-static struct window *running_window(const char *app)
+static struct window_result *running_window(const char *app)
 {
-	struct window_settings settings = {.kinds = {false, true, true, true}};
-	struct window *w = window_new(1, 42, &settings);
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
-	window_start(w);
+	window_result_start(w);
 	return w;
 }
 
-static void observe(struct window *w, uint32_t bytes, bool wasteful)
+static void observe(struct window_result *w, uint32_t bytes, bool wasteful)
 {
 	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
 				.region = JXP__REGION__REGION_HEAP,
@@ -66,7 +67,7 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 
 	(void)state;
 	observe(w, 8, true);
@@ -79,7 +80,7 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 	assert_line(m, "jxperf_checked_accesses_total{app=\"Shop\",kind=\"dead_store\"} 2");
 	assert_line(m, "jxperf_inefficient_accesses_total{app=\"Shop\",kind=\"dead_store\"} 1");
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 1");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -90,14 +91,14 @@ static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void *
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w = running_window("Shop");
+		struct window_result *w = running_window("Shop");
 
 		observe(w, 8, i == 0);
 		observe(w, 8, true);
-		window_end(w, NULL);
+		window_result_end(w, NULL);
 		w->end_unix_ns = UINT64_C(1795248000500000000);
 		metrics_window_ended(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 32");
 	assert_line(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
@@ -111,17 +112,17 @@ static void windows_that_end_early_are_counted_among_the_others(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor first = {0}, second = {0};
-	struct window *planned = running_window("Shop"), *early = running_window("Shop");
+	struct window_result *planned = running_window("Shop"), *early = running_window("Shop");
 
 	(void)state;
-	window_end(planned, NULL);
-	window_end(early, "the target was killed");
+	window_result_end(planned, NULL);
+	window_result_end(early, "the target was killed");
 	metrics_window_ended(m, planned, &first);
 	metrics_window_ended(m, early, &second);
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
 	assert_line(m, "jxperf_windows_ended_early_total{app=\"Shop\"} 1");
-	window_free(planned);
-	window_free(early);
+	window_result_free(planned);
+	window_result_free(early);
 	metrics_free(m);
 }
 
@@ -129,7 +130,7 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 	struct observation o = {.kind = JXP__KIND__KIND_DEAD_STORE,
 				.region = JXP__REGION__REGION_JVM,
 				.checked_bytes = 8,
@@ -139,7 +140,7 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 	metrics_account(m, w, &cursor);
 	assert_absent(m, "jxperf_checked_bytes_total{");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -151,14 +152,14 @@ static void applications_beyond_the_limit_share_other_and_are_counted(void **sta
 	(void)state;
 	for (int i = 0; i < METRICS_APPS_MAX + 3; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w;
+		struct window_result *w;
 
 		(void)snprintf(app, sizeof(app), "App%d", i);
 		w = running_window(app);
 		observe(w, 1, true);
-		window_end(w, NULL);
+		window_result_end(w, NULL);
 		metrics_window_ended(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m, "jxperf_windows_total{app=\"App63\"} 1");
 	assert_absent(m, "App64");
@@ -171,7 +172,7 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 
 	(void)state;
 	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 5;
@@ -186,7 +187,7 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 	assert_line(m, "jxperf_dropped_events_total{stage=\"engine_pairs\"} 2");
 	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_budget_spent\"} 3");
 	assert_line(m, "jxperf_dropped_events_total{stage=\"gate_unknown\"} 4");
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -197,7 +198,7 @@ static void counts_near_their_limit_stay_there_and_never_fall(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct metrics_cursor cursor = {0};
-		struct window *w = running_window("Shop");
+		struct window_result *w = running_window("Shop");
 
 		w->counters[JXP__COUNTER__COUNTER_RING_FULL] = UINT64_MAX - 1;
 		w->losses[LOSS_PAIRS] = 7;
@@ -207,7 +208,7 @@ static void counts_near_their_limit_stay_there_and_never_fall(void **state)
 		metrics_account(m, w, &cursor);
 		w->losses[LOSS_PAIRS] = 8;
 		metrics_account(m, w, &cursor);
-		window_free(w);
+		window_result_free(w);
 	}
 	assert_line(m,
 		    "jxperf_dropped_events_total{stage=\"agent_ring_full\"} 18446744073709551615");
@@ -235,13 +236,13 @@ static void every_sample_follows_the_help_and_type_of_its_family(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
-	struct window *w = running_window("Shop");
+	struct window_result *w = running_window("Shop");
 	char *text, *save, type[128] = "";
 
 	(void)state;
 	observe(w, 8, true);
 	w->cpu_ns = 1000;
-	window_end(w, NULL);
+	window_result_end(w, NULL);
 	metrics_window_ended(m, w, &cursor);
 	text = exposition(m, false);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -251,7 +252,7 @@ static void every_sample_follows_the_help_and_type_of_its_family(void **state)
 			assert_int_equal(strncmp(line, type, strlen(type)), 0);
 	}
 	free(text);
-	window_free(w);
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -274,7 +275,7 @@ static void openmetrics_names_counter_families_without_total_and_ends_with_eof(v
 static struct metrics *metrics_of_everything(void)
 {
 	struct metrics *m = metrics_new();
-	struct window *full = running_window("Shop"), *bare = running_window("Bare");
+	struct window_result *full = running_window("Shop"), *bare = running_window("Bare");
 	struct metrics_cursor first = {0}, second = {0};
 
 	for (int kind = JXP__KIND__KIND_DEAD_STORE; kind <= JXP__KIND__KIND_SILENT_LOAD; kind++) {
@@ -296,15 +297,15 @@ static struct metrics *metrics_of_everything(void)
 	full->cpu_ns = 1000;
 	full->overhead_ns = 17;
 	full->objects_off_ns = 1;
-	window_end(full, "the target was killed");
-	window_end(bare, NULL);
+	window_result_end(full, "the target was killed");
+	window_result_end(bare, NULL);
 	full->end_unix_ns = bare->end_unix_ns = UINT64_C(1795248000500000000);
 	metrics_window_ended(m, full, &first);
 	metrics_window_ended(m, bare, &second);
 	metrics_strangers(m, 4);
 	metrics_attach_failed(m, EPERM);
-	window_free(full);
-	window_free(bare);
+	window_result_free(full);
+	window_result_free(bare);
 	return m;
 }
 

@@ -15,17 +15,15 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define PAIRS      100
 #define DEPTH      100
 #define NAME_BYTES 500
 #define ASKED      5
 
-static const struct window_settings settings = {.kinds = {false, true},
-						.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
-						.period_ns = 5 * NS_PER_MS,
-						.duration_ns = 30 * NS_PER_S,
-						.budget = 0.01};
+static const struct window_request request = {
+    .kinds = {false, true}, .duration_ns = 30 * NS_PER_S, .budget = 0.01};
 
 /* What became of one render. */
 struct outcome {
@@ -80,9 +78,9 @@ static void add_pair(struct profile *p, uint32_t parent, int32_t line)
 }
 
 /* As a hostile agent makes it: deep contexts of long names, a report of 8 MiB that takes long. */
-static struct window *large_window(unsigned number)
+static struct window_result *large_window(unsigned number)
 {
-	struct window *w = window_new(number, 42, &settings);
+	struct window_result *w = window_result_new(number, 42, &request, &sample_findings);
 	struct cct_method method = {0};
 	struct cct_node node = {0};
 	char name[NAME_BYTES];
@@ -94,17 +92,17 @@ static struct window *large_window(unsigned number)
 	assert_int_equal(cct_add_method(&w->profile.cct, &method, &node.method), 0);
 	for (int depth = 0; depth < DEPTH; depth++)
 		assert_int_equal(cct_add_node(&w->profile.cct, &node, &node.parent), 0);
-	window_start(w);
+	window_result_start(w);
 	for (int32_t i = 1; i <= PAIRS; i++)
 		add_pair(&w->profile, node.parent, i);
 	return w;
 }
 
-static struct window *finished_window(unsigned number)
+static struct window_result *finished_window(unsigned number)
 {
-	struct window *w = large_window(number);
+	struct window_result *w = large_window(number);
 
-	window_end(w, NULL);
+	window_result_end(w, NULL);
 	w->finished = true;
 	return w;
 }
@@ -134,7 +132,7 @@ static void on_done(void *arg, struct buffer *frame, const char *error)
 	jxp__control_reply__free_unpacked(reply, NULL);
 }
 
-static struct outcome *ask(size_t i, const struct window *w, uint32_t pairs)
+static struct outcome *ask(size_t i, const struct window_result *w, uint32_t pairs)
 {
 	struct outcome *o = &f.outcomes[i];
 
@@ -152,7 +150,7 @@ static void await(const struct outcome *o)
 
 static void the_report_is_the_one_that_the_loop_would_have_written(void **state)
 {
-	struct window *w = finished_window(3);
+	struct window_result *w = finished_window(3);
 	struct outcome *o = ask(0, w, 3);
 	struct err err;
 	char *text;
@@ -166,7 +164,7 @@ static void the_report_is_the_one_that_the_loop_would_have_written(void **state)
 	assert_string_equal(o->text, text);
 	assert_string_equal(o->window, "w3");
 	free(text);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void count_turn(uv_timer_t *timer)
@@ -176,7 +174,7 @@ static void count_turn(uv_timer_t *timer)
 
 static void the_loop_turns_while_a_large_report_is_written(void **state)
 {
-	struct window *w = finished_window(1);
+	struct window_result *w = finished_window(1);
 	struct outcome *o = ask(0, w, PAIRS);
 	unsigned turns = 0;
 	uv_timer_t timer;
@@ -190,7 +188,7 @@ static void the_loop_turns_while_a_large_report_is_written(void **state)
 	loop_settle(&f.loop);
 	assert_in_range(strlen(o->text), 1u << 20, FRAME_MAX_REPLY);
 	assert_true(turns >= 10);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void a_window_may_leave_the_history_while_its_report_is_written(void **state)
@@ -209,7 +207,7 @@ static void a_window_may_leave_the_history_while_its_report_is_written(void **st
 
 static void the_report_of_a_window_that_runs_is_of_one_moment(void **state)
 {
-	struct window *w = large_window(1);
+	struct window_result *w = large_window(1);
 	struct outcome *o = ask(0, w, PAIRS);
 	uint32_t id;
 
@@ -225,16 +223,16 @@ static void the_report_of_a_window_that_runs_is_of_one_moment(void **state)
 		if (i % 100 == 0)
 			(void)uv_run(&f.loop, UV_RUN_NOWAIT);
 	}
-	window_end(w, "it was detached on request");
+	window_result_end(w, "it was detached on request");
 	await(o);
 	assert_non_null(strstr(o->text, "\"state\": \"running\""));
 	assert_non_null(strstr(o->text, "\"traps\": 0"));
-	window_free(w);
+	window_result_free(w);
 }
 
 static void a_few_are_written_at_a_time_and_the_others_in_their_order(void **state)
 {
-	struct window *w = finished_window(1);
+	struct window_result *w = finished_window(1);
 
 	(void)state;
 	/* The last one is the shortest. */
@@ -245,17 +243,17 @@ static void a_few_are_written_at_a_time_and_the_others_in_their_order(void **sta
 	for (size_t i = RENDERS_MAX; i < ASKED;
 	     i++) /* The others before it, but those beside it. */
 		assert_true(f.outcomes[i].number >= i + 2 - RENDERS_MAX);
-	window_free(w);
+	window_result_free(w);
 }
 
 static void nobody_hears_of_a_report_that_is_cancelled(void **state)
 {
-	struct window *w = finished_window(1);
+	struct window_result *w = finished_window(1);
 
 	(void)state;
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, PAIRS);
-	window_free(w); /* The client went, and the window. */
+	window_result_free(w); /* The client went, and the window. */
 	loop_settle(&f.loop);
 	render_cancel(f.outcomes[0].render); /* on the pool */
 	render_cancel(f.outcomes[3].render); /* waiting */
@@ -268,12 +266,12 @@ static void nobody_hears_of_a_report_that_is_cancelled(void **state)
 
 static void everything_may_go_while_reports_are_written(void **state)
 {
-	struct window *w = finished_window(1);
+	struct window_result *w = finished_window(1);
 
 	(void)state;
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, PAIRS);
-	window_free(w);
+	window_result_free(w);
 	loop_settle(&f.loop);
 	renders_free(f.renders);
 	f.renders = NULL; /* tear_down runs the loop to its end. */
@@ -282,7 +280,7 @@ static void everything_may_go_while_reports_are_written(void **state)
 
 static void reports_wait_while_clients_do_not_read_theirs(void **state)
 {
-	struct window *w = finished_window(1);
+	struct window_result *w = finished_window(1);
 	struct outcome *o;
 
 	(void)state;
@@ -293,7 +291,7 @@ static void reports_wait_while_clients_do_not_read_theirs(void **state)
 	renders_read(f.renders, RENDERS_UNREAD_MAX_BYTES);
 	await(o);
 	assert_non_null(o->text);
-	window_free(w);
+	window_result_free(w);
 }
 
 #define RENDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

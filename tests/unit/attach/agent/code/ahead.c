@@ -10,7 +10,7 @@
 
 static int setup(void **state)
 {
-	ahead_cache_clear();
+	ahead_clear();
 	return code_setup(state);
 }
 

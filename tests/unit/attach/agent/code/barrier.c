@@ -7,7 +7,6 @@
 
 #include "attach/agent/code/barrier.h"
 #include "attach/agent/code/search.h"
-#include "attach/agent/handler/settings.h"
 #include "tests/unit/support/agent/code.h"
 
 /* test dword ptr [rbp+0x10], imm32; jne +0x7f */
@@ -63,16 +62,22 @@ static void the_search_passes_over_it_where_there_are_such_barriers(void **state
 	struct insn in;
 
 	(void)state;
+	barrier_init(false);
 	assert_true(search_fetch(ip, &in));
 	assert_true(search_is_access(&in, ACCESS_LOAD));
-	settings.store_barriers = true;
+	barrier_init(true);
 	assert_true(search_fetch(ip, &in));
 	assert_false(search_is_access(&in, ACCESS_LOAD));
 	assert_false(in.memory.reads);
-	settings.store_barriers = false;
 }
 
-#define TEST_CASE(name) cmocka_unit_test_setup(name, code_setup)
+static int set_up(void **state)
+{
+	barrier_init(true);
+	return code_setup(state);
+}
+
+#define TEST_CASE(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {

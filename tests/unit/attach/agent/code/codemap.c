@@ -342,6 +342,25 @@ static void a_reader_that_waits_anywhere_never_mixes_old_and_new(void **state)
 	assert_int_equal(munmap(offsets, PAGE_BYTES), 0);
 }
 
+static void debug_information_is_found_from_any_offset_on(void **state)
+{
+	const uint32_t pcs[] = {0x40, 0x10, 0x80};
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(LOW, 0x100, 1, pcs, 3);
+	codemap_add_compiled(LOW + 0x1000, 0x100, 2, NULL, 0);
+	assert_true(codemap_find(LOW, &blob));
+	assert_int_equal(codemap_debug_pc_from(&blob, 0), 0);
+	assert_int_equal(codemap_debug_pc_from(&blob, 0x10), 0);
+	assert_int_equal(codemap_debug_pc_from(&blob, 0x11), 1);
+	assert_int_equal(codemap_debug_pc_from(&blob, 0x80), 2);
+	assert_int_equal(codemap_debug_pc_from(&blob, 0x81), 3);
+	assert_int_equal(codemap_debug_pc_from(&blob, UINT64_C(1) << 32), 3);
+	assert_true(codemap_find(LOW + 0x1000, &blob));
+	assert_int_equal(codemap_debug_pc_from(&blob, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +374,7 @@ int main(void)
 	    cmocka_unit_test(the_largest_code_cache_is_covered_to_its_end),
 	    cmocka_unit_test_setup(debug_information_beyond_64_kib_of_a_method_is_counted,
 				   fresh_map),
+	    cmocka_unit_test_setup(debug_information_is_found_from_any_offset_on, fresh_map),
 	    cmocka_unit_test_setup(blobs_beyond_the_table_are_counted, fresh_map),
 	    cmocka_unit_test_setup(readers_never_see_a_mixture, fresh_map),
 	    cmocka_unit_test_setup(a_reader_that_waits_anywhere_never_mixes_old_and_new, fresh_map),

@@ -218,6 +218,37 @@ static void text_does_not_depend_on_the_address(void **state)
 	assert_string_equal(text, "?");
 }
 
+static uint64_t jump_target(const char *bytes, size_t size)
+{
+	return insn_jump_target((const uint8_t *)bytes, size, IP);
+}
+#define JUMP_TARGET(bytes) jump_target(bytes, sizeof(bytes) - 1)
+
+static void the_target_of_a_direct_jump_is_told_without_decoding(void **state)
+{
+	(void)state;
+	assert_int_equal(JUMP_TARGET("\x75\xf0"), IP + 2 - 16);                  /* jne */
+	assert_int_equal(JUMP_TARGET("\xeb\x10"), IP + 2 + 16);                  /* jmp */
+	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff\xff"), IP + 5 - 256);     /* jmp */
+	assert_int_equal(JUMP_TARGET("\x0f\x84\x00\x01\x00\x00"), IP + 6 + 256); /* je */
+	assert_int_equal(JUMP_TARGET("\xe8\x00\x01\x00\x00"), 0);                /* call */
+	assert_int_equal(JUMP_TARGET("\xff\xe0"), 0);                            /* jmp rax */
+	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff"), 0);                    /* cut off */
+}
+
+static void an_instruction_may_overwrite_what_an_operand_is_made_of(void **state)
+{
+	const struct insn chase = DECODE("\x48\x8b\x00");    /* mov rax, [rax] */
+	const struct insn load = DECODE("\x48\x8b\x04\xbb"); /* mov rax, [rbx+rdi*4] */
+	const struct insn other = DECODE("\x48\x89\xcf");    /* mov rdi, rcx */
+
+	(void)state;
+	assert_true(insn_overwrites(&chase, &chase.memory));
+	assert_false(insn_overwrites(&load, &load.memory));
+	assert_true(insn_overwrites(&other, &load.memory));
+	assert_false(insn_overwrites(&other, &chase.memory));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +265,8 @@ int main(void)
 	    cmocka_unit_test(branches_know_their_targets),
 	    cmocka_unit_test(conditions_follow_the_flags),
 	    cmocka_unit_test(loops_count_rcx),
+	    cmocka_unit_test(the_target_of_a_direct_jump_is_told_without_decoding),
+	    cmocka_unit_test(an_instruction_may_overwrite_what_an_operand_is_made_of),
 	    cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
 	    cmocka_unit_test(a_safepoint_poll_is_a_test_of_memory),
 	    cmocka_unit_test(text_does_not_depend_on_the_address),

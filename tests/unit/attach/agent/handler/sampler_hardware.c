@@ -12,12 +12,14 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/one_frame.h"
 #include "tests/unit/support/agent/registers.h"
+
+#define MAX_FRAMES 8u
 
 #define CODE_BYTES 4096u
 #define LOAD_AT    0u  /* mov (%rdi),%rax */
@@ -54,36 +56,35 @@ static int set_up_process(void **state)
 {
 	(void)state;
 	code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (code == MAP_FAILED || settings.contexts == MAP_FAILED)
+	if (code == MAP_FAILED || handlers.contexts == MAP_FAILED)
 		return -1;
-	settings.max_frames = 8;
-	settings.walker = one_frame_walker();
+	handlers.walker = one_frame_walker();
 	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
 }
 
 /* The events of PEBS, and of every kind. */
-static void use_settings(void)
+static void sample_all_kinds(void)
 {
-	settings.event_count = 2;
-	settings.events[0] = (struct perf_hardware_event){.access = PERF_ACCESS_LOADS};
-	settings.events[1] = (struct perf_hardware_event){.access = PERF_ACCESS_STORES};
-	settings.kind_count = 3;
-	settings.kinds[0] = JXP__KIND__KIND_DEAD_STORE;
-	settings.kinds[1] = JXP__KIND__KIND_SILENT_STORE;
-	settings.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.sampling.event_count = 2;
+	handlers.sampling.events[0] = (struct perf_hardware_event){.access = PERF_ACCESS_LOADS};
+	handlers.sampling.events[1] = (struct perf_hardware_event){.access = PERF_ACCESS_STORES};
+	handlers.sampling.kind_count = 3;
+	handlers.sampling.kinds[0] = JXP__KIND__KIND_DEAD_STORE;
+	handlers.sampling.kinds[1] = JXP__KIND__KIND_SILENT_STORE;
+	handlers.sampling.kinds[2] = JXP__KIND__KIND_SILENT_LOAD;
 }
 
 static int fresh_thread(void **state)
 {
 	(void)state;
-	use_settings();
+	sample_all_kinds();
 	if (codemap_init((uintptr_t)code, (uintptr_t)code + CODE_BYTES) < 0)
 		return -1;
 	put_code();
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0)
+	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	have_registers = registers_open(t, HW_BREAKPOINT_RW, &data[7]);
@@ -220,8 +221,8 @@ static void ibs_records_are_told_apart_by_their_data_source(void **state)
 	struct record_words r = record_at(STORE_AT, &data[1]);
 
 	(void)state;
-	settings.event_count = 1;
-	settings.events[0].access = PERF_ACCESS_ANY;
+	handlers.sampling.event_count = 1;
+	handlers.sampling.events[0].access = PERF_ACCESS_ANY;
 	r.data_source = PERF_MEM_S(OP, STORE);
 	put(0, &r);
 	fire();
@@ -253,7 +254,7 @@ static void records_that_cannot_be_used_are_counted(void **state)
 static void accesses_that_no_kind_samples_are_counted(void **state)
 {
 	(void)state;
-	settings.kind_count = 1; /* dead stores */
+	handlers.sampling.kind_count = 1; /* dead stores */
 	sample(0, LOAD_AT, &data[0]);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNWANTED), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
@@ -262,17 +263,18 @@ static void accesses_that_no_kind_samples_are_counted(void **state)
 static void an_event_that_no_kind_needs_is_not_wanted(void **state)
 {
 	(void)state;
-	assert_true(sampler_wants_event(0));
-	assert_true(sampler_wants_event(1));
-	settings.kind_count = 2; /* stores */
-	assert_false(sampler_wants_event(0));
-	assert_true(sampler_wants_event(1));
-	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
-	settings.kind_count = 1;
-	assert_true(sampler_wants_event(0));
-	assert_false(sampler_wants_event(1));
-	settings.events[0].access = PERF_ACCESS_ANY;
-	assert_true(sampler_wants_event(0));
+	assert_true(sampler_wants_event(0, false));
+	assert_true(sampler_wants_event(1, false));
+	handlers.sampling.kind_count = 2; /* stores */
+	assert_false(sampler_wants_event(0, false));
+	assert_true(sampler_wants_event(0, true));
+	assert_true(sampler_wants_event(1, false));
+	handlers.sampling.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.sampling.kind_count = 1;
+	assert_true(sampler_wants_event(0, false));
+	assert_false(sampler_wants_event(1, false));
+	handlers.sampling.events[0].access = PERF_ACCESS_ANY;
+	assert_true(sampler_wants_event(0, false));
 }
 
 static void a_thread_that_left_the_method_gives_no_context(void **state)
@@ -299,21 +301,18 @@ static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
 	struct record got = {0};
 
 	(void)state;
-	settings.kind_count = 0;
-	settings.objects = true;
-	settings.objects_on = true;
-	settings.period = 1000;
+	handlers.sampling.kind_count = 0;
+	handlers.objects_on = true;
+	handlers.period = 1000;
 	r.data_source = PERF_MEM_S(OP, LOAD);
 	put(0, &r);
 	fire();
-	settings.objects = false;
-	settings.objects_on = false;
+	handlers.objects_on = false;
 	assert_true(ring_pop(&t->memory->ring, &got));
 	assert_int_equal(got.type, RECORD_ACCESS);
 	assert_int_equal(got.address, (uintptr_t)&data[2]);
 	assert_int_equal(got.length, 8);
 	assert_int_equal(got.weight, 1000);
-	assert_int_equal(got.data_source, PERF_MEM_S(OP, LOAD));
 	assert_false(got.store);
 	assert_int_not_equal(got.watch_context, 0);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_ACCESSES), 1);
@@ -327,17 +326,15 @@ static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
 	unsigned accesses = 0;
 
 	(void)state;
-	settings.kind_count = 1;
-	settings.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
-	settings.objects = true;
-	settings.objects_on = true;
-	settings.period = 1000;
+	handlers.sampling.kind_count = 1;
+	handlers.sampling.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
+	handlers.objects_on = true;
+	handlers.period = 1000;
 	for (unsigned i = 0; i < 64; i++) {
 		control[0].data_head = control[0].data_tail = 0;
 		sample(0, LOAD_AT, &data[0]);
 	}
-	settings.objects = false;
-	settings.objects_on = false;
+	handlers.objects_on = false;
 	while (ring_pop(&t->memory->ring, &got)) {
 		if (got.type != RECORD_ACCESS)
 			continue;

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "common/fd.h"
@@ -26,6 +26,8 @@
 
 /* A signal that never ends would leave the test running for ever. */
 #define TIME_LIMIT_S 60u
+
+#define MAX_FRAMES 8u
 
 static struct thread *t;
 static volatile uint64_t trigger;
@@ -52,11 +54,10 @@ static int set_up(void **state)
 	const stack_t none = {.ss_flags = SS_DISABLE};
 
 	(void)sigaltstack(&none, NULL);
-	settings.max_frames = 8;
 	if (threads_init() < 0)
 		return -1;
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0 || signals_install(&sampler) < 0)
+	if (!t || thread_allocate(t, MAX_FRAMES) < 0 || signals_install(&sampler) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_W, &trigger) ? t : NULL;

@@ -1,13 +1,14 @@
-/* Entries that change hands or are given up, and news of the JVM's death. */
-
+/* Entries that change hands or are given up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/jvm/roster.h"
+
+#define NO_THREAD ((1 << 22) + 1) /* above the largest pid there is (PID_MAX_LIMIT) */
 
 static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 {
@@ -35,21 +36,30 @@ static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 	assert_int_equal(threads_in_use(), 0);
 }
 
-static void a_death_of_the_jvm_after_the_roster_closed_is_known(void **state)
+static void a_thread_that_has_ended_is_found_without_being_told(void **state)
 {
+	struct thread *gone, *here;
+
 	(void)state;
-	assert_int_equal(roster_open(), 0);
-	roster_close();
-	assert_false(roster_vm_is_dead());
-	roster_vm_died();
-	assert_true(roster_vm_is_dead());
+	assert_int_equal(threads_init(), 0);
+	here = thread_take(getpid());
+	gone = thread_take(NO_THREAD);
+	threads_sweep();
+	assert_false(atomic_load(&here->ended));
+	assert_true(atomic_load(&gone->ended));
+	assert_null(thread_find(NO_THREAD));
+	thread_note_end(getpid());
+	assert_true(atomic_load(&here->ended));
+	thread_note_end(getpid()); /* It is nobody's any more. */
+	thread_recycle(here);
+	thread_recycle(gone);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
-	    cmocka_unit_test(a_death_of_the_jvm_after_the_roster_closed_is_known),
+	    cmocka_unit_test(a_thread_that_has_ended_is_found_without_being_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

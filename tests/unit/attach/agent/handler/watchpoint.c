@@ -6,31 +6,34 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <linux/hw_breakpoint.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "attach/agent/code/xstate.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
-#include "attach/agent/handler/settings.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
 #include "tests/unit/support/agent/registers.h"
 
+#define MAX_FRAMES 8u
+
 static struct thread *t;
 static ucontext_t uc;
 static uint64_t data[16] __attribute__((aligned(64)));
-static uint64_t load, store, swap; /* instruction pointers */
+static uint64_t load, store, swap, add; /* instruction pointers */
 
 static int set_up_process(void **state)
 {
 	(void)state;
-	settings.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	settings.max_frames = 8;
 	xstate_init();
-	settings.walker = one_frame_walker();
-	return settings.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
+	handlers.walker = one_frame_walker();
+	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
 static int fresh_thread(void **state)
@@ -40,11 +43,12 @@ static int fresh_thread(void **state)
 	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
+	add = CODE(192, "\x48\x83\x07\x01\x90");      /* add qword [rdi], 1 */
 	one_frame_walkable = true;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
-	if (!t || thread_allocate(t, settings.max_frames) < 0)
+	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
@@ -205,6 +209,69 @@ static void a_replaced_sample_closes_its_register(void **state)
 	assert_closed_with(RECORD_REPLACED);
 }
 
+/* Without a trap: registers watch what this thread does, not what the kernel writes for it. */
+static void set_data(uint64_t value)
+{
+	struct iovec from = {&value, sizeof(value)}, to = {data, sizeof(value)};
+
+	assert_int_equal(process_vm_writev(getpid(), &from, 1, &to, 1, 0), sizeof(value));
+}
+
+enum outcome { IGNORED, WASTEFUL, USEFUL };
+
+/* What became of the watchpoint; register 0 is free then. */
+static enum outcome outcome(void)
+{
+	struct record r = {0};
+
+	if (t->watchpoints[0].state == WATCH_ARMED) {
+		watchpoint_drop(t, 0, RECORD_ABANDONED);
+		while (ring_pop(&t->memory->ring, &r))
+			;
+		return IGNORED;
+	}
+	assert_true(ring_pop(&t->memory->ring, &r) && ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_TRAPPED);
+	return r.wasteful ? WASTEFUL : USEFUL;
+}
+
+static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
+{
+	const struct {
+		Jxp__Kind kind;
+		enum outcome outcome;
+		uint64_t ip;
+		int bytes;
+		bool changed; /* the value that the access leaves is another than the first one's */
+	} cases[] = {
+	    {JXP__KIND__KIND_DEAD_STORE, WASTEFUL, store, 3, true},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, load, 3, false},
+	    {JXP__KIND__KIND_DEAD_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_STORE, WASTEFUL, store, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, store, 3, true},
+	    {JXP__KIND__KIND_SILENT_STORE, IGNORED, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_STORE, USEFUL, add, 4, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, load, 3, false},
+	    {JXP__KIND__KIND_SILENT_LOAD, USEFUL, load, 3, true},
+	    {JXP__KIND__KIND_SILENT_LOAD, IGNORED, store, 3, false},
+	    /* It loaded what was there before. */
+	    {JXP__KIND__KIND_SILENT_LOAD, WASTEFUL, add, 4, true},
+	};
+
+	need_registers(state);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum outcome found;
+
+		set_data(1);
+		arm((uint8_t)cases[i].kind, data, 8);
+		set_data(cases[i].changed ? 2 : 1);
+		trap_behind(cases[i].ip, cases[i].bytes, data);
+		found = outcome();
+		if (found != cases[i].outcome)
+			fail_msg("case %zu: %d", i, found);
+	}
+}
+
 static void a_failed_swap_is_no_store(void **state)
 {
 	need_registers(state);
@@ -242,7 +309,7 @@ static void a_sampled_swap_that_fails_is_not_armed(void **state)
 static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
 {
 	static struct xsave_frame frame;
-	uint64_t masked = CODE(192, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
+	uint64_t masked = CODE(256, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
 
 	need_registers(state);
 	if (!__builtin_cpu_supports("avx2"))
@@ -287,6 +354,53 @@ static void weights_are_right_on_average(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
 
+static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(void **state)
+{
+	(void)state;
+	for (uint64_t address = 0x1000; address < 0x1010; address++) {
+		for (uint32_t size = 1; size <= 64; size++) {
+			for (uint32_t offset = 0; offset < size; offset++) {
+				uint64_t start;
+				struct extent e = extent_whole(address, size);
+				unsigned length = watchpoint_part(&e, offset, &start);
+
+				assert_true(length == 1 || length == 2 || length == 4 ||
+					    length == 8);
+				assert_int_equal(start % length, 0);
+				assert_true(start >= address && start + length <= address + size);
+				assert_true(start <= address + offset &&
+					    address + offset < start + length);
+			}
+		}
+	}
+}
+
+static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state)
+{
+	struct extent whole = extent_whole(0x1008, 8), half = extent_whole(0x1004, 4),
+		      quarter = extent_whole(0x1002, 2);
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(watchpoint_part(&whole, 5, &start), 8);
+	assert_int_equal(start, 0x1008);
+	assert_int_equal(watchpoint_part(&half, 3, &start), 4);
+	assert_int_equal(watchpoint_part(&quarter, 0, &start), 2);
+}
+
+static void bytes_that_are_masked_out_are_not_watched(void **state)
+{
+	struct extent e = extent_whole(0x1000, 32);
+	uint64_t start;
+
+	(void)state;
+	e.active = 0xfff0; /* 4 to 15 */
+	assert_int_equal(watchpoint_part(&e, 5, &start), 4);
+	assert_int_equal(start, 0x1004);
+	assert_int_equal(watchpoint_part(&e, 9, &start), 8);
+	assert_int_equal(start, 0x1008);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,12 +411,16 @@ int main(void)
 	    TEST(a_collection_closes_all_registers),
 	    TEST(the_end_of_the_window_closes_all_registers),
 	    TEST(a_replaced_sample_closes_its_register),
+	    TEST(second_accesses_are_judged_as_the_kinds_row_says),
 	    TEST(a_failed_swap_is_no_store),
 	    TEST(a_failed_swap_loads),
 	    TEST(a_sampled_swap_that_fails_is_not_armed),
 	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
 	    TEST(a_part_stands_for_its_whole_access),
 	    cmocka_unit_test(weights_are_right_on_average),
+	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
+	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
+	    cmocka_unit_test(bytes_that_are_masked_out_are_not_watched),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_process, NULL);

@@ -81,6 +81,16 @@ static void a_closed_roster_takes_no_news(void **state)
 	assert_false(readable());
 }
 
+static void a_death_of_the_jvm_after_the_roster_closed_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(roster_open(), 0);
+	roster_close();
+	assert_false(roster_vm_is_dead());
+	roster_vm_died();
+	assert_true(roster_vm_is_dead());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +102,8 @@ int main(void)
 					    close_roster),
 	    cmocka_unit_test_setup_teardown(a_closed_roster_takes_no_news, open_roster,
 					    close_roster),
+	    /* Last: the JVM stays dead. */
+	    cmocka_unit_test(a_death_of_the_jvm_after_the_roster_closed_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

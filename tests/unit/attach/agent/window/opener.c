@@ -93,12 +93,36 @@ static void the_daemons_error_is_the_result(void **state)
 	close_ends(&e);
 }
 
+static void an_order_that_comes_before_the_reply_is_noted(void **state)
+{
+	int fds[EVENTS] = {-1, -1, -1, -1};
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+	Jxp__StopObjects stop = JXP__STOP_OBJECTS__INIT;
+	struct orders orders = {0};
+	struct opener o = {.through_daemon = true, .orders = &orders};
+	struct ends e;
+
+	(void)state;
+	connect_ends(&e);
+	o.link = &e.link;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
+	frame.stop_objects = &stop;
+	send_to_agent(&e, &frame, NULL, 0);
+	answer(&e, EVENTS, 0);
+	assert_int_equal(opener_breakpoints(&o, own_tid(), EVENTS, 1, fds), 0);
+	assert_true(orders.stop_objects);
+	assert_false(orders.stop);
+	fd_close_all(fds, EVENTS);
+	close_ends(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(descriptors_that_do_not_arrive_are_a_shortage_and_the_session_goes_on),
 	    cmocka_unit_test(another_number_of_descriptors_than_asked_for_ends_the_session),
 	    cmocka_unit_test(the_daemons_error_is_the_result),
+	    cmocka_unit_test(an_order_that_comes_before_the_reply_is_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,28 @@
+/*
+ * Memory for tables that are reserved once and stay for the process's life, because a handler or a
+ * callback that is late may still look at them. Pages that nobody has touched cost nothing.
+ */
+#ifndef JXPERF_AGENT_CODE_RESERVED_H
+#define JXPERF_AGENT_CODE_RESERVED_H
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+/* All zero; NULL when there is no room for it. */
+static inline void *reserve_memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* All zero again, and its pages back with the kernel. NULL is fine. */
+static inline void empty_memory(void *reserved, size_t bytes)
+{
+	if (reserved)
+		(void)madvise(reserved, bytes,
+			      MADV_DONTNEED); /* Cannot fail for a private anonymous mapping. */
+}
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * What one debug register of a thread is used for at the moment: plain data, of which every thread
+ * has PERF_DEBUG_REGISTERS. attach/agent/handler/watchpoint.h says how it changes.
+ */
+#ifndef JXPERF_AGENT_HANDLER_DEBUG_REGISTER_H
+#define JXPERF_AGENT_HANDLER_DEBUG_REGISTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/code/insn.h"
+#include "attach/agent/handler/record.h"
+
+/* Execution breakpoints spent on following control flow to one access. */
+#define WATCHPOINT_MAX_HOPS 8u
+
+enum watch_state { WATCH_FREE, WATCH_SEEKING, WATCH_PENDING, WATCH_ARMED };
+
+struct watchpoint {
+	uint8_t state; /* enum watch_state */
+	uint8_t kind;  /* Kind */
+	uint8_t region;
+	uint8_t length; /* bytes watched, a power of two */
+	uint8_t width;  /* bytes of the sampled access, of which length are watched */
+	uint8_t hops;
+	uint8_t ignored;
+	bool value_taken; /* value was read before the access ran */
+	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
+	enum insn_element element;
+	uint64_t address;
+	/* Instruction pointers at which the sampled access itself traps: behind it; of a repeated
+	 * string instruction also on it. */
+	uint64_t after;
+	uint64_t again;
+	uint32_t context; /* of the sampled access, as its instruction is: */
+	struct code_bytes code;
+	uint8_t value[8];      /* V1: what the sampled access stored or loaded */
+	uint8_t last_value[8]; /* what the location held after its latest access */
+	uint64_t hop[WATCHPOINT_MAX_HOPS];
+	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
+	unsigned skip;                         /* accesses still to be passed over */
+	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
+	uint64_t ahead; /* the access to sample, when waited for behind it; else 0 */
+};
+
+#endif

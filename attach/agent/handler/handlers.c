@@ -1,0 +1,38 @@
+#include "attach/agent/handler/handlers.h"
+
+#include <errno.h>
+
+#include "attach/agent/code/reserved.h"
+
+struct handlers handlers;
+
+int handlers_init(void)
+{
+	if (!handlers.contexts)
+		handlers.contexts = reserve_memory(sizeof(struct context_table));
+	if (!handlers.contexts)
+		return -ENOMEM;
+	handlers_release();
+	return 0;
+}
+
+void handlers_release(void)
+{
+	empty_memory(handlers.contexts, sizeof(struct context_table));
+}
+
+/* The epoch is odd during a pause, also when we began to listen in the middle of one, or when the
+ * JVM reports a collection inside another. */
+void handlers_gc_started(void)
+{
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_relaxed);
+
+	atomic_store_explicit(&handlers.epoch, epoch | 1, memory_order_release);
+}
+
+void handlers_gc_finished(void)
+{
+	uint32_t epoch = atomic_load_explicit(&handlers.epoch, memory_order_relaxed);
+
+	atomic_store_explicit(&handlers.epoch, (epoch | 1) + 1, memory_order_release);
+}

@@ -1,0 +1,60 @@
+/*
+ * What signal handlers look at, in whatever thread they run: a part of what the window was asked to
+ * do, the facts of this JVM, and the few things that change while the window runs.
+ *
+ * A global, because the kernel hands a handler nothing but the number of its thread's entry; what
+ * no handler reads is not in here. Written by the session thread before the first event is opened,
+ * and constant until the last one is closed, except for the atomics.
+ */
+#ifndef JXPERF_AGENT_HANDLER_HANDLERS_H
+#define JXPERF_AGENT_HANDLER_HANDLERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/code/region.h"
+#include "attach/agent/handler/context.h"
+#include "attach/agent/handler/stack.h"
+#include "common/perf/events.h"
+#include "proto/kinds.h"
+
+/* What is sampled. */
+struct sampling {
+	uint8_t kinds[PAIR_KINDS]; /* Kind values, of pairs; objects are beside them */
+	unsigned kind_count;
+	/* Of the hardware samplers; none: the clock. */
+	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
+	unsigned event_count;
+};
+
+struct handlers {
+	struct sampling sampling;
+	/* In force, in the sampler's unit: nanoseconds for the clock, else operations. Follows the
+	 * budget; session thread. */
+	_Atomic uint64_t period;
+	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
+	 * and no more once they were switched off. Session thread. */
+	_Atomic bool objects_on;
+	_Atomic bool stopping;  /* handlers return at once; session thread */
+	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
+				 * even while the application runs */
+	struct region_map regions;
+	struct stack_walker walker;
+	struct context_table *contexts; /* every window's: mapped once for the process */
+};
+
+extern struct handlers handlers;
+
+/* Once a window, before anything else of it: maps the table of contexts if that was not done yet,
+ * and empties it. 0 or -errno. */
+int handlers_init(void);
+
+/* Gives the pages of the table of contexts back; it stays mapped, for handlers that are late. */
+void handlers_release(void);
+
+/* In the thread that makes a pause of the collector, at its beginning and at its end. */
+void handlers_gc_started(void);
+void handlers_gc_finished(void);
+
+#endif

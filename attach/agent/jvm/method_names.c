@@ -1,0 +1,48 @@
+#include "attach/agent/jvm/method_names.h"
+
+#include <stdlib.h>
+
+#include "attach/agent/jvm/java_name.h"
+
+bool method_names_resolve(struct vm *vm, jmethodID method, struct method_names *out)
+{
+	jvmtiEnv *jvmti = vm->jvmti;
+	struct method_names m = {0};
+	char *signature = NULL;
+	jclass class = NULL;
+	bool ok;
+
+	ok = (*jvmti)->GetMethodName(jvmti, method, &m.name, NULL, NULL) == JVMTI_ERROR_NONE &&
+	     (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) == JVMTI_ERROR_NONE &&
+	     (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE &&
+	     (m.class_name = java_name_of(signature)) != NULL;
+	if (ok) {
+		/* Absent for classes compiled without debug information, and for native methods. */
+		if ((*jvmti)->GetSourceFileName(jvmti, class, &m.file) != JVMTI_ERROR_NONE)
+			m.file = NULL;
+		if ((*jvmti)->GetLineNumberTable(jvmti, method, &m.line_count, &m.lines) !=
+		    JVMTI_ERROR_NONE) {
+			m.lines = NULL;
+			m.line_count = 0;
+		}
+	}
+	if (class)
+		(*vm->jni)->DeleteLocalRef(vm->jni, class);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	if (!ok) {
+		method_names_release(vm, &m);
+		return false;
+	}
+	*out = m;
+	return true;
+}
+
+void method_names_release(struct vm *vm, struct method_names *m)
+{
+	free(m->class_name);
+	/* Deallocate accepts NULL. */
+	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->name);
+	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->file);
+	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)m->lines);
+	*m = (struct method_names){0};
+}

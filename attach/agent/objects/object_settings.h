@@ -1,0 +1,17 @@
+/*
+ * What a window was asked to do about objects.
+ */
+#ifndef JXPERF_AGENT_OBJECTS_OBJECT_SETTINGS_H
+#define JXPERF_AGENT_OBJECTS_OBJECT_SETTINGS_H
+
+#include <stdint.h>
+
+struct object_settings {
+	unsigned max;            /* tracked at a time; 0: the window is not for objects */
+	uint64_t min_size_bytes; /* smaller ones are not tracked */
+	uint64_t from_ns;        /* CLOCK_MONOTONIC time at which they begin; 0: with the window */
+	unsigned max_frames;     /* of the calling context of an allocation */
+	double budget;           /* of the window: fraction of the target's CPU time */
+};
+
+#endif

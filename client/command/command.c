@@ -1,0 +1,25 @@
+#include "client/command/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "common/arguments.h"
+
+int command_fail(int r, const struct err *err)
+{
+	(void)fprintf(stderr, "jxperfctl: %s\n", err->message); /* Nowhere to tell. */
+	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
+		      command_plain_fn run)
+{
+	const struct argument_spec spec = {.program = "jxperfctl", .operands = operands};
+	const char *operand;
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
+
+	if (r == 0)
+		r = run(c, operand, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+}

@@ -1,0 +1,18 @@
+#include "client/command/values.h"
+
+#include "client/command/parse.h"
+
+int value_duration(const char *text, void *ns, struct err *err)
+{
+	return parse_duration(text, ns, err);
+}
+
+int value_format(const char *text, void *format, struct err *err)
+{
+	return parse_format(text, format, err);
+}
+
+int value_count(const char *text, void *count, struct err *err)
+{
+	return parse_count(text, count, err);
+}

@@ -1,0 +1,152 @@
+#include "common/arguments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct argument_option none[] = {{0}};
+
+/* ---------------------------------------------------------------- values */
+
+static int set_number(int *field, const struct argument_option *option, const char *text,
+		      struct err *err)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < option->least || value > option->most)
+		return err_set(err, EINVAL, "'%s' is not a number from %d to %d", text,
+			       option->least, option->most);
+	*field = (int)value;
+	return 0;
+}
+
+static int set_copy(char *field, const struct argument_option *option, const char *text,
+		    struct err *err)
+{
+	if (strlen(text) >= option->size)
+		return err_set(err, EINVAL, "the value is longer than %zu bytes", option->size - 1);
+	strcpy(field, text);
+	return 0;
+}
+
+int arguments_set(const struct argument_option *option, void *settings, const char *value,
+		  struct err *err)
+{
+	void *field = (char *)settings + option->field;
+
+	if (option->type != ARGUMENT_SWITCH && option->noun && value[0] == '\0')
+		return err_set(err, EINVAL, "'' is not %s", option->noun);
+	switch (option->type) {
+	case ARGUMENT_SWITCH: /* Its value is that it is there. */
+		*(bool *)field = true;
+		return 0;
+	case ARGUMENT_TEXT:
+		*(const char **)field = value;
+		return 0;
+	case ARGUMENT_COPY:
+		return set_copy(field, option, value, err);
+	case ARGUMENT_NUMBER:
+		return set_number(field, option, value, err);
+	default: /* ARGUMENT_PARSED */
+		return option->parse(value, field, err);
+	}
+}
+
+/* ---------------------------------------------------------------- the line */
+
+static const struct argument_option *find_long(const struct argument_option *options,
+					       const char *text, size_t length)
+{
+	for (; options->name; options++)
+		if (strlen(options->name) == length && strncmp(options->name, text, length) == 0)
+			return options;
+	return NULL;
+}
+
+static const struct argument_option *find_short(const struct argument_option *options,
+						const char *text)
+{
+	for (; options->name; options++)
+		if (options->letter && text[0] == options->letter && text[1] == '\0')
+			return options;
+	return NULL;
+}
+
+/* Sets the option in argv[*i], which takes the next argument too when its value is there. */
+static int parse_option(const struct argument_spec *spec, int argc, char **argv, int *i,
+			void *settings, struct err *err)
+{
+	const struct argument_option *options = spec->options ? spec->options : none, *option;
+	const char *argument = argv[*i];
+	bool is_long = argument[1] == '-';
+	const char *equals = is_long ? strchr(argument, '=') : NULL;
+	size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
+	const char *value = equals ? equals + 1 : NULL;
+	struct err reason;
+
+	option = is_long ? find_long(options, argument + 2, length - 2)
+			 : find_short(options, argument + 1);
+	if (!option)
+		return err_set(err, EINVAL, "unknown option '%.*s': see '%s --help'", (int)length,
+			       argument, spec->program);
+	if (option->type == ARGUMENT_SWITCH && value)
+		return err_set(err, EINVAL, "option '%.*s' takes no value", (int)length, argument);
+	if (option->type != ARGUMENT_SWITCH && !value) {
+		if (*i + 1 >= argc)
+			return err_set(err, EINVAL, "option '%s' needs a value", argument);
+		value = argv[++*i];
+	}
+	if (arguments_set(option, settings, value, &reason) < 0)
+		return err_set(err, EINVAL, "%.*s: %s", (int)length, argument, reason.message);
+	return 0;
+}
+
+static int check_operand(const struct argument_spec *spec, const char *name, const char *operand,
+			 struct err *err)
+{
+	bool required = spec->operands[0] != '\0' && spec->operands[0] != '[';
+
+	if (operand || !required)
+		return 0;
+	return err_set(err, EINVAL, "'%s' needs %s: see '%s --help'", name, spec->operands,
+		       spec->program);
+}
+
+int arguments_parse(const struct argument_spec *spec, int argc, char **argv, void *settings,
+		    const char **operand, int *index, struct err *err)
+{
+	const char *found = NULL;
+	int at = argc, i, r;
+	bool only_operands = false;
+
+	for (i = 1; i < argc; i++) {
+		if (!only_operands && strcmp(argv[i], "--") == 0) {
+			only_operands = true;
+			continue;
+		}
+		if (!only_operands && argv[i][0] == '-' && argv[i][1] != '\0') {
+			r = parse_option(spec, argc, argv, &i, settings, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (found || spec->operands[0] == '\0')
+			return err_set(err, EINVAL, "unexpected argument '%s': see '%s --help'",
+				       argv[i], spec->program);
+		found = argv[i];
+		at = i;
+		if (spec->stop_at_operand)
+			break;
+	}
+	r = check_operand(spec, argv[0], found, err);
+	if (r < 0)
+		return r;
+	if (operand)
+		*operand = found;
+	if (index)
+		*index = at;
+	return 0;
+}

@@ -1,0 +1,97 @@
+#include "daemon/broker/start.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/fd.h"
+#include "daemon/broker/broker.h"
+#include "daemon/broker/proto.h"
+
+#define BROKER_CHILD_FD  3
+#define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
+#define NUMBER_BYTES     16
+
+static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir, int socket)
+{
+	char fd_text[NUMBER_BYTES];
+	char *const argv[] = {(char *)"jxperfd",
+			      (char *)BROKER_OPTION_FD,
+			      fd_text,
+			      (char *)BROKER_OPTION_BUNDLE,
+			      (char *)bundle_dir,
+			      NULL};
+	posix_spawn_file_actions_t actions;
+	int r = posix_spawn_file_actions_init(&actions);
+
+	if (r)
+		return -r;
+	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_CHILD_FD);
+	r = posix_spawn_file_actions_adddup2(&actions, socket, BROKER_CHILD_FD);
+	if (!r)
+		r = posix_spawn(pid, daemon_path, &actions, NULL, argv, environ);
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+/* It serves from then on, with the privileges that it is to have: 0, or -errno with its reason. */
+static int wait_for_hello(int socket, struct err *err)
+{
+	struct pollfd p = {.fd = socket, .events = POLLIN};
+	struct broker_reply reply;
+	size_t no_fds = 0;
+	ssize_t n = 0;
+	int r;
+
+	do {
+		r = poll(&p, 1, HELLO_TIMEOUT_MS);
+	} while (r < 0 && errno == EINTR);
+	if (r > 0)
+		n = fd_recv(socket, &reply, sizeof(reply), NULL, &no_fds);
+	if (n != (ssize_t)sizeof(reply) || reply.operation != BROKER_HELLO || reply.error < 0)
+		return err_set(err, EPROTO,
+			       "the privileged half of jxperfd does not start; reinstall jxperf");
+	reply.message[sizeof(reply.message) - 1] = '\0';
+	return reply.error ? err_set(err, reply.error, "%s", reply.message) : 0;
+}
+
+/* Ours, and of no use: its end is waited for. */
+static void end(pid_t process)
+{
+	(void)kill(process, SIGKILL);
+	(void)waitpid(process, NULL, 0);
+}
+
+int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *daemon_path,
+		 const char *bundle_dir, struct err *err)
+{
+	_cleanup_close_ int pidfd = -1, socket = -1;
+	pid_t pid = 0;
+	int pair[2], r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set_errno(err, errno, "cannot make a socket pair");
+	socket = pair[0];
+	r = spawn(&pid, daemon_path, bundle_dir, pair[1]);
+	cleanup_close(&pair[1]);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot start '%s' as broker", daemon_path);
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Close-on-exec by itself. */
+	r = pidfd < 0 ? -errno : fd_set_nonblocking(socket, true);
+	r = r < 0 ? err_set_errno(err, -r, "cannot watch the broker") : wait_for_hello(socket, err);
+	if (r < 0) {
+		end(pid);
+		return r;
+	}
+	*process = pid;
+	*process_fd = TAKE_FD(pidfd);
+	*out_socket = TAKE_FD(socket);
+	return 0;
+}

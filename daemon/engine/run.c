@@ -1,0 +1,194 @@
+#include "daemon/engine/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/fd.h"
+#include "common/log.h"
+#include "daemon/engine/app_name.h"
+#include "daemon/engine/run_agent.h"
+#include "daemon/engine/run_core.h"
+
+static void on_gate_opened(void *arg, int *program)
+{
+	struct run *r = arg;
+
+	if (r->state == RUN_CANCELLED) {
+		run_fail(r, ECANCELED, r->reason);
+		return;
+	}
+	r->gate_program = TAKE_FD(*program);
+	run_agent_greet(r);
+}
+
+/* The gate is open for what the agent may take to say hello, too. */
+static void open_gate(struct run *r)
+{
+	uint64_t end_ns =
+	    clock_monotonic_ns() + RUN_GREETING_MS * NS_PER_MS + r->result->request.duration_ns;
+
+	run_move(r, RUN_OPENING_GATE);
+	if (gate_control_open(&r->gate, r->context.broker, r->result, end_ns, on_gate_opened, r) <
+	    0)
+		run_agent_greet(r);
+}
+
+static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct run *r = arg;
+
+	r->attach_request = 0;
+	if (r->state == RUN_CANCELLED) {
+		run_fail(r, ECANCELED, r->reason);
+	} else if (reply->error || reply->fds != 1) {
+		run_fail(r, reply->error ? reply->error : EPROTO,
+			 reply->error ? reply->message
+				      : "the broker gave no connection to the agent");
+	} else {
+		r->agent_fd = TAKE_FD(fds[0]);
+		app_name_of(r->result->app, sizeof(r->result->app), reply->message);
+		open_gate(r);
+	}
+}
+
+/* A window for objects alone has nothing left to do. */
+static void on_alarm(void *arg, const char *line)
+{
+	struct run *r = arg;
+	struct window_result *w = r->result;
+
+	window_result_switch_off_objects(w, line);
+	log_info("window %s: %s", w->id, w->objects_refused);
+	if (!window_result_samples_pairs(w))
+		run_stop(r, w->objects_refused);
+	else if (r->state == RUN_RUNNING)
+		(void)conversation_send_stop_objects(r->conversation); /* Breaks off by itself. */
+}
+
+static uint32_t attach_flags(const struct window_result *w)
+{
+	return (window_result_measures_numa(w) ? BROKER_ATTACH_TRACE_TOUCH : 0) |
+	       (w->request.force ? BROKER_ATTACH_FORCE : 0);
+}
+
+int run_new(struct run **out, const struct run_context *context, struct window_result *result,
+	    const struct run_callbacks *callbacks, struct err *err)
+{
+	struct run *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return err_set(err, ENOMEM, "out of memory");
+	*r = (struct run){.context = *context,
+			  .callbacks = *callbacks,
+			  .result = result,
+			  .state = RUN_ATTACHING,
+			  .agent_fd = -1,
+			  .gate_program = -1};
+	r->attach_request = broker_client_attach(context->broker, result->pid, attach_flags(result),
+						 on_attached, r);
+	if (r->attach_request < 0) {
+		int error = -r->attach_request;
+
+		free(r);
+		return err_set_errno(err, error, "cannot ask the broker to attach to pid %d",
+				     (int)result->pid);
+	}
+	intake_init(&r->intake, result);
+	if (window_result_measures_numa(result))
+		numa_query_init(&r->numa, context->broker, result->pid, &result->findings.numa,
+				&result->numa, &result->losses[LOSS_FIRST_TOUCHES]);
+	r->guard = guard_new(context->loop, context->broker, result, on_alarm, r);
+	(void)uv_timer_init(context->loop, &r->timer); /* Cannot fail. */
+	r->timer.data = r;
+	run_start_limit(r);
+	*out = r;
+	return 0;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct run *r = handle->data;
+
+	conversation_free(r->conversation);
+	free(r);
+}
+
+void run_free(struct run *r)
+{
+	if (!r)
+		return;
+	if (r->attach_request > 0)
+		broker_client_forget(r->context.broker, r->attach_request);
+	if (r->event_request > 0)
+		broker_client_forget(r->context.broker, r->event_request);
+	numa_query_release(&r->numa);
+	gate_control_release(&r->gate);
+	guard_free(r->guard);
+	fd_close_all(&r->agent_fd, 1);
+	fd_close_all(&r->gate_program, 1);
+	conversation_close(r->conversation);
+	intake_release(&r->intake);
+	window_result_free(r->result);
+	uv_close((uv_handle_t *)&r->timer, on_closed);
+}
+
+/* ---------------------------------------------------------------- calls and questions */
+
+void run_stop(struct run *r, const char *reason)
+{
+	switch (r->state) {
+	case RUN_ATTACHING:
+	case RUN_OPENING_GATE:
+		run_move(r, RUN_CANCELLED);
+		/* fall through */
+	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
+		run_set_reason(r, reason);
+		run_release_target(r);
+		break;
+	case RUN_GREETING:
+		gate_control_shut(&r->gate);
+		run_break_off(r, reason);
+		break;
+	case RUN_RUNNING:
+		gate_control_shut(&r->gate);
+		run_set_reason(r, reason);
+		run_tell_to_stop(r);
+		break;
+	case RUN_STOPPING:
+	case RUN_LEAVING:
+	case RUN_BREAKING_OFF:
+	case RUN_CLOSING_GATE:
+	case RUN_ENDED:
+	case RUN_STATES:
+		break;
+	}
+}
+
+void run_set_patience(struct run *r, uint64_t ms)
+{
+	r->context.patience_ms = ms;
+	if (run_state_awaits_broker(r->state))
+		run_start_limit(r);
+}
+
+const struct window_result *run_result(const struct run *r)
+{
+	return r->result;
+}
+
+enum run_state run_state(const struct run *r)
+{
+	return r->state;
+}
+
+const struct thread_table *run_threads(const struct run *r)
+{
+	return &r->intake.threads;
+}
+
+uint64_t run_strangers(const struct run *r)
+{
+	return r->gate.strangers;
+}

@@ -1,0 +1,48 @@
+/*
+ * One window from its request to its end: has the broker attach and open the gate, talks to the
+ * agent, feeds the window and ends it. Its states are those of daemon/engine/run_state.h.
+ *
+ * Whatever ends it otherwise than as planned (end of stream, a malformed frame, a limit, a full
+ * queue) ends the window early, with the reason and with everything that had arrived; what ends
+ * before it began has failed. The agent closes its socket as the last thing it does; whoever heard
+ * of the end before that could not attach again at once.
+ *
+ * Loop thread only. The callbacks come from the loop, never from inside a call made here.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_RUN_H
+#define JXPERF_DAEMON_ENGINE_RUN_H
+
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/engine/run_owner.h"
+#include "daemon/engine/run_state.h"
+#include "daemon/profile/thread_table.h"
+#include "daemon/window/result.h"
+
+/* Asks the broker to attach to the process of result, which the run owns on success. 0 or -errno.
+ */
+int run_new(struct run **out, const struct run_context *context, struct window_result *result,
+	    const struct run_callbacks *callbacks, struct err *err);
+
+/* Drops everything at once: the agent disarms and leaves. The memory goes when the loop has closed
+ * a handle. No callback runs afterwards. free(NULL) is safe. */
+void run_free(struct run *r);
+
+/* Ends the window early, or cancels what has not begun; ended follows within the limits of the
+ * states on the way. A run that is coming to its end anyway is left to it. */
+void run_stop(struct run *r, const char *reason);
+
+/* For tests: waits this long for the broker from now on, also for an answer that is awaited. */
+void run_set_patience(struct run *r, uint64_t ms);
+
+const struct window_result *run_result(const struct run *r);
+enum run_state run_state(const struct run *r);
+
+/* What the agent said of its threads; none once the window is over. */
+const struct thread_table *run_threads(const struct run *r);
+
+/* Samples that gates have dropped of processes without one, as the gate of this run said last. */
+uint64_t run_strangers(const struct run *r);
+
+#endif

@@ -1,0 +1,206 @@
+#include "daemon/engine/run_agent.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/utf8.h"
+#include "daemon/engine/run_core.h"
+#include "proto/limits.h"
+
+static void begin(struct run *r)
+{
+	struct window_result *w = r->result;
+
+	window_result_start(w);
+	log_info("window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
+	if (r->deadline_ns)
+		gate_control_follow(&r->gate, r->deadline_ns);
+	r->callbacks.started(r->callbacks.arg, r);
+}
+
+static void refuse(struct run *r, uint32_t protocol)
+{
+	char refusal[WINDOW_REASON_BYTES];
+
+	(void)snprintf(refusal, sizeof(refusal),
+		       "the agent speaks protocol %u and this daemon %u: restart the JVM or "
+		       "use the jxperf version that was attached to it first",
+		       protocol, PROTOCOL_VERSION);
+	if (conversation_send_hello(r->conversation, refusal) == 0)
+		run_break_off(r, refusal);
+}
+
+static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
+{
+	const Jxp__AgentHello *hello = frame->hello;
+	struct window_result *w = r->result;
+
+	if (hello->protocol != PROTOCOL_VERSION) {
+		refuse(r, hello->protocol);
+		return;
+	}
+	/* Lengths are not needed: all are shown only. */
+	(void)utf8_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
+	(void)utf8_sanitize(w->vm, sizeof(w->vm), hello->vm);
+	(void)utf8_sanitize(w->gc, sizeof(w->gc), hello->gc);
+	w->always_pretouch = hello->always_pretouch;
+	if (!window_result_samples_pairs(w) && !window_result_tracks_objects(w)) {
+		/* NUMA alone on a machine with one node: the report says so, at no cost. */
+		begin(r);
+		run_hang_up(r, NULL);
+		return;
+	}
+	if (conversation_send_hello(r->conversation, "") < 0)
+		return;
+	r->deadline_ns = clock_monotonic_ns() + w->request.duration_ns;
+	window_result_plan_objects(w);
+	if (conversation_send_start(r->conversation, w, r->deadline_ns, &r->gate_program) < 0)
+		return;
+	run_move(r, RUN_RUNNING);
+	begin(r);
+}
+
+static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
+{
+	if (intake_batch(&r->intake, frame->batch) < 0) {
+		run_hang_up(r, "out of memory");
+		return;
+	}
+	numa_query_pump(&r->numa);
+	gate_control_follow(&r->gate, r->deadline_ns);
+	r->callbacks.progressed(r->callbacks.arg, r);
+}
+
+static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
+{
+	int error = conversation_ask(r->conversation, frame->perf_open);
+
+	if (error == -ENOBUFS)
+		run_hang_up(r, "the agent asked for more events than a JVM has threads");
+	else if (error < 0)
+		run_hang_up(r, "out of memory");
+}
+
+/* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
+ * exits. Nothing more comes but the end of the stream. */
+static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
+{
+	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;
+	struct window_result *w = r->result;
+
+	if (error[0]) {
+		if (w->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
+			window_result_fail(w, error);
+		reason = error;
+	} else if (r->state == RUN_RUNNING && clock_monotonic_ns() < r->deadline_ns) {
+		reason = "the target exited";
+		w->target_ended = true;
+	}
+	run_end_window(r, reason);
+	run_move(r, RUN_LEAVING);
+}
+
+/* What each frame means, and in which states it may come. */
+static const struct {
+	unsigned states;
+	const char *out_of_turn;
+	void (*handle)(struct run *r, const Jxp__AgentFrame *frame);
+} frame_rules[] = {
+#define IN_WINDOW (1u << RUN_RUNNING | 1u << RUN_STOPPING)
+    [JXP__AGENT_FRAME__BODY_HELLO] = {1u << RUN_GREETING, "the agent said hello out of turn",
+				      on_hello},
+    [JXP__AGENT_FRAME__BODY_BATCH] = {IN_WINDOW, "the agent sent events outside its window",
+				      on_batch},
+    [JXP__AGENT_FRAME__BODY_PERF_OPEN] = {IN_WINDOW,
+					  "the agent asked for events before it said hello",
+					  on_perf_open},
+    [JXP__AGENT_FRAME__BODY_ENDED] = {IN_WINDOW, "the agent ended outside its window",
+				      on_window_ended},
+#undef IN_WINDOW
+};
+
+static void on_frame(void *arg, const Jxp__AgentFrame *frame)
+{
+	unsigned body = (unsigned)frame->body_case;
+	struct run *r = arg;
+
+	if (r->state == RUN_BREAKING_OFF)
+		return; /* Nobody listens any more. */
+	if (body >= sizeof(frame_rules) / sizeof(frame_rules[0]) || !frame_rules[body].handle)
+		run_hang_up(r, "the agent sent a frame of an unknown kind");
+	else if (frame_rules[body].states & 1u << r->state)
+		frame_rules[body].handle(r, frame);
+	else
+		run_hang_up(r, frame_rules[body].out_of_turn);
+}
+
+static void on_conversation_ended(void *arg, const char *reason)
+{
+	struct run *r = arg;
+
+	if (!reason && r->reason[0]) {
+		reason = r->reason;
+	} else if (!reason && r->state != RUN_LEAVING) {
+		reason = "the target closed the connection: it exited or was killed";
+		r->result->target_ended = true;
+	}
+	run_hang_up(r, reason);
+}
+
+static void on_conversation_broken(void *arg, const char *reason)
+{
+	run_break_off(arg, reason);
+}
+
+/* ---------------------------------------------------------------- events that the broker opens */
+
+static void on_events_opened(void *arg, const struct broker_reply *reply, int *fds)
+{
+	struct run *r = arg;
+	size_t count = reply->error ? 0 : reply->fds;
+
+	r->event_request = 0;
+	if (reply->error)
+		log_debug("window %s: events for thread %u: %s", r->result->id, r->event_tid,
+			  reply->message);
+	conversation_answer(r->conversation, r->event_tid, reply->error, fds, count);
+	for (size_t i = 0; i < count; i++)
+		fds[i] = -1; /* The conversation owns them. */
+}
+
+static void on_question(void *arg, const Jxp__PerfOpenRequest *request)
+{
+	struct run *r = arg;
+	int id = broker_client_perf_open(r->context.broker, r->result->pid, request,
+					 on_events_opened, r);
+
+	if (id < 0) {
+		conversation_answer(r->conversation, request->tid, -id, NULL, 0);
+		return;
+	}
+	r->event_tid = request->tid;
+	r->event_request = id;
+}
+
+/* ---------------------------------------------------------------- the beginning */
+
+void run_agent_greet(struct run *r)
+{
+	const struct conversation_callbacks callbacks = {.arg = r,
+							 .frame = on_frame,
+							 .question = on_question,
+							 .ended = on_conversation_ended,
+							 .broken = on_conversation_broken};
+	struct err err;
+	int error = conversation_new(&r->conversation, r->context.loop, r->agent_fd,
+				     &r->result->losses[LOSS_UNKNOWN_THREADS], &callbacks, &err);
+
+	if (error < 0) {
+		run_fail(r, -error, err.message);
+		return;
+	}
+	r->agent_fd = -1; /* The conversation owns it. */
+	run_move(r, RUN_GREETING);
+}

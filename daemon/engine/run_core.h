@@ -1,0 +1,64 @@
+/*
+ * A run from inside (daemon/engine/run.h): what it holds, how its state changes, how long each
+ * state may last, and how it ends. For run.c and run_agent.c only.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_RUN_CORE_H
+#define JXPERF_DAEMON_ENGINE_RUN_CORE_H
+
+#include "daemon/engine/conversation.h"
+#include "daemon/engine/gate_control.h"
+#include "daemon/engine/guard.h"
+#include "daemon/engine/numa_query.h"
+#include "daemon/engine/run_owner.h"
+#include "daemon/engine/run_state.h"
+#include "daemon/intake/intake.h"
+
+struct run {
+	uv_timer_t timer; /* of the state's limit */
+	struct run_context context;
+	struct run_callbacks callbacks;
+	struct window_result *result;
+	enum run_state state;
+	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
+	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
+	int attach_request;   /* ids of open requests to the broker, or 0 */
+	int event_request;
+	uint32_t event_tid;                /* of event_request */
+	int agent_fd;                      /* until there is a conversation, or -1 */
+	int gate_program;                  /* until the agent has it, or -1 */
+	struct conversation *conversation; /* from GREETING on */
+	struct intake intake;
+	struct gate_control gate;
+	struct numa_query numa;
+	struct guard *guard; /* NULL: nothing is seen of side effects */
+};
+
+/* The limit of the state begins now. */
+void run_start_limit(struct run *r);
+
+/* The one place where the state changes; to what may follow it. */
+void run_move(struct run *r, enum run_state to);
+
+/* Why it is to end before its time; may be cut. */
+void run_set_reason(struct run *r, const char *reason);
+
+/* The target is not ours any more: tells the broker, which answers nothing. */
+void run_release_target(struct run *r);
+
+/* Tells the agent to end the window; where that cannot be sent the conversation breaks off. */
+void run_tell_to_stop(struct run *r);
+
+/* The run could not be: an errno value above 0, and why. Frees it. */
+void run_fail(struct run *r, int error, const char *message);
+
+/* The window ends: everything that has arrived is in it. reason NULL: as planned. */
+void run_end_window(struct run *r, const char *reason);
+
+/* The conversation is over, and so is the window; the gate's last counts belong to it. From the
+ * loop; may free the run. */
+void run_hang_up(struct run *r, const char *reason);
+
+/* The same from inside a call of somebody else's: it is done when the loop comes round. */
+void run_break_off(struct run *r, const char *reason);
+
+#endif

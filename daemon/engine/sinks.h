@@ -1,0 +1,46 @@
+/*
+ * The sinks (daemon/window/sink.h) that the engine tells of windows: those of every window, in the
+ * order in which they came, and then whoever asked for the one. Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_SINKS_H
+#define JXPERF_DAEMON_ENGINE_SINKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/window/sink.h"
+
+/* Of every window, and of one each. */
+#define SINKS_OF_ALL_MAX 8
+#define SINKS_OF_ONE_MAX 64
+
+struct sinks_entry {
+	struct window_sink sink;
+	const struct window_result *only; /* NULL: every window */
+};
+
+/* All zero is an empty list. */
+struct sinks {
+	struct sinks_entry entries[SINKS_OF_ALL_MAX + SINKS_OF_ONE_MAX];
+	size_t count;
+};
+
+/* Adds a sink of all windows, or of only one. There has to be room. */
+void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window_result *only);
+
+/* The sinks of this window alone hear nothing any more. */
+void sinks_forget_window(struct sinks *s, const struct window_result *only);
+
+/* The sink of one window with this arg hears nothing any more. Its window, or NULL when there is no
+ * such sink. */
+const struct window_result *sinks_forget(struct sinks *s, const void *arg);
+
+/* Tell whom it concerns. */
+void sinks_started(const struct sinks *s, const struct window_result *w);
+void sinks_progressed(const struct sinks *s, const struct window_result *w);
+void sinks_finished(const struct sinks *s, const struct window_result *w);
+void sinks_failed(const struct sinks *s, const struct window_result *w, int error,
+		  const char *message);
+void sinks_strangers(const struct sinks *s, uint64_t total);
+
+#endif

@@ -1,0 +1,148 @@
+#include "daemon/report/model.h"
+
+#include "common/clock.h"
+
+static struct report_period period_of(const struct window_result *w)
+{
+	bool hardware = w->findings.event_count > 0;
+
+	return (struct report_period){
+	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
+}
+
+static int kind_init(struct report_kind *k, const struct profile *p, const struct pair_kind *kind)
+{
+	const struct totals *t = &p->kinds[kind->kind].application;
+
+	*k = (struct report_kind){
+	    .kind = kind,
+	    .application = t,
+	    .jvm = &p->kinds[kind->kind].jvm,
+	    .fraction = estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
+	    .ci95 = estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes,
+				  (double)t->sum_squares)};
+	return pair_ranking_init(&k->pairs, p, kind->kind);
+}
+
+static int kinds_init(struct report_model *m)
+{
+	const struct window_result *w = m->window;
+
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		int r;
+
+		if (!w->request.kinds[pair_kinds[i].kind])
+			continue;
+		r = kind_init(&m->kinds[m->kind_count], &w->profile, &pair_kinds[i]);
+		if (r < 0)
+			return r;
+		m->kind_count++;
+	}
+	return 0;
+}
+
+static const char *metric_of(const struct window_result *w)
+{
+	if (w->request.event[0])
+		return w->request.event;
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "CPU time"
+								  : "memory operations";
+}
+
+static const char *unit_of(const struct window_result *w)
+{
+	if (w->request.event[0])
+		return "events";
+	return w->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK ? "ns" : "operations";
+}
+
+static int objects_init(struct report_objects *o, const struct window_result *w)
+{
+	const struct object_profile *l = &w->objects;
+
+	if (!window_result_tracks_objects(w))
+		return 0;
+	*o = (struct report_objects){.tracked = true,
+				     .metric = metric_of(w),
+				     .unit = unit_of(w),
+				     .samples = object_profile_samples(l),
+				     .whole = object_profile_whole(l),
+				     .attributed_fraction =
+					 estimate_fraction(l->estimated, object_profile_whole(l)),
+				     .uncollected_bytes = object_profile_uncollected(l),
+				     .judged_s = window_result_judged_s(w)};
+	return object_ranking_init(&o->ranking, w);
+}
+
+static void numa_init(struct report_numa *n, const struct window_result *w)
+{
+	const struct numa_profile *p = &w->numa;
+	double all = 0;
+	unsigned nodes;
+
+	*n = (struct report_numa){.asked = w->request.numa, .topology = &w->findings.numa};
+	if (!n->asked || n->topology->node_count < 2)
+		return;
+	nodes = n->topology->node_count;
+	n->measured = true;
+	n->remote_fraction = numa_remote_fraction(p);
+	for (unsigned from = 0; from < nodes; from++)
+		for (unsigned page = 0; page < nodes; page++)
+			all += p->matrix[from][page];
+	for (unsigned from = 0; from < nodes; from++)
+		for (unsigned page = 0; page < nodes; page++)
+			n->matrix[from][page] = estimate_fraction(p->matrix[from][page], all);
+}
+
+/* GC threads' CPU time is judged as a number of CPUs, and said as a part of the process's. */
+static double figure(const struct side_effects *s, enum effect e, enum effect_time t)
+{
+	return e == EFFECT_GC_CPU ? side_effects_gc_cpu_fraction(s, t) : side_effects_mean(s, e, t);
+}
+
+static void effects_init(struct report_effects *e, const struct side_effects *s)
+{
+	for (int time = 0; time < EFFECT_TIMES; time++) {
+		e->seconds[time] = side_effects_seconds(s, (enum effect_time)time);
+		for (int effect = 0; effect < EFFECT_MAX; effect++)
+			e->figures[time][effect] =
+			    figure(s, (enum effect)effect, (enum effect_time)time);
+	}
+	/* Windows for pairs alone may begin as soon as the JVM is looked at. */
+	e->baseline = e->seconds[EFFECT_BEFORE] > 0 ? EFFECT_BEFORE : EFFECT_LIFETIME;
+}
+
+static void quality_init(struct report_quality *q, const struct window_result *w)
+{
+	*q = (struct report_quality){
+	    .dropped = window_result_dropped(w),
+	    .overhead_known = w->cpu_ns > 0,
+	    .overhead_fraction = window_result_overhead_fraction(w),
+	    .own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0,
+	    .target_idle = window_result_target_was_idle(w),
+	    .tracked_s = (double)window_result_objects_ns(w) / (double)NS_PER_S};
+	effects_init(&q->effects, &w->side_effects);
+}
+
+int report_model_init(struct report_model *m, const struct window_result *w)
+{
+	int r;
+
+	*m = (struct report_model){.window = w,
+				   .elapsed_ns = window_result_elapsed_ns(w),
+				   .gate = window_result_gate(w),
+				   .period = period_of(w)};
+	numa_init(&m->numa, w);
+	quality_init(&m->quality, w);
+	if ((r = kinds_init(m)) < 0 || (r = objects_init(&m->objects, w)) < 0)
+		report_model_release(m);
+	return r;
+}
+
+void report_model_release(struct report_model *m)
+{
+	for (size_t i = 0; i < m->kind_count; i++)
+		pair_ranking_release(&m->kinds[i].pairs);
+	object_ranking_release(&m->objects.ranking);
+	*m = (struct report_model){0};
+}

@@ -1,0 +1,94 @@
+/*
+ * What a report says, computed once from a window; text, JSON and collapsed stacks write it down,
+ * in their words and as much of it as they have room for. Facts that need no computing (who was
+ * profiled, when, how it ended, counters) are the window's, which the model borrows.
+ *
+ * Read-only once made: a report that comes out too long is written again from the same model. It
+ * takes 72 bytes for each pair, 736 for each allocation site and 24 for each context that accesses
+ * one: with all limits reached, 61 MiB.
+ */
+#ifndef JXPERF_DAEMON_REPORT_MODEL_H
+#define JXPERF_DAEMON_REPORT_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/profile/estimate.h"
+#include "daemon/report/object_ranking.h"
+#include "daemon/report/pair_ranking.h"
+#include "daemon/window/result.h"
+#include "proto/kinds.h"
+
+/* One kind of pairs that was asked for. */
+struct report_kind {
+	const struct pair_kind *kind;
+	const struct totals *application; /* of the window */
+	const struct totals *jvm;         /* the virtual machine's own accesses */
+	double fraction;                  /* of checked bytes; 0 where none were */
+	struct interval ci95;             /* of that fraction */
+	struct pair_ranking pairs;
+};
+
+/* Between two samples of a thread. */
+struct report_period {
+	bool operations; /* its unit; else ns of CPU time */
+	uint64_t asked;
+	uint64_t effective; /* last in force, as the budget allowed; 0: not known */
+};
+
+struct report_objects {
+	bool tracked; /* else the rest is empty */
+	struct object_ranking ranking;
+	const char *metric; /* what accesses are counted in: "CPU time", */
+	const char *unit;   /* and "ns"; or an event's name, and "events" */
+	uint64_t samples;   /* accesses, */
+	double whole;       /* their metric to the heap, which sites' fractions are of, */
+	double attributed_fraction;
+	double uncollected_bytes; /* live at the end, and not looked at by a collection */
+	double judged_s;          /* when, from the start, one found dead objects; 0: none has */
+};
+
+struct report_numa {
+	bool asked;
+	bool measured; /* there is more than one node; else the rest is empty */
+	const struct numa_topology *topology;
+	double remote_fraction; /* of the placed accesses; 0 where there are none */
+	double matrix[NUMA_NODES_MAX][NUMA_NODES_MAX]; /* fractions: [accessing node][page's] */
+};
+
+/* What the window did to its JVM (daemon/profile/side_effects.h). */
+struct report_effects {
+	enum effect_time baseline; /* what IN is compared with */
+	double seconds[EFFECT_TIMES];
+	/* NAN where not known. EFFECT_GC_CPU is a fraction of the process's CPU time. */
+	double figures[EFFECT_TIMES][EFFECT_MAX];
+};
+
+struct report_quality {
+	uint64_t dropped; /* events lost between a thread and the profile */
+	bool overhead_known;
+	double overhead_fraction;
+	uint64_t own_ns; /* CPU time of the target without what profiling took */
+	bool target_idle;
+	double tracked_s; /* objects were, or are being */
+	struct report_effects effects;
+};
+
+struct report_model {
+	const struct window_result *window;
+	uint64_t elapsed_ns;
+	const char *gate; /* "bpf" or "agent" */
+	struct report_period period;
+	struct report_kind kinds[PAIR_KINDS]; /* in the order of the table */
+	size_t kind_count;
+	struct report_objects objects;
+	struct report_numa numa;
+	struct report_quality quality;
+};
+
+/* Nothing may change w until the model is released. 0 or -ENOMEM, and then nothing is held. */
+int report_model_init(struct report_model *m, const struct window_result *w);
+void report_model_release(struct report_model *m);
+
+#endif

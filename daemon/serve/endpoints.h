@@ -1,0 +1,33 @@
+/*
+ * What the daemon serves by HTTP: /metrics, in the format that is asked for, /-/healthy and
+ * /-/ready.
+ *
+ * Loop thread only. What is served is borrowed.
+ */
+#ifndef JXPERF_DAEMON_SERVE_ENDPOINTS_H
+#define JXPERF_DAEMON_SERVE_ENDPOINTS_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/serve/metrics.h"
+
+struct broker_metrics;
+struct endpoints;
+
+/* Listens on an address (daemon/serve/http_address.h). 0 or -errno. */
+int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
+		  const struct metrics *metrics, const struct broker_metrics *broker,
+		  struct err *err);
+
+/* The rest goes once the loop has closed its handles. free(NULL) is safe. */
+void endpoints_free(struct endpoints *e);
+
+/* Whether /-/ready says so; false at first. */
+void endpoints_set_ready(struct endpoints *e, bool ready);
+
+/* "ADDR:PORT" with the port that is really used. */
+const char *endpoints_address(const struct endpoints *e);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What a window runs on: what the machine offered to its request, and what was chosen. All by
+ * value, so that it means the same in another process or later.
+ */
+#ifndef JXPERF_DAEMON_WINDOW_FINDINGS_H
+#define JXPERF_DAEMON_WINDOW_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/machine/numa_topology.h"
+#include "daemon/machine/sampler_choice.h"
+#include "daemon/window/request.h"
+
+struct window_findings {
+	Jxp__Sampler sampler;                      /* never SAMPLER_AUTO */
+	char sampler_reason[SAMPLER_REASON_BYTES]; /* why this one */
+	/* Of the pebs and ibs samplers, or the one of the request; none of the clock. */
+	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
+	size_t event_count;
+	uint64_t period; /* the shortest: ns of the clock, else operations of each event */
+	struct numa_topology numa;         /* node_count is never 0 */
+	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
+	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
+};
+
+/* What this machine offers to the request; the gate is not asked for yet. Opens the hardware events
+ * to see whether it may. Loop thread. 0; -EINVAL with one line for the user when the request makes
+ * no sense here (usage); -EOPNOTSUPP, or the kernel's error, when this machine cannot do it. */
+int window_findings_here(const struct window_request *request, struct window_findings *out,
+			 struct err *err);
+
+#endif

@@ -1,0 +1,15 @@
+#include "daemon/window/request.h"
+
+bool window_request_samples_pairs(const struct window_request *r)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		any |= r->kinds[pair_kinds[i].kind];
+	return any;
+}
+
+bool window_request_tracks_objects(const struct window_request *r, unsigned nodes)
+{
+	return r->objects || (r->numa && nodes > 1);
+}

@@ -1,0 +1,51 @@
+/*
+ * What was asked of a window, checked and completed with defaults: plain numbers and words, without
+ * a pointer. The same request makes the same window on every machine that can do it; what a machine
+ * then offers is daemon/window/findings.h.
+ */
+#ifndef JXPERF_DAEMON_WINDOW_REQUEST_H
+#define JXPERF_DAEMON_WINDOW_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/jxperf.pb-c.h"
+#include "proto/kinds.h"
+
+#define WINDOW_EVENT_BYTES 96
+
+#define WINDOW_PERIOD_DEFAULT_NS  UINT64_C(5000000) /* of the clock sampler */
+#define WINDOW_PERIOD_MIN_NS      UINT64_C(100000)
+#define WINDOW_PERIOD_MAX_NS      UINT64_C(10000000000)
+#define WINDOW_BUDGET_DEFAULT     0.01
+#define WINDOW_FRAMES_DEFAULT     128
+#define WINDOW_OBJECT_MIN_DEFAULT 1024
+
+struct window_request {
+	bool kinds[KIND_VALUES]; /* of pairs, by Kind */
+	/* Subjects that the same sampled accesses are counted for: */
+	bool objects;         /* KIND_OBJECTS */
+	bool numa;            /* KIND_NUMA */
+	Jxp__Sampler sampler; /* SAMPLER_AUTO: the best that works */
+	uint64_t period_ns;   /* in time, which only the clock has; 0: the sampler's own */
+	uint64_t duration_ns;
+	double budget; /* fraction of the target's CPU time */
+	uint32_t registers;
+	uint32_t max_frames;
+	uint64_t object_min_size; /* bytes; smaller objects are not tracked */
+	uint32_t objects_max;     /* tracked at a time; 0 where none are */
+	/* The event that samples accesses to objects, by its libpfm4 name; "": the sampler's own.
+	 */
+	char event[WINDOW_EVENT_BYTES];
+	bool open_through_daemon;
+	bool force; /* attach also where there may not be room for the agent */
+};
+
+/* Does it need watchpoints? */
+bool window_request_samples_pairs(const struct window_request *r);
+
+/* Does it need allocations and memory accesses on a machine with so many NUMA nodes? Not for NUMA
+ * alone where there is one. */
+bool window_request_tracks_objects(const struct window_request *r, unsigned nodes);
+
+#endif

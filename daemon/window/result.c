@@ -1,0 +1,211 @@
+#include "daemon/window/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/utf8.h"
+#include "daemon/profile/estimate.h"
+#include "proto/counters.h"
+
+/* Of one CPU. */
+#define IDLE_SHARE 0.05
+
+bool window_result_tracks_objects(const struct window_result *w)
+{
+	return window_request_tracks_objects(&w->request, w->findings.numa.node_count);
+}
+
+bool window_result_samples_pairs(const struct window_result *w)
+{
+	return window_request_samples_pairs(&w->request);
+}
+
+bool window_result_measures_numa(const struct window_result *w)
+{
+	return w->request.numa && w->findings.numa.node_count > 1;
+}
+
+struct window_result *window_result_new(unsigned number, pid_t pid,
+					const struct window_request *request,
+					const struct window_findings *findings)
+{
+	struct window_result *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->keepers = 1;
+	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
+	w->pid = pid;
+	w->request = *request;
+	w->findings = *findings;
+	w->state = WINDOW_ATTACHING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	return w;
+}
+
+struct window_result *window_result_keep(const struct window_result *w)
+{
+	struct window_result *kept =
+	    (struct window_result *)w; /* Made by window_result_new, so not constant. */
+
+	kept->keepers++;
+	return kept;
+}
+
+void window_result_free(struct window_result *w)
+{
+	if (!w || --w->keepers > 0)
+		return;
+	profile_release(&w->profile);
+	object_profile_release(&w->objects);
+	numa_profile_release(&w->numa);
+	free(w);
+}
+
+struct window_result *window_result_snapshot(const struct window_result *w)
+{
+	struct window_result *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *w;
+	copy->keepers = 1;
+	copy->finished = true;
+	copy->profile = (struct profile){0};
+	copy->objects = (struct object_profile){0};
+	copy->numa = (struct numa_profile){0};
+	if (copy->end_ns == 0)
+		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
+	if (profile_copy(&copy->profile, &w->profile) < 0 ||
+	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
+	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
+		window_result_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+void window_result_start(struct window_result *w)
+{
+	w->state = WINDOW_RUNNING;
+	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->start_ns = clock_monotonic_ns();
+}
+
+static void end(struct window_result *w, enum window_state state, const char *reason)
+{
+	if (w->state != WINDOW_ATTACHING && w->state != WINDOW_RUNNING)
+		return;
+	w->state = state;
+	(void)utf8_sanitize(w->reason, sizeof(w->reason), reason ? reason : ""); /* May be cut. */
+	w->end_unix_ns = clock_ns(CLOCK_REALTIME);
+	w->end_ns = clock_monotonic_ns();
+}
+
+void window_result_end(struct window_result *w, const char *reason)
+{
+	if (w->start_ns == 0)
+		end(w, WINDOW_FAILED, reason);
+	else
+		end(w, reason ? WINDOW_ENDED_EARLY : WINDOW_DONE, reason);
+}
+
+void window_result_fail(struct window_result *w, const char *reason)
+{
+	end(w, WINDOW_FAILED, reason);
+}
+
+const char *window_result_state_name(const struct window_result *w)
+{
+	static const char *const names[] = {
+	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
+	    [WINDOW_DONE] = "done",           [WINDOW_ENDED_EARLY] = "ended early",
+	    [WINDOW_FAILED] = "failed",
+	};
+
+	return names[w->state];
+}
+
+uint64_t window_result_elapsed_ns(const struct window_result *w)
+{
+	if (w->start_ns == 0)
+		return 0;
+	return (w->end_ns ? w->end_ns : clock_monotonic_ns()) - w->start_ns;
+}
+
+void window_result_plan_objects(struct window_result *w)
+{
+	uint64_t now = clock_monotonic_ns();
+	uint64_t wait_ns = side_effects_baseline_ns(w->request.duration_ns);
+
+	if (w->side_effects.watched && window_result_tracks_objects(w) && wait_ns > 0)
+		w->objects_from_ns = now + wait_ns;
+	side_effects_begin(&w->side_effects, w->objects_from_ns ? w->objects_from_ns : now);
+}
+
+static uint64_t objects_begin_ns(const struct window_result *w)
+{
+	return w->objects_from_ns ? w->objects_from_ns : w->start_ns;
+}
+
+uint64_t window_result_objects_ns(const struct window_result *w)
+{
+	uint64_t begin = objects_begin_ns(w),
+		 end = w->objects_off_ns ? w->objects_off_ns : w->end_ns;
+
+	if (w->start_ns == 0 || !window_result_tracks_objects(w) ||
+	    (w->objects_refused[0] && !w->objects_off_ns))
+		return 0;
+	if (end == 0)
+		end = clock_monotonic_ns();
+	return end > begin ? end - begin : 0;
+}
+
+void window_result_switch_off_objects(struct window_result *w, const char *line)
+{
+	w->objects_off_ns = clock_monotonic_ns();
+	side_effects_switch_off(&w->side_effects, w->objects_off_ns);
+	(void)snprintf(w->objects_refused, sizeof(w->objects_refused),
+		       "objects were switched off after %.1f s: %s while they were tracked",
+		       (double)window_result_objects_ns(w) / (double)NS_PER_S,
+		       line); /* May be cut. */
+}
+
+double window_result_overhead_fraction(const struct window_result *w)
+{
+	return estimate_fraction((double)w->overhead_ns, (double)w->cpu_ns);
+}
+
+const char *window_result_gate(const struct window_result *w)
+{
+	/* An event without the kernel's gate makes the agent apply it to all. */
+	return w->findings.kernel_gate && w->counters[JXP__COUNTER__COUNTER_GATE_UNATTACHED] == 0
+		   ? "bpf"
+		   : "agent";
+}
+
+double window_result_judged_s(const struct window_result *w)
+{
+	uint64_t judged_ns = object_profile_judged_ns(&w->objects);
+
+	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
+}
+
+bool window_result_target_was_idle(const struct window_result *w)
+{
+	return (double)w->cpu_ns < IDLE_SHARE * (double)window_result_elapsed_ns(w);
+}
+
+uint64_t window_result_dropped(const struct window_result *w)
+{
+	uint64_t dropped = 0;
+
+	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
+		if (counter_table[i].lost)
+			dropped += w->counters[counter_table[i].counter];
+	for (size_t i = 0; i < LOSS_MAX; i++)
+		if (loss_words[i].lost)
+			dropped += w->losses[i];
+	return dropped;
+}

@@ -1,0 +1,141 @@
+/*
+ * What came of one profiling window of one JVM: what was asked, what it ran on, what the target
+ * said it is, the profiles, and everything that tells how good they are. It points at nothing but
+ * tables of its own, so it outlives the run (daemon/engine/run.h) that makes it.
+ *
+ * The run owns it, and whoever shows it keeps it (window_result_keep). Loop thread only, with one
+ * exception: once it is finished, or a snapshot, nothing changes it any more and any thread may
+ * read it. Times: *_unix_ns is CLOCK_REALTIME for people, *_ns CLOCK_MONOTONIC.
+ */
+#ifndef JXPERF_DAEMON_WINDOW_RESULT_H
+#define JXPERF_DAEMON_WINDOW_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/profile/numa_profile.h"
+#include "daemon/profile/object_profile.h"
+#include "daemon/profile/profile.h"
+#include "daemon/profile/side_effects.h"
+#include "daemon/window/findings.h"
+#include "daemon/window/loss.h"
+#include "daemon/window/request.h"
+
+#define WINDOW_ID_BYTES     16
+#define WINDOW_LABEL_BYTES  128
+#define WINDOW_REASON_BYTES 256
+
+enum window_state {
+	WINDOW_ATTACHING,
+	WINDOW_RUNNING,
+	WINDOW_DONE,
+	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
+	WINDOW_FAILED,      /* reason says why there was nothing to profile */
+};
+
+/* Memory of its own that is added here has to be copied in window_result_snapshot. */
+struct window_result {
+	unsigned keepers;
+	bool finished; /* it is final: set by its owner, after the end */
+	char id[WINDOW_ID_BYTES];
+	pid_t pid; /* as the daemon sees it */
+	char app[WINDOW_LABEL_BYTES];
+	char jdk[WINDOW_LABEL_BYTES];
+	char vm[WINDOW_LABEL_BYTES];
+	char gc[WINDOW_LABEL_BYTES];
+	struct window_request request;
+	struct window_findings findings;
+	enum window_state state;
+	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
+	bool target_ended;                /* that is the reason */
+	uint64_t start_unix_ns;
+	uint64_t end_unix_ns; /* 0 while running */
+	uint64_t start_ns;    /* 0 before the target began */
+	uint64_t end_ns;
+	struct profile profile;
+	struct object_profile objects;
+	struct numa_profile numa;
+	bool always_pretouch;                      /* the JVM touched its heap when it started */
+	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
+	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
+	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
+	struct side_effects side_effects;
+	uint64_t object_interval; /* bytes of allocation between two samples, last in force */
+	/* The agent's counts, plus what the kernel's gate counted itself. */
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
+	uint64_t losses[LOSS_MAX];
+	uint64_t cpu_ns;
+	uint64_t overhead_ns;
+	uint64_t setup_ns;         /* the agent's CPU time before these two began */
+	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
+				      known */
+};
+
+/* Does the window need allocations and memory accesses? */
+bool window_result_tracks_objects(const struct window_result *w);
+
+/* Does it need watchpoints? */
+bool window_result_samples_pairs(const struct window_result *w);
+
+/* Was NUMA asked for, and is there anything to measure? */
+bool window_result_measures_numa(const struct window_result *w);
+
+/* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
+struct window_result *window_result_new(unsigned number, pid_t pid,
+					const struct window_request *request,
+					const struct window_findings *findings);
+
+/* One more owner, also for those who may only read it; returns w. */
+struct window_result *window_result_keep(const struct window_result *w);
+
+/* One owner less; the last one's call frees it. free(NULL) is safe. */
+void window_result_free(struct window_result *w);
+
+/* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
+ * hostile agent's, which take some 50 ms. NULL without memory. */
+struct window_result *window_result_snapshot(const struct window_result *w);
+
+/* The target was told to start. */
+void window_result_start(struct window_result *w);
+
+/* Ends the window, once; later calls change nothing. reason NULL: as planned. A window that has a
+ * reason to end before it started has failed. */
+void window_result_end(struct window_result *w, const char *reason);
+
+/* Decides when objects begin, just before the target is told to start: a part of the window without
+ * them shows what they change. From here on side_effects tells before from in. */
+void window_result_plan_objects(struct window_result *w);
+
+/* Objects are tracked no longer, because of what rose (a line of daemon/profile/side_effects.h). */
+void window_result_switch_off_objects(struct window_result *w, const char *line);
+
+/* How long objects were, or are being, tracked; 0 when they were not. */
+uint64_t window_result_objects_ns(const struct window_result *w);
+
+/* Ends the window as one that could not run. */
+void window_result_fail(struct window_result *w, const char *reason);
+
+/* "attaching", "running", "done", "ended early", "failed". */
+const char *window_result_state_name(const struct window_result *w);
+
+/* From the start to the end, or to now. */
+uint64_t window_result_elapsed_ns(const struct window_result *w);
+
+/* Of the target's CPU time; 0 when none was reported. */
+double window_result_overhead_fraction(const struct window_result *w);
+
+/* Who holds the samples to the window and its budget: "bpf", or "agent". */
+const char *window_result_gate(const struct window_result *w);
+
+/* When, in seconds from the start, a collection last found tracked objects dead; 0: none has. */
+double window_result_judged_s(const struct window_result *w);
+
+/* Did the target use so little CPU time that a fraction of it says nothing? What a window costs at
+ * least (a few ms for each ten seconds) is a large part of next to nothing. */
+bool window_result_target_was_idle(const struct window_result *w);
+
+/* Events that were lost between a thread and the profile: completed pairs and transitions. */
+uint64_t window_result_dropped(const struct window_result *w);
+
+#endif

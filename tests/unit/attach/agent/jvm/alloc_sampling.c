@@ -1,0 +1,78 @@
+/* The JVM's sampling of allocations, on, off, and refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "attach/agent/jvm/alloc_sampling.h"
+#include "tests/unit/support/agent/fake_jvmti.h"
+
+static struct vm vm;
+static struct err err;
+
+static int set_up(void **state)
+{
+	(void)state;
+	vm = (struct vm){.jvmti = &fake_jvmti};
+	err = (struct err){0};
+	fake_jvmti_taken = fake_jvmti_capable = fake_jvmti_sampling = false;
+	fake_jvmti_interval = (jint)ALLOC_SAMPLING_DEFAULT;
+	fake_jvmti_version = NULL;
+	return 0;
+}
+
+static void allocations_are_sampled_at_the_interval(void **state)
+{
+	(void)state;
+	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
+	assert_true(fake_jvmti_sampling);
+	assert_int_equal(fake_jvmti_interval, 4096);
+	alloc_sampling_set_interval(&vm, 8192);
+	assert_int_equal(fake_jvmti_interval, 8192);
+	alloc_sampling_stop(&vm);
+}
+
+static void afterwards_the_jvm_is_as_before(void **state)
+{
+	(void)state;
+	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
+	alloc_sampling_stop(&vm);
+	assert_false(fake_jvmti_sampling || fake_jvmti_capable);
+	assert_int_equal(fake_jvmti_interval, ALLOC_SAMPLING_DEFAULT);
+}
+
+static void where_another_agent_samples_we_do_not(void **state)
+{
+	(void)state;
+	fake_jvmti_taken = true;
+	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), -EBUSY);
+	assert_non_null(strstr(err.message, "another agent"));
+	assert_false(fake_jvmti_sampling);
+}
+
+static void a_release_that_must_not_be_asked_is_not(void **state)
+{
+	(void)state;
+	fake_jvmti_version = "24.0.1+9";
+	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "JDK 24"));
+	assert_false(fake_jvmti_capable || fake_jvmti_sampling);
+	fake_jvmti_version = "25+36";
+	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(allocations_are_sampled_at_the_interval),
+	    TEST(afterwards_the_jvm_is_as_before),
+	    TEST(where_another_agent_samples_we_do_not),
+	    TEST(a_release_that_must_not_be_asked_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+/* How densely allocations are sampled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/objects/alloc_pace.h"
+
+#define MS UINT64_C(1000000)
+
+static void cheap_sampling_gets_denser_to_a_limit(void **state)
+{
+	struct alloc_pace p;
+	uint32_t interval = 0;
+
+	(void)state;
+	alloc_pace_init(&p, 0.01);
+	assert_int_equal(p.interval, ALLOC_SAMPLING_DEFAULT);
+	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, true), ALLOC_SAMPLING_DEFAULT / 2);
+	for (unsigned i = 2; i < 20; i++)
+		interval = alloc_pace_next(&p, 0, i * 100 * MS, true);
+	assert_int_equal(interval, ALLOC_INTERVAL_MIN);
+}
+
+static void dear_sampling_gets_thinner(void **state)
+{
+	struct alloc_pace p;
+
+	(void)state;
+	alloc_pace_init(&p, 0.01);
+	/* 1% of the CPU time, where a quarter of 1% is allowed. */
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_SAMPLING_DEFAULT);
+	/* 0.5%. */
+	assert_int_equal(alloc_pace_next(&p, 3 * MS / 2, 200 * MS, true),
+			 8 * ALLOC_SAMPLING_DEFAULT);
+	/* All of the CPU time. */
+	assert_int_equal(alloc_pace_next(&p, 102 * MS, 300 * MS, true),
+			 64 * ALLOC_SAMPLING_DEFAULT);
+}
+
+static void only_the_cost_since_the_last_change_counts(void **state)
+{
+	struct alloc_pace p;
+
+	(void)state;
+	alloc_pace_init(&p, 0.01);
+	(void)alloc_pace_next(&p, 1 * MS, 100 * MS, true);
+	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_SAMPLING_DEFAULT);
+}
+
+static void without_room_for_objects_sampling_does_not_get_denser(void **state)
+{
+	struct alloc_pace p;
+
+	(void)state;
+	alloc_pace_init(&p, 0.01);
+	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, false), ALLOC_SAMPLING_DEFAULT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(cheap_sampling_gets_denser_to_a_limit),
+	    cmocka_unit_test(dear_sampling_gets_thinner),
+	    cmocka_unit_test(only_the_cost_since_the_last_change_counts),
+	    cmocka_unit_test(without_room_for_objects_sampling_does_not_get_denser),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* How a tracked object is referred to, by what its collector does with references. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/objects/fixed_objects.h"
+#include "attach/agent/objects/object_ref.h"
+#include "tests/unit/support/agent/fake_g1.h"
+#include "tests/unit/support/agent/fake_jni.h"
+
+#define SMALL 64u
+#define LARGE (1u << FAKE_G1_SHIFT)
+
+static uint64_t heap_bytes = UINT64_C(1) << 30;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(fake_jni_slots, 0, sizeof(fake_jni_slots));
+	fake_jni_weak_count = 0;
+	fake_jni_out_of_memory = false;
+	fixed_objects_clear();
+	return safe_read_init();
+}
+
+/* A JVM whose collector is switched on by this flag. */
+static void use_collector(const char *flag)
+{
+	static bool on = true;
+
+	fake_vmstructs_reset();
+	fake_flag(flag, &on);
+	fake_flag("MaxHeapSize", &heap_bytes);
+}
+
+static void an_object_is_followed_where_it_goes_until_it_dies(void **state)
+{
+	struct object_refs_effect effect;
+	uint64_t kept = 77;
+	jobject object;
+	void *ref;
+
+	(void)state;
+	use_collector("UseParallelGC");
+	effect = object_refs_init(&fake_jni, 0.01);
+	assert_int_equal(effect.kept_bytes_max, UINT64_MAX);
+	object = fake_jni_new(0x20000);
+	ref = object_ref_new(&fake_jni, object, SMALL, &kept);
+	assert_non_null(ref);
+	assert_int_equal(kept, 0);
+	assert_int_equal(object_ref_address(&fake_jni, ref), 0x20000);
+	*fake_jni_slot(ref) = 0x30000;
+	assert_int_equal(object_ref_address(&fake_jni, ref), 0x30000);
+	*fake_jni_slot(ref) = 0;
+	assert_int_equal(object_ref_address(&fake_jni, ref), 0);
+	object_ref_delete(&fake_jni, ref);
+	assert_int_equal(fake_jni_weak_count, 0);
+}
+
+static void a_humongous_object_of_g1_has_no_weak_reference(void **state)
+{
+	uint64_t kept;
+	jobject object;
+	void *ref;
+
+	(void)state;
+	FAKE_G1("G1", false);
+	(void)object_refs_init(&fake_jni, 0.01);
+	atomic_store(&fake_g1_region[1].type.tag, FAKE_G1_STARTS);
+	object = fake_jni_new(fake_g1_bottom(1));
+	ref = object_ref_new(&fake_jni, object, LARGE, &kept);
+	assert_true(fixed_object_is(ref));
+	assert_int_equal(fake_jni_weak_count, 0);
+	assert_int_equal(object_ref_address(&fake_jni, ref), fake_g1_bottom(1));
+	atomic_store(&fake_g1_region[1].type.tag, 0);
+	fixed_objects_pause_ends();
+	assert_int_equal(object_ref_address(&fake_jni, ref), 0);
+	object_ref_delete(&fake_jni, ref);
+}
+
+static void a_humongous_object_that_cannot_be_followed_is_left_alone(void **state)
+{
+	uint64_t kept;
+
+	(void)state;
+	fake_g1_set_up(); /* Nothing that tells of regions. */
+	(void)object_refs_init(&fake_jni, 0.01);
+	assert_null(object_ref_new(&fake_jni, fake_jni_new(fake_g1_bottom(1)), LARGE, &kept));
+	assert_int_equal(fake_jni_weak_count, 0);
+	assert_non_null(object_ref_new(&fake_jni, fake_jni_new(0x20000), SMALL, &kept));
+	assert_int_equal(fake_jni_weak_count, 1);
+}
+
+static void what_an_unknown_collector_may_keep_is_bounded(void **state)
+{
+	struct object_refs_effect effect;
+	uint64_t kept = 0;
+
+	(void)state;
+	use_collector("UseSomethingNew");
+	effect = object_refs_init(&fake_jni, 0.01);
+	assert_int_equal(effect.kept_bytes_max, heap_bytes / 64);
+	assert_non_null(object_ref_new(&fake_jni, fake_jni_new(0x20000), SMALL, &kept));
+	assert_int_equal(kept, SMALL);
+}
+
+static void zgc_keeps_what_is_referred_to_at_a_price(void **state)
+{
+	static bool generational = true;
+	struct object_refs_effect effect;
+	uint64_t kept = 0;
+
+	(void)state;
+	use_collector("UseZGC");
+	fake_flag("ZGenerational", &generational);
+	effect = object_refs_init(&fake_jni, 0.01);
+	assert_int_equal(effect.kept_bytes_max, heap_bytes / 8);
+	assert_true(effect.kept_byte_ns > 0);
+	assert_int_equal(effect.large_bytes, 8193);
+	assert_non_null(object_ref_new(&fake_jni, fake_jni_new(0x20000), SMALL, &kept));
+	assert_int_equal(kept, SMALL);
+}
+
+static void a_jvm_without_memory_throws_nothing_at_the_application(void **state)
+{
+	uint64_t kept = 77;
+
+	(void)state;
+	use_collector("UseSerialGC");
+	(void)object_refs_init(&fake_jni, 0.01);
+	fake_jni_out_of_memory = true;
+	assert_null(object_ref_new(&fake_jni, fake_jni_new(0x20000), SMALL, &kept));
+	assert_false(fake_jni_pending);
+	assert_int_equal(kept, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(an_object_is_followed_where_it_goes_until_it_dies),
+	    TEST(a_humongous_object_of_g1_has_no_weak_reference),
+	    TEST(a_humongous_object_that_cannot_be_followed_is_left_alone),
+	    TEST(what_an_unknown_collector_may_keep_is_bounded),
+	    TEST(zgc_keeps_what_is_referred_to_at_a_price),
+	    TEST(a_jvm_without_memory_throws_nothing_at_the_application),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

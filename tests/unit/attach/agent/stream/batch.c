@@ -1,0 +1,125 @@
+/* A batch under construction: what is added to it is what the engine unpacks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/stream/batch.h"
+#include "proto/limits.h"
+
+/* As the engine gets it; to be freed with jxp__batch__free_unpacked. */
+static Jxp__Batch *received(const struct batch *b)
+{
+	size_t size = jxp__batch__get_packed_size(&b->message);
+	uint8_t *bytes = malloc(size);
+	Jxp__Batch *copy;
+
+	assert_non_null(bytes);
+	assert_int_equal(jxp__batch__pack(&b->message, bytes), size);
+	copy = jxp__batch__unpack(NULL, size, bytes);
+	assert_non_null(copy);
+	free(bytes);
+	return copy;
+}
+
+static void parts_arrive_in_order_however_many_there_are(void **state)
+{
+	struct batch b;
+	Jxp__Batch *m;
+
+	(void)state;
+	batch_init(&b);
+	for (uint32_t i = 1; i <= 100; i++) {
+		batch_node(&b)->id = i;
+		batch_transition(&b)->tid = i;
+		batch_access(&b)->tid = i;
+		batch_allocation(&b)->object = i;
+	}
+	m = received(&b);
+	assert_int_equal(m->n_nodes, 100);
+	assert_int_equal(m->n_transitions, 100);
+	assert_int_equal(m->n_accesses, 100);
+	assert_int_equal(m->n_allocations, 100);
+	for (uint32_t i = 1; i <= 100; i++) {
+		assert_int_equal(m->nodes[i - 1]->id, i);
+		assert_int_equal(m->transitions[i - 1]->tid, i);
+		assert_int_equal(m->accesses[i - 1]->tid, i);
+		assert_int_equal(m->allocations[i - 1]->object, i);
+	}
+	jxp__batch__free_unpacked(m, NULL);
+	batch_clear(&b);
+}
+
+static void names_are_copied_and_cut(void **state)
+{
+	char name[2 * LIMIT_STRING_BYTES];
+	jvmtiLineNumberEntry lines[] = {{.start_location = 3, .line_number = 17},
+					{.start_location = 9, .line_number = 18}};
+	struct method_names method = {
+	    .class_name = name, .name = (char *)"main", .lines = lines, .line_count = 2};
+	struct batch b;
+	Jxp__Batch *m;
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	batch_init(&b);
+	assert_true(batch_method(&b, 7, &method));
+	assert_true(batch_thread(&b, 5, "worker", true));
+	assert_true(batch_instruction(&b, 1, "ret"));
+	assert_true(batch_object_class(&b, 2, "long[]"));
+	memset(name, 0, sizeof(name));
+	m = received(&b);
+	assert_int_equal(m->methods[0]->id, 7);
+	assert_int_equal(strlen(m->methods[0]->class_name), LIMIT_STRING_BYTES - 1);
+	assert_string_equal(m->methods[0]->name, "main");
+	assert_string_equal(m->methods[0]->file, "");
+	assert_int_equal(m->methods[0]->n_lines, 2);
+	assert_int_equal(m->methods[0]->lines[1]->bci, 9);
+	assert_int_equal(m->methods[0]->lines[1]->line, 18);
+	assert_string_equal(m->threads[0]->name, "worker");
+	assert_true(m->threads[0]->ended);
+	assert_string_equal(m->instructions[0]->text, "ret");
+	assert_string_equal(m->classes[0]->name, "long[]");
+	jxp__batch__free_unpacked(m, NULL);
+	batch_clear(&b);
+}
+
+static void a_full_batch_still_fits_a_frame_with_its_largest_part(void **state)
+{
+	struct batch b;
+	Jxp__Batch *m;
+
+	(void)state;
+	batch_init(&b);
+	while (!batch_is_full(&b))
+		batch_transition(&b)->address = UINT64_MAX;
+	for (uint32_t i = 0; i < BATCH_POSITIONS_MAX; i++) {
+		Jxp__Positions *p = i == 0 ? batch_positions(&b) : b.message.positions[0];
+
+		p->moved[p->n_moved++] = UINT32_MAX;
+		p->address[p->n_address++] = UINT64_MAX;
+		p->died[p->n_died++] = UINT32_MAX;
+	}
+	assert_true(jxp__batch__get_packed_size(&b.message) < FRAME_MAX_AGENT);
+	m = received(&b);
+	assert_int_equal(m->positions[0]->n_died, BATCH_POSITIONS_MAX);
+	jxp__batch__free_unpacked(m, NULL);
+	batch_clear(&b);
+	assert_false(batch_is_full(&b));
+	assert_int_equal(b.message.n_transitions, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(parts_arrive_in_order_however_many_there_are),
+	    cmocka_unit_test(names_are_copied_and_cut),
+	    cmocka_unit_test(a_full_batch_still_fits_a_frame_with_its_largest_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

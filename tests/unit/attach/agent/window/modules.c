@@ -1,0 +1,111 @@
+/* What a window leaves in the agent's modules is gone before the next one, and its memory is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/method_set.h"
+#include "attach/agent/objects/fixed_objects.h"
+#include "attach/agent/window/modules.h"
+#include "tests/unit/support/agent/fake_vmstructs.h"
+
+#define CODE_LOW  UINT64_C(0x7f0000000000)
+#define CODE_HIGH (CODE_LOW + (UINT64_C(1) << 20))
+#define METHOD    UINT64_C(0x1238)
+
+static uint64_t code_low = CODE_LOW, code_high = CODE_HIGH;
+static _Atomic uint32_t tag;
+
+static int set_up(void **state)
+{
+	(void)state;
+	fake_vmstructs_reset();
+	fake_static("CodeCache", "_low_bound", &code_low);
+	fake_static("CodeCache", "_high_bound", &code_high);
+	return safe_read_init();
+}
+
+static uint32_t context(void)
+{
+	return context_intern(handlers.contexts, 0, METHOD, 1);
+}
+
+static void prepare(void)
+{
+	struct err err = {0};
+
+	assert_int_equal(modules_prepare(&err), 0);
+}
+
+/* Something in each module that keeps something. */
+static void fill(void)
+{
+	codemap_add_compiled(CODE_LOW, 64, METHOD, NULL, 0);
+	method_set_add(METHOD);
+	assert_int_equal(class_table_intern("[J"), 1);
+	assert_non_null(fixed_object_add(0x1000, &tag));
+	context_set_sent(handlers.contexts, context());
+}
+
+static void assert_empty(void)
+{
+	struct code_blob blob;
+
+	assert_false(codemap_find(CODE_LOW, &blob));
+	assert_false(method_set_has(METHOD));
+	assert_null(class_table_signature(1));
+	assert_false(context_is_sent(handlers.contexts, context()));
+}
+
+static void a_window_finds_nothing_of_the_one_before(void **state)
+{
+	(void)state;
+	prepare();
+	fill();
+	prepare();
+	assert_empty();
+	for (unsigned i = 0; i < FIXED_OBJECTS_MAX; i++)
+		assert_non_null(fixed_object_add(0x1000, &tag));
+}
+
+static void a_handler_that_is_late_still_finds_memory(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	prepare();
+	fill();
+	modules_release();
+	assert_false(codemap_find(CODE_LOW, &blob));
+	assert_null(class_table_signature(1));
+	assert_int_not_equal(context(), 0);
+	assert_non_null(thread_at(0));
+}
+
+static void without_a_code_cache_there_is_no_window(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	fake_vmstructs_reset();
+	assert_int_equal(modules_prepare(&err), -EOPNOTSUPP);
+	assert_int_not_equal(err.message[0], '\0');
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(a_window_finds_nothing_of_the_one_before, set_up),
+	    cmocka_unit_test_setup(a_handler_that_is_late_still_finds_memory, set_up),
+	    cmocka_unit_test_setup(without_a_code_cache_there_is_no_window, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/arguments.h"
+
+struct settings {
+	const char *name;
+	bool verbose;
+	int number;
+	char copy[6];
+	size_t length;
+};
+
+static int parse_length(const char *text, void *field, struct err *err)
+{
+	if (strcmp(text, "bad") == 0)
+		return err_set(err, EINVAL, "'%s' has no length", text);
+	*(size_t *)field = strlen(text);
+	return 0;
+}
+
+#define FIELD(member) .field = offsetof(struct settings, member)
+
+static const struct argument_option options[] = {
+    {.name = "name", .letter = 'n', .type = ARGUMENT_TEXT, FIELD(name), .noun = "a name"},
+    {.name = "verbose", FIELD(verbose)},
+    {.name = "number", .type = ARGUMENT_NUMBER, FIELD(number), .least = -1, .most = 10},
+    {.name = "copy",
+     .type = ARGUMENT_COPY,
+     FIELD(copy),
+     .size = sizeof(((struct settings *)0)->copy)},
+    {.name = "length",
+     .letter = 'l',
+     .type = ARGUMENT_PARSED,
+     FIELD(length),
+     .parse = parse_length},
+    {0},
+};
+
+/* Parses a NULL-terminated command line of at most 8 arguments. */
+static int parse(const char *operands, const char *const *line, struct settings *s,
+		 const char **operand, struct err *err)
+{
+	struct argument_spec spec = {
+	    .program = "program", .options = options, .operands = operands};
+	char *argv[8];
+	int argc = 0;
+
+	*s = (struct settings){0};
+	for (; line[argc]; argc++)
+		argv[argc] = (char *)line[argc];
+	return arguments_parse(&spec, argc, argv, s, operand, NULL, err);
+}
+
+#define LINE(...) ((const char *const[]){"cmd", __VA_ARGS__, NULL})
+
+static void assert_name(const char *const *line)
+{
+	const char *operand = "unchanged";
+	struct settings s;
+	struct err err;
+
+	assert_int_equal(parse("", line, &s, &operand, &err), 0);
+	assert_string_equal(s.name, "value");
+	assert_null(operand);
+}
+
+static void a_value_follows_or_is_joined(void **state)
+{
+	(void)state;
+	assert_name(LINE("--name", "value"));
+	assert_name(LINE("--name=value"));
+	assert_name(LINE("-n", "value"));
+}
+
+static void the_last_value_counts(void **state)
+{
+	(void)state;
+	assert_name(LINE("--name", "first", "--name=value"));
+}
+
+static void options_and_operand_come_in_any_order(void **state)
+{
+	const char *operand;
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("PID", LINE("--verbose", "42", "-n", "x"), &s, &operand, &err), 0);
+	assert_string_equal(operand, "42");
+	assert_string_equal(s.name, "x");
+	assert_true(s.verbose);
+}
+
+static void a_value_may_look_like_an_option(void **state)
+{
+	const char *operand;
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("", LINE("--name", "--verbose"), &s, &operand, &err), 0);
+	assert_string_equal(s.name, "--verbose");
+	assert_false(s.verbose);
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+	const char *operand;
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("NAME", LINE("--", "--verbose"), &s, &operand, &err), 0);
+	assert_string_equal(operand, "--verbose");
+	assert_false(s.verbose);
+}
+
+static void an_optional_operand_may_be_missing(void **state)
+{
+	const char *operand = "unchanged";
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("[PID]", LINE("--verbose"), &s, &operand, &err), 0);
+	assert_null(operand);
+}
+
+static void parsing_stops_at_a_subcommand(void **state)
+{
+	struct argument_spec spec = {.program = "program",
+				     .options = options,
+				     .operands = "[COMMAND]",
+				     .stop_at_operand = true};
+	char *argv[] = {"cmd", "--verbose", "list", "--unknown", "x"};
+	struct settings s = {0};
+	const char *operand;
+	struct err err;
+	int index;
+
+	(void)state;
+	assert_int_equal(arguments_parse(&spec, 5, argv, &s, &operand, &index, &err), 0);
+	assert_string_equal(operand, "list");
+	assert_int_equal(index, 2);
+}
+
+static void assert_refused(const char *operands, const char *const *line, const char *message)
+{
+	const char *operand = "unchanged";
+	struct settings s;
+	struct err err;
+
+	assert_int_equal(parse(operands, line, &s, &operand, &err), -EINVAL);
+	assert_string_equal(err.message, message);
+	assert_string_equal(operand, "unchanged");
+}
+
+static void mistakes_are_quoted(void **state)
+{
+	(void)state;
+	assert_refused("", LINE("--nope"), "unknown option '--nope': see 'program --help'");
+	assert_refused("", LINE("--nope=1"), "unknown option '--nope': see 'program --help'");
+	assert_refused("", LINE("-x"), "unknown option '-x': see 'program --help'");
+	assert_refused("", LINE("-nvalue"), "unknown option '-nvalue': see 'program --help'");
+	assert_refused("", LINE("--verbose=1"), "option '--verbose' takes no value");
+	assert_refused("", LINE("--name"), "option '--name' needs a value");
+	assert_refused("", LINE("-n"), "option '-n' needs a value");
+	assert_refused("", LINE("x"), "unexpected argument 'x': see 'program --help'");
+	assert_refused("PID", LINE("1", "2"), "unexpected argument '2': see 'program --help'");
+	assert_refused("PID", LINE("--verbose"), "'cmd' needs PID: see 'program --help'");
+}
+
+static void names_are_not_abbreviated(void **state)
+{
+	(void)state;
+	assert_refused("", LINE("--verb"), "unknown option '--verb': see 'program --help'");
+}
+
+static void a_wrong_value_names_its_option(void **state)
+{
+	(void)state;
+	assert_refused("", LINE("--length=bad"), "--length: 'bad' has no length");
+	assert_refused("", LINE("-l", "bad"), "-l: 'bad' has no length");
+	assert_refused("", LINE("--name="), "--name: '' is not a name");
+	assert_refused("", LINE("--copy", "longer"), "--copy: the value is longer than 5 bytes");
+	assert_refused("", LINE("--number", "11"), "--number: '11' is not a number from -1 to 10");
+	assert_refused("", LINE("--number", "-2"), "--number: '-2' is not a number from -1 to 10");
+	assert_refused("", LINE("--number", "1x"), "--number: '1x' is not a number from -1 to 10");
+	assert_refused("", LINE("--number="), "--number: '' is not a number from -1 to 10");
+	assert_refused("", LINE("--number", "99999999999999999999"),
+		       "--number: '99999999999999999999' is not a number from -1 to 10");
+}
+
+static void values_arrive_in_the_fields_of_their_types(void **state)
+{
+	const char *operand;
+	struct settings s;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse("", LINE("--number", "-1", "--copy=short", "--length", "four"), &s,
+			       &operand, &err),
+			 0);
+	assert_int_equal(s.number, -1);
+	assert_string_equal(s.copy, "short");
+	assert_int_equal(s.length, 4);
+	assert_null(s.name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_value_follows_or_is_joined),
+	    cmocka_unit_test(the_last_value_counts),
+	    cmocka_unit_test(options_and_operand_come_in_any_order),
+	    cmocka_unit_test(a_value_may_look_like_an_option),
+	    cmocka_unit_test(two_dashes_end_the_options),
+	    cmocka_unit_test(an_optional_operand_may_be_missing),
+	    cmocka_unit_test(parsing_stops_at_a_subcommand),
+	    cmocka_unit_test(mistakes_are_quoted),
+	    cmocka_unit_test(names_are_not_abbreviated),
+	    cmocka_unit_test(a_wrong_value_names_its_option),
+	    cmocka_unit_test(values_arrive_in_the_fields_of_their_types),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/capabilities.h"
+
+/* Each test is done in a child: what is given up does not come back. The number of the first check
+ * that fails is its exit status. */
+static void in_a_child(int (*body)(void))
+{
+	pid_t child;
+	int status;
+
+	if (!capabilities_have(CAP_SETPCAP) || !capabilities_have(CAP_KILL) ||
+	    !capabilities_have(CAP_SYS_PTRACE)) {
+		print_message("# SKIP needs the capabilities of root\n");
+		skip();
+	}
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(body());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static int limit(void)
+{
+	struct err err;
+
+	if (capabilities_limit(CAPABILITY(CAP_KILL), false, &err) < 0)
+		return 1;
+	if (!capabilities_have(CAP_KILL) || capabilities_have(CAP_SYS_PTRACE))
+		return 2;
+	/* For good: nothing more comes with a larger mask. */
+	if (capabilities_limit(UINT64_MAX, false, &err) < 0 || capabilities_have(CAP_SYS_PTRACE))
+		return 3;
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_KILL, 0, 0) == 0 ? 0 : 4;
+}
+
+static void what_is_not_in_the_mask_is_gone_for_good(void **state)
+{
+	(void)state;
+	in_a_child(limit);
+}
+
+static int inherit(void)
+{
+	struct err err;
+
+	if (capabilities_limit(CAPABILITY(CAP_KILL), true, &err) < 0)
+		return 1;
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_KILL, 0, 0) != 1)
+		return 2;
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SYS_PTRACE, 0, 0) == 0 ? 0 : 3;
+}
+
+static void programs_inherit_what_is_left_when_they_are_to(void **state)
+{
+	(void)state;
+	in_a_child(inherit);
+}
+
+static int limit_bounding(void)
+{
+	struct err err;
+
+	if (capabilities_limit_bounding(CAPABILITY(CAP_KILL), &err) < 0)
+		return 1;
+	if (prctl(PR_CAPBSET_READ, CAP_KILL) != 1 || prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) != 0)
+		return 2;
+	if (!capabilities_have(CAP_SYS_PTRACE))
+		return 3;
+	/* Nothing is left to take out, so it takes no capability. */
+	if (capabilities_limit(0, false, &err) < 0)
+		return 4;
+	return capabilities_limit_bounding(CAPABILITY(CAP_KILL), &err) == 0 ? 0 : 5;
+}
+
+static void the_bounding_set_shrinks_and_the_others_stay(void **state)
+{
+	(void)state;
+	in_a_child(limit_bounding);
+}
+
+static int limit_bounding_without(void)
+{
+	struct err err = {""};
+
+	if (capabilities_limit(CAPABILITY(CAP_KILL), false, &err) < 0)
+		return 1;
+	if (capabilities_limit_bounding(CAPABILITY(CAP_KILL), &err) != -EPERM)
+		return 2;
+	return err.message[0] ? 0 : 3;
+}
+
+static void without_the_capability_the_bounding_set_cannot_shrink(void **state)
+{
+	(void)state;
+	in_a_child(limit_bounding_without);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_is_not_in_the_mask_is_gone_for_good),
+	    cmocka_unit_test(programs_inherit_what_is_left_when_they_are_to),
+	    cmocka_unit_test(the_bounding_set_shrinks_and_the_others_stay),
+	    cmocka_unit_test(without_the_capability_the_bounding_set_cannot_shrink),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

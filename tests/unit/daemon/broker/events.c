@@ -1,0 +1,68 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/broker/events.h"
+
+static struct broker_event receive(int socket)
+{
+	union broker_message message;
+
+	assert_int_equal(recv(socket, &message, sizeof(message), MSG_DONTWAIT),
+			 sizeof(message.event));
+	assert_int_equal(message.operation, BROKER_EVENT);
+	return message.event;
+}
+
+static void an_event_says_what_happened_to_whom(void **state)
+{
+	struct broker_events events = {0};
+	struct broker_event event;
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	events.socket = pair[0];
+	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+	event = receive(pair[1]);
+	assert_int_equal(event.kind, BROKER_EVENT_WORKER_GIVEN_UP);
+	assert_int_equal(event.pid, 42);
+	assert_int_equal(event.lost, 0);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+}
+
+/* Were it waited for, this test would not end. */
+static void events_that_nobody_reads_are_lost_and_counted(void **state)
+{
+	struct broker_events events = {0};
+	char byte;
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	events.socket = pair[0];
+	while (events.lost < 3)
+		broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+	while (recv(pair[1], &byte, 1, MSG_DONTWAIT) > 0)
+		;
+	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+	assert_int_equal(receive(pair[1]).lost, 3);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(an_event_says_what_happened_to_whom),
+	    cmocka_unit_test(events_that_nobody_reads_are_lost_and_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

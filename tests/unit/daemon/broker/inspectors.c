@@ -1,0 +1,61 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "daemon/inspector/inspector.h"
+#include "proto/frame.h"
+#include "proto/jxperf.pb-c.h"
+#include "tests/unit/support/broker_peer.h"
+
+static void a_question_is_answered_on_a_socket_of_its_own(void **state)
+{
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_MACHINE};
+	Jxp__ControlReply *answer;
+	uint8_t bytes[1u << 16];
+	size_t size = 0;
+	ssize_t n;
+
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(peer_ask(&r), 0);
+	assert_int_equal(peer.reply.fds, 1);
+	while ((n = read(peer.fds[0], bytes + size, sizeof(bytes) - size)) > 0)
+		size += (size_t)n;
+	assert_true(size > FRAME_HEADER_BYTES);
+	answer =
+	    jxp__control_reply__unpack(NULL, size - FRAME_HEADER_BYTES, bytes + FRAME_HEADER_BYTES);
+	assert_non_null(answer);
+	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_CHECK);
+	assert_string_equal(answer->check->items[0]->name, "kernel");
+	jxp__control_reply__free_unpacked(answer, NULL);
+}
+
+static void a_question_about_no_process_is_refused(void **state)
+{
+	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_LIST - 1};
+
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(peer_ask(&r), EINVAL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_question_is_answered_on_a_socket_of_its_own),
+	    TEST(a_question_about_no_process_is_refused),
+	};
+	int r;
+
+	broker_fixture_main(argc, argv);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	broker_fixture_remove();
+	return r;
+}

@@ -1,0 +1,240 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tests/unit/support/broker_peer.h"
+#include "tests/unit/support/fuse_fixture.h"
+
+static void the_helpers_descriptor_is_handed_on(void **state)
+{
+	char bytes[8];
+
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(peer_attach(), 0);
+	assert_int_equal(peer.reply.fds, 1);
+	assert_int_equal(read(peer.fds[0], bytes, sizeof(bytes)), 5);
+	assert_memory_equal(bytes, "agent", 5);
+	assert_string_equal(peer.reply.message, "shop.jar");
+}
+
+static void the_helpers_refusal_is_handed_on(void **state)
+{
+	(void)state;
+	peer_start("refuse");
+	assert_int_equal(peer_attach(), EPERM);
+	assert_string_equal(peer.reply.message, "not today");
+	assert_int_equal(peer_attach(), EPERM); /* It is not taken for attached. */
+}
+
+static void a_helper_that_crashes_is_reported_as_such(void **state)
+{
+	(void)state;
+	peer_start("crash");
+	assert_int_equal(peer_attach(), EIO);
+	assert_true(peer_says("killed by signal 9"));
+}
+
+/* As one in a file system of the target that never answers. */
+static void a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches(void **state)
+{
+	struct broker_request r = peer_request(BROKER_ATTACH);
+
+	(void)state;
+	peer_start("stuck");
+	assert_int_equal(peer_attach(), ETIMEDOUT);
+	assert_true(peer_says("cannot be killed"));
+	assert_int_equal(peer_attach(), EBUSY);
+	assert_true(peer_says("still hangs"));
+	r.pid = getpid(); /* Another one is attempted. */
+	peer_submit(&r);
+	assert_int_equal(peer_receive(), ETIMEDOUT);
+}
+
+static void a_helper_without_a_result_is_reported_as_such(void **state)
+{
+	(void)state;
+	peer_start("silent");
+	assert_int_equal(peer_attach(), EIO);
+	assert_true(peer_says("without a result (exit status 7)"));
+}
+
+static void a_helper_that_talks_nonsense_is_reported_as_such(void **state)
+{
+	(void)state;
+	peer_start("garbage");
+	assert_int_equal(peer_attach(), EPROTO);
+	peer_end();
+	peer_start("no-fd");
+	assert_int_equal(peer_attach(), EPROTO);
+}
+
+static void a_bundle_without_helper_is_reported_as_such(void **state)
+{
+	char name[PATH_MAX];
+
+	(void)state;
+	peer_start("ok");
+	(void)snprintf(name, sizeof(name), "%s/jxperf-attach", broker_fixture_bundle("ok"));
+	assert_int_equal(unlink(name), 0);
+	assert_int_equal(peer_attach(), ENOENT);
+	assert_true(peer_says("reinstall"));
+	broker_fixture_remove(); /* Made anew by the next test. */
+}
+
+/* There is no helper that could be run, so whoever tries to says something else. */
+static void a_kernel_that_would_kill_the_target_is_refused_before_the_helper(void **state)
+{
+	struct broker_request events = peer_clock_request();
+	char name[PATH_MAX];
+
+	(void)state;
+	peer_start("old-kernel");
+	(void)snprintf(name, sizeof(name), "%s/jxperf-attach", broker_fixture_bundle("old-kernel"));
+	assert_int_equal(unlink(name), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(peer_attach(), EOPNOTSUPP);
+		assert_string_equal(peer.reply.message,
+				    "this kernel kills a process whose watchpoint fires in a "
+				    "signal handler: use Linux 5.19 or later");
+	}
+	assert_int_equal(peer_ask(&events), EPERM); /* Nobody is attached to. */
+	broker_fixture_remove();                    /* Made anew by the next test. */
+}
+
+static void a_process_is_attached_to_once(void **state)
+{
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	struct broker_request release = peer_request(BROKER_RELEASE);
+
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(peer_attach(), 0);
+	assert_int_equal(peer_attach(), EBUSY);
+	peer_submit(&release);
+	assert_int_equal(peer_attach(), 0);
+	peer_end();
+	peer_start("wait");
+	peer_submit(&r);
+	assert_int_equal(peer_attach(), EBUSY);
+}
+
+static void a_waiting_helper_holds_up_nobody_else(void **state)
+{
+	pid_t other = broker_fixture_start_target();
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	struct broker_request events = peer_clock_request();
+
+	(void)state;
+	peer_start("wait");
+	peer_submit(&r);
+	assert_int_equal(peer_ask(&events), EPERM);
+	r.pid = other;
+	r.id = 78;
+	peer_submit(&r);
+	r.operation = BROKER_RELEASE;
+	peer_submit(&r);
+	assert_int_equal(peer_receive(), ECANCELED);
+	assert_int_equal(peer.reply.id, 78);
+	broker_fixture_end_target(other);
+}
+
+static void a_released_attach_is_cancelled(void **state)
+{
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	struct broker_request release = peer_request(BROKER_RELEASE);
+
+	(void)state;
+	peer_start("wait");
+	peer_submit(&r);
+	peer_submit(&release);
+	assert_int_equal(peer_receive(), ECANCELED);
+	assert_int_equal(peer.reply.id, r.id);
+}
+
+static void release_of_a_stranger_is_ignored(void **state)
+{
+	struct broker_request release = peer_request(BROKER_RELEASE);
+
+	(void)state;
+	peer_start("ok");
+	peer_submit(&release);
+	assert_int_equal(peer_attach(), 0);
+}
+
+static void submit(uint32_t operation, uint32_t id)
+{
+	struct broker_request r =
+	    operation == BROKER_PERF_OPEN ? peer_clock_request() : peer_request(operation);
+
+	r.id = id;
+	peer_submit(&r);
+}
+
+static int stop_fuse(void **state)
+{
+	fuse_fixture_stop();
+	return peer_tear_down(state);
+}
+
+static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **state)
+{
+	char page[PATH_MAX];
+
+	(void)state;
+	if (geteuid() != 0 || !fuse_fixture_start()) {
+		print_message("# SKIP needs root and /dev/fuse\n");
+		skip();
+	}
+	(void)snprintf(page, sizeof(page), "%s/page", broker_fixture_bundle("fuse"));
+	assert_int_equal(symlink(fuse_fixture_file(), page), 0);
+	peer_start("fuse");
+	submit(BROKER_ATTACH, 1);
+	assert_true(fuse_fixture_wait_for_write()); /* It has refused, and cannot end. */
+	submit(BROKER_PERF_OPEN, 2);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 2);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.id, 1);
+	assert_int_equal(peer.reply.error, ETIMEDOUT);
+	assert_true(peer_says("cannot be killed"));
+	submit(BROKER_ATTACH, 3);
+	(void)peer_receive();
+	assert_int_equal(peer.reply.error, EBUSY);
+	assert_int_equal(unlink(page), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(the_helpers_descriptor_is_handed_on),
+	    TEST(the_helpers_refusal_is_handed_on),
+	    TEST(a_helper_that_crashes_is_reported_as_such),
+	    TEST(a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches),
+	    TEST(a_helper_without_a_result_is_reported_as_such),
+	    TEST(a_helper_that_talks_nonsense_is_reported_as_such),
+	    TEST(a_bundle_without_helper_is_reported_as_such),
+	    TEST(a_kernel_that_would_kill_the_target_is_refused_before_the_helper),
+	    TEST(a_process_is_attached_to_once),
+	    TEST(a_waiting_helper_holds_up_nobody_else),
+	    TEST(a_released_attach_is_cancelled),
+	    TEST(release_of_a_stranger_is_ignored),
+	    cmocka_unit_test_setup_teardown(
+		a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile, peer_set_up, stop_fuse),
+	};
+	int r;
+
+	broker_fixture_main(argc, argv);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	broker_fixture_remove();
+	return r;
+}

@@ -1,0 +1,114 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/child/spawn.h"
+
+/* What a shell that runs the script writes to CHILD_FD; it ends well. */
+static const char *run(const char *script)
+{
+	static char text[4096];
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+	int pidfd = -1, socket = -1, status;
+	size_t used = 0;
+	pid_t pid = 0;
+	ssize_t n;
+
+	assert_int_equal(child_spawn(&pid, &pidfd, &socket, SOCK_STREAM, "/bin/sh", argv), 0);
+	while ((n = read(socket, text + used, sizeof(text) - 1 - used)) > 0)
+		used += (size_t)n;
+	text[used] = '\0';
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	(void)close(pidfd);
+	(void)close(socket);
+	return text;
+}
+
+static void a_child_talks_on_its_socket(void **state)
+{
+	(void)state;
+	assert_string_equal(run("echo hello >&" CHILD_FD_TEXT), "hello\n");
+	assert_int_equal(strtol(CHILD_FD_TEXT, NULL, 10), CHILD_FD);
+}
+
+static void a_child_inherits_no_environment(void **state)
+{
+	(void)state;
+	assert_int_equal(setenv("JXPERF_TEST_SECRET", "x", 1), 0);
+	assert_string_equal(run("echo \"<$JXPERF_TEST_SECRET>\" >&" CHILD_FD_TEXT), "<>\n");
+	assert_int_equal(unsetenv("JXPERF_TEST_SECRET"), 0);
+}
+
+static void a_child_has_signals_as_they_are_by_default(void **state)
+{
+	unsigned long blocked, ignored;
+	sigset_t set;
+
+	(void)state;
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* The shell's own: it reads the file itself. */
+	assert_int_equal(sscanf(run("while read -r name value; do case $name in "
+				    "SigBlk: | SigIgn:) echo $value;; "
+				    "esac; done </proc/self/status >&" CHILD_FD_TEXT),
+				"%lx %lx", &blocked, &ignored),
+			 2);
+	assert_int_equal(blocked, 0);
+	assert_int_equal(ignored & (1ul << (SIGPIPE - 1)), 0); /* Two are the C library's. */
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void a_child_leads_a_process_group_of_its_own(void **state)
+{
+	char group[32];
+	const char *text = run("read -r pid name state parent group rest </proc/self/stat; "
+			       "echo $group $$ >&" CHILD_FD_TEXT);
+
+	(void)state;
+	assert_int_equal(sscanf(text, "%31s", group), 1);
+	assert_string_equal(strchr(text, ' ') + 1, strcat(group, "\n"));
+}
+
+static void a_program_that_is_not_there_is_an_error_and_leaves_nothing(void **state)
+{
+	char *const argv[] = {(char *)"nobody", NULL};
+	int pidfd = -1, socket = -1, before = dup(0);
+	pid_t pid = 0;
+
+	(void)state;
+	(void)close(before);
+	assert_int_equal(
+	    child_spawn(&pid, &pidfd, &socket, SOCK_STREAM, "/nonexistent/program", argv), -ENOENT);
+	assert_int_equal(pidfd, -1);
+	assert_int_equal(socket, -1);
+	assert_int_equal(dup(0), before);
+	(void)close(before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_child_talks_on_its_socket),
+	    cmocka_unit_test(a_child_inherits_no_environment),
+	    cmocka_unit_test(a_child_has_signals_as_they_are_by_default),
+	    cmocka_unit_test(a_child_leads_a_process_group_of_its_own),
+	    cmocka_unit_test(a_program_that_is_not_there_is_an_error_and_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,622 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "daemon/engine/run.h"
+#include "tests/unit/support/fake_agent.h"
+#include "tests/unit/support/fake_broker.h"
+#include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct window_result *window; /* kept, for what it is in the end */
+	struct run *run;
+	int agent;
+	bool started;
+	bool progressed;
+	bool ended;
+	int error;
+	char message[256];
+};
+
+static void on_started(void *arg, const struct run *r)
+{
+	struct fixture *f = arg;
+
+	assert_ptr_equal(run_result(r), f->window);
+	f->started = true;
+}
+
+static void on_progressed(void *arg, const struct run *r)
+{
+	(void)r;
+	((struct fixture *)arg)->progressed = true;
+}
+
+static void on_ended(void *arg, struct run *r, int error, const char *message)
+{
+	struct fixture *f = arg;
+
+	assert_false(f->ended);
+	assert_ptr_equal(r, f->run);
+	assert_int_equal(run_state(r), RUN_ENDED);
+	assert_true(run_result(r)->finished);
+	assert_int_equal(run_result(r)->state == WINDOW_FAILED, error != 0);
+	f->ended = true;
+	f->error = error;
+	(void)snprintf(f->message, sizeof(f->message), "%s", message);
+	run_free(r);
+	f->run = NULL;
+}
+
+/* The broker has been asked to attach. */
+static int set_up_attaching(void **state)
+{
+	static struct fixture f;
+	static const struct window_request request = {.kinds = {false, true, false, true},
+						      .duration_ns = 60 * NS_PER_S,
+						      .budget = 0.01,
+						      .registers = 4,
+						      .max_frames = 128};
+	struct run_callbacks callbacks = {
+	    .arg = &f, .started = on_started, .progressed = on_progressed, .ended = on_ended};
+	struct run_context context = {.loop = &f.loop, .patience_ms = 30000};
+
+	f = (struct fixture){.agent = -1};
+	fake_broker = (struct fake_broker){0};
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	assert_int_equal(run_new(&f.run, &context, window_result_keep(f.window), &callbacks, NULL),
+			 0);
+	assert_int_equal(run_state(f.run), RUN_ATTACHING);
+	*state = &f;
+	return 0;
+}
+
+/* The agent is connected, without a gate. */
+static int set_up(void **state)
+{
+	struct fixture *f;
+	int r = set_up_attaching(state);
+
+	f = *state;
+	f->agent = fake_broker_connect_agent();
+	assert_int_equal(run_state(f->run), RUN_GREETING);
+	return r;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	run_free(f->run);
+	if (f->agent >= 0)
+		(void)close(f->agent);
+	loop_finish(&f->loop);
+	window_result_free(f->window);
+	return 0;
+}
+
+static void agent_close(struct fixture *f)
+{
+	(void)close(f->agent);
+	f->agent = -1;
+}
+
+static void leave(struct fixture *f, const char *error)
+{
+	agent_leave(f->agent, error);
+	f->agent = -1;
+}
+
+/* Hello, answered by hello and start. */
+static void start(struct fixture *f)
+{
+	agent_send_hello(f->agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_HELLO);
+	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_START);
+}
+
+/* Its time is over, and the agent was told. */
+static void stop_in_time(struct fixture *f)
+{
+	while (run_state(f->run) == RUN_RUNNING)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(run_state(f->run), RUN_STOPPING);
+}
+
+static void send_pair(struct fixture *f)
+{
+	struct sample_batch sample;
+
+	sample_batch_init(&sample);
+	sample.counters[JXP__COUNTER__COUNTER_TICKS] = 1;
+	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
+	agent_send_batch(f->agent, &sample.batch);
+}
+
+static void assert_ended_early(struct fixture *f, const char *why)
+{
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_ENDED_EARLY);
+	assert_non_null(strstr(f->window->reason, why));
+}
+
+static void assert_failed(struct fixture *f, const char *why)
+{
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_FAILED);
+	assert_non_null(strstr(f->window->reason, why));
+}
+
+static void hello_is_answered_and_the_window_starts_as_asked(void **state)
+{
+	struct fixture *f = *state;
+	int fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	agent_send_hello(f->agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	frame = agent_receive(f->agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_HELLO);
+	assert_int_equal(frame->hello->protocol, PROTOCOL_VERSION);
+	assert_string_equal(frame->hello->refusal, "");
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	frame = agent_receive(f->agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_START);
+	assert_int_equal(frame->start->n_kinds, 2);
+	assert_int_equal(frame->start->kinds[0], JXP__KIND__KIND_DEAD_STORE);
+	assert_int_equal(frame->start->kinds[1], JXP__KIND__KIND_SILENT_LOAD);
+	assert_int_equal(frame->start->period_ns, 5 * NS_PER_MS);
+	assert_int_equal(frame->start->registers, 4);
+	assert_true(frame->start->deadline_ns > clock_monotonic_ns() + 55 * NS_PER_S);
+	assert_true(frame->start->deadline_ns < clock_monotonic_ns() + 61 * NS_PER_S);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	assert_string_equal(f->window->app, "Main"); /* Not for the agent to say. */
+	assert_string_equal(f->window->gc, "G1");
+	assert_int_equal(f->window->state, WINDOW_RUNNING);
+}
+
+static void another_protocol_is_refused_in_words_to_both_sides(void **state)
+{
+	struct fixture *f = *state;
+	int fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	agent_send_hello(f->agent, PROTOCOL_VERSION + 1);
+	assert_failed(f, "protocol 3 and this daemon 2");
+	frame = agent_receive(f->agent, fds, &count);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_HELLO);
+	assert_non_null(strstr(frame->hello->refusal, "protocol 3 and this daemon 2"));
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	assert_false(f->started);
+}
+
+static void a_stopped_window_is_done_when_the_agent_says_so(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	send_pair(f);
+	loop_until(&f->loop, &f->progressed);
+	stop_in_time(f);
+	loop_settle(&f->loop);
+	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_STOP);
+	assert_false(f->ended);
+	leave(f, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void batches_after_the_stop_still_count(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	run_stop(f->run, "it was detached on request");
+	send_pair(f);
+	leave(f, "");
+	assert_ended_early(f, "detached on request");
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void an_agent_that_ends_by_itself_at_its_deadline_is_done(void **state)
+{
+	struct fixture *f = *state;
+	const struct timespec duration = {.tv_nsec = 20 * (long)NS_PER_MS};
+
+	f->window->request.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	assert_int_equal(nanosleep(&duration, NULL), 0);
+	leave(f, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+}
+
+static void an_agent_that_ends_before_its_deadline_ends_early(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	send_pair(f);
+	leave(f, "");
+	assert_ended_early(f, "the target exited");
+	assert_true(f->window->target_ended);
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void the_end_is_told_when_the_agent_has_left(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	stop_in_time(f);
+	agent_send_ended(f->agent, "");
+	loop_settle(&f->loop);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+	assert_false(f->ended);
+	agent_close(f);
+	loop_settle(&f->loop);
+	assert_true(f->ended);
+}
+
+static void an_agent_that_does_not_leave_is_not_waited_for_long(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	stop_in_time(f);
+	agent_send_ended(f->agent, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+}
+
+static void the_window_is_stopped_when_its_time_is_over(void **state)
+{
+	struct fixture *f = *state;
+	char byte;
+
+	f->window->request.duration_ns = 20 * NS_PER_MS;
+	start(f);
+	while (recv(f->agent, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_STOP);
+	assert_false(f->ended);
+}
+
+static void a_target_that_dies_leaves_what_had_arrived(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	send_pair(f);
+	agent_close(f);
+	assert_ended_early(f, "exited or was killed");
+	assert_true(f->window->target_ended);
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void a_window_that_cannot_run_fails_with_the_agents_reason(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	leave(f, "no perf event may be opened");
+	assert_failed(f, "no perf event may be opened");
+}
+
+static void an_agent_error_after_the_first_tick_ends_early(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	send_pair(f);
+	leave(f, "out of memory");
+	assert_ended_early(f, "out of memory");
+	assert_false(f->window->target_ended);
+}
+
+static void an_agent_that_closes_before_hello_fails(void **state)
+{
+	struct fixture *f = *state;
+
+	agent_close(f);
+	assert_failed(f, "exited or was killed");
+}
+
+static void stopping_before_hello_fails_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	run_stop(f->run, "it was detached on request");
+	assert_false(f->ended); /* never from inside the call */
+	assert_failed(f, "detached on request");
+}
+
+static void a_malformed_frame_ends_the_window(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	send_pair(f);
+	assert_int_equal(fd_write_all(f->agent, "\3\0\0\0\xff\xff\xff", 7), 0);
+	assert_ended_early(f, "malformed");
+	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+static void a_frame_of_an_absurd_length_ends_the_window(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	assert_int_equal(fd_write_all(f->agent, "\xff\xff\xff\xff", 4), 0);
+	assert_ended_early(f, "limits");
+}
+
+static void an_unknown_frame_ends_the_window(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	assert_int_equal(fd_write_all(f->agent, "\3\0\0\0\xf2\x7f\0", 7), 0); /* field 2046 */
+	assert_ended_early(f, "unknown kind");
+}
+
+static void a_second_hello_ends_the_window(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	agent_send_hello(f->agent, PROTOCOL_VERSION);
+	assert_ended_early(f, "hello out of turn");
+}
+
+static void nothing_is_accepted_before_hello(void **state)
+{
+	struct fixture *f = *state;
+
+	send_pair(f);
+	assert_failed(f, "outside its window");
+	assert_int_equal(f->window->profile.pair_count, 0);
+}
+
+/* ---------------------------------------------------------------- questions about events */
+
+static void events_are_asked_of_the_broker_and_passed_on(void **state)
+{
+	struct broker_reply reply = {.operation = BROKER_PERF_OPEN, .error = EACCES};
+	struct fixture *f = *state;
+	int fds[FD_PASS_MAX];
+	Jxp__EngineFrame *frame;
+	size_t count;
+
+	start(f);
+	agent_send_perf_open(f->agent, 99);
+	loop_settle(&f->loop);
+	assert_int_equal(fake_broker.perf_tid, 99);
+	fake_broker.perf_fn(fake_broker.perf_arg, &reply, NULL);
+	loop_settle(&f->loop);
+	frame = agent_receive(f->agent, fds, &count);
+	assert_int_equal(frame->perf_opened->error, EACCES);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+}
+
+static void an_agent_that_does_not_read_is_cut_off(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	fake_broker.refuse = EAGAIN; /* At once. */
+	for (int i = 0; i < 200000 && !f->ended; i++) {
+		agent_send_perf_open(f->agent, 9);
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	}
+	assert_ended_early(f, "asked for more events than a JVM has threads");
+}
+
+/* ---------------------------------------------------------------- before the agent is there */
+
+static void a_refused_attach_fails_with_the_brokers_words(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_broker_fail_attach(ESRCH, "no process has the pid 42");
+	assert_true(f->ended);
+	assert_int_equal(f->error, ESRCH);
+	assert_string_equal(f->message, "no process has the pid 42");
+	assert_int_equal(fake_broker.released, 42);
+}
+
+static void a_stop_before_the_agent_is_there_waits_for_the_brokers_answer(void **state)
+{
+	struct fixture *f = *state;
+
+	run_stop(f->run, "it was detached on request");
+	assert_int_equal(run_state(f->run), RUN_CANCELLED);
+	assert_int_equal(fake_broker.released, 42);
+	run_stop(f->run, "the daemon was stopped"); /* The last word. */
+	f->agent = fake_broker_connect_agent();
+	assert_true(f->ended);
+	assert_int_equal(f->error, ECANCELED);
+	assert_string_equal(f->message, "the daemon was stopped");
+}
+
+static void a_stop_while_the_gate_is_opened_does_too(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_broker.gate = true;
+	f->agent = fake_broker_connect_agent();
+	assert_int_equal(run_state(f->run), RUN_OPENING_GATE);
+	run_stop(f->run, "it was detached on request");
+	assert_int_equal(run_state(f->run), RUN_CANCELLED);
+	fake_broker_answer_gate(EPERM, NULL, -1);
+	assert_true(f->ended);
+	assert_int_equal(f->error, ECANCELED);
+}
+
+static void a_broker_that_never_answers_is_given_up(void **state)
+{
+	struct fixture *f = *state;
+
+	run_set_patience(f->run, 10);
+	run_stop(f->run, "it was detached on request");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->error, ETIMEDOUT);
+	assert_string_equal(f->message, "it was detached on request");
+}
+
+static void an_open_gate_that_is_never_heard_of_fails_the_run(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_broker.gate = true;
+	f->agent = fake_broker_connect_agent();
+	run_set_patience(f->run, 10);
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->error, ETIMEDOUT);
+	assert_non_null(strstr(f->message, "does not answer"));
+	assert_int_equal(fake_broker.gate_id, 0);
+}
+
+/* ---------------------------------------------------------------- the gate's last counts */
+
+static void the_last_counts_are_awaited_and_nothing_disturbs_them(void **state)
+{
+	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
+	struct fixture *f = *state;
+
+	fake_broker.gate = true;
+	f->agent = fake_broker_connect_agent();
+	fake_broker_answer_gate(0, NULL, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	assert_int_equal(run_state(f->run), RUN_GREETING);
+	agent_close(f);
+	while (run_state(f->run) != RUN_CLOSING_GATE)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	run_stop(f->run, "the daemon was stopped");
+	assert_int_equal(run_state(f->run), RUN_CLOSING_GATE);
+	assert_true(fake_broker.gate_removed);
+	fake_broker_answer_gate(0, &counts, -1);
+	assert_true(f->ended);
+	assert_int_equal(f->error, ECONNABORTED);
+	assert_non_null(strstr(f->message, "exited or was killed"));
+	assert_int_equal(f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED], 7);
+}
+
+/* ---------------------------------------------------------------- stopping */
+
+static void a_stop_is_the_first_ones_whatever_comes_later(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	run_stop(f->run, "it was detached on request");
+	assert_int_equal(run_state(f->run), RUN_STOPPING);
+	run_stop(f->run, "the daemon was stopped");
+	agent_send_ended(f->agent, "");
+	while (run_state(f->run) != RUN_LEAVING)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	run_stop(f->run, "the daemon was stopped");
+	assert_int_equal(run_state(f->run), RUN_LEAVING);
+	agent_close(f);
+	assert_ended_early(f, "detached on request");
+}
+
+static void events_after_the_end_are_out_of_turn(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f);
+	run_stop(f->run, "it was detached on request");
+	agent_send_ended(f->agent, "");
+	send_pair(f);
+	assert_ended_early(f, "detached on request");
+	assert_int_equal(f->window->profile.pair_count, 0);
+}
+
+static void numa_alone_on_one_node_is_done_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.kinds[JXP__KIND__KIND_DEAD_STORE] = false;
+	f->window->request.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
+	f->window->request.numa = true;
+	agent_send_hello(f->agent, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->ended);
+	assert_true(f->started);
+	assert_int_equal(f->error, 0);
+	assert_int_equal(f->window->state, WINDOW_DONE);
+}
+
+static void threads_are_known_while_the_agent_talks(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(run_threads(f->run)->count, 0);
+	start(f);
+	send_pair(f);
+	loop_until(&f->loop, &f->progressed);
+	assert_int_not_equal(run_threads(f->run)->count, 0);
+}
+
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define ATTACHING(name) cmocka_unit_test_setup_teardown(name, set_up_attaching, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(hello_is_answered_and_the_window_starts_as_asked),
+	    TEST(another_protocol_is_refused_in_words_to_both_sides),
+	    TEST(a_stopped_window_is_done_when_the_agent_says_so),
+	    TEST(batches_after_the_stop_still_count),
+	    TEST(an_agent_that_ends_by_itself_at_its_deadline_is_done),
+	    TEST(an_agent_that_ends_before_its_deadline_ends_early),
+	    TEST(the_end_is_told_when_the_agent_has_left),
+	    TEST(an_agent_that_does_not_leave_is_not_waited_for_long),
+	    TEST(the_window_is_stopped_when_its_time_is_over),
+	    TEST(a_target_that_dies_leaves_what_had_arrived),
+	    TEST(a_window_that_cannot_run_fails_with_the_agents_reason),
+	    TEST(an_agent_error_after_the_first_tick_ends_early),
+	    TEST(an_agent_that_closes_before_hello_fails),
+	    TEST(stopping_before_hello_fails_at_once),
+	    TEST(a_malformed_frame_ends_the_window),
+	    TEST(a_frame_of_an_absurd_length_ends_the_window),
+	    TEST(an_unknown_frame_ends_the_window),
+	    TEST(a_second_hello_ends_the_window),
+	    TEST(nothing_is_accepted_before_hello),
+	    TEST(events_are_asked_of_the_broker_and_passed_on),
+	    TEST(an_agent_that_does_not_read_is_cut_off),
+	    ATTACHING(a_refused_attach_fails_with_the_brokers_words),
+	    ATTACHING(a_stop_before_the_agent_is_there_waits_for_the_brokers_answer),
+	    ATTACHING(a_stop_while_the_gate_is_opened_does_too),
+	    ATTACHING(a_broker_that_never_answers_is_given_up),
+	    ATTACHING(an_open_gate_that_is_never_heard_of_fails_the_run),
+	    ATTACHING(the_last_counts_are_awaited_and_nothing_disturbs_them),
+	    TEST(a_stop_is_the_first_ones_whatever_comes_later),
+	    TEST(events_after_the_end_are_out_of_turn),
+	    TEST(numa_alone_on_one_node_is_done_at_once),
+	    TEST(threads_are_known_while_the_agent_talks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/report/text_writer.h"
+
+/* What has been written so far; the stream is closed, and the text is to be freed. */
+struct page {
+	FILE *out;
+	char *text;
+	size_t size;
+};
+
+static void page_open(struct page *p)
+{
+	p->out = open_memstream(&p->text, &p->size);
+	assert_non_null(p->out);
+}
+
+static void assert_page(struct page *p, const char *expected)
+{
+	assert_int_equal(fclose(p->out), 0);
+	assert_string_equal(p->text, expected);
+	free(p->text);
+}
+
+/* A method with a file or without one; gives its number. */
+static uint32_t add_method(struct profile *p, const char *name, const char *file)
+{
+	struct cct_method m = {0};
+	uint32_t id;
+
+	assert_int_equal(strings_intern(&p->strings, "a.B", &m.class_name), 0);
+	assert_int_equal(strings_intern(&p->strings, name, &m.name), 0);
+	assert_int_equal(strings_intern(&p->strings, file, &m.file), 0);
+	assert_int_equal(cct_add_method(&p->cct, &m, &id), 0);
+	return id;
+}
+
+static uint32_t add_node(struct profile *p, uint32_t parent, uint32_t method, int32_t line)
+{
+	struct cct_node n = {.parent = parent, .method = method, .line = line};
+	uint32_t id;
+
+	n.tier = JXP__TIER__TIER_JIT;
+	assert_int_equal(cct_add_node(&p->cct, &n, &id), 0);
+	return id;
+}
+
+static void a_rule_has_its_title_in_the_middle(void **state)
+{
+	struct page p;
+	const char *at;
+
+	(void)state;
+	page_open(&p);
+	report_text_rule(p.out, "REDUNDANT WITH");
+	report_text_rule(p.out, NULL);
+	assert_int_equal(fclose(p.out), 0);
+	assert_int_equal(p.size, 2 * 81);
+	at = strstr(p.text, "REDUNDANT WITH");
+	assert_int_equal(at - p.text, 33);
+	assert_int_equal(p.text[0], '*');
+	assert_int_equal(p.text[79], '*');
+	assert_int_equal(p.text[81], '-');
+	free(p.text);
+}
+
+static void long_text_is_broken_at_blanks(void **state)
+{
+	char word[61], text[200];
+	struct page p;
+
+	(void)state;
+	memset(word, 'x', sizeof(word) - 1);
+	word[60] = '\0';
+	(void)snprintf(text, sizeof(text), "%s short %s", word, word);
+	page_open(&p);
+	report_text_wrapped(p.out, text);
+	(void)snprintf(text, sizeof(text), "%s short\n%s\n", word, word);
+	assert_page(&p, text);
+}
+
+static void a_frame_says_where_it_is_as_far_as_it_is_known(void **state)
+{
+	struct profile profile = {0};
+	uint32_t named = add_method(&profile, "run", "B.java"),
+		 bare = add_method(&profile, "go", "");
+	struct page p;
+
+	(void)state;
+	page_open(&p);
+	report_text_frame(p.out, &profile, add_node(&profile, 0, named, 7));
+	fputc('\n', p.out);
+	report_text_frame(p.out, &profile, add_node(&profile, 0, named, 0));
+	fputc('\n', p.out);
+	report_text_frame(p.out, &profile, add_node(&profile, 0, bare, 7));
+	fputc('\n', p.out);
+	report_text_frame(p.out, &profile, add_node(&profile, 0, 0, 0));
+	assert_page(&p, "a.B.run(B.java:7)\na.B.run(B.java)\na.B.go(Unknown Source:7)\n"
+			"[frame without a name]");
+	profile_release(&profile);
+}
+
+static void a_path_is_root_first_with_its_label_before_the_leaf(void **state)
+{
+	struct profile profile = {0};
+	uint32_t method = add_method(&profile, "run", "B.java");
+	uint32_t root = add_node(&profile, 0, method, 1);
+	uint32_t leaf = add_node(&profile, root, method, 2);
+	struct page p;
+
+	(void)state;
+	page_open(&p);
+	report_text_path(p.out, &profile, leaf, "mov");
+	report_text_path(p.out, &profile, 0, NULL);
+	assert_page(&p, "a.B.run(B.java:1)\nmov: a.B.run(B.java:2)\n[calling context unknown]\n");
+	profile_release(&profile);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_rule_has_its_title_in_the_middle),
+	    cmocka_unit_test(long_text_is_broken_at_blanks),
+	    cmocka_unit_test(a_frame_says_where_it_is_as_far_as_it_is_known),
+	    cmocka_unit_test(a_path_is_root_first_with_its_label_before_the_leaf),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "daemon/serve/broker_metrics.h"
+#include "daemon/serve/endpoints.h"
+#include "tests/unit/support/http_client.h"
+#include "tests/unit/support/loop_helper.h"
+
+struct fixture {
+	uv_loop_t loop;
+	struct metrics *metrics;
+	struct broker_metrics broker;
+	struct endpoints *endpoints;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	f.metrics = metrics_new();
+	assert_int_equal(
+	    endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, &f.broker, NULL), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	endpoints_free(f->endpoints);
+	loop_finish(&f->loop);
+	metrics_free(f->metrics);
+	return 0;
+}
+
+static const char *ask(struct fixture *f, const char *request)
+{
+	return http_client_ask(&f->loop, endpoints_address(f->endpoints), request);
+}
+
+static void metrics_are_prometheus_text_by_default(void **state)
+{
+	const char *answer = ask(*state, GET("/metrics", ""));
+
+	assert_non_null(strstr(answer, "HTTP/1.1 200"));
+	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
+	assert_non_null(strstr(answer, "\njxperf_build_info{version="));
+	assert_non_null(strstr(answer, "\njxperf_workers_given_up_total 0\n"));
+	assert_non_null(strstr(answer, "\njxperf_http_connections_refused_total{reason="));
+}
+
+static void metrics_are_openmetrics_when_asked(void **state)
+{
+	const char *answer =
+	    ask(*state, GET("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n"));
+
+	assert_non_null(
+	    strstr(answer, "Content-Type: application/openmetrics-text; version=1.0.0"));
+	assert_string_equal(answer + strlen(answer) - strlen("# EOF\n"), "# EOF\n");
+}
+
+static void healthy_is_always_so_and_ready_when_it_was_said(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_non_null(strstr(ask(f, GET("/-/healthy", "")), "HTTP/1.1 200"));
+	assert_non_null(strstr(ask(f, GET("/-/ready", "")), "HTTP/1.1 503"));
+	endpoints_set_ready(f->endpoints, true);
+	assert_non_null(strstr(ask(f, GET("/-/ready", "")), "HTTP/1.1 200"));
+	endpoints_set_ready(f->endpoints, false);
+	assert_non_null(strstr(ask(f, GET("/-/ready", "")), "HTTP/1.1 503"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(metrics_are_prometheus_text_by_default),
+	    TEST(metrics_are_openmetrics_when_asked),
+	    TEST(healthy_is_always_so_and_ready_when_it_was_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

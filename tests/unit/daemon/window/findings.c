@@ -1,0 +1,91 @@
+/* What this machine offers; that of others is tests/unit/daemon/machine/sampler_choice.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/window/findings.h"
+
+static struct window_findings findings;
+static struct err err;
+
+static int find(const struct window_request *r)
+{
+	memset(&findings, 0, sizeof(findings));
+	err.message[0] = '\0';
+	return window_findings_here(r, &findings, &err);
+}
+
+static void the_best_sampler_is_found_with_its_period_and_nodes(void **state)
+{
+	struct window_request r = {.objects = true};
+
+	(void)state;
+	assert_int_equal(find(&r), 0);
+	assert_int_not_equal(findings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
+	assert_true(findings.sampler_reason[0]);
+	assert_int_not_equal(findings.period, 0);
+	assert_int_equal(findings.event_count > 0, findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_true(findings.numa.node_count >= 1);
+	assert_false(findings.kernel_gate); /* Nobody has asked for it yet. */
+}
+
+static void the_clock_has_the_period_asked_for_or_its_own(void **state)
+{
+	struct window_request r = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK};
+
+	(void)state;
+	assert_int_equal(find(&r), 0);
+	assert_int_equal(findings.period, WINDOW_PERIOD_DEFAULT_NS);
+	assert_int_equal(findings.event_count, 0);
+	r.period_ns = NS_PER_MS;
+	assert_int_equal(find(&r), 0);
+	assert_int_equal(findings.period, NS_PER_MS);
+	r.sampler = JXP__SAMPLER__SAMPLER_AUTO;
+	assert_int_equal(find(&r), 0);
+	assert_int_equal(findings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+}
+
+static void an_event_needs_a_hardware_sampler(void **state)
+{
+	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
+
+	(void)state;
+	(void)snprintf(r.event, sizeof(r.event), "MEM_LOAD_RETIRED:L1_MISS");
+	assert_int_equal(find(&r), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "'MEM_LOAD_RETIRED:L1_MISS' needs pebs or ibs"));
+	assert_non_null(strstr(err.message, "leave out --event"));
+	assert_int_equal(findings.numa.node_count, 0); /* unchanged on failure */
+}
+
+static void samplers_of_other_machines_are_refused_with_the_one_that_works(void **state)
+{
+	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_PEBS};
+
+	(void)state;
+	if (find(&r) == 0) /* No machine has both. */
+		r.sampler = JXP__SAMPLER__SAMPLER_IBS;
+	assert_int_equal(find(&r), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "does not work here"));
+	assert_non_null(strstr(err.message, "--sampler clock"));
+	r.sampler = (Jxp__Sampler)12;
+	assert_int_equal(find(&r), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_best_sampler_is_found_with_its_period_and_nodes),
+	    cmocka_unit_test(the_clock_has_the_period_asked_for_or_its_own),
+	    cmocka_unit_test(an_event_needs_a_hardware_sampler),
+	    cmocka_unit_test(samplers_of_other_machines_are_refused_with_the_one_that_works),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,42 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "daemon/window/request.h"
+
+static void any_kind_of_pairs_needs_watchpoints(void **state)
+{
+	struct window_request r = {.objects = true, .numa = true};
+
+	(void)state;
+	assert_false(window_request_samples_pairs(&r));
+	r.kinds[JXP__KIND__KIND_SILENT_LOAD] = true;
+	assert_true(window_request_samples_pairs(&r));
+}
+
+static void numa_needs_objects_where_there_are_nodes_to_tell_apart(void **state)
+{
+	struct window_request r = {.numa = true};
+
+	(void)state;
+	assert_false(window_request_tracks_objects(&r, 1));
+	assert_true(window_request_tracks_objects(&r, 2));
+	r.objects = true;
+	assert_true(window_request_tracks_objects(&r, 1));
+	r.numa = false;
+	assert_true(window_request_tracks_objects(&r, 1));
+	r.objects = false;
+	assert_false(window_request_tracks_objects(&r, 2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(any_kind_of_pairs_needs_watchpoints),
+	    cmocka_unit_test(numa_needs_objects_where_there_are_nodes_to_tell_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
