@@ -1,10 +1,11 @@
 #include "client/command/values.h"
 
 #include "client/command/parse.h"
+#include "common/units.h"
 
 int value_duration(const char *text, void *ns, struct err *err)
 {
-	return parse_duration(text, ns, err);
+	return units_duration(text, ns, err);
 }
 
 int value_format(const char *text, void *format, struct err *err)
