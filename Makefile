@@ -95,7 +95,7 @@ $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lm
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^
