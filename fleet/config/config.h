@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "fleet/config/rules.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
 
@@ -21,26 +22,6 @@
 /* Minutes of a day, and no time of day. */
 #define CONFIG_DAY_MINUTES 1440
 #define CONFIG_ALWAYS      (-1)
-
-/* Which JVMs are meant: those for which every pattern that is given (not NULL) matches. Patterns
- * are those of the shell (fnmatch(3)). */
-struct config_match {
-	char *app;          /* the name that the rules under `apps` gave it; schedules only */
-	char *user;         /* who runs it */
-	char *main_class;   /* with its package, or the path of its jar, or a module's main class */
-	char *command;      /* its command line, arguments joined by blanks */
-	char *cgroup;       /* the path of its control group */
-	char *container;    /* the first 12 digits of the container's id */
-	char *pod;          /* the uid of its Kubernetes pod */
-	char **environment; /* "NAME=PATTERN", of names that `environment` lists */
-	unsigned environment_count;
-};
-
-/* The first rule that matches a JVM names it. */
-struct config_app {
-	struct config_match match;
-	char *app;
-};
 
 struct config_schedule {
 	char *name;

@@ -1,5 +1,7 @@
 #include "fleet/config/schema.h"
 
+#include "proto/kinds.h"
+
 /* Longest text of a value: a path, a pattern. */
 #define TEXT_MAX 1023
 

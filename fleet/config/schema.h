@@ -8,7 +8,7 @@
 #include <cyaml/cyaml.h>
 #include <stdbool.h>
 
-#include "fleet/config/config.h"
+#include "fleet/config/rules.h"
 
 #define SCHEMA_APPS_MAX        256
 #define SCHEMA_SCHEDULES_MAX   64

@@ -1,0 +1,27 @@
+/*
+ * Which JVMs a configuration means, and what it calls them, as the file says it.
+ */
+#ifndef JXPERF_FLEET_CONFIG_RULES_H
+#define JXPERF_FLEET_CONFIG_RULES_H
+
+/* Which JVMs are meant: those for which every pattern that is given (not NULL) matches. Patterns
+ * are those of the shell (fnmatch(3)). */
+struct config_match {
+	char *app;          /* the name that the rules under `apps` gave it; schedules only */
+	char *user;         /* who runs it */
+	char *main_class;   /* with its package, or the path of its jar, or a module's main class */
+	char *command;      /* its command line, arguments joined by blanks */
+	char *cgroup;       /* the path of its control group */
+	char *container;    /* the first 12 digits of the container's id */
+	char *pod;          /* the uid of its Kubernetes pod */
+	char **environment; /* "NAME=PATTERN", of names that `environment` lists */
+	unsigned environment_count;
+};
+
+/* The first rule that matches a JVM names it. */
+struct config_app {
+	struct config_match match;
+	char *app;
+};
+
+#endif
