@@ -17,6 +17,7 @@ CLANG	?= clang
 BPFTOOL	?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 DESTDIR	?=
 PREFIX	?= /usr/local
+SYSCONFDIR ?= /etc
 V	?= 0
 Q	:= $(if $(filter 1,$(V)),,@)
 say	 = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))
@@ -304,16 +305,19 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/demo
 
-# Units name the place they were installed for.
+# Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
-		lib/tmpfiles.d share/man/man1 share/man/man8)
+		lib/tmpfiles.d share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
-	sed 's:@PREFIX@:$(PREFIX):' systemd/jxperfd.service.in > $(DESTDIR)$(PREFIX)/lib/systemd/system/jxperfd.service
+	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
+		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
+	sed 's:@PREFIX@:$(PREFIX):; s:@SYSCONFDIR@:$(SYSCONFDIR):' systemd/jxperfd.service.in > $(DESTDIR)$(PREFIX)/lib/systemd/system/jxperfd.service
 	install -m 644 systemd/jxperf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/jxperf.conf
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
 

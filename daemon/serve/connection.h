@@ -32,7 +32,9 @@ struct control_context {
 	struct broker_client *broker; /* for questions about processes */
 	struct renders *renders;
 	const char *http;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
+	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
+	void *reload_arg;
 };
 
 /* Takes fd on success. closed(arg, connection) runs once, from the loop, when the connection is
