@@ -8,6 +8,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
+#   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
 
 SHELL	:= /bin/bash
@@ -32,7 +33,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim soak soak-asan map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -320,6 +321,15 @@ install: all
 	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
+
+# A Debian package of the committed tree, in $(B)/deb.
+deb:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) debhelper lintian"
+	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb/jxperf && git archive HEAD | tar -x -C $(B)/deb/jxperf
+	$(Q)cd $(B)/deb/jxperf && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc -d > ../build.log 2>&1 || \
+		{ tail -n 30 ../build.log; exit 1; }
+	$(Q)lintian --fail-on error --tag-display-limit 0 $(B)/deb/*.changes
+	$(Q)ls $(B)/deb/*.deb
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 
