@@ -18,6 +18,7 @@ static const struct command {
     {"check", cmd_check, "[PID|NAME]", "what works on this machine, or for one JVM"},
     {"list", cmd_list, "", "the JVMs of this machine"},
     {"attach", cmd_attach, "PID|NAME [option...]", "profile a JVM and print the report"},
+    {"wait", cmd_wait, "WINDOW", "wait until a window has ended"},
     {"detach", cmd_detach, "PID|NAME", "end a window early"},
     {"status", cmd_status, "", "the daemon and what it does now"},
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
@@ -50,9 +51,10 @@ static const char options_help[] =
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
+    "  --background   print the window's id when it has started, and leave it to the daemon\n"
     "\n"
-    "exit status: 0 done, 1 failed, 2 wrong usage; of attach, with a report of what had arrived:\n"
-    "3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
+    "exit status: 0 done, 1 failed, 2 wrong usage; of attach and wait, with a report of what had\n"
+    "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
 
 struct global_options {
 	const char *socket;
