@@ -24,6 +24,8 @@ static const struct command {
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
     {"windows", cmd_windows, "", "running and finished windows"},
     {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
+    {"fleet-plan", cmd_fleet_plan, "OPTION...",
+     "what schedules would do in a fleet; no daemon needed"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -52,6 +54,13 @@ static const char options_help[] =
     "                 let the daemon open the target's perf events (when the target may not)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
     "  --background   print the window's id when it has started, and leave it to the daemon\n"
+    "fleet-plan:\n"
+    "  --hosts FILE   a line for each application of a host: HOST APP COUNT\n"
+    "  --config FILE  the daemons' configuration\n"
+    "  --epochs N     how many epochs of each schedule\n"
+    "  --schedule S   of this one only\n"
+    "  --from T       from the epoch on that this time is in, seconds since 1970 (now)\n"
+    "  --verbose      each window, too\n"
     "\n"
     "exit status: 0 done, 1 failed, 2 wrong usage; of attach and wait, with a report of what had\n"
     "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
@@ -81,7 +90,7 @@ static void print_help(void)
 
 	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		(void)printf("  %-7s %-21s %s\n", commands[i].name, commands[i].arguments,
+		(void)printf("  %-10s %-21s %s\n", commands[i].name, commands[i].arguments,
 			     commands[i].help);
 	(void)printf(options_help, kind_options(kinds, ", "));
 }
