@@ -9,6 +9,7 @@
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "fleet/config/config.h"
 #include "fleet/plan.h"
 
 /* Whoever compares a plan with what daemons do has to know it. */
