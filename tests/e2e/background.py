@@ -75,7 +75,7 @@ class Daemon(Process):
 
     def end(self, storer, window):
         assert self.ask("detach", str(storer.pid)).returncode == DONE
-        wait_until(lambda: self.state(window) != "running", "the end of the window")
+        assert self.ask("wait", window).returncode == EARLY
 
 
 @functools.lru_cache(maxsize=None)
