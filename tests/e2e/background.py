@@ -69,9 +69,13 @@ class Daemon(Process):
         assert result.returncode == DONE and result.stderr == "", result
         return result.stdout.rstrip("\n")
 
-    def state(self, window):
+    def window(self, window):
+        """What `windows` says of it; nothing when it is not there."""
         windows = json.loads(self.ask("--json", "windows").stdout)
-        return next((w["state"] for w in windows if w["id"] == window), None)
+        return next((w for w in windows if w["id"] == window), {})
+
+    def state(self, window):
+        return self.window(window).get("state")
 
     def end(self, storer, window):
         assert self.ask("detach", str(storer.pid)).returncode == DONE
@@ -231,6 +235,8 @@ def a_target_that_ends_is_told():
     daemon, storer = the_daemon(), Storer()
     window = daemon.attach(storer)
     client = daemon.start("wait", window)
+    # A JVM that ends while the agent still makes ready leaves nothing to report: that is a failure.
+    wait_until(lambda: daemon.window(window)["samples"], "samples")
     storer.stop()
     expect_line(finish(client), TARGET_ENDED, f"window {window} ended with its target")
 
