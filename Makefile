@@ -256,7 +256,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run
+SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 lint: deps $(GEN_PB) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
@@ -320,6 +320,7 @@ install: all
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
+	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
 	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
 
 # A Debian package of the committed tree, in $(B)/deb.

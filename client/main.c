@@ -18,12 +18,15 @@ static const struct command {
     {"check", cmd_check, "[PID|NAME]", "what works on this machine, or for one JVM"},
     {"list", cmd_list, "", "the JVMs of this machine"},
     {"attach", cmd_attach, "PID|NAME [option...]", "profile a JVM and print the report"},
+    {"wait", cmd_wait, "WINDOW", "wait until a window has ended"},
     {"detach", cmd_detach, "PID|NAME", "end a window early"},
     {"status", cmd_status, "", "the daemon and what it does now"},
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
     {"windows", cmd_windows, "", "running and finished windows"},
     {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
     {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
+    {"fleet-plan", cmd_fleet_plan, "OPTION...",
+     "what schedules would do in a fleet; no daemon needed"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -51,9 +54,17 @@ static const char options_help[] =
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
+    "  --background   print the window's id when it has started, and leave it to the daemon\n"
+    "fleet-plan:\n"
+    "  --hosts FILE   a line for each application of a host: HOST APP COUNT\n"
+    "  --config FILE  the daemons' configuration\n"
+    "  --epochs N     how many epochs of each schedule\n"
+    "  --schedule S   of this one only\n"
+    "  --from T       from the epoch on that this time is in, seconds since 1970 (now)\n"
+    "  --verbose      each window, too\n"
     "\n"
-    "exit status: 0 done, 1 failed, 2 wrong usage; of attach, with a report of what had arrived:\n"
-    "3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
+    "exit status: 0 done, 1 failed, 2 wrong usage; of attach and wait, with a report of what had\n"
+    "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
 
 struct global_options {
 	const char *socket;
@@ -80,7 +91,7 @@ static void print_help(void)
 
 	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		(void)printf("  %-7s %-21s %s\n", commands[i].name, commands[i].arguments,
+		(void)printf("  %-10s %-21s %s\n", commands[i].name, commands[i].arguments,
 			     commands[i].help);
 	(void)printf(options_help, kind_options(kinds, ", "));
 }

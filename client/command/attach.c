@@ -1,17 +1,19 @@
-/* jxperfctl attach: profiles one JVM for a window and prints the report. */
+/* jxperfctl attach: profiles one JVM for a window, and prints the report or leaves it for later. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/values.h"
 #include "client/command/which_jvm.h"
+#include "client/command/window_end.h"
 #include "client/daemon/exchange.h"
 #include "client/daemon/progress.h"
+#include "client/output/json.h"
 #include "client/output/output.h"
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/units.h"
 
@@ -25,13 +27,15 @@ struct attach_options {
 	uint64_t period_ns;
 	double budget;
 	Jxp__Format format;
-	uint32_t pairs;
+	bool format_given;
+	uint32_t pairs;           /* 0: not given */
 	uint64_t object_min_size; /* bytes */
 	bool object_min_size_given;
 	const char *event; /* "": the sampler's own */
 	bool open_through_daemon;
 	bool force;
-	const char *output;
+	bool background;
+	const char *output; /* NULL: not given */
 };
 
 static int set_kinds(const char *text, void *options, struct err *err)
@@ -61,6 +65,16 @@ static int set_object_min_size(const char *text, void *options, struct err *err)
 	return r;
 }
 
+static int set_format(const char *text, void *options, struct err *err)
+{
+	struct attach_options *o = options;
+	int r = parse_format(text, &o->format, err);
+
+	if (r == 0)
+		o->format_given = true;
+	return r;
+}
+
 #define FIELD(member) .field = offsetof(struct attach_options, member)
 
 static const struct argument_option attach_arguments[] = {
@@ -71,10 +85,11 @@ static const struct argument_option attach_arguments[] = {
     {.name = "budget", .type = ARGUMENT_PARSED, .parse = set_budget, FIELD(budget)},
     {.name = "object-min-size", .type = ARGUMENT_PARSED, .parse = set_object_min_size},
     {.name = "event", .type = ARGUMENT_TEXT, FIELD(event), .noun = "an event"},
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
+    {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
     {.name = "open-through-daemon", FIELD(open_through_daemon)},
     {.name = "force", FIELD(force)},
+    {.name = "background", FIELD(background)},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
@@ -129,29 +144,36 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 	}
 }
 
+static void describe(Jxp__AttachRequest *attach, const struct attach_options *o, uint32_t pid)
+{
+	jxp__attach_request__init(attach);
+	attach->pid = pid;
+	attach->n_kinds = o->kind_count;
+	attach->kinds = (Jxp__Kind *)o->kinds;
+	attach->sampler = o->sampler;
+	attach->period_ns = o->period_ns;
+	attach->duration_ns = o->duration_ns;
+	attach->budget = o->budget;
+	attach->format = o->format;
+	attach->open_through_daemon = o->open_through_daemon;
+	attach->force = o->force;
+	attach->pairs = o->pairs;
+	attach->object_min_size = o->object_min_size;
+	attach->object_min_size_given = o->object_min_size_given;
+	attach->event = (char *)o->event;
+	attach->background = o->background;
+}
+
 static int run_window(struct client *c, const struct attach_options *o, uint32_t pid,
 		      struct outcome *outcome, struct err *err)
 {
-	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
+	Jxp__AttachRequest attach;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	struct progress progress;
 	int r;
 
-	attach.pid = pid;
-	attach.n_kinds = o->kind_count;
-	attach.kinds = (Jxp__Kind *)o->kinds;
-	attach.sampler = o->sampler;
-	attach.period_ns = o->period_ns;
-	attach.duration_ns = o->duration_ns;
-	attach.budget = o->budget;
-	attach.format = o->format;
-	attach.open_through_daemon = o->open_through_daemon;
-	attach.force = o->force;
-	attach.pairs = o->pairs;
-	attach.object_min_size = o->object_min_size;
-	attach.object_min_size_given = o->object_min_size_given;
-	attach.event = (char *)o->event;
+	describe(&attach, o, pid);
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
 	request.attach = &attach;
 	progress_init(&progress);
@@ -160,21 +182,6 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 		r = follow(&x, c, pid, &progress, outcome, err);
 	progress_clear(&progress);
 	return r;
-}
-
-/* The exit status for a window whose report was printed; a line on stderr unless it ended as
- * planned. */
-static int tell_end(const struct outcome *outcome)
-{
-	const Jxp__Document *document = outcome->report->document;
-	bool target = document->end == JXP__DOCUMENT__END__TARGET_ENDED;
-
-	if (document->end == JXP__DOCUMENT__END__AS_PLANNED)
-		return EXIT_SUCCESS;
-	(void)fprintf(stderr, "jxperfctl: window %s ended %s: %s\n", document->window,
-		      target ? "with its target" : "early",
-		      outcome->interrupted && !target ? "interrupted" : document->reason);
-	return target ? EXIT_TARGET_ENDED : EXIT_EARLY;
 }
 
 static void outcome_release(struct outcome *outcome)
@@ -202,8 +209,75 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	client_release(c); /* Printing may take as long as somebody reads. */
 	r = output_commit(&output, document->text.data, document->text.len, err);
 	if (r == 0)
-		*status = tell_end(&outcome);
+		*status = window_end_tell(document, outcome.interrupted);
 	return r;
+}
+
+/* ---------------------------------------------------------------- background */
+
+/* What would be done with a report has no meaning without one. */
+static int check_options(const struct attach_options *o, struct err *err)
+{
+	const char *senseless = o->output         ? "-o"
+				: o->format_given ? "--format"
+				: o->pairs        ? "--pairs"
+						  : NULL;
+
+	if (!o->background || !senseless)
+		return 0;
+	return err_set(err, EINVAL,
+		       "%s makes no sense with --background, which prints no report: give it to "
+		       "'jxperfctl report'",
+		       senseless);
+}
+
+/* A private daemon would end with this command. */
+static int need_daemon(const struct client *c, struct err *err)
+{
+	_cleanup_close_ int fd = client_connect(c, err);
+
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return err_set(
+		    err, -fd,
+		    "--background needs a running daemon, which keeps the window, and none "
+		    "answers on '%s': start jxperfd, or name its socket with --socket",
+		    c->socket);
+	return fd < 0 ? fd : 0;
+}
+
+static int print_window(const struct client *c, const char *window, struct err *err)
+{
+	json_t *object;
+
+	if (!c->json)
+		return puts(window) < 0 ? err_set_errno(err, errno, "cannot write standard output")
+					: 0;
+	object = json_object();
+	json_put(&object, "window", json_text(window));
+	return json_print(object, err);
+}
+
+/* Prints the window's id when it has started, and leaves it to the daemon. */
+static int attach_in_background(struct client *c, const struct attach_options *o,
+				const char *target, struct err *err)
+{
+	Jxp__AttachRequest attach;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	uint32_t pid;
+	int r;
+
+	if ((r = need_daemon(c, err)) < 0 || (r = which_jvm_find(c, target, &pid, err)) < 0)
+		return r;
+	describe(&attach, o, pid);
+	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
+	request.attach = &attach;
+	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STARTED, &reply, err);
+	if (r == -EINTR)
+		return err_set(err, EINTR,
+			       "interrupted: the window may start nevertheless: see 'jxperfctl "
+			       "status'");
+	return r < 0 ? r : print_window(c, reply->started->window, err);
 }
 
 int cmd_attach(struct client *c, int argc, char **argv)
@@ -223,6 +297,12 @@ int cmd_attach(struct client *c, int argc, char **argv)
 	if (r == 0 && parse_is_number(target))
 		r = parse_pid(target, &(uint32_t){0}, &err);
 	if (r == 0)
+		r = check_options(&o, &err);
+	if (r == 0 && o.background) {
+		r = attach_in_background(c, &o, target, &err);
+		status = EXIT_SUCCESS;
+	} else if (r == 0) {
 		r = attach_and_report(c, &o, target, &status, &err);
+	}
 	return r < 0 ? command_fail(r, &err) : status;
 }

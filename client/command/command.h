@@ -2,9 +2,9 @@
  * The subcommands of jxperfctl: each in a file of its own name here, all in client/main.c's table.
  *
  * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
- * 1 failed, 2 wrong usage; attach also 3 when its window ended early, and 4 when it did because its
- * target had ended, both with the report of what had arrived. It prints its result to stdout and,
- * on failure, one line to stderr through command_fail.
+ * 1 failed, 2 wrong usage; attach and wait also 3 when the window ended early, and 4 when it did
+ * because its target had ended; there is a report of what had arrived then. It prints its result to
+ * stdout and, on failure, one line to stderr through command_fail.
  */
 #ifndef JXPERF_CLIENT_COMMAND_COMMAND_H
 #define JXPERF_CLIENT_COMMAND_COMMAND_H
@@ -21,11 +21,13 @@
 int cmd_attach(struct client *c, int argc, char **argv);
 int cmd_check(struct client *c, int argc, char **argv);
 int cmd_detach(struct client *c, int argc, char **argv);
+int cmd_fleet_plan(struct client *c, int argc, char **argv);
 int cmd_list(struct client *c, int argc, char **argv);
 int cmd_reload(struct client *c, int argc, char **argv);
 int cmd_report(struct client *c, int argc, char **argv);
 int cmd_status(struct client *c, int argc, char **argv);
 int cmd_threads(struct client *c, int argc, char **argv);
+int cmd_wait(struct client *c, int argc, char **argv);
 int cmd_windows(struct client *c, int argc, char **argv);
 
 /* Prints err as "jxperfctl: ..." and returns the exit status for the failure r: throughout client/,

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
 
 #include "client/output/json.h"
+#include "client/output/local_time.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -37,33 +37,21 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 	return array;
 }
 
-/* Local time to the second; "-" for what is no time. */
-static void local_time(char *text, size_t size, uint64_t unix_ns)
-{
-	time_t t = (time_t)(unix_ns / NS_PER_S);
-	struct tm tm;
-
-	if (unix_ns == 0 || !localtime_r(&t, &tm) ||
-	    strftime(text, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
-		(void)snprintf(text, size, "-"); /* Fits. */
-}
-
 int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err)
 {
 	static const char *const headings[] = {"WINDOW",  "PID",     "STATE", "BEGAN", "SECONDS",
 					       "SAMPLER", "SAMPLES", "PAIRS", "APP",   NULL};
 	_cleanup_(table_release) struct table t;
-	char began[32];
+	char began[LOCAL_TIME_BYTES];
 
 	table_init(&t, headings);
 	for (size_t i = 0; i < count; i++) {
 		const Jxp__WindowInfo *w = windows[i];
 
-		local_time(began, sizeof(began), w->started_unix_ns);
 		table_cell(&t, "%s", w->id);
 		table_cell(&t, "%u", w->pid);
 		table_cell(&t, "%s", w->state);
-		table_cell(&t, "%s", began);
+		table_cell(&t, "%s", local_time(began, w->started_unix_ns));
 		table_cell(&t, "%.1f/%.1f", seconds(w->elapsed_ns), seconds(w->duration_ns));
 		table_cell(&t, "%s", w->sampler);
 		table_cell(&t, "%" PRIu64, w->samples);

@@ -1,5 +1,6 @@
 #include "daemon/engine/engine.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,6 +207,22 @@ void engine_forget_observer(struct engine *e, const void *arg)
 
 	if (w)
 		run_stop(find_run(e, w->pid), "the client that asked for it went away");
+}
+
+int engine_watch(struct engine *e, const struct window_result *w,
+		 const struct window_sink *observer, struct err *err)
+{
+	assert(!w->finished);
+	if (!sinks_can_watch(&e->sinks))
+		return err_set(err, EBUSY, "%d clients wait for windows, which is the limit: wait",
+			       SINKS_WATCHERS_MAX);
+	sinks_add(&e->sinks, observer, w);
+	return 0;
+}
+
+void engine_unwatch(struct engine *e, const void *arg)
+{
+	(void)sinks_forget(&e->sinks, arg); /* It may have ended meanwhile. */
 }
 
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg)

@@ -55,6 +55,14 @@ int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDO
 /* The observer with this arg is gone: its window ends early and nobody is told. */
 void engine_forget_observer(struct engine *e, const void *arg);
 
+/* One more observer of a window that is not finished: w stays readable until its last call. 0, or
+ * -EBUSY beyond SINKS_WATCHERS_MAX, with nothing changed. */
+int engine_watch(struct engine *e, const struct window_result *w,
+		 const struct window_sink *observer, struct err *err);
+
+/* The observer with this arg hears nothing any more; its window goes on. */
+void engine_unwatch(struct engine *e, const void *arg);
+
 /* Ends every window; done runs from the loop when none is left. Nothing can be attached afterwards.
  */
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg);

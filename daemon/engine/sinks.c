@@ -1,13 +1,17 @@
 #include "daemon/engine/sinks.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <string.h>
 
 void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window_result *only)
 {
 	assert(s->count < sizeof(s->entries) / sizeof(s->entries[0]));
 	s->entries[s->count++] = (struct sinks_entry){.sink = *sink, .only = only};
+}
+
+bool sinks_can_watch(const struct sinks *s)
+{
+	return s->count < SINKS_OF_ALL_MAX + SINKS_WATCHERS_MAX;
 }
 
 static void drop(struct sinks *s, size_t i)

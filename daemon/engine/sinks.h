@@ -5,14 +5,16 @@
 #ifndef JXPERF_DAEMON_ENGINE_SINKS_H
 #define JXPERF_DAEMON_ENGINE_SINKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/window/sink.h"
 
-/* Of every window, and of one each. */
-#define SINKS_OF_ALL_MAX 8
-#define SINKS_OF_ONE_MAX 64
+/* Of every window; of one each, by whoever asked for it, and by others who want to know its end. */
+#define SINKS_OF_ALL_MAX   8
+#define SINKS_OF_ONE_MAX   64
+#define SINKS_WATCHERS_MAX 256
 
 struct sinks_entry {
 	struct window_sink sink;
@@ -21,12 +23,16 @@ struct sinks_entry {
 
 /* All zero is an empty list. */
 struct sinks {
-	struct sinks_entry entries[SINKS_OF_ALL_MAX + SINKS_OF_ONE_MAX];
+	struct sinks_entry entries[SINKS_OF_ALL_MAX + SINKS_OF_ONE_MAX + SINKS_WATCHERS_MAX];
 	size_t count;
 };
 
 /* Adds a sink of all windows, or of only one. There has to be room. */
 void sinks_add(struct sinks *s, const struct window_sink *sink, const struct window_result *only);
+
+/* Is there room for one more who only watches a window? Those who ask for one always have theirs.
+ */
+bool sinks_can_watch(const struct sinks *s);
 
 /* The sinks of this window alone hear nothing any more. */
 void sinks_forget_window(struct sinks *s, const struct window_result *only);

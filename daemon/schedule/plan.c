@@ -16,18 +16,6 @@ const char *name_of_miss(enum miss miss)
 	return (unsigned)miss < MISS_MAX ? names[miss] : "unknown";
 }
 
-struct draw plan_draw(const struct config_schedule *s, const char *salt, const char *host)
-{
-	return (struct draw){.salt = salt ? salt : "",
-			     .schedule = s->name,
-			     .host = host,
-			     .every_ns = s->every_ns,
-			     .window_ns = s->window_ns,
-			     .host_fraction = s->host_fraction,
-			     .jvm_fraction = s->jvm_fraction,
-			     .jitter = s->jitter};
-}
-
 bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 	       enum miss *missed)
 {
@@ -65,13 +53,4 @@ static uint64_t slack_ns(const struct config_schedule *s)
 bool plan_is_late(const struct plan *plan, const struct config_schedule *s, uint64_t unix_ns)
 {
 	return unix_ns > plan->start_unix_ns && unix_ns - plan->start_unix_ns > slack_ns(s);
-}
-
-bool plan_is_time_of_day(const struct config_schedule *s, int minute)
-{
-	if (s->from_minute == CONFIG_ALWAYS)
-		return true;
-	if (s->from_minute < s->until_minute)
-		return minute >= s->from_minute && minute < s->until_minute;
-	return minute >= s->from_minute || minute < s->until_minute;
 }

@@ -39,9 +39,6 @@ struct plan {
 	enum miss in_the_way;
 };
 
-/* The draws of a schedule on a host; both are borrowed. */
-struct draw plan_draw(const struct config_schedule *s, const char *salt, const char *host);
-
 /* Makes the plan of the epoch that unix_ns is in, once. True with *missed set when the one of the
  * epoch before was not run. A clock that goes back a little finds what was done in the epoch that
  * it left; one that goes back far begins anew. */
@@ -53,8 +50,5 @@ bool plan_is_due(const struct plan *plan, uint64_t unix_ns);
 
 /* Has it waited too long? */
 bool plan_is_late(const struct plan *plan, const struct config_schedule *s, uint64_t unix_ns);
-
-/* Do the schedule's windows begin at this minute of the day? */
-bool plan_is_time_of_day(const struct config_schedule *s, int minute);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "daemon/schedule/plan.h"
 #include "fleet/draw.h"
+#include "fleet/schedule.h"
 
 /* "4194304:18446744073709551615" */
 #define IDENTITY_BYTES 32
@@ -242,7 +243,7 @@ void planner_end_round(struct planner *p)
 
 static struct draw draw_of(const struct planner *p, const struct config_schedule *s)
 {
-	return plan_draw(s, p->config->salt, p->host);
+	return schedule_draw(s, p->config->salt, p->host);
 }
 
 static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
@@ -291,7 +292,7 @@ static bool is_left_alone(const struct jvm *jvm, const struct planner_schedule *
 			  const struct plan *plan, int minute)
 {
 	return !plan->matches || !jvm->attachable || s->stopped[0] ||
-	       jvm->age_ns < s->config->warm_up_ns || !plan_is_time_of_day(s->config, minute);
+	       jvm->age_ns < s->config->warm_up_ns || !schedule_is_time_of_day(s->config, minute);
 }
 
 /* Is this plan's window to begin now? */

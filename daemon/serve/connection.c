@@ -16,6 +16,8 @@
 enum state {
 	WAITING,  /* for the request */
 	ATTACHED, /* a window runs for this client */
+	STARTING, /* a window that will be nobody's is about to start */
+	WATCHING, /* the end of somebody's window is awaited */
 	INSPECTING,
 	RENDERING, /* its report is being written */
 	FINISHING, /* the last reply is on its way */
@@ -29,7 +31,7 @@ struct connection {
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
-	const struct window_result *window; /* ATTACHED, once it started */
+	const struct window_result *window; /* ATTACHED and STARTING, once it started; WATCHING */
 	struct inspector_answer *answer;    /* INSPECTING */
 	struct render *render;              /* RENDERING */
 	size_t report_bytes;                /* FINISHING with a report */
@@ -48,6 +50,8 @@ void connection_free(struct connection *c)
 		return;
 	if (c->state == ATTACHED)
 		engine_forget_observer(c->context->engine, c);
+	else if (c->state == STARTING || c->state == WATCHING)
+		engine_unwatch(c->context->engine, c);
 	c->state = CLOSING;
 	inspector_answer_free(c->answer);
 	render_cancel(c->render);
@@ -159,7 +163,7 @@ static void send_progress(struct connection *c)
 	(void)send_reply(c, &reply);
 }
 
-/* ---------------------------------------------------------------- attach */
+/* ---------------------------------------------------------------- attach and wait */
 
 static void on_started(void *arg, const struct window_result *w)
 {
@@ -184,6 +188,74 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 	connection_fail(arg, false, message);
 }
 
+/* No observer may be forgotten from inside a call: the timer does it when the loop comes round. */
+static void on_background_started(void *arg, const struct window_result *w)
+{
+	struct connection *c = arg;
+
+	c->window = w;
+	set_timer(c, 0, 0);
+}
+
+static void send_started(struct connection *c, const struct window_result *w)
+{
+	Jxp__Started started = JXP__STARTED__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	started.window = (char *)w->id;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_STARTED;
+	reply.started = &started;
+	connection_reply(c, &reply);
+}
+
+static void leave_alone(struct connection *c)
+{
+	engine_unwatch(c->context->engine, c);
+	send_started(c, c->window);
+}
+
+/* Over before the timer's turn. */
+static void on_background_finished(void *arg, const struct window_result *w)
+{
+	send_started(arg, w);
+}
+
+static void send_end(struct connection *c, const struct window_result *w)
+{
+	Jxp__Document document = JXP__DOCUMENT__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	document.window = (char *)w->id;
+	render_describe_end(&document, w);
+	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
+	reply.document = &document;
+	connection_reply(c, &reply);
+}
+
+static void on_watched_end(void *arg, const struct window_result *w)
+{
+	send_end(arg, w);
+}
+
+void connection_wait(struct connection *c, const struct window_result *w)
+{
+	const struct window_sink observer = {
+	    .arg = c, .finished = on_watched_end, .failed = on_failed};
+	struct err err;
+
+	if (w->finished && w->state == WINDOW_FAILED) {
+		connection_fail(c, false, w->reason);
+	} else if (w->finished) {
+		send_end(c, w);
+	} else if (engine_watch(c->context->engine, w, &observer, &err) < 0) {
+		connection_fail(c, false, err.message);
+	} else {
+		c->state = WATCHING;
+		c->window = w;
+		set_timer(c, CONNECTION_ALIVE_MS, CONNECTION_ALIVE_MS);
+	}
+}
+
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
 	struct window_sink observer = {
@@ -200,13 +272,17 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
+	if (request->background) {
+		observer.started = on_background_started;
+		observer.finished = on_background_finished;
+	}
 	r = engine_attach(c->context->engine, (pid_t)request->pid, &asked, &findings, &observer, id,
 			  &err);
 	if (r < 0) {
 		connection_fail(c, false, err.message);
 		return;
 	}
-	c->state = ATTACHED;
+	c->state = request->background ? STARTING : ATTACHED;
 	c->format = request->format;
 	c->pairs = request->pairs;
 	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
@@ -268,8 +344,10 @@ static void on_timer(uv_timer_t *timer)
 {
 	struct connection *c = timer->data;
 
-	if (c->state == ATTACHED)
+	if (c->state == ATTACHED || c->state == WATCHING)
 		send_progress(c);
+	else if (c->state == STARTING)
+		leave_alone(c);
 	else if (c->state == WAITING)
 		connection_fail(c, true, "no request came in time");
 	else if (c->state == INSPECTING)

@@ -20,6 +20,8 @@
 /* For a report to be written, behind those that wait. */
 #define CONNECTION_REPORT_TIMEOUT_MS 50000
 #define CONNECTION_PROGRESS_MS       1000
+/* A client that waits for the end of a window hears so often that it has not come. */
+#define CONNECTION_ALIVE_MS 10000
 
 struct connection;
 
@@ -65,8 +67,12 @@ void connection_fail(struct connection *c, bool usage, const char *message);
 void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs);
 
-/* Starts a window whose progress and report go to this client. */
+/* Starts a window whose progress and report go to this client; one in the background is nobody's,
+ * and the client hears only that it has started. */
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
+
+/* Sends how w ended as the last reply, when it has; meanwhile, signs of life. */
+void connection_wait(struct connection *c, const struct window_result *w);
 
 /* Answers with what an inspector finds: pid, INSPECTOR_MACHINE or INSPECTOR_LIST. */
 void connection_inspect(struct connection *c, int pid);

@@ -3,9 +3,10 @@
  *
  * A connection carries one request. Its answer is one reply, except that an attach is answered by
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
- * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
- * connection is closed; so are connections beyond the limits, before they have sent a request. Who
- * may connect is a matter of the socket's mode (daemon/serve/control_socket.h).
+ * before ends its window, unless that is in the background. A wait for a window has Progress, too,
+ * and its client may leave. Whatever is wrong with a request is said in one line (Failure), then
+ * the connection is closed; so are connections beyond the limits, before they have sent a request.
+ * Who may connect is a matter of the socket's mode (daemon/serve/control_socket.h).
  *
  * Loop thread only.
  */

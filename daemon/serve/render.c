@@ -47,7 +47,7 @@ static void free_render(struct render *render)
 
 /* ---------------------------------------------------------------- on the pool */
 
-static void describe_end(Jxp__Document *document, const struct window_result *w)
+void render_describe_end(Jxp__Document *document, const struct window_result *w)
 {
 	if (w->state != WINDOW_ENDED_EARLY)
 		return;
@@ -62,7 +62,7 @@ static int pack(struct render *render, char *text, size_t size)
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	document.window = render->window->id;
-	describe_end(&document, render->window);
+	render_describe_end(&document, render->window);
 	document.text.data = (uint8_t *)text;
 	document.text.len = size;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;

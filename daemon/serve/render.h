@@ -47,6 +47,9 @@ void renders_free(struct renders *r);
 int render_start(struct render **out, struct renders *r, const struct window_result *w,
 		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg);
 
+/* How w ended, into document; the reason stays w's. */
+void render_describe_end(Jxp__Document *document, const struct window_result *w);
+
 /* As many bytes of reports are in a client's queue, or no longer. */
 void renders_queued(struct renders *r, size_t bytes);
 void renders_read(struct renders *r, size_t bytes);

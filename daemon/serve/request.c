@@ -138,19 +138,36 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 	connection_reply(c, &reply);
 }
 
+/* NULL, with the connection answered, when there is none. */
+static const struct window_result *find_window(struct connection *c, const char *id)
+{
+	const struct window_result *w = engine_find_window(connection_context(c)->engine, id);
+	struct err err;
+
+	if (w)
+		return w;
+	(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
+		      id); /* Only its text is wanted. */
+	connection_fail(c, false, err.message);
+	return NULL;
+}
+
+static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)
+{
+	const struct window_result *w = find_window(c, request->wait->window);
+
+	if (w)
+		connection_wait(c, w);
+}
+
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const Jxp__ReportRequest *report = request->report;
-	const struct window_result *w =
-	    engine_find_window(connection_context(c)->engine, report->window);
+	const struct window_result *w = find_window(c, report->window);
 	struct err err;
 
-	if (!w) {
-		(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
-			      report->window); /* Only its text is wanted. */
-		connection_fail(c, false, err.message);
+	if (!w)
 		return;
-	}
 	if (w->state == WINDOW_FAILED) {
 		(void)err_set(&err, ECANCELED,
 			      "window %s of pid %d has no report, it could not run: %s", w->id,
@@ -271,6 +288,7 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 	    [JXP__CONTROL_REQUEST__BODY_LIST] = handle_list,
 	    [JXP__CONTROL_REQUEST__BODY_CHECK] = handle_check,
 	    [JXP__CONTROL_REQUEST__BODY_RELOAD] = handle_reload,
+	    [JXP__CONTROL_REQUEST__BODY_WAIT] = handle_wait,
 	};
 	unsigned body = (unsigned)request->body_case;
 	struct err err;

@@ -97,6 +97,18 @@ static int no_yaml(const yaml_parser_t *parser, struct err *err)
 		       parser->context ? parser->context : "");
 }
 
+/* A word or an empty list alone has no place, and would pass for an empty file. */
+static int check_root(const yaml_node_t *root, struct err *err)
+{
+	if (!root || root->type == YAML_MAPPING_NODE ||
+	    (root->type == YAML_SCALAR_NODE && root->data.scalar.length == 0) ||
+	    (root->type == YAML_SEQUENCE_NODE &&
+	     root->data.sequence.items.top > root->data.sequence.items.start))
+		return 0;
+	return err_set(err, EINVAL, "%zu:%zu: keys and their values belong here",
+		       root->start_mark.line + 1, root->start_mark.column + 1);
+}
+
 int places_find(struct places *p, const char *text, size_t size, struct err *err)
 {
 	yaml_parser_t parser;
@@ -111,7 +123,8 @@ int places_find(struct places *p, const char *text, size_t size, struct err *err
 		r = parser.error == YAML_MEMORY_ERROR ? err_set(err, ENOMEM, "out of memory")
 						      : no_yaml(&parser, err);
 	} else {
-		if (yaml_document_get_root_node(&document))
+		r = check_root(yaml_document_get_root_node(&document), err);
+		if (r == 0 && yaml_document_get_root_node(&document))
 			r = walk(p, &document, 1, "", 0, err);
 		yaml_document_delete(&document);
 	}

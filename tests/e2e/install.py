@@ -78,6 +78,7 @@ def what_readme_says_of_installing_works_as_it_stands():
     assert "jxperf_windows_total" in copy.sh("curl -sf 127.0.0.1:9779/metrics")
     assert "w1" in copy.sh("jxperfctl windows")
     copy.sh("test -f /usr/local/share/man/man1/jxperfctl.1 -a -f /usr/local/share/man/man8/jxperfd.8")
+    copy.sh("test -f /usr/local/share/bash-completion/completions/jxperfctl")
     daemon.stop()
     jvm.stop()
     copy.first.stop()

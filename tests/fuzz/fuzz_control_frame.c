@@ -20,6 +20,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/serve/connection.h"
 #include "daemon/serve/render.h"
+#include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -162,8 +163,10 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 
 static void run(struct harness *h, struct buffer *stream)
 {
-	struct control_context context = {
-	    .loop = &h->loop, .http = "", .renders = renders_new(&h->loop)};
+	struct control_context context = {.handle = request_handle,
+					  .loop = &h->loop,
+					  .http = "",
+					  .renders = renders_new(&h->loop)};
 	struct connection *connection;
 	int pair[2];
 

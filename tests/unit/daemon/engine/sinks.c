@@ -161,6 +161,21 @@ static void a_window_that_is_over_takes_its_own_sinks_along(void **state)
 	assert_string_equal(f->all.heard, "started w2;");
 }
 
+static void watchers_leave_room_for_windows(void **state)
+{
+	struct fixture *f = *state;
+	struct window_sink sink = {.arg = f};
+	size_t watchers = 0;
+
+	for (; sinks_can_watch(&f->sinks); watchers++)
+		sinks_add(&f->sinks, &sink, f->first);
+	assert_in_range(watchers, SINKS_WATCHERS_MAX, SINKS_WATCHERS_MAX + SINKS_OF_ALL_MAX);
+	for (size_t i = 0; i < SINKS_OF_ONE_MAX; i++)
+		sinks_add(&f->sinks, &sink, f->second);
+	sinks_forget_window(&f->sinks, f->first);
+	assert_true(sinks_can_watch(&f->sinks));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -171,6 +186,7 @@ int main(void)
 	    TEST(what_a_sink_does_not_want_to_hear_it_is_not_told),
 	    TEST(who_is_forgotten_hears_nothing_and_the_others_go_on),
 	    TEST(a_window_that_is_over_takes_its_own_sinks_along),
+	    TEST(watchers_leave_room_for_windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,15 @@ static void an_empty_file_has_the_defaults(void **state)
 	}
 }
 
+static void a_file_of_something_else_is_no_empty_one(void **state)
+{
+	(void)state;
+	assert_refused("web-1 shop 3\nweb-2 shop 4\n",
+		       "j.yaml:1:1: keys and their values belong here");
+	assert_refused("# hosts\n[]\n", "j.yaml:2:1: keys and their values belong here");
+	assert_refused("~", "j.yaml:1:1: keys and their values belong here");
+}
+
 static void every_key_is_taken(void **state)
 {
 	struct config c;
@@ -285,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_empty_file_has_the_defaults),
+	    cmocka_unit_test(a_file_of_something_else_is_no_empty_one),
 	    cmocka_unit_test(every_key_is_taken),
 	    cmocka_unit_test(a_schedule_has_defaults),
 	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),

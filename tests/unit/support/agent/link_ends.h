@@ -38,8 +38,8 @@ static void connect_ends(struct ends *e)
 	assert_int_equal(close(listener), 0);
 }
 
-static void send_to_agent(const struct ends *e, const Jxp__EngineFrame *frame, const int *fds,
-			  size_t count)
+static inline void send_to_agent(const struct ends *e, const Jxp__EngineFrame *frame,
+				 const int *fds, size_t count)
 {
 	struct buffer bytes;
 

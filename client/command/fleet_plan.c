@@ -1,0 +1,140 @@
+/* jxperfctl fleet-plan: what the schedules of a configuration would do in a fleet. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/arguments.h"
+#include "client/command/command.h"
+#include "client/command/values.h"
+#include "client/output/json.h"
+#include "client/output/plan.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "fleet/config/config.h"
+#include "fleet/hosts.h"
+
+/* Seconds since 1970; so many can be counted in nanoseconds. */
+#define FROM_DIGITS 11
+#define FROM_MAX_S  (UINT64_MAX / NS_PER_S)
+
+struct plan_options {
+	const char *hosts;
+	const char *config;
+	const char *schedule; /* NULL: all */
+	uint32_t epochs;
+	uint64_t from_s;
+	bool verbose;
+};
+
+static int set_from(const char *text, void *field, struct err *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	unsigned long long value = digits > 0 ? strtoull(text, NULL, 10) : 0;
+
+	if (digits == 0 || digits > FROM_DIGITS || text[digits] || value > FROM_MAX_S)
+		return err_set(err, EINVAL,
+			       "'%s' is not a time: use seconds since 1970, as 'date +%%s' shows "
+			       "them",
+			       text);
+	*(uint64_t *)field = value;
+	return 0;
+}
+
+#define FIELD(member) .field = offsetof(struct plan_options, member)
+
+static const struct argument_option plan_arguments[] = {
+    {.name = "hosts", .type = ARGUMENT_TEXT, FIELD(hosts), .noun = "a file"},
+    {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
+    {.name = "schedule", .type = ARGUMENT_TEXT, FIELD(schedule), .noun = "a schedule"},
+    {.name = "epochs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(epochs)},
+    {.name = "from", .type = ARGUMENT_PARSED, .parse = set_from, FIELD(from_s)},
+    {.name = "verbose", FIELD(verbose)},
+    {0},
+};
+
+static int check_options(const struct plan_options *o, struct err *err)
+{
+	const char *missing = !o->hosts    ? "--hosts FILE"
+			      : !o->config ? "--config FILE"
+			      : !o->epochs ? "--epochs N"
+					   : NULL;
+
+	if (!missing)
+		return 0;
+	return err_set(err, EINVAL, "'fleet-plan' needs %s: see 'jxperfctl --help'", missing);
+}
+
+/* The schedule that is asked for; NULL without a question. */
+static int find_schedule(const struct config *config, const struct plan_options *o,
+			 const struct config_schedule **out, struct err *err)
+{
+	if (config->schedule_count == 0)
+		return err_set(err, EINVAL, "'%s' has no schedule", o->config);
+	if (!o->schedule) {
+		*out = NULL;
+		return 0;
+	}
+	for (size_t i = 0; i < config->schedule_count; i++)
+		if (strcmp(config->schedules[i].name, o->schedule) == 0) {
+			*out = &config->schedules[i];
+			return 0;
+		}
+	return err_set(err, EINVAL, "'%s' has no schedule '%s'", o->config, o->schedule);
+}
+
+/* The end of the last epoch has to be a time, too. */
+static int check_span(const struct plan_question *q, struct err *err)
+{
+	for (size_t i = 0; i < q->config->schedule_count; i++) {
+		uint64_t length_ns, end_ns;
+
+		if (__builtin_mul_overflow(q->config->schedules[i].every_ns,
+					   q->epochs + UINT64_C(1), &length_ns) ||
+		    __builtin_add_overflow(q->from_unix_ns, length_ns, &end_ns))
+			return err_set(err, EINVAL,
+				       "%" PRIu32 " epochs of schedule '%s' end after the year "
+				       "2500: ask for fewer",
+				       q->epochs, q->config->schedules[i].name);
+	}
+	return 0;
+}
+
+static int plan(struct client *c, const struct plan_options *o, struct err *err)
+{
+	_cleanup_(config_release) struct config config = {0};
+	_cleanup_(fleet_hosts_release) struct fleet_hosts hosts = {0};
+	struct plan_question q = {.config = &config,
+				  .hosts = &hosts,
+				  .from_unix_ns = o->from_s * NS_PER_S,
+				  .epochs = o->epochs,
+				  .verbose = o->verbose};
+	json_t *json;
+	int r;
+
+	if ((r = config_load(&config, o->config, err)) < 0 ||
+	    (r = find_schedule(&config, o, &q.schedule, err)) < 0 ||
+	    (r = check_span(&q, err)) < 0 || (r = fleet_hosts_load(&hosts, o->hosts, err)) < 0)
+		return r;
+	if (!c->json)
+		return plan_print(&q, err);
+	json = plan_json(&q, err);
+	return json_print(json, err);
+}
+
+int cmd_fleet_plan(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = plan_arguments, .operands = ""};
+	struct plan_options o = {.from_s = (uint64_t)time(NULL)};
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, &o, NULL, NULL, &err);
+
+	client_release(c); /* No daemon is asked, and a large fleet may be interrupted. */
+	if (r == 0)
+		r = check_options(&o, &err);
+	if (r == 0)
+		r = plan(c, &o, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+}

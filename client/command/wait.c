@@ -1,0 +1,54 @@
+/* jxperfctl wait: until a window has ended, whoever asked for it; exits as its attach would. */
+#include <assert.h>
+#include <errno.h>
+
+#include "common/arguments.h"
+#include "client/command/command.h"
+#include "client/command/window_end.h"
+#include "client/daemon/exchange.h"
+
+/* Progress only says that the daemon is alive. */
+static int await_end(struct client *c, const char *window, Jxp__ControlReply **end, struct err *err)
+{
+	Jxp__WaitRequest wait = JXP__WAIT_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
+	int r;
+
+	wait.window = (char *)window;
+	request.body_case = JXP__CONTROL_REQUEST__BODY_WAIT;
+	request.wait = &wait;
+	r = exchange_begin(&x, c, &request, err);
+	while (r == 0) {
+		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+
+		r = exchange_next(&x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
+		if (r == -EINTR)
+			return err_set(err, EINTR, "interrupted; window %s goes on", window);
+		if (r < 0)
+			return r;
+		if (reply->body_case == JXP__CONTROL_REPLY__BODY_DOCUMENT) {
+			*end = TAKE_PTR(reply);
+			return 0;
+		}
+		if (reply->body_case != JXP__CONTROL_REPLY__BODY_PROGRESS)
+			return exchange_unexpected(err);
+	}
+	return r;
+}
+
+int cmd_wait(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "WINDOW"};
+	_cleanup_reply_ Jxp__ControlReply *end = NULL;
+	const char *window;
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, NULL, &window, NULL, &err);
+
+	if (r == 0)
+		r = await_end(c, window, &end, &err);
+	if (r < 0)
+		return command_fail(r, &err);
+	assert(end);
+	return window_end_tell(end->document, false);
+}

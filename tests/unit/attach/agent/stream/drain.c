@@ -1,0 +1,306 @@
+/* From rings to the socket: what the engine receives of what handlers recorded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/stream/drain.h"
+#include "proto/frame.h"
+#include "proto/limits.h"
+#include "tests/unit/support/agent/link_ends.h"
+
+#define METHOD UINT64_C(0x7000)
+
+/* The JVM has died before the first record: names are not asked for, all else is as usual. */
+struct fixture {
+	struct ends ends;
+	struct context_table *contexts;
+	struct drain *drain;
+	struct thread *thread;
+	struct buffer in;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){0};
+	connect_ends(&f.ends);
+	buffer_init(&f.in, 2 * FRAME_MAX_AGENT);
+	f.contexts = calloc(1, sizeof(*f.contexts));
+	assert_non_null(f.contexts);
+	f.drain = drain_new(&f.ends.link, NULL, f.contexts);
+	assert_non_null(f.drain);
+	drain_vm_died(f.drain);
+	assert_int_equal(threads_init(), 0);
+	f.thread = thread_take(getpid());
+	assert_non_null(f.thread);
+	assert_int_equal(thread_allocate(f.thread, 16), 0);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	thread_recycle(f->thread);
+	drain_free(f->drain);
+	free(f->contexts);
+	buffer_release(&f->in);
+	close_ends(&f->ends);
+	return 0;
+}
+
+/* The next batch that was sent, to be freed with jxp__agent_frame__free_unpacked. */
+static Jxp__AgentFrame *received(struct fixture *f)
+{
+	const uint8_t *payload;
+	int64_t size;
+	Jxp__AgentFrame *frame;
+
+	while ((size = frame_peek(&f->in, FRAME_MAX_AGENT, &payload)) == 0) {
+		uint8_t *to = buffer_reserve(&f->in, 4096);
+		ssize_t n = read(f->ends.engine, to, 4096);
+
+		assert_true(n > 0);
+		buffer_commit(&f->in, (size_t)n);
+	}
+	assert_true(size > 0);
+	frame = jxp__agent_frame__unpack(NULL, (size_t)size, payload);
+	frame_consume(&f->in, (size_t)size);
+	assert_non_null(frame);
+	assert_int_equal(frame->body_case, JXP__AGENT_FRAME__BODY_BATCH);
+	return frame;
+}
+
+static void expect_silence(struct fixture *f)
+{
+	uint8_t byte;
+
+	assert_int_equal(recv(f->ends.engine, &byte, 1, MSG_DONTWAIT), -1);
+}
+
+static struct record trap_in(uint32_t watch, uint32_t trap)
+{
+	return (struct record){.type = RECORD_TRAPPED,
+			       .time_ns = 5,
+			       .address = 0x1000,
+			       .length = 8,
+			       .watch_context = watch,
+			       .trap_context = trap,
+			       .watch_code = {.length = 1, .bytes = {0xc3}},
+			       .trap_code = {.length = 1, .bytes = {0xc3}},
+			       .reg = 2,
+			       .checked_bytes = 8,
+			       .wasteful = true};
+}
+
+static void record(struct fixture *f, struct record r)
+{
+	thread_record(f->thread, &r);
+}
+
+static void what_a_record_names_comes_with_it_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t root = context_intern(f->contexts, 0, METHOD, 1);
+	uint32_t leaf = context_intern(f->contexts, root, METHOD, 7);
+	Jxp__AgentFrame *frame;
+
+	record(f, trap_in(root, leaf));
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_methods, 1);
+	assert_int_equal(frame->batch->n_instructions, 1); /* The same bytes twice. */
+	assert_int_equal(frame->batch->n_nodes, 2);
+	assert_int_equal(frame->batch->nodes[0]->id, root);
+	assert_int_equal(frame->batch->nodes[1]->id, leaf);
+	assert_int_equal(frame->batch->nodes[1]->parent, root);
+	assert_int_equal(frame->batch->nodes[1]->bci, 7);
+	assert_int_equal(frame->batch->nodes[1]->method, frame->batch->methods[0]->id);
+	assert_int_equal(frame->batch->n_transitions, 1);
+	assert_int_equal(frame->batch->transitions[0]->tid, getpid());
+	assert_int_equal(frame->batch->transitions[0]->reg, 2);
+	assert_true(frame->batch->transitions[0]->wasteful);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+
+	record(f, trap_in(leaf, root));
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_nodes, 0);
+	assert_int_equal(frame->batch->n_methods, 0);
+	assert_int_equal(frame->batch->n_instructions, 0);
+	assert_int_equal(frame->batch->transitions[0]->watch_node, leaf);
+	assert_int_equal(frame->batch->transitions[0]->watch_instruction, 1);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void accesses_are_told_from_transitions(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AgentFrame *frame;
+
+	record(f, (struct record){.type = RECORD_ACCESS,
+				  .time_ns = 9,
+				  .address = 0x2000,
+				  .length = 4,
+				  .store = true,
+				  .cpu = 3,
+				  .epoch = 6,
+				  .weight = 1000});
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_transitions, 0);
+	assert_int_equal(frame->batch->n_accesses, 1);
+	assert_int_equal(frame->batch->accesses[0]->cpu, 3);
+	assert_int_equal(frame->batch->accesses[0]->epoch, 6);
+	assert_int_equal(frame->batch->accesses[0]->weight, 1000);
+	assert_int_equal(frame->batch->accesses[0]->node, 0);
+	assert_int_equal(frame->batch->accesses[0]->instruction, 0);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void a_method_of_a_dead_vm_has_no_name_and_is_counted_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = context_intern(f->contexts, 0, METHOD, 1);
+	uint32_t other = context_intern(f->contexts, 0, METHOD, 2);
+	Jxp__AgentFrame *frame;
+
+	record(f, trap_in(node, other));
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_names_lost(f->drain), 1);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_string_equal(frame->batch->methods[0]->class_name, "");
+	assert_string_equal(frame->batch->methods[0]->name, "");
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void nothing_gathered_is_not_sent_but_counters_are(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
+	struct window_cost cost = {.cpu_ns = 70, .overhead_ns = 7, .setup_ns = 3, .period = 5000};
+	Jxp__AgentFrame *frame;
+
+	assert_int_equal(drain_send(f->drain), 0);
+	expect_silence(f);
+	counters[JXP__COUNTER__COUNTER_SAMPLES] = 42;
+	assert_int_equal(drain_flush(f->drain, counters, &cost), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_counters, JXP__COUNTER__COUNTER_MAX);
+	assert_int_equal(frame->batch->counters[JXP__COUNTER__COUNTER_SAMPLES], 42);
+	assert_int_equal(frame->batch->cpu_ns, 70);
+	assert_int_equal(frame->batch->overhead_ns, 7);
+	assert_int_equal(frame->batch->setup_ns, 3);
+	assert_int_equal(frame->batch->period, 5000);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void a_batch_that_is_full_goes_out_by_itself(void **state)
+{
+	struct fixture *f = *state;
+	size_t sent = 0, arrived = 0;
+	Jxp__AgentFrame *frame;
+
+	/* Until one has gone: there is something to read. */
+	while (recv(f->ends.engine, &(uint8_t){0}, 1, MSG_DONTWAIT | MSG_PEEK) < 0) {
+		struct tracked_allocation a = {.object = (uint32_t)++sent, .size_bytes = 64};
+
+		assert_int_equal(drain_allocation(f->drain, &a), 0);
+		assert_true(sent < 1000000);
+	}
+	assert_int_equal(drain_send(f->drain), 0);
+	while (arrived < sent) {
+		frame = received(f);
+		for (size_t i = 0; i < frame->batch->n_allocations; i++)
+			assert_int_equal(frame->batch->allocations[i]->object, ++arrived);
+		jxp__agent_frame__free_unpacked(frame, NULL);
+	}
+}
+
+static void positions_come_in_parts_of_which_the_last_settles_the_epoch(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AgentFrame *frame;
+
+	for (uint32_t id = 1; id <= 1500; id++)
+		assert_int_equal(drain_position(f->drain, 4, id, id % 3 ? id * 16 : 0), 0);
+	assert_int_equal(drain_settle(f->drain, 4), 0);
+	assert_int_equal(drain_position(f->drain, 5, 1, 0), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_positions, 2);
+	assert_int_equal(frame->batch->positions[0]->epoch, 4);
+	assert_int_equal(frame->batch->positions[0]->n_moved, 1000);
+	assert_int_equal(frame->batch->positions[0]->n_died, 500);
+	assert_int_equal(frame->batch->positions[0]->died[0], 3);
+	assert_true(frame->batch->positions[0]->settled);
+	assert_int_equal(frame->batch->positions[1]->epoch, 5);
+	assert_false(frame->batch->positions[1]->settled);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	for (uint32_t id = 1; id <= 2 * BATCH_POSITIONS_MAX; id++)
+		assert_int_equal(drain_position(f->drain, 6, id, 16), 0);
+	assert_int_equal(drain_settle(f->drain, 6), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_positions, 3); /* Two are full. */
+	assert_int_equal(frame->batch->positions[1]->n_moved, BATCH_POSITIONS_MAX);
+	assert_false(frame->batch->positions[1]->settled);
+	assert_int_equal(frame->batch->positions[2]->n_moved, 0);
+	assert_true(frame->batch->positions[2]->settled);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static void what_holds_until_changed_is_in_every_batch(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AgentFrame *frame;
+
+	drain_set_settled(f->drain, 100);
+	drain_set_settled(f->drain, 90); /* Never back. */
+	drain_set_object_interval(f->drain, 4096);
+	drain_refuse_objects(f->drain, "this collector moves objects unseen");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(drain_announce(f->drain, f->thread, i == 1), 0);
+		assert_int_equal(drain_send(f->drain), 0);
+		frame = received(f);
+		assert_int_equal(frame->batch->settled_ns, 100);
+		assert_int_equal(frame->batch->object_interval, 4096);
+		assert_string_equal(frame->batch->objects_refused,
+				    "this collector moves objects unseen");
+		assert_int_equal(frame->batch->threads[0]->tid, getpid());
+		assert_int_equal(frame->batch->threads[0]->ended, i == 1);
+		assert_int_equal(frame->batch->threads[0]->name[0] == '\0', i == 1);
+		assert_null(strchr(frame->batch->threads[0]->name, '\n'));
+		jxp__agent_frame__free_unpacked(frame, NULL);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(what_a_record_names_comes_with_it_once),
+	    TEST(accesses_are_told_from_transitions),
+	    TEST(a_method_of_a_dead_vm_has_no_name_and_is_counted_once),
+	    TEST(nothing_gathered_is_not_sent_but_counters_are),
+	    TEST(a_batch_that_is_full_goes_out_by_itself),
+	    TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch),
+	    TEST(what_holds_until_changed_is_in_every_batch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "fleet/plan.h"
+#include "fleet/schedule.h"
+
+#define SALT "salt"
+
+static const char fleet[] = "h1 shop 3\nh1 cart 1\nh2 shop 2\nh3 batch 4\n";
+
+struct fixture {
+	struct fleet_hosts hosts;
+	struct config_schedule schedule;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+
+	f.schedule = (struct config_schedule){.name = "all",
+					      .every_ns = 600 * NS_PER_S,
+					      .window_ns = 60 * NS_PER_S,
+					      .budget = 0.01,
+					      .jitter = 0.1,
+					      .host_fraction = 1,
+					      .jvm_fraction = 1,
+					      .from_minute = CONFIG_ALWAYS,
+					      .until_minute = CONFIG_ALWAYS};
+	*state = &f;
+	return fleet_hosts_parse(&f.hosts, "hosts", fleet, sizeof(fleet) - 1, NULL);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	fleet_hosts_release(&f->hosts);
+	return 0;
+}
+
+static struct fleet_plan *plan_of(struct fixture *f)
+{
+	struct fleet_plan *p;
+
+	assert_int_equal(fleet_plan_new(&p, &f->schedule, SALT, &f->hosts, NULL), 0);
+	return p;
+}
+
+static void without_fractions_everybody_is_profiled_in_every_epoch(void **state)
+{
+	struct fleet_plan *p = plan_of(*state);
+	struct fleet_epoch e;
+
+	assert_int_equal(fleet_plan_epoch_of(p, 1200 * NS_PER_S), 2);
+	for (uint64_t epoch = 2; epoch < 5; epoch++) {
+		assert_int_equal(fleet_plan_look(p, epoch, &e, NULL), 0);
+		assert_int_equal(e.epoch, epoch);
+		assert_true(e.start_unix_ns == epoch * 600 * NS_PER_S);
+		assert_int_equal(e.hosts, 3);
+		assert_int_equal(e.window_count, 10);
+		assert_int_equal(e.jvms_covered, 10);
+		assert_int_equal(e.apps_covered, 3);
+	}
+	fleet_plan_free(p);
+}
+
+static void windows_begin_where_the_draws_say(void **state)
+{
+	struct fixture *f = *state;
+	struct draw d = schedule_draw(&f->schedule, SALT, "h1");
+	struct fleet_plan *p = plan_of(f);
+	struct fleet_epoch e;
+
+	assert_int_equal(fleet_plan_look(p, 7, &e, NULL), 0);
+	assert_string_equal(e.windows[0].host, "h1");
+	assert_string_equal(e.windows[0].app, "cart");
+	assert_true(e.windows[0].start_unix_ns == draw_start(&d, 7, "cart/0"));
+	assert_string_equal(e.windows[3].app, "shop");
+	assert_int_equal(e.windows[3].number, 2);
+	assert_true(e.windows[3].start_unix_ns == draw_start(&d, 7, "shop/2"));
+	fleet_plan_free(p);
+}
+
+/* Of all pairs of windows, as slowly as it is simple. */
+static size_t most_at_once(const struct fleet_epoch *e, const char *host, uint64_t window_ns)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < e->window_count; i++) {
+		size_t running = 0;
+
+		for (size_t j = 0; j < e->window_count; j++)
+			running +=
+			    (!host || strcmp(e->windows[j].host, host) == 0) &&
+			    e->windows[j].start_unix_ns <= e->windows[i].start_unix_ns &&
+			    e->windows[i].start_unix_ns - e->windows[j].start_unix_ns < window_ns;
+		most = running > most ? running : most;
+	}
+	return most;
+}
+
+static void concurrency_is_that_of_the_windows(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_plan *p = plan_of(f);
+	struct fleet_epoch e;
+
+	for (uint64_t epoch = 0; epoch < 200; epoch++) {
+		size_t most_on_host = 0;
+
+		assert_int_equal(fleet_plan_look(p, epoch, &e, NULL), 0);
+		for (size_t i = 0; i < f->hosts.count; i++) {
+			size_t most =
+			    most_at_once(&e, f->hosts.groups[i].host, f->schedule.window_ns);
+
+			most_on_host = most > most_on_host ? most : most_on_host;
+		}
+		assert_int_equal(e.most_on_host, most_on_host);
+		assert_int_equal(e.most_at_once, most_at_once(&e, NULL, f->schedule.window_ns));
+	}
+	fleet_plan_free(p);
+}
+
+static void windows_as_long_as_the_epoch_all_run_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_plan *p;
+	struct fleet_epoch e;
+
+	f->schedule.window_ns = f->schedule.every_ns;
+	p = plan_of(f);
+	assert_int_equal(fleet_plan_look(p, 0, &e, NULL), 0);
+	assert_int_equal(e.most_on_host, 4);
+	assert_int_equal(e.most_at_once, 10);
+	fleet_plan_free(p);
+}
+
+static void coverage_grows_with_the_epochs_and_forgets_nobody(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_plan *p;
+	struct fleet_epoch e;
+	double windows = 0;
+	uint64_t covered = 0;
+
+	f->schedule.host_fraction = 0.5;
+	f->schedule.jvm_fraction = 0.2;
+	p = plan_of(f);
+	for (uint64_t epoch = 0; epoch < 2000; epoch++) {
+		assert_int_equal(fleet_plan_look(p, epoch, &e, NULL), 0);
+		assert_true(e.jvms_covered >= covered);
+		assert_true(e.jvms_covered <= covered + e.window_count);
+		assert_true(e.hosts <= 3);
+		covered = e.jvms_covered;
+		windows += (double)e.window_count;
+	}
+	assert_int_equal(covered, 10);
+	assert_int_equal(e.apps_covered, 3);
+	/* One of ten JVMs' ten in an epoch, within some five standard errors. */
+	assert_true(fabs(windows / 2000 - 1) < 0.2);
+	fleet_plan_free(p);
+}
+
+static void only_applications_that_match_are_profiled(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_outlook o;
+	struct fleet_plan *p;
+	struct fleet_epoch e;
+
+	f->schedule.match = (struct config_match){.app = (char *)"*a*", .user = (char *)"web"};
+	p = plan_of(f);
+	fleet_plan_outlook(p, &o);
+	assert_int_equal(o.jvms, 5); /* cart and batch */
+	assert_int_equal(o.apps, 2);
+	assert_true(o.by_more);
+	assert_int_equal(fleet_plan_look(p, 0, &e, NULL), 0);
+	assert_int_equal(e.window_count, 5);
+	assert_int_equal(e.apps_covered, 2);
+	assert_int_equal(e.hosts, 2);
+	fleet_plan_free(p);
+	f->schedule.match = (struct config_match){0};
+}
+
+static void the_cost_is_the_budget_while_windows_run(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_outlook o;
+	struct fleet_plan *p;
+
+	f->schedule.host_fraction = 0.5;
+	f->schedule.jvm_fraction = 0.2;
+	p = plan_of(f);
+	fleet_plan_outlook(p, &o);
+	assert_true(fabs(o.cost - 0.01 * 0.1 * 0.1) < 1e-12);
+	assert_true(fabs(o.windows - 1) < 1e-12);
+	assert_false(o.by_more);
+	fleet_plan_free(p);
+	f->schedule.from_minute = 22 * 60;
+	f->schedule.until_minute = 4 * 60;
+	p = plan_of(f);
+	fleet_plan_outlook(p, &o);
+	assert_true(fabs(o.cost - 0.01 * 0.1 * 0.1 / 4) < 1e-12);
+	fleet_plan_free(p);
+}
+
+static void outside_its_hours_a_schedule_does_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct fleet_plan *p;
+	struct fleet_epoch e;
+	size_t windows = 0;
+
+	assert_int_equal(setenv("TZ", "UTC", 1), 0);
+	tzset();
+	f->schedule.from_minute = 60;
+	f->schedule.until_minute = 120;
+	p = plan_of(f);
+	for (uint64_t epoch = 0; epoch < 144; epoch++) { /* the first of January 1970 */
+		assert_int_equal(fleet_plan_look(p, epoch, &e, NULL), 0);
+		for (size_t i = 0; i < e.window_count; i++) {
+			assert_true(e.windows[i].start_unix_ns >= 3600 * NS_PER_S);
+			assert_true(e.windows[i].start_unix_ns < 7200 * NS_PER_S);
+		}
+		windows += e.window_count;
+	}
+	assert_int_equal(windows, 60);
+	fleet_plan_free(p);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(without_fractions_everybody_is_profiled_in_every_epoch),
+	    TEST(windows_begin_where_the_draws_say),
+	    TEST(concurrency_is_that_of_the_windows),
+	    TEST(windows_as_long_as_the_epoch_all_run_at_once),
+	    TEST(coverage_grows_with_the_epochs_and_forgets_nobody),
+	    TEST(only_applications_that_match_are_profiled),
+	    TEST(the_cost_is_the_budget_while_windows_run),
+	    TEST(outside_its_hours_a_schedule_does_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
