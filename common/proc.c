@@ -213,6 +213,21 @@ int proc_group(pid_t pid, pid_t *group)
 	return sscanf(fields, " %*c %*d %d", group) == 1 ? 0 : -EPROTO;
 }
 
+int proc_absent(pid_t pid, struct err *err)
+{
+	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+}
+
+int proc_check_owner(pid_t pid, uid_t owner, struct err *err)
+{
+	struct proc_status status;
+
+	if (proc_read_status(pid, 0, &status) < 0 ||
+	    (owner != PROC_ANY_UID && status.effective_uid != owner))
+		return proc_absent(pid, err);
+	return 0;
+}
+
 int proc_identify(pid_t pid, struct proc_identity *out)
 {
 	struct proc_identity identity = {0};

@@ -10,6 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/err.h"
+
+/* In place of a user whose processes are meant: anybody's. No process has it (the kernel's
+ * INVALID_UID). */
+#define PROC_ANY_UID ((uid_t)-1)
+
 /* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace.
  */
 struct proc_status {
@@ -52,6 +58,14 @@ struct proc_identity {
 	ino_t program_inode;
 	uid_t effective_uid;
 };
+
+/* The one answer for a pid that no process has, and for one whose process is none of who asks:
+ * -ESRCH. */
+int proc_absent(pid_t pid, struct err *err);
+
+/* Is it a process of this user (by its effective uid), as far as the kernel says now? owner may be
+ * PROC_ANY_UID: then of any. 0, or proc_absent. Waits for nobody. */
+int proc_check_owner(pid_t pid, uid_t owner, struct err *err);
 
 /* 0, or -errno when there is no such process. Asks the file system of its program, which may not
  * answer. */

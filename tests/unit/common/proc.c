@@ -276,6 +276,20 @@ static void more_runnable_threads_than_processors_are_a_busy_machine(void **stat
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
+static void a_process_of_another_user_is_as_good_as_none(void **state)
+{
+	struct err mine, absent;
+	pid_t dead = dead_pid();
+
+	(void)state;
+	assert_int_equal(proc_check_owner(getpid(), geteuid(), NULL), 0);
+	assert_int_equal(proc_check_owner(getpid(), PROC_ANY_UID, NULL), 0);
+	assert_int_equal(proc_check_owner(dead, PROC_ANY_UID, NULL), -ESRCH);
+	assert_int_equal(proc_check_owner(getpid(), geteuid() + 1, &mine), -ESRCH);
+	assert_int_equal(proc_absent(getpid(), &absent), -ESRCH);
+	assert_string_equal(mine.message, absent.message);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +308,7 @@ int main(void)
 	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
 	    cmocka_unit_test(more_runnable_threads_than_processors_are_a_busy_machine),
 	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
+	    cmocka_unit_test(a_process_of_another_user_is_as_good_as_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
