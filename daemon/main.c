@@ -244,7 +244,8 @@ static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
-	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, o->inspect_pid, (uid_t)o->inspect_owner, o->bundle,
+			      &reasons);
 }
 
 /* Before anything is opened that the broker must not inherit. */

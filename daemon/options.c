@@ -65,6 +65,7 @@ static const struct argument_option arguments[] = {
     {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_FD, inspect_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_PID, inspect_pid), .least = INSPECTOR_LIST},
+    {OWN_NUMBER(INSPECTOR_OPTION_OWNER, inspect_owner), .least = INT_MIN},
     {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
     {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},

@@ -30,6 +30,7 @@ struct options {
 	int worker_fd;
 	int inspect_fd;
 	int inspect_pid;
+	int inspect_owner;
 	const char *inspect_gate;
 	const char *inspect_touch;
 	int watch_fd;

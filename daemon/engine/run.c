@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/proc.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/engine/run_agent.h"
 #include "daemon/engine/run_core.h"
@@ -86,8 +87,8 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 			  .state = RUN_ATTACHING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
-	r->attach_request = broker_client_attach(context->broker, result->pid, attach_flags(result),
-						 on_attached, r);
+	r->attach_request = broker_client_attach(context->broker, result->pid, PROC_ANY_UID,
+						 attach_flags(result), on_attached, r);
 	if (r->attach_request < 0) {
 		int error = -r->attach_request;
 

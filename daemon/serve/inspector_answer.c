@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/proc.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
 #include "proto/failure.h"
@@ -90,7 +91,7 @@ int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
 	if (!i)
 		return err_set(err, ENOMEM, "out of memory");
 	*i = (struct inspector_answer){.loop = loop, .broker = broker, .done = done, .arg = arg};
-	i->request = broker_client_inspect(broker, pid, on_reply, i);
+	i->request = broker_client_inspect(broker, pid, PROC_ANY_UID, on_reply, i);
 	if (i->request < 0)
 		return err_set_errno(err, -i->request, "cannot ask the privileged half of jxperfd");
 	*out = TAKE_PTR(i);

@@ -43,18 +43,21 @@ static int wait_for_broker(broker_reply_fn fn, void *arg)
 	return 1;
 }
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
+	(void)owner;
 	(void)flags;
 	return wait_for_broker(fn, arg);
 }
 
-int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg)
 {
 	(void)client;
+	(void)owner;
 	(void)pid;
 	return wait_for_broker(fn, arg);
 }
