@@ -19,6 +19,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/serve/audit.h"
 #include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/serve/endpoints.h"
@@ -161,6 +162,8 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	d->metrics_sink.metrics = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
+	engine_add_sink(d->engine, &sink);
+	sink = audit_sink();
 	engine_add_sink(d->engine, &sink);
 	if (o->http[0]) {
 		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,

@@ -167,13 +167,14 @@ static void run(struct harness *h, struct buffer *stream)
 {
 	struct control_context context = {
 	    .loop = &h->loop, .http = "", .renders = renders_new(&h->loop)};
+	const struct window_asker asker = {.uid = 1000, .pid = 1, .sees = 1000};
 	struct connection *connection;
 	int pair[2];
 
 	if (engine_new(&context.engine, &h->loop, NULL, NULL) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    fd_set_nonblocking(pair[1], true) < 0 ||
-	    connection_new(&connection, &context, pair[0], on_closed, h, NULL) < 0)
+	    connection_new(&connection, &context, &asker, pair[0], on_closed, h, NULL) < 0)
 		abort(); /* The machine, not the input. */
 	feed(h, pair[1], stream);
 	answer(h);
