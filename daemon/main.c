@@ -146,7 +146,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct options *o = &d->options;
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	struct control_settings control = {.socket_path = o->socket, .http = ""};
+	struct control_settings control = {
+	    .socket_path = o->socket, .http = "", .admin_group = o->admin_group};
 	struct window_sink sink;
 	int r;
 

@@ -24,7 +24,8 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--verbose] [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--user NAME]\n"
+    "               [--admin-group NAME] [--verbose] [--version]\n"
     "\n"
     "  --config FILE     read settings from FILE: lines of 'key = value'\n"
     "  --check-config    check the settings and exit\n"
@@ -34,6 +35,7 @@ const char options_usage[] =
     "                    keeps its windows in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
+    "  --admin-group NAME  its members may profile every JVM, others only their own\n"
     "  --verbose         log more\n";
 
 #define FIELD(member) .field = offsetof(struct options, member)
@@ -55,6 +57,7 @@ static const struct argument_option arguments[] = {
     {.name = "state-dir", SETTING(state_dir), .noun = "a directory"},
     {.name = "bundle", SETTING(bundle), .noun = "a directory"},
     {.name = "user", SETTING(user), .noun = "a user"},
+    {.name = "admin-group", SETTING(admin_group), .noun = "a group"},
     {.name = "verbose", .in_file = true, FIELD(verbose)},
     {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
     {.name = "check-config", FIELD(check_config)},

@@ -3,7 +3,7 @@
  * of the command line wins over the same one of the file.
  *
  * The file holds "key = value" lines with the long options' names as keys (socket, http, state-dir,
- * bundle, user, verbose); empty lines and lines that start with '#' are skipped.
+ * bundle, user, admin-group, verbose); empty lines and lines that start with '#' are skipped.
  */
 #ifndef JXPERF_DAEMON_OPTIONS_H
 #define JXPERF_DAEMON_OPTIONS_H
@@ -23,8 +23,9 @@ struct options {
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
-	char user[64]; /* whom the engine becomes; "": whoever started it */
-	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	char user[64];        /* whom the engine becomes; "": whoever started it */
+	char admin_group[64]; /* who may do everything besides root; "": nobody */
+	int client_fd;        /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	int worker_fd;

@@ -126,7 +126,7 @@ static void a_wrong_file_is_named_with_its_line_and_the_keys_that_there_are(void
 
 	(void)state;
 	(void)snprintf(expected, sizeof(expected),
-		       "%s:2: unknown key 'sockte': use socket, http, state-dir, bundle, user or "
+		       "%s:2: unknown key 'sockte': use socket, http, state-dir, bundle, user, "
 		       "verbose",
 		       path);
 	assert_int_equal(parse("--config", path, NULL), -EINVAL);
