@@ -127,7 +127,7 @@ static void a_wrong_file_is_named_with_its_line_and_the_keys_that_there_are(void
 	(void)state;
 	(void)snprintf(expected, sizeof(expected),
 		       "%s:2: unknown key 'sockte': use socket, http, state-dir, bundle, user, "
-		       "verbose",
+		       "admin-group or verbose",
 		       path);
 	assert_int_equal(parse("--config", path, NULL), -EINVAL);
 	assert_string_equal(err.message, expected);
