@@ -3,6 +3,7 @@ import functools
 import grp
 import json
 import os
+import pwd
 import re
 import subprocess
 
@@ -88,9 +89,10 @@ def audit(**fields):
 def a_users_list_has_the_users_jvms_only():
     need_root()
     own, other = users_jvm().pid, roots_jvm().pid
-    listed = ask_json(as_nobody, "list")
-    assert [j["pid"] for j in listed] == [own], listed
-    assert listed[0]["state"] == "attachable", listed
+    listed = {j["pid"]: j for j in ask_json(as_nobody, "list")}  # Other tests may have JVMs of the same user.
+    assert {j["user"] for j in listed.values()} == {pwd.getpwuid(NOBODY).pw_name}, listed
+    assert own in listed and other not in listed, listed
+    assert listed[own]["state"] == "attachable", listed
     assert {own, other} <= {j["pid"] for j in json.loads(succeeded(the_daemon().ctl("--json", "list")))}
 
 
