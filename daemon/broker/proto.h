@@ -86,7 +86,7 @@ struct broker_reply {
 	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
 	int16_t touched[BROKER_PAGES_MAX];
 	uint32_t touch_traced;   /* PAGES: 0 when first touches are not traced */
-	uint32_t owner;          /* ATTACH that worked: whose process it is */
+	uint32_t owner;          /* ATTACH that worked: whose process it is (proc_owner) */
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */

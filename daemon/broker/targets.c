@@ -121,8 +121,8 @@ static int ask(struct broker_targets *t, const struct broker_target *e, bool kno
 	return broker_workers_ask(t->workers, &question, err);
 }
 
-/* A pidfd of the process, or -errno. Whose it is decides once more when its identity is known: here
- * it is so that nothing is done with another's process and nothing told of it. */
+/* A pidfd of the process, or -errno. Whose it is, is decided with its identity (check_identity);
+ * this is so that no worker runs for another's process and nothing is told of it. */
 static int open_process(const struct broker_request *request, struct err *err)
 {
 	_cleanup_close_ int pidfd =
@@ -199,7 +199,7 @@ static int check_identity(const struct broker_target *e, struct err *err)
 {
 	if (has_ended(e))
 		return err_set(err, ESRCH, "process %d has ended", e->pid);
-	if (e->asked_owner != PROC_ANY_UID && e->identity.effective_uid != e->asked_owner)
+	if (e->asked_owner != PROC_ANY_UID && proc_owner(&e->identity) != e->asked_owner)
 		return proc_absent(e->pid, err);
 	return 0;
 }
@@ -249,8 +249,7 @@ static void finish(struct broker_targets *t, struct broker_target *e)
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), e->identity.effective_uid,
-		    &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity), &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

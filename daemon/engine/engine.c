@@ -149,7 +149,7 @@ static int check_admission(const struct engine *e, const struct window_result *w
 }
 
 static int start_run(struct engine *e, struct window_result *w, const struct window_sink *observer,
-		     struct err *err)
+		     char id[WINDOW_ID_BYTES], struct err *err)
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
@@ -162,6 +162,7 @@ static int start_run(struct engine *e, struct window_result *w, const struct win
 	e->running[e->running_count++] = run;
 	if (observer)
 		sinks_add(&e->sinks, observer, w);
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", w->id); /* Same size. */
 	return 0;
 }
 
@@ -195,19 +196,21 @@ int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 {
 	unsigned number = e->windows_numbered + 1;
 	struct window_result *w = window_result_new(number, pid, request, findings);
-	int r = w ? 0 : err_set(err, ENOMEM, "out of memory");
+	int r;
 
-	if (r == 0) {
-		w->owner = asker->sees;
-		w->asker = *asker;
-		r = check_admission(e, w, err);
+	if (!w) {
+		r = err_set(err, ENOMEM, "out of memory");
+		refuse(e, NULL, number, -r, err);
+		return r;
 	}
+	w->owner = asker->sees;
+	w->asker = *asker;
+	r = check_admission(e, w, err);
 	if (r == 0)
-		r = find_run(e, pid) ? refuse_hidden(e, w, err) : start_run(e, w, observer, err);
+		r = find_run(e, pid) ? refuse_hidden(e, w, err)
+				     : start_run(e, w, observer, id, err);
 	if (r < 0)
 		refuse(e, w, number, -r, err);
-	else
-		(void)snprintf(id, WINDOW_ID_BYTES, "%s", w->id); /* Same size. */
 	return r;
 }
 

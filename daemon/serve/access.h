@@ -2,7 +2,7 @@
  * Who may do what on the control socket, whose mode says who may connect at all.
  *
  * Root, the user that the daemon runs as and members of the admin group may do everything. For
- * anybody else there are only the JVMs of their own effective user and the windows of those. What
+ * anybody else there are only the JVMs of their own user and the windows of those. What
  * counts is what the kernel knew of the peer when it connected, so a process that was in the group
  * then is, whatever the group's list says now.
  *

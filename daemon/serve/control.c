@@ -135,7 +135,7 @@ static int check_room(const struct control *c, uid_t user, struct err *err)
 	return 0;
 }
 
-/* Serves fd, which it closes in any case but that. */
+/* Takes the descriptor in any case. 0, or -errno when its client was told why it is not served. */
 static int serve(struct control *c, int connected, const struct window_asker *asker,
 		 struct err *err)
 {

@@ -273,7 +273,8 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 	static struct broker_targets t;
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	const struct worker_question question = {.request = r};
-	const struct worker_answer answer = {.identity = {.effective_uid = geteuid() + 1}};
+	const struct worker_answer answer = {
+	    .identity = {.effective_uid = geteuid() + 1, .one_uid = true}};
 	struct broker_workers workers = {0};
 	struct attached attached = {0};
 	struct err err;
