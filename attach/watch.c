@@ -2,6 +2,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/proc.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -37,7 +38,7 @@ int watch_open(struct watch *w, pid_t pid, unsigned timeout_ms, struct err *err)
 	if (w->pidfd >= 0)
 		return 0;
 	if (errno == ESRCH)
-		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+		return proc_absent(pid, err);
 	return err_set_errno(err, errno, "cannot watch process %d", pid);
 }
 

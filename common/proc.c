@@ -95,6 +95,15 @@ static bool effective_id(const char *line, unsigned *id)
 	return line && sscanf(line, "%*u %u", id) == 1;
 }
 
+/* Of the four, are the first three one? The last one follows the effective id. */
+static bool is_one_id(const char *line)
+{
+	unsigned real, effective, saved;
+
+	return line && sscanf(line, "%u %u %u", &real, &effective, &saved) == 3 &&
+	       real == effective && saved == effective;
+}
+
 /* Reads a status file but for its list of supplementary groups, which may be far longer than all
  * the rest. 0 or -errno. */
 static int read_status(const char *path, char *text, size_t size)
@@ -144,6 +153,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	    !effective_id(status_field(text, "Gid"), &gid))
 		return -EPROTO;
 	s.effective_uid = uid;
+	s.one_uid = is_one_id(status_field(text, "Uid"));
 	s.effective_gid = gid;
 	s.namespace_tgid = last_number(tgid);
 	s.in_our_namespace = has_one_number(nspid);
@@ -213,6 +223,21 @@ int proc_group(pid_t pid, pid_t *group)
 	return sscanf(fields, " %*c %*d %d", group) == 1 ? 0 : -EPROTO;
 }
 
+int proc_absent(pid_t pid, struct err *err)
+{
+	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+}
+
+int proc_check_owner(pid_t pid, uid_t owner, struct err *err)
+{
+	struct proc_status status;
+
+	if (proc_read_status(pid, 0, &status) < 0 ||
+	    (owner != PROC_ANY_UID && (status.effective_uid != owner || !status.one_uid)))
+		return proc_absent(pid, err);
+	return 0;
+}
+
 int proc_identify(pid_t pid, struct proc_identity *out)
 {
 	struct proc_identity identity = {0};
@@ -226,6 +251,7 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 	if (r < 0)
 		return r;
 	identity.effective_uid = status.effective_uid;
+	identity.one_uid = status.one_uid;
 	proc_path(path, pid, 0, "exe");
 	/* What is known here will do: its file system may be the target's, and never answer. */
 	if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &program) == 0) {
@@ -239,7 +265,8 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b)
 {
 	return a->start_ticks == b->start_ticks && a->program_device == b->program_device &&
-	       a->program_inode == b->program_inode && a->effective_uid == b->effective_uid;
+	       a->program_inode == b->program_inode && a->effective_uid == b->effective_uid &&
+	       a->one_uid == b->one_uid;
 }
 
 int proc_name(pid_t pid, char name[PROC_NAME_BYTES])

@@ -10,10 +10,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/err.h"
+
+/* In place of a user whose processes are meant: anybody's. No process has it (the kernel's
+ * INVALID_UID). */
+#define PROC_ANY_UID ((uid_t)-1)
+
 /* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace.
  */
 struct proc_status {
 	uid_t effective_uid;
+	/* Real and saved uid are the same, so it cannot become another user, as a process can that
+	 * root has started and that is somebody else for a while. */
+	bool one_uid;
 	gid_t effective_gid;
 	pid_t namespace_tgid;     /* innermost NStgid: the pid the process has for itself */
 	pid_t namespace_tid;      /* innermost NSpid: likewise of the thread */
@@ -51,7 +60,22 @@ struct proc_identity {
 	dev_t program_device; /* and inode: of /proc/PID/exe, 0 where we may not see it */
 	ino_t program_inode;
 	uid_t effective_uid;
+	bool one_uid; /* as in struct proc_status */
 };
+
+/* Whose it is: its user, or PROC_ANY_UID where it has more than one. */
+static inline uid_t proc_owner(const struct proc_identity *i)
+{
+	return i->one_uid ? i->effective_uid : PROC_ANY_UID;
+}
+
+/* The one answer for a pid that no process has, and for one whose process is none of who asks:
+ * -ESRCH. */
+int proc_absent(pid_t pid, struct err *err);
+
+/* Is it a process of this user and of no other (one_uid), as far as the kernel says now? owner may
+ * be PROC_ANY_UID: then of any. 0, or proc_absent. Waits for nobody. */
+int proc_check_owner(pid_t pid, uid_t owner, struct err *err);
 
 /* 0, or -errno when there is no such process. Asks the file system of its program, which may not
  * answer. */

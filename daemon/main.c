@@ -19,6 +19,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/serve/audit.h"
 #include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/serve/endpoints.h"
@@ -119,33 +120,49 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 }
 
 /* A file that is wrong changes nothing. Windows that run are not touched. */
-static int reload(void *arg, struct err *err)
+static int take_configuration(struct daemon *d, struct err *err)
 {
-	struct daemon *d = arg;
 	struct config next;
-	int r;
+	int r = config_load(&next, d->options.config, err);
 
-	if (!d->options.config)
-		return err_set(err, ENOENT,
-			       "jxperfd was started without --config, so there is nothing to read");
-	r = config_load(&next, d->options.config, err);
+	if (r < 0)
+		return r;
+	r = control_set_admin_group(d->control, next.admin_group, err);
 	if (r < 0) {
-		log_error("the configuration is the old one: %s", err->message);
+		config_release(&next);
 		return r;
 	}
 	warn_of_unused(d, &next);
 	config_release(&d->config);
 	d->config = next;
-	log_info("configuration read from '%s'", d->options.config);
 	return 0;
+}
+
+/* who: NULL for a signal. */
+static int reload(void *arg, const struct window_asker *who, struct err *err)
+{
+	struct daemon *d = arg;
+	int r;
+
+	if (!d->options.config)
+		return err_set(err, ENOENT,
+			       "jxperfd was started without --config, so there is nothing to read");
+	r = take_configuration(d, err);
+	if (r < 0)
+		log_error("the configuration is the old one: %s", err->message);
+	else
+		log_info("configuration read from '%s'", d->options.config);
+	audit_configuration(who, r < 0 ? err->message : NULL);
+	return r;
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
 {
+	struct daemon *d = handle->data;
 	struct err err;
 
 	(void)number;
-	if (reload(handle->data, &err) == -ENOENT)
+	if (reload(d, NULL, &err) < 0 && !d->options.config)
 		log_warn("%s", err.message);
 }
 
@@ -199,8 +216,11 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct options *o = &d->options;
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	struct control_settings control = {
-	    .socket_path = o->socket, .http = "", .arg = d, .reload = reload};
+	struct control_settings control = {.socket_path = o->socket,
+					   .http = "",
+					   .admin_group = o->admin_group,
+					   .arg = d,
+					   .reload = reload};
 	struct window_sink sink;
 	int r;
 
@@ -216,6 +236,8 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	d->metrics_sink.metrics = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
+	engine_add_sink(d->engine, &sink);
+	sink = audit_sink();
 	engine_add_sink(d->engine, &sink);
 	if (o->http[0]) {
 		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
@@ -302,7 +324,8 @@ static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
-	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, o->inspect_pid, (uid_t)o->inspect_owner, o->bundle,
+			      &reasons);
 }
 
 /* Before anything is opened that the broker must not inherit. */

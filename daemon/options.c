@@ -23,7 +23,8 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--verbose] [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--user NAME]\n"
+    "               [--admin-group NAME] [--verbose] [--version]\n"
     "\n"
     "  --config FILE     read settings from FILE: see jxperfd.yaml(5)\n"
     "  --check-config    check the settings and exit\n"
@@ -33,6 +34,7 @@ const char options_usage[] =
     "                    keeps its windows in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
+    "  --admin-group NAME  its members may profile every JVM, others only their own\n"
     "  --verbose         log more\n";
 
 #define FIELD(member) .field = offsetof(struct options, member)
@@ -53,6 +55,7 @@ static const struct argument_option arguments[] = {
     {.name = "state-dir", SETTING(state_dir), .noun = "a directory"},
     {.name = "bundle", SETTING(bundle), .noun = "a directory"},
     {.name = "user", SETTING(user), .noun = "a user"},
+    {.name = "admin-group", SETTING(admin_group), .noun = "a group"},
     {.name = "verbose", FIELD(verbose)},
     {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
     {.name = "check-config", FIELD(check_config)},
@@ -63,6 +66,7 @@ static const struct argument_option arguments[] = {
     {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_FD, inspect_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_PID, inspect_pid), .least = INSPECTOR_LIST},
+    {OWN_NUMBER(INSPECTOR_OPTION_OWNER, inspect_owner), .least = INT_MIN},
     {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
     {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
@@ -117,7 +121,7 @@ static int take_file(struct options *o, const struct config *c, struct err *err)
 		const char *value;
 	} settings[] = {
 	    {"socket", c->socket}, {"http", c->http}, {"state-dir", c->state_dir},
-	    {"bundle", c->bundle}, {"user", c->user},
+	    {"bundle", c->bundle}, {"user", c->user}, {"admin-group", c->admin_group},
 	};
 	struct err why;
 

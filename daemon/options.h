@@ -21,13 +21,15 @@ struct options {
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
-	char user[64]; /* whom the engine becomes; "": whoever started it */
-	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	char user[64];        /* whom the engine becomes; "": whoever started it */
+	char admin_group[64]; /* who may do everything besides root; "": nobody */
+	int client_fd;        /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	int worker_fd;
 	int inspect_fd;
 	int inspect_pid;
+	int inspect_owner;
 	const char *inspect_gate;
 	const char *inspect_touch;
 	int watch_fd;

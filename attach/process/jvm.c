@@ -401,11 +401,6 @@ int jvm_outline(pid_t pid, struct jvm_info *out)
 	return 0;
 }
 
-static int no_such_process(struct err *err, pid_t pid)
-{
-	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
-}
-
 int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
 {
 	return jvm_inspect_steps(pid, NULL, out, err);
@@ -428,7 +423,7 @@ int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *e
 	if (r == 0)
 		r = proc_start_time(pid, &info->start_ticks);
 	if (r == -ENOENT)
-		return no_such_process(err, pid);
+		return proc_absent(pid, err);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot read '/proc/%d/status'", pid);
 	if (status.namespace_tid != status.namespace_tgid)

@@ -76,7 +76,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 	    .fds = result > 0 ? (uint32_t)result : 0,
 	};
 
-	if (result < 0 || operation == BROKER_ATTACH)
+	if (result < 0)
 		strcpy(r.message, err->message);
 	send_reply(b, &r, fds);
 }
@@ -221,9 +221,17 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, const struct err *words)
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+			const struct err *words)
 {
-	reply(arg, BROKER_ATTACH, request_id, fd < 0 ? fd : 1, words, &fd);
+	struct broker_reply r = {.operation = BROKER_ATTACH,
+				 .id = request_id,
+				 .error = fd < 0 ? -fd : 0,
+				 .fds = fd >= 0,
+				 .owner = owner};
+
+	strcpy(r.message, words->message);
+	send_reply(arg, &r, &fd);
 }
 
 static void on_given_up(void *arg, pid_t target)
@@ -240,8 +248,8 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .gate = b->gate ? "" : b->gate_error.message,
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
-	int fd =
-	    broker_inspectors_start(&b->inspectors, request->pid, b->bundle_dir, &reasons, err);
+	int fd = broker_inspectors_start(&b->inspectors, request->pid, request->owner,
+					 b->bundle_dir, &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -279,6 +287,9 @@ static int check_request(const struct broker_request *r, struct err *err)
 	if (r->operation != BROKER_GATE && has_limits(r))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->reserved ||
+	    (r->owner && r->operation != BROKER_ATTACH && r->operation != BROKER_INSPECT))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)

@@ -362,11 +362,11 @@ static int submit(struct broker_client *c, const struct broker_request *request,
 	return (int)c->next_id;
 }
 
-int broker_client_attach(struct broker_client *c, pid_t pid, uint32_t flags, broker_reply_fn fn,
-			 void *arg)
+int broker_client_attach(struct broker_client *c, pid_t pid, uid_t owner, uint32_t flags,
+			 broker_reply_fn fn, void *arg)
 {
 	struct broker_request request = {
-	    .operation = BROKER_ATTACH, .pid = pid, .attach_flags = flags};
+	    .operation = BROKER_ATTACH, .pid = pid, .owner = owner, .attach_flags = flags};
 
 	return submit(c, &request, fn, arg);
 }
@@ -388,9 +388,10 @@ int broker_client_perf_open(struct broker_client *c, pid_t pid, const Jxp__PerfO
 	return submit(c, &request, fn, arg);
 }
 
-int broker_client_inspect(struct broker_client *c, int pid, broker_reply_fn fn, void *arg)
+int broker_client_inspect(struct broker_client *c, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg)
 {
-	struct broker_request request = {.operation = BROKER_INSPECT, .pid = pid};
+	struct broker_request request = {.operation = BROKER_INSPECT, .pid = pid, .owner = owner};
 
 	return submit(c, &request, fn, arg);
 }

@@ -51,11 +51,12 @@ void broker_client_free(struct broker_client *client);
 /* The broker's process id, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
-/* Runs the attach helper on pid; flags are BROKER_ATTACH_*. On success the reply carries one
- * descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on until
- * broker_client_release, events may be opened for pid. Each call returns the request's id (above 0)
- * or -errno, in which case fn will not be called. */
-int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+/* Runs the attach helper on pid, which has to be a process of owner, or of anybody (PROC_ANY_UID);
+ * else it is as if it were not there. flags are BROKER_ATTACH_*. On success the reply says whose it
+ * is and carries one descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on
+ * until broker_client_release, events may be opened for pid. Each call returns the request's id
+ * (above 0) or -errno, in which case fn will not be called. */
+int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
 			 broker_reply_fn fn, void *arg);
 
 /* Opens what an agent asked for, for one thread of an attached process: the clock event, one
@@ -63,9 +64,11 @@ int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags
 int broker_client_perf_open(struct broker_client *client, pid_t pid,
 			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg);
 
-/* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h). On
- * success the reply carries the socket on which the answer will come. */
-int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg);
+/* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h), as
+ * if there were no processes but those of owner (PROC_ANY_UID: all). On success the reply carries
+ * the socket on which the answer will come. */
+int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg);
 
 /* Has pid watched from outside until it is released. On success the reply carries the socket on
  * which the records will come (daemon/watcher/watcher.h). */

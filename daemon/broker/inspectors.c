@@ -21,15 +21,18 @@ static struct broker_inspector *find_free(struct broker_inspectors *i)
 	return NULL;
 }
 
-int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			    const struct check_reasons *reasons, struct err *err)
+int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
+			    const char *bundle_dir, const struct check_reasons *reasons,
+			    struct err *err)
 {
-	char pid_text[NUMBER_BYTES];
+	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
 			      (char *)INSPECTOR_OPTION_FD,
 			      (char *)CHILD_FD_TEXT,
 			      (char *)INSPECTOR_OPTION_PID,
 			      pid_text,
+			      (char *)INSPECTOR_OPTION_OWNER,
+			      owner_text,
 			      (char *)INSPECTOR_OPTION_GATE,
 			      (char *)reasons->gate,
 			      (char *)INSPECTOR_OPTION_TOUCH,
@@ -48,6 +51,7 @@ int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bu
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
+	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
 	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot look at processes");

@@ -69,6 +69,10 @@ struct broker_request {
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
 	uint32_t attach_flags;    /* ATTACH: BROKER_ATTACH_* */
+	/* ATTACH, INSPECT: the one user whose processes there are, the others being answered as if
+	 * they were not; PROC_ANY_UID: all. */
+	uint32_t owner;
+	uint32_t reserved;
 	uint64_t pages[BROKER_PAGES_MAX];
 	struct gate_limits gate; /* GATE */
 };
@@ -81,8 +85,8 @@ struct broker_reply {
 	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
 	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
 	int16_t touched[BROKER_PAGES_MAX];
-	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
-	uint32_t reserved;
+	uint32_t touch_traced;   /* PAGES: 0 when first touches are not traced */
+	uint32_t owner;          /* ATTACH that worked: whose process it is (proc_owner) */
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */

@@ -121,12 +121,28 @@ static int ask(struct broker_targets *t, const struct broker_target *e, bool kno
 	return broker_workers_ask(t->workers, &question, err);
 }
 
+/* A pidfd of the process, or -errno. Whose it is, is decided with its identity (check_identity);
+ * this is so that no worker runs for another's process and nothing is told of it. */
+static int open_process(const struct broker_request *request, struct err *err)
+{
+	_cleanup_close_ int pidfd =
+	    (int)syscall(SYS_pidfd_open, request->pid, 0); /* Close-on-exec by itself. */
+	int r;
+
+	if (pidfd < 0 && (errno == EMFILE || errno == ENFILE))
+		return err_set_errno(err, errno, "cannot hold on to process %d", request->pid);
+	if (pidfd < 0)
+		return proc_absent(request->pid, err);
+	r = proc_check_owner(request->pid, request->owner, err);
+	return r < 0 ? r : TAKE_FD(pidfd);
+}
+
 int broker_targets_attach(struct broker_targets *t, const struct broker_request *request,
 			  struct err *err)
 {
+	_cleanup_close_ int pidfd = open_process(request, err);
 	struct broker_target *e;
-	_cleanup_close_ int pidfd = -1;
-	int r = check_free(t, request->pid, err);
+	int r = pidfd < 0 ? pidfd : check_free(t, request->pid, err);
 
 	if (r < 0)
 		return r;
@@ -135,12 +151,6 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 		return err_set(err, EAGAIN,
 			       "%d processes are being profiled, and that is the limit",
 			       BROKER_TARGETS_MAX);
-	pidfd = (int)syscall(SYS_pidfd_open, request->pid, 0); /* Close-on-exec by itself. */
-	if (pidfd < 0 && (errno == EMFILE || errno == ENFILE))
-		return err_set_errno(err, errno, "cannot hold on to process %d", request->pid);
-	if (pidfd < 0)
-		return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'",
-			       request->pid);
 	r = check_sigtrap(t, err);
 	if (r < 0)
 		return r;
@@ -148,6 +158,7 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 				    .pidfd = -1,
 				    .request_id = request->id,
 				    .connection = -1,
+				    .asked_owner = request->owner,
 				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
 				    .trace_touch =
 					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
@@ -167,7 +178,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	close_pidfd(e);
 	e->state = e->helper.pid ? TARGET_STUCK : TARGET_FREE;
 	broker_workers_release(t->workers, e->pid);
-	t->attached(t->arg, e->request_id, error, err);
+	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, err);
 }
 
 /* A failure is no reason not to attach: the replies say that first touches are not known. */
@@ -183,15 +194,25 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
 			 err.message);
 }
 
-/* The worker has said which process it is. Should another one get its pid from here on, the worker
- * will say so when it is asked once more (confirm). */
+/* May it be attached to for who asked? It may have become another's since open_process. */
+static int check_identity(const struct broker_target *e, struct err *err)
+{
+	if (has_ended(e))
+		return err_set(err, ESRCH, "process %d has ended", e->pid);
+	if (e->asked_owner != PROC_ANY_UID && proc_owner(&e->identity) != e->asked_owner)
+		return proc_absent(e->pid, err);
+	return 0;
+}
+
+/* The worker has said which process it is. Should another one get its pid from here on, or it
+ * become another program or user, the worker will say so when it is asked once more (confirm). */
 static void run_helper(struct broker_targets *t, struct broker_target *e)
 {
 	struct err err = {""};
-	int r = has_ended(e)
-		    ? err_set(&err, ESRCH, "process %d has ended", e->pid)
-		    : attach_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
+	int r = check_identity(e, &err);
 
+	if (r == 0)
+		r = attach_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
 	if (r < 0)
 		fail(t, e, r, &err);
 	else
@@ -228,7 +249,7 @@ static void finish(struct broker_targets *t, struct broker_target *e)
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity), &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

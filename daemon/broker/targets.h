@@ -42,6 +42,7 @@ struct broker_target {
 	uint32_t request_id;
 	int connection;
 	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
+	uid_t asked_owner;            /* whose it has to be, or PROC_ANY_UID */
 	bool force;                   /* whether or not there is room for the agent */
 	bool trace_touch;             /* first touches are to be traced, */
 	bool touch_traced;            /* and are */
@@ -49,9 +50,10 @@ struct broker_target {
 	struct attach_helper helper;
 };
 
-/* fd is the agent's connection, the callee's, with what the target is called in words, or -errno
- * with the reason there. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, const struct err *words);
+/* fd is the agent's connection, the callee's, with what the target is called in words and whose it
+ * is, or -errno with the reason there. */
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
+				   const struct err *words);
 
 /* All zero, but for the first five members: there is no target yet. */
 struct broker_targets {

@@ -21,8 +21,7 @@ static int identify(pid_t pid, const struct proc_identity *wanted, struct proc_i
 {
 	if (proc_identify(pid, out) == 0 && (!wanted || proc_identity_equal(out, wanted)))
 		return 0;
-	return wanted ? err_set(err, ESRCH, "process %d has ended", pid)
-		      : err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
+	return wanted ? err_set(err, ESRCH, "process %d has ended", pid) : proc_absent(pid, err);
 }
 
 /* Returns how many descriptors are in fds, or -errno. */

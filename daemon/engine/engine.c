@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/proc.h"
 #include "daemon/engine/history.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
@@ -130,61 +131,87 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 
 /* ---------------------------------------------------------------- calls */
 
-static int check_admission(const struct engine *e, pid_t pid, struct err *err)
+/* Passes the window of an asker who may not know of another one of the same JVM. */
+static int check_admission(const struct engine *e, const struct window_result *w, struct err *err)
 {
-	const struct run *other = find_run(e, pid);
+	const struct run *other = find_run(e, w->pid);
 
 	if (e->stopping)
 		return err_set(err, EBUSY, "the daemon is stopping");
-	if (other)
+	if (other && window_asker_sees(&w->asker, run_result(other)->owner))
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
-			       (int)pid, run_result(other)->id, (int)pid);
+			       (int)w->pid, run_result(other)->id, (int)w->pid);
 	if (e->running_count == ENGINE_RUNNING_MAX)
 		return err_set(err, EBUSY, "%d windows are running, which is the limit: wait",
 			       ENGINE_RUNNING_MAX);
 	return 0;
 }
 
-static int start_run(struct engine *e, pid_t pid, const struct window_request *request,
-		     const struct window_findings *findings, const struct window_sink *observer,
+static int start_run(struct engine *e, struct window_result *w, const struct window_sink *observer,
 		     char id[WINDOW_ID_BYTES], struct err *err)
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
-	struct window_result *result;
 	struct run *run;
-	int r = check_admission(e, pid, err);
+	int r = run_new(&run, &e->context, w, &callbacks, err);
 
 	if (r < 0)
 		return r;
-	result = window_result_new(e->windows_numbered + 1, pid, request, findings);
-	if (!result)
-		return err_set(err, ENOMEM, "out of memory");
-	r = run_new(&run, &e->context, result, &callbacks, err);
-	if (r < 0) {
-		window_result_free(result);
-		return r;
-	}
 	e->windows_numbered++;
 	e->running[e->running_count++] = run;
 	if (observer)
-		sinks_add(&e->sinks, observer, result);
-	(void)snprintf(id, WINDOW_ID_BYTES, "%s", result->id); /* Same size. */
+		sinks_add(&e->sinks, observer, w);
+	(void)snprintf(id, WINDOW_ID_BYTES, "%s", w->id); /* Same size. */
 	return 0;
 }
 
-int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
-		  const struct window_findings *findings, const struct window_sink *observer,
-		  char id[WINDOW_ID_BYTES], struct err *err)
+/* Of an asker who may not know that the JVM is being profiled, as the broker refuses a pid that
+ * nobody has. It is not asked itself, because a second run of one pid would meddle with the first.
+ */
+static int refuse_hidden(struct engine *e, const struct window_result *w, struct err *err)
 {
-	int r = start_run(e, pid, request, findings, observer, id, err);
+	e->windows_numbered++;
+	return proc_absent(w->pid, err);
+}
 
-	if (r < 0) {
-		e->attach_failures++;
-		sinks_failed(&e->sinks, NULL, -r, err->message);
+/* It could not even begin. One that was given no number has no id. */
+static void refuse(struct engine *e, struct window_result *w, unsigned number, int error,
+		   const struct err *err)
+{
+	e->attach_failures++;
+	if (w) {
+		if (e->windows_numbered < number)
+			w->id[0] = '\0';
+		window_result_fail(w, err->message);
+		w->finished = true;
 	}
+	sinks_failed(&e->sinks, w, error, err->message);
+	window_result_free(w);
+}
+
+int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
+		  const struct window_request *request, const struct window_findings *findings,
+		  const struct window_sink *observer, char id[WINDOW_ID_BYTES], struct err *err)
+{
+	unsigned number = e->windows_numbered + 1;
+	struct window_result *w = window_result_new(number, pid, request, findings);
+	int r;
+
+	if (!w) {
+		r = err_set(err, ENOMEM, "out of memory");
+		refuse(e, NULL, number, -r, err);
+		return r;
+	}
+	w->owner = asker->sees;
+	w->asker = *asker;
+	r = check_admission(e, w, err);
+	if (r == 0)
+		r = find_run(e, pid) ? refuse_hidden(e, w, err)
+				     : start_run(e, w, observer, id, err);
+	if (r < 0)
+		refuse(e, w, number, -r, err);
 	return r;
 }
 

@@ -41,12 +41,13 @@ void engine_set_patience(struct engine *e, uint64_t ms);
  * memory goes when the loop has closed handles. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
-/* Starts to attach to pid. 0 with the window's id in id; -EBUSY when pid is being profiled already
- * or too many windows run; -EINVAL, -ENOMEM, or the broker's error. The observer is a
- * sink of this window alone, or NULL; on failure it is not used. */
-int engine_attach(struct engine *e, pid_t pid, const struct window_request *request,
-		  const struct window_findings *findings, const struct window_sink *observer,
-		  char id[WINDOW_ID_BYTES], struct err *err);
+/* Starts to attach to pid for asker: another's JVM that it may not see is as good as none. 0 with
+ * the window's id in id; -EBUSY when pid is being profiled already or too many windows run;
+ * -EINVAL, -ENOMEM, or the broker's error. The observer is a sink of this window alone, or NULL; on
+ * failure it is not used. */
+int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
+		  const struct window_request *request, const struct window_findings *findings,
+		  const struct window_sink *observer, char id[WINDOW_ID_BYTES], struct err *err);
 
 /* Ends pid's window early for the reason given; its id in id. 0 or -ESRCH. */
 int engine_detach(struct engine *e, pid_t pid, const char *reason, char id[WINDOW_ID_BYTES],

@@ -56,12 +56,12 @@ static void on_finished(void *arg, const struct window_result *w)
 	history_add(arg, window_result_keep(w));
 }
 
-/* A number that was not given out is not remembered. */
+/* What was given no number is not remembered. */
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
 	(void)error; /* The window has its reason. */
 	(void)message;
-	if (w)
+	if (w && w->id[0])
 		history_add(arg, window_result_keep(w));
 }
 

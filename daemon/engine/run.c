@@ -48,6 +48,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 				      : "the broker gave no connection to the agent");
 	} else {
 		r->agent_fd = TAKE_FD(fds[0]);
+		r->result->owner = reply->owner;
 		app_name_of(r->result->app, sizeof(r->result->app), reply->message);
 		open_gate(r);
 	}
@@ -86,8 +87,8 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 			  .state = RUN_ATTACHING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
-	r->attach_request = broker_client_attach(context->broker, result->pid, attach_flags(result),
-						 on_attached, r);
+	r->attach_request = broker_client_attach(context->broker, result->pid, result->owner,
+						 attach_flags(result), on_attached, r);
 	if (r->attach_request < 0) {
 		int error = -r->attach_request;
 

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "daemon/inspector/check.h"
 #include "daemon/inspector/check_look.h"
 #include "daemon/inspector/jvm_list.h"
@@ -30,10 +31,10 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, struct err *err)
+static int send_list(int fd, uid_t owner, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, err);
+	int r = jvm_list_new(&reply.jvms, owner, err);
 
 	if (r < 0)
 		return r;
@@ -43,12 +44,31 @@ static int send_list(int fd, struct err *err)
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-static int send_check(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons,
-		      struct err *err)
+/* Of a process that stays the owner's: what was found out must not be of another program, which it
+ * has become meanwhile. */
+static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const char *bundle_dir,
+		       struct err *err)
+{
+	Jxp__CheckResult *result = NULL;
+	int r = proc_check_owner(pid, owner, err);
+
+	if (r == 0)
+		r = check_look(&result, pid, bundle_dir, err);
+	if (r == 0)
+		r = proc_check_owner(pid, owner, err);
+	if (r == 0)
+		*out = TAKE_PTR(result);
+	if (result)
+		jxp__check_result__free_unpacked(result, NULL);
+	return r;
+}
+
+static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
+		      const struct check_reasons *reasons, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	int r = pid == INSPECTOR_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-					 : check_look(&reply.check, pid, bundle_dir, err);
+					 : check_owned(&reply.check, pid, owner, bundle_dir, err);
 
 	if (r < 0)
 		return r;
@@ -58,11 +78,12 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
+int inspector_main(int fd, int pid, uid_t owner, const char *bundle_dir,
+		   const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = pid == INSPECTOR_LIST ? send_list(fd, &err)
-				      : send_check(fd, pid, bundle_dir, reasons, &err);
+	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, &err)
+				      : send_check(fd, pid, owner, bundle_dir, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

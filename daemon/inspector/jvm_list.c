@@ -32,6 +32,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	if (jvm_inspect_steps(pid, step, &info, NULL) < 0 || !jvm_is_listed(&info))
 		return 0;
 	jvm.pid = (uint32_t)info.pid;
+	jvm.uid = info.euid;
 	jvm.user = info.user;
 	jvm.container = info.container;
 	jvm.name = info.name;
@@ -78,6 +79,7 @@ static Jxp__Jvm *describe_hanging(pid_t pid, const char *step)
 	strcpy(state, "hangs: ");
 	(void)utf8_sanitize(state + strlen(state), JVM_STEP_BYTES, step);
 	jvm->pid = (uint32_t)pid;
+	jvm->uid = info.euid;
 	jvm->user = strdup(info.user);
 	jvm->name = strdup(info.name);
 	jvm->state = strdup(state);
@@ -99,7 +101,19 @@ static int compare_pids(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int look_at_every_process(struct collector *c, struct err *err)
+/* Those of other users go first, so that neither their number nor what becomes of a look at them is
+ * told. Returns how many are left. */
+static size_t keep_owners(pid_t *pids, size_t count, uid_t owner)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (proc_check_owner(pids[i], owner, NULL) == 0)
+			pids[kept++] = pids[i];
+	return kept;
+}
+
+static int look_at_every_process(struct collector *c, uid_t owner, struct err *err)
 {
 	const struct look_task task = {.look = look,
 				       .answered = answered,
@@ -112,13 +126,15 @@ static int look_at_every_process(struct collector *c, struct err *err)
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot list '/proc'");
+	if (owner != PROC_ANY_UID)
+		count = keep_owners(pids, count, owner);
 	r = look_at_all(&task, pids, count, &passed_over, err);
 	if (r == 0)
 		c->list->not_looked_at = (uint32_t)passed_over;
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, struct err *err)
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
 	struct collector c = {.list = list};
@@ -130,7 +146,7 @@ int jvm_list_new(Jxp__JvmList **out, struct err *err)
 	list->jvms = calloc(JVMS_MAX, sizeof(Jxp__Jvm *));
 	if (!list->jvms)
 		return err_set(err, ENOMEM, "out of memory");
-	r = look_at_every_process(&c, err);
+	r = look_at_every_process(&c, owner, err);
 	if (r < 0)
 		return r;
 	if (c.out_of_memory)

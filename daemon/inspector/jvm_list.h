@@ -9,10 +9,13 @@
 #ifndef JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
 #define JXPERF_DAEMON_INSPECTOR_JVM_LIST_H
 
+#include <sys/types.h>
+
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
-/* On success *out is owned by the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, struct err *err);
+/* Only processes of owner (PROC_ANY_UID: of all users) are looked at. On success *out is owned by
+ * the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, struct err *err);
 
 #endif

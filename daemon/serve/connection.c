@@ -8,6 +8,7 @@
 #include "daemon/engine/attach_request.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
+#include "daemon/serve/audit.h"
 #include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
 #include "proto/failure.h"
@@ -27,6 +28,10 @@ enum state {
 struct connection {
 	enum state state;
 	const struct control_context *context;
+	struct window_asker asker;
+	const char *action;                    /* what is asked; NULL while that is not known */
+	uint32_t asked_pid;                    /* about which process, or 0, */
+	char asked_window[WINDOW_LABEL_BYTES]; /* and which window, or "" */
 	uv_timer_t timer;
 	struct stream *stream;
 	void (*closed)(void *arg, struct connection *c);
@@ -84,6 +89,19 @@ const struct control_context *connection_context(const struct connection *c)
 	return c->context;
 }
 
+const struct window_asker *connection_asker(const struct connection *c)
+{
+	return &c->asker;
+}
+
+void connection_name_request(struct connection *c, const char *action, uint32_t pid,
+			     const char *window)
+{
+	c->action = action;
+	c->asked_pid = pid;
+	(void)snprintf(c->asked_window, sizeof(c->asked_window), "%s", window); /* May be cut. */
+}
+
 static void on_timer(uv_timer_t *timer);
 
 /* Fails only for a NULL callback or a closing handle. */
@@ -113,12 +131,25 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply)
 	finish(c, send_reply(c, reply));
 }
 
-void connection_fail(struct connection *c, bool usage, const char *message)
+static void send_failure(struct connection *c, bool usage, const char *message)
 {
 	struct failure_reply f;
 
 	failure_reply_init(&f, message, usage);
 	connection_reply(c, &f.reply);
+}
+
+void connection_fail(struct connection *c, bool usage, const char *message)
+{
+	const struct audit_entry entry = {.action = c->action,
+					  .who = &c->asker,
+					  .pid = c->asked_pid,
+					  .window = c->asked_window,
+					  .reason = message};
+
+	if (c->action)
+		audit_write(&entry);
+	send_failure(c, usage, message);
 }
 
 static void on_rendered(void *arg, struct buffer *frame, const char *error)
@@ -183,9 +214,9 @@ static void on_finished(void *arg, const struct window_result *w)
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
-	(void)w; /* The message says it. */
+	(void)w; /* The message says it, and the audit hears of it as a sink. */
 	(void)error;
-	connection_fail(arg, false, message);
+	send_failure(arg, false, message);
 }
 
 /* No observer may be forgotten from inside a call: the timer does it when the loop comes round. */
@@ -276,10 +307,10 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		observer.started = on_background_started;
 		observer.finished = on_background_finished;
 	}
-	r = engine_attach(c->context->engine, (pid_t)request->pid, &asked, &findings, &observer, id,
-			  &err);
+	r = engine_attach(c->context->engine, &c->asker, (pid_t)request->pid, &asked, &findings,
+			  &observer, id, &err);
 	if (r < 0) {
-		connection_fail(c, false, err.message);
+		send_failure(c, false, err.message); /* The audit has heard of it as a sink. */
 		return;
 	}
 	c->state = request->background ? STARTING : ATTACHED;
@@ -289,6 +320,21 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 }
 
 /* ---------------------------------------------------------------- list and check */
+
+/* An inspector looks at the asker's processes only, but one that it looked at may have become
+ * another user's. */
+static void drop_others(const struct window_asker *asker, Jxp__JvmList *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n_jvms; i++) {
+		if (window_asker_sees(asker, list->jvms[i]->uid))
+			list->jvms[kept++] = list->jvms[i];
+		else
+			jxp__jvm__free_unpacked(list->jvms[i], NULL);
+	}
+	list->n_jvms = kept;
+}
 
 /* Which JVMs are being profiled only the engine knows. */
 static void mark_profiled(const struct connection *c, const Jxp__JvmList *list)
@@ -312,8 +358,14 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 {
 	struct connection *c = arg;
 
-	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS)
+	if (answer->body_case == JXP__CONTROL_REPLY__BODY_FAILURE) {
+		connection_fail(c, answer->failure->usage, answer->failure->message);
+		return;
+	}
+	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS) {
+		drop_others(&c->asker, answer->jvms);
 		mark_profiled(c, answer->jvms);
+	}
 	connection_reply(c, answer);
 }
 
@@ -322,7 +374,7 @@ void connection_inspect(struct connection *c, int pid)
 	struct err err;
 
 	if (inspector_answer_new(&c->answer, c->context->loop, c->context->broker, pid,
-				 on_inspected, c, &err) < 0) {
+				 c->asker.sees, on_inspected, c, &err) < 0) {
 		connection_fail(c, false, err.message);
 		return;
 	}
@@ -393,7 +445,8 @@ static void on_flushed(void *arg)
 	close_connection(arg);
 }
 
-int connection_new(struct connection **out, const struct control_context *context, int fd,
+int connection_new(struct connection **out, const struct control_context *context,
+		   const struct window_asker *asker, int fd,
 		   void (*closed)(void *arg, struct connection *c), void *arg, struct err *err)
 {
 	static const struct stream_limits limits = {
@@ -410,6 +463,7 @@ int connection_new(struct connection **out, const struct control_context *contex
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
 	c->context = context;
+	c->asker = *asker;
 	c->closed = closed;
 	c->closed_arg = arg;
 	r = stream_new(&c->stream, context->loop, fd, &limits, &callbacks, err);

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/window/asker.h"
 #include "proto/jxperf.pb-c.h"
 
 /* From connecting to the whole request, and from the reply to its last byte read. */
@@ -34,14 +35,16 @@ struct control_context {
 	struct broker_client *broker; /* for questions about processes */
 	struct renders *renders;
 	const char *http;
-	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
-	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	int (*reload)(void *arg, const struct window_asker *who,
+		      struct err *err); /* as in struct control_settings */
 	void *reload_arg;
 };
 
-/* Takes fd on success. closed(arg, connection) runs once, from the loop, when the connection is
- * over and about to free itself. 0 or -errno. */
-int connection_new(struct connection **out, const struct control_context *context, int fd,
+/* Of the client that asker says. Takes fd on success. closed(arg, connection) runs once, from the
+ * loop, when the connection is over and about to free itself. 0 or -errno. */
+int connection_new(struct connection **out, const struct control_context *context,
+		   const struct window_asker *asker, int fd,
 		   void (*closed)(void *arg, struct connection *c), void *arg, struct err *err);
 
 /* Closes at once, without the closed callback; a window that the client waits for is ended. */
@@ -56,6 +59,14 @@ bool connection_is_rendering(const struct connection *c);
 /* ---- for whoever handles the request ---- */
 
 const struct control_context *connection_context(const struct connection *c);
+
+/* Who asks, and what there is for it. */
+const struct window_asker *connection_asker(const struct connection *c);
+
+/* What the request is, in a word, and which pid (or 0) and window (or "") it is about: from here on
+ * a refusal is told to the audit (daemon/serve/audit.h). */
+void connection_name_request(struct connection *c, const char *action, uint32_t pid,
+			     const char *window);
 
 /* Sends the last reply of the connection. */
 void connection_reply(struct connection *c, Jxp__ControlReply *reply);

@@ -12,6 +12,8 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "daemon/serve/access.h"
+#include "daemon/serve/audit.h"
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/serve/render.h"
@@ -34,6 +36,7 @@ struct control {
 	int spare_fd; /* for fd_drop_connection */
 	struct control_context context;
 	struct control_settings settings;
+	struct access_rules rules;
 	struct stat socket_identity; /* so that only our own file is removed */
 	struct client clients[CONTROL_CONNECTIONS_MAX];
 	size_t client_count;
@@ -85,15 +88,15 @@ static void on_refusals_timer(uv_timer_t *timer)
 	start_refusals_timer(c);
 }
 
-/* The first is logged in its own words, those that follow at once by number. */
-static void log_refusal(struct control *c, const char *why)
+/* Is a refusal to be logged in its own words? The first is, those that follow at once by number. */
+static bool is_first_refusal(struct control *c)
 {
 	if (uv_is_active((uv_handle_t *)&c->refusals_timer)) {
 		c->refused++;
-		return;
+		return false;
 	}
-	log_warn("a control connection was refused: %s", why);
 	start_refusals_timer(c);
+	return true;
 }
 
 /* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
@@ -108,15 +111,6 @@ static void tell_refused(int fd, const char *why)
 	if (fd_set_nonblocking(fd, true) == 0 &&
 	    frame_append(&frame, &f.reply.base, ERR_MESSAGE_MAX * 2) == 0)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
-}
-
-/* Whose connection it is; nobody's in particular when the kernel does not say. */
-static uid_t user_of(int fd)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ? (uid_t)-1 : peer.uid;
 }
 
 /* 0, or -EBUSY with what the client is told. */
@@ -141,32 +135,66 @@ static int check_room(const struct control *c, uid_t user, struct err *err)
 	return 0;
 }
 
-void control_adopt(struct control *c, int connected)
+/* Takes the descriptor in any case. 0, or -errno when its client was told why it is not served. */
+static int serve(struct control *c, int connected, const struct window_asker *asker,
+		 struct err *err)
 {
 	_cleanup_close_ int fd = connected;
-	uid_t user = user_of(fd);
 	struct client *client = &c->clients[c->client_count];
-	struct err err;
+	int r = check_room(c, asker->uid, err);
 
-	if (check_room(c, user, &err) < 0 || connection_new(&client->connection, &c->context, fd,
-							    on_connection_closed, c, &err) < 0) {
-		tell_refused(fd, err.message);
-		log_refusal(c, err.message);
-		return;
+	if (r == 0)
+		r = connection_new(&client->connection, &c->context, asker, fd,
+				   on_connection_closed, c, err);
+	if (r < 0) {
+		tell_refused(fd, err->message);
+		return r;
 	}
 	(void)TAKE_FD(fd); /* The connection owns it. */
-	client->user = user;
+	client->user = asker->uid;
 	c->client_count++;
+	return 0;
+}
+
+static void refuse(struct control *c, const struct window_asker *asker, const char *why)
+{
+	const struct audit_entry entry = {.action = "connect", .who = asker, .reason = why};
+
+	if (is_first_refusal(c))
+		audit_write(&entry);
+}
+
+/* identified: 0 when asker is who connects, else why that cannot be told is in err. */
+static void admit(struct control *c, int fd, int identified, const struct window_asker *asker,
+		  struct err *err)
+{
+	if (identified < 0) {
+		tell_refused(fd, err->message);
+		fd_close_all(&fd, 1);
+		refuse(c, NULL, err->message);
+	} else if (serve(c, fd, asker, err) < 0) {
+		refuse(c, asker, err->message);
+	}
+}
+
+void control_adopt(struct control *c, int fd)
+{
+	struct window_asker asker;
+	struct err err;
+
+	admit(c, fd, access_of_owner(fd, &asker, &err), &asker, &err);
 }
 
 static void accept_one(struct control *c)
 {
 	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+	struct window_asker asker;
+	struct err err;
 
 	if (fd >= 0) {
-		control_adopt(c, fd);
+		admit(c, fd, access_of_peer(&c->rules, fd, &asker, &err), &asker, &err);
 	} else if (errno != EAGAIN && errno != ECONNABORTED) { /* Then the client went away. */
-		log_refusal(c, strerror(errno));
+		refuse(c, NULL, strerror(errno));
 		fd_drop_connection(c->fd, &c->spare_fd);
 	}
 }
@@ -223,12 +251,15 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err)
 {
 	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
-	int fd = -1;
+	int fd = -1, r;
 
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
+	r = access_rules_set(&c->rules, settings->admin_group, err);
+	if (r < 0)
+		return r;
 	c->context = (struct control_context){.handle = request_handle,
 					      .loop = loop,
 					      .engine = engine,
@@ -255,6 +286,11 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		start_listening(c, fd);
 	*out = TAKE_PTR(c);
 	return 0;
+}
+
+int control_set_admin_group(struct control *c, const char *group, struct err *err)
+{
+	return access_rules_set(&c->rules, group, err);
 }
 
 void control_drain(struct control *c, void (*done)(void *arg), void *arg)

@@ -6,7 +6,8 @@
  * before ends its window, unless that is in the background. A wait for a window has Progress, too,
  * and its client may leave. Whatever is wrong with a request is said in one line (Failure), then
  * the connection is closed; so are connections beyond the limits, before they have sent a request.
- * Who may connect is a matter of the socket's mode (daemon/serve/control_socket.h).
+ * Who may connect is a matter of the socket's mode (daemon/serve/control_socket.h), what there is
+ * for whom is decided when a connection comes (daemon/serve/access.h).
  *
  * Loop thread only.
  */
@@ -34,20 +35,26 @@ struct control;
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
-	const char *http; /* "ADDR:PORT" for `status`, or "" */
-	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
-	 * force. NULL: there is none. */
-	int (*reload)(void *arg, struct err *err);
+	const char *http;        /* "ADDR:PORT" for `status`, or "" */
+	const char *admin_group; /* whose members may do everything; "" or NULL: none */
+	/* Reads the configuration anew, for who. 0, or -errno with one line for the user and the
+	 * old one in force. NULL: there is none. */
+	int (*reload)(void *arg, const struct window_asker *who, struct err *err);
 	void *arg;
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
- * replaced; -EADDRINUSE when a daemon answers. Creates the directory of CONTROL_SOCKET_DEFAULT, and
- * no other. */
+ * replaced; -EADDRINUSE when a daemon answers, -ENOENT for an admin group that is none. Creates the
+ * directory of CONTROL_SOCKET_DEFAULT, and no other. */
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err);
 
-/* Serves a connected socket, which it takes; one too many is closed. */
+/* Another admin group from the next connection on; "" or NULL: none. 0; -ENOENT when there is none
+ * of the name, and nothing changes. */
+int control_set_admin_group(struct control *c, const char *group, struct err *err);
+
+/* Serves a connected socket, which it takes, of the one whose daemon this is and who may do
+ * everything; one too many is closed. */
 void control_adopt(struct control *c, int fd);
 
 /* Accepts nothing more and closes what waits for nothing; done runs, at once or from the loop, when

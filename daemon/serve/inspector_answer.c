@@ -82,15 +82,15 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 }
 
 int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
-			 struct broker_client *broker, int pid, inspector_answer_done_fn done,
-			 void *arg, struct err *err)
+			 struct broker_client *broker, int pid, uid_t owner,
+			 inspector_answer_done_fn done, void *arg, struct err *err)
 {
 	_cleanup_free_ struct inspector_answer *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		return err_set(err, ENOMEM, "out of memory");
 	*i = (struct inspector_answer){.loop = loop, .broker = broker, .done = done, .arg = arg};
-	i->request = broker_client_inspect(broker, pid, on_reply, i);
+	i->request = broker_client_inspect(broker, pid, owner, on_reply, i);
 	if (i->request < 0)
 		return err_set_errno(err, -i->request, "cannot ask the privileged half of jxperfd");
 	*out = TAKE_PTR(i);

@@ -19,11 +19,12 @@ struct inspector_answer;
  */
 typedef void (*inspector_answer_done_fn)(void *arg, Jxp__ControlReply *answer);
 
-/* pid: of a process, INSPECTOR_MACHINE or INSPECTOR_LIST. On success *out is to be freed with
+/* pid: of a process, INSPECTOR_MACHINE or INSPECTOR_LIST; there are only processes of owner
+ * (PROC_ANY_UID: of all users). On success *out is to be freed with
  * inspector_answer_free. 0 or -errno. */
 int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
-			 struct broker_client *broker, int pid, inspector_answer_done_fn done,
-			 void *arg, struct err *err);
+			 struct broker_client *broker, int pid, uid_t owner,
+			 inspector_answer_done_fn done, void *arg, struct err *err);
 
 /* At any time; an inspector that still runs is not waited for. free(NULL) is safe. */
 void inspector_answer_free(struct inspector_answer *i);

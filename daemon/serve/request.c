@@ -12,14 +12,57 @@
 #include "daemon/engine/history.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/report/report.h"
+#include "daemon/serve/audit.h"
 #include "proto/limits.h"
 #include "proto/words.h"
+
+/* ---------------------------------------------------------------- what there is for the asker */
+
+/* Windows of others' JVMs are as good as none, so there is no other way to one than these. */
+static bool is_visible(const struct connection *c, const struct window_result *w)
+{
+	return window_asker_sees(connection_asker(c), w->owner);
+}
+
+/* NULL, with the connection answered, when there is none. */
+static const struct window_result *find_window(struct connection *c, const char *id)
+{
+	const struct window_result *w = engine_find_window(connection_context(c)->engine, id);
+	struct err err;
+
+	if (w && is_visible(c, w))
+		return w;
+	(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
+		      id); /* Only its text is wanted. */
+	connection_fail(c, false, err.message);
+	return NULL;
+}
+
+static const struct window_result *find_running(const struct connection *c, uint32_t pid)
+{
+	const struct window_result *w =
+	    engine_find_running(connection_context(c)->engine, (pid_t)pid);
+
+	return w && is_visible(c, w) ? w : NULL;
+}
+
+static void fail_not_profiled(struct connection *c, uint32_t pid)
+{
+	struct err err;
+
+	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
+		      pid); /* Only its text is wanted. */
+	connection_fail(c, false, err.message);
+}
+
+/* ---------------------------------------------------------------- requests */
 
 static void handle_attach(struct connection *c, const Jxp__ControlRequest *request)
 {
 	struct err err;
 	int r = report_check_format(request->attach->format, &err);
 
+	connection_name_request(c, "attach", request->attach->pid, "");
 	if (r < 0)
 		connection_fail(c, r == -EINVAL, err.message);
 	else
@@ -31,15 +74,17 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 	Jxp__Done done = JXP__DONE__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	char id[WINDOW_ID_BYTES], message[ERR_MESSAGE_MAX];
-	struct err err;
+	uint32_t pid = request->detach->pid;
 
-	if (engine_detach(connection_context(c)->engine, (pid_t)request->detach->pid,
-			  "it was detached on request", id, &err) < 0) {
-		connection_fail(c, false, err.message);
+	connection_name_request(c, "detach", pid, "");
+	if (!find_running(c, pid) || engine_detach(connection_context(c)->engine, (pid_t)pid,
+						   "it was detached on request", id, NULL) < 0) {
+		fail_not_profiled(c, pid);
 		return;
 	}
-	(void)snprintf(message, sizeof(message), "window %s of pid %u is ending", id,
-		       request->detach->pid);
+	audit_write(&(struct audit_entry){
+	    .action = "detach", .who = connection_asker(c), .pid = pid, .window = id});
+	(void)snprintf(message, sizeof(message), "window %s of pid %u is ending", id, pid);
 	done.message = message;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
 	reply.done = &done;
@@ -49,14 +94,24 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 static void handle_reload(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const struct control_context *context = connection_context(c);
+	const struct window_asker *who = connection_asker(c);
 	Jxp__Done done = JXP__DONE__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
+	int r;
 
 	(void)request; /* It has no fields. */
-	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
-		connection_fail(c, false,
-				context->reload ? err.message : "this daemon has no configuration");
+	connection_name_request(c, "reload", 0, "");
+	if (who->sees != PROC_ANY_UID)
+		r = err_set(&err, EPERM,
+			    "only root and the admin group may have the configuration read: see "
+			    "jxperfd(8)");
+	else if (!context->reload)
+		r = err_set(&err, ENOENT, "this daemon has no configuration");
+	else
+		r = context->reload(context->reload_arg, who, &err);
+	if (r < 0) {
+		connection_fail(c, false, err.message);
 		return;
 	}
 	done.message = (char *)"the configuration was read";
@@ -87,13 +142,15 @@ struct window_infos {
 	size_t count;
 };
 
-static void collect_windows(struct window_infos *all, const struct engine *engine, bool finished)
+static void collect_windows(struct window_infos *all, const struct connection *c, bool finished)
 {
+	const struct engine *engine = connection_context(c)->engine;
+
 	all->count = 0;
 	for (size_t i = 0; i < engine_window_count(engine); i++) {
 		const struct window_result *w = engine_window(engine, i);
 
-		if (!finished && w->finished)
+		if (!is_visible(c, w) || (!finished && w->finished))
 			continue;
 		describe_window(&all->infos[all->count], w);
 		all->pointers[all->count] = &all->infos[all->count];
@@ -109,7 +166,8 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 	struct window_infos all;
 
 	(void)request; /* It has no fields. */
-	collect_windows(&all, context->engine, false);
+	connection_name_request(c, "status", 0, "");
+	collect_windows(&all, c, false);
 	status.version = (char *)JXPERF_VERSION;
 	status.pid = (uint32_t)getpid();
 	status.uptime_ns = clock_monotonic_ns() - context->started_ns;
@@ -130,7 +188,8 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 	struct window_infos all;
 
 	(void)request; /* It has no fields. */
-	collect_windows(&all, connection_context(c)->engine, true);
+	connection_name_request(c, "windows", 0, "");
+	collect_windows(&all, c, true);
 	list.windows = all.pointers;
 	list.n_windows = all.count;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_WINDOWS;
@@ -138,24 +197,12 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 	connection_reply(c, &reply);
 }
 
-/* NULL, with the connection answered, when there is none. */
-static const struct window_result *find_window(struct connection *c, const char *id)
-{
-	const struct window_result *w = engine_find_window(connection_context(c)->engine, id);
-	struct err err;
-
-	if (w)
-		return w;
-	(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
-		      id); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
-	return NULL;
-}
-
 static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const struct window_result *w = find_window(c, request->wait->window);
+	const struct window_result *w;
 
+	connection_name_request(c, "wait", 0, request->wait->window);
+	w = find_window(c, request->wait->window);
 	if (w)
 		connection_wait(c, w);
 }
@@ -163,9 +210,11 @@ static void handle_wait(struct connection *c, const Jxp__ControlRequest *request
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const Jxp__ReportRequest *report = request->report;
-	const struct window_result *w = find_window(c, report->window);
+	const struct window_result *w;
 	struct err err;
 
+	connection_name_request(c, "report", 0, report->window);
+	w = find_window(c, report->window);
 	if (!w)
 		return;
 	if (w->state == WINDOW_FAILED) {
@@ -243,22 +292,19 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 
 static void handle_threads(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const struct thread_table *threads =
-	    engine_threads(connection_context(c)->engine, (pid_t)request->threads->pid);
-	struct err err;
+	uint32_t pid = request->threads->pid;
 
-	if (threads) {
-		send_threads(c, threads);
-		return;
-	}
-	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
-		      request->threads->pid); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
+	connection_name_request(c, "threads", pid, "");
+	if (find_running(c, pid))
+		send_threads(c, engine_threads(connection_context(c)->engine, (pid_t)pid));
+	else
+		fail_not_profiled(c, pid);
 }
 
 static void handle_list(struct connection *c, const Jxp__ControlRequest *request)
 {
 	(void)request; /* It has no fields. */
+	connection_name_request(c, "list", 0, "");
 	connection_inspect(c, INSPECTOR_LIST);
 }
 
@@ -267,6 +313,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 	uint32_t pid = request->check->pid;
 	struct err err;
 
+	connection_name_request(c, "check", pid, "");
 	if (pid > INT_MAX) {
 		(void)err_set(&err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
 			      pid); /* Only its text is wanted. */

@@ -37,6 +37,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->keepers = 1;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
+	w->owner = PROC_ANY_UID;
 	w->request = *request;
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;

@@ -18,6 +18,7 @@
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
+#include "daemon/window/asker.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/loss.h"
 #include "daemon/window/request.h"
@@ -37,9 +38,12 @@ enum window_state {
 /* Memory of its own that is added here has to be copied in window_result_snapshot. */
 struct window_result {
 	unsigned keepers;
-	bool finished; /* it is final: set by its owner, after the end */
-	char id[WINDOW_ID_BYTES];
-	pid_t pid; /* as the daemon sees it */
+	bool finished;            /* it is final: set by its owner, after the end */
+	char id[WINDOW_ID_BYTES]; /* "" of one that was refused before it had a number */
+	pid_t pid;                /* as the daemon sees it */
+	/* Whose the target is: as the broker says, until then whose it has to be for the asker. */
+	uid_t owner;
+	struct window_asker asker;
 	char app[WINDOW_LABEL_BYTES];
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
@@ -81,7 +85,8 @@ bool window_result_samples_pairs(const struct window_result *w);
 /* Was NUMA asked for, and is there anything to measure? */
 bool window_result_measures_numa(const struct window_result *w);
 
-/* A window in state WINDOW_ATTACHING with the number's id ("w7"); NULL without memory. */
+/* A window in state WINDOW_ATTACHING with the number's id ("w7"), of nobody and asked for by nobody
+ * as yet; NULL without memory. */
 struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings);

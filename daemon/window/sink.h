@@ -23,8 +23,9 @@ struct window_sink {
 	void (*progressed)(void *arg, const struct window_result *w);
 	/* It ran, to its end or to an earlier one, and is final. */
 	void (*finished)(void *arg, const struct window_result *w);
-	/* It could not run, and is final: an errno value above 0, and why. w is NULL for one that
-	 * was refused before there was a window. */
+	/* It could not run, and is final: an errno value above 0, and why. One that was refused
+	 * before it was given a number has "" as its id; w is NULL where there was no memory for
+	 * it. */
 	void (*failed)(void *arg, const struct window_result *w, int error, const char *message);
 	/* Of no window: samples that gates have dropped of processes without one, so far. */
 	void (*strangers)(void *arg, uint64_t total);

@@ -16,6 +16,7 @@
 
 #include "common/buffer.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "daemon/broker/client.h"
 #include "daemon/engine/run.h"
 #include "daemon/report/report.h"
@@ -46,11 +47,12 @@ static struct harness harness;
 
 /* ---------------------------------------------------------------- the broker */
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
+	(void)owner;
 	(void)flags;
 	harness.attached = fn;
 	harness.attached_arg = arg;
@@ -68,9 +70,11 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 	return -EAGAIN;
 }
 
-int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg)
 {
 	(void)client;
+	(void)owner;
 	(void)pid;
 	(void)fn;
 	(void)arg;
@@ -79,7 +83,7 @@ int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn
 
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
 {
-	return broker_client_inspect(client, pid, fn, arg);
+	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
 }
 
 int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
@@ -87,14 +91,14 @@ int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t 
 {
 	(void)pages;
 	(void)count;
-	return broker_client_inspect(client, pid, fn, arg);
+	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
 }
 
 int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
 		       broker_reply_fn fn, void *arg)
 {
 	(void)limits;
-	return broker_client_inspect(client, pid, fn, arg);
+	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
 }
 
 void broker_client_forget(struct broker_client *client, int id)

@@ -44,18 +44,21 @@ static int wait_for_broker(broker_reply_fn fn, void *arg)
 	return 1;
 }
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
 	(void)pid;
+	(void)owner;
 	(void)flags;
 	return wait_for_broker(fn, arg);
 }
 
-int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg)
 {
 	(void)client;
+	(void)owner;
 	(void)pid;
 	return wait_for_broker(fn, arg);
 }
@@ -167,13 +170,14 @@ static void run(struct harness *h, struct buffer *stream)
 					  .loop = &h->loop,
 					  .http = "",
 					  .renders = renders_new(&h->loop)};
+	const struct window_asker asker = {.uid = 1000, .pid = 1, .sees = 1000};
 	struct connection *connection;
 	int pair[2];
 
 	if (engine_new(&context.engine, &h->loop, NULL, NULL) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    fd_set_nonblocking(pair[1], true) < 0 ||
-	    connection_new(&connection, &context, pair[0], on_closed, h, NULL) < 0)
+	    connection_new(&connection, &context, &asker, pair[0], on_closed, h, NULL) < 0)
 		abort(); /* The machine, not the input. */
 	feed(h, pair[1], stream);
 	answer(h);

@@ -276,6 +276,53 @@ static void more_runnable_threads_than_processors_are_a_busy_machine(void **stat
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
+static void a_process_of_another_user_is_as_good_as_none(void **state)
+{
+	struct err mine, absent;
+	pid_t dead = dead_pid();
+
+	(void)state;
+	assert_int_equal(proc_check_owner(getpid(), geteuid(), NULL), 0);
+	assert_int_equal(proc_check_owner(getpid(), PROC_ANY_UID, NULL), 0);
+	assert_int_equal(proc_check_owner(dead, PROC_ANY_UID, NULL), -ESRCH);
+	assert_int_equal(proc_check_owner(getpid(), geteuid() + 1, &mine), -ESRCH);
+	assert_int_equal(proc_absent(getpid(), &absent), -ESRCH);
+	assert_string_equal(mine.message, absent.message);
+}
+
+/* Its user could have it run something with the rights that it can take back. */
+static void a_process_that_can_become_another_user_is_nobodys(void **state)
+{
+	struct proc_identity identity;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# SKIP needs root\n");
+		skip();
+	}
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setresuid(1000, 1000, 0) == 0)
+			(void)!write(ready[1], "", 1);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(proc_check_owner(pid, 1000, NULL), -ESRCH);
+	assert_int_equal(proc_check_owner(pid, 0, NULL), -ESRCH);
+	assert_int_equal(proc_check_owner(pid, PROC_ANY_UID, NULL), 0);
+	assert_int_equal(proc_identify(pid, &identity), 0);
+	assert_int_equal(proc_owner(&identity), PROC_ANY_UID);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +341,8 @@ int main(void)
 	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
 	    cmocka_unit_test(more_runnable_threads_than_processors_are_a_busy_machine),
 	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
+	    cmocka_unit_test(a_process_of_another_user_is_as_good_as_none),
+	    cmocka_unit_test(a_process_that_can_become_another_user_is_nobodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

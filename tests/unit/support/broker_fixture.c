@@ -173,7 +173,9 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
 
-	return inspector_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+	return inspector_main(fd, atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
+			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), bundle,
+			      &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/proc.h"
+
 /* A reply that never comes fails the test instead of stopping it. */
 #define PATIENCE_S 60
 
@@ -78,7 +80,12 @@ void peer_end(void)
 
 struct broker_request peer_request(uint32_t operation)
 {
-	return (struct broker_request){.operation = operation, .id = 77, .pid = peer.target};
+	bool of_anybody = operation == BROKER_ATTACH || operation == BROKER_INSPECT;
+
+	return (struct broker_request){.operation = operation,
+				       .id = 77,
+				       .pid = peer.target,
+				       .owner = of_anybody ? PROC_ANY_UID : 0};
 }
 
 struct broker_request peer_clock_request(void)

@@ -35,7 +35,8 @@ void peer_start(const char *behaviour);
 /* Ends it as the engine does, and expects it to follow. */
 void peer_end(void);
 
-/* Requests about the target: an operation with all else 0, its clock event, breakpoints. */
+/* Requests about the target, whosever it is: an operation with all else 0, its clock event,
+ * breakpoints. */
 struct broker_request peer_request(uint32_t operation);
 struct broker_request peer_clock_request(void);
 struct broker_request peer_breakpoint_request(uint32_t count);

@@ -13,10 +13,14 @@
 #include "common/fd.h"
 #include "daemon/broker/client.h"
 
+/* Whose every process is that is attached to. */
+#define FAKE_OWNER 1234
+
 static struct fake_broker {
 	int last_id;
 	int attach_id; /* the pending attach, or 0 */
 	pid_t attach_pid;
+	uid_t attach_owner;
 	broker_reply_fn attach_fn;
 	void *attach_arg;
 	int perf_id; /* the pending perf_open, or 0 */
@@ -25,6 +29,7 @@ static struct fake_broker {
 	void *perf_arg;
 	int inspect_id; /* the pending inspect, or 0 */
 	int inspect_pid;
+	uid_t inspect_owner;
 	broker_reply_fn inspect_fn;
 	void *inspect_arg;
 	int watch_id; /* the pending watch, or 0 */
@@ -46,7 +51,7 @@ static struct fake_broker {
 	int refuse; /* errno with which requests fail at once, or 0 */
 } fake_broker;
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags,
+int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
 			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
@@ -55,6 +60,7 @@ int broker_client_attach(struct broker_client *client, pid_t pid, uint32_t flags
 		return -fake_broker.refuse;
 	fake_broker.attach_id = ++fake_broker.last_id;
 	fake_broker.attach_pid = pid;
+	fake_broker.attach_owner = owner;
 	fake_broker.attach_fn = fn;
 	fake_broker.attach_arg = arg;
 	return fake_broker.attach_id;
@@ -74,13 +80,15 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 	return fake_broker.perf_id;
 }
 
-int broker_client_inspect(struct broker_client *client, int pid, broker_reply_fn fn, void *arg)
+int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
+			  void *arg)
 {
 	(void)client;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;
 	fake_broker.inspect_id = ++fake_broker.last_id;
 	fake_broker.inspect_pid = pid;
+	fake_broker.inspect_owner = owner;
 	fake_broker.inspect_fn = fn;
 	fake_broker.inspect_arg = arg;
 	return fake_broker.inspect_id;
@@ -171,7 +179,7 @@ __attribute__((unused)) static void fake_broker_fail_attach(int error, const cha
 static int fake_broker_connect(uint32_t operation, broker_reply_fn done, void *arg)
 {
 	struct broker_reply reply = {
-	    .operation = operation, .fds = 1, .message = "org.example.Main"};
+	    .operation = operation, .fds = 1, .owner = FAKE_OWNER, .message = "org.example.Main"};
 	int pair[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);

@@ -7,21 +7,22 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "daemon/inspector/inspector.h"
 #include "proto/frame.h"
 #include "proto/jxperf.pb-c.h"
 #include "tests/unit/support/broker_peer.h"
 
-static void a_question_is_answered_on_a_socket_of_its_own(void **state)
+/* What the inspector answers, to be freed. */
+static Jxp__ControlReply *inspect(int pid, uid_t owner)
 {
-	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_MACHINE};
+	struct broker_request r = {
+	    .operation = BROKER_INSPECT, .id = 5, .pid = pid, .owner = owner};
 	Jxp__ControlReply *answer;
 	uint8_t bytes[1u << 16];
 	size_t size = 0;
 	ssize_t n;
 
-	(void)state;
-	peer_start("ok");
 	assert_int_equal(peer_ask(&r), 0);
 	assert_int_equal(peer.reply.fds, 1);
 	while ((n = read(peer.fds[0], bytes + size, sizeof(bytes) - size)) > 0)
@@ -30,8 +31,35 @@ static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 	answer =
 	    jxp__control_reply__unpack(NULL, size - FRAME_HEADER_BYTES, bytes + FRAME_HEADER_BYTES);
 	assert_non_null(answer);
+	return answer;
+}
+
+static void a_question_is_answered_on_a_socket_of_its_own(void **state)
+{
+	Jxp__ControlReply *answer;
+
+	(void)state;
+	peer_start("ok");
+	answer = inspect(INSPECTOR_MACHINE, geteuid() + 1); /* The machine is everybody's. */
 	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_CHECK);
 	assert_string_equal(answer->check->items[0]->name, "kernel");
+	jxp__control_reply__free_unpacked(answer, NULL);
+}
+
+static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void **state)
+{
+	Jxp__ControlReply *answer;
+	struct err err;
+
+	(void)state;
+	peer_start("ok");
+	answer = inspect(peer.target, geteuid() + 1);
+	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_FAILURE);
+	(void)proc_absent(peer.target, &err); /* Only its text is wanted. */
+	assert_string_equal(answer->failure->message, err.message);
+	jxp__control_reply__free_unpacked(answer, NULL);
+	answer = inspect(peer.target, geteuid());
+	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_CHECK);
 	jxp__control_reply__free_unpacked(answer, NULL);
 }
 
@@ -50,6 +78,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_question_is_answered_on_a_socket_of_its_own),
+	    TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there),
 	    TEST(a_question_about_no_process_is_refused),
 	};
 	int r;

@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "common/proc.h"
+#include "daemon/broker/targets.h"
 #include "tests/unit/support/broker_peer.h"
 #include "tests/unit/support/fuse_fixture.h"
 
@@ -130,6 +133,7 @@ static void a_waiting_helper_holds_up_nobody_else(void **state)
 {
 	pid_t other = broker_fixture_start_target();
 	struct broker_request r = peer_request(BROKER_ATTACH);
+	struct broker_request release = peer_request(BROKER_RELEASE);
 	struct broker_request events = peer_clock_request();
 
 	(void)state;
@@ -139,8 +143,8 @@ static void a_waiting_helper_holds_up_nobody_else(void **state)
 	r.pid = other;
 	r.id = 78;
 	peer_submit(&r);
-	r.operation = BROKER_RELEASE;
-	peer_submit(&r);
+	release.pid = other;
+	peer_submit(&release);
 	assert_int_equal(peer_receive(), ECANCELED);
 	assert_int_equal(peer.reply.id, 78);
 	broker_fixture_end_target(other);
@@ -211,6 +215,87 @@ static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **stat
 	assert_int_equal(unlink(page), 0);
 }
 
+static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void **state)
+{
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	struct err absent;
+
+	(void)state;
+	peer_start("ok");
+	(void)proc_absent(r.pid, &absent); /* Only its text is wanted. */
+	for (int i = 0; i < 2; i++) {      /* The second time it is being profiled. */
+		r.owner = geteuid() + 1;
+		assert_int_equal(peer_ask(&r), ESRCH);
+		assert_string_equal(peer.reply.message, absent.message);
+		r.owner = geteuid();
+		assert_int_equal(peer_ask(&r), i == 0 ? 0 : EBUSY);
+	}
+}
+
+static void the_reply_says_whose_the_process_is(void **state)
+{
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(peer_attach(), 0);
+	assert_int_equal(peer.reply.owner, geteuid());
+}
+
+static void on_worker_answered(void *arg, const struct worker_question *question,
+			       const struct worker_answer *answer, int *fds)
+{
+	(void)arg;
+	(void)question;
+	(void)answer;
+	(void)fds;
+}
+
+struct attached {
+	unsigned count;
+	int fd;
+	char message[ERR_MESSAGE_MAX];
+};
+
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+			const struct err *words)
+{
+	struct attached *a = arg;
+
+	(void)request_id;
+	(void)owner;
+	a->count++;
+	a->fd = fd;
+	strcpy(a->message, words->message);
+}
+
+/* It became another user's program after the broker had looked and before its worker did. */
+static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void **state)
+{
+	static struct broker_targets t;
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	const struct worker_question question = {.request = r};
+	const struct worker_answer answer = {
+	    .identity = {.effective_uid = geteuid() + 1, .one_uid = true}};
+	struct broker_workers workers = {0};
+	struct attached attached = {0};
+	struct err err;
+
+	(void)state;
+	t = (struct broker_targets){.bundle_dir = broker_fixture_bundle("ok"),
+				    .workers = &workers,
+				    .sigtrap_trial = sigtrap_trial,
+				    .attached = on_attached,
+				    .arg = &attached};
+	workers.answered = on_worker_answered;
+	r.owner = geteuid();
+	assert_int_equal(broker_targets_attach(&t, &r, &err), 0);
+	broker_targets_answered(&t, &question, &answer);
+	assert_int_equal(attached.count, 1);
+	assert_int_equal(attached.fd, -ESRCH);
+	(void)proc_absent(r.pid, &err); /* Only its text is wanted. */
+	assert_string_equal(attached.message, err.message);
+	broker_workers_end(&workers);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
 
 int main(int argc, char **argv)
@@ -228,6 +313,9 @@ int main(int argc, char **argv)
 	    TEST(a_waiting_helper_holds_up_nobody_else),
 	    TEST(a_released_attach_is_cancelled),
 	    TEST(release_of_a_stranger_is_ignored),
+	    TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there),
+	    TEST(the_reply_says_whose_the_process_is),
+	    TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to),
 	    cmocka_unit_test_setup_teardown(
 		a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile, peer_set_up, stop_fuse),
 	};

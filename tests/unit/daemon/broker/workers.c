@@ -102,8 +102,10 @@ static void have_it_hang(void)
 
 static void submit(uint32_t operation, pid_t pid, uint32_t id)
 {
-	struct broker_request r = {.operation = operation, .id = id, .pid = pid};
+	struct broker_request r = peer_request(operation);
 
+	r.id = id;
+	r.pid = pid;
 	if (operation == BROKER_PERF_OPEN) {
 		r.namespace_tid = pid;
 		r.clock_period_ns = 1000000;

@@ -35,6 +35,11 @@ static const struct window_request request = {.kinds = {false, true, true, true}
 					      .registers = 4,
 					      .max_frames = 128};
 
+/* Who may see every JVM, and who FAKE_OWNER's, which all of them are, or another user's only. */
+static const struct window_asker everybodys = {.uid = 0, .pid = 1, .sees = PROC_ANY_UID};
+static const struct window_asker owners = {.uid = FAKE_OWNER, .pid = 2, .sees = FAKE_OWNER};
+static const struct window_asker others = {.uid = 77, .pid = 3, .sees = 77};
+
 static int set_up(void **state)
 {
 	static struct fixture f;
@@ -84,12 +89,18 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 	(void)snprintf(f->message, sizeof(f->message), "%s", message);
 }
 
-static int attach(struct fixture *f, pid_t pid)
+static int attach_for(struct fixture *f, const struct window_asker *asker, pid_t pid)
 {
 	struct window_sink observer = {
 	    .arg = f, .started = on_started, .finished = on_ended, .failed = on_failed};
 
-	return engine_attach(f->engine, pid, &request, &sample_findings, &observer, f->id, &f->err);
+	return engine_attach(f->engine, asker, pid, &request, &sample_findings, &observer, f->id,
+			     &f->err);
+}
+
+static int attach(struct fixture *f, pid_t pid)
+{
+	return attach_for(f, &everybodys, pid);
 }
 
 /* Attaches to 42 and starts the window; returns the agent's socket. */
@@ -278,7 +289,7 @@ static void heard_failed(void *arg, const struct window_result *w, int error, co
 
 	assert_true(message[0]);
 	l->error = error;
-	if (w)
+	if (w && w->id[0])
 		l->failed++;
 	else
 		l->refused++;
@@ -309,8 +320,9 @@ static void a_sink_hears_of_windows_that_nobody_waits_for(void **state)
 	int agent;
 
 	add_listener(f, &l);
-	assert_int_equal(
-	    engine_attach(f->engine, 42, &request, &sample_findings, NULL, f->id, &f->err), 0);
+	assert_int_equal(engine_attach(f->engine, &everybodys, 42, &request, &sample_findings, NULL,
+				       f->id, &f->err),
+			 0);
 	agent = fake_broker_connect_agent();
 	agent_send_hello(agent, PROTOCOL_VERSION);
 	sample_batch_init(&sample);
@@ -376,8 +388,9 @@ static int start_watched(struct fixture *f, const struct window_request *wanted,
 	struct window_result *w;
 	int watcher;
 
-	assert_int_equal(
-	    engine_attach(f->engine, 42, wanted, &sample_findings, &observer, f->id, &f->err), 0);
+	assert_int_equal(engine_attach(f->engine, &everybodys, 42, wanted, &sample_findings,
+				       &observer, f->id, &f->err),
+			 0);
 	watcher = fake_broker_connect_watcher();
 	*agent = fake_broker_connect_agent();
 	agent_send_hello(*agent, PROTOCOL_VERSION);
@@ -768,11 +781,84 @@ static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
 	(void)close(agent);
 }
 
-#define GATE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+/* ---------------------------------------------------------------- whose a JVM is */
+
+static void the_broker_is_told_whose_the_process_has_to_be(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach_for(f, &others, 41), 0);
+	assert_int_equal(fake_broker.attach_owner, others.uid);
+	assert_int_equal(engine_find_window(f->engine, "w1")->owner, others.uid);
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(fake_broker.attach_owner, PROC_ANY_UID);
+}
+
+static void a_window_is_of_whom_the_broker_says(void **state)
+{
+	struct fixture *f = *state;
+	const struct window_result *w;
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	w = engine_find_running(f->engine, 42);
+	assert_false(window_asker_sees(&owners, w->owner)); /* Nobody's that is known. */
+	agent = fake_broker_connect_agent();
+	assert_int_equal(w->owner, FAKE_OWNER);
+	assert_true(window_asker_sees(&owners, w->owner));
+	assert_false(window_asker_sees(&others, w->owner));
+	assert_true(window_asker_sees(&everybodys, w->owner));
+	assert_int_equal(w->asker.pid, everybodys.pid);
+	(void)close(agent);
+}
+
+static void who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	struct err absent;
+
+	assert_int_equal(attach_for(f, &owners, 42), -EBUSY);
+	assert_non_null(strstr(f->err.message, "already being profiled (window w1)"));
+	assert_int_equal(attach_for(f, &others, 42), -ESRCH);
+	(void)proc_absent(42, &absent); /* Only its text is wanted. */
+	assert_string_equal(f->err.message, absent.message);
+	assert_true(engine_is_profiled(f->engine, 42));
+	assert_int_equal(fake_broker.releases, 0);
+	(void)close(agent);
+}
+
+/* Numbers and the list of windows are the same whether another user's JVM is being profiled or
+ * there is no such process. */
+static void a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	const struct window_result *hidden, *absent;
+
+	assert_int_equal(attach_for(f, &others, 42), -ESRCH);
+	assert_int_equal(attach_for(f, &others, 43), 0);
+	fake_broker_fail_attach(ESRCH, "no process has the pid 43; see 'jxperfctl list'");
+	hidden = engine_find_window(f->engine, "w2");
+	absent = engine_find_window(f->engine, "w3");
+	assert_non_null(hidden);
+	assert_non_null(absent);
+	assert_int_equal(hidden->state, absent->state);
+	assert_int_equal(hidden->owner, absent->owner);
+	assert_string_equal(hidden->reason, "no process has the pid 42; see 'jxperfctl list'");
+	assert_int_equal(engine_attach_failures(f->engine), 2);
+	(void)close(agent);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    TEST(the_broker_is_told_whose_the_process_has_to_be),
+	    TEST(a_window_is_of_whom_the_broker_says),
+	    TEST(who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process),
+	    TEST(a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has),
 	    cmocka_unit_test_setup_teardown(a_window_runs_from_attach_to_history, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
@@ -812,17 +898,17 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(stopping_an_idle_engine_is_immediate, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(too_many_windows_are_refused, set_up, tear_down),
-	    GATE_TEST(a_window_starts_when_its_gate_is_open),
-	    GATE_TEST(without_a_gate_the_window_says_why_and_starts),
-	    GATE_TEST(a_window_has_the_gates_last_counts),
-	    GATE_TEST(detaching_shuts_the_gate_at_once),
-	    GATE_TEST(the_gate_follows_the_period_that_the_budget_leads_to),
-	    GATE_TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing),
-	    GATE_TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing),
-	    GATE_TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end),
-	    GATE_TEST(an_attach_that_is_never_answered_fails_in_time),
-	    GATE_TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered),
-	    GATE_TEST(last_counts_that_never_come_do_not_hold_the_window_up),
+	    TEST(a_window_starts_when_its_gate_is_open),
+	    TEST(without_a_gate_the_window_says_why_and_starts),
+	    TEST(a_window_has_the_gates_last_counts),
+	    TEST(detaching_shuts_the_gate_at_once),
+	    TEST(the_gate_follows_the_period_that_the_budget_leads_to),
+	    TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing),
+	    TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing),
+	    TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end),
+	    TEST(an_attach_that_is_never_answered_fails_in_time),
+	    TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered),
+	    TEST(last_counts_that_never_come_do_not_hold_the_window_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

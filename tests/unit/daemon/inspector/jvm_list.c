@@ -5,7 +5,9 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <unistd.h>
 
+#include "common/proc.h"
 #include "daemon/inspector/jvm_list.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -47,7 +49,7 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -60,12 +62,29 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
+static void the_list_of_a_user_has_that_users_processes_only(void **state)
+{
+	Jxp__JvmList *list;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, geteuid(), &err), 0);
+	assert_non_null(find(list));
+	for (size_t i = 0; i < list->n_jvms; i++)
+		assert_int_equal(list->jvms[i]->uid, geteuid());
+	jxp__jvm_list__free_unpacked(list, NULL);
+	assert_int_equal(jvm_list_new(&list, geteuid() + 1, &err), 0);
+	assert_null(find(list));
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
+	    TEST(the_list_of_a_user_has_that_users_processes_only),
 	};
 
 	fake_jvm_main();

@@ -1,0 +1,127 @@
+#include "daemon/serve/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "common/utf8.h"
+#include "daemon/window/result.h"
+
+#define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+#define VALUE_BYTES     ERR_MESSAGE_MAX /* of one, before it is quoted */
+#define CHARACTER_BYTES 4               /* of the longest one, and of an escaped one */
+
+struct line {
+	char *text; /* AUDIT_LINE_BYTES */
+	size_t used;
+};
+
+/* Of numbers and our own words, which come first and fit. */
+static void put_number(struct line *l, const char *key, uint32_t value)
+{
+	l->used +=
+	    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, " %s=%u", key, value);
+}
+
+/* Cut where a character begins, and with its last quote in any case. */
+static void put_quoted(struct line *l, const char *value)
+{
+	l->text[l->used++] = '"';
+	for (; *value; value++) {
+		bool inside = (*value & 0xc0) == 0x80; /* of a character, which has room */
+
+		if (!inside && l->used + CHARACTER_BYTES + sizeof("\"") > AUDIT_LINE_BYTES)
+			break;
+		if (*value == '"' || *value == '\\')
+			l->text[l->used++] = '\\';
+		l->text[l->used++] = *value;
+	}
+	l->text[l->used++] = '"';
+	l->text[l->used] = '\0';
+}
+
+static void put_text(struct line *l, const char *key, const char *value)
+{
+	char clean[VALUE_BYTES];
+	size_t length = utf8_sanitize(clean, sizeof(clean), value);
+
+	l->used += (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, " %s=", key);
+	if (length > 0 && strspn(clean, WORD_CHARACTERS) == length)
+		l->used +=
+		    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, "%s", clean);
+	else
+		put_quoted(l, clean);
+}
+
+void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)
+{
+	struct line l = {.text = line};
+	char window[WINDOW_LABEL_BYTES];
+
+	l.used = (size_t)snprintf(line, AUDIT_LINE_BYTES, "audit: action=%s", entry->action);
+	if (entry->who) {
+		put_number(&l, "uid", entry->who->uid);
+		put_number(&l, "peer-pid", (uint32_t)entry->who->pid);
+	}
+	if (entry->pid)
+		put_number(&l, "pid", entry->pid);
+	if (entry->window && entry->window[0]) {
+		/* So that a client cannot drive out the reason. */
+		(void)utf8_sanitize(window, sizeof(window), entry->window);
+		put_text(&l, "window", window);
+	}
+	put_text(&l, "outcome", entry->reason ? "refused" : "ok");
+	if (entry->reason)
+		put_text(&l, "reason", entry->reason);
+}
+
+void audit_write(const struct audit_entry *entry)
+{
+	char line[AUDIT_LINE_BYTES];
+
+	audit_format(line, entry);
+	if (entry->reason)
+		log_warn("%s", line);
+	else
+		log_info("%s", line);
+}
+
+void audit_configuration(const struct window_asker *who, const char *reason)
+{
+	const struct audit_entry entry = {.action = "configure", .who = who, .reason = reason};
+
+	audit_write(&entry);
+}
+
+/* ---------------------------------------------------------------- windows */
+
+static void write_attach(const struct window_result *w, const char *reason)
+{
+	const struct audit_entry entry = {.action = "attach",
+					  .who = &w->asker,
+					  .pid = (uint32_t)w->pid,
+					  .window = w->id,
+					  .reason = reason};
+
+	audit_write(&entry);
+}
+
+static void on_started(void *arg, const struct window_result *w)
+{
+	(void)arg; /* There is none. */
+	write_attach(w, NULL);
+}
+
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
+{
+	(void)arg;
+	(void)error; /* The message says it. */
+	if (w)
+		write_attach(w, message);
+}
+
+struct window_sink audit_sink(void)
+{
+	return (struct window_sink){.started = on_started, .failed = on_failed};
+}

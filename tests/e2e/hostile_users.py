@@ -1,0 +1,186 @@
+"""A user whom the control socket lets in does with JVMs of others nothing, and learns nothing of them."""
+import functools
+import grp
+import json
+import os
+import pwd
+import re
+import subprocess
+
+from lib import HANG_S, Process, jdks, make_directory, need_root, note, register, run, test, wait_until
+from support.attach import NOBODY, as_nobody
+from support.profile import CLIENT, DAEMON, EARLY, Client, Daemon, Workload, report_of, succeeded
+
+ADMINS = grp.getgrgid(1)
+SHORT = ("--kinds", "silent-load")
+
+
+def as_admin(*command):
+    return ("setpriv", "--reuid=1", f"--regid={NOBODY}", f"--groups={ADMINS.gr_gid}", *command)
+
+
+@functools.lru_cache(maxsize=None)
+def the_daemon():
+    """One that everybody may talk to."""
+    need_root()
+    daemon = Daemon(options=("--admin-group", ADMINS.gr_name))
+    os.chmod(daemon.socket, 0o666)
+    return daemon
+
+
+@functools.lru_cache(maxsize=None)
+def roots_jvm():
+    return Workload(jdks()[0], "SilentLoad")
+
+
+@functools.lru_cache(maxsize=None)
+def users_jvm():
+    return Workload(jdks()[0], "SilentStore", prefix=as_nobody())
+
+
+@functools.lru_cache(maxsize=None)
+def absent_pid():
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+def ask(who, *arguments):
+    """What jxperfctl says to one whom who turns a command into a command of."""
+    command = who(CLIENT, "--socket", the_daemon().socket, *arguments)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_S,
+                          check=False)
+
+
+def ask_json(who, *arguments):
+    return json.loads(succeeded(ask(who, "--json", *arguments)))
+
+
+def windows(who):
+    return {w["id"]: w for w in ask_json(who, "windows")}
+
+
+def refusal(pid, *arguments):
+    """What a user hears of a pid, without its number."""
+    result = ask(as_nobody, *(str(pid) if a is None else a for a in arguments))
+    assert result.returncode == 1 and result.stdout == "", result
+    assert result.stderr.count("\n") == 1 and str(pid) in result.stderr, result
+    return result.stderr.replace(str(pid), "PID")
+
+
+class User(Client):
+    """A jxperfctl of the user's that runs beside the test."""
+
+    def __init__(self, *arguments):
+        command = as_nobody(CLIENT, "--socket", the_daemon().socket, *arguments)
+        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, start_new_session=True)
+        register(self)
+
+
+def audit(**fields):
+    """The lines of the audit that have these fields."""
+    wanted = [f"{key.replace('_', '-')}={value}" for key, value in fields.items()]
+    lines = [line.partition("audit: ")[2] for line in the_daemon().output().splitlines() if "audit: " in line]
+    return [line for line in lines if all(w in re.findall(r'[\w-]+=(?:"(?:[^"\\]|\\.)*"|\S+)', line) for w in wanted)]
+
+
+@test
+def a_users_list_has_the_users_jvms_only():
+    need_root()
+    own, other = users_jvm().pid, roots_jvm().pid
+    listed = {j["pid"]: j for j in ask_json(as_nobody, "list")}  # Other tests may have JVMs of the same user.
+    assert {j["user"] for j in listed.values()} == {pwd.getpwuid(NOBODY).pw_name}, listed
+    assert own in listed and other not in listed, listed
+    assert listed[own]["state"] == "attachable", listed
+    assert {own, other} <= {j["pid"] for j in json.loads(succeeded(the_daemon().ctl("--json", "list")))}
+
+
+@test
+def a_jvm_of_another_user_is_refused_like_a_pid_that_nobody_has():
+    need_root()
+    for command in (("attach", None, *SHORT, "--duration", "1s"), ("check", None), ("detach", None), ("threads", None)):
+        other, absent = refusal(roots_jvm().pid, *command), refusal(absent_pid(), *command)
+        note(other.strip())
+        assert other == absent, (other, absent)
+    by_name = ask(as_nobody, "attach", "SilentLoad")
+    assert by_name.returncode == 1 and str(roots_jvm().pid) not in by_name.stderr, by_name
+    assert audit(action="attach", uid=NOBODY, pid=roots_jvm().pid, outcome="refused")
+    assert audit(action="check", uid=NOBODY, pid=roots_jvm().pid, outcome="refused")
+
+
+@test
+def a_window_of_another_user_does_not_exist():
+    need_root()
+    pid = roots_jvm().pid
+    client = the_daemon().start_attach(pid, *SHORT)
+    window = the_daemon().running()[0]["id"]
+    assert ask_json(as_nobody, "status")["running"] == []
+    assert window not in windows(as_nobody)
+    for command in (("attach", None, *SHORT, "--duration", "1s"), ("check", None), ("detach", None), ("threads", None)):
+        assert refusal(pid, *command) == refusal(absent_pid(), *command), command
+    report = ask(as_nobody, "report", window)
+    assert (report.returncode, report.stdout) == (1, ""), report
+    assert report.stderr == f"jxperfctl: no window '{window}': see 'jxperfctl windows'\n", report
+    # It has gone on all the while, and is root's to end.
+    assert [w["id"] for w in the_daemon().running()] == [window]
+    succeeded(the_daemon().ctl("detach", str(pid)))
+    assert report_of(client.finish(), EARLY)["window"]["id"] == window
+    assert ask(as_nobody, "report", window).stderr == report.stderr
+    for action in ("attach", "check", "detach", "threads"):
+        assert audit(action=action, uid=NOBODY, pid=pid, outcome="refused"), action
+    assert audit(action="report", uid=NOBODY, window=window, outcome="refused")
+    assert len(audit(action="attach", uid=0, pid=pid, window=window, outcome="ok")) == 1
+    assert len(audit(action="detach", uid=0, pid=pid, window=window, outcome="ok")) == 1
+
+
+@test
+def a_users_own_jvm_is_the_users():
+    need_root()
+    pid = users_jvm().pid
+    client = User("attach", str(pid), "--duration", "60s", "--format", "json", "--kinds", "silent-store")
+    wait_until(lambda: any(w["samples"] > 0 for w in ask_json(as_nobody, "status")["running"]), "samples")
+    (window,) = ask_json(as_nobody, "status")["running"]
+    assert window["pid"] == pid and window["id"] in windows(as_nobody), window
+    assert "attach socket exists" in ask(as_nobody, "check", str(pid)).stdout
+    assert len(ask_json(as_nobody, "threads", str(pid))) > 0
+    succeeded(ask(as_nobody, "report", window["id"]))
+    succeeded(ask(as_nobody, "detach", str(pid)))
+    assert report_of(client.finish(), EARLY)["window"]["pid"] == pid
+    succeeded(ask(as_nobody, "report", window["id"]))
+    assert len(audit(action="attach", uid=NOBODY, pid=pid, window=window["id"], outcome="ok")) == 1
+    assert len(audit(action="detach", uid=NOBODY, pid=pid, window=window["id"], outcome="ok")) == 1
+
+
+@test
+def a_member_of_the_admin_group_does_everything():
+    need_root()
+    pids = {users_jvm().pid, roots_jvm().pid}
+    assert pids <= {j["pid"] for j in ask_json(as_admin, "list")}
+    assert windows(as_admin).keys() == {w["id"] for w in json.loads(succeeded(the_daemon().ctl("--json", "windows")))}
+    for pid in pids:
+        result = ask(as_admin, "attach", str(pid), "--duration", "1s", "--format", "json")
+        assert report_of(result)["window"]["pid"] == pid
+        assert len(audit(action="attach", uid=1, pid=pid, outcome="ok")) == 1
+
+
+@test
+def what_a_client_sends_is_one_line_of_the_audit():
+    need_root()
+    name = 'w1" outcome=ok\naudit: action=attach uid=0 outcome=ok window="'
+    before = len(audit())
+    assert ask(as_nobody, "report", name).returncode == 1
+    lines = audit()[before:]
+    note(lines[0])
+    assert len(lines) == 1 and lines == audit(action="report", uid=NOBODY, outcome="refused")[-1:], lines
+
+
+@test
+def an_admin_group_that_is_not_there_is_refused_in_one_line():
+    socket = os.path.join(make_directory(), "control.sock")
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--admin-group", "no-such-group"])
+    assert daemon.child.wait(HANG_S) == 1
+    assert daemon.output().count("\n") == 1 and "no group 'no-such-group'" in daemon.output(), daemon.output()
+
+
+run()
