@@ -27,6 +27,7 @@
 #include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
+#include "fleet/config/config.h"
 #include "proto/limits.h"
 
 /* For clients to read their last reply when the daemon stops. */
@@ -34,9 +35,11 @@
 
 struct daemon {
 	struct options options;
+	struct config config; /* in force */
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
+	uv_signal_t hangup;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
@@ -96,6 +99,68 @@ static void on_signal(uv_signal_t *handle, int number)
 	stop(handle->data);
 }
 
+/* What the file says of these holds for the life of the process. */
+static void warn_of_unused(const struct daemon *d, const struct config *next)
+{
+	const struct {
+		const char *key, *before, *after;
+	} fixed[] = {
+	    {"socket", d->config.socket, next->socket},
+	    {"http", d->config.http, next->http},
+	    {"bundle", d->config.bundle, next->bundle},
+	    {"user", d->config.user, next->user},
+	    {"state-dir", d->config.state_dir, next->state_dir},
+	};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (strcmp(fixed[i].before ? fixed[i].before : "",
+			   fixed[i].after ? fixed[i].after : "") != 0)
+			log_warn("'%s' has changed: that takes effect when jxperfd is restarted",
+				 fixed[i].key);
+}
+
+static int take_admin_group(struct daemon *d, const struct config *next, struct err *err)
+{
+	if (d->options.admin_group_given)
+		return 0;
+	return control_set_admin_group(d->control, next->admin_group, err);
+}
+
+/* A file that is wrong changes nothing. Windows that run are not touched. */
+static int reload(void *arg, struct err *err)
+{
+	struct daemon *d = arg;
+	struct config next;
+	int r;
+
+	if (!d->options.config)
+		return err_set(err, ENOENT,
+			       "jxperfd was started without --config, so there is nothing to read");
+	r = config_load(&next, d->options.config, err);
+	if (r == 0) {
+		r = take_admin_group(d, &next, err);
+		if (r < 0)
+			config_release(&next);
+	}
+	if (r < 0) {
+		log_error("the configuration is the old one: %s", err->message);
+		return r;
+	}
+	warn_of_unused(d, &next);
+	config_release(&d->config);
+	d->config = next;
+	log_info("configuration read from '%s'", d->options.config);
+	return 0;
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+	struct err err;
+
+	(void)number;
+	audit_configuration(NULL, reload(handle->data, &err) < 0 ? err.message : NULL);
+}
+
 static void on_broker_died(void *arg, const char *reason)
 {
 	struct daemon *d = arg;
@@ -146,8 +211,11 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct options *o = &d->options;
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	struct control_settings control = {
-	    .socket_path = o->socket, .http = "", .admin_group = o->admin_group};
+	struct control_settings control = {.socket_path = o->socket,
+					   .http = "",
+					   .admin_group = o->admin_group,
+					   .arg = d,
+					   .reload = reload};
 	struct window_sink sink;
 	int r;
 
@@ -189,16 +257,19 @@ static void start_handles(struct daemon *d)
 	 * which the parts started before would have met. */
 	(void)uv_signal_init(&d->loop, &d->terminate);
 	(void)uv_signal_init(&d->loop, &d->interrupt);
+	(void)uv_signal_init(&d->loop, &d->hangup);
 	(void)uv_timer_init(&d->loop, &d->drain);
-	d->terminate.data = d->interrupt.data = d->drain.data = d;
+	d->terminate.data = d->interrupt.data = d->hangup.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
+	(void)uv_signal_start(&d->hangup, on_hangup, SIGHUP);
 }
 
 static void close_handles(struct daemon *d)
 {
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_close((uv_handle_t *)&d->drain, NULL);
 }
 
@@ -286,7 +357,7 @@ int main(int argc, char **argv)
 	static struct daemon d;
 	struct err err;
 
-	if (options_parse(&d.options, argc, argv, &err) < 0) {
+	if (options_parse(&d.options, &d.config, argc, argv, &err) < 0) {
 		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
 		return d.options.check_config ? EXIT_FAILURE : 2;
 	}

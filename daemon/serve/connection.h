@@ -33,7 +33,9 @@ struct control_context {
 	struct broker_client *broker; /* for questions about processes */
 	struct renders *renders;
 	const char *http;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
+	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
+	void *reload_arg;
 };
 
 /* Of the client that asker says. Takes fd on success. closed(arg, connection) runs once, from the

@@ -34,8 +34,12 @@ struct control;
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
-	const char *http;        /* "ADDR:PORT" for `status`, or "" */
 	const char *admin_group; /* whose members may do everything; "" or NULL: none */
+	const char *http;        /* "ADDR:PORT" for `status`, or "" */
+	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
+	 * force. NULL: there is none. */
+	int (*reload)(void *arg, struct err *err);
+	void *arg;
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
