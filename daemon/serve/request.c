@@ -92,11 +92,18 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	struct err err;
 
 	(void)request; /* It has no fields. */
+	connection_name_request(c, "configure", 0, "");
+	if (connection_asker(c)->sees != PROC_ANY_UID) {
+		connection_fail(c, false,
+				"only root and the admin group may have the configuration read");
+		return;
+	}
 	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
 		connection_fail(c, false,
 				context->reload ? err.message : "this daemon has no configuration");
 		return;
 	}
+	audit_configuration(connection_asker(c), NULL);
 	done.message = (char *)"the configuration was read";
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
 	reply.done = &done;
