@@ -119,51 +119,46 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 				 fixed[i].key);
 }
 
-/* A file that is wrong changes nothing. Windows that run are not touched. */
-static int take_configuration(struct daemon *d, struct err *err)
+static int take_admin_group(struct daemon *d, const struct config *next, struct err *err)
 {
-	struct config next;
-	int r = config_load(&next, d->options.config, err);
-
-	if (r < 0)
-		return r;
-	r = control_set_admin_group(d->control, next.admin_group, err);
-	if (r < 0) {
-		config_release(&next);
-		return r;
-	}
-	warn_of_unused(d, &next);
-	config_release(&d->config);
-	d->config = next;
-	return 0;
+	if (d->options.admin_group_given)
+		return 0;
+	return control_set_admin_group(d->control, next->admin_group, err);
 }
 
-/* who: NULL for a signal. */
-static int reload(void *arg, const struct window_asker *who, struct err *err)
+/* A file that is wrong changes nothing. Windows that run are not touched. */
+static int reload(void *arg, struct err *err)
 {
 	struct daemon *d = arg;
+	struct config next;
 	int r;
 
 	if (!d->options.config)
 		return err_set(err, ENOENT,
 			       "jxperfd was started without --config, so there is nothing to read");
-	r = take_configuration(d, err);
-	if (r < 0)
+	r = config_load(&next, d->options.config, err);
+	if (r == 0) {
+		r = take_admin_group(d, &next, err);
+		if (r < 0)
+			config_release(&next);
+	}
+	if (r < 0) {
 		log_error("the configuration is the old one: %s", err->message);
-	else
-		log_info("configuration read from '%s'", d->options.config);
-	audit_configuration(who, r < 0 ? err->message : NULL);
-	return r;
+		return r;
+	}
+	warn_of_unused(d, &next);
+	config_release(&d->config);
+	d->config = next;
+	log_info("configuration read from '%s'", d->options.config);
+	return 0;
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
 {
-	struct daemon *d = handle->data;
 	struct err err;
 
 	(void)number;
-	if (reload(d, NULL, &err) < 0 && !d->options.config)
-		log_warn("%s", err.message);
+	audit_configuration(NULL, reload(handle->data, &err) < 0 ? err.message : NULL);
 }
 
 static void on_broker_died(void *arg, const char *reason)

@@ -153,6 +153,7 @@ int options_parse(struct options *o, struct config *config, int argc, char **arg
 	config_defaults(config);
 	if (r == 0)
 		r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
+	o->admin_group_given = o->admin_group[0];
 	if (r == 0 && o->config) {
 		r = config_load(config, o->config, err);
 		if (r == 0)

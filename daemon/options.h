@@ -21,9 +21,11 @@ struct options {
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
-	char user[64];        /* whom the engine becomes; "": whoever started it */
-	char admin_group[64]; /* who may do everything besides root; "": nobody */
-	int client_fd;        /* serves the client at its other end, and leaves with it; no http */
+	char user[64];          /* whom the engine becomes; "": whoever started it */
+	char admin_group[64];   /* who may do everything besides root; "": nobody */
+	bool admin_group_given; /* on the command line: what the file comes to say is nothing to it
+				 */
+	int client_fd; /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	int worker_fd;
@@ -41,7 +43,6 @@ extern const char options_usage[];
 /* 0, with what the file holds, or the defaults, in *config, to be released with config_release;
  * -EINVAL when the command line or the file is wrong (one line says what and where); -errno when
  * the file cannot be read. */
-int options_parse(struct options *o, struct config *config, int argc, char **argv,
-		  struct err *err);
+int options_parse(struct options *o, struct config *config, int argc, char **argv, struct err *err);
 
 #endif

@@ -3,11 +3,10 @@
  *
  * A connection carries one request. Its answer is one reply, except that an attach is answered by
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
- * before ends its window, unless that is in the background. A wait for a window has Progress, too,
- * and its client may leave. Whatever is wrong with a request is said in one line (Failure), then
- * the connection is closed; so are connections beyond the limits, before they have sent a request.
- * Who may connect is a matter of the socket's mode (daemon/serve/control_socket.h), what there is
- * for whom is decided when a connection comes (daemon/serve/access.h).
+ * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
+ * connection is closed; so are connections beyond the limits, before they have sent a request. Who
+ * may connect is a matter of the socket's mode (daemon/serve/control_socket.h), what there is for
+ * whom is decided when a connection comes (daemon/serve/access.h).
  *
  * Loop thread only.
  */
@@ -35,11 +34,11 @@ struct control;
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
-	const char *http;        /* "ADDR:PORT" for `status`, or "" */
 	const char *admin_group; /* whose members may do everything; "" or NULL: none */
-	/* Reads the configuration anew, for who. 0, or -errno with one line for the user and the
-	 * old one in force. NULL: there is none. */
-	int (*reload)(void *arg, const struct window_asker *who, struct err *err);
+	const char *http;        /* "ADDR:PORT" for `status`, or "" */
+	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
+	 * force. NULL: there is none. */
+	int (*reload)(void *arg, struct err *err);
 	void *arg;
 };
 

@@ -94,26 +94,23 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 static void handle_reload(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const struct control_context *context = connection_context(c);
-	const struct window_asker *who = connection_asker(c);
 	Jxp__Done done = JXP__DONE__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
-	int r;
 
 	(void)request; /* It has no fields. */
-	connection_name_request(c, "reload", 0, "");
-	if (who->sees != PROC_ANY_UID)
-		r = err_set(&err, EPERM,
-			    "only root and the admin group may have the configuration read: see "
-			    "jxperfd(8)");
-	else if (!context->reload)
-		r = err_set(&err, ENOENT, "this daemon has no configuration");
-	else
-		r = context->reload(context->reload_arg, who, &err);
-	if (r < 0) {
-		connection_fail(c, false, err.message);
+	connection_name_request(c, "configure", 0, "");
+	if (connection_asker(c)->sees != PROC_ANY_UID) {
+		connection_fail(c, false,
+				"only root and the admin group may have the configuration read");
 		return;
 	}
+	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
+		connection_fail(c, false,
+				context->reload ? err.message : "this daemon has no configuration");
+		return;
+	}
+	audit_configuration(connection_asker(c), NULL);
 	done.message = (char *)"the configuration was read";
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
 	reply.done = &done;

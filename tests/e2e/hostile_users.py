@@ -165,6 +165,44 @@ def a_member_of_the_admin_group_does_everything():
 
 
 @test
+def the_configuration_is_not_every_users_to_change():
+    need_root()
+    reload = ask(as_nobody, "reload")
+    assert reload.returncode == 1 and reload.stderr.count("\n") == 1 and "only root" in reload.stderr, reload
+    assert "without --config" in ask(as_admin, "reload").stderr
+    assert len(audit(action="configure", uid=NOBODY, outcome="refused")) == 1
+
+
+@test
+def a_new_configuration_names_another_admin_group():
+    need_root()
+    path = os.path.join(make_directory(), "jxperfd.yaml")
+
+    def write(text):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+
+    write("admin-group: no-such-group\n")
+    daemon = Daemon(options=("--admin-group", "root", "--config", path))  # The command line comes first.
+    succeeded(daemon.ctl("reload"))
+    daemon.stop()
+    write("")
+    daemon = Daemon(options=("--config", path))
+    os.chmod(daemon.socket, 0o666)
+    by_admin = as_admin(CLIENT, "--socket", daemon.socket, "reload")
+    assert subprocess.run(by_admin, capture_output=True, timeout=HANG_S, check=False).returncode == 1
+    write(f"admin-group: {ADMINS.gr_name}\n")
+    succeeded(daemon.ctl("reload"))
+    write("admin-group: no-such-group\n")
+    wrong = subprocess.run(by_admin, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert wrong.returncode == 1 and "no group 'no-such-group'" in wrong.stderr, wrong
+    write("")
+    subprocess.run(by_admin, stdout=subprocess.DEVNULL, timeout=HANG_S, check=True)
+    assert 'audit: action=configure uid=0' in daemon.output() and 'audit: action=configure uid=1' in daemon.output()
+    daemon.stop()
+
+
+@test
 def what_a_client_sends_is_one_line_of_the_audit():
     need_root()
     name = 'w1" outcome=ok\naudit: action=attach uid=0 outcome=ok window="'
