@@ -6,9 +6,9 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
+#include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
-#include "daemon/serve/inspector_answer.h"
 #include "daemon/serve/render.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
