@@ -149,7 +149,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	struct window_sink sink;
 	int r;
 
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, "", &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -244,7 +244,8 @@ static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
-	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, o->inspect_pid, o->bundle, &reasons,
+			      o->inspect_environment);
 }
 
 /* Before anything is opened that the broker must not inherit. */
@@ -263,7 +264,7 @@ static int run_process(struct daemon *d)
 	const struct options *o = &d->options;
 
 	if (o->broker_fd >= 0)
-		return broker_main(o->broker_fd, o->bundle, sigtrap_trial);
+		return broker_main(o->broker_fd, o->bundle, o->broker_environment, sigtrap_trial);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
 	if (o->inspect_fd >= 0)

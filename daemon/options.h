@@ -23,15 +23,18 @@ struct options {
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
+	const char *schedules; /* a configuration file, of which only schedules are used yet */
 	char user[64]; /* whom the engine becomes; "": whoever started it */
 	int client_fd; /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
+	const char *broker_environment;
 	int worker_fd;
 	int inspect_fd;
 	int inspect_pid;
 	const char *inspect_gate;
 	const char *inspect_touch;
+	const char *inspect_environment;
 	int watch_fd;
 	int watch_pid;
 };

@@ -22,7 +22,8 @@ static struct broker_inspector *find_free(struct broker_inspectors *i)
 }
 
 int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			    const struct check_reasons *reasons, struct err *err)
+			    const struct check_reasons *reasons, const char *environment,
+			    struct err *err)
 {
 	char pid_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -34,6 +35,8 @@ int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bu
 			      (char *)reasons->gate,
 			      (char *)INSPECTOR_OPTION_TOUCH,
 			      (char *)reasons->touch,
+			      (char *)INSPECTOR_OPTION_ENVIRONMENT,
+			      (char *)environment,
 			      (char *)INSPECTOR_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};

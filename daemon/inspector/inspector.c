@@ -30,10 +30,10 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, struct err *err)
+static int send_list(int fd, const char *environment, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, err);
+	int r = jvm_list_new(&reply.jvms, environment, err);
 
 	if (r < 0)
 		return r;
@@ -58,10 +58,11 @@ static int send_check(int fd, int pid, const char *bundle_dir, const struct chec
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons)
+int inspector_main(int fd, int pid, const char *bundle_dir, const struct check_reasons *reasons,
+		   const char *environment)
 {
 	struct err err;
-	int r = pid == INSPECTOR_LIST ? send_list(fd, &err)
+	int r = pid == INSPECTOR_LIST ? send_list(fd, environment, &err)
 				      : send_check(fd, pid, bundle_dir, reasons, &err);
 
 	if (r < 0)

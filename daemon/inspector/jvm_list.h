@@ -12,7 +12,8 @@
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
-/* On success *out is owned by the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, struct err *err);
+/* environment: names of the variables that may be looked at, "A,B" or "". On success *out is owned
+ * by the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
+int jvm_list_new(Jxp__JvmList **out, const char *environment, struct err *err);
 
 #endif

@@ -165,7 +165,7 @@ static int serve(int fd, const char *bundle)
 	if (strcmp(behaviour, "strange-event") == 0)
 		return send_event(fd, BROKER_EVENT_KINDS);
 
-	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
+	return broker_main(fd, bundle, "", old ? killed_trial : sigtrap_trial);
 }
 
 static int inspect(int fd, const char *bundle, int argc, char **argv)
@@ -173,7 +173,8 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
 
-	return inspector_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons);
+	return inspector_main(fd, atoi(option(argc, argv, "--inspect-pid")), bundle, &reasons,
+			      option(argc, argv, "--inspect-environment"));
 }
 
 void broker_fixture_main(int argc, char **argv)

@@ -5,7 +5,9 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include <unistd.h>
 
+#include "common/proc.h"
 #include "daemon/inspector/jvm_list.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -14,7 +16,8 @@ static pid_t jvm;
 
 static int setup(void **state)
 {
-	struct fake_jvm fake = {.options = {"-XX:+UseSerialGC", "-jar", "/srv/app.jar"}};
+	struct fake_jvm fake = {.options = {"-XX:+UseSerialGC", "-jar", "/srv/app.jar", "a\tb"},
+				.environment = "TEAM=payments"};
 
 	(void)state;
 	(void)tree_make();
@@ -47,7 +50,7 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, &err), 0);
+	assert_int_equal(jvm_list_new(&list, "HOME,TEAM", &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -57,6 +60,41 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	assert_true(strlen(found->user) > 0);
 	assert_string_equal(found->state, "attachable by pid");
 	assert_false(found->by_name);
+	assert_true(found->attachable);
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
+static void a_jvm_is_listed_with_what_selectors_tell_it_by(void **state)
+{
+	const Jxp__Jvm *found;
+	Jxp__JvmList *list;
+	uint64_t ticks;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, "HOME,TEAM", &err), 0);
+	found = find(list);
+	assert_non_null(found);
+	assert_int_equal(proc_start_time(jvm, &ticks), 0);
+	assert_int_equal(found->start_ticks, ticks);
+	assert_int_equal(found->uid, geteuid());
+	assert_string_equal(found->command, "java -XX:+UseSerialGC -jar /srv/app.jar a?b");
+	assert_int_equal(found->n_environment, 1);
+	assert_string_equal(found->environment[0], "TEAM=payments");
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
+static void no_variable_is_shown_that_may_not_be_looked_at(void **state)
+{
+	const Jxp__Jvm *found;
+	Jxp__JvmList *list;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, "", &err), 0);
+	found = find(list);
+	assert_non_null(found);
+	assert_int_equal(found->n_environment, 0);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
@@ -66,6 +104,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
+	    TEST(a_jvm_is_listed_with_what_selectors_tell_it_by),
+	    TEST(no_variable_is_shown_that_may_not_be_looked_at),
 	};
 
 	fake_jvm_main();
