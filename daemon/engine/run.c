@@ -1,6 +1,7 @@
 #include "daemon/engine/run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
@@ -35,6 +36,14 @@ static void open_gate(struct run *r)
 		run_agent_greet(r);
 }
 
+static void name_app(struct window_result *w, const char *program)
+{
+	if (w->request.app[0])
+		(void)snprintf(w->app, sizeof(w->app), "%s", w->request.app); /* Fits. */
+	else
+		app_name_of(w->app, sizeof(w->app), program);
+}
+
 static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 {
 	struct run *r = arg;
@@ -48,8 +57,38 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 				      : "the broker gave no connection to the agent");
 	} else {
 		r->agent_fd = TAKE_FD(fds[0]);
-		app_name_of(r->result->app, sizeof(r->result->app), reply->message);
+		name_app(r->result, reply->message);
 		open_gate(r);
+	}
+}
+
+static void end_early(struct run *r, const char *reason)
+{
+	switch (r->state) {
+	case RUN_ATTACHING:
+	case RUN_OPENING_GATE:
+		run_move(r, RUN_CANCELLED);
+		/* fall through */
+	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
+		run_set_reason(r, reason);
+		run_release_target(r);
+		break;
+	case RUN_GREETING:
+		gate_control_shut(&r->gate);
+		run_break_off(r, reason);
+		break;
+	case RUN_RUNNING:
+		gate_control_shut(&r->gate);
+		run_set_reason(r, reason);
+		run_tell_to_stop(r);
+		break;
+	case RUN_STOPPING:
+	case RUN_LEAVING:
+	case RUN_BREAKING_OFF:
+	case RUN_CLOSING_GATE:
+	case RUN_ENDED:
+	case RUN_STATES:
+		break;
 	}
 }
 
@@ -62,7 +101,7 @@ static void on_alarm(void *arg, const char *line)
 	window_result_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
 	if (!window_result_samples_pairs(w))
-		run_stop(r, w->objects_refused);
+		end_early(r, w->objects_refused);
 	else if (r->state == RUN_RUNNING)
 		(void)conversation_send_stop_objects(r->conversation); /* Breaks off by itself. */
 }
@@ -138,32 +177,8 @@ void run_free(struct run *r)
 
 void run_stop(struct run *r, const char *reason)
 {
-	switch (r->state) {
-	case RUN_ATTACHING:
-	case RUN_OPENING_GATE:
-		run_move(r, RUN_CANCELLED);
-		/* fall through */
-	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
-		run_set_reason(r, reason);
-		run_release_target(r);
-		break;
-	case RUN_GREETING:
-		gate_control_shut(&r->gate);
-		run_break_off(r, reason);
-		break;
-	case RUN_RUNNING:
-		gate_control_shut(&r->gate);
-		run_set_reason(r, reason);
-		run_tell_to_stop(r);
-		break;
-	case RUN_STOPPING:
-	case RUN_LEAVING:
-	case RUN_BREAKING_OFF:
-	case RUN_CLOSING_GATE:
-	case RUN_ENDED:
-	case RUN_STATES:
-		break;
-	}
+	r->result->asked_to_end = true;
+	end_early(r, reason);
 }
 
 void run_set_patience(struct run *r, uint64_t ms)
