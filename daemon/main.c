@@ -19,6 +19,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/serve/endpoints.h"
@@ -26,10 +27,14 @@
 #include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/watcher/watcher.h"
+#include "fleet/config/config.h"
 #include "proto/limits.h"
 
 /* For clients to read their last reply when the daemon stops. */
 #define DRAIN_MS 2000
+
+/* Of the names of variables that inspectors may look at. */
+#define ENVIRONMENT_BYTES 1024
 
 struct daemon {
 	struct options options;
@@ -43,6 +48,8 @@ struct daemon {
 	struct metrics_sink metrics_sink;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
+	struct config config;
+	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
 	bool stopping;
@@ -86,6 +93,8 @@ static void stop(struct daemon *d)
 	if (d->endpoints)
 		endpoints_set_ready(d->endpoints, false);
 	(void)notify_send("STOPPING=1"); /* Only information. */
+	if (d->scheduler)
+		scheduler_stop(d->scheduler);
 	engine_stop(d->engine, on_stopped, d);
 }
 
@@ -140,6 +149,28 @@ static void tell_ready(struct daemon *d)
 		log_warn("cannot tell the client that the daemon is ready");
 }
 
+/* What the file says, and the names of the variables that inspectors may look at: "A,B". */
+static int load_config(struct daemon *d, char *environment, size_t size, struct err *err)
+{
+	struct config *c = &d->config;
+	size_t used = 0;
+	int r = 0;
+
+	config_defaults(c);
+	if (d->options.schedules)
+		r = config_load(c, d->options.schedules, err);
+	if (r < 0)
+		return r;
+	environment[0] = '\0';
+	for (unsigned i = 0; i < c->environment_count; i++) {
+		used += (size_t)snprintf(environment + used, size - used, "%s%s", i ? "," : "",
+					 c->environment[i]);
+		if (used >= size)
+			return err_set(err, E2BIG, "'environment' names too many variables");
+	}
+	return 0;
+}
+
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
@@ -147,9 +178,14 @@ static int start_parts(struct daemon *d, struct err *err)
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	struct control_settings control = {.socket_path = o->socket, .http = ""};
 	struct window_sink sink;
+	char environment[ENVIRONMENT_BYTES];
 	int r;
 
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, "", &broker, err);
+	r = load_config(d, environment, sizeof(environment), err);
+	if (r < 0)
+		return r;
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
+			      &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -162,9 +198,13 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics_sink.metrics = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);
+	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, &d->config, err);
+	if (r < 0)
+		return r;
+	control.scheduler = d->scheduler;
 	if (o->http[0]) {
 		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
-				  err);
+				  d->scheduler, err);
 		if (r < 0)
 			return r;
 		control.http = endpoints_address(d->endpoints);
@@ -204,6 +244,8 @@ static void free_parts(struct daemon *d)
 	control_free(d->control);
 	endpoints_free(d->endpoints);
 	engine_free(d->engine);
+	scheduler_free(d->scheduler);
+	config_release(&d->config);
 	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)

@@ -16,6 +16,8 @@
 #include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/schedule/sightings.h"
+#include "daemon/window/findings.h"
+#include "daemon/window/result.h"
 
 #define MACHINE_ID        "/etc/machine-id"
 #define HOST_BYTES        128

@@ -22,6 +22,7 @@
 #define CONNECTION_PROGRESS_MS       1000
 
 struct connection;
+struct scheduler;
 
 /* What every request may need to know; outlives the connections. */
 struct control_context {
@@ -29,7 +30,8 @@ struct control_context {
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
 	uv_loop_t *loop;
 	struct engine *engine;
-	struct broker_client *broker; /* for questions about processes */
+	struct broker_client *broker;      /* for questions about processes */
+	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *http;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */

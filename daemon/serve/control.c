@@ -233,6 +233,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .loop = loop,
 					      .engine = engine,
 					      .broker = settings->broker,
+					      .scheduler = settings->scheduler,
 					      .http = settings->http,
 					      .started_ns = clock_monotonic_ns()};
 	c->context.renders = renders_new(loop);

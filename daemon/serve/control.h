@@ -29,11 +29,13 @@
 #define CONTROL_REFUSALS_LOG_MS 10000
 
 struct control;
+struct scheduler;
 
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
-	const char *http; /* "ADDR:PORT" for `status`, or "" */
+	const char *http;                  /* "ADDR:PORT" for `status`, or "" */
+	const struct scheduler *scheduler; /* for `list`; NULL: no schedules */
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
