@@ -129,12 +129,32 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 
 /* ---------------------------------------------------------------- calls */
 
-static int check_admission(const struct engine *e, pid_t pid, struct err *err)
+static bool is_scheduled(const struct window_request *request)
 {
-	const struct run *other = find_run(e, pid);
+	return request->schedule.name[0];
+}
+
+/* The window of a schedule makes room for one that somebody asks for. */
+static int give_way(struct run *scheduled, struct err *err)
+{
+	const struct window_result *w = run_result(scheduled);
+
+	run_stop(scheduled, "somebody asked for a window of this JVM");
+	return err_set(err, EAGAIN,
+		       "pid %d has a window of schedule '%s' (%s), which gives way and is ending: "
+		       "attach again",
+		       (int)w->pid, w->request.schedule.name, w->id);
+}
+
+static int check_admission(const struct engine *e, pid_t pid, const struct window_request *request,
+			   struct err *err)
+{
+	struct run *other = find_run(e, pid);
 
 	if (e->stopping)
 		return err_set(err, EBUSY, "the daemon is stopping");
+	if (other && is_scheduled(&run_result(other)->request) && !is_scheduled(request))
+		return give_way(other, err);
 	if (other)
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
@@ -154,7 +174,7 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
 	struct window_result *result;
 	struct run *run;
-	int r = check_admission(e, pid, err);
+	int r = check_admission(e, pid, request, err);
 
 	if (r < 0)
 		return r;

@@ -146,6 +146,28 @@ static void a_second_attach_names_the_window_and_the_way_out(void **state)
 	assert_string_equal(f->id, "w2");
 }
 
+static void a_scheduled_window_gives_way_to_one_that_somebody_asks_for(void **state)
+{
+	struct fixture *f = *state;
+	struct window_request scheduled = request;
+	char id[WINDOW_ID_BYTES];
+
+	(void)strcpy(scheduled.schedule.name, "often");
+	assert_int_equal(
+	    engine_attach(f->engine, 42, &scheduled, &sample_findings, NULL, id, &f->err), 0);
+	/* Not to another one of a schedule. */
+	assert_int_equal(
+	    engine_attach(f->engine, 42, &scheduled, &sample_findings, NULL, id, &f->err), -EBUSY);
+	assert_int_equal(fake_broker.releases, 0);
+	assert_int_equal(attach(f, 42), -EAGAIN);
+	assert_non_null(strstr(f->err.message, "schedule 'often' (w1), which gives way"));
+	assert_int_equal(fake_broker.released, 42);
+	fake_broker_fail_attach(ECANCELED, "cancelled");
+	assert_true(engine_find_window(f->engine, "w1")->asked_to_end);
+	assert_int_equal(attach(f, 42), 0);
+	assert_string_equal(f->id, "w2");
+}
+
 static void a_failed_attach_is_told_and_keeps_its_number(void **state)
 {
 	struct fixture *f = *state;
@@ -775,6 +797,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(a_window_runs_from_attach_to_history, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(
+		a_scheduled_window_gives_way_to_one_that_somebody_asks_for, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_second_attach_names_the_window_and_the_way_out,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_failed_attach_is_told_and_keeps_its_number, set_up,
