@@ -52,9 +52,10 @@ void engine_set_patience(struct engine *e, uint64_t ms)
 		run_set_patience(e->running[i], ms);
 }
 
+/* The newest, where one waits until another has left. */
 static struct run *find_run(const struct engine *e, pid_t pid)
 {
-	for (size_t i = 0; i < e->running_count; i++)
+	for (size_t i = e->running_count; i-- > 0;)
 		if (run_result(e->running[i])->pid == pid)
 			return e->running[i];
 	return NULL;
@@ -110,10 +111,20 @@ static void on_progressed(void *arg, const struct run *r)
 	sinks_strangers(&e->sinks, run_strangers(r));
 }
 
+/* Whoever waited for the JVM has it now. */
+static void resume(struct engine *e, pid_t pid)
+{
+	struct run *r = find_run(e, pid);
+
+	if (r && run_state(r) == RUN_WAITING)
+		run_resume(r);
+}
+
 static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct engine *e = arg;
 	const struct window_result *w = run_result(r);
+	pid_t pid = w->pid;
 
 	sinks_strangers(&e->sinks, run_strangers(r));
 	if (error) {
@@ -124,6 +135,7 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 		sinks_finished(&e->sinks, w);
 	}
 	remove_run(e, r);
+	resume(e, pid);
 	report_if_stopped(e);
 }
 
@@ -134,28 +146,20 @@ static bool is_scheduled(const struct window_request *request)
 	return request->schedule.name[0];
 }
 
-/* The window of a schedule makes room for one that somebody asks for. */
-static int give_way(struct run *scheduled, struct err *err)
+/* One that nobody asked for makes room for one that somebody asks for. */
+static bool gives_way(const struct run *other, const struct window_request *request)
 {
-	const struct window_result *w = run_result(scheduled);
-
-	run_stop(scheduled, "somebody asked for a window of this JVM");
-	return err_set(err, EAGAIN,
-		       "pid %d has a window of schedule '%s' (%s), which gives way and is ending: "
-		       "attach again",
-		       (int)w->pid, w->request.schedule.name, w->id);
+	return is_scheduled(&run_result(other)->request) && !is_scheduled(request);
 }
 
 static int check_admission(const struct engine *e, pid_t pid, const struct window_request *request,
 			   struct err *err)
 {
-	struct run *other = find_run(e, pid);
+	const struct run *other = find_run(e, pid);
 
 	if (e->stopping)
 		return err_set(err, EBUSY, "the daemon is stopping");
-	if (other && is_scheduled(&run_result(other)->request) && !is_scheduled(request))
-		return give_way(other, err);
-	if (other)
+	if (other && !gives_way(other, request))
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
@@ -174,6 +178,7 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
 	struct window_result *result;
 	struct run *run;
+	struct run *other = find_run(e, pid);
 	int r = check_admission(e, pid, request, err);
 
 	if (r < 0)
@@ -186,6 +191,13 @@ static int start_run(struct engine *e, pid_t pid, const struct window_request *r
 		window_result_free(result);
 		return r;
 	}
+	r = other ? 0 : run_begin(run, err);
+	if (r < 0) {
+		run_free(run);
+		return r;
+	}
+	if (other) /* It goes on when that has ended. */
+		run_stop(other, "somebody asked for a window of this JVM");
 	e->windows_numbered++;
 	e->running[e->running_count++] = run;
 	if (observer)

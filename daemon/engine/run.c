@@ -65,6 +65,9 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 static void end_early(struct run *r, const char *reason)
 {
 	switch (r->state) {
+	case RUN_WAITING: /* Its turn comes, and with it the end. */
+		run_set_reason(r, reason);
+		break;
 	case RUN_ATTACHING:
 	case RUN_OPENING_GATE:
 		run_move(r, RUN_CANCELLED);
@@ -122,28 +125,43 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 	*r = (struct run){.context = *context,
 			  .callbacks = *callbacks,
 			  .result = result,
-			  .state = RUN_ATTACHING,
+			  .state = RUN_WAITING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
-	r->attach_request = broker_client_attach(context->broker, result->pid, attach_flags(result),
-						 on_attached, r);
-	if (r->attach_request < 0) {
-		int error = -r->attach_request;
-
-		free(r);
-		return err_set_errno(err, error, "cannot ask the broker to attach to pid %d",
-				     (int)result->pid);
-	}
 	intake_init(&r->intake, result);
-	if (window_result_measures_numa(result))
-		numa_query_init(&r->numa, context->broker, result->pid, &result->findings.numa,
-				&result->numa, &result->losses[LOSS_FIRST_TOUCHES]);
-	r->guard = guard_new(context->loop, context->broker, result, on_alarm, r);
 	(void)uv_timer_init(context->loop, &r->timer); /* Cannot fail. */
 	r->timer.data = r;
 	run_start_limit(r);
 	*out = r;
 	return 0;
+}
+
+int run_begin(struct run *r, struct err *err)
+{
+	struct window_result *w = r->result;
+	int id = broker_client_attach(r->context.broker, w->pid, attach_flags(w), on_attached, r);
+
+	if (id < 0)
+		return err_set_errno(err, -id, "cannot ask the broker to attach to pid %d",
+				     (int)w->pid);
+	r->attach_request = id;
+	if (window_result_measures_numa(w))
+		numa_query_init(&r->numa, r->context.broker, w->pid, &w->findings.numa, &w->numa,
+				&w->losses[LOSS_FIRST_TOUCHES]);
+	r->guard = guard_new(r->context.loop, r->context.broker, w, on_alarm, r);
+	run_move(r, RUN_ATTACHING);
+	return 0;
+}
+
+void run_resume(struct run *r)
+{
+	struct err err;
+	int error;
+
+	if (r->reason[0])
+		run_fail(r, ECANCELED, r->reason);
+	else if ((error = run_begin(r, &err)) < 0)
+		run_fail(r, -error, err.message);
 }
 
 static void on_closed(uv_handle_t *handle)
