@@ -89,6 +89,14 @@ class Host:
         self.most = max(self.most, sum(w["state"] in ("attaching", "running") for w in listed))
         return [w for w in listed if w["pid"] == pid and w["state"] not in ("attaching", "running")]
 
+    def wait_for_running(self):
+        """A window that has begun just now."""
+        def find():
+            listed = json.loads(self.ctl("--json", "windows"))
+            return next((w for w in listed if w["state"] == "running"), None)
+
+        return wait_until(find, "a window that runs", SOON_S)
+
     def wait_for_window(self, jvm, count=1):
         return wait_until(lambda: (lambda w: w if len(w) >= count else None)(self.windows(jvm.pid)),
                           f"{count} windows of {jvm.pid}", SOON_S)
@@ -169,6 +177,17 @@ def a_jvm_that_does_not_match_is_left_alone():
     assert row["app"] == "Server" and row["schedule"] == "" and row["last_window"] == "", row
     assert row["next_window"] is None, row
     assert not h.windows(h.other.pid)
+
+
+@test
+def a_person_has_a_window_in_place_of_a_scheduled_one():
+    h = host()
+    running = h.wait_for_running()
+    report = json.loads(h.ctl("attach", str(running["pid"]), "--duration", "1s", "--kinds", "silent-load",
+                              "--format", "json"))["window"]
+    assert "schedule" not in report and report["state"] == "done", report
+    gone = next(w for w in json.loads(h.ctl("--json", "windows")) if w["id"] == running["id"])
+    assert gone["state"] == "ended early", gone
 
 
 @test
