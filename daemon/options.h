@@ -24,8 +24,8 @@ struct options {
 	char bundle[PATH_MAX];
 	bool verbose;
 	const char *schedules; /* a configuration file, of which only schedules are used yet */
-	char user[64]; /* whom the engine becomes; "": whoever started it */
-	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	char user[64];         /* whom the engine becomes; "": whoever started it */
+	int client_fd;         /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	const char *broker_environment;
