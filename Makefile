@@ -8,6 +8,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
+#   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
 
 SHELL	:= /bin/bash
@@ -17,6 +18,7 @@ CLANG	?= clang
 BPFTOOL	?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
 DESTDIR	?=
 PREFIX	?= /usr/local
+SYSCONFDIR ?= /etc
 V	?= 0
 Q	:= $(if $(filter 1,$(V)),,@)
 say	 = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' $(1) $(2))
@@ -31,7 +33,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim soak soak-asan map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -114,7 +116,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck systemd
+	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck systemd debhelper lintian
 MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
 	grep -q 'install ok installed' || echo $$p; done)
 SUDO	 := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -304,18 +306,30 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/demo
 
-# Units name the place they were installed for.
+# Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
-		lib/tmpfiles.d share/man/man1 share/man/man8)
+		lib/tmpfiles.d share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
-	sed 's:@PREFIX@:$(PREFIX):' systemd/jxperfd.service.in > $(DESTDIR)$(PREFIX)/lib/systemd/system/jxperfd.service
+	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
+		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
+	sed 's:@PREFIX@:$(PREFIX):; s:@SYSCONFDIR@:$(SYSCONFDIR):' systemd/jxperfd.service.in > $(DESTDIR)$(PREFIX)/lib/systemd/system/jxperfd.service
 	install -m 644 systemd/jxperf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/jxperf.conf
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
+
+# A Debian package of the committed tree, in $(B)/deb.
+deb:
+	$(Q)$(MAKE) --no-print-directory deps
+	$(Q)rm -rf $(B)/deb && mkdir -p $(B)/deb/jxperf && git archive HEAD | tar -x -C $(B)/deb/jxperf
+	$(Q)cd $(B)/deb/jxperf && env -u MAKEFLAGS -u MAKELEVEL dpkg-buildpackage -b -us -uc -d > ../build.log 2>&1 || \
+		{ tail -n 30 ../build.log; exit 1; }
+	$(Q)lintian --fail-on error --tag-display-limit 0 $(B)/deb/*.changes
+	$(Q)ls $(B)/deb/*.deb
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 

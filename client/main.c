@@ -23,6 +23,7 @@ static const struct command {
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
     {"windows", cmd_windows, "", "running and finished windows"},
     {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
+    {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -27,7 +27,6 @@ struct argument_option {
 	const char *name; /* without its dashes */
 	char letter;      /* 0 without one */
 	enum argument_type type;
-	bool in_file;     /* also a key of the configuration file (common/config_file.h) */
 	size_t field;     /* where it is in the settings, in bytes: offsetof */
 	size_t size;      /* COPY */
 	int least, most;  /* NUMBER */

@@ -38,9 +38,12 @@
 
 struct daemon {
 	struct options options;
+	struct config configs[2];
+	struct config *config; /* in force: one of these */
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
+	uv_signal_t hangup;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
@@ -48,7 +51,6 @@ struct daemon {
 	struct metrics_sink metrics_sink;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
-	struct config config;
 	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
@@ -104,6 +106,84 @@ static void on_signal(uv_signal_t *handle, int number)
 	stop(handle->data);
 }
 
+/* The names of the variables that inspectors may look at, as the broker gets them: "A,B". Cut when
+ * there are too many, at a name's end. */
+static void list_variables(const struct config *c, char text[ENVIRONMENT_BYTES])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < c->environment_count; i++) {
+		const char *comma = used > 0 ? "," : "";
+
+		if (used + strlen(comma) + strlen(c->environment[i]) < ENVIRONMENT_BYTES)
+			used += (size_t)snprintf(text + used, ENVIRONMENT_BYTES - used, "%s%s",
+						 comma, c->environment[i]);
+		else
+			log_warn("environment: there is no room for '%s'", c->environment[i]);
+	}
+}
+
+/* What the file says of these holds for the life of the process. */
+static void warn_of_unused(const struct daemon *d, const struct config *next)
+{
+	char before[ENVIRONMENT_BYTES], after[ENVIRONMENT_BYTES];
+	const struct {
+		const char *key, *before, *after;
+	} fixed[] = {
+	    {"socket", d->config->socket, next->socket},
+	    {"http", d->config->http, next->http},
+	    {"bundle", d->config->bundle, next->bundle},
+	    {"user", d->config->user, next->user},
+	    {"state-dir", d->config->state_dir, next->state_dir},
+	    {"environment", before, after},
+	};
+
+	list_variables(d->config, before);
+	list_variables(next, after);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		if (strcmp(fixed[i].before ? fixed[i].before : "",
+			   fixed[i].after ? fixed[i].after : "") != 0)
+			log_warn("'%s' has changed: that takes effect when jxperfd is restarted",
+				 fixed[i].key);
+}
+
+/* A file that is wrong changes nothing. Windows that run are not touched. */
+static int reload(void *arg, struct err *err)
+{
+	struct daemon *d = arg;
+	struct config *next = &d->configs[d->config == d->configs];
+	int r;
+
+	if (!d->options.config)
+		return err_set(err, ENOENT,
+			       "jxperfd was started without --config, so there is nothing to read");
+	r = config_load(next, d->options.config, err);
+	if (r == 0) {
+		r = scheduler_configure(d->scheduler, next, err);
+		if (r < 0)
+			config_release(next);
+	}
+	if (r < 0) {
+		log_error("the configuration is the old one: %s", err->message);
+		return r;
+	}
+	warn_of_unused(d, next);
+	config_release(d->config);
+	d->config = next;
+	log_info("configuration read from '%s'", d->options.config);
+	return 0;
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+	struct err err;
+
+	(void)number;
+	if (reload(handle->data, &err) == -ENOENT)
+		log_warn("%s", err.message);
+}
+
 static void on_broker_died(void *arg, const char *reason)
 {
 	struct daemon *d = arg;
@@ -149,41 +229,18 @@ static void tell_ready(struct daemon *d)
 		log_warn("cannot tell the client that the daemon is ready");
 }
 
-/* What the file says, and the names of the variables that inspectors may look at: "A,B". */
-static int load_config(struct daemon *d, char *environment, size_t size, struct err *err)
-{
-	struct config *c = &d->config;
-	size_t used = 0;
-	int r = 0;
-
-	config_defaults(c);
-	if (d->options.schedules)
-		r = config_load(c, d->options.schedules, err);
-	if (r < 0)
-		return r;
-	environment[0] = '\0';
-	for (unsigned i = 0; i < c->environment_count; i++) {
-		used += (size_t)snprintf(environment + used, size - used, "%s%s", i ? "," : "",
-					 c->environment[i]);
-		if (used >= size)
-			return err_set(err, E2BIG, "'environment' names too many variables");
-	}
-	return 0;
-}
-
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
 	const struct broker_client_callbacks broker = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	struct control_settings control = {.socket_path = o->socket, .http = ""};
+	struct control_settings control = {
+	    .socket_path = o->socket, .http = "", .arg = d, .reload = reload};
 	struct window_sink sink;
 	char environment[ENVIRONMENT_BYTES];
 	int r;
 
-	r = load_config(d, environment, sizeof(environment), err);
-	if (r < 0)
-		return r;
+	list_variables(d->config, environment);
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
 			      &broker, err);
 	if (r < 0)
@@ -198,7 +255,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics_sink.metrics = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);
-	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, &d->config, err);
+	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, d->config, err);
 	if (r < 0)
 		return r;
 	control.scheduler = d->scheduler;
@@ -225,16 +282,19 @@ static void start_handles(struct daemon *d)
 	 * which the parts started before would have met. */
 	(void)uv_signal_init(&d->loop, &d->terminate);
 	(void)uv_signal_init(&d->loop, &d->interrupt);
+	(void)uv_signal_init(&d->loop, &d->hangup);
 	(void)uv_timer_init(&d->loop, &d->drain);
-	d->terminate.data = d->interrupt.data = d->drain.data = d;
+	d->terminate.data = d->interrupt.data = d->hangup.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
+	(void)uv_signal_start(&d->hangup, on_hangup, SIGHUP);
 }
 
 static void close_handles(struct daemon *d)
 {
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_close((uv_handle_t *)&d->drain, NULL);
 }
 
@@ -245,7 +305,7 @@ static void free_parts(struct daemon *d)
 	endpoints_free(d->endpoints);
 	engine_free(d->engine);
 	scheduler_free(d->scheduler);
-	config_release(&d->config);
+	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)
@@ -321,10 +381,10 @@ static int run_process(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	static struct daemon d;
+	static struct daemon d = {.config = d.configs};
 	struct err err;
 
-	if (options_parse(&d.options, argc, argv, &err) < 0) {
+	if (options_parse(&d.options, d.config, argc, argv, &err) < 0) {
 		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
 		return d.options.check_config ? EXIT_FAILURE : 2;
 	}

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/arguments.h"
-#include "common/config_file.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
@@ -26,7 +25,7 @@ const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
     "               [--state-dir DIR] [--bundle DIR] [--user NAME] [--verbose] [--version]\n"
     "\n"
-    "  --config FILE     read settings from FILE: lines of 'key = value'\n"
+    "  --config FILE     read settings from FILE: see jxperfd.yaml(5)\n"
     "  --check-config    check the settings and exit\n"
     "  --socket PATH     control socket (" CONTROL_SOCKET_DEFAULT ")\n"
     "  --http ADDR:PORT  serve /metrics there (" HTTP_DEFAULT "); 'none' for no server\n"
@@ -38,10 +37,9 @@ const char options_usage[] =
 
 #define FIELD(member) .field = offsetof(struct options, member)
 
-/* A setting that the file may hold too. */
-#define SETTING(member)                                        \
-	.type = ARGUMENT_COPY, .in_file = true, FIELD(member), \
-	.size = sizeof(((struct options *)0)->member)
+/* A text that the file may hold, too. */
+#define SETTING(member) \
+	.type = ARGUMENT_COPY, FIELD(member), .size = sizeof(((struct options *)0)->member)
 
 /* What the daemon gives its other processes, whose headers name the options with dashes. */
 #define NAME(option) (&(option)[2])
@@ -55,13 +53,12 @@ static const struct argument_option arguments[] = {
     {.name = "state-dir", SETTING(state_dir), .noun = "a directory"},
     {.name = "bundle", SETTING(bundle), .noun = "a directory"},
     {.name = "user", SETTING(user), .noun = "a user"},
-    {.name = "verbose", .in_file = true, FIELD(verbose)},
+    {.name = "verbose", FIELD(verbose)},
     {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
     {.name = "check-config", FIELD(check_config)},
     {.name = "version", FIELD(version)},
     {.name = "help", FIELD(help)},
     {OWN_NUMBER("--client-fd", client_fd)},
-    {OWN_TEXT("--schedules", schedules)},
     {OWN_NUMBER(BROKER_OPTION_FD, broker_fd)},
     {OWN_TEXT(BROKER_OPTION_ENVIRONMENT, broker_environment)},
     {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
@@ -107,25 +104,66 @@ static int set_defaults(struct options *o, struct err *err)
 	return 0;
 }
 
-int options_parse(struct options *o, int argc, char **argv, struct err *err)
+static const struct argument_option *find_option(const char *name)
 {
-	static const struct argument_spec spec = {
-	    .program = "jxperfd", .options = arguments, .operands = ""};
-	int r = set_defaults(o, err);
+	const struct argument_option *o = arguments;
 
-	if (r == 0)
-		r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
-	if (r == 0 && o->config) {
-		r = config_file_read(o->config, arguments, o, err);
-		/* Once more: the command line wins. */
-		if (r == 0)
-			r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
-	}
-	if (r < 0)
-		return r;
+	while (strcmp(o->name, name) != 0)
+		o++;
+	return o;
+}
+
+/* What the file says of options. */
+static int take_file(struct options *o, const struct config *c, struct err *err)
+{
+	const struct {
+		const char *name;
+		const char *value;
+	} settings[] = {
+	    {"socket", c->socket}, {"http", c->http}, {"state-dir", c->state_dir},
+	    {"bundle", c->bundle}, {"user", c->user},
+	};
+	struct err why;
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
+		if (settings[i].value &&
+		    arguments_set(find_option(settings[i].name), o, settings[i].value, &why) < 0)
+			return err_set(err, EINVAL, "%s: %s: %s", o->config, settings[i].name,
+				       why.message);
+	if (c->verbose)
+		o->verbose = *c->verbose;
+	return 0;
+}
+
+static int complete(struct options *o, struct err *err)
+{
 	if (o->client_fd >= 0)
 		o->socket[0] = '\0';
 	if (o->client_fd >= 0 || strcmp(o->http, "none") == 0)
 		o->http[0] = '\0';
 	return o->http[0] ? http_address_check(o->http, err) : 0;
+}
+
+int options_parse(struct options *o, struct config *config, int argc, char **argv, struct err *err)
+{
+	static const struct argument_spec spec = {
+	    .program = "jxperfd", .options = arguments, .operands = ""};
+	int r = set_defaults(o, err);
+
+	config_defaults(config);
+	if (r == 0)
+		r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
+	if (r == 0 && o->config) {
+		r = config_load(config, o->config, err);
+		if (r == 0)
+			r = take_file(o, config, err);
+		/* Once more: the command line wins. */
+		if (r == 0)
+			r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
+	}
+	if (r == 0)
+		r = complete(o, err);
+	if (r < 0)
+		config_release(config);
+	return r;
 }

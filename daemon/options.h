@@ -1,9 +1,6 @@
 /*
- * The daemon's options: command line first, then the configuration file, then defaults. A setting
- * of the command line wins over the same one of the file.
- *
- * The file holds "key = value" lines with the long options' names as keys (socket, http, state-dir,
- * bundle, user, verbose); empty lines and lines that start with '#' are skipped.
+ * The daemon's options: command line first, then the configuration file (fleet/config/config.h),
+ * then defaults. A setting of the command line wins over the same one of the file.
  */
 #ifndef JXPERF_DAEMON_OPTIONS_H
 #define JXPERF_DAEMON_OPTIONS_H
@@ -12,6 +9,7 @@
 #include <stdbool.h>
 
 #include "common/err.h"
+#include "fleet/config/config.h"
 
 /* What a field says that is not set: "" of a text, NULL of a pointer, -1 of a descriptor. */
 struct options {
@@ -23,9 +21,8 @@ struct options {
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
 	bool verbose;
-	const char *schedules; /* a configuration file, of which only schedules are used yet */
-	char user[64];         /* whom the engine becomes; "": whoever started it */
-	int client_fd;         /* serves the client at its other end, and leaves with it; no http */
+	char user[64]; /* whom the engine becomes; "": whoever started it */
+	int client_fd; /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	const char *broker_environment;
@@ -41,8 +38,9 @@ struct options {
 
 extern const char options_usage[];
 
-/* 0; -EINVAL when the command line or the file is wrong (one line says what and where); -errno when
+/* 0, with what the file holds, or the defaults, in *config, to be released with config_release;
+ * -EINVAL when the command line or the file is wrong (one line says what and where); -errno when
  * the file cannot be read. */
-int options_parse(struct options *o, int argc, char **argv, struct err *err);
+int options_parse(struct options *o, struct config *config, int argc, char **argv, struct err *err);
 
 #endif

@@ -22,6 +22,7 @@ int cmd_attach(struct client *c, int argc, char **argv);
 int cmd_check(struct client *c, int argc, char **argv);
 int cmd_detach(struct client *c, int argc, char **argv);
 int cmd_list(struct client *c, int argc, char **argv);
+int cmd_reload(struct client *c, int argc, char **argv);
 int cmd_report(struct client *c, int argc, char **argv);
 int cmd_status(struct client *c, int argc, char **argv);
 int cmd_threads(struct client *c, int argc, char **argv);

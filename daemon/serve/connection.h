@@ -34,7 +34,9 @@ struct control_context {
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *http;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
+	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
+	void *reload_arg;
 };
 
 /* Takes fd on success. closed(arg, connection) runs once, from the loop, when the connection is

@@ -235,6 +235,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .broker = settings->broker,
 					      .scheduler = settings->scheduler,
 					      .http = settings->http,
+					      .reload = settings->reload,
+					      .reload_arg = settings->arg,
 					      .started_ns = clock_monotonic_ns()};
 	c->context.renders = renders_new(loop);
 	if (!c->context.renders)

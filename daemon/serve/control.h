@@ -36,6 +36,10 @@ struct control_settings {
 	struct broker_client *broker;
 	const char *http;                  /* "ADDR:PORT" for `status`, or "" */
 	const struct scheduler *scheduler; /* for `list`; NULL: no schedules */
+	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
+	 * force. NULL: there is none. */
+	int (*reload)(void *arg, struct err *err);
+	void *arg;
 };
 
 /* Listens. The strings of settings must outlive it. A socket file that nobody answers on is

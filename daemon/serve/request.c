@@ -46,6 +46,25 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 	connection_reply(c, &reply);
 }
 
+static void handle_reload(struct connection *c, const Jxp__ControlRequest *request)
+{
+	const struct control_context *context = connection_context(c);
+	Jxp__Done done = JXP__DONE__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+	struct err err;
+
+	(void)request; /* It has no fields. */
+	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
+		connection_fail(c, false,
+				context->reload ? err.message : "this daemon has no configuration");
+		return;
+	}
+	done.message = (char *)"the configuration was read";
+	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
+	reply.done = &done;
+	connection_reply(c, &reply);
+}
+
 static void describe_window(Jxp__WindowInfo *info, const struct window_result *w)
 {
 	jxp__window_info__init(info);
@@ -251,6 +270,7 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 	    [JXP__CONTROL_REQUEST__BODY_THREADS] = handle_threads,
 	    [JXP__CONTROL_REQUEST__BODY_LIST] = handle_list,
 	    [JXP__CONTROL_REQUEST__BODY_CHECK] = handle_check,
+	    [JXP__CONTROL_REQUEST__BODY_RELOAD] = handle_reload,
 	};
 	unsigned body = (unsigned)request->body_case;
 	struct err err;

@@ -3,79 +3,14 @@
 import os
 import re
 import shlex
-import subprocess
 
-from lib import BUILD, ROOT, Process, jdks, make_directory, need_root, note, only_child, run, skip, test
+from lib import ROOT, Process, jdks, note, run, test
+from support.machine_copy import Copy
 from support.profile import classes
 
 UNIT = "/usr/local/lib/systemd/system/jxperfd.service"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
 NOBODY = 65534
-
-# In namespaces of its own: the files of the machine with a layer above that takes the changes, and no network but a
-# loopback. Process 1, with which all others end, stays outside of that root: so systemctl sees that it is in a chroot,
-# enables units, and ignores what takes a systemd that runs.
-ENTER = """
-set -e
-layer=$1 tree=$2 build=$3
-mount --make-rprivate /
-mount -t tmpfs layer "$layer"
-mkdir "$layer/upper" "$layer/work" "$layer/root"
-root=$layer/root
-mount -t overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" overlay "$root"
-mount -t tmpfs -o mode=1777 tmp "$root/tmp"
-mount -t tmpfs -o mode=755 run "$root/run"
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-mount --rbind /dev "$root/dev"
-mkdir -p "$root$tree" "$root$build" "$root/usr/local/sbin"
-mount --bind "$tree" "$root$tree"
-mount --bind "$build" "$root$build"
-printf '#!/bin/sh\\nexec "$@"\\n' > "$root/usr/local/sbin/sudo"
-chmod 755 "$root/usr/local/sbin/sudo"
-# Ours, should there be one of these from elsewhere.
-rm -rf "$root/usr/local/lib/jxperf" "$root/usr/local/bin/jxperf"*
-sed -i '/^jxperf:/d' "$root/etc/passwd" "$root/etc/group" "$root/etc/shadow" "$root/etc/gshadow"
-chroot "$root" /usr/bin/python3 -c '
-import fcntl, socket, struct, time
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1
-with socket.socket() as s:
-    fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
-print("entered", flush=True)
-time.sleep(600)
-'
-"""
-
-
-class Copy:
-    """The copy, for as long as its first process lives."""
-
-    def __init__(self):
-        need_root()
-        layer = make_directory()
-        command = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"]
-        self.first = Process([*command, layer, ROOT, BUILD])
-        try:
-            self.first.wait_for("entered")
-        except AssertionError:
-            skip(f"no copy of the machine's files: {self.first.output().strip()}")
-        self.pid = only_child(only_child(self.first.pid))
-
-    def command(self, *command):
-        inside = ["nsenter", f"--target={self.pid}", "--mount", "--net", "--pid", "--root", "--wd"]
-        kept = {k: v for k, v in os.environ.items() if "JAVA" not in k and not k.startswith("MAKE")}
-        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        variables = {**kept, "PATH": path, "B": BUILD}
-        return [*inside, "env", f"--chdir={ROOT}", "-i", *(f"{k}={v}" for k, v in variables.items() if "\n" not in v), *command]
-
-    def sh(self, script, timeout=120):
-        done = subprocess.run(self.command("sh", "-ec", script), capture_output=True, text=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, check=False)
-        assert done.returncode == 0, (script, done.returncode, done.stdout, done.stderr)
-        return done.stdout
-
-    def read(self, path):
-        return self.sh(f"cat {path}")
 
 
 def blocks(heading):

@@ -63,15 +63,18 @@ class Host:
         self.classes = compile_java({"Server.java": SHOP})
         self.shops = [self.jvm("web"), self.jvm("web")]
         self.other = self.jvm("back")
-        config = os.path.join(directory, "jxperfd.yaml")
-        with open(config, "w", encoding="utf-8") as f:
-            f.write(CONFIG)
+        self.config = os.path.join(directory, "jxperfd.yaml")
+        self.configure(CONFIG)
         self.address = f"127.0.0.1:{free_port()}"
         self.socket = os.path.join(directory, "control.sock")
-        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address, "--schedules", config])
+        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address, "--config", self.config])
         self.daemon.wait_for("ready")
         self.most = 0  # windows that ran at a time
         self.late = None
+
+    def configure(self, text):
+        with open(self.config, "w", encoding="utf-8") as f:
+            f.write(text)
 
     def jvm(self, team):
         jvm = Process([jdks()[-1].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", self.classes, "org.shop.Server"],
@@ -212,6 +215,18 @@ def limits_were_kept():
     begun = log.count("schedule 'often': window ")
     note(f"{begun} windows in all")
     assert "warning" not in log, log
+
+
+@test
+def a_configuration_that_is_read_anew_is_in_force_at_once():
+    h = host()
+    h.configure(CONFIG.replace("webshop", "shop"))
+    h.ctl("reload")
+    wait_until(lambda: h.row(h.shops[0].pid)["app"] == "shop", "the new name", SOON_S)
+    h.configure("")
+    h.ctl("reload")
+    assert "SCHEDULE" not in h.ctl("list").splitlines()[0]
+    assert "jxperf_schedule" not in h.metrics()
 
 
 run()
