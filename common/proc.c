@@ -1,6 +1,7 @@
 #include "common/proc.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/fd.h"
 
 #include <ctype.h>
@@ -209,6 +210,22 @@ int proc_start_time(pid_t pid, uint64_t *ticks)
 		   "%" SCNu64,
 		   ticks) != 1)
 		return -EPROTO;
+	return 0;
+}
+
+int proc_cpu_time(pid_t pid, uint64_t *ns)
+{
+	char text[PROC_STAT_BYTES];
+	const char *fields = "";
+	uint64_t user, system;
+	int r = stat_fields(pid, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	if (sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+		   &user, &system) != 2)
+		return -EPROTO;
+	*ns = (user + system) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 	return 0;
 }
 

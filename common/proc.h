@@ -97,6 +97,9 @@ int proc_pids(pid_t **out, size_t *count);
  * identity that reuse cannot forge. 0 or -errno. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
 
+/* CPU time that it has used in all its threads, also those that have ended. 0 or -errno. */
+int proc_cpu_time(pid_t pid, uint64_t *ns);
+
 /* Its process group. 0 or -errno. */
 int proc_group(pid_t pid, pid_t *group);
 

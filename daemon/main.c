@@ -19,6 +19,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/control.h"
@@ -33,9 +34,13 @@
 /* For clients to read their last reply when the daemon stops. */
 #define DRAIN_MS 2000
 
+/* Of the names of variables that inspectors may look at. */
+#define ENVIRONMENT_BYTES 1024
+
 struct daemon {
 	struct options options;
-	struct config config; /* in force */
+	struct config configs[2];
+	struct config *config; /* in force: one of these */
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
@@ -47,6 +52,7 @@ struct daemon {
 	struct metrics_sink metrics_sink;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
+	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
 	bool stopping;
@@ -90,6 +96,8 @@ static void stop(struct daemon *d)
 	if (d->endpoints)
 		endpoints_set_ready(d->endpoints, false);
 	(void)notify_send("STOPPING=1"); /* Only information. */
+	if (d->scheduler)
+		scheduler_stop(d->scheduler);
 	engine_stop(d->engine, on_stopped, d);
 }
 
@@ -99,19 +107,41 @@ static void on_signal(uv_signal_t *handle, int number)
 	stop(handle->data);
 }
 
+/* The names of the variables that inspectors may look at, as the broker gets them: "A,B". Cut when
+ * there are too many, at a name's end. */
+static void list_variables(const struct config *c, char text[ENVIRONMENT_BYTES])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < c->environment_count; i++) {
+		const char *comma = used > 0 ? "," : "";
+
+		if (used + strlen(comma) + strlen(c->environment[i]) < ENVIRONMENT_BYTES)
+			used += (size_t)snprintf(text + used, ENVIRONMENT_BYTES - used, "%s%s",
+						 comma, c->environment[i]);
+		else
+			log_warn("environment: there is no room for '%s'", c->environment[i]);
+	}
+}
+
 /* What the file says of these holds for the life of the process. */
 static void warn_of_unused(const struct daemon *d, const struct config *next)
 {
+	char before[ENVIRONMENT_BYTES], after[ENVIRONMENT_BYTES];
 	const struct {
 		const char *key, *before, *after;
 	} fixed[] = {
-	    {"socket", d->config.socket, next->socket},
-	    {"http", d->config.http, next->http},
-	    {"bundle", d->config.bundle, next->bundle},
-	    {"user", d->config.user, next->user},
-	    {"state-dir", d->config.state_dir, next->state_dir},
+	    {"socket", d->config->socket, next->socket},
+	    {"http", d->config->http, next->http},
+	    {"bundle", d->config->bundle, next->bundle},
+	    {"user", d->config->user, next->user},
+	    {"state-dir", d->config->state_dir, next->state_dir},
+	    {"environment", before, after},
 	};
 
+	list_variables(d->config, before);
+	list_variables(next, after);
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (strcmp(fixed[i].before ? fixed[i].before : "",
 			   fixed[i].after ? fixed[i].after : "") != 0)
@@ -126,28 +156,42 @@ static int take_admin_group(struct daemon *d, const struct config *next, struct 
 	return control_set_admin_group(d->control, next->admin_group, err);
 }
 
+/* 0, or -errno with everything as it was. */
+static int take_configuration(struct daemon *d, const struct config *next, struct err *err)
+{
+	struct err ignored;
+	int r = take_admin_group(d, next, err);
+
+	if (r < 0)
+		return r;
+	r = scheduler_configure(d->scheduler, next, err);
+	if (r < 0)
+		(void)take_admin_group(d, d->config, &ignored); /* It was there a moment ago. */
+	return r;
+}
+
 /* A file that is wrong changes nothing. Windows that run are not touched. */
 static int reload(void *arg, struct err *err)
 {
 	struct daemon *d = arg;
-	struct config next;
+	struct config *next = &d->configs[d->config == d->configs];
 	int r;
 
 	if (!d->options.config)
 		return err_set(err, ENOENT,
 			       "jxperfd was started without --config, so there is nothing to read");
-	r = config_load(&next, d->options.config, err);
+	r = config_load(next, d->options.config, err);
 	if (r == 0) {
-		r = take_admin_group(d, &next, err);
+		r = take_configuration(d, next, err);
 		if (r < 0)
-			config_release(&next);
+			config_release(next);
 	}
 	if (r < 0) {
 		log_error("the configuration is the old one: %s", err->message);
 		return r;
 	}
-	warn_of_unused(d, &next);
-	config_release(&d->config);
+	warn_of_unused(d, next);
+	config_release(d->config);
 	d->config = next;
 	log_info("configuration read from '%s'", d->options.config);
 	return 0;
@@ -217,9 +261,12 @@ static int start_parts(struct daemon *d, struct err *err)
 					   .arg = d,
 					   .reload = reload};
 	struct window_sink sink;
+	char environment[ENVIRONMENT_BYTES];
 	int r;
 
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, &broker, err);
+	list_variables(d->config, environment);
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
+			      &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -234,9 +281,13 @@ static int start_parts(struct daemon *d, struct err *err)
 	engine_add_sink(d->engine, &sink);
 	sink = audit_sink();
 	engine_add_sink(d->engine, &sink);
+	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, d->config, err);
+	if (r < 0)
+		return r;
+	control.scheduler = d->scheduler;
 	if (o->http[0]) {
 		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
-				  err);
+				  d->scheduler, err);
 		if (r < 0)
 			return r;
 		control.http = endpoints_address(d->endpoints);
@@ -279,6 +330,8 @@ static void free_parts(struct daemon *d)
 	control_free(d->control);
 	endpoints_free(d->endpoints);
 	engine_free(d->engine);
+	scheduler_free(d->scheduler);
+	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);
 	metrics_free(d->metrics);
 	if (d->broker)
@@ -320,7 +373,7 @@ static int inspect(const struct options *o)
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 
 	return inspector_main(o->inspect_fd, o->inspect_pid, (uid_t)o->inspect_owner, o->bundle,
-			      &reasons);
+			      &reasons, o->inspect_environment);
 }
 
 /* Before anything is opened that the broker must not inherit. */
@@ -339,7 +392,7 @@ static int run_process(struct daemon *d)
 	const struct options *o = &d->options;
 
 	if (o->broker_fd >= 0)
-		return broker_main(o->broker_fd, o->bundle, sigtrap_trial);
+		return broker_main(o->broker_fd, o->bundle, o->broker_environment, sigtrap_trial);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
 	if (o->inspect_fd >= 0)
@@ -354,10 +407,10 @@ static int run_process(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	static struct daemon d;
+	static struct daemon d = {.config = d.configs};
 	struct err err;
 
-	if (options_parse(&d.options, &d.config, argc, argv, &err) < 0) {
+	if (options_parse(&d.options, d.config, argc, argv, &err) < 0) {
 		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
 		return d.options.check_config ? EXIT_FAILURE : 2;
 	}

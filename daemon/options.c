@@ -63,12 +63,14 @@ static const struct argument_option arguments[] = {
     {.name = "help", FIELD(help)},
     {OWN_NUMBER("--client-fd", client_fd)},
     {OWN_NUMBER(BROKER_OPTION_FD, broker_fd)},
+    {OWN_TEXT(BROKER_OPTION_ENVIRONMENT, broker_environment)},
     {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_FD, inspect_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_PID, inspect_pid), .least = INSPECTOR_LIST},
     {OWN_NUMBER(INSPECTOR_OPTION_OWNER, inspect_owner), .least = INT_MIN},
     {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
     {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
+    {OWN_TEXT(INSPECTOR_OPTION_ENVIRONMENT, inspect_environment)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
     {OWN_NUMBER(WATCHER_OPTION_PID, watch_pid), .least = 1},
     {0},
@@ -82,10 +84,12 @@ static int set_defaults(struct options *o, struct err *err)
 
 	*o = (struct options){.client_fd = -1,
 			      .broker_fd = -1,
+			      .broker_environment = "",
 			      .worker_fd = -1,
 			      .inspect_fd = -1,
 			      .inspect_gate = "",
 			      .inspect_touch = "",
+			      .inspect_environment = "",
 			      .watch_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);

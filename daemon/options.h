@@ -28,12 +28,14 @@ struct options {
 	int client_fd; /* serves the client at its other end, and leaves with it; no http */
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
+	const char *broker_environment;
 	int worker_fd;
 	int inspect_fd;
 	int inspect_pid;
 	int inspect_owner;
 	const char *inspect_gate;
 	const char *inspect_touch;
+	const char *inspect_environment;
 	int watch_fd;
 	int watch_pid;
 };

@@ -24,6 +24,80 @@ void jvm_text_container(char *container, const char *cgroup)
 	}
 }
 
+/* The path in a line "ID:CONTROLLERS:PATH"; its length in *length. NULL when it is not one. */
+static const char *cgroup_of_line(const char *line, size_t *length)
+{
+	size_t end = strcspn(line, "\n");
+	const char *colon = memchr(line, ':', end);
+
+	colon = colon ? memchr(colon + 1, ':', end - (size_t)(colon + 1 - line)) : NULL;
+	if (!colon)
+		return NULL;
+	*length = end - (size_t)(colon + 1 - line);
+	return colon + 1;
+}
+
+void jvm_text_cgroup(char path[JVM_CGROUP_BYTES], const char *cgroup)
+{
+	path[0] = '\0';
+	for (const char *line = cgroup; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		bool unified = strncmp(line, "0::", 3) == 0;
+		char found[JVM_CGROUP_BYTES];
+		const char *from;
+		size_t length;
+
+		from = cgroup_of_line(line, &length);
+		if (!from || length <= 1 || length >= sizeof(found) || (path[0] && !unified))
+			continue;
+		memcpy(found, from, length);
+		found[length] = '\0';
+		(void)utf8_sanitize(path, JVM_CGROUP_BYTES, found); /* Not longer. */
+	}
+}
+
+/* Lengths of a uid's parts. */
+static const size_t uid_parts[] = {8, 4, 4, 4, 12};
+#define UID_DIGITS 32
+
+/* A pod's uid at the start of text. */
+static bool take_uid(char pod[JVM_POD_BYTES], const char *text)
+{
+	size_t digits = strspn(text, "0123456789abcdef");
+	size_t used = 0;
+
+	if (digits == UID_DIGITS) {
+		memcpy(pod, text, UID_DIGITS);
+		pod[UID_DIGITS] = '\0';
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(uid_parts) / sizeof(uid_parts[0]); i++) {
+		if (i > 0 && text[used] != '-' && text[used] != '_')
+			return false;
+		used += i > 0;
+		if (strspn(text + used, "0123456789abcdef") != uid_parts[i])
+			return false;
+		used += uid_parts[i];
+	}
+	memcpy(pod, text, used);
+	pod[used] = '\0';
+	for (char *p = pod; *p; p++)
+		if (*p == '_')
+			*p = '-';
+	return true;
+}
+
+void jvm_text_pod(char pod[JVM_POD_BYTES], const char *path)
+{
+	static const char prefix[] = "pod";
+
+	for (const char *p = strstr(path, prefix); p; p = strstr(p, prefix)) {
+		p += sizeof(prefix) - 1;
+		if (take_uid(pod, p))
+			return;
+	}
+	pod[0] = '\0';
+}
+
 const char *jvm_text_environ(const char *environ, size_t environ_bytes, const char *name)
 {
 	const char *end = environ + environ_bytes;

@@ -13,6 +13,17 @@
  */
 void jvm_text_container(char *container, const char *cgroup);
 
+/* The path of the control group in the text of /proc/PID/cgroup: of the unified hierarchy, or where
+ * that is the root, of the first other one that is not. */
+#define JVM_CGROUP_BYTES 512
+void jvm_text_cgroup(char path[JVM_CGROUP_BYTES], const char *cgroup);
+
+/* The uid of the Kubernetes pod in such a path, in the form that Kubernetes shows ("-" between its
+ * parts); "" without one. The kubelet names the group "pod" and the uid, with "-" (cgroupfs) or "_"
+ * (systemd) between its parts; a static pod's uid is a hash without any. */
+#define JVM_POD_BYTES 37
+void jvm_text_pod(char pod[JVM_POD_BYTES], const char *path);
+
 /* The value of a variable in the text of /proc/PID/environ, or NULL. environ must be followed by a
  * NUL byte. */
 const char *jvm_text_environ(const char *environ, size_t environ_bytes, const char *name);

@@ -1,10 +1,20 @@
 /* jxperfctl list: the JVMs of this machine. */
 #include <errno.h>
+#include <string.h>
+#include <time.h>
 
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/table.h"
+#include "common/clock.h"
+
+/* In seconds since 1970, or null. */
+static json_t *next_window(const Jxp__Jvm *jvm)
+{
+	return jvm->next_window_unix_ns ? json_real((double)jvm->next_window_unix_ns / 1e9)
+					: json_null();
+}
 
 static int print_json(const Jxp__JvmList *list, struct err *err)
 {
@@ -22,6 +32,10 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "gc", json_text(jvm->gc));
 		json_put(&object, "state", json_text(jvm->state));
 		json_put(&object, "by_name", json_boolean(jvm->by_name));
+		json_put(&object, "app", json_text(jvm->app));
+		json_put(&object, "schedule", json_text(jvm->schedule));
+		json_put(&object, "last_window", json_text(jvm->last_window));
+		json_put(&object, "next_window", next_window(jvm));
 		json_push(&array, object);
 	}
 	return json_print(array, err);
@@ -32,13 +46,30 @@ static const char *or_dash(const char *text)
 	return text[0] ? text : "-";
 }
 
+/* When it is, in local time; with the date where that is not today. */
+static void next_window_cell(struct table *t, const Jxp__Jvm *jvm)
+{
+	time_t at = (time_t)(jvm->next_window_unix_ns / NS_PER_S), now = time(NULL);
+	char text[sizeof("2026-11-22 07:42:09")] = "-", today[sizeof(text)] = "";
+	struct tm local;
+
+	if (jvm->next_window_unix_ns && localtime_r(&at, &local))
+		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local); /* Fits. */
+	if (localtime_r(&now, &local))
+		(void)strftime(today, sizeof(today), "%Y-%m-%d ", &local); /* Likewise. */
+	table_cell(t, "%s", text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0));
+}
+
 static int print_table(const Jxp__JvmList *list, struct err *err)
 {
 	static const char *const headings[] = {"PID", "USER",  "CONTAINER", "JDK",
 					       "GC",  "STATE", "NAME",      NULL};
+	static const char *const with_schedules[] = {"PID",  "USER",        "CONTAINER", "JDK",
+						     "GC",   "STATE",       "APP",       "SCHEDULE",
+						     "LAST", "NEXT WINDOW", "NAME",      NULL};
 	_cleanup_(table_release) struct table t;
 
-	table_init(&t, headings);
+	table_init(&t, list->schedules ? with_schedules : headings);
 	for (size_t i = 0; i < list->n_jvms; i++) {
 		const Jxp__Jvm *jvm = list->jvms[i];
 
@@ -48,6 +79,12 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 		table_cell(&t, "%s", or_dash(jvm->jdk));
 		table_cell(&t, "%s", or_dash(jvm->gc));
 		table_cell(&t, "%s", or_dash(jvm->state));
+		if (list->schedules) {
+			table_cell(&t, "%s", or_dash(jvm->app));
+			table_cell(&t, "%s", or_dash(jvm->schedule));
+			table_cell(&t, "%s", or_dash(jvm->last_window));
+			next_window_cell(&t, jvm);
+		}
 		table_cell(&t, "%s", or_dash(jvm->name));
 	}
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;

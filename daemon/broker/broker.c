@@ -35,6 +35,7 @@
 struct broker {
 	int socket;
 	const char *bundle_dir;
+	const char *environment;  /* what inspectors may look at */
 	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
 	int gate_result;
 	struct err gate_error;
@@ -249,7 +250,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
 	int fd = broker_inspectors_start(&b->inspectors, request->pid, request->owner,
-					 b->bundle_dir, &reasons, err);
+					 b->bundle_dir, &reasons, b->environment, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -455,7 +456,8 @@ static int say_hello(struct broker *b)
 	return r;
 }
 
-int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
+int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
+		sigtrap_trial_fn trial)
 {
 	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
 	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
@@ -470,6 +472,7 @@ int broker_main(int socket_fd, const char *bundle_dir, sigtrap_trial_fn trial)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
 	b->socket = b->events.socket = socket_fd;
 	b->bundle_dir = bundle_dir;
+	b->environment = environment;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
 	b->workers.given_up = on_given_up;

@@ -36,13 +36,13 @@ struct broker_client_callbacks {
 };
 
 /* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
- * agent. Call before anything that the broker must not inherit exists; descriptors without
- * close-on-exec would be. Waits until the broker says that it serves, with no more privileges than
- * it is to have. On success *out is to be freed with broker_client_free. 0, or -errno with the
- * reason. */
+ * agent; environment: names of the variables of JVMs ("A,B", or "") that inspectors may look at.
+ * Call before anything that the broker must not inherit exists; descriptors without close-on-exec
+ * would be. Waits until the broker says that it serves, with no more privileges than it is to have.
+ * On success *out is to be freed with broker_client_free. 0, or -errno with the reason. */
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
-		      const char *bundle_dir, const struct broker_client_callbacks *callbacks,
-		      struct err *err);
+		      const char *bundle_dir, const char *environment,
+		      const struct broker_client_callbacks *callbacks, struct err *err);
 
 /* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its
  * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */

@@ -23,7 +23,7 @@ static struct broker_inspector *find_free(struct broker_inspectors *i)
 
 int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
 			    const char *bundle_dir, const struct check_reasons *reasons,
-			    struct err *err)
+			    const char *environment, struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -37,6 +37,8 @@ int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
 			      (char *)reasons->gate,
 			      (char *)INSPECTOR_OPTION_TOUCH,
 			      (char *)reasons->touch,
+			      (char *)INSPECTOR_OPTION_ENVIRONMENT,
+			      (char *)environment,
 			      (char *)INSPECTOR_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};

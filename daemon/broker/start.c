@@ -19,12 +19,15 @@
 #define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
 #define NUMBER_BYTES     16
 
-static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir, int socket)
+static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir,
+		 const char *environment, int socket)
 {
 	char fd_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
 			      (char *)BROKER_OPTION_FD,
 			      fd_text,
+			      (char *)BROKER_OPTION_ENVIRONMENT,
+			      (char *)environment,
 			      (char *)BROKER_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
@@ -70,7 +73,7 @@ static void end(pid_t process)
 }
 
 int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *daemon_path,
-		 const char *bundle_dir, struct err *err)
+		 const char *bundle_dir, const char *environment, struct err *err)
 {
 	_cleanup_close_ int pidfd = -1, socket = -1;
 	pid_t pid = 0;
@@ -79,7 +82,7 @@ int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *d
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
 	socket = pair[0];
-	r = spawn(&pid, daemon_path, bundle_dir, pair[1]);
+	r = spawn(&pid, daemon_path, bundle_dir, environment, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot start '%s' as broker", daemon_path);

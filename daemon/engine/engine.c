@@ -54,9 +54,10 @@ void engine_set_patience(struct engine *e, uint64_t ms)
 		run_set_patience(e->running[i], ms);
 }
 
+/* The newest, where one waits until another has left. */
 static struct run *find_run(const struct engine *e, pid_t pid)
 {
-	for (size_t i = 0; i < e->running_count; i++)
+	for (size_t i = e->running_count; i-- > 0;)
 		if (run_result(e->running[i])->pid == pid)
 			return e->running[i];
 	return NULL;
@@ -112,10 +113,20 @@ static void on_progressed(void *arg, const struct run *r)
 	sinks_strangers(&e->sinks, run_strangers(r));
 }
 
+/* Whoever waited for the JVM has it now. */
+static void resume(struct engine *e, pid_t pid)
+{
+	struct run *r = find_run(e, pid);
+
+	if (r && run_state(r) == RUN_WAITING)
+		run_resume(r);
+}
+
 static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct engine *e = arg;
 	const struct window_result *w = run_result(r);
+	pid_t pid = w->pid;
 
 	sinks_strangers(&e->sinks, run_strangers(r));
 	if (error) {
@@ -126,10 +137,27 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 		sinks_finished(&e->sinks, w);
 	}
 	remove_run(e, r);
+	resume(e, pid);
 	report_if_stopped(e);
 }
 
 /* ---------------------------------------------------------------- calls */
+
+static bool is_scheduled(const struct window_request *request)
+{
+	return request->schedule.name[0];
+}
+
+/* One that nobody asked for makes room for one that somebody asks for. */
+static bool gives_way(const struct run *other, const struct window_request *request)
+{
+	return is_scheduled(&run_result(other)->request) && !is_scheduled(request);
+}
+
+static bool sees_run(const struct window_result *w, const struct run *other)
+{
+	return window_asker_sees(&w->asker, run_result(other)->owner);
+}
 
 /* Passes the window of an asker who may not know of another one of the same JVM. */
 static int check_admission(const struct engine *e, const struct window_result *w, struct err *err)
@@ -138,7 +166,7 @@ static int check_admission(const struct engine *e, const struct window_result *w
 
 	if (e->stopping)
 		return err_set(err, EBUSY, "the daemon is stopping");
-	if (other && window_asker_sees(&w->asker, run_result(other)->owner))
+	if (other && sees_run(w, other) && !gives_way(other, &w->request))
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
@@ -155,10 +183,19 @@ static int start_run(struct engine *e, struct window_result *w, const struct win
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
 	struct run *run;
+	struct run *other = find_run(e, w->pid);
 	int r = run_new(&run, &e->context, w, &callbacks, err);
 
 	if (r < 0)
 		return r;
+	r = other ? 0 : run_begin(run, err);
+	if (r < 0) {
+		(void)window_result_keep(w); /* The caller's still. */
+		run_free(run);
+		return r;
+	}
+	if (other) /* It goes on when that has ended. */
+		run_stop(other, "somebody asked for a window of this JVM");
 	e->windows_numbered++;
 	e->running[e->running_count++] = run;
 	if (observer)
@@ -197,6 +234,7 @@ int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 {
 	unsigned number = e->windows_numbered + 1;
 	struct window_result *w = window_result_new(number, pid, request, findings);
+	const struct run *other;
 	int r;
 
 	if (!w) {
@@ -206,10 +244,11 @@ int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 	}
 	w->owner = asker->sees;
 	w->asker = *asker;
+	other = find_run(e, pid);
 	r = check_admission(e, w, err);
 	if (r == 0)
-		r = find_run(e, pid) ? refuse_hidden(e, w, err)
-				     : start_run(e, w, observer, id, err);
+		r = other && !sees_run(w, other) ? refuse_hidden(e, w, err)
+						 : start_run(e, w, observer, id, err);
 	if (r < 0)
 		refuse(e, w, number, -r, err);
 	return r;

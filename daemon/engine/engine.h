@@ -41,10 +41,11 @@ void engine_set_patience(struct engine *e, uint64_t ms);
  * memory goes when the loop has closed handles. free(NULL) is safe. */
 void engine_free(struct engine *e);
 
-/* Starts to attach to pid for asker: another's JVM that it may not see is as good as none. 0 with
- * the window's id in id; -EBUSY when pid is being profiled already or too many windows run;
- * -EINVAL, -ENOMEM, or the broker's error. The observer is a sink of this window alone, or NULL; on
- * failure it is not used. */
+/* Starts to attach to pid for asker: another's JVM that it may not see is as good as none. Where a
+ * window of a schedule is in the way of one that somebody asks for, ends that first. 0 with the
+ * window's id in id; -EBUSY when pid is being profiled already or too many windows run; -EINVAL,
+ * -ENOMEM, or the broker's error. The observer is a sink of this window alone, or NULL; on failure
+ * it is not used. */
 int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 		  const struct window_request *request, const struct window_findings *findings,
 		  const struct window_sink *observer, char id[WINDOW_ID_BYTES], struct err *err);

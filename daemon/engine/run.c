@@ -1,6 +1,7 @@
 #include "daemon/engine/run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
@@ -35,6 +36,14 @@ static void open_gate(struct run *r)
 		run_agent_greet(r);
 }
 
+static void name_app(struct window_result *w, const char *program)
+{
+	if (w->request.app[0])
+		(void)snprintf(w->app, sizeof(w->app), "%s", w->request.app); /* Fits. */
+	else
+		app_name_of(w->app, sizeof(w->app), program);
+}
+
 static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 {
 	struct run *r = arg;
@@ -49,8 +58,41 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 	} else {
 		r->agent_fd = TAKE_FD(fds[0]);
 		r->result->owner = reply->owner;
-		app_name_of(r->result->app, sizeof(r->result->app), reply->message);
+		name_app(r->result, reply->message);
 		open_gate(r);
+	}
+}
+
+static void end_early(struct run *r, const char *reason)
+{
+	switch (r->state) {
+	case RUN_WAITING: /* Its turn comes, and with it the end. */
+		run_set_reason(r, reason);
+		break;
+	case RUN_ATTACHING:
+	case RUN_OPENING_GATE:
+		run_move(r, RUN_CANCELLED);
+		/* fall through */
+	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
+		run_set_reason(r, reason);
+		run_release_target(r);
+		break;
+	case RUN_GREETING:
+		gate_control_shut(&r->gate);
+		run_break_off(r, reason);
+		break;
+	case RUN_RUNNING:
+		gate_control_shut(&r->gate);
+		run_set_reason(r, reason);
+		run_tell_to_stop(r);
+		break;
+	case RUN_STOPPING:
+	case RUN_LEAVING:
+	case RUN_BREAKING_OFF:
+	case RUN_CLOSING_GATE:
+	case RUN_ENDED:
+	case RUN_STATES:
+		break;
 	}
 }
 
@@ -63,7 +105,7 @@ static void on_alarm(void *arg, const char *line)
 	window_result_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
 	if (!window_result_samples_pairs(w))
-		run_stop(r, w->objects_refused);
+		end_early(r, w->objects_refused);
 	else if (r->state == RUN_RUNNING)
 		(void)conversation_send_stop_objects(r->conversation); /* Breaks off by itself. */
 }
@@ -84,28 +126,44 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 	*r = (struct run){.context = *context,
 			  .callbacks = *callbacks,
 			  .result = result,
-			  .state = RUN_ATTACHING,
+			  .state = RUN_WAITING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
-	r->attach_request = broker_client_attach(context->broker, result->pid, result->owner,
-						 attach_flags(result), on_attached, r);
-	if (r->attach_request < 0) {
-		int error = -r->attach_request;
-
-		free(r);
-		return err_set_errno(err, error, "cannot ask the broker to attach to pid %d",
-				     (int)result->pid);
-	}
 	intake_init(&r->intake, result);
-	if (window_result_measures_numa(result))
-		numa_query_init(&r->numa, context->broker, result->pid, &result->findings.numa,
-				&result->numa, &result->losses[LOSS_FIRST_TOUCHES]);
-	r->guard = guard_new(context->loop, context->broker, result, on_alarm, r);
 	(void)uv_timer_init(context->loop, &r->timer); /* Cannot fail. */
 	r->timer.data = r;
 	run_start_limit(r);
 	*out = r;
 	return 0;
+}
+
+int run_begin(struct run *r, struct err *err)
+{
+	struct window_result *w = r->result;
+	int id = broker_client_attach(r->context.broker, w->pid, w->owner, attach_flags(w),
+				      on_attached, r);
+
+	if (id < 0)
+		return err_set_errno(err, -id, "cannot ask the broker to attach to pid %d",
+				     (int)w->pid);
+	r->attach_request = id;
+	if (window_result_measures_numa(w))
+		numa_query_init(&r->numa, r->context.broker, w->pid, &w->findings.numa, &w->numa,
+				&w->losses[LOSS_FIRST_TOUCHES]);
+	r->guard = guard_new(r->context.loop, r->context.broker, w, on_alarm, r);
+	run_move(r, RUN_ATTACHING);
+	return 0;
+}
+
+void run_resume(struct run *r)
+{
+	struct err err;
+	int error;
+
+	if (r->reason[0])
+		run_fail(r, ECANCELED, r->reason);
+	else if ((error = run_begin(r, &err)) < 0)
+		run_fail(r, -error, err.message);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -139,32 +197,8 @@ void run_free(struct run *r)
 
 void run_stop(struct run *r, const char *reason)
 {
-	switch (r->state) {
-	case RUN_ATTACHING:
-	case RUN_OPENING_GATE:
-		run_move(r, RUN_CANCELLED);
-		/* fall through */
-	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
-		run_set_reason(r, reason);
-		run_release_target(r);
-		break;
-	case RUN_GREETING:
-		gate_control_shut(&r->gate);
-		run_break_off(r, reason);
-		break;
-	case RUN_RUNNING:
-		gate_control_shut(&r->gate);
-		run_set_reason(r, reason);
-		run_tell_to_stop(r);
-		break;
-	case RUN_STOPPING:
-	case RUN_LEAVING:
-	case RUN_BREAKING_OFF:
-	case RUN_CLOSING_GATE:
-	case RUN_ENDED:
-	case RUN_STATES:
-		break;
-	}
+	r->result->asked_to_end = true;
+	end_early(r, reason);
 }
 
 void run_set_patience(struct run *r, uint64_t ms)

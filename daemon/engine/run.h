@@ -20,10 +20,16 @@
 #include "daemon/profile/thread_table.h"
 #include "daemon/window/result.h"
 
-/* Asks the broker to attach to the process of result, which the run owns on success. 0 or -errno.
- */
+/* Makes a run that waits; it owns result on success. 0 or -ENOMEM. */
 int run_new(struct run **out, const struct run_context *context, struct window_result *result,
 	    const struct run_callbacks *callbacks, struct err *err);
+
+/* Asks the broker to attach to the process. 0; or -errno with nothing asked: it still waits. */
+int run_begin(struct run *r, struct err *err);
+
+/* The same, from the loop, for one that had to wait. What cannot begin, or was stopped meanwhile,
+ * ends in here, by the callback. */
+void run_resume(struct run *r);
 
 /* Drops everything at once: the agent disarms and leaves. The memory goes when the loop has closed
  * a handle. No callback runs afterwards. free(NULL) is safe. */

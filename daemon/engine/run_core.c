@@ -122,6 +122,9 @@ static void on_limit(uv_timer_t *timer)
 	struct run *r = timer->data;
 
 	switch (r->state) {
+	case RUN_WAITING:
+		run_fail(r, ETIMEDOUT, "the window that a schedule has in this JVM does not end");
+		break;
 	case RUN_ATTACHING:
 	case RUN_OPENING_GATE:
 		give_up_on_broker(

@@ -2,14 +2,14 @@
  * The states of a run (daemon/engine/run.h), what may follow what, and how long each may last: the
  * whole of it, without doing anything.
  *
- *   ATTACHING ──▶ OPENING_GATE ──▶ GREETING ──▶ RUNNING ──▶ STOPPING ──▶ LEAVING
- *       └──────┬───────┘               └───────────┴─────┬──────┴───────────┘
- *          CANCELLED                              (BREAKING_OFF)
- *              └──────────▶ ENDED ◀── CLOSING_GATE ◀─────┘
+ *   WAITING ──▶ ATTACHING ──▶ OPENING_GATE ──▶ GREETING ──▶ RUNNING ──▶ STOPPING ──▶ LEAVING
+ *                   └──────┬───────┘               └───────────┴─────┬──────┴───────────┘
+ *                      CANCELLED                              (BREAKING_OFF)
+ *                          └──────────▶ ENDED ◀── CLOSING_GATE ◀─────┘
  *
- * An agent may also end by itself, from RUNNING to LEAVING, and an attach may fail. Each state but
- * the last has a limit, so that nothing that a broker or an agent leaves undone keeps a run for
- * ever.
+ * WAITING is passed at once, unless a window of a schedule has to leave the JVM first. An agent may
+ * also end by itself, from RUNNING to LEAVING, and an attach may fail. Each state but the last has
+ * a limit, so that nothing that a broker or an agent leaves undone keeps a run for ever.
  */
 #ifndef JXPERF_DAEMON_ENGINE_RUN_STATE_H
 #define JXPERF_DAEMON_ENGINE_RUN_STATE_H
@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* For another window of the same JVM to end: longer than the limits of its states together. */
+#define RUN_WAITING_MS  60000
 #define RUN_GREETING_MS 5000
 /* The agent disarms every thread and drains its rings. */
 #define RUN_STOPPING_MS 10000
@@ -24,6 +26,7 @@
 #define RUN_LEAVING_MS 1000
 
 enum run_state {
+	RUN_WAITING,      /* nothing was asked of anybody yet */
 	RUN_ATTACHING,    /* the broker's helper is at work */
 	RUN_OPENING_GATE, /* the agent is connected, the broker was asked for a gate */
 	RUN_CANCELLED,    /* stopped before the agent was heard of: the broker's answer ends it */

@@ -31,10 +31,10 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, uid_t owner, struct err *err)
+static int send_list(int fd, uid_t owner, const char *environment, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, owner, err);
+	int r = jvm_list_new(&reply.jvms, owner, environment, err);
 
 	if (r < 0)
 		return r;
@@ -79,10 +79,10 @@ static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
 }
 
 int inspector_main(int fd, int pid, uid_t owner, const char *bundle_dir,
-		   const struct check_reasons *reasons)
+		   const struct check_reasons *reasons, const char *environment)
 {
 	struct err err;
-	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, &err)
+	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, environment, &err)
 				      : send_check(fd, pid, owner, bundle_dir, reasons, &err);
 
 	if (r < 0)

@@ -6,6 +6,7 @@
 #include "common/proc.h"
 #include "common/utf8.h"
 #include "daemon/child/look.h"
+#include "daemon/inspector/jvm_traits.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@
 
 struct collector {
 	Jxp__JvmList *list;
+	const char *environment;
 	bool out_of_memory;
 };
 
@@ -26,9 +28,10 @@ static void cleanup_list(Jxp__JvmList **list)
 static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_BYTES])
 {
 	static struct jvm_info info; /* Large; a child has one thread. */
+	static struct jvm_traits traits;
+	const struct collector *c = arg;
 	Jxp__Jvm jvm = JXP__JVM__INIT;
 
-	(void)arg;
 	if (jvm_inspect_steps(pid, step, &info, NULL) < 0 || !jvm_is_listed(&info))
 		return 0;
 	jvm.pid = (uint32_t)info.pid;
@@ -43,7 +46,17 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.state = info.obstacle == JVM_ATTACHABLE && !info.vouched
 			? (char *)"attachable by pid"
 			: (char *)jvm_obstacle_name(info.obstacle);
-	_Static_assert(sizeof(info) < LOOK_ANSWER_BYTES, "every answer fits");
+	jvm.uid = info.euid;
+	jvm.start_ticks = info.start_ticks;
+	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
+	jvm_traits_read(&traits, pid, c->environment, step);
+	jvm.cpu_ns = traits.cpu_ns;
+	jvm.command = traits.command;
+	jvm.cgroup = traits.cgroup;
+	jvm.pod = traits.pod;
+	jvm.environment = traits.environment;
+	jvm.n_environment = traits.environment_count;
+	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }
 
@@ -80,6 +93,7 @@ static Jxp__Jvm *describe_hanging(pid_t pid, const char *step)
 	(void)utf8_sanitize(state + strlen(state), JVM_STEP_BYTES, step);
 	jvm->pid = (uint32_t)pid;
 	jvm->uid = info.euid;
+	(void)proc_start_time(pid, &jvm->start_ticks); /* 0 of one that has ended. */
 	jvm->user = strdup(info.user);
 	jvm->name = strdup(info.name);
 	jvm->state = strdup(state);
@@ -134,10 +148,10 @@ static int look_at_every_process(struct collector *c, uid_t owner, struct err *e
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, struct err *err)
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *environment, struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list};
+	struct collector c = {.list = list, .environment = environment};
 	int r;
 
 	if (!list)

@@ -21,12 +21,25 @@ static json_t *time_or_null(uint64_t unix_ns)
 	return json_string(text);
 }
 
+/* Takes what is known of every window, and adds what only scheduled ones have. NULL without memory.
+ */
+static json_t *with_schedule(json_t *taken, const struct window_schedule *s)
+{
+	_cleanup_json_ json_t *window = taken;
+	_cleanup_json_ json_t *more = NULL;
+
+	if (!window || !s->name[0])
+		return TAKE_PTR(window);
+	more = json_pack("{s:s, s:I, s:f}", "schedule", s->name, "epoch", (json_int_t)s->epoch,
+			 "weight_s", s->weight_s);
+	return more && json_object_update(window, more) == 0 ? TAKE_PTR(window) : NULL;
+}
+
 static json_t *window_json(const struct report_model *m)
 {
 	const struct report_period *period = &m->period;
 	const struct window_result *w = m->window;
-
-	return json_pack(
+	json_t *window = json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
@@ -40,6 +53,8 @@ static json_t *window_json(const struct report_model *m)
 	    "ended_early", w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
 	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
 	    m->gate, "gate_reason", w->findings.gate_reason);
+
+	return with_schedule(window, &w->request.schedule);
 }
 
 static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)

@@ -2,14 +2,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
+#include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
 #include "daemon/serve/audit.h"
-#include "daemon/serve/inspector_answer.h"
+#include "daemon/serve/listed_jvms.h"
 #include "daemon/serve/render.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
@@ -336,24 +336,6 @@ static void drop_others(const struct window_asker *asker, Jxp__JvmList *list)
 	list->n_jvms = kept;
 }
 
-/* Which JVMs are being profiled only the engine knows. */
-static void mark_profiled(const struct connection *c, const Jxp__JvmList *list)
-{
-	for (size_t i = 0; i < list->n_jvms; i++) {
-		char *profiled;
-
-		if (!engine_is_profiled(c->context->engine, (pid_t)list->jvms[i]->pid))
-			continue;
-		profiled = strdup("profiled");
-		if (!profiled)
-			return; /* It still says what it was. */
-		/* What was not sent is protobuf-c's own empty string. */
-		if (list->jvms[i]->state != protobuf_c_empty_string)
-			free(list->jvms[i]->state);
-		list->jvms[i]->state = profiled;
-	}
-}
-
 static void on_inspected(void *arg, Jxp__ControlReply *answer)
 {
 	struct connection *c = arg;
@@ -364,7 +346,7 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 	}
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS) {
 		drop_others(&c->asker, answer->jvms);
-		mark_profiled(c, answer->jvms);
+		listed_jvms_complete(answer->jvms, c->context->engine, c->context->scheduler);
 	}
 	connection_reply(c, answer);
 }

@@ -25,6 +25,7 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
+struct scheduler;
 
 /* What every request may need to know; outlives the connections. */
 struct control_context {
@@ -32,12 +33,12 @@ struct control_context {
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
 	uv_loop_t *loop;
 	struct engine *engine;
-	struct broker_client *broker; /* for questions about processes */
+	struct broker_client *broker;      /* for questions about processes */
+	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *http;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
-	int (*reload)(void *arg, const struct window_asker *who,
-		      struct err *err); /* as in struct control_settings */
+	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
+	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
 	void *reload_arg;
 };
 

@@ -30,12 +30,14 @@
 #define CONTROL_REFUSALS_LOG_MS 10000
 
 struct control;
+struct scheduler;
 
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
 	struct broker_client *broker;
-	const char *admin_group; /* whose members may do everything; "" or NULL: none */
-	const char *http;        /* "ADDR:PORT" for `status`, or "" */
+	const char *admin_group;           /* whose members may do everything; "" or NULL: none */
+	const char *http;                  /* "ADDR:PORT" for `status`, or "" */
+	const struct scheduler *scheduler; /* for `list`; NULL: no schedules */
 	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
 	 * force. NULL: there is none. */
 	int (*reload)(void *arg, struct err *err);

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/broker_metrics.h"
 #include "daemon/serve/http.h"
+#include "daemon/serve/schedule_metrics.h"
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -18,6 +20,7 @@ struct endpoints {
 	struct http_route routes[ROUTES + 1];
 	const struct metrics *metrics;
 	const struct broker_metrics *broker;
+	const struct scheduler *scheduler; /* or NULL */
 	bool ready;
 };
 
@@ -31,6 +34,9 @@ static void serve_metrics(void *arg, const struct http_request *request,
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
 	http_write_metrics(response->body, e->http, openmetrics);
 	broker_metrics_write(response->body, e->broker, openmetrics);
+	if (e->scheduler)
+		schedule_metrics_write(response->body, scheduler_planner(e->scheduler),
+				       openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
 	metrics_write(response->body, e->metrics, openmetrics);
 }
@@ -56,7 +62,7 @@ static void serve_ready(void *arg, const struct http_request *request,
 
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
 		  const struct metrics *metrics, const struct broker_metrics *broker,
-		  struct err *err)
+		  const struct scheduler *scheduler, struct err *err)
 {
 	_cleanup_free_ struct endpoints *e = calloc(1, sizeof(*e));
 	int r;
@@ -65,6 +71,7 @@ int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
 		return err_set(err, ENOMEM, "out of memory");
 	e->metrics = metrics;
 	e->broker = broker;
+	e->scheduler = scheduler;
 	e->routes[METRICS] = (struct http_route){"/metrics", serve_metrics, e};
 	e->routes[HEALTHY] = (struct http_route){"/-/healthy", serve_healthy, e};
 	e->routes[READY] = (struct http_route){"/-/ready", serve_ready, e};

@@ -15,11 +15,13 @@
 
 struct broker_metrics;
 struct endpoints;
+struct scheduler;
 
-/* Listens on an address (daemon/serve/http_address.h). 0 or -errno. */
+/* Listens on an address (daemon/serve/http_address.h). scheduler: NULL where there are no
+ * schedules. 0 or -errno. */
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
 		  const struct metrics *metrics, const struct broker_metrics *broker,
-		  struct err *err);
+		  const struct scheduler *scheduler, struct err *err);
 
 /* The rest goes once the loop has closed its handles. free(NULL) is safe. */
 void endpoints_free(struct endpoints *e);

@@ -13,6 +13,7 @@
 #include "proto/kinds.h"
 
 #define WINDOW_EVENT_BYTES 96
+#define WINDOW_NAME_BYTES  64 /* of applications and schedules */
 
 #define WINDOW_PERIOD_DEFAULT_NS  UINT64_C(5000000) /* of the clock sampler */
 #define WINDOW_PERIOD_MIN_NS      UINT64_C(100000)
@@ -20,6 +21,13 @@
 #define WINDOW_BUDGET_DEFAULT     0.01
 #define WINDOW_FRAMES_DEFAULT     128
 #define WINDOW_OBJECT_MIN_DEFAULT 1024
+
+/* Of a window that nobody asked for: whose it is, and what it stands for. */
+struct window_schedule {
+	char name[WINDOW_NAME_BYTES]; /* "": somebody asked */
+	uint64_t epoch;               /* of the schedule (fleet/draw.h) */
+	double weight_s;              /* seconds of such a JVM that it stands for */
+};
 
 struct window_request {
 	bool kinds[KIND_VALUES]; /* of pairs, by Kind */
@@ -38,7 +46,10 @@ struct window_request {
 	 */
 	char event[WINDOW_EVENT_BYTES];
 	bool open_through_daemon;
-	bool force; /* attach also where there may not be room for the agent */
+	bool force;                  /* attach also where there may not be room for the agent */
+	char app[WINDOW_NAME_BYTES]; /* what the JVM is called; "": as daemon/engine/app_name.h has
+					it */
+	struct window_schedule schedule;
 };
 
 /* Does it need watchpoints? */

@@ -208,7 +208,8 @@ static void run(struct harness *h, struct buffer *stream)
 
 	h->window = window_result_new(1, 42, &request, &sample_findings);
 	if (!h->window || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    run_new(&h->run, &context, window_result_keep(h->window), &callbacks, NULL) < 0)
+	    run_new(&h->run, &context, window_result_keep(h->window), &callbacks, NULL) < 0 ||
+	    run_begin(h->run, NULL) < 0)
 		abort(); /* The machine, not the input. */
 	h->attached(h->attached_arg, &attached, &pair[0]);
 	feed(h, pair[1], stream);

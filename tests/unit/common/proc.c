@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -132,6 +133,18 @@ static void a_command_name_of_parentheses_and_blanks_does_not_confuse(void **sta
 	assert_int_equal(prctl(PR_SET_NAME, ") R 1 (2) 3"), 0);
 	assert_int_equal(proc_start_time(getpid(), &again), 0);
 	assert_true(again == ticks);
+}
+
+static void the_cpu_time_is_that_of_the_whole_process(void **state)
+{
+	uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID), ns;
+
+	(void)state;
+	assert_int_equal(proc_cpu_time(getpid(), &ns), 0);
+	/* In clock ticks. */
+	assert_true(ns + NS_PER_S / 10 >= before);
+	assert_true(ns <= clock_ns(CLOCK_PROCESS_CPUTIME_ID) + NS_PER_S / 10);
+	assert_int_equal(proc_cpu_time(INT_MAX, &ns), -ENOENT);
 }
 
 static void a_process_is_in_its_group(void **state)
@@ -329,6 +342,7 @@ int main(void)
 	    cmocka_unit_test(a_file_is_read_whole_and_terminated),
 	    cmocka_unit_test(a_longer_file_is_cut),
 	    cmocka_unit_test(a_file_that_is_not_there_is_an_error),
+	    cmocka_unit_test(the_cpu_time_is_that_of_the_whole_process),
 	    cmocka_unit_test(our_own_status_is_what_the_system_calls_say),
 	    cmocka_unit_test(a_caught_signal_is_told_from_others),
 	    cmocka_unit_test(a_pending_signal_of_a_thread_is_seen),

@@ -165,7 +165,7 @@ static int serve(int fd, const char *bundle)
 	if (strcmp(behaviour, "strange-event") == 0)
 		return send_event(fd, BROKER_EVENT_KINDS);
 
-	return broker_main(fd, bundle, old ? killed_trial : sigtrap_trial);
+	return broker_main(fd, bundle, "", old ? killed_trial : sigtrap_trial);
 }
 
 static int inspect(int fd, const char *bundle, int argc, char **argv)
@@ -175,7 +175,7 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 
 	return inspector_main(fd, atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
 			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), bundle,
-			      &reasons);
+			      &reasons, option(argc, argv, INSPECTOR_OPTION_ENVIRONMENT));
 }
 
 void broker_fixture_main(int argc, char **argv)

@@ -46,6 +46,66 @@ static void other_groups_give_none(void **state)
 	}
 }
 
+static void a_control_group_is_that_of_the_unified_hierarchy_or_another(void **state)
+{
+	static const struct {
+		const char *text, *path;
+	} groups[] = {
+	    {"0::/system.slice/app.service\n", "/system.slice/app.service"},
+	    {"12:memory:/docker/ab\n0::/unified\n", "/unified"},
+	    {"12:memory:/docker/ab\n1:name=systemd:/docker/cd\n0::/\n", "/docker/ab"},
+	    {"0::/a:b\n", "/a:b"},
+	    {"0::/a\033b\n", "/a?b"},
+	    {"0::/\n", ""},
+	    {"garbage\n", ""},
+	    {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		char path[JVM_CGROUP_BYTES];
+
+		jvm_text_cgroup(path, groups[i].text);
+		assert_string_equal(path, groups[i].path);
+	}
+}
+
+#define UID "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void a_pod_is_found_in_each_form_of_its_groups(void **state)
+{
+	static const struct {
+		const char *path, *pod;
+	} groups[] = {
+	    {"/kubepods/burstable/pod" UID "/" ID, UID},
+	    {"/kubepods/pod" UID, UID},
+	    {"/kubepods.slice/kubepods-burstable.slice/"
+	     "kubepods-burstable-pod0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/docker-" ID ".scope",
+	     UID},
+	    {"/kubepods.slice/kubepods-pod0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/"
+	     "cri-containerd-" ID ".scope",
+	     UID},
+	    {"/kubepods.slice/kubepods-besteffort.slice/"
+	     "kubepods-besteffort-pod0a1b2c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/crio-" ID ".scope",
+	     UID},
+	    {"/kubepods/burstable/pod0a1b2c3d4e5f60718293a4b5c6d7e8f9/" ID,
+	     "0a1b2c3d4e5f60718293a4b5c6d7e8f9"},
+	    {"/docker/" ID, ""},
+	    {"/kubepods/pod0a1b2c3d-4e5f", ""},
+	    {"/kubepods/pod", ""},
+	    {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		char pod[JVM_POD_BYTES];
+
+		jvm_text_pod(pod, groups[i].path);
+		assert_string_equal(pod, groups[i].pod);
+	}
+}
+
 static void environment_variables_are_found_by_their_whole_name(void **state)
 {
 	static const char environ[] = "XHOME=no\0HOME=/root\0HOMER=no\0EMPTY=\0NOVALUE\0";
@@ -121,6 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(container_runtimes_groups_give_the_id),
 	    cmocka_unit_test(other_groups_give_none),
+	    cmocka_unit_test(a_control_group_is_that_of_the_unified_hierarchy_or_another),
+	    cmocka_unit_test(a_pod_is_found_in_each_form_of_its_groups),
 	    cmocka_unit_test(environment_variables_are_found_by_their_whole_name),
 	    cmocka_unit_test(a_version_gives_its_feature_release),
 	    cmocka_unit_test(the_release_file_names_the_version),

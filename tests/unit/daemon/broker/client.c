@@ -96,7 +96,7 @@ static void start(const char *behaviour)
 	struct err err;
 
 	assert_int_equal(broker_client_new(&client, &loop, "/proc/self/exe",
-					   broker_fixture_bundle(behaviour), &callbacks, &err),
+					   broker_fixture_bundle(behaviour), "", &callbacks, &err),
 			 0);
 }
 
@@ -303,7 +303,7 @@ static void a_broker_that_cannot_be_started_is_an_error(void **state)
 
 	(void)state;
 	assert_int_equal(
-	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", &callbacks, &err),
+	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", "", &callbacks, &err),
 	    -ENOENT);
 	assert_null(client);
 	assert_non_null(strstr(err.message, "/nonexistent/jxperfd"));

@@ -22,7 +22,7 @@ static int start(const char *program)
 {
 	err.message[0] = '\0';
 	return broker_start(&process, &process_fd, &connection, program,
-			    broker_fixture_bundle("ok"), &err);
+			    broker_fixture_bundle("ok"), "", &err);
 }
 
 static void a_broker_serves_until_its_socket_is_closed(void **state)

@@ -79,6 +79,8 @@ static int set_up_attaching(void **state)
 	f.window = window_result_new(1, 42, &request, &sample_findings);
 	assert_int_equal(run_new(&f.run, &context, window_result_keep(f.window), &callbacks, NULL),
 			 0);
+	assert_int_equal(run_state(f.run), RUN_WAITING);
+	assert_int_equal(run_begin(f.run, NULL), 0);
 	assert_int_equal(run_state(f.run), RUN_ATTACHING);
 	*state = &f;
 	return 0;

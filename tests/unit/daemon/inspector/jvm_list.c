@@ -16,7 +16,8 @@ static pid_t jvm;
 
 static int setup(void **state)
 {
-	struct fake_jvm fake = {.options = {"-XX:+UseSerialGC", "-jar", "/srv/app.jar"}};
+	struct fake_jvm fake = {.options = {"-XX:+UseSerialGC", "-jar", "/srv/app.jar", "a\tb"},
+				.environment = "TEAM=payments"};
 
 	(void)state;
 	(void)tree_make();
@@ -49,7 +50,7 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "HOME,TEAM", &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -59,6 +60,41 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	assert_true(strlen(found->user) > 0);
 	assert_string_equal(found->state, "attachable by pid");
 	assert_false(found->by_name);
+	assert_true(found->attachable);
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
+static void a_jvm_is_listed_with_what_selectors_tell_it_by(void **state)
+{
+	const Jxp__Jvm *found;
+	Jxp__JvmList *list;
+	uint64_t ticks;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "HOME,TEAM", &err), 0);
+	found = find(list);
+	assert_non_null(found);
+	assert_int_equal(proc_start_time(jvm, &ticks), 0);
+	assert_int_equal(found->start_ticks, ticks);
+	assert_int_equal(found->uid, geteuid());
+	assert_string_equal(found->command, "java -XX:+UseSerialGC -jar /srv/app.jar a?b");
+	assert_int_equal(found->n_environment, 1);
+	assert_string_equal(found->environment[0], "TEAM=payments");
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
+static void no_variable_is_shown_that_may_not_be_looked_at(void **state)
+{
+	const Jxp__Jvm *found;
+	Jxp__JvmList *list;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &err), 0);
+	found = find(list);
+	assert_non_null(found);
+	assert_int_equal(found->n_environment, 0);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
@@ -68,12 +104,12 @@ static void the_list_of_a_user_has_that_users_processes_only(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, geteuid(), &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid(), "", &err), 0);
 	assert_non_null(find(list));
 	for (size_t i = 0; i < list->n_jvms; i++)
 		assert_int_equal(list->jvms[i]->uid, geteuid());
 	jxp__jvm_list__free_unpacked(list, NULL);
-	assert_int_equal(jvm_list_new(&list, geteuid() + 1, &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid() + 1, "", &err), 0);
 	assert_null(find(list));
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
@@ -85,6 +121,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
 	    TEST(the_list_of_a_user_has_that_users_processes_only),
+	    TEST(a_jvm_is_listed_with_what_selectors_tell_it_by),
+	    TEST(no_variable_is_shown_that_may_not_be_looked_at),
 	};
 
 	fake_jvm_main();

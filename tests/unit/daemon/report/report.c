@@ -258,6 +258,22 @@ static void the_json_report_is_as_agreed(void **state)
 	window_result_free(w);
 }
 
+static void a_scheduled_window_says_what_it_stands_for(void **state)
+{
+	struct window_result *w = crafted_window();
+	char *text;
+
+	(void)state;
+	w->request.schedule =
+	    (struct window_schedule){.name = "often", .epoch = 1234567, .weight_s = 86400};
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"schedule\": \"often\""));
+	assert_non_null(strstr(text, "\"epoch\": 1234567"));
+	assert_non_null(strstr(text, "\"weight_s\": 86400.0"));
+	free(text);
+	window_result_free(w);
+}
+
 static void the_collapsed_report_is_as_agreed(void **state)
 {
 	struct window_result *w = crafted_window();
@@ -628,6 +644,7 @@ int main(void)
 	    cmocka_unit_test(the_text_report_is_as_agreed),
 	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
 	    cmocka_unit_test(the_json_report_is_as_agreed),
+	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(numa_reports_are_as_agreed),

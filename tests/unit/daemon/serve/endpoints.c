@@ -23,7 +23,8 @@ static int set_up(void **state)
 	assert_int_equal(uv_loop_init(&f.loop), 0);
 	f.metrics = metrics_new();
 	assert_int_equal(
-	    endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, &f.broker, NULL), 0);
+	    endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, &f.broker, NULL, NULL),
+	    0);
 	*state = &f;
 	return 0;
 }

@@ -1,10 +1,9 @@
-#include "daemon/serve/inspector_answer.h"
+#include "daemon/engine/inspector_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
 #include "proto/failure.h"
 #include "proto/limits.h"

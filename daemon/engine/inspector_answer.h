@@ -4,8 +4,8 @@
  *
  * Loop thread only. done runs exactly once, from the loop, unless it was freed before.
  */
-#ifndef JXPERF_DAEMON_SERVE_INSPECTOR_ANSWER_H
-#define JXPERF_DAEMON_SERVE_INSPECTOR_ANSWER_H
+#ifndef JXPERF_DAEMON_ENGINE_INSPECTOR_ANSWER_H
+#define JXPERF_DAEMON_ENGINE_INSPECTOR_ANSWER_H
 
 #include <uv.h>
 

@@ -1,0 +1,60 @@
+/*
+ * Windows that nobody asked for: has the planner (daemon/schedule/planner.h) told which JVMs there
+ * are, begins the windows that it orders, and tells it what became of them.
+ *
+ * Every SCHEDULER_ROUND_MS an inspector lists the JVMs, one round at a time; one without an answer
+ * in time is given up, and what was known goes on until the next. Without a schedule nothing runs
+ * at all.
+ *
+ * Loop thread only. Engine, broker client and configuration are borrowed.
+ */
+#ifndef JXPERF_DAEMON_SCHEDULE_SCHEDULER_H
+#define JXPERF_DAEMON_SCHEDULE_SCHEDULER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/schedule/planner.h"
+
+/* Between two rounds. One costs about a millisecond a JVM, in a process of its own. */
+#define SCHEDULER_ROUND_MS 10000
+
+/* A window has cost too much above this many times its budget: the budget is kept on average, and a
+ * short window ends before the average is reached. */
+#define SCHEDULER_COSTLY 1.5
+
+struct broker_client;
+struct engine;
+struct scheduler;
+
+/* Begins with a round at once, if config has schedules. config has to last until the scheduler has
+ * another. The scheduler becomes a sink of the engine's: it is to be freed after it, or with no
+ * turn of the loop in between. 0 or -ENOMEM. */
+int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
+		  struct broker_client *broker, const struct config *config, struct err *err);
+
+/* From now on another configuration holds (planner_configure); a round follows at once. 0, or
+ * -ENOMEM with the old one in force. */
+int scheduler_configure(struct scheduler *s, const struct config *config, struct err *err);
+
+/* No round and no window begins any more. */
+void scheduler_stop(struct scheduler *s);
+
+/* The memory goes when the loop has closed a handle. free(NULL) is safe. */
+void scheduler_free(struct scheduler *s);
+
+/* For tests: rounds and their patience in place of the real ones, from now on. */
+void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t patience_ms);
+
+/* What counts are of; there is always one. */
+const struct planner *scheduler_planner(const struct scheduler *s);
+
+bool scheduler_has_schedules(const struct scheduler *s);
+
+/* What is known of a JVM that a round has found; false for others. */
+bool scheduler_view(const struct scheduler *s, pid_t pid, struct planner_view *out);
+
+#endif

@@ -1,0 +1,114 @@
+#include "daemon/schedule/sightings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/engine/app_name.h"
+#include "daemon/schedule/planner.h"
+
+struct sighting {
+	pid_t pid;
+	uint64_t start_ticks;
+	uint64_t cpu_ns;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct sighting *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+void sightings_release(struct sightings *s)
+{
+	free(s->last);
+	*s = (struct sightings){0};
+}
+
+static uint64_t age_ns(const Jxp__Jvm *jvm, uint64_t boot_ns)
+{
+	uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t start_ns;
+
+	if (__builtin_mul_overflow(jvm->start_ticks, tick_ns, &start_ns) || start_ns > boot_ns)
+		return 0;
+	return boot_ns - start_ns;
+}
+
+/* What it had used, and when: when it was seen last, else at its start. */
+static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns)
+{
+	const struct sighting key = {.pid = (pid_t)jvm->pid};
+	const struct sighting *last =
+	    s->count > 0 ? bsearch(&key, s->last, s->count, sizeof(key), compare) : NULL;
+	bool seen = last && last->start_ticks == jvm->start_ticks;
+	uint64_t used = seen ? last->cpu_ns : 0;
+	uint64_t time_ns = seen ? boot_ns - s->boot_ns : age_ns(jvm, boot_ns);
+	double share;
+
+	if (time_ns == 0 || jvm->cpu_ns < used)
+		return 1;
+	share = (double)(jvm->cpu_ns - used) /
+		((double)time_ns * (double)sysconf(_SC_NPROCESSORS_ONLN));
+	return share < 1 ? share : 1;
+}
+
+/* Of "module/main.Class", what rules call the main class. */
+static const char *main_class(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
+static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns,
+		 struct planner *planner)
+{
+	struct planner_jvm found = {
+	    .pid = (pid_t)jvm->pid,
+	    .start_ticks = jvm->start_ticks,
+	    .uid = jvm->uid,
+	    .age_ns = age_ns(jvm, boot_ns),
+	    .cpu_share = cpu_share(s, jvm, boot_ns),
+	    .attachable = jvm->attachable,
+	    .facts = {.user = jvm->user,
+		      .main_class = main_class(jvm->name),
+		      .command = jvm->command,
+		      .cgroup = jvm->cgroup,
+		      .container = jvm->container,
+		      .pod = jvm->pod,
+		      .environment = (const char *const *)jvm->environment,
+		      .environment_count = jvm->n_environment},
+	};
+	char app[APP_NAME_BYTES];
+
+	app_name_of(app, sizeof(app), jvm->name);
+	found.facts.app = app;
+	planner_found(planner, &found);
+}
+
+int sightings_tell(struct sightings *s, const Jxp__JvmList *list, uint64_t boot_ns,
+		   struct planner *planner)
+{
+	size_t count = list->n_jvms < SIGHTINGS_MAX ? list->n_jvms : SIGHTINGS_MAX;
+	struct sighting *seen = calloc(count + 1, sizeof(*seen));
+
+	if (!seen)
+		return -ENOMEM;
+	planner_begin_round(planner);
+	for (size_t i = 0; i < count; i++) {
+		const Jxp__Jvm *jvm = list->jvms[i];
+
+		tell(s, jvm, boot_ns, planner);
+		seen[i] = (struct sighting){
+		    .pid = (pid_t)jvm->pid, .start_ticks = jvm->start_ticks, .cpu_ns = jvm->cpu_ns};
+	}
+	planner_end_round(planner);
+	qsort(seen, count, sizeof(*seen), compare);
+	free(s->last);
+	*s = (struct sightings){.last = seen, .count = count, .boot_ns = boot_ns};
+	return 0;
+}

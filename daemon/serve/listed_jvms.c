@@ -1,0 +1,59 @@
+#include "daemon/serve/listed_jvms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/engine/engine.h"
+#include "daemon/schedule/scheduler.h"
+
+/* What was not sent is protobuf-c's own empty string, which also frees nothing. */
+static void set(char **text, const char *value)
+{
+	char *copy = value[0] ? strdup(value) : (char *)protobuf_c_empty_string;
+
+	if (!copy)
+		return; /* It still says what it did. */
+	if (*text != protobuf_c_empty_string)
+		free(*text);
+	*text = copy;
+}
+
+/* For selectors only. */
+static void take_out_traits(Jxp__Jvm *jvm)
+{
+	set(&jvm->command, "");
+	set(&jvm->cgroup, "");
+	set(&jvm->pod, "");
+	for (size_t i = 0; i < jvm->n_environment; i++)
+		free(jvm->environment[i]);
+	free(jvm->environment);
+	jvm->environment = NULL;
+	jvm->n_environment = 0;
+}
+
+static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
+{
+	struct planner_view view;
+
+	if (!scheduler_view(scheduler, (pid_t)jvm->pid, &view))
+		return;
+	set(&jvm->app, view.app);
+	set(&jvm->schedule, view.schedule);
+	set(&jvm->last_window, view.last_window);
+	jvm->next_window_unix_ns = view.next_unix_ns;
+}
+
+void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,
+			  const struct scheduler *scheduler)
+{
+	list->schedules = scheduler && scheduler_has_schedules(scheduler);
+	for (size_t i = 0; i < list->n_jvms; i++) {
+		Jxp__Jvm *jvm = list->jvms[i];
+
+		take_out_traits(jvm);
+		if (engine_is_profiled(engine, (pid_t)jvm->pid))
+			set(&jvm->state, "profiled");
+		if (list->schedules)
+			add_schedule(jvm, scheduler);
+	}
+}

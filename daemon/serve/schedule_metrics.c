@@ -1,0 +1,79 @@
+#include "daemon/serve/schedule_metrics.h"
+
+#include <inttypes.h>
+
+#include "daemon/schedule/planner.h"
+
+static void write_head(FILE *out, const char *name, bool counter, const char *help,
+		       bool openmetrics)
+{
+	const char *total = counter && !openmetrics ? "_total" : ""; /* OpenMetrics names it so. */
+
+	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total,
+		counter ? "counter" : "gauge");
+}
+
+/* Names of schedules need no escaping: fleet/config admits letters, digits and "._-". */
+static void write_windows(FILE *out, const struct planner_schedule *s)
+{
+	const struct {
+		const char *outcome;
+		uint64_t count;
+	} rows[] = {{"ran", s->windows - s->costly}, {"costly", s->costly}, {"failed", s->failed}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		fprintf(out,
+			"jxperf_schedule_windows_total{schedule=\"%s\",outcome=\"%s\"} %" PRIu64
+			"\n",
+			s->config->name, rows[i].outcome, rows[i].count);
+}
+
+static void write_missed(FILE *out, const struct planner_schedule *s)
+{
+	for (unsigned i = 0; i < MISS_MAX; i++)
+		fprintf(out,
+			"jxperf_schedule_missed_total{schedule=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
+			s->config->name, name_of_miss((enum miss)i), s->missed[i]);
+}
+
+static void write_stopped(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_stopped{schedule=\"%s\"} %d\n", s->config->name,
+		s->stopped[0] != '\0');
+}
+
+static const struct {
+	const char *name;
+	bool counter;
+	const char *help;
+	void (*write)(FILE *out, const struct planner_schedule *s);
+} families[] = {
+    {"jxperf_schedule_windows", true,
+     "Scheduled windows by how they ended: ran, costly (above their budget) or failed.",
+     write_windows},
+    {"jxperf_schedule_missed", true,
+     "Scheduled windows that something was in the way of for too long.", write_missed},
+    {"jxperf_schedule_stopped", false,
+     "1: the schedule has stopped itself because its windows failed or cost too much.",
+     write_stopped},
+};
+
+void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics)
+{
+	size_t count = planner_schedule_count(p);
+
+	if (count == 0)
+		return;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		write_head(out, families[i].name, families[i].counter, families[i].help,
+			   openmetrics);
+		for (size_t j = 0; j < count; j++)
+			families[i].write(out, planner_schedule(p, j));
+	}
+	write_head(out, "jxperf_schedule_jvms_over_limit", true,
+		   "JVMs that schedules did not look at because there were too many; counted in "
+		   "each round.",
+		   openmetrics);
+	fprintf(out, "jxperf_schedule_jvms_over_limit_total %" PRIu64 "\n",
+		planner_jvms_over_limit(p));
+}

@@ -1,0 +1,421 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/engine/engine.h"
+#include "daemon/schedule/scheduler.h"
+#include "tests/unit/support/fake_agent.h"
+#include "tests/unit/support/fake_broker.h"
+#include "tests/unit/support/loop_helper.h"
+
+#define EVERY_MS  300
+#define WINDOW_MS 20
+#define TURN_MS   5
+
+/* A scheduler on a loop, with JVM 42 of user 'app'. */
+static struct fixture {
+	uv_loop_t loop;
+	struct engine *engine;
+	struct scheduler *scheduler;
+	struct config_schedule schedules[1];
+	struct config_app apps[1];
+	struct config config;
+	struct err err;
+} f;
+
+static int set_up(void **state)
+{
+	static const Jxp__Kind kinds[] = {JXP__KIND__KIND_DEAD_STORE};
+
+	(void)state;
+	f = (struct fixture){0};
+	fake_broker = (struct fake_broker){0};
+	f.schedules[0] = (struct config_schedule){.name = (char *)"often",
+						  .match = {.user = (char *)"app"},
+						  .every_ns = EVERY_MS * NS_PER_MS,
+						  .window_ns = WINDOW_MS * NS_PER_MS,
+						  .kind_count = 1,
+						  .budget = 0.01,
+						  .host_fraction = 1,
+						  .jvm_fraction = 1,
+						  .from_minute = CONFIG_ALWAYS,
+						  .until_minute = CONFIG_ALWAYS,
+						  .failures = 1};
+	f.schedules[0].kinds[0] = kinds[0];
+	f.apps[0] = (struct config_app){.app = (char *)"shop",
+					.match = {.main_class = (char *)"org.shop.*"}};
+	config_defaults(&f.config);
+	f.config.host_budget = 1;
+	f.config.schedules = f.schedules;
+	f.config.schedule_count = 1;
+	f.config.apps = f.apps;
+	f.config.app_count = 1;
+	assert_int_equal(uv_loop_init(&f.loop), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	engine_free(f.engine);
+	scheduler_free(f.scheduler);
+	loop_finish(&f.loop);
+	return 0;
+}
+
+static void start(void)
+{
+	assert_int_equal(scheduler_new(&f.scheduler, &f.loop, f.engine, NULL, &f.config, &f.err),
+			 0);
+}
+
+/* ---------------------------------------------------------------- waiting */
+
+static bool is_round(void)
+{
+	return fake_broker.inspect_id != 0;
+}
+
+static bool is_attaching(void)
+{
+	return fake_broker.attach_id != 0;
+}
+
+static bool is_profiled(void)
+{
+	return engine_is_profiled(f.engine, 42);
+}
+
+static bool is_not_profiled(void)
+{
+	return !is_profiled();
+}
+
+static bool runs(void)
+{
+	const struct window_result *w = engine_find_running(f.engine, 42);
+
+	return w && w->state == WINDOW_RUNNING;
+}
+
+static void on_turn(uv_timer_t *timer)
+{
+	(void)timer; /* The loop has turned. */
+}
+
+/* Turns the loop until it is so, or for that long. */
+static bool turn(bool (*is_so)(void), uint64_t ms)
+{
+	uint64_t end_ns = clock_monotonic_ns() + ms * NS_PER_MS;
+	uv_timer_t timer;
+
+	assert_int_equal(uv_timer_init(&f.loop, &timer), 0);
+	assert_int_equal(uv_timer_start(&timer, on_turn, TURN_MS, TURN_MS), 0);
+	while (!is_so() && clock_monotonic_ns() < end_ns)
+		(void)uv_run(&f.loop, UV_RUN_ONCE);
+	uv_close((uv_handle_t *)&timer, NULL);
+	(void)uv_run(&f.loop, UV_RUN_NOWAIT);
+	return is_so();
+}
+
+static void wait_until(bool (*is_so)(void))
+{
+	assert_true(turn(is_so, LOOP_PATIENCE_MS));
+}
+
+/* ---------------------------------------------------------------- the others */
+
+static void send_reply(int fd, const Jxp__ControlReply *reply)
+{
+	struct buffer out;
+
+	buffer_init(&out, FRAME_HEADER_BYTES + FRAME_MAX_REPLY);
+	assert_int_equal(frame_append(&out, &reply->base, FRAME_MAX_REPLY), 0);
+	assert_int_equal(fd_write_all(fd, buffer_head(&out), buffer_length(&out)), 0);
+	buffer_release(&out);
+	(void)close(fd);
+}
+
+/* Answers the round with JVM 42, run by that user. */
+static void answer_round(const char *user)
+{
+	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	wait_until(is_round);
+	jvm.pid = 42;
+	jvm.start_ticks = 1;
+	jvm.user = (char *)user;
+	jvm.name = (char *)"org.shop.Main";
+	jvm.attachable = true;
+	list.jvms = jvms;
+	list.n_jvms = 1;
+	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
+	reply.jvms = &list;
+	send_reply(fake_broker_connect_inspector(), &reply);
+}
+
+/* Until the window of JVM 42 runs; its agent. */
+static int begin_window(void)
+{
+	int agent;
+
+	wait_until(is_attaching);
+	assert_int_equal(fake_broker.attach_pid, 42);
+	agent = fake_broker_connect_agent();
+	agent_send_hello(agent, PROTOCOL_VERSION);
+	wait_until(runs);
+	return agent;
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+/* At the end of the window, not before. */
+static void end_window(int agent)
+{
+	(void)turn(never, WINDOW_MS + TURN_MS);
+	agent_leave(agent, "");
+	wait_until(is_not_profiled);
+}
+
+static const struct planner_schedule *often(void)
+{
+	return planner_schedule(scheduler_planner(f.scheduler), 0);
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void without_a_schedule_nothing_runs(void **state)
+{
+	(void)state;
+	f.config.schedule_count = 0;
+	start();
+	assert_false(turn(is_round, EVERY_MS));
+	assert_false(scheduler_has_schedules(f.scheduler));
+}
+
+static void a_jvm_that_a_round_finds_has_its_window(void **state)
+{
+	const struct window_result *w;
+	struct planner_view view;
+	int agent;
+
+	(void)state;
+	start();
+	answer_round("app");
+	agent = begin_window();
+	w = engine_find_running(f.engine, 42);
+	assert_string_equal(w->app, "shop");
+	assert_string_equal(w->request.schedule.name, "often");
+	assert_true(w->request.schedule.epoch > 0);
+	assert_true(w->request.schedule.weight_s > 0);
+	assert_true(w->request.kinds[JXP__KIND__KIND_DEAD_STORE]);
+	assert_false(w->request.kinds[JXP__KIND__KIND_SILENT_LOAD]);
+	end_window(agent);
+	assert_int_equal(often()->windows, 1);
+	assert_int_equal(often()->costly + often()->failed, 0);
+	assert_int_equal(planner_running(scheduler_planner(f.scheduler)), 0);
+	assert_true(scheduler_view(f.scheduler, 42, &view));
+	assert_string_equal(view.app, "shop");
+	assert_string_equal(view.last_window, "w1");
+	/* And another in the next epoch. */
+	wait_until(is_attaching);
+}
+
+static void a_jvm_that_does_not_match_is_left_alone(void **state)
+{
+	struct planner_view view;
+
+	(void)state;
+	start();
+	answer_round("other");
+	assert_false(turn(is_attaching, 3 * EVERY_MS));
+	assert_true(scheduler_view(f.scheduler, 42, &view));
+	assert_int_equal(view.next_unix_ns, 0);
+	assert_false(scheduler_view(f.scheduler, 43, &view));
+}
+
+static void a_round_without_an_answer_is_given_up_and_the_next_one_tried(void **state)
+{
+	(void)state;
+	start();
+	scheduler_set_pace(f.scheduler, 20, 20);
+	wait_until(is_round);
+	for (int i = 0; i < 3; i++) {
+		int inspector = fake_broker_connect_inspector(); /* It hangs. */
+
+		wait_until(is_round);
+		(void)close(inspector);
+	}
+	assert_int_equal(fake_broker.last_id, 4);
+	answer_round("app");
+	wait_until(is_attaching);
+}
+
+static void a_broker_that_does_not_answer_is_asked_once_at_a_time(void **state)
+{
+	int first;
+
+	(void)state;
+	start();
+	scheduler_set_pace(f.scheduler, 20, 100);
+	wait_until(is_round);
+	first = fake_broker.inspect_id;
+	assert_false(turn(is_attaching, 60));
+	assert_int_equal(fake_broker.inspect_id, first);
+	assert_false(turn(is_attaching, 200));
+	assert_true(fake_broker.last_id > first);
+}
+
+static void a_broker_that_refuses_is_asked_again(void **state)
+{
+	(void)state;
+	fake_broker.refuse = EAGAIN;
+	start();
+	scheduler_set_pace(f.scheduler, 20, 20);
+	assert_false(turn(is_round, 100));
+	fake_broker.refuse = 0;
+	answer_round("app");
+}
+
+static bool is_refused(void)
+{
+	return often()->missed[MISS_REFUSED] > 0;
+}
+
+static void a_window_that_cannot_be_begun_is_missed(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	(void)turn(is_refused, 20);
+	fake_broker.refuse = EAGAIN;
+	wait_until(is_refused);
+	assert_int_equal(often()->windows + often()->failed, 0);
+	assert_int_equal(planner_running(scheduler_planner(f.scheduler)), 0);
+}
+
+static void a_window_above_its_budget_stops_the_schedule(void **state)
+{
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	int agent;
+
+	(void)state;
+	start();
+	answer_round("app");
+	agent = begin_window();
+	batch.cpu_ns = 100 * NS_PER_S;
+	batch.overhead_ns = 2 * NS_PER_S;
+	agent_send_batch(agent, &batch);
+	end_window(agent);
+	assert_int_equal(often()->costly, 1);
+	assert_non_null(strstr(often()->stopped, "cost 2.00%"));
+	assert_false(turn(is_attaching, 3 * EVERY_MS));
+}
+
+static void a_window_that_cannot_run_has_failed(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker_fail_attach(EPERM, "not today");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed, 1);
+	assert_non_null(strstr(often()->stopped, "not today"));
+}
+
+static void a_jvm_that_has_ended_says_nothing_of_the_schedule(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker_fail_attach(ESRCH, "no such process");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed + often()->windows, 0);
+	assert_string_equal(often()->stopped, "");
+}
+
+static void a_window_that_somebody_ends_says_nothing_of_the_schedule(void **state)
+{
+	char id[WINDOW_ID_BYTES];
+	int agent;
+
+	(void)state;
+	start();
+	answer_round("app");
+	agent = begin_window();
+	assert_int_equal(engine_detach(f.engine, 42, "it was detached on request", id, &f.err), 0);
+	agent_leave(agent, "");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed + often()->windows, 0);
+	assert_string_equal(often()->stopped, "");
+}
+
+static void a_configuration_without_schedules_ends_all_of_it(void **state)
+{
+	struct config none;
+
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	config_defaults(&none);
+	assert_int_equal(scheduler_configure(f.scheduler, &none, &f.err), 0);
+	/* The window that runs is not touched. */
+	assert_true(is_profiled());
+	fake_broker_fail_attach(EPERM, "not today");
+	wait_until(is_not_profiled);
+	assert_false(turn(is_attaching, 2 * EVERY_MS));
+	assert_int_equal(scheduler_configure(f.scheduler, &f.config, &f.err), 0);
+	answer_round("app");
+	wait_until(is_attaching);
+}
+
+static void nothing_begins_once_it_is_stopped(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	scheduler_stop(f.scheduler);
+	fake_broker_fail_attach(ESRCH, "no such process");
+	wait_until(is_not_profiled);
+	assert_false(turn(is_attaching, 2 * EVERY_MS));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(without_a_schedule_nothing_runs),
+	    TEST(a_jvm_that_a_round_finds_has_its_window),
+	    TEST(a_jvm_that_does_not_match_is_left_alone),
+	    TEST(a_round_without_an_answer_is_given_up_and_the_next_one_tried),
+	    TEST(a_broker_that_does_not_answer_is_asked_once_at_a_time),
+	    TEST(a_broker_that_refuses_is_asked_again),
+	    TEST(a_window_that_cannot_be_begun_is_missed),
+	    TEST(a_window_above_its_budget_stops_the_schedule),
+	    TEST(a_window_that_cannot_run_has_failed),
+	    TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule),
+	    TEST(a_window_that_somebody_ends_says_nothing_of_the_schedule),
+	    TEST(a_configuration_without_schedules_ends_all_of_it),
+	    TEST(nothing_begins_once_it_is_stopped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,134 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/schedule/planner.h"
+#include "daemon/serve/schedule_metrics.h"
+
+#define START_NS (UINT64_C(1795996800) * NS_PER_S)
+
+static struct config_schedule schedule = {.name = (char *)"often",
+					  .every_ns = 60 * NS_PER_S,
+					  .window_ns = NS_PER_S,
+					  .budget = 0.01,
+					  .host_fraction = 1,
+					  .jvm_fraction = 1,
+					  .from_minute = CONFIG_ALWAYS,
+					  .until_minute = CONFIG_ALWAYS,
+					  .failures = 2};
+static struct config config = {.host_budget = 1, .windows_at_once = 1, .schedules = &schedule};
+
+static char *written(const struct planner *p, bool openmetrics)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	schedule_metrics_write(out, p, openmetrics);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static bool is_profiled(void *arg, pid_t pid)
+{
+	(void)arg;
+	(void)pid;
+	return false;
+}
+
+/* The next window of the one JVM ends so. */
+static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome outcome)
+{
+	const struct planner_jvm jvm = {.pid = 42, .start_ticks = 1, .attachable = true};
+	struct planner_order order;
+
+	planner_begin_round(p);
+	planner_found(p, &jvm);
+	planner_end_round(p);
+	while (!planner_next(p, *now_ns, 0, is_profiled, NULL, &order))
+		*now_ns += NS_PER_S;
+	planner_began(p, &order, "w1");
+	planner_ended(p, "w1", outcome, "it has its reasons");
+}
+
+static void expect(const struct planner *p, const char *line)
+{
+	char *text = written(p, false);
+
+	if (!strstr(text, line))
+		fail_msg("no '%s' in:\n%s", line, text);
+	free(text);
+}
+
+static void nothing_is_said_where_there_is_no_schedule(void **state)
+{
+	struct planner *p;
+	char *text;
+
+	(void)state;
+	config.schedule_count = 0;
+	p = planner_new(&config, "host");
+	text = written(p, false);
+	assert_string_equal(text, "");
+	free(text);
+	planner_free(p);
+}
+
+static void windows_are_counted_by_how_they_ended(void **state)
+{
+	uint64_t now_ns = START_NS;
+	struct planner *p;
+
+	(void)state;
+	config.schedule_count = 1;
+	p = planner_new(&config, "host");
+	window(p, &now_ns, OUTCOME_RAN);
+	window(p, &now_ns, OUTCOME_FAILED);
+	window(p, &now_ns, OUTCOME_RAN);
+	window(p, &now_ns, OUTCOME_GONE);
+	expect(p, "\njxperf_schedule_windows_total{schedule=\"often\",outcome=\"ran\"} 2\n");
+	expect(p, "\njxperf_schedule_windows_total{schedule=\"often\",outcome=\"costly\"} 0\n");
+	expect(p, "\njxperf_schedule_windows_total{schedule=\"often\",outcome=\"failed\"} 1\n");
+	expect(p, "\njxperf_schedule_missed_total{schedule=\"often\",reason=\"busy\"} 0\n");
+	expect(p, "\njxperf_schedule_stopped{schedule=\"often\"} 0\n");
+	expect(p, "\njxperf_schedule_jvms_over_limit_total 0\n");
+	window(p, &now_ns, OUTCOME_COSTLY);
+	window(p, &now_ns, OUTCOME_COSTLY);
+	expect(p, "\njxperf_schedule_windows_total{schedule=\"often\",outcome=\"costly\"} 2\n");
+	expect(p, "\njxperf_schedule_stopped{schedule=\"often\"} 1\n");
+	planner_free(p);
+}
+
+static void openmetrics_names_counters_without_total(void **state)
+{
+	struct planner *p;
+	char *text;
+
+	(void)state;
+	config.schedule_count = 1;
+	p = planner_new(&config, "host");
+	text = written(p, true);
+	assert_non_null(strstr(text, "# TYPE jxperf_schedule_windows counter\n"));
+	assert_non_null(strstr(text, "# TYPE jxperf_schedule_stopped gauge\n"));
+	assert_non_null(strstr(text, "\njxperf_schedule_windows_total{"));
+	free(text);
+	planner_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nothing_is_said_where_there_is_no_schedule),
+	    cmocka_unit_test(windows_are_counted_by_how_they_ended),
+	    cmocka_unit_test(openmetrics_names_counters_without_total),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
