@@ -122,6 +122,7 @@ def a_window_of_another_user_does_not_exist():
     report = ask(as_nobody, "report", window)
     assert (report.returncode, report.stdout) == (1, ""), report
     assert report.stderr == f"jxperfctl: no window '{window}': see 'jxperfctl windows'\n", report
+    assert ask(as_nobody, "wait", window).stderr == report.stderr
     # It has gone on all the while, and is root's to end.
     assert [w["id"] for w in the_daemon().running()] == [window]
     succeeded(the_daemon().ctl("detach", str(pid)))
@@ -150,6 +151,17 @@ def a_users_own_jvm_is_the_users():
     succeeded(ask(as_nobody, "report", window["id"]))
     assert len(audit(action="attach", uid=NOBODY, pid=pid, window=window["id"], outcome="ok")) == 1
     assert len(audit(action="detach", uid=NOBODY, pid=pid, window=window["id"], outcome="ok")) == 1
+
+
+@test
+def a_window_in_the_background_is_its_users():
+    need_root()
+    pid = users_jvm().pid
+    succeeded(ask(as_nobody, "attach", str(pid), "--background", "--duration", "2s", "--kinds", "silent-store"))
+    (window,) = (w for w, about in windows(as_nobody).items() if about["state"] in ("running", "attaching"))
+    succeeded(ask(as_nobody, "wait", window))
+    succeeded(ask(as_nobody, "report", window))
+    assert len(audit(action="attach", uid=NOBODY, pid=pid, window=window, outcome="ok")) == 1
 
 
 @test

@@ -23,6 +23,7 @@
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "common/perf/events.h"
+#include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
@@ -41,6 +42,7 @@ enum message_flags {
 	WITH_A_FD = 8,    /* which no message may have */
 	FULL_LENGTH = 16, /* with a raw one: padded to the right size */
 	WITH_LIMITS = 32, /* of a gate */
+	OF_ONE_USER = 64, /* only if it is that user's, in place of anybody's */
 };
 
 enum id_outcome {
@@ -105,7 +107,8 @@ nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t 
 static void answer(struct broker_workers *w, const struct worker_question *q, bool cancelled)
 {
 	const struct broker_request *request = &q->request;
-	struct worker_answer a = {.reply = {.operation = request->operation, .id = request->id}};
+	struct worker_answer a = {.reply = {.operation = request->operation, .id = request->id},
+				  .identity = {.effective_uid = geteuid(), .one_uid = true}};
 	int fds[PERF_DEBUG_REGISTERS] = {-1, -1, -1, -1};
 
 	if (request->id & ID_GIVEN_UP)
@@ -201,11 +204,14 @@ int sigtrap_trial(void)
 
 /* ---------------------------------------------------------------- other children */
 
-int broker_inspectors_start(struct broker_inspectors *i, int pid, const char *bundle_dir,
-			    const struct check_reasons *reasons, struct err *err)
+int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
+			    const char *bundle_dir, const struct check_reasons *reasons,
+			    const char *environment, struct err *err)
 {
 	(void)i;
+	(void)owner;
 	(void)bundle_dir;
+	(void)environment;
 	(void)reasons;
 	(void)err;
 	require(pid >= -1);
@@ -400,6 +406,9 @@ static void send_message(int fd, uint8_t flags, const uint8_t *bytes, size_t siz
 		request.pid = getpid();
 	else if (flags & FIRST_PID)
 		request.pid = 1;
+	if (!(flags & OF_ONE_USER) &&
+	    (request.operation == BROKER_ATTACH || request.operation == BROKER_INSPECT))
+		request.owner = PROC_ANY_UID;
 	if (!(flags & SEND_RAW) || flags & FULL_LENGTH)
 		size = sizeof(request);
 	/* It is queued, or there is no room: as good as not sent. */
@@ -475,7 +484,7 @@ static void run_broker(int fd)
 
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
 		(void)sigaction(ignored_by_broker[i], NULL, &before[i]); /* Valid numbers. */
-	require(broker_main(fd, "/nonexistent", sigtrap_trial) == EXIT_SUCCESS);
+	require(broker_main(fd, "/nonexistent", "", sigtrap_trial) == EXIT_SUCCESS);
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
 		(void)sigaction(ignored_by_broker[i], &before[i], NULL);
 }
