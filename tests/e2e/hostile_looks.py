@@ -1,3 +1,4 @@
+# Runs alone: looks of other daemons hang at the processes here, too, and are counted as ours.
 """Processes of another user that keep who looks at them waiting for ever, or claim to be JVMs: they
 hold up nobody but themselves, and no name stands for them."""
 import ctypes
