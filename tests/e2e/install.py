@@ -54,7 +54,7 @@ def start_jvm(copy, directory):
 def what_readme_says_of_installing_works_as_it_stands():
     directory = classes()  # The copy has what is there when it is made.
     copy = Copy()
-    (use,), (daemon_block,) = blocks("On a JVM of yours"), blocks("A daemon that stays")
+    use, (daemon_block,) = blocks("On a JVM of yours")[0], blocks("A daemon that stays")
     jvm, pid = start_jvm(copy, directory)
     for line in use:
         output = copy.sh(line.replace("10680", pid))
@@ -73,10 +73,12 @@ def what_readme_says_of_installing_works_as_it_stands():
     assert "jxperf" in users and "root" in users, users
     assert copy.sh("stat -c '%U %G %a' /run/jxperf/control.sock").split() == ["root", "jxperf", "660"]
     copy.sh("useradd --groups jxperf sre")
-    report = copy.sh(f"runuser -u sre -- jxperfctl attach {pid} --duration 1s")
-    assert report.startswith("window w1: SilentLoad"), report
+    refused = copy.sh(f"! runuser -u sre -- jxperfctl attach {pid} --duration 1s 2>&1")
+    assert f"no process has the pid {pid}" in refused, refused
+    report = copy.sh(f"jxperfctl attach {pid} --duration 1s")
+    assert report.startswith("window w2: SilentLoad"), report
     assert "jxperf_windows_total" in copy.sh("curl -sf 127.0.0.1:9779/metrics")
-    assert "w1" in copy.sh("jxperfctl windows")
+    assert "w2" in copy.sh("jxperfctl windows")
     copy.sh("test -f /usr/local/share/man/man1/jxperfctl.1 -a -f /usr/local/share/man/man8/jxperfd.8")
     copy.sh("test -f /usr/local/share/bash-completion/completions/jxperfctl")
     daemon.stop()
