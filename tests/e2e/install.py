@@ -5,19 +5,11 @@ import re
 import shlex
 
 from lib import ROOT, Process, jdks, note, run, test
-from support.machine_copy import Copy
+from support.machine_copy import Copy, readme_blocks, start_jvm, start_unit
 from support.profile import classes
 
 UNIT = "/usr/local/lib/systemd/system/jxperfd.service"
 ENABLED = "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
-NOBODY = 65534
-
-
-def blocks(heading):
-    """The commands below a heading of README, a list of each block's lines."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
-        section = re.search(rf"^## {heading}\n(.*?)^## ", f.read(), re.MULTILINE | re.DOTALL).group(1)
-    return [block.strip().splitlines() for block in re.findall(r"^```\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)]
 
 
 def shapes(report):
@@ -26,48 +18,24 @@ def shapes(report):
     return [line for line in lines if re.match(r"# samples,|overhead|Fractions|points chosen|kind |JVM's own", line)]
 
 
-def setting(unit, name):
-    return re.search(rf"^{name}=(.*)$", unit, re.MULTILINE).group(1)
-
-
-def start_unit(copy):
-    """What systemd would run, with the user, group and bounding set that it would give it."""
-    unit = copy.read(ENABLED)
-    group, directory = setting(unit, "Group"), setting(unit, "RuntimeDirectory")
-    copy.sh(f"install -d -m {setting(unit, 'RuntimeDirectoryMode')} -g {group} /run/{directory}")
-    bounds = ",".join(f"+{c.removeprefix('CAP_').lower()}" for c in setting(unit, "CapabilityBoundingSet").split())
-    confined = ["setpriv", f"--bounding-set=-all,{bounds}", f"--regid={group}", "--clear-groups", "--no-new-privs"]
-    daemon = Process(copy.command(*confined, *shlex.split(setting(unit, "ExecStart"))))
-    daemon.wait_for("ready")
-    return daemon
-
-
-def start_jvm(copy, directory):
-    """A JVM of another user, and its pid there."""
-    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", jdks()[0].java, "-cp", directory]
-    jvm = Process(copy.command(*command, "SilentLoad"))
-    jvm.wait_for("up")
-    return jvm, copy.sh("pidof java").strip()
-
-
 @test
 def what_readme_says_of_installing_works_as_it_stands():
     directory = classes()  # The copy has what is there when it is made.
     copy = Copy()
-    use, (daemon_block,) = blocks("On a JVM of yours")[0], blocks("A daemon that stays")
+    use, (daemon_block,) = readme_blocks("On a JVM of yours")[0], readme_blocks("A daemon that stays")
     jvm, pid = start_jvm(copy, directory)
     for line in use:
         output = copy.sh(line.replace("10680", pid))
         if "attach" in line:
             assert output.startswith("window w1: SilentLoad"), output
-            assert shapes(output) == shapes("\n".join(blocks("A report")[0])), output
+            assert shapes(output) == shapes("\n".join(readme_blocks("A report")[0])), output
     assert "jxperf:" not in copy.read("/etc/passwd")
     for line in daemon_block:
         copy.sh(line)
     assert re.search(r"^jxperf:", copy.read("/etc/passwd"), re.MULTILINE)
     verified = copy.sh(f"systemd-analyze --man=no verify {UNIT} 2>&1")
     assert verified == "", verified
-    daemon = start_unit(copy)
+    daemon = start_unit(copy, ENABLED)
     users = copy.sh("ps -o user= -C jxperfd,exe").split()
     note(f"the processes of the daemon run as {users}")
     assert "jxperf" in users and "root" in users, users

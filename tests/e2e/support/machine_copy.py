@@ -1,8 +1,12 @@
 """A copy of this machine's files that is thrown away: for what installs something."""
 import os
+import re
+import shlex
 import subprocess
 
-from lib import BUILD, ROOT, Process, make_directory, need_root, only_child, skip
+from lib import BUILD, ROOT, Process, jdks, make_directory, need_root, only_child, skip
+
+NOBODY = 65534
 
 # In namespaces of its own: the files of the machine with a layer above that takes the changes, and no network but a
 # loopback. Process 1, with which all others end, stays outside of that root: so systemctl sees that it is in a chroot,
@@ -68,3 +72,34 @@ class Copy:
 
     def read(self, path):
         return self.sh(f"cat {path}")
+
+
+def readme_blocks(heading):
+    """The blocks below a heading of README, a list of each one's lines."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        section = re.search(rf"^## {heading}\n(.*?)^## ", f.read(), re.MULTILINE | re.DOTALL).group(1)
+    return [block.strip().splitlines() for block in re.findall(r"^```\w*\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)]
+
+
+def setting(unit, name):
+    return re.search(rf"^{name}=(.*)$", unit, re.MULTILINE).group(1)
+
+
+def start_unit(copy, path):
+    """What systemd would run, with the user, group and bounding set that it would give it."""
+    unit = copy.read(path)
+    group, directory = setting(unit, "Group"), setting(unit, "RuntimeDirectory")
+    copy.sh(f"install -d -m {setting(unit, 'RuntimeDirectoryMode')} -g {group} /run/{directory}")
+    bounds = ",".join(f"+{c.removeprefix('CAP_').lower()}" for c in setting(unit, "CapabilityBoundingSet").split())
+    confined = ["setpriv", f"--bounding-set=-all,{bounds}", f"--regid={group}", "--clear-groups", "--no-new-privs"]
+    daemon = Process(copy.command(*confined, *shlex.split(setting(unit, "ExecStart"))))
+    daemon.wait_for("ready")
+    return daemon
+
+
+def start_jvm(copy, directory):
+    """A JVM of another user, and its pid there."""
+    command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", jdks()[0].java, "-cp", directory]
+    jvm = Process(copy.command(*command, "SilentLoad"))
+    jvm.wait_for("up")
+    return jvm, copy.sh("pidof java").strip()
