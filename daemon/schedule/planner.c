@@ -12,6 +12,9 @@
 /* "4194304:18446744073709551615" */
 #define IDENTITY_BYTES 32
 
+/* Epochs in which a JVM's next window is looked for, to show it. */
+#define EPOCHS_AHEAD_MAX 1000
+
 struct jvm {
 	pid_t pid;
 	uint64_t start_ticks;
@@ -452,6 +455,24 @@ uint64_t planner_jvms_over_limit(const struct planner *p)
 	return p->over_limit;
 }
 
+/* When the JVM's next window of a schedule is due; 0: in none of the epochs that are looked at. */
+static uint64_t next_start(const struct planner *p, const struct jvm *jvm, size_t schedule,
+			   uint64_t unix_ns)
+{
+	const struct plan *plan = &jvm->plans[schedule];
+	struct draw d = draw_of(p, p->schedules[schedule].config);
+	uint64_t epoch = draw_epoch(&d, unix_ns);
+
+	if (!plan->matches || p->schedules[schedule].stopped[0])
+		return 0;
+	if (plan->state == PLAN_DUE && plan->start_unix_ns >= unix_ns)
+		return plan->start_unix_ns;
+	for (unsigned i = 1; i <= EPOCHS_AHEAD_MAX; i++)
+		if (draw_takes_host(&d, epoch + i) && draw_takes_jvm(&d, epoch + i, jvm->identity))
+			return draw_start(&d, epoch + i, jvm->identity);
+	return 0;
+}
+
 bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out)
 {
 	const struct jvm *jvm = NULL;
@@ -464,13 +485,12 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 	*out =
 	    (struct planner_view){.app = jvm->app, .schedule = "", .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
-		const struct plan *plan = &jvm->plans[j];
+		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
 
-		if (!plan->matches || plan->state != PLAN_DUE || plan->start_unix_ns < unix_ns ||
-		    (out->next_unix_ns && plan->start_unix_ns >= out->next_unix_ns))
+		if (start_ns == 0 || (out->next_unix_ns && start_ns >= out->next_unix_ns))
 			continue;
 		out->schedule = p->schedules[j].config->name;
-		out->next_unix_ns = plan->start_unix_ns;
+		out->next_unix_ns = start_ns;
 	}
 	return true;
 }

@@ -68,7 +68,7 @@ struct planner_view {
 	const char *app;
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
-	uint64_t next_unix_ns;   /* when it is due; 0: none in this epoch */
+	uint64_t next_unix_ns;   /* when it is due; 0: not in the next 1000 epochs */
 };
 
 /* How a window ended that was ordered. */

@@ -361,6 +361,9 @@ static void a_schedule_takes_those_that_it_matches(void **state)
 	assert_true(planner_view(h.planner, 1, h.now_ns, &view));
 	assert_string_equal(view.app, "odd");
 	assert_string_equal(view.last_window, h.jvms[1].id);
+	/* Also when this epoch's is over already. */
+	assert_string_equal(view.schedule, "odd");
+	assert_true(view.next_unix_ns >= h.now_ns && view.next_unix_ns < h.now_ns + 20 * MINUTE);
 	assert_true(planner_view(h.planner, 2, h.now_ns, &view));
 	assert_string_equal(view.schedule, "");
 	assert_false(planner_view(h.planner, 3, h.now_ns, &view));
