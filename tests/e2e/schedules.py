@@ -214,7 +214,9 @@ def limits_were_kept():
     log = h.daemon.output()
     begun = log.count("schedule 'often': window ")
     note(f"{begun} windows in all")
-    assert "warning" not in log, log
+    # A window may have been due in the JVM that was killed before the daemon looked again.
+    warnings = [line for line in log.splitlines() if "warning" in line and str(h.late.pid) not in line]
+    assert warnings == [], warnings
 
 
 @test
