@@ -30,12 +30,15 @@ public class Server {
 }
 """
 
+# JVMs of another run of this test are not meant.
+TEAM = f"web{os.getpid()}"
+
 CONFIG = f"""
 host-budget: 90%
 windows-at-once: 1
 environment: [TEAM]
 apps:
-  - match: {{main-class: org.shop.*, environment: [TEAM=web]}}
+  - match: {{main-class: org.shop.*, environment: [TEAM={TEAM}]}}
     app: webshop
 schedules:
   - name: often
@@ -61,7 +64,7 @@ class Host:
     def __init__(self):
         directory = make_directory()
         self.classes = compile_java({"Server.java": SHOP})
-        self.shops = [self.jvm("web"), self.jvm("web")]
+        self.shops = [self.jvm(TEAM), self.jvm(TEAM)]
         self.other = self.jvm("back")
         self.config = os.path.join(directory, "jxperfd.yaml")
         self.configure(CONFIG)
