@@ -136,7 +136,7 @@ def every_jvm_that_matches_has_its_window():
         assert window["state"] == "done", window
         assert window["app"] == "webshop", window
     # One that starts now is found, in a test below.
-    h.late = h.jvm("web")
+    h.late = h.jvm(TEAM)
 
 
 @test
