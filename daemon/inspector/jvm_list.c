@@ -46,7 +46,6 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.state = info.obstacle == JVM_ATTACHABLE && !info.vouched
 			? (char *)"attachable by pid"
 			: (char *)jvm_obstacle_name(info.obstacle);
-	jvm.uid = info.euid;
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
 	jvm_traits_read(&traits, pid, c->environment, step);
