@@ -32,7 +32,6 @@ struct jvm {
 struct running {
 	char window[PLANNER_WINDOW_BYTES];
 	char schedule[PLANNER_NAME_BYTES];
-	pid_t pid;
 	double cost; /* share of all processors' CPU time, at most */
 };
 
@@ -50,7 +49,7 @@ struct planner {
 
 /* ---------------------------------------------------------------- configuration */
 
-static const struct planner_schedule *find_schedule(const struct planner *p, const char *name)
+static struct planner_schedule *find_schedule(const struct planner *p, const char *name)
 {
 	for (size_t i = 0; p->schedules && i < p->config->schedule_count; i++)
 		if (strcmp(p->schedules[i].config->name, name) == 0)
@@ -368,7 +367,6 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 
 	(void)snprintf(r->window, sizeof(r->window), "%s", window); /* Window ids are short. */
 	(void)snprintf(r->schedule, sizeof(r->schedule), "%s", order->schedule->name);
-	r->pid = order->pid;
 	r->cost = order->budget * (jvm ? jvm->cpu_share : 1);
 	if (!plan)
 		return;
@@ -405,11 +403,13 @@ void planner_ended(struct planner *p, const char *window, enum planner_outcome o
 		   const char *reason)
 {
 	for (size_t i = 0; i < p->running_count; i++) {
+		struct planner_schedule *schedule;
+
 		if (strcmp(p->running[i].window, window) != 0)
 			continue;
-		for (size_t j = 0; j < p->config->schedule_count; j++)
-			if (strcmp(p->schedules[j].config->name, p->running[i].schedule) == 0)
-				judge(&p->schedules[j], outcome, reason);
+		schedule = find_schedule(p, p->running[i].schedule);
+		if (schedule)
+			judge(schedule, outcome, reason);
 		p->running[i] = p->running[--p->running_count];
 		return;
 	}
@@ -443,6 +443,11 @@ size_t planner_schedule_count(const struct planner *p)
 const struct planner_schedule *planner_schedule(const struct planner *p, size_t i)
 {
 	return &p->schedules[i];
+}
+
+const struct planner_schedule *planner_find_schedule(const struct planner *p, const char *name)
+{
+	return find_schedule(p, name);
 }
 
 size_t planner_running(const struct planner *p)

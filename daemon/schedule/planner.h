@@ -34,10 +34,9 @@
 struct planner_jvm {
 	pid_t pid;
 	uint64_t start_ticks; /* with pid, an identity that reuse cannot forge */
-	uid_t uid;
-	uint64_t age_ns;  /* since it started */
-	double cpu_share; /* of the CPU time of all processors that it uses; 1 when not known */
-	bool attachable;  /* nothing about it forbids to attach */
+	uint64_t age_ns;      /* since it started */
+	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
+	bool attachable;      /* nothing about it forbids to attach */
 	struct jvm_facts facts; /* facts.app: its name without rules */
 };
 
@@ -118,6 +117,8 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);
 
 size_t planner_schedule_count(const struct planner *p);
 const struct planner_schedule *planner_schedule(const struct planner *p, size_t i);
+/* NULL without one of that name. */
+const struct planner_schedule *planner_find_schedule(const struct planner *p, const char *name);
 size_t planner_running(const struct planner *p);
 uint64_t planner_jvms_over_limit(const struct planner *p);
 

@@ -150,19 +150,12 @@ static void begin_windows(struct scheduler *s)
 		begin_window(s, &order);
 }
 
-static const struct planner_schedule *find_schedule(const struct scheduler *s, const char *name)
-{
-	for (size_t i = 0; i < planner_schedule_count(s->planner); i++)
-		if (strcmp(planner_schedule(s->planner, i)->config->name, name) == 0)
-			return planner_schedule(s->planner, i);
-	return NULL;
-}
-
 /* From inside a sink, where nothing may be attached: the timer does that. */
 static void on_window_over(struct scheduler *s, const struct window_result *w,
 			   enum planner_outcome outcome, const char *reason)
 {
-	const struct planner_schedule *schedule = find_schedule(s, w->request.schedule.name);
+	const struct planner_schedule *schedule =
+	    planner_find_schedule(s->planner, w->request.schedule.name);
 	bool ran = schedule && !schedule->stopped[0];
 
 	planner_ended(s->planner, w->id, outcome, reason);
