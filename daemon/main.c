@@ -34,9 +34,6 @@
 /* For clients to read their last reply when the daemon stops. */
 #define DRAIN_MS 2000
 
-/* Of the names of variables that inspectors may look at. */
-#define ENVIRONMENT_BYTES 1024
-
 struct daemon {
 	struct options options;
 	struct config configs[2];
@@ -107,28 +104,21 @@ static void on_signal(uv_signal_t *handle, int number)
 	stop(handle->data);
 }
 
-/* The names of the variables that inspectors may look at, as the broker gets them: "A,B". Cut when
- * there are too many, at a name's end. */
-static void list_variables(const struct config *c, char text[ENVIRONMENT_BYTES])
+/* The names of the variables that inspectors may look at, as the broker gets them: "A,B". */
+static void list_variables(const struct config *c, char text[CONFIG_ENVIRONMENT_BYTES])
 {
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned i = 0; i < c->environment_count; i++) {
-		const char *comma = used > 0 ? "," : "";
-
-		if (used + strlen(comma) + strlen(c->environment[i]) < ENVIRONMENT_BYTES)
-			used += (size_t)snprintf(text + used, ENVIRONMENT_BYTES - used, "%s%s",
-						 comma, c->environment[i]);
-		else
-			log_warn("environment: there is no room for '%s'", c->environment[i]);
-	}
+	for (unsigned i = 0; i < c->environment_count; i++) /* They fit: fleet/config saw to it. */
+		used += (size_t)snprintf(text + used, CONFIG_ENVIRONMENT_BYTES - used, "%s%s",
+					 used > 0 ? "," : "", c->environment[i]);
 }
 
 /* What the file says of these holds for the life of the process. */
 static void warn_of_unused(const struct daemon *d, const struct config *next)
 {
-	char before[ENVIRONMENT_BYTES], after[ENVIRONMENT_BYTES];
+	char before[CONFIG_ENVIRONMENT_BYTES], after[CONFIG_ENVIRONMENT_BYTES];
 	const struct {
 		const char *key, *before, *after;
 	} fixed[] = {
@@ -261,7 +251,7 @@ static int start_parts(struct daemon *d, struct err *err)
 					   .arg = d,
 					   .reload = reload};
 	struct window_sink sink;
-	char environment[ENVIRONMENT_BYTES];
+	char environment[CONFIG_ENVIRONMENT_BYTES];
 	int r;
 
 	list_variables(d->config, environment);

@@ -354,6 +354,28 @@ static int check_store(struct reading *r, const struct schema_store *store)
 	return take_duration(r, "store", "keep", store->keep, &ns);
 }
 
+/* The list is passed on in an argument, its names between commas. */
+static int take_environment(struct reading *r, const struct schema_file *file, struct config *c)
+{
+	size_t bytes = 1;
+
+	c->environment = file->environment;
+	c->environment_count = file->environment_count;
+	for (unsigned i = 0; i < c->environment_count; i++) {
+		const char *name = c->environment[i];
+		char at[PLACE_PATH_BYTES];
+
+		(void)path_of(at, "environment[%u]", i);
+		if (!name[0] || strpbrk(name, ",="))
+			return wrong(r, at, "'%s' is not the name of a variable", name);
+		bytes += (i > 0) + strlen(name);
+		if (bytes > CONFIG_ENVIRONMENT_BYTES)
+			return wrong(r, at, "the names up to here are longer than %d bytes in all",
+				     CONFIG_ENVIRONMENT_BYTES - 1);
+	}
+	return 0;
+}
+
 static int take_file(struct reading *r, const struct schema_file *file, struct config *c)
 {
 	int e;
@@ -367,9 +389,8 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	c->admin_group = file->admin_group;
 	c->salt = file->salt;
 	c->host_id = file->host_id;
-	c->environment = file->environment;
-	c->environment_count = file->environment_count;
-	if ((e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
+	if ((e = take_environment(r, file, c)) < 0 ||
+	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
 	    (e = check_store(r, file->store)) < 0 || (e = take_apps(r, file, c)) < 0)

@@ -19,6 +19,9 @@
 /* Of the file. */
 #define CONFIG_BYTES_MAX (1u << 20)
 
+/* Of the names in `environment` as inspectors get them, "A,B", with a NUL. */
+#define CONFIG_ENVIRONMENT_BYTES 1024
+
 /* Minutes of a day, and no time of day. */
 #define CONFIG_DAY_MINUTES 1440
 #define CONFIG_ALWAYS      (-1)

@@ -195,6 +195,20 @@ static void what_contradicts_itself_is_refused(void **state)
 		       "'environment' at the top");
 }
 
+static void a_list_of_variables_that_is_too_long_is_refused_where_it_is(void **state)
+{
+	char yaml[2048], name[601];
+
+	(void)state;
+	memset(name, 'A', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	(void)snprintf(yaml, sizeof(yaml), "environment:\n  - %s\n  - %s\n", name, name);
+	assert_refused(yaml, "j.yaml:3:5: environment[1]: the names up to here are longer than "
+			     "1023 bytes in all");
+	assert_refused("environment: [\"A,B\"]\n",
+		       "j.yaml:1:15: environment[0]: 'A,B' is not the name of a variable");
+}
+
 static void what_is_no_yaml_is_refused(void **state)
 {
 	struct config c;
@@ -299,6 +313,7 @@ int main(void)
 	    cmocka_unit_test(a_schedule_has_defaults),
 	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
 	    cmocka_unit_test(what_contradicts_itself_is_refused),
+	    cmocka_unit_test(a_list_of_variables_that_is_too_long_is_refused_where_it_is),
 	    cmocka_unit_test(what_is_no_yaml_is_refused),
 	    cmocka_unit_test(a_file_that_is_not_there_is_named),
 	    cmocka_unit_test(the_example_is_right),
