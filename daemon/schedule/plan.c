@@ -38,6 +38,34 @@ bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_
 	return was_due;
 }
 
+/* A clock that jumped, either way, begins anew. */
+static bool is_ahead(const struct plan *plan, uint64_t epoch)
+{
+	return plan->ahead_from <= epoch && epoch <= plan->ahead_to;
+}
+
+bool plan_look_ahead(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
+		     unsigned *draws)
+{
+	uint64_t epoch = draw_epoch(d, unix_ns);
+
+	if (!is_ahead(plan, epoch)) {
+		plan->ahead_from = plan->ahead_to = epoch;
+		plan->next_unix_ns = 0;
+	}
+	while (plan->next_unix_ns <= unix_ns && plan->ahead_to < epoch + PLAN_EPOCHS_AHEAD_MAX) {
+		if (*draws == 0)
+			return false;
+		--*draws;
+		plan->ahead_to++;
+		plan->next_unix_ns =
+		    draw_takes_host(d, plan->ahead_to) && draw_takes_jvm(d, plan->ahead_to, jvm)
+			? draw_start(d, plan->ahead_to, jvm)
+			: 0;
+	}
+	return true;
+}
+
 bool plan_is_due(const struct plan *plan, uint64_t unix_ns)
 {
 	return plan->state == PLAN_DUE && unix_ns >= plan->start_unix_ns;

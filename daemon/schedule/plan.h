@@ -29,6 +29,9 @@ enum plan_state {
 	PLAN_DONE, /* run, running or missed */
 };
 
+/* Epochs from the present one on in which the next window is looked for, to show it. */
+#define PLAN_EPOCHS_AHEAD_MAX 1000
+
 /* All zero: no epoch was looked at yet. */
 struct plan {
 	bool matches;
@@ -37,6 +40,11 @@ struct plan {
 	uint64_t epoch;
 	uint64_t start_unix_ns;
 	enum miss in_the_way;
+	/* The next window beyond this epoch: those after ahead_from up to ahead_to were drawn, and
+	 * the last of them begins next_unix_ns, or none does (0). */
+	uint64_t ahead_from;
+	uint64_t ahead_to;
+	uint64_t next_unix_ns;
 };
 
 /* Makes the plan of the epoch that unix_ns is in, once. True with *missed set when the one of the
@@ -44,6 +52,12 @@ struct plan {
  * it left; one that goes back far begins anew. */
 bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 	       enum miss *missed);
+
+/* Looks for the next window beyond the epoch that it is now, until there is one that begins after
+ * unix_ns, with at most *draws draws, which are taken off; what was drawn is not drawn again. False
+ * when they did not suffice. */
+bool plan_look_ahead(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
+		     unsigned *draws);
 
 /* Has its time come? */
 bool plan_is_due(const struct plan *plan, uint64_t unix_ns);

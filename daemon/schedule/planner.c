@@ -12,9 +12,6 @@
 /* "4194304:18446744073709551615" */
 #define IDENTITY_BYTES 32
 
-/* Epochs in which a JVM's next window is looked for, to show it. */
-#define EPOCHS_AHEAD_MAX 1000
-
 struct jvm {
 	pid_t pid;
 	uint64_t start_ticks;
@@ -95,8 +92,11 @@ static struct plan *make_plans(const struct planner *p, const struct config *con
 	for (size_t i = 0; plans && i < config->schedule_count; i++) {
 		const struct planner_schedule *old = find_schedule(p, config->schedules[i].name);
 
-		if (old && old->config->every_ns == config->schedules[i].every_ns)
-			plans[i] = jvm->plans[old - p->schedules];
+		if (!old || old->config->every_ns != config->schedules[i].every_ns)
+			continue;
+		plans[i] = jvm->plans[old - p->schedules];
+		plans[i].ahead_from = plans[i].ahead_to = 0; /* Other fractions draw otherwise. */
+		plans[i].next_unix_ns = 0;
 	}
 	return plans;
 }
@@ -460,22 +460,31 @@ uint64_t planner_jvms_over_limit(const struct planner *p)
 	return p->over_limit;
 }
 
-/* When the JVM's next window of a schedule is due; 0: in none of the epochs that are looked at. */
+bool planner_look_ahead(struct planner *p, uint64_t unix_ns, unsigned *draws)
+{
+	for (size_t i = 0; i < p->jvm_count; i++)
+		for (size_t j = 0; j < p->config->schedule_count; j++) {
+			struct plan *plan = &p->jvms[i].plans[j];
+			struct draw d = draw_of(p, p->schedules[j].config);
+
+			if (plan->matches &&
+			    !plan_look_ahead(plan, &d, p->jvms[i].identity, unix_ns, draws))
+				return false;
+		}
+	return true;
+}
+
+/* When the JVM's next window of a schedule is due; 0: that is not known. */
 static uint64_t next_start(const struct planner *p, const struct jvm *jvm, size_t schedule,
 			   uint64_t unix_ns)
 {
 	const struct plan *plan = &jvm->plans[schedule];
-	struct draw d = draw_of(p, p->schedules[schedule].config);
-	uint64_t epoch = draw_epoch(&d, unix_ns);
 
 	if (!plan->matches || p->schedules[schedule].stopped[0])
 		return 0;
 	if (plan->state == PLAN_DUE && plan->start_unix_ns >= unix_ns)
 		return plan->start_unix_ns;
-	for (unsigned i = 1; i <= EPOCHS_AHEAD_MAX; i++)
-		if (draw_takes_host(&d, epoch + i) && draw_takes_jvm(&d, epoch + i, jvm->identity))
-			return draw_start(&d, epoch + i, jvm->identity);
-	return 0;
+	return plan->next_unix_ns >= unix_ns ? plan->next_unix_ns : 0;
 }
 
 bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out)

@@ -67,7 +67,8 @@ struct planner_view {
 	const char *app;
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
-	uint64_t next_unix_ns;   /* when it is due; 0: not in the next 1000 epochs */
+	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
+				*/
 };
 
 /* How a window ended that was ordered. */
@@ -122,7 +123,12 @@ const struct planner_schedule *planner_find_schedule(const struct planner *p, co
 size_t planner_running(const struct planner *p);
 uint64_t planner_jvms_over_limit(const struct planner *p);
 
-/* False for a JVM that is not known. */
+/* Looks for the next window of every JVM, of which planner_view tells, with at most *draws draws, a
+ * hash or two each, which are taken off: one an epoch on average, once the first are found. False
+ * when they did not suffice: to be called again. */
+bool planner_look_ahead(struct planner *p, uint64_t unix_ns, unsigned *draws);
+
+/* Draws nothing. False for a JVM that is not known. */
 bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out);
 
 #endif

@@ -23,6 +23,11 @@
 #define HOST_BYTES        128
 #define ROUND_PATIENCE_MS (INSPECTOR_TIMEOUT_MS + 5000)
 
+/* Draws in one turn of the loop, about a millisecond, and the pause to the next when they do not
+ * suffice: after a start with many JVMs that are seldom drawn. */
+#define DRAWS_PER_TURN 4096
+#define DRAWS_PAUSE_NS (20 * NS_PER_MS)
+
 struct scheduler {
 	uv_timer_t timer; /* to the next thing to do */
 	uv_loop_t *loop;
@@ -61,15 +66,28 @@ static uint64_t ns_to_next_window(const struct scheduler *s)
 	return at > now ? at - now : 0;
 }
 
+static uint64_t ns_to_next_draws(struct scheduler *s)
+{
+	unsigned draws = DRAWS_PER_TURN;
+
+	return planner_look_ahead(s->planner, clock_ns(CLOCK_REALTIME), &draws) ? UINT64_MAX
+										: DRAWS_PAUSE_NS;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void set_timer(struct scheduler *s)
 {
 	uint64_t now = clock_monotonic_ns();
 	uint64_t round = s->round_ns > now ? s->round_ns - now : 0;
-	uint64_t window = ns_to_next_window(s);
-	uint64_t ns = round < window ? round : window;
 
 	if (is_at_work(s))
-		wake_in(s, ns / NS_PER_MS + 1);
+		wake_in(s,
+			least(round, least(ns_to_next_window(s), ns_to_next_draws(s))) / NS_PER_MS +
+			    1);
 	else
 		(void)uv_timer_stop(&s->timer); /* Cannot fail. */
 }

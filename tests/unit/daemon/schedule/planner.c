@@ -345,6 +345,14 @@ static void what_cannot_be_begun_is_missed(void **state)
 	tear_down(&h);
 }
 
+static unsigned look_ahead(struct host *h)
+{
+	unsigned draws = 1000000;
+
+	assert_true(planner_look_ahead(h->planner, h->now_ns, &draws));
+	return 1000000 - draws;
+}
+
 static void a_schedule_takes_those_that_it_matches(void **state)
 {
 	struct host h;
@@ -358,6 +366,7 @@ static void a_schedule_takes_those_that_it_matches(void **state)
 	run_for(&h, 30 * MINUTE);
 	assert_in_range(h.jvms[1].of, 2, 3);
 	assert_int_equal(h.jvms[2].of, 0);
+	look_ahead(&h);
 	assert_true(planner_view(h.planner, 1, h.now_ns, &view));
 	assert_string_equal(view.app, "odd");
 	assert_string_equal(view.last_window, h.jvms[1].id);
@@ -367,6 +376,55 @@ static void a_schedule_takes_those_that_it_matches(void **state)
 	assert_true(planner_view(h.planner, 2, h.now_ns, &view));
 	assert_string_equal(view.schedule, "");
 	assert_false(planner_view(h.planner, 3, h.now_ns, &view));
+	tear_down(&h);
+}
+
+static void the_next_window_is_found_with_a_draw_an_epoch(void **state)
+{
+	const unsigned epochs = 5000;
+	struct planner_view view;
+	unsigned first, later = 0, known = 0;
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "schedules: [{name: rare, match: {}, every: 10m, window: 10s, "
+	       "jvm-fraction: 0.01}]\n",
+	       JVMS_MAX);
+	first = look_ahead(&h);
+	assert_in_range(first, JVMS_MAX, JVMS_MAX * PLAN_EPOCHS_AHEAD_MAX);
+	for (unsigned i = 0; i < epochs; i++) {
+		h.now_ns += 10 * MINUTE;
+		later += look_ahead(&h);
+		assert_int_equal(look_ahead(&h), 0); /* Nothing is drawn twice. */
+		assert_true(planner_view(h.planner, 1 + i % JVMS_MAX, h.now_ns, &view));
+		known += view.next_unix_ns > h.now_ns;
+	}
+	assert_int_equal(known, epochs);
+	assert_in_range(later, JVMS_MAX * (epochs - PLAN_EPOCHS_AHEAD_MAX),
+			JVMS_MAX * (epochs + PLAN_EPOCHS_AHEAD_MAX));
+	tear_down(&h);
+}
+
+static void looking_ahead_stops_where_it_is_told_and_goes_on_there(void **state)
+{
+	unsigned draws, turns = 1;
+	struct planner_view view;
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "schedules: [{name: never, match: {}, every: 10m, window: 10s, "
+	       "jvm-fraction: 0.0000001}]\n",
+	       JVMS_MAX);
+	for (draws = 4096; !planner_look_ahead(h.planner, h.now_ns, &draws); draws = 4096)
+		turns++;
+	assert_int_equal(turns, (JVMS_MAX * PLAN_EPOCHS_AHEAD_MAX + 4095) / 4096);
+	assert_true(planner_view(h.planner, 1, h.now_ns, &view));
+	assert_true(view.next_unix_ns == 0);
+	/* A clock that goes back begins anew, so that nothing is passed over. */
+	h.now_ns -= 10 * MINUTE;
+	assert_int_equal(look_ahead(&h), JVMS_MAX * PLAN_EPOCHS_AHEAD_MAX);
 	tear_down(&h);
 }
 
@@ -404,6 +462,8 @@ int main(void)
 	    cmocka_unit_test(clocks_may_jump),
 	    cmocka_unit_test(what_cannot_be_begun_is_missed),
 	    cmocka_unit_test(a_schedule_takes_those_that_it_matches),
+	    cmocka_unit_test(the_next_window_is_found_with_a_draw_an_epoch),
+	    cmocka_unit_test(looking_ahead_stops_where_it_is_told_and_goes_on_there),
 	    cmocka_unit_test(there_may_be_too_many),
 	};
 
