@@ -229,6 +229,21 @@ int proc_cpu_time(pid_t pid, uint64_t *ns)
 	return 0;
 }
 
+int proc_thread_count(pid_t pid, unsigned *count)
+{
+	char text[PROC_STAT_BYTES];
+	const char *fields = "";
+	int r = stat_fields(pid, text, sizeof(text), &fields);
+
+	if (r < 0)
+		return r;
+	if (sscanf(fields,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u",
+		   count) != 1)
+		return -EPROTO;
+	return 0;
+}
+
 int proc_group(pid_t pid, pid_t *group)
 {
 	char text[PROC_STAT_BYTES];

@@ -97,6 +97,9 @@ int proc_pids(pid_t **out, size_t *count);
  * identity that reuse cannot forge. 0 or -errno. */
 int proc_start_time(pid_t pid, uint64_t *ticks);
 
+/* How many threads it has. 0 or -errno. Waits for nobody. */
+int proc_thread_count(pid_t pid, unsigned *count);
+
 /* CPU time that it has used in all its threads, also those that have ended. 0 or -errno. */
 int proc_cpu_time(pid_t pid, uint64_t *ns);
 

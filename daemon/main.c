@@ -209,6 +209,8 @@ static void on_broker_event(void *arg, const struct broker_event *event)
 	struct daemon *d = arg;
 
 	broker_metrics_take(&d->broker_metrics, event);
+	if (d->scheduler)
+		scheduler_take_event(d->scheduler, event);
 }
 
 static void on_connected(void *arg, int fd)
@@ -361,9 +363,12 @@ static int run(struct daemon *d)
 static int inspect(const struct options *o)
 {
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
+	const struct inspector_question question = {.pid = o->inspect_pid,
+						    .owner = (uid_t)o->inspect_owner,
+						    .only = o->inspect_only,
+						    .environment = o->inspect_environment};
 
-	return inspector_main(o->inspect_fd, o->inspect_pid, (uid_t)o->inspect_owner, o->bundle,
-			      &reasons, o->inspect_environment);
+	return inspector_main(o->inspect_fd, &question, o->bundle, &reasons);
 }
 
 /* Before anything is opened that the broker must not inherit. */

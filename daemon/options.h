@@ -33,6 +33,7 @@ struct options {
 	int inspect_fd;
 	int inspect_pid;
 	int inspect_owner;
+	const char *inspect_only;
 	const char *inspect_gate;
 	const char *inspect_touch;
 	const char *inspect_environment;

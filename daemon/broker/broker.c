@@ -5,6 +5,7 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
+#include "daemon/broker/discovery.h"
 #include "daemon/broker/events.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
@@ -41,6 +42,8 @@ struct broker {
 	struct err gate_error;
 	struct broker_touch *touch; /* NULL: first touches are not traced, touch_error says why */
 	struct err touch_error;
+	struct broker_discovery *discovery; /* NULL: discovery_error says why there is none */
+	struct err discovery_error;
 	struct broker_targets targets;
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
@@ -239,7 +242,17 @@ static void on_given_up(void *arg, pid_t target)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_WORKER_GIVEN_UP, target);
+	broker_events_send(&b->events, BROKER_EVENT_WORKER_GIVEN_UP, target, 0);
+}
+
+/* "1,2", as inspectors get them; each takes PID_BYTES at most. */
+#define PID_BYTES (sizeof("2147483647,") - 1)
+
+static void list_pids(const struct broker_request *request, char *text)
+{
+	*text = '\0';
+	for (uint32_t i = 0; i < request->pid_count; i++)
+		text += sprintf(text, "%s%d", i ? "," : "", request->pids[i]);
 }
 
 static int inspect(struct broker *b, const struct broker_request *request, int *fds,
@@ -249,8 +262,15 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .gate = b->gate ? "" : b->gate_error.message,
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
-	int fd = broker_inspectors_start(&b->inspectors, request->pid, request->owner,
-					 b->bundle_dir, &reasons, b->environment, err);
+	char only[BROKER_PIDS_MAX * PID_BYTES + 1];
+	const struct inspector_question question = {.pid = request->pid,
+						    .owner = request->owner,
+						    .only = only,
+						    .environment = b->environment};
+	int fd;
+
+	list_pids(request, only);
+	fd = broker_inspectors_start(&b->inspectors, &question, b->bundle_dir, &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -262,6 +282,46 @@ static int watch(struct broker *b, const struct broker_request *request, int *fd
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
+}
+
+static int discover(struct broker *b, const struct broker_request *request, int *fds,
+		    struct err *err)
+{
+	(void)fds;
+	if (!b->discovery)
+		return err_set(err, EOPNOTSUPP, "%s", b->discovery_error.message);
+	return broker_discovery_set(b->discovery, request->switch_on, err);
+}
+
+static int follow(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
+{
+	(void)fds;
+	(void)err;
+	for (uint32_t i = 0; b->discovery && i < request->pid_count; i++)
+		broker_discovery_follow(b->discovery, request->pids[i]);
+	return NOT_ANSWERED;
+}
+
+static void on_process_started(void *arg, pid_t pid, unsigned look)
+{
+	struct broker *b = arg;
+
+	broker_events_send(&b->events, BROKER_EVENT_STARTED, pid, look);
+}
+
+static void on_process_ended(void *arg, pid_t pid)
+{
+	struct broker *b = arg;
+
+	broker_events_send(&b->events, BROKER_EVENT_ENDED, pid, 0);
+}
+
+static void on_processes_missed(void *arg, uint64_t count)
+{
+	struct broker *b = arg;
+
+	broker_events_send(&b->events, BROKER_EVENT_MISSED, 0,
+			   count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
 }
 
 static int release(struct broker *b, const struct broker_request *request, int *fds,
@@ -276,10 +336,36 @@ static int release(struct broker *b, const struct broker_request *request, int *
 
 /* ---------------------------------------------------------------- requests */
 
+static bool is_pid_of(const struct broker_request *r)
+{
+	switch (r->operation) {
+	case BROKER_INSPECT:
+		return r->pid >= INSPECTOR_LIST;
+	case BROKER_DISCOVER:
+	case BROKER_FOLLOW:
+		return r->pid == 0;
+	default:
+		return r->pid > 0;
+	}
+}
+
+static int check_pids(const struct broker_request *r, struct err *err)
+{
+	bool may = r->operation == BROKER_FOLLOW ||
+		   (r->operation == BROKER_INSPECT && r->pid == INSPECTOR_LIST);
+
+	if (r->pid_count > (may ? BROKER_PIDS_MAX : 0))
+		return err_set(err, EINVAL, "%u processes at a time", r->pid_count);
+	for (uint32_t i = 0; i < r->pid_count; i++)
+		if (r->pids[i] <= 0)
+			return err_set(err, EINVAL, "'%d' is not a process id", r->pids[i]);
+	return 0;
+}
+
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
-	if (r->operation == BROKER_INSPECT ? r->pid < INSPECTOR_LIST : r->pid <= 0)
+	if (!is_pid_of(r))
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
 	if (r->operation != BROKER_PERF_OPEN &&
 	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
@@ -289,13 +375,13 @@ static int check_request(const struct broker_request *r, struct err *err)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->reserved ||
+	if (r->reserved || r->switch_on > (r->operation == BROKER_DISCOVER) ||
 	    (r->owner && r->operation != BROKER_ATTACH && r->operation != BROKER_INSPECT))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)
 		return err_set(err, EINVAL, "a question for %u pages", r->page_count);
-	return 0;
+	return check_pids(r, err);
 }
 
 static void serve(struct broker *b, const struct broker_request *request)
@@ -305,7 +391,8 @@ static void serve(struct broker *b, const struct broker_request *request)
 	    [BROKER_ATTACH] = attach,    [BROKER_PERF_OPEN] = open_events,
 	    [BROKER_RELEASE] = release,  [BROKER_INSPECT] = inspect,
 	    [BROKER_PAGES] = ask_worker, [BROKER_GATE] = gate,
-	    [BROKER_WATCH] = watch,
+	    [BROKER_WATCH] = watch,      [BROKER_DISCOVER] = discover,
+	    [BROKER_FOLLOW] = follow,
 	};
 	uint32_t operation = request->operation;
 	int fds[1] = {-1}, r;
@@ -317,7 +404,7 @@ static void serve(struct broker *b, const struct broker_request *request)
 		r = check_request(request, &err);
 	if (r == 0)
 		r = operations[operation](b, request, fds, &err);
-	if (r != NOT_ANSWERED && operation != BROKER_RELEASE) /* That never is. */
+	if (r != NOT_ANSWERED && broker_operation_is_answered(operation))
 		reply(b, operation, request->id, r, &err, fds);
 }
 
@@ -367,7 +454,7 @@ static bool run_once(struct broker *b)
 {
 	struct broker_target *which[BROKER_TARGETS_MAX];
 	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX +
-			BROKER_WATCHERS_MAX];
+			BROKER_WATCHERS_MAX + 1];
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t workers, helpers, count = 1;
 
@@ -376,12 +463,14 @@ static bool run_once(struct broker *b)
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
 	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
 	count += broker_watchers_poll(&b->watchers, p + count);
+	count += broker_discovery_poll(b->discovery, p + count, &first_ns);
 	if (poll(p, count, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	broker_workers_tend(&b->workers, p + 1);
 	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
 	broker_inspectors_tend(&b->inspectors);
 	broker_watchers_tend(&b->watchers);
+	broker_discovery_tend(b->discovery);
 	return !p[0].revents || receive(b);
 }
 
@@ -427,9 +516,14 @@ static void open_gate(struct broker *b)
 /* What takes privileges that are given up then, and the giving up. 0 or -errno. */
 static int prepare(struct broker *b, struct err *err)
 {
+	const struct broker_discovery_sink discovery = {.arg = b,
+							.started = on_process_started,
+							.ended = on_process_ended,
+							.missed = on_processes_missed};
 	int r;
 
 	open_gate(b);
+	(void)broker_discovery_open(&b->discovery, &discovery, &b->discovery_error);
 	if (numa_topology()->node_count < 2)
 		(void)err_set(&b->touch_error, ENODEV, "there is one NUMA node");
 	else
@@ -440,6 +534,10 @@ static int prepare(struct broker *b, struct err *err)
 	if (b->touch && broker_touch_trial(b->touch, &b->touch_error) < 0) {
 		broker_touch_free(b->touch);
 		b->touch = NULL;
+	}
+	if (b->discovery && broker_discovery_trial(b->discovery, &b->discovery_error) < 0) {
+		broker_discovery_free(b->discovery);
+		b->discovery = NULL;
 	}
 	if (!b->touch && numa_topology()->node_count > 1)
 		log_info("%s: reports will not know first touches", b->touch_error.message);
@@ -490,6 +588,7 @@ int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
 	 * is gone. */
 	broker_gate_free(b->gate);
 	broker_touch_free(b->touch);
+	broker_discovery_free(b->discovery);
 	b->gate = b->targets.gate = NULL;
 	b->touch = b->targets.touch = NULL;
 	shut_down(b);

@@ -2,7 +2,9 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "daemon/broker/start.h"
+#include "daemon/inspector/inspector.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -12,8 +14,8 @@
 
 #define MESSAGES_PER_WAKE 64
 
-/* A request that waits to be sent or answered. fn is NULL once it is forgotten, and for RELEASE,
- * which is dropped when it has been sent. */
+/* A request that waits to be sent or answered. fn is NULL once it is forgotten, and for what
+ * is not answered, which is dropped when it has been sent. */
 struct pending {
 	struct pending *next;
 	struct broker_request request;
@@ -37,7 +39,7 @@ struct broker_client {
 	int open_handles;
 	int next_id;
 	unsigned answered_pending; /* of those that count against BROKER_PENDING_MAX */
-	unsigned release_pending;
+	unsigned silent_pending;
 	struct pending *first;
 	struct pending **last;
 	struct broker_client_callbacks callbacks;
@@ -48,7 +50,8 @@ struct broker_client {
 
 static unsigned *counter_of(struct broker_client *c, const struct pending *p)
 {
-	return p->request.operation == BROKER_RELEASE ? &c->release_pending : &c->answered_pending;
+	return broker_operation_is_answered(p->request.operation) ? &c->answered_pending
+								  : &c->silent_pending;
 }
 
 /* Takes the entry that *at points to out of the list. */
@@ -66,7 +69,8 @@ static struct pending *unlink_pending(struct broker_client *c, struct pending **
 static struct pending **find_pending(struct broker_client *c, uint32_t id)
 {
 	for (struct pending **at = &c->first; *at; at = &(*at)->next)
-		if ((*at)->request.id == id && (*at)->request.operation != BROKER_RELEASE)
+		if ((*at)->request.id == id &&
+		    broker_operation_is_answered((*at)->request.operation))
 			return at;
 	return NULL;
 }
@@ -202,7 +206,7 @@ static void flush(struct broker_client *c)
 			if (fd_send(c->socket, &p->request, sizeof(p->request), NULL, 0) < 0)
 				break;
 			p->sent = true;
-			if (p->request.operation == BROKER_RELEASE) {
+			if (!broker_operation_is_answered(p->request.operation)) {
 				free(unlink_pending(c, at));
 				continue;
 			}
@@ -395,6 +399,35 @@ int broker_client_inspect(struct broker_client *c, int pid, uid_t owner, broker_
 	struct broker_request request = {.operation = BROKER_INSPECT, .pid = pid, .owner = owner};
 
 	return submit(c, &request, fn, arg);
+}
+
+int broker_client_inspect_some(struct broker_client *c, const pid_t *pids, size_t count,
+			       broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {.operation = BROKER_INSPECT,
+					 .pid = INSPECTOR_LIST,
+					 .owner = PROC_ANY_UID,
+					 .pid_count = (uint32_t)count};
+
+	memcpy(request.pids, pids, count * sizeof(*pids));
+	return submit(c, &request, fn, arg);
+}
+
+int broker_client_discover(struct broker_client *c, bool on, broker_reply_fn fn, void *arg)
+{
+	struct broker_request request = {.operation = BROKER_DISCOVER, .switch_on = on};
+
+	return submit(c, &request, fn, arg);
+}
+
+int broker_client_follow(struct broker_client *c, const pid_t *pids, size_t count)
+{
+	struct broker_request request = {.operation = BROKER_FOLLOW, .pid_count = (uint32_t)count};
+	int r;
+
+	memcpy(request.pids, pids, count * sizeof(*pids));
+	r = submit(c, &request, NULL, NULL);
+	return r < 0 ? r : 0;
 }
 
 int broker_client_watch(struct broker_client *c, pid_t pid, broker_reply_fn fn, void *arg)

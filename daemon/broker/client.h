@@ -70,6 +70,18 @@ int broker_client_perf_open(struct broker_client *client, pid_t pid,
 int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
 			  void *arg);
 
+/* A list as if there were only these processes, 1 to BROKER_PIDS_MAX. */
+int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
+			       broker_reply_fn fn, void *arg);
+
+/* Has the broker say from now on which processes start, or no more. The reply's error says why that
+ * cannot be. */
+int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg);
+
+/* Has it say when these processes end, 1 to BROKER_PIDS_MAX, where it says which start. 0 or
+ * -errno. */
+int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count);
+
 /* Has pid watched from outside until it is released. On success the reply carries the socket on
  * which the records will come (daemon/watcher/watcher.h). */
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);

@@ -15,6 +15,8 @@ struct broker_events {
 	uint64_t lost;
 };
 
-void broker_events_send(struct broker_events *e, enum broker_event_kind kind, pid_t pid);
+/* pid and count: as the kind has them, else 0. */
+void broker_events_send(struct broker_events *e, enum broker_event_kind kind, pid_t pid,
+			uint32_t count);
 
 #endif

@@ -9,7 +9,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/child/spawn.h"
-#include "daemon/inspector/inspector.h"
 
 #define NUMBER_BYTES 16
 
@@ -21,9 +20,9 @@ static struct broker_inspector *find_free(struct broker_inspectors *i)
 	return NULL;
 }
 
-int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
+int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
 			    const char *bundle_dir, const struct check_reasons *reasons,
-			    const char *environment, struct err *err)
+			    struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
@@ -33,12 +32,14 @@ int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
 			      pid_text,
 			      (char *)INSPECTOR_OPTION_OWNER,
 			      owner_text,
+			      (char *)INSPECTOR_OPTION_ONLY,
+			      (char *)question->only,
 			      (char *)INSPECTOR_OPTION_GATE,
 			      (char *)reasons->gate,
 			      (char *)INSPECTOR_OPTION_TOUCH,
 			      (char *)reasons->touch,
 			      (char *)INSPECTOR_OPTION_ENVIRONMENT,
-			      (char *)environment,
+			      (char *)question->environment,
 			      (char *)INSPECTOR_OPTION_BUNDLE,
 			      (char *)bundle_dir,
 			      NULL};
@@ -52,8 +53,8 @@ int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
 			       "%d questions about processes are being answered, and that is the "
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
-	(void)snprintf(pid_text, sizeof(pid_text), "%d", pid);
-	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", question->pid);
+	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)question->owner);
 	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot look at processes");

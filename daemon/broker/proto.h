@@ -10,6 +10,7 @@
 #ifndef JXPERF_DAEMON_BROKER_PROTO_H
 #define JXPERF_DAEMON_BROKER_PROTO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/gate.h"
@@ -38,11 +39,20 @@ enum broker_operation {
 	BROKER_WATCH = 8,
 	/* Never asked for: the message is a struct broker_event. */
 	BROKER_EVENT = 9,
+	/* Say from now on which processes start and end (daemon/broker/discovery.h), or no more
+	 * (switch_on). The reply's error says why that cannot be. */
+	BROKER_DISCOVER = 10,
+	/* Say when one of these processes ends: BROKER_EVENT_ENDED. There is no reply. */
+	BROKER_FOLLOW = 11,
 };
 
 enum broker_event_kind {
 	BROKER_EVENT_WORKER_GIVEN_UP =
-	    1, /* pid held up who looked at it (daemon/broker/workers.h) */
+	    1,                    /* pid held up who looked at it (daemon/broker/workers.h) */
+	BROKER_EVENT_STARTED = 2, /* pid runs another program and may be a JVM; count: looks at it
+				     before */
+	BROKER_EVENT_ENDED = 3,   /* pid, which was followed, has ended */
+	BROKER_EVENT_MISSED = 4,  /* so many (count) more starts or ends were not seen */
 	BROKER_EVENT_KINDS,
 };
 
@@ -52,13 +62,23 @@ enum broker_event_kind {
 #define BROKER_ATTACH_FORCE 2u
 #define BROKER_ATTACH_FLAGS (BROKER_ATTACH_TRACE_TOUCH | BROKER_ATTACH_FORCE)
 
+/* Is there a reply? */
+static inline bool broker_operation_is_answered(uint32_t operation)
+{
+	return operation != BROKER_RELEASE && operation != BROKER_FOLLOW;
+}
+
+/* Processes in one request. */
+#define BROKER_PIDS_MAX 64
+
 /* Pages in one question. */
 #define BROKER_PAGES_MAX 64
 
 struct broker_request {
 	uint32_t operation;
 	uint32_t id;
-	int32_t pid;           /* host pid of the target; of INSPECT also one of INSPECTOR_* */
+	/* Host pid of the target; of INSPECT also one of INSPECTOR_*; 0 of DISCOVER and FOLLOW. */
+	int32_t pid;
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
 	uint32_t breakpoints; /* 1..4 of them */
@@ -75,6 +95,11 @@ struct broker_request {
 	uint32_t reserved;
 	uint64_t pages[BROKER_PAGES_MAX];
 	struct gate_limits gate; /* GATE */
+	uint32_t switch_on;      /* DISCOVER: 1, or 0 */
+	/* FOLLOW: how many pids. INSPECT of INSPECTOR_LIST: there are only these processes; 0: all
+	 * that there are. */
+	uint32_t pid_count;
+	int32_t pids[BROKER_PIDS_MAX];
 };
 
 struct broker_reply {
@@ -98,9 +123,9 @@ struct broker_reply {
 struct broker_event {
 	uint32_t operation; /* BROKER_EVENT */
 	uint32_t kind;      /* enum broker_event_kind */
-	int32_t pid;        /* host pid of the process that it is about */
-	uint32_t reserved;
-	uint64_t lost; /* events that were lost, so far */
+	int32_t pid;        /* host pid of the process that it is about, or 0 */
+	uint32_t count;     /* where the kind says of what, at most UINT32_MAX */
+	uint64_t lost;      /* events that were lost, so far */
 };
 
 /* What the broker may send. */

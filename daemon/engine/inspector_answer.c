@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/cleanup.h"
 #include "daemon/intake/stream.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
@@ -80,20 +79,50 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 		fds[0] = -1; /* The stream's now. */
 }
 
+static struct inspector_answer *make(uv_loop_t *loop, struct broker_client *broker,
+				     inspector_answer_done_fn done, void *arg)
+{
+	struct inspector_answer *i = calloc(1, sizeof(*i));
+
+	if (i)
+		*i = (struct inspector_answer){
+		    .loop = loop, .broker = broker, .done = done, .arg = arg};
+	return i;
+}
+
+/* request: what the broker's client gave. Takes i in any case. */
+static int hand_out(struct inspector_answer **out, struct inspector_answer *i, int request,
+		    struct err *err)
+{
+	if (request < 0) {
+		free(i);
+		return err_set_errno(err, -request, "cannot ask the privileged half of jxperfd");
+	}
+	i->request = request;
+	*out = i;
+	return 0;
+}
+
 int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
 			 struct broker_client *broker, int pid, uid_t owner,
 			 inspector_answer_done_fn done, void *arg, struct err *err)
 {
-	_cleanup_free_ struct inspector_answer *i = calloc(1, sizeof(*i));
+	struct inspector_answer *i = make(loop, broker, done, arg);
 
 	if (!i)
 		return err_set(err, ENOMEM, "out of memory");
-	*i = (struct inspector_answer){.loop = loop, .broker = broker, .done = done, .arg = arg};
-	i->request = broker_client_inspect(broker, pid, owner, on_reply, i);
-	if (i->request < 0)
-		return err_set_errno(err, -i->request, "cannot ask the privileged half of jxperfd");
-	*out = TAKE_PTR(i);
-	return 0;
+	return hand_out(out, i, broker_client_inspect(broker, pid, owner, on_reply, i), err);
+}
+
+int inspector_answer_of_some(struct inspector_answer **out, uv_loop_t *loop,
+			     struct broker_client *broker, const pid_t *pids, size_t count,
+			     inspector_answer_done_fn done, void *arg, struct err *err)
+{
+	struct inspector_answer *i = make(loop, broker, done, arg);
+
+	if (!i)
+		return err_set(err, ENOMEM, "out of memory");
+	return hand_out(out, i, broker_client_inspect_some(broker, pids, count, on_reply, i), err);
 }
 
 void inspector_answer_free(struct inspector_answer *i)

@@ -26,6 +26,11 @@ int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
 			 struct broker_client *broker, int pid, uid_t owner,
 			 inspector_answer_done_fn done, void *arg, struct err *err);
 
+/* The same for a list as if there were only these processes, 1 to BROKER_PIDS_MAX, of any user. */
+int inspector_answer_of_some(struct inspector_answer **out, uv_loop_t *loop,
+			     struct broker_client *broker, const pid_t *pids, size_t count,
+			     inspector_answer_done_fn done, void *arg, struct err *err);
+
 /* At any time; an inspector that still runs is not waited for. free(NULL) is safe. */
 void inspector_answer_free(struct inspector_answer *i);
 

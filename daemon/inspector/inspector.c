@@ -31,10 +31,10 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, uid_t owner, const char *environment, struct err *err)
+static int send_list(int fd, const struct inspector_question *q, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, owner, environment, err);
+	int r = jvm_list_new(&reply.jvms, q->owner, q->only, q->environment, err);
 
 	if (r < 0)
 		return r;
@@ -63,12 +63,13 @@ static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const cha
 	return r;
 }
 
-static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
+static int send_check(int fd, const struct inspector_question *q, const char *bundle_dir,
 		      const struct check_reasons *reasons, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECTOR_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-					 : check_owned(&reply.check, pid, owner, bundle_dir, err);
+	int r = q->pid == INSPECTOR_MACHINE
+		    ? check_machine(&reply.check, bundle_dir, reasons, err)
+		    : check_owned(&reply.check, q->pid, q->owner, bundle_dir, err);
 
 	if (r < 0)
 		return r;
@@ -78,12 +79,13 @@ static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspector_main(int fd, int pid, uid_t owner, const char *bundle_dir,
-		   const struct check_reasons *reasons, const char *environment)
+int inspector_main(int fd, const struct inspector_question *question, const char *bundle_dir,
+		   const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, environment, &err)
-				      : send_check(fd, pid, owner, bundle_dir, reasons, &err);
+	int r = question->pid == INSPECTOR_LIST
+		    ? send_list(fd, question, &err)
+		    : send_check(fd, question, bundle_dir, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

@@ -8,6 +8,9 @@
 #include "daemon/child/look.h"
 #include "daemon/inspector/jvm_traits.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define JVMS_MAX    4096 /* in one answer, which has to fit a frame */
@@ -126,7 +129,27 @@ static size_t keep_owners(pid_t *pids, size_t count, uid_t owner)
 	return kept;
 }
 
-static int look_at_every_process(struct collector *c, uid_t owner, struct err *err)
+/* Those that "1,2" names, in its order: what is no pid ends it. 0 or -errno, with
+ * *out to be freed. */
+static int read_pids(const char *text, pid_t **out, size_t *count)
+{
+	pid_t *pids = calloc(strlen(text) / 2 + 1, sizeof(*pids)); /* Each takes two characters. */
+	size_t n = 0;
+	char *end;
+
+	if (!pids)
+		return -ENOMEM;
+	for (long pid; (pid = strtol(text, &end, 10)) > 0 && pid <= INT_MAX; text = end + 1) {
+		pids[n++] = (pid_t)pid;
+		if (*end != JVM_LIST_SEPARATOR)
+			break;
+	}
+	*out = pids;
+	*count = n;
+	return 0;
+}
+
+static int look_at_processes(struct collector *c, uid_t owner, const char *only, struct err *err)
 {
 	const struct look_task task = {.look = look,
 				       .answered = answered,
@@ -135,10 +158,10 @@ static int look_at_every_process(struct collector *c, uid_t owner, struct err *e
 				       .deadline_ms = DEADLINE_MS};
 	_cleanup_free_ pid_t *pids = NULL;
 	size_t count, passed_over;
-	int r = proc_pids(&pids, &count);
+	int r = only[0] ? read_pids(only, &pids, &count) : proc_pids(&pids, &count);
 
 	if (r < 0)
-		return err_set_errno(err, -r, "cannot list '/proc'");
+		return err_set_errno(err, -r, "cannot list processes");
 	if (owner != PROC_ANY_UID)
 		count = keep_owners(pids, count, owner);
 	r = look_at_all(&task, pids, count, &passed_over, err);
@@ -147,7 +170,8 @@ static int look_at_every_process(struct collector *c, uid_t owner, struct err *e
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *environment, struct err *err)
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const char *environment,
+		 struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
 	struct collector c = {.list = list, .environment = environment};
@@ -159,7 +183,7 @@ int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *environment, struc
 	list->jvms = calloc(JVMS_MAX, sizeof(Jxp__Jvm *));
 	if (!list->jvms)
 		return err_set(err, ENOMEM, "out of memory");
-	r = look_at_every_process(&c, owner, err);
+	r = look_at_processes(&c, owner, only, err);
 	if (r < 0)
 		return r;
 	if (c.out_of_memory)

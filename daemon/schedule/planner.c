@@ -241,6 +241,25 @@ void planner_end_round(struct planner *p)
 	p->jvm_count = kept;
 }
 
+void planner_lost(struct planner *p, pid_t pid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		if (p->jvms[i].pid != pid)
+			p->jvms[kept++] = p->jvms[i];
+		else
+			free(p->jvms[i].plans);
+	}
+	p->jvm_count = kept;
+}
+
+void planner_pass_time(struct planner *p, uint64_t ns)
+{
+	for (size_t i = 0; i < p->jvm_count; i++)
+		p->jvms[i].age_ns += ns;
+}
+
 /* ---------------------------------------------------------------- plans */
 
 static struct draw draw_of(const struct planner *p, const struct config_schedule *s)

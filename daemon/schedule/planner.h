@@ -34,7 +34,7 @@
 struct planner_jvm {
 	pid_t pid;
 	uint64_t start_ticks; /* with pid, an identity that reuse cannot forge */
-	uint64_t age_ns;      /* since it started */
+	uint64_t age_ns;      /* since it started, at this moment */
 	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
 	bool attachable;      /* nothing about it forbids to attach */
 	struct jvm_facts facts; /* facts.app: its name without rules */
@@ -93,10 +93,16 @@ void planner_free(struct planner *p);
 int planner_configure(struct planner *p, const struct config *config, const char *host);
 
 /* The JVMs that there are: planner_found for each, between these two. Those that were not found are
- * forgotten at the end. */
+ * forgotten at the end. planner_found also works alone: that JVM is there. */
 void planner_begin_round(struct planner *p);
 void planner_found(struct planner *p, const struct planner_jvm *jvm);
 void planner_end_round(struct planner *p);
+
+/* One JVM has ended, or is none. One that is not known is ignored. */
+void planner_lost(struct planner *p, pid_t pid);
+
+/* So much time has passed, by a clock that does not jump: all JVMs are older. */
+void planner_pass_time(struct planner *p, uint64_t ns);
 
 /* The window to begin now. True with *order set; the caller then says what came of it with
  * planner_began or planner_refused, and asks again. False: nothing is due, or not permitted.

@@ -13,15 +13,12 @@
 #include "common/proc.h"
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
-#include "daemon/engine/inspector_answer.h"
-#include "daemon/inspector/inspector.h"
-#include "daemon/schedule/sightings.h"
+#include "daemon/schedule/survey.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/result.h"
 
-#define MACHINE_ID        "/etc/machine-id"
-#define HOST_BYTES        128
-#define ROUND_PATIENCE_MS (INSPECTOR_TIMEOUT_MS + 5000)
+#define MACHINE_ID "/etc/machine-id"
+#define HOST_BYTES 128
 
 /* Draws in one turn of the loop, about a millisecond, and the pause to the next when they do not
  * suffice: after a start with many JVMs that are seldom drawn. */
@@ -32,15 +29,9 @@ struct scheduler {
 	uv_timer_t timer; /* to the next thing to do */
 	uv_loop_t *loop;
 	struct engine *engine;
-	struct broker_client *broker;
 	const struct config *config;
 	struct planner *planner;
-	struct sightings sightings;
-	struct inspector_answer *answer; /* of the round under way, or NULL */
-	uint64_t round_ns;    /* CLOCK_MONOTONIC: when the next begins; this one is given up */
-	uint64_t round_ms;    /* between two */
-	uint64_t patience_ms; /* with one */
-	bool rounds_fail;     /* the last one did, which was logged */
+	struct survey *survey;
 	bool stopped;
 };
 
@@ -79,15 +70,23 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What changes without being told, the time of day and a JVM's age, is seen to so often. */
+#define BEAT_NS (10 * NS_PER_S)
+
+static uint64_t ns_to_next_turn(const struct scheduler *s)
+{
+	uint64_t now = clock_monotonic_ns(), at = survey_due_ns(s->survey);
+
+	return at > now ? at - now : 0;
+}
+
 static void set_timer(struct scheduler *s)
 {
-	uint64_t now = clock_monotonic_ns();
-	uint64_t round = s->round_ns > now ? s->round_ns - now : 0;
+	uint64_t windows = least(ns_to_next_window(s), BEAT_NS);
+	uint64_t ns = least(windows, least(ns_to_next_turn(s), ns_to_next_draws(s)));
 
 	if (is_at_work(s))
-		wake_in(s,
-			least(round, least(ns_to_next_window(s), ns_to_next_draws(s))) / NS_PER_MS +
-			    1);
+		wake_in(s, ns / NS_PER_MS + 1);
 	else
 		(void)uv_timer_stop(&s->timer); /* Cannot fail. */
 }
@@ -163,6 +162,7 @@ static void begin_windows(struct scheduler *s)
 {
 	struct planner_order order;
 
+	survey_pass_time(s->survey);
 	while (is_at_work(s) && planner_next(s->planner, clock_ns(CLOCK_REALTIME), minute_of_day(),
 					     is_profiled, s->engine, &order))
 		begin_window(s, &order);
@@ -217,75 +217,22 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 		       message);
 }
 
-/* ---------------------------------------------------------------- rounds */
-
-static void end_round(struct scheduler *s)
-{
-	inspector_answer_free(s->answer);
-	s->answer = NULL;
-	s->round_ns = clock_monotonic_ns() + s->round_ms * NS_PER_MS;
-}
-
-/* Once, until one works again. */
-static void round_failed(struct scheduler *s, const char *reason)
-{
-	if (!s->rounds_fail)
-		log_warn("schedules: cannot list the JVMs: %s", reason);
-	s->rounds_fail = true;
-}
-
-static void take_list(struct scheduler *s, const Jxp__JvmList *list)
-{
-	if (sightings_tell(&s->sightings, list, clock_ns(CLOCK_BOOTTIME), s->planner) < 0) {
-		round_failed(s, "out of memory");
-		return;
-	}
-	if (s->rounds_fail)
-		log_info("schedules: the JVMs can be listed again");
-	s->rounds_fail = false;
-}
-
-static void on_answer(void *arg, Jxp__ControlReply *answer)
-{
-	struct scheduler *s = arg;
-
-	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS)
-		take_list(s, answer->jvms);
-	else
-		round_failed(s, answer->body_case == JXP__CONTROL_REPLY__BODY_FAILURE
-				    ? answer->failure->message
-				    : "that is no list");
-	end_round(s);
-	begin_windows(s);
-	set_timer(s);
-}
-
-static void begin_round(struct scheduler *s)
-{
-	struct err err;
-
-	if (inspector_answer_new(&s->answer, s->loop, s->broker, INSPECTOR_LIST, PROC_ANY_UID,
-				 on_answer, s, &err) < 0) {
-		round_failed(s, err.message);
-		end_round(s);
-	} else {
-		s->round_ns = clock_monotonic_ns() + s->patience_ms * NS_PER_MS;
-	}
-}
-
 static void on_timer(uv_timer_t *timer)
 {
 	struct scheduler *s = timer->data;
 
-	if (clock_monotonic_ns() < s->round_ns) {
-		begin_windows(s);
-	} else if (s->answer) {
-		round_failed(s, "no answer in time");
-		end_round(s);
-	} else {
-		begin_round(s);
-	}
+	if (clock_monotonic_ns() >= survey_due_ns(s->survey))
+		survey_turn(s->survey);
+	begin_windows(s);
 	set_timer(s);
+}
+
+static void on_survey_changed(void *arg)
+{
+	struct scheduler *s = arg;
+
+	if (is_at_work(s))
+		wake_in(s, 0);
 }
 
 /* ---------------------------------------------------------------- life */
@@ -312,19 +259,20 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
-	*s = (struct scheduler){.loop = loop,
-				.engine = engine,
-				.broker = broker,
-				.config = config,
-				.round_ms = SCHEDULER_ROUND_MS,
-				.patience_ms = ROUND_PATIENCE_MS};
+	*s = (struct scheduler){.loop = loop, .engine = engine, .config = config};
 	name_host(config, host);
 	s->planner = planner_new(config, host);
-	if (!s->planner)
+	if (s->planner)
+		s->survey = survey_new(loop, broker, s->planner, on_survey_changed, s);
+	if (!s->survey) {
+		planner_free(s->planner);
 		return err_set(err, ENOMEM, "out of memory");
+	}
 	(void)uv_timer_init(loop, &s->timer); /* Cannot fail. */
 	s->timer.data = s;
 	engine_add_sink(engine, &sink);
+	if (is_at_work(s))
+		survey_start(s->survey);
 	set_timer(s);
 	*out = TAKE_PTR(s);
 	return 0;
@@ -338,9 +286,10 @@ int scheduler_configure(struct scheduler *s, const struct config *config, struct
 	if (planner_configure(s->planner, config, host) < 0)
 		return err_set(err, ENOMEM, "out of memory");
 	s->config = config;
-	if (s->answer)
-		end_round(s); /* Its list is made for the rules as they were. */
-	s->round_ns = 0;
+	if (is_at_work(s))
+		survey_start(s->survey);
+	else
+		survey_stop(s->survey);
 	set_timer(s);
 	return 0;
 }
@@ -348,8 +297,7 @@ int scheduler_configure(struct scheduler *s, const struct config *config, struct
 void scheduler_stop(struct scheduler *s)
 {
 	s->stopped = true;
-	if (s->answer)
-		end_round(s);
+	survey_stop(s->survey);
 	set_timer(s);
 }
 
@@ -362,16 +310,20 @@ void scheduler_free(struct scheduler *s)
 {
 	if (!s)
 		return;
-	inspector_answer_free(s->answer);
-	sightings_release(&s->sightings);
+	survey_free(s->survey);
 	planner_free(s->planner);
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 }
 
-void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t patience_ms)
+void scheduler_take_event(struct scheduler *s, const struct broker_event *event)
 {
-	s->round_ms = round_ms;
-	s->patience_ms = patience_ms;
+	survey_take_event(s->survey, event);
+}
+
+void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t slow_round_ms,
+			uint64_t patience_ms)
+{
+	survey_set_pace(s->survey, round_ms, slow_round_ms, patience_ms);
 }
 
 /* ---------------------------------------------------------------- questions */
@@ -379,6 +331,11 @@ void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t patienc
 const struct planner *scheduler_planner(const struct scheduler *s)
 {
 	return s->planner;
+}
+
+const struct newcomers *scheduler_newcomers(const struct scheduler *s)
+{
+	return survey_newcomers(s->survey);
 }
 
 bool scheduler_has_schedules(const struct scheduler *s)

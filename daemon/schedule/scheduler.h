@@ -2,9 +2,8 @@
  * Windows that nobody asked for: has the planner (daemon/schedule/planner.h) told which JVMs there
  * are, begins the windows that it orders, and tells it what became of them.
  *
- * Every SCHEDULER_ROUND_MS an inspector lists the JVMs, one round at a time; one without an answer
- * in time is given up, and what was known goes on until the next. Without a schedule nothing runs
- * at all.
+ * Which JVMs there are it has from daemon/schedule/survey.h. Without a schedule nothing runs at
+ * all.
  *
  * Loop thread only. Engine, broker client and configuration are borrowed.
  */
@@ -19,14 +18,13 @@
 #include "common/err.h"
 #include "daemon/schedule/planner.h"
 
-/* Between two rounds. One costs about a millisecond a JVM, in a process of its own. */
-#define SCHEDULER_ROUND_MS 10000
-
 /* A window has cost too much above this many times its budget: the budget is kept on average, and a
  * short window ends before the average is reached. */
 #define SCHEDULER_COSTLY 1.5
 
 struct broker_client;
+struct broker_event;
+struct newcomers;
 struct engine;
 struct scheduler;
 
@@ -46,11 +44,18 @@ void scheduler_stop(struct scheduler *s);
 /* The memory goes when the loop has closed a handle. free(NULL) is safe. */
 void scheduler_free(struct scheduler *s);
 
-/* For tests: rounds and their patience in place of the real ones, from now on. */
-void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t patience_ms);
+/* What the broker says unasked. */
+void scheduler_take_event(struct scheduler *s, const struct broker_event *event);
+
+/* For tests: survey_set_pace. */
+void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t slow_round_ms,
+			uint64_t patience_ms);
 
 /* What counts are of; there is always one. */
 const struct planner *scheduler_planner(const struct scheduler *s);
+
+/* How JVMs are found. */
+const struct newcomers *scheduler_newcomers(const struct scheduler *s);
 
 bool scheduler_has_schedules(const struct scheduler *s);
 

@@ -13,6 +13,7 @@ struct sighting {
 	pid_t pid;
 	uint64_t start_ticks;
 	uint64_t cpu_ns;
+	uint64_t boot_ns; /* when that was */
 };
 
 static int compare(const void *a, const void *b)
@@ -38,15 +39,20 @@ static uint64_t age_ns(const Jxp__Jvm *jvm, uint64_t boot_ns)
 	return boot_ns - start_ns;
 }
 
+static struct sighting *find(const struct sightings *s, pid_t pid)
+{
+	const struct sighting key = {.pid = pid};
+
+	return s->count > 0 ? bsearch(&key, s->last, s->count, sizeof(key), compare) : NULL;
+}
+
 /* What it had used, and when: when it was seen last, else at its start. */
 static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns)
 {
-	const struct sighting key = {.pid = (pid_t)jvm->pid};
-	const struct sighting *last =
-	    s->count > 0 ? bsearch(&key, s->last, s->count, sizeof(key), compare) : NULL;
+	const struct sighting *last = find(s, (pid_t)jvm->pid);
 	bool seen = last && last->start_ticks == jvm->start_ticks;
 	uint64_t used = seen ? last->cpu_ns : 0;
-	uint64_t time_ns = seen ? boot_ns - s->boot_ns : age_ns(jvm, boot_ns);
+	uint64_t time_ns = seen ? boot_ns - last->boot_ns : age_ns(jvm, boot_ns);
 	double share;
 
 	if (time_ns == 0 || jvm->cpu_ns < used)
@@ -89,6 +95,14 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	planner_found(planner, &found);
 }
 
+static struct sighting sighting_of(const Jxp__Jvm *jvm, uint64_t boot_ns)
+{
+	return (struct sighting){.pid = (pid_t)jvm->pid,
+				 .start_ticks = jvm->start_ticks,
+				 .cpu_ns = jvm->cpu_ns,
+				 .boot_ns = boot_ns};
+}
+
 int sightings_tell(struct sightings *s, const Jxp__JvmList *list, uint64_t boot_ns,
 		   struct planner *planner)
 {
@@ -102,12 +116,86 @@ int sightings_tell(struct sightings *s, const Jxp__JvmList *list, uint64_t boot_
 		const Jxp__Jvm *jvm = list->jvms[i];
 
 		tell(s, jvm, boot_ns, planner);
-		seen[i] = (struct sighting){
-		    .pid = (pid_t)jvm->pid, .start_ticks = jvm->start_ticks, .cpu_ns = jvm->cpu_ns};
+		seen[i] = sighting_of(jvm, boot_ns);
 	}
 	planner_end_round(planner);
 	qsort(seen, count, sizeof(*seen), compare);
 	free(s->last);
-	*s = (struct sightings){.last = seen, .count = count, .boot_ns = boot_ns};
+	*s = (struct sightings){.last = seen, .count = count};
 	return 0;
+}
+
+/* A place for pid, in their order; NULL without memory or beyond SIGHTINGS_MAX. */
+static struct sighting *make_place(struct sightings *s, pid_t pid)
+{
+	struct sighting *grown;
+	size_t at = 0;
+
+	if (s->count >= SIGHTINGS_MAX)
+		return NULL;
+	grown = reallocarray(s->last, s->count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	s->last = grown;
+	while (at < s->count && grown[at].pid < pid)
+		at++;
+	memmove(&grown[at + 1], &grown[at], (s->count - at) * sizeof(*grown));
+	s->count++;
+	return &grown[at];
+}
+
+/* Of a process that had the same pid nothing is left. */
+static int see(struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns, struct planner *planner)
+{
+	struct sighting *one = find(s, (pid_t)jvm->pid);
+
+	if (one && one->start_ticks != jvm->start_ticks)
+		planner_lost(planner, one->pid);
+	tell(s, jvm, boot_ns, planner);
+	if (!one)
+		one = make_place(s, (pid_t)jvm->pid);
+	if (!one)
+		return -ENOMEM;
+	*one = sighting_of(jvm, boot_ns);
+	return 0;
+}
+
+static const Jxp__Jvm *find_listed(const Jxp__JvmList *list, pid_t pid)
+{
+	for (size_t i = 0; i < list->n_jvms; i++)
+		if ((pid_t)list->jvms[i]->pid == pid)
+			return list->jvms[i];
+	return NULL;
+}
+
+int sightings_tell_some(struct sightings *s, const Jxp__JvmList *list, const pid_t *pids,
+			size_t count, uint64_t boot_ns, struct planner *planner)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const Jxp__Jvm *jvm = find_listed(list, pids[i]);
+
+		if (!jvm)
+			sightings_forget(s, pids[i], planner);
+		else if (see(s, jvm, boot_ns, planner) < 0)
+			r = -ENOMEM;
+	}
+	return r;
+}
+
+void sightings_forget(struct sightings *s, pid_t pid, struct planner *planner)
+{
+	struct sighting *one = find(s, pid);
+
+	planner_lost(planner, pid);
+	if (!one)
+		return;
+	s->count--;
+	memmove(one, one + 1, (size_t)(s->last + s->count - one) * sizeof(*one));
+}
+
+bool sightings_know(const struct sightings *s, pid_t pid)
+{
+	return find(s, pid);
 }

@@ -37,6 +37,9 @@ static void serve_metrics(void *arg, const struct http_request *request,
 	if (e->scheduler)
 		schedule_metrics_write(response->body, scheduler_planner(e->scheduler),
 				       openmetrics);
+	if (e->scheduler && scheduler_has_schedules(e->scheduler))
+		discovery_metrics_write(response->body, scheduler_newcomers(e->scheduler),
+					openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
 	metrics_write(response->body, e->metrics, openmetrics);
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
 
 static void write_head(FILE *out, const char *name, bool counter, const char *help,
@@ -76,4 +77,33 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 		   openmetrics);
 	fprintf(out, "jxperf_schedule_jvms_over_limit_total %" PRIu64 "\n",
 		planner_jvms_over_limit(p));
+}
+
+void discovery_metrics_write(FILE *out, const struct newcomers *n, bool openmetrics)
+{
+	const struct {
+		const char *name, *help;
+		uint64_t value;
+	} counters[] = {
+	    {"jxperf_discovery_started",
+	     "Processes that started and may be JVMs, as the kernel told.", n->started},
+	    {"jxperf_discovery_ended", "JVMs that ended, as the kernel told.", n->ended},
+	    {"jxperf_discovery_missed",
+	     "Starts and ends of processes that there was no room for; a look at all processes "
+	     "follows.",
+	     n->missed},
+	    {"jxperf_discovery_looks", "Looks at processes that started.", n->looks},
+	    {"jxperf_discovery_rounds", "Looks at all processes.", n->rounds},
+	};
+
+	write_head(
+	    out, "jxperf_discovery_bpf", false,
+	    "1: the kernel tells of processes that start and end. 0: JVMs are found by looks at "
+	    "all processes only, and the log says why.",
+	    openmetrics);
+	fprintf(out, "jxperf_discovery_bpf %d\n", n->works);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		write_head(out, counters[i].name, true, counters[i].help, openmetrics);
+		fprintf(out, "%s_total %" PRIu64 "\n", counters[i].name, counters[i].value);
+	}
 }

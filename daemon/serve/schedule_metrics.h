@@ -9,9 +9,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct newcomers;
 struct planner;
 
 /* Their families of /metrics. Errors of out are the caller's. */
 void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics);
+
+/* Those of how JVMs are found. */
+void discovery_metrics_write(FILE *out, const struct newcomers *n, bool openmetrics);
 
 #endif

@@ -204,17 +204,16 @@ int sigtrap_trial(void)
 
 /* ---------------------------------------------------------------- other children */
 
-int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
+int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
 			    const char *bundle_dir, const struct check_reasons *reasons,
-			    const char *environment, struct err *err)
+			    struct err *err)
 {
 	(void)i;
-	(void)owner;
 	(void)bundle_dir;
-	(void)environment;
 	(void)reasons;
 	(void)err;
-	require(pid >= -1);
+	require(question->pid >= -1);
+	require(strspn(question->only, "0123456789,") == strlen(question->only));
 	return some_fd();
 }
 
@@ -445,7 +444,7 @@ static bool is_event(const union broker_message *m, size_t size)
 static void check_reply(const struct broker_reply *r, size_t size, size_t fds)
 {
 	require(size == sizeof(*r));
-	require(r->operation != BROKER_RELEASE);
+	require(broker_operation_is_answered(r->operation));
 	require(r->fds == fds && r->error >= 0);
 	require(memchr(r->message, 0, sizeof(r->message)));
 	require(!r->error || (r->message[0] && fds == 0));

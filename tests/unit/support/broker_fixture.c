@@ -172,10 +172,13 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 {
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
+	const struct inspector_question question = {
+	    .pid = atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
+	    .owner = (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)),
+	    .only = option(argc, argv, INSPECTOR_OPTION_ONLY),
+	    .environment = option(argc, argv, INSPECTOR_OPTION_ENVIRONMENT)};
 
-	return inspector_main(fd, atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
-			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), bundle,
-			      &reasons, option(argc, argv, INSPECTOR_OPTION_ENVIRONMENT));
+	return inspector_main(fd, &question, bundle, &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)

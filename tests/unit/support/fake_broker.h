@@ -16,6 +16,8 @@
 /* Whose every process is that is attached to. */
 #define FAKE_OWNER 1234
 
+#define FAKE_DISCOVER_ID 1000000
+
 static struct fake_broker {
 	int last_id;
 	int attach_id; /* the pending attach, or 0 */
@@ -32,6 +34,15 @@ static struct fake_broker {
 	uid_t inspect_owner;
 	broker_reply_fn inspect_fn;
 	void *inspect_arg;
+	int some_id; /* the pending inspect of some, or 0; its callback is that of the other */
+	pid_t some[BROKER_PIDS_MAX];
+	size_t some_count;
+	int discover_id; /* the pending discover, or 0 */
+	bool discover_on;
+	broker_reply_fn discover_fn;
+	void *discover_arg;
+	pid_t followed[BROKER_PIDS_MAX]; /* of the last follow */
+	size_t followed_count;
 	int watch_id; /* the pending watch, or 0 */
 	broker_reply_fn watch_fn;
 	void *watch_arg;
@@ -94,6 +105,39 @@ int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, br
 	return fake_broker.inspect_id;
 }
 
+int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
+			       broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	if (fake_broker.refuse)
+		return -fake_broker.refuse;
+	fake_broker.some_id = ++fake_broker.last_id;
+	memcpy(fake_broker.some, pids, count * sizeof(*pids));
+	fake_broker.some_count = count;
+	fake_broker.inspect_fn = fn;
+	fake_broker.inspect_arg = arg;
+	return fake_broker.some_id;
+}
+
+int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	fake_broker.discover_id = FAKE_DISCOVER_ID; /* Tests count the others. */
+	fake_broker.discover_on = on;
+	fake_broker.discover_fn = fn;
+	fake_broker.discover_arg = arg;
+	return fake_broker.discover_id;
+}
+
+int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count)
+{
+	(void)client;
+	assert_true(count <= BROKER_PIDS_MAX);
+	memcpy(fake_broker.followed, pids, count * sizeof(*pids));
+	fake_broker.followed_count = count;
+	return 0;
+}
+
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
 {
 	(void)client;
@@ -147,6 +191,10 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.perf_id = 0;
 	if (id == fake_broker.inspect_id)
 		fake_broker.inspect_id = 0;
+	if (id == fake_broker.some_id)
+		fake_broker.some_id = 0;
+	if (id == fake_broker.discover_id)
+		fake_broker.discover_id = 0;
 	if (id == fake_broker.watch_id)
 		fake_broker.watch_id = 0;
 	if (id == fake_broker.pages_id)
@@ -194,6 +242,25 @@ __attribute__((unused)) static int fake_broker_connect_inspector(void)
 	assert_int_not_equal(fake_broker.inspect_id, 0);
 	fake_broker.inspect_id = 0;
 	return fake_broker_connect(BROKER_INSPECT, fake_broker.inspect_fn, fake_broker.inspect_arg);
+}
+
+/* Likewise of the pending inspect of some. */
+__attribute__((unused)) static int fake_broker_connect_inspector_of_some(void)
+{
+	assert_int_not_equal(fake_broker.some_id, 0);
+	fake_broker.some_id = 0;
+	return fake_broker_connect(BROKER_INSPECT, fake_broker.inspect_fn, fake_broker.inspect_arg);
+}
+
+/* Answers the pending discover: 0, or why not. */
+__attribute__((unused)) static void fake_broker_answer_discover(int error)
+{
+	struct broker_reply reply = {
+	    .operation = BROKER_DISCOVER, .error = error, .message = "not today"};
+
+	assert_int_not_equal(fake_broker.discover_id, 0);
+	fake_broker.discover_id = 0;
+	fake_broker.discover_fn(fake_broker.discover_arg, &reply, NULL);
 }
 
 /* Likewise of the pending watch. */

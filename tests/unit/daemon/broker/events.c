@@ -28,7 +28,7 @@ static void an_event_says_what_happened_to_whom(void **state)
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	events.socket = pair[0];
-	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	event = receive(pair[1]);
 	assert_int_equal(event.kind, BROKER_EVENT_WORKER_GIVEN_UP);
 	assert_int_equal(event.pid, 42);
@@ -48,10 +48,10 @@ static void events_that_nobody_reads_are_lost_and_counted(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	events.socket = pair[0];
 	while (events.lost < 3)
-		broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+		broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	while (recv(pair[1], &byte, 1, MSG_DONTWAIT) > 0)
 		;
-	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42);
+	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	assert_int_equal(receive(pair[1]).lost, 3);
 	(void)close(pair[0]);
 	(void)close(pair[1]);

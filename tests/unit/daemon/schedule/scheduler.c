@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "daemon/engine/engine.h"
+#include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/scheduler.h"
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"
@@ -144,14 +145,13 @@ static void send_reply(int fd, const Jxp__ControlReply *reply)
 	(void)close(fd);
 }
 
-/* Answers the round with JVM 42, run by that user. */
-static void answer_round(const char *user)
+/* JVM 42, run by that user. */
+static void answer_with_jvm(int inspector, const char *user)
 {
 	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
 	Jxp__JvmList list = JXP__JVM_LIST__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
-	wait_until(is_round);
 	jvm.pid = 42;
 	jvm.start_ticks = 1;
 	jvm.user = (char *)user;
@@ -161,7 +161,25 @@ static void answer_round(const char *user)
 	list.n_jvms = 1;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
 	reply.jvms = &list;
-	send_reply(fake_broker_connect_inspector(), &reply);
+	send_reply(inspector, &reply);
+}
+
+/* Answers the round with JVM 42, run by that user. */
+static void answer_round(const char *user)
+{
+	wait_until(is_round);
+	answer_with_jvm(fake_broker_connect_inspector(), user);
+}
+
+/* Answers the round or look without a JVM. */
+static void answer_with_none(int inspector)
+{
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
+
+	reply.body_case = JXP__CONTROL_REPLY__BODY_JVMS;
+	reply.jvms = &list;
+	send_reply(inspector, &reply);
 }
 
 /* Until the window of JVM 42 runs; its agent. */
@@ -251,7 +269,7 @@ static void a_round_without_an_answer_is_given_up_and_the_next_one_tried(void **
 {
 	(void)state;
 	start();
-	scheduler_set_pace(f.scheduler, 20, 20);
+	scheduler_set_pace(f.scheduler, 20, 20, 20);
 	wait_until(is_round);
 	for (int i = 0; i < 3; i++) {
 		int inspector = fake_broker_connect_inspector(); /* It hangs. */
@@ -270,7 +288,7 @@ static void a_broker_that_does_not_answer_is_asked_once_at_a_time(void **state)
 
 	(void)state;
 	start();
-	scheduler_set_pace(f.scheduler, 20, 100);
+	scheduler_set_pace(f.scheduler, 20, 20, 100);
 	wait_until(is_round);
 	first = fake_broker.inspect_id;
 	assert_false(turn(is_attaching, 60));
@@ -284,7 +302,7 @@ static void a_broker_that_refuses_is_asked_again(void **state)
 	(void)state;
 	fake_broker.refuse = EAGAIN;
 	start();
-	scheduler_set_pace(f.scheduler, 20, 20);
+	scheduler_set_pace(f.scheduler, 20, 20, 20);
 	assert_false(turn(is_round, 100));
 	fake_broker.refuse = 0;
 	answer_round("app");
@@ -397,6 +415,132 @@ static void nothing_begins_once_it_is_stopped(void **state)
 	assert_false(turn(is_attaching, 2 * EVERY_MS));
 }
 
+static bool is_look(void)
+{
+	return fake_broker.some_id != 0;
+}
+
+static bool is_known(void)
+{
+	struct planner_view view;
+
+	return scheduler_view(f.scheduler, 42, &view);
+}
+
+static bool is_followed(void)
+{
+	return fake_broker.followed_count == 1 && fake_broker.followed[0] == 42;
+}
+
+static bool begins_round(void)
+{
+	return scheduler_newcomers(f.scheduler)->rounds == 2;
+}
+
+static void say(enum broker_event_kind kind, pid_t pid)
+{
+	const struct broker_event event = {
+	    .operation = BROKER_EVENT, .kind = kind, .pid = pid, .count = 0};
+
+	scheduler_take_event(f.scheduler, &event);
+}
+
+/* The broker tells of processes, and the first round has found none. */
+static void start_with_events(void)
+{
+	start();
+	assert_true(fake_broker.discover_on);
+	fake_broker_answer_discover(0);
+	wait_until(is_round);
+	answer_with_none(fake_broker_connect_inspector());
+	assert_false(turn(is_round, 50));
+}
+
+static void a_jvm_that_starts_is_looked_at_alone(void **state)
+{
+	(void)state;
+	start_with_events();
+	say(BROKER_EVENT_STARTED, 42);
+	wait_until(is_look);
+	assert_int_equal(fake_broker.some_count, 1);
+	assert_int_equal(fake_broker.some[0], 42);
+	answer_with_jvm(fake_broker_connect_inspector_of_some(), "app");
+	wait_until(is_known);
+	assert_true(is_followed());
+	wait_until(is_attaching);
+	assert_int_equal(scheduler_newcomers(f.scheduler)->rounds, 1);
+}
+
+static void a_jvm_that_ends_is_forgotten_at_once(void **state)
+{
+	(void)state;
+	start();
+	fake_broker_answer_discover(0);
+	answer_round("app");
+	wait_until(is_followed);
+	assert_true(is_known());
+	say(BROKER_EVENT_ENDED, 42);
+	assert_false(is_known());
+}
+
+static void a_look_that_fails_is_made_up_for_by_a_round(void **state)
+{
+	(void)state;
+	start_with_events();
+	scheduler_set_pace(f.scheduler, 20, 60000, 100);
+	say(BROKER_EVENT_STARTED, 42);
+	wait_until(is_look);
+	(void)close(fake_broker_connect_inspector_of_some());
+	wait_until(begins_round);
+}
+
+static void what_was_missed_is_made_up_for_by_a_round(void **state)
+{
+	const struct broker_event event = {
+	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_MISSED, .count = 9};
+
+	(void)state;
+	start_with_events();
+	scheduler_set_pace(f.scheduler, 20, 60000, 100);
+	assert_false(turn(is_round, 100));
+	scheduler_take_event(f.scheduler, &event);
+	answer_round("app");
+	wait_until(is_known);
+	assert_int_equal(scheduler_newcomers(f.scheduler)->missed, 9);
+	/* And no more than one. */
+	assert_false(turn(is_round, 100));
+}
+
+static void without_the_kernel_there_are_rounds(void **state)
+{
+	(void)state;
+	start();
+	scheduler_set_pace(f.scheduler, 20, 60000, 100);
+	fake_broker_answer_discover(EPERM);
+	for (int i = 0; i < 3; i++)
+		answer_round("app");
+	assert_false(scheduler_newcomers(f.scheduler)->works);
+	say(BROKER_EVENT_STARTED, 42);
+	assert_false(turn(is_look, NEWCOMERS_WAIT_MS + 100));
+}
+
+static void the_broker_is_told_when_there_is_nothing_left_to_find(void **state)
+{
+	static struct config empty;
+
+	(void)state;
+	start_with_events();
+	config_defaults(&empty);
+	assert_int_equal(scheduler_configure(f.scheduler, &empty, &f.err), 0);
+	assert_int_not_equal(fake_broker.discover_id, 0);
+	assert_false(fake_broker.discover_on);
+	say(BROKER_EVENT_STARTED, 42);
+	assert_false(turn(is_look, NEWCOMERS_WAIT_MS + 100));
+	assert_int_equal(scheduler_configure(f.scheduler, &f.config, &f.err), 0);
+	assert_true(fake_broker.discover_on);
+	wait_until(is_round);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -415,6 +559,12 @@ int main(void)
 	    TEST(a_window_that_somebody_ends_says_nothing_of_the_schedule),
 	    TEST(a_configuration_without_schedules_ends_all_of_it),
 	    TEST(nothing_begins_once_it_is_stopped),
+	    TEST(a_jvm_that_starts_is_looked_at_alone),
+	    TEST(a_jvm_that_ends_is_forgotten_at_once),
+	    TEST(a_look_that_fails_is_made_up_for_by_a_round),
+	    TEST(what_was_missed_is_made_up_for_by_a_round),
+	    TEST(without_the_kernel_there_are_rounds),
+	    TEST(the_broker_is_told_when_there_is_nothing_left_to_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,73 @@ static void it_is_called_by_its_main_class(void **state)
 	assert_string_equal(view.app, "Main");
 }
 
+static void look_at_42(const Jxp__JvmList *list, uint64_t boot_s)
+{
+	const pid_t pid = 42;
+
+	assert_int_equal(sightings_tell_some(&sightings, list, &pid, 1, boot_s * NS_PER_S, planner),
+			 0);
+}
+
+static void a_look_finds_one_and_leaves_the_others(void **state)
+{
+	Jxp__Jvm other = JXP__JVM__INIT, jvm = JXP__JVM__INIT, *jvms[] = {&jvm, &other};
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+	struct planner_view view;
+
+	(void)state;
+	tell(0, 0, 200);
+	jvm.pid = 41;
+	jvm.name = (char *)"First";
+	other.pid = 43;
+	other.name = (char *)"Other";
+	list.jvms = jvms;
+	list.n_jvms = 2;
+	assert_int_equal(
+	    sightings_tell_some(&sightings, &list, (pid_t[]){43, 41}, 2, 201 * NS_PER_S, planner),
+	    0);
+	for (pid_t pid = 41; pid <= 43; pid++) {
+		assert_true(sightings_know(&sightings, pid));
+		assert_true(planner_view(planner, pid, START_NS, &view));
+	}
+	sightings_forget(&sightings, 42, planner);
+	assert_false(sightings_know(&sightings, 42));
+	assert_false(planner_view(planner, 42, START_NS, &view));
+	assert_true(sightings_know(&sightings, 41) && sightings_know(&sightings, 43));
+}
+
+static void a_look_that_finds_no_jvm_forgets_it(void **state)
+{
+	const Jxp__JvmList none = JXP__JVM_LIST__INIT;
+	struct planner_view view;
+
+	(void)state;
+	tell(0, 0, 200);
+	look_at_42(&none, 201);
+	assert_false(sightings_know(&sightings, 42));
+	assert_false(planner_view(planner, 42, START_NS, &view));
+}
+
+static void another_process_with_the_pid_is_another_jvm(void **state)
+{
+	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+	struct planner_view view;
+
+	(void)state;
+	tell(0, 0, 200);
+	jvm.pid = 42;
+	jvm.start_ticks = 7;
+	jvm.name = (char *)"Next";
+	list.jvms = jvms;
+	list.n_jvms = 1;
+	look_at_42(&list, 201);
+	assert_true(planner_view(planner, 42, START_NS, &view));
+	assert_string_equal(view.app, "Next");
+	planner_lost(planner, 42);
+	assert_false(planner_view(planner, 42, START_NS, &view));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -133,6 +200,9 @@ int main(void)
 	    TEST(a_clock_that_went_back_makes_it_a_whole_machine),
 	    TEST(the_age_is_counted_from_its_start),
 	    TEST(it_is_called_by_its_main_class),
+	    TEST(a_look_finds_one_and_leaves_the_others),
+	    TEST(a_look_that_finds_no_jvm_forgets_it),
+	    TEST(another_process_with_the_pid_is_another_jvm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

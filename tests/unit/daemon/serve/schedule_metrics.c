@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
 #include "daemon/serve/schedule_metrics.h"
 
@@ -122,9 +123,53 @@ static void openmetrics_names_counters_without_total(void **state)
 	planner_free(p);
 }
 
+/* To be freed. */
+static char *written_discovery(const struct newcomers *d, bool openmetrics)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	discovery_metrics_write(out, d, openmetrics);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+static void what_discovery_does_is_counted(void **state)
+{
+	const struct newcomers d = {
+	    .works = true, .started = 1, .ended = 2, .missed = 3, .looks = 4, .rounds = 5};
+	char *text = written_discovery(&d, false);
+
+	(void)state;
+	assert_non_null(strstr(text, "\njxperf_discovery_bpf 1\n"));
+	assert_non_null(strstr(text, "\n# TYPE jxperf_discovery_started_total counter\n"
+				     "jxperf_discovery_started_total 1\n"));
+	assert_non_null(strstr(text, "\njxperf_discovery_ended_total 2\n"));
+	assert_non_null(strstr(text, "\njxperf_discovery_missed_total 3\n"));
+	assert_non_null(strstr(text, "\njxperf_discovery_looks_total 4\n"));
+	assert_non_null(strstr(text, "\njxperf_discovery_rounds_total 5\n"));
+	free(text);
+}
+
+static void openmetrics_names_families_of_discovery_without_total(void **state)
+{
+	const struct newcomers d = {0};
+	char *text = written_discovery(&d, true);
+
+	(void)state;
+	assert_non_null(strstr(text, "\njxperf_discovery_bpf 0\n"));
+	assert_non_null(strstr(text, "\n# TYPE jxperf_discovery_looks counter\n"
+				     "jxperf_discovery_looks_total 0\n"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_discovery_does_is_counted),
+	    cmocka_unit_test(openmetrics_names_families_of_discovery_without_total),
 	    cmocka_unit_test(nothing_is_said_where_there_is_no_schedule),
 	    cmocka_unit_test(windows_are_counted_by_how_they_ended),
 	    cmocka_unit_test(openmetrics_names_counters_without_total),
