@@ -25,6 +25,7 @@
 #include "common/perf/events.h"
 #include "common/proc.h"
 #include "daemon/broker/broker.h"
+#include "daemon/broker/discovery.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
@@ -330,6 +331,56 @@ int broker_gate_attach(const struct broker_gate *g, int event_fd)
 int broker_gate_program(const struct broker_gate *g)
 {
 	return g->program;
+}
+
+/* ---------------------------------------------------------------- processes */
+
+static char discovery_stand_in;
+
+int broker_discovery_open(struct broker_discovery **out, const struct broker_discovery_sink *sink,
+			  struct err *err)
+{
+	(void)sink;
+	(void)err;
+	*out = (struct broker_discovery *)&discovery_stand_in; /* Is only handed on. */
+	return 0;
+}
+
+int broker_discovery_trial(struct broker_discovery *d, struct err *err)
+{
+	(void)d;
+	(void)err;
+	return 0;
+}
+
+void broker_discovery_free(struct broker_discovery *d)
+{
+	(void)d;
+}
+
+int broker_discovery_set(struct broker_discovery *d, bool on, struct err *err)
+{
+	(void)d;
+	return on ? 0 : err_set(err, EPERM, "not now");
+}
+
+void broker_discovery_follow(struct broker_discovery *d, pid_t pid)
+{
+	(void)d;
+	require(pid > 0);
+}
+
+nfds_t broker_discovery_poll(const struct broker_discovery *d, struct pollfd *p, uint64_t *first_ns)
+{
+	(void)d;
+	(void)p;
+	(void)first_ns;
+	return 0;
+}
+
+void broker_discovery_tend(struct broker_discovery *d)
+{
+	(void)d;
 }
 
 int broker_touch_open(struct broker_touch **out, struct err *err)

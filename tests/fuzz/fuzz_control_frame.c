@@ -63,6 +63,32 @@ int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, br
 	return wait_for_broker(fn, arg);
 }
 
+int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
+			       broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)pids;
+	(void)count;
+	return wait_for_broker(fn, arg);
+}
+
+int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg)
+{
+	(void)client;
+	(void)on;
+	(void)fn;
+	(void)arg;
+	return -EAGAIN;
+}
+
+int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count)
+{
+	(void)client;
+	(void)pids;
+	(void)count;
+	return -EAGAIN;
+}
+
 int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
 {
 	(void)client;
