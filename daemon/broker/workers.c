@@ -55,6 +55,64 @@ static void reap(struct broker_worker *one)
 	one->pid = 0;
 }
 
+/* ---------------------------------------------------------------- those that end by themselves */
+
+static struct broker_broken *find_broken(struct broker_workers *w, pid_t target)
+{
+	for (size_t i = 0; i < BROKER_WORKERS_BROKEN_TARGETS; i++)
+		if (w->broken[i].target == target)
+			return &w->broken[i];
+	return NULL;
+}
+
+/* A free place, or that of the one that could be tried again first. */
+static struct broker_broken *make_broken(struct broker_workers *w, pid_t target)
+{
+	struct broker_broken *place = &w->broken[0];
+
+	for (size_t i = 1; i < BROKER_WORKERS_BROKEN_TARGETS && place->target; i++)
+		if (!w->broken[i].target || w->broken[i].not_before_ns < place->not_before_ns)
+			place = &w->broken[i];
+	*place = (struct broker_broken){.target = target};
+	return place;
+}
+
+static void put_off(struct broker_workers *w, pid_t target)
+{
+	struct broker_broken *broken = find_broken(w, target);
+
+	if (!broken)
+		broken = make_broken(w, target);
+	broken->in_a_row++;
+	if (broken->in_a_row == BROKER_WORKERS_BROKEN_MAX)
+		broken->wait_ms = BROKER_WORKERS_BACK_OFF_MS;
+	else if (broken->wait_ms < BROKER_WORKERS_BACK_OFF_MAX_MS / 2)
+		broken->wait_ms *= 2;
+	else
+		broken->wait_ms = BROKER_WORKERS_BACK_OFF_MAX_MS;
+	broken->not_before_ns = clock_monotonic_ns() + broken->wait_ms * NS_PER_MS;
+}
+
+static int check_not_put_off(struct broker_workers *w, pid_t target, struct err *err)
+{
+	const struct broker_broken *broken = find_broken(w, target);
+
+	if (!broken || clock_monotonic_ns() >= broken->not_before_ns)
+		return 0;
+	return err_set(err, EAGAIN,
+		       "%u processes in a row that looked at process %d ended too early: see the "
+		       "daemon's log",
+		       broken->in_a_row, target);
+}
+
+static void forget_broken(struct broker_workers *w, pid_t target)
+{
+	struct broker_broken *broken = find_broken(w, target);
+
+	if (broken)
+		*broken = (struct broker_broken){0};
+}
+
 /* ---------------------------------------------------------------- questions */
 
 static void send_first(struct broker_worker *one)
@@ -79,29 +137,38 @@ static void tell(struct broker_workers *w, struct broker_worker *one,
 	w->answered(w->arg, &question, answer, fds);
 }
 
-static void tell_failure(struct broker_workers *w, struct broker_worker *one, int error,
-			 const char *message)
+/* Everything that waits for it fails. What the callbacks ask meanwhile may go to another worker
+ * that has this one's place, so the questions are taken out first. */
+static void fail_all(struct broker_workers *w, struct broker_worker *one, int error,
+		     const char *message)
 {
-	const struct broker_request *request = &one->questions[0].request;
-	struct worker_answer answer = {
-	    .reply = {.operation = request->operation, .id = request->id, .error = error}};
+	struct worker_question questions[BROKER_WORKER_QUEUE_MAX];
+	unsigned count = one->waiting;
 
-	(void)snprintf(answer.reply.message, sizeof(answer.reply.message), "%s", message);
-	tell(w, one, &answer, NULL);
+	memcpy(questions, one->questions, count * sizeof(questions[0]));
+	one->waiting = 0;
+	for (unsigned i = 0; i < count; i++) {
+		const struct broker_request *request = &questions[i].request;
+		struct worker_answer answer = {
+		    .reply = {.operation = request->operation, .id = request->id, .error = error}};
+
+		(void)snprintf(answer.reply.message, sizeof(answer.reply.message), "%s", message);
+		w->answered(w->arg, &questions[i], &answer, NULL);
+	}
 }
 
-/* It is of no more use: everything that waits for it fails. */
+/* It is of no more use. */
 static void give_up(struct broker_workers *w, struct broker_worker *one, int error,
-		    const char *message)
+		    const char *message, bool may_warn)
 {
 	/* First: what the callbacks of the answers below ask goes to another worker. */
 	let_go(one);
 	(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
 	w->given_up_count++;
-	log_warn("%s (%" PRIu64 " times so far)", message, w->given_up_count);
+	if (may_warn)
+		log_warn("%s (%" PRIu64 " given up so far)", message, w->given_up_count);
 	w->given_up(w->arg, one->target);
-	while (one->waiting > 0)
-		tell_failure(w, one, error, message);
+	fail_all(w, one, error, message);
 }
 
 static void give_up_late(struct broker_workers *w, struct broker_worker *one)
@@ -112,7 +179,7 @@ static void give_up_late(struct broker_workers *w, struct broker_worker *one)
 		      "process %d holds up whoever looks at it: a file system that it uses does "
 		      "not answer",
 		      one->target);
-	give_up(w, one, ETIMEDOUT, err.message);
+	give_up(w, one, ETIMEDOUT, err.message, true);
 }
 
 /* What the worker waits for may be a lock whose holder, a thread of the target, has no processor.
@@ -129,11 +196,16 @@ static void run_out_of_patience(struct broker_workers *w, struct broker_worker *
 
 static void give_up_broken(struct broker_workers *w, struct broker_worker *one)
 {
+	uint64_t now = clock_monotonic_ns();
+	bool may_warn = now >= w->warn_ns;
 	struct err err;
 
+	if (may_warn)
+		w->warn_ns = now + BROKER_WORKERS_WARN_MS * NS_PER_MS;
+	put_off(w, one->target);
 	(void)err_set(&err, EIO, "the process that looks at process %d ended too early",
 		      one->target);
-	give_up(w, one, EIO, err.message);
+	give_up(w, one, EIO, err.message, may_warn);
 }
 
 static void receive(struct broker_workers *w, struct broker_worker *one)
@@ -152,6 +224,7 @@ static void receive(struct broker_workers *w, struct broker_worker *one)
 		return;
 	}
 	answer.reply.message[sizeof(answer.reply.message) - 1] = '\0';
+	forget_broken(w, one->target);
 	tell(w, one, &answer, fds);
 	fd_close_all(fds, fd_count);
 }
@@ -204,7 +277,9 @@ int broker_workers_ask(struct broker_workers *w, const struct worker_question *q
 	int r = 0;
 
 	if (!one) {
-		r = find_free(w, target, &one, err);
+		r = check_not_put_off(w, target, err);
+		if (r == 0)
+			r = find_free(w, target, &one, err);
 		if (r == 0)
 			r = start(one, target, err);
 	}
@@ -229,8 +304,7 @@ void broker_workers_release(struct broker_workers *w, pid_t target)
 		one->target = 0;
 	else
 		(void)kill(one->pid, SIGKILL); /* Not reaped yet, so it is ours. */
-	while (one->waiting > 0)
-		tell_failure(w, one, ECANCELED, "the process is no longer profiled");
+	fail_all(w, one, ECANCELED, "the process is no longer profiled");
 }
 
 nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns)

@@ -3,7 +3,8 @@
  * question about it, ended when it is released. One that does not answer by its deadline is given
  * up: killed, its questions answered with an error, and left until the kernel lets go of it, which
  * may be never. Where more threads are ready to run than there are processors the deadline is put
- * off, a few times.
+ * off, a few times. Where workers of a target end by themselves, several in a row, the next ones
+ * are put off, longer and longer.
  *
  * Nothing here waits. Broker only.
  */
@@ -31,6 +32,26 @@
  * events. */
 #define BROKER_WORKER_TIMEOUT_MS 3000
 
+/* Of a target whose workers end by themselves: so many may before the next is put off, by the first
+ * of these times, which is doubled up to the second. */
+#define BROKER_WORKERS_BROKEN_MAX      2
+#define BROKER_WORKERS_BACK_OFF_MS     100
+#define BROKER_WORKERS_BACK_OFF_MAX_MS 10000
+
+/* Such targets that are remembered; the one that has waited longest makes room. */
+#define BROKER_WORKERS_BROKEN_TARGETS 16
+
+/* Between two lines of the log that say so. */
+#define BROKER_WORKERS_WARN_MS 10000
+
+/* A target whose last workers ended by themselves. */
+struct broker_broken {
+	pid_t target; /* 0: this place is free */
+	unsigned in_a_row;
+	uint64_t wait_ms;       /* after the last one */
+	uint64_t not_before_ns; /* the next one */
+};
+
 /* One process. Invariants: it has the first of its questions while there is one; socket is -1 once
  * it was given up or let go, and there is no question then. */
 struct broker_worker {
@@ -57,11 +78,13 @@ struct broker_workers {
 	void (*given_up)(void *arg, pid_t target);
 	void *arg;
 	uint64_t given_up_count; /* so far */
+	struct broker_broken broken[BROKER_WORKERS_BROKEN_TARGETS];
+	uint64_t warn_ns; /* when it may be said again that one ended by itself */
 	struct broker_worker all[BROKER_WORKERS_MAX];
 };
 
 /* Asks about question->request.pid, in a worker that is started if there is none. 0 when it will be
- * answered, or -errno. */
+ * answered, or -errno; -EAGAIN also while workers of the target are put off. */
 int broker_workers_ask(struct broker_workers *w, const struct worker_question *question,
 		       struct err *err);
 
