@@ -144,10 +144,12 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 	}
 }
 
-static void describe(Jxp__AttachRequest *attach, const struct attach_options *o, uint32_t pid)
+static void describe(Jxp__AttachRequest *attach, const struct attach_options *o,
+		     const struct which_jvm *jvm)
 {
 	jxp__attach_request__init(attach);
-	attach->pid = pid;
+	attach->pid = jvm->pid;
+	attach->start_ticks = jvm->start_ticks;
 	attach->n_kinds = o->kind_count;
 	attach->kinds = (Jxp__Kind *)o->kinds;
 	attach->sampler = o->sampler;
@@ -164,7 +166,7 @@ static void describe(Jxp__AttachRequest *attach, const struct attach_options *o,
 	attach->background = o->background;
 }
 
-static int run_window(struct client *c, const struct attach_options *o, uint32_t pid,
+static int run_window(struct client *c, const struct attach_options *o, const struct which_jvm *jvm,
 		      struct outcome *outcome, struct err *err)
 {
 	Jxp__AttachRequest attach;
@@ -173,13 +175,13 @@ static int run_window(struct client *c, const struct attach_options *o, uint32_t
 	struct progress progress;
 	int r;
 
-	describe(&attach, o, pid);
+	describe(&attach, o, jvm);
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
 	request.attach = &attach;
 	progress_init(&progress);
 	r = exchange_begin(&x, c, &request, err);
 	if (r == 0)
-		r = follow(&x, c, pid, &progress, outcome, err);
+		r = follow(&x, c, jvm->pid, &progress, outcome, err);
 	progress_clear(&progress);
 	return r;
 }
@@ -196,13 +198,13 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(outcome_release) struct outcome outcome = {0};
 	const Jxp__Document *document;
-	uint32_t pid;
+	struct which_jvm jvm;
 	int r;
 
 	if ((r = output_open(&output, o->output, err)) < 0 ||
 	    (r = client_allow_private(c, err)) < 0 ||
-	    (r = which_jvm_find(c, target, &pid, err)) < 0 ||
-	    (r = run_window(c, o, pid, &outcome, err)) < 0)
+	    (r = which_jvm_find(c, target, &jvm, err)) < 0 ||
+	    (r = run_window(c, o, &jvm, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
 	document = outcome.report->document;
@@ -264,12 +266,12 @@ static int attach_in_background(struct client *c, const struct attach_options *o
 	Jxp__AttachRequest attach;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	uint32_t pid;
+	struct which_jvm jvm;
 	int r;
 
-	if ((r = need_daemon(c, err)) < 0 || (r = which_jvm_find(c, target, &pid, err)) < 0)
+	if ((r = need_daemon(c, err)) < 0 || (r = which_jvm_find(c, target, &jvm, err)) < 0)
 		return r;
-	describe(&attach, o, pid);
+	describe(&attach, o, &jvm);
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
 	request.attach = &attach;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STARTED, &reply, err);

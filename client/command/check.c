@@ -70,11 +70,13 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 	Jxp__CheckRequest check = JXP__CHECK_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	struct which_jvm jvm = {0}; /* Without a target: the machine. */
 	int r;
 
 	if ((r = client_allow_private(c, err)) < 0 ||
-	    (target && (r = which_jvm_find(c, target, &check.pid, err)) < 0))
+	    (target && (r = which_jvm_find(c, target, &jvm, err)) < 0))
 		return r;
+	check.pid = jvm.pid;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_CHECK;
 	request.check = &check;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);

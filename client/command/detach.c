@@ -10,10 +10,12 @@ static int detach(struct client *c, const char *target, struct err *err)
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = which_jvm_find(c, target, &detach.pid, err);
+	struct which_jvm jvm;
+	int r = which_jvm_find(c, target, &jvm, err);
 
 	if (r < 0)
 		return r;
+	detach.pid = jvm.pid;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_DETACH;
 	request.detach = &detach;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);

@@ -93,10 +93,12 @@ static int threads(struct client *c, const char *target, struct err *err)
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = which_jvm_find(c, target, &threads.pid, err);
+	struct which_jvm jvm;
+	int r = which_jvm_find(c, target, &jvm, err);
 
 	if (r < 0)
 		return r;
+	threads.pid = jvm.pid;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_THREADS;
 	request.threads = &threads;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_THREADS, &reply, err);

@@ -84,7 +84,8 @@ static void add_match(struct matches *m, const Jxp__Jvm *jvm, enum match how)
 	m->whole += how == WHOLE;
 }
 
-int which_jvm_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, struct err *err)
+int which_jvm_match(const Jxp__JvmList *list, const char *text, struct which_jvm *out,
+		    struct err *err)
 {
 	struct matches m = {0};
 
@@ -102,23 +103,28 @@ int which_jvm_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, s
 	 * who might have wished to be taken for it. */
 	if (m.all > 1 && !(m.whole == 1 && m.one_user))
 		return ambiguous(list, text, PART, m.all, !m.one_user, err);
-	*pid = m.best->pid;
+	*out = (struct which_jvm){.pid = m.best->pid, .start_ticks = m.best->start_ticks};
 	return 0;
 }
 
-int which_jvm_find(struct client *c, const char *text, uint32_t *pid, struct err *err)
+int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, struct err *err)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	uint32_t pid;
 	int r;
 
-	if (parse_is_number(text))
-		return parse_pid(text, pid, err);
+	if (parse_is_number(text)) {
+		r = parse_pid(text, &pid, err);
+		if (r == 0)
+			*out = (struct which_jvm){.pid = pid};
+		return r;
+	}
 	if (text[0] == '\0')
 		return err_set(err, EINVAL, "'' is neither a pid nor a name: see 'jxperfctl list'");
 	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
 	request.list = &list;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err);
-	return r < 0 ? r : which_jvm_match(reply->jvms, text, pid, err);
+	return r < 0 ? r : which_jvm_match(reply->jvms, text, out, err);
 }

@@ -10,13 +10,21 @@
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
-/* The pid that text stands for, asking the daemon when it is not a number. 0; -ESRCH
+/* Its pid, and when it started (Jvm.start_ticks), so that no other is meant that gets its pid; 0
+ * where the user has given the pid. */
+struct which_jvm {
+	uint32_t pid;
+	uint64_t start_ticks;
+};
+
+/* The JVM that text stands for, asking the daemon when it is not a number. 0; -ESRCH
  * when none matches, -ENOTUNIQ when several do; -EINVAL for a number that is no pid; or as
  * exchange_once. */
-int which_jvm_find(struct client *c, const char *text, uint32_t *pid, struct err *err);
+int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, struct err *err);
 
 /* The one JVM of the list whose name (main class, jar or module) is, or else contains, text. An
  * ambiguous text is an error that lists the candidates. 0, -ESRCH or -ENOTUNIQ. */
-int which_jvm_match(const Jxp__JvmList *list, const char *text, uint32_t *pid, struct err *err);
+int which_jvm_match(const Jxp__JvmList *list, const char *text, struct which_jvm *out,
+		    struct err *err);
 
 #endif

@@ -375,6 +375,8 @@ static int check_request(const struct broker_request *r, struct err *err)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
+	if (r->start_ticks && r->operation != BROKER_ATTACH)
+		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->reserved || r->switch_on > (r->operation == BROKER_DISCOVER) ||
 	    (r->owner && r->operation != BROKER_ATTACH && r->operation != BROKER_INSPECT))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");

@@ -367,11 +367,14 @@ static int submit(struct broker_client *c, const struct broker_request *request,
 	return (int)c->next_id;
 }
 
-int broker_client_attach(struct broker_client *c, pid_t pid, uid_t owner, uint32_t flags,
-			 broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *c, pid_t pid, uint64_t start_ticks, uid_t owner,
+			 uint32_t flags, broker_reply_fn fn, void *arg)
 {
-	struct broker_request request = {
-	    .operation = BROKER_ATTACH, .pid = pid, .owner = owner, .attach_flags = flags};
+	struct broker_request request = {.operation = BROKER_ATTACH,
+					 .pid = pid,
+					 .owner = owner,
+					 .attach_flags = flags,
+					 .start_ticks = start_ticks};
 
 	return submit(c, &request, fn, arg);
 }

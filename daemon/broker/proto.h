@@ -100,6 +100,9 @@ struct broker_request {
 	 * that there are. */
 	uint32_t pid_count;
 	int32_t pids[BROKER_PIDS_MAX];
+	/* ATTACH: when the process that is meant started, in clock ticks since boot; another one
+	 * that has its pid now is not attached to. 0: whichever has the pid. */
+	uint64_t start_ticks;
 };
 
 struct broker_reply {

@@ -159,6 +159,7 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 				    .request_id = request->id,
 				    .connection = -1,
 				    .asked_owner = request->owner,
+				    .asked_start_ticks = request->start_ticks,
 				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
 				    .trace_touch =
 					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
@@ -194,13 +195,19 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
 			 err.message);
 }
 
-/* May it be attached to for who asked? It may have become another's since open_process. */
+/* May it be attached to for who asked? It may have become another's since open_process, and be
+ * another than the one that who asked has looked at before. */
 static int check_identity(const struct broker_target *e, struct err *err)
 {
 	if (has_ended(e))
 		return err_set(err, ESRCH, "process %d has ended", e->pid);
 	if (e->asked_owner != PROC_ANY_UID && proc_owner(&e->identity) != e->asked_owner)
 		return proc_absent(e->pid, err);
+	if (e->asked_start_ticks && e->identity.start_ticks != e->asked_start_ticks)
+		return err_set(err, ESRCH,
+			       "process %d has ended, and another one has its pid: see 'jxperfctl "
+			       "list'",
+			       e->pid);
 	return 0;
 }
 

@@ -43,6 +43,7 @@ struct broker_target {
 	int connection;
 	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
 	uid_t asked_owner;            /* whose it has to be, or PROC_ANY_UID */
+	uint64_t asked_start_ticks;   /* when it has to have started, or 0 */
 	bool force;                   /* whether or not there is room for the agent */
 	bool trace_touch;             /* first touches are to be traced, */
 	bool touch_traced;            /* and are */

@@ -111,6 +111,7 @@ int attach_request_check(const Jxp__AttachRequest *asked, struct window_request 
 					 .registers = PERF_DEBUG_REGISTERS,
 					 .max_frames = WINDOW_FRAMES_DEFAULT,
 					 .open_through_daemon = asked->open_through_daemon,
+					 .start_ticks = asked->start_ticks,
 					 .force = asked->force};
 	int r;
 

@@ -242,7 +242,9 @@ int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 		refuse(e, NULL, number, -r, err);
 		return r;
 	}
-	w->owner = asker->sees;
+	/* Until the broker says whose it is. Of one that a schedule wants it was seen, so that its
+	 * owner's own attach meets the window from the first moment, and wins. */
+	w->owner = is_scheduled(request) ? request->schedule.owner : asker->sees;
 	w->asker = *asker;
 	other = find_run(e, pid);
 	r = check_admission(e, w, err);

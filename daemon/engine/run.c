@@ -140,8 +140,8 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 int run_begin(struct run *r, struct err *err)
 {
 	struct window_result *w = r->result;
-	int id = broker_client_attach(r->context.broker, w->pid, w->owner, attach_flags(w),
-				      on_attached, r);
+	int id = broker_client_attach(r->context.broker, w->pid, w->request.start_ticks,
+				      w->asker.sees, attach_flags(w), on_attached, r);
 
 	if (id < 0)
 		return err_set_errno(err, -id, "cannot ask the broker to attach to pid %d",

@@ -15,6 +15,7 @@
 struct jvm {
 	pid_t pid;
 	uint64_t start_ticks;
+	uid_t uid;
 	char identity[IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
 	uint64_t age_ns;
@@ -221,6 +222,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 		facts.app = named;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;
+	jvm->uid = found->uid;
 	jvm->age_ns = found->age_ns;
 	jvm->cpu_share = found->cpu_share;
 	jvm->attachable = found->attachable;
@@ -348,6 +350,7 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 
 	*order = (struct planner_order){.pid = jvm->pid,
 					.start_ticks = jvm->start_ticks,
+					.uid = jvm->uid,
 					.schedule = s,
 					.budget = left < s->budget ? left : s->budget,
 					.weight_s = draw_weight_s(&d),

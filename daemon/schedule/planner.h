@@ -35,6 +35,7 @@ struct planner_jvm {
 	pid_t pid;
 	uint64_t start_ticks; /* with pid, an identity that reuse cannot forge */
 	uint64_t age_ns;      /* since it started, at this moment */
+	uid_t uid;            /* whose it is */
 	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
 	bool attachable;      /* nothing about it forbids to attach */
 	struct jvm_facts facts; /* facts.app: its name without rules */
@@ -44,6 +45,7 @@ struct planner_jvm {
 struct planner_order {
 	pid_t pid;
 	uint64_t start_ticks;
+	uid_t uid;
 	const struct config_schedule *schedule; /* of the configuration in force */
 	double budget;                          /* the schedule's, or what the host's has left */
 	double weight_s;                        /* draw_weight_s */

@@ -115,6 +115,7 @@ static int make_request(const struct planner_order *order, struct window_request
 	int r;
 
 	asked.pid = (uint32_t)order->pid;
+	asked.start_ticks = order->start_ticks;
 	asked.kinds = (Jxp__Kind *)schedule->kinds;
 	asked.n_kinds = schedule->kind_count;
 	asked.duration_ns = schedule->window_ns;
@@ -127,6 +128,7 @@ static int make_request(const struct planner_order *order, struct window_request
 	(void)snprintf(out->schedule.name, sizeof(out->schedule.name), "%s",
 		       schedule->name); /* Fits: fleet/config saw to it. */
 	out->schedule.epoch = order->epoch;
+	out->schedule.owner = order->uid;
 	out->schedule.weight_s = order->weight_s;
 	return 0;
 }

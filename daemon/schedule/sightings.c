@@ -76,6 +76,7 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	struct planner_jvm found = {
 	    .pid = (pid_t)jvm->pid,
 	    .start_ticks = jvm->start_ticks,
+	    .uid = jvm->uid,
 	    .age_ns = age_ns(jvm, boot_ns),
 	    .cpu_share = cpu_share(s, jvm, boot_ns),
 	    .attachable = jvm->attachable,

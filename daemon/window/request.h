@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
@@ -27,6 +28,7 @@ struct window_schedule {
 	char name[WINDOW_NAME_BYTES]; /* "": somebody asked */
 	uint64_t epoch;               /* of the schedule (fleet/draw.h) */
 	double weight_s;              /* seconds of such a JVM that it stands for */
+	uid_t owner;                  /* whose JVM it was seen to be */
 };
 
 struct window_request {
@@ -46,6 +48,7 @@ struct window_request {
 	 */
 	char event[WINDOW_EVENT_BYTES];
 	bool open_through_daemon;
+	uint64_t start_ticks;        /* of the process that is meant; 0: whichever has the pid */
 	bool force;                  /* attach also where there may not be room for the agent */
 	char app[WINDOW_NAME_BYTES]; /* what the JVM is called; "": as daemon/engine/app_name.h has
 					it */

@@ -23,6 +23,7 @@ static struct fake_broker {
 	int attach_id; /* the pending attach, or 0 */
 	pid_t attach_pid;
 	uid_t attach_owner;
+	uint64_t attach_start_ticks;
 	broker_reply_fn attach_fn;
 	void *attach_arg;
 	int perf_id; /* the pending perf_open, or 0 */
@@ -62,10 +63,11 @@ static struct fake_broker {
 	int refuse; /* errno with which requests fail at once, or 0 */
 } fake_broker;
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uid_t owner, uint32_t flags,
-			 broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
+			 uint32_t flags, broker_reply_fn fn, void *arg)
 {
 	(void)client;
+	fake_broker.attach_start_ticks = start_ticks;
 	(void)flags;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;

@@ -232,6 +232,21 @@ static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void *
 	}
 }
 
+static void another_process_that_has_the_pid_is_not_attached_to(void **state)
+{
+	struct broker_request r = peer_request(BROKER_ATTACH);
+	uint64_t start_ticks;
+
+	(void)state;
+	peer_start("ok");
+	assert_int_equal(proc_start_time(r.pid, &start_ticks), 0);
+	r.start_ticks = start_ticks - 1;
+	assert_int_equal(peer_ask(&r), ESRCH);
+	assert_true(peer_says("another one has its pid"));
+	r.start_ticks = start_ticks;
+	assert_int_equal(peer_ask(&r), 0);
+}
+
 static void the_reply_says_whose_the_process_is(void **state)
 {
 	(void)state;
@@ -314,6 +329,7 @@ int main(int argc, char **argv)
 	    TEST(a_released_attach_is_cancelled),
 	    TEST(release_of_a_stranger_is_ignored),
 	    TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there),
+	    TEST(another_process_that_has_the_pid_is_not_attached_to),
 	    TEST(the_reply_says_whose_the_process_is),
 	    TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to),
 	    cmocka_unit_test_setup_teardown(

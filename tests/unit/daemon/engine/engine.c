@@ -194,6 +194,34 @@ static void a_scheduled_window_gives_way_to_one_that_somebody_asks_for(void **st
 	assert_string_equal(f->message, "not today");
 }
 
+static void a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner(void **state)
+{
+	const struct window_asker owner = {.uid = FAKE_OWNER, .pid = 1, .sees = FAKE_OWNER},
+				  other = {.uid = 77, .pid = 1, .sees = 77};
+	struct window_request scheduled = request;
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	(void)strcpy(scheduled.schedule.name, "often");
+	scheduled.schedule.owner = FAKE_OWNER;
+	scheduled.start_ticks = 4711;
+	assert_int_equal(engine_attach(f->engine, &everybodys, 42, &scheduled, &sample_findings,
+				       NULL, id, &f->err),
+			 0);
+	assert_true(fake_broker.attach_start_ticks == 4711);
+	assert_int_equal(fake_broker.attach_owner, PROC_ANY_UID);
+	assert_int_equal(
+	    engine_attach(f->engine, &other, 42, &request, &sample_findings, NULL, id, &f->err),
+	    -ESRCH);
+	assert_int_equal(fake_broker.releases, 0);
+	assert_int_equal(
+	    engine_attach(f->engine, &owner, 42, &request, &sample_findings, NULL, id, &f->err), 0);
+	assert_int_equal(fake_broker.released, 42);
+	fake_broker_fail_attach(ECANCELED, "cancelled");
+	assert_int_equal(fake_broker.attach_owner, FAKE_OWNER);
+	assert_string_equal(engine_find_running(f->engine, 42)->id, id);
+}
+
 static void a_window_that_waits_may_be_detached(void **state)
 {
 	struct fixture *f = *state;
@@ -942,6 +970,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(
 		a_scheduled_window_gives_way_to_one_that_somebody_asks_for, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_waits_may_be_detached, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_waits_ends_with_the_daemon, set_up,
 					    tear_down),
