@@ -155,7 +155,9 @@ static int take_configuration(struct daemon *d, const struct config *next, struc
 	if (r < 0)
 		return r;
 	r = scheduler_configure(d->scheduler, next, err);
-	if (r < 0)
+	if (r == 0)
+		engine_set_user_limit(d->engine, next->windows_per_user);
+	else
 		(void)take_admin_group(d, d->config, &ignored); /* It was there a moment ago. */
 	return r;
 }
@@ -268,6 +270,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	r = engine_new(&d->engine, &d->loop, d->broker, err);
 	if (r < 0)
 		return r;
+	engine_set_user_limit(d->engine, d->config->windows_per_user);
 	d->metrics_sink.metrics = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);

@@ -20,6 +20,7 @@ struct engine {
 	unsigned windows_numbered;
 	uint64_t windows_total;
 	uint64_t attach_failures;
+	unsigned user_limit; /* windows of one who does not see everything; 0: none */
 	bool stopping;
 	void (*stopped)(void *arg);
 	void *stopped_arg;
@@ -45,6 +46,11 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 void engine_add_sink(struct engine *e, const struct window_sink *sink)
 {
 	sinks_add(&e->sinks, sink, NULL);
+}
+
+void engine_set_user_limit(struct engine *e, unsigned windows)
+{
+	e->user_limit = windows;
 }
 
 void engine_set_patience(struct engine *e, uint64_t ms)
@@ -159,6 +165,17 @@ static bool sees_run(const struct window_result *w, const struct run *other)
 	return window_asker_sees(&w->asker, run_result(other)->owner);
 }
 
+static bool has_too_many(const struct engine *e, const struct window_asker *asker)
+{
+	unsigned count = 0;
+
+	if (asker->sees == PROC_ANY_UID || e->user_limit == 0)
+		return false;
+	for (size_t i = 0; i < e->running_count; i++)
+		count += run_result(e->running[i])->asker.uid == asker->uid;
+	return count >= e->user_limit;
+}
+
 /* Passes the window of an asker who may not know of another one of the same JVM. */
 static int check_admission(const struct engine *e, const struct window_result *w, struct err *err)
 {
@@ -171,6 +188,11 @@ static int check_admission(const struct engine *e, const struct window_result *w
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
 			       (int)w->pid, run_result(other)->id, (int)w->pid);
+	if (has_too_many(e, &w->asker))
+		return err_set(err, EBUSY,
+			       "%u windows of yours are running, which is the limit for one user "
+			       "(windows-per-user): wait, or end one with 'jxperfctl detach'",
+			       e->user_limit);
 	if (e->running_count == ENGINE_RUNNING_MAX)
 		return err_set(err, EBUSY, "%d windows are running, which is the limit: wait",
 			       ENGINE_RUNNING_MAX);

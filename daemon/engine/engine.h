@@ -34,6 +34,10 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
  * one of which is the history. */
 void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
+/* From now on one who does not see everything has at most so many windows at a time; 0: as many as
+ * there may be. */
+void engine_set_user_limit(struct engine *e, unsigned windows);
+
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
 
@@ -43,7 +47,8 @@ void engine_free(struct engine *e);
 
 /* Starts to attach to pid for asker: another's JVM that it may not see is as good as none. Where a
  * window of a schedule is in the way of one that somebody asks for, ends that first. 0 with the
- * window's id in id; -EBUSY when pid is being profiled already or too many windows run; -EINVAL,
+ * window's id in id; -EBUSY when pid is being profiled already or too many windows run,
+ * in all or of the asker's; -EINVAL,
  * -ENOMEM, or the broker's error. The observer is a sink of this window alone, or NULL; on failure
  * it is not used. */
 int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,

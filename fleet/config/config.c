@@ -11,16 +11,17 @@
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
 
-#define HOST_BUDGET_DEFAULT     0.02
-#define WINDOWS_AT_ONCE_DEFAULT 4
-#define WINDOWS_AT_ONCE_MAX     64
-#define WINDOW_DEFAULT_NS       (30 * UINT64_C(1000000000))
-#define EVERY_MIN_NS            (10 * UINT64_C(1000000000))
-#define BUDGET_DEFAULT          0.01
-#define JITTER_DEFAULT          0.1
-#define WARM_UP_DEFAULT_NS      (60 * UINT64_C(1000000000))
-#define FAILURES_DEFAULT        5
-#define FAILURES_MAX            1000
+#define HOST_BUDGET_DEFAULT      0.02
+#define WINDOWS_AT_ONCE_DEFAULT  4
+#define WINDOWS_AT_ONCE_MAX      64
+#define WINDOWS_PER_USER_DEFAULT 8
+#define WINDOW_DEFAULT_NS        (30 * UINT64_C(1000000000))
+#define EVERY_MIN_NS             (10 * UINT64_C(1000000000))
+#define BUDGET_DEFAULT           0.01
+#define JITTER_DEFAULT           0.1
+#define WARM_UP_DEFAULT_NS       (60 * UINT64_C(1000000000))
+#define FAILURES_DEFAULT         5
+#define FAILURES_MAX             1000
 
 /* One file being read. */
 struct reading {
@@ -393,6 +394,8 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
+	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
+			    &c->windows_per_user)) < 0 ||
 	    (e = check_store(r, file->store)) < 0 || (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
@@ -412,7 +415,8 @@ static cyaml_config_t reading_config(struct reading *r)
 void config_defaults(struct config *c)
 {
 	*c = (struct config){.host_budget = HOST_BUDGET_DEFAULT,
-			     .windows_at_once = WINDOWS_AT_ONCE_DEFAULT};
+			     .windows_at_once = WINDOWS_AT_ONCE_DEFAULT,
+			     .windows_per_user = WINDOWS_PER_USER_DEFAULT};
 }
 
 static int parse(struct reading *r, const char *text, size_t size, struct config *c)

@@ -57,7 +57,8 @@ struct config {
 	char *host_id;      /* NULL: the machine's */
 	double host_budget; /* of the CPU time of all processors, for all windows together */
 	uint32_t windows_at_once;
-	char **environment; /* names of variables that may be looked at */
+	uint32_t windows_per_user; /* at a time, of one who is no administrator */
+	char **environment;        /* names of variables that may be looked at */
 	unsigned environment_count;
 	struct config_app *apps;
 	size_t app_count;

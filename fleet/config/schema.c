@@ -80,6 +80,7 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("host-id", struct schema_file, host_id),
     TEXT("host-budget", struct schema_file, host_budget),
     TEXT("windows-at-once", struct schema_file, windows_at_once),
+    TEXT("windows-per-user", struct schema_file, windows_per_user),
     CYAML_FIELD_SEQUENCE_COUNT("environment", OPTIONAL, struct schema_file, environment,
 			       environment_count, &text, 1, SCHEMA_ENVIRONMENT_MAX),
     CYAML_FIELD_MAPPING_PTR("store", OPTIONAL, struct schema_file, store, store_fields),

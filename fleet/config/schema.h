@@ -48,6 +48,7 @@ struct schema_file {
 	char *host_id;
 	char *host_budget;
 	char *windows_at_once;
+	char *windows_per_user;
 	char **environment;
 	unsigned environment_count;
 	struct schema_store *store;

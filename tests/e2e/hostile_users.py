@@ -165,6 +165,62 @@ def a_window_in_the_background_is_its_users():
 
 
 @test
+def every_way_to_a_window_of_another_user_is_refused_in_the_same_words():
+    need_root()
+    pid = roots_jvm().pid
+    commands = [("attach", None, *SHORT, "--background", "--duration", "1s")]
+    commands += [("attach", None, *SHORT, "--duration", "1s", "--format", f) for f in ("text", "json", "collapsed")]
+    commands += [("--json", command, None) for command in ("check", "detach", "threads")]
+    window = succeeded(the_daemon().ctl("attach", str(pid), *SHORT, "--background", "--duration", "60s")).strip()
+    for command in commands:
+        assert refusal(pid, *command) == refusal(absent_pid(), *command), command
+    for arguments in [("report", "--format", f) for f in ("text", "json", "collapsed")] + [("wait",), ("--json", "wait")]:
+        theirs, absent = (ask(as_nobody, *arguments, w) for w in (window, "w999999"))
+        assert (theirs.returncode, theirs.stdout) == (1, "") == (absent.returncode, absent.stdout), (theirs, absent)
+        assert theirs.stderr == absent.stderr.replace("w999999", window), (theirs, absent)
+    succeeded(the_daemon().ctl("detach", str(pid)))
+
+
+@test
+def a_plan_of_a_fleet_asks_no_daemon():
+    need_root()
+    directory = make_directory()
+    paths = [os.path.join(directory, name) for name in ("jxperfd.yaml", "hosts")]
+    for path, text in zip(paths, ("schedules: [{name: s, match: {}, every: 1h}]\n", "host1 app 1\n")):
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+    before = len(audit())
+    plan = ask(as_nobody, "fleet-plan", "--config", paths[0], "--hosts", paths[1], "--epochs", "3")
+    note(plan.stderr.strip())
+    assert str(roots_jvm().pid) not in plan.stdout and len(audit()) == before, plan
+
+
+@test
+def one_user_does_not_take_all_places():
+    need_root()
+    path = os.path.join(make_directory(), "jxperfd.yaml")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("windows-per-user: 1\n")
+    daemon = Daemon(options=("--config", path))
+    os.chmod(daemon.socket, 0o666)
+    jvms = users_jvm(), Workload(jdks()[0], "SilentStore", prefix=as_nobody())
+
+    def attach(jvm, who=as_nobody):
+        command = who(CLIENT, "--socket", daemon.socket, "attach", str(jvm.pid), "--background", "--duration", "60s",
+                      "--kinds", "silent-store")
+        return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+
+    assert attach(jvms[0]).returncode == 0
+    refused = attach(jvms[1])
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "windows-per-user" in refused.stderr, refused
+    assert re.search(f"audit: action=attach uid={NOBODY} .*pid={jvms[1].pid} .*outcome=refused.*windows-per-user",
+                     daemon.output()), daemon.output()
+    assert attach(jvms[1], lambda *command: command).returncode == 0, "root has no such limit"
+    daemon.stop()
+    jvms[1].stop()
+
+
+@test
 def a_member_of_the_admin_group_does_everything():
     need_root()
     pids = {users_jvm().pid, roots_jvm().pid}

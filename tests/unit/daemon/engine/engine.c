@@ -222,6 +222,30 @@ static void a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner(void **
 	assert_string_equal(engine_find_running(f->engine, 42)->id, id);
 }
 
+static void one_user_has_a_limit_of_windows_and_others_have_room(void **state)
+{
+	const struct window_asker one = {.uid = 77, .pid = 1, .sees = 77},
+				  other = {.uid = 78, .pid = 1, .sees = 78};
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	engine_set_user_limit(f->engine, 2);
+	for (pid_t pid = 42; pid < 44; pid++)
+		assert_int_equal(engine_attach(f->engine, &one, pid, &request, &sample_findings,
+					       NULL, id, &f->err),
+				 0);
+	assert_int_equal(
+	    engine_attach(f->engine, &one, 44, &request, &sample_findings, NULL, id, &f->err),
+	    -EBUSY);
+	assert_non_null(strstr(f->err.message, "2 windows of yours are running"));
+	assert_int_equal(
+	    engine_attach(f->engine, &other, 45, &request, &sample_findings, NULL, id, &f->err), 0);
+	for (pid_t pid = 46; pid < 49; pid++) /* An administrator, too. */
+		assert_int_equal(engine_attach(f->engine, &everybodys, pid, &request,
+					       &sample_findings, NULL, id, &f->err),
+				 0);
+}
+
 static void a_window_that_waits_may_be_detached(void **state)
 {
 	struct fixture *f = *state;
@@ -972,6 +996,8 @@ int main(void)
 		a_scheduled_window_gives_way_to_one_that_somebody_asks_for, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(
 		a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(one_user_has_a_limit_of_windows_and_others_have_room,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_waits_may_be_detached, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_window_that_waits_ends_with_the_daemon, set_up,
 					    tear_down),

@@ -77,6 +77,7 @@ static void every_key_is_taken(void **state)
 	     "host-id: h1\n"
 	     "host-budget: 5%\n"
 	     "windows-at-once: 7\n"
+	     "windows-per-user: 3\n"
 	     "environment: [SERVICE, REGION]\n"
 	     "store: { keep: 30d, size: 1GiB }\n"
 	     "apps:\n"
@@ -107,6 +108,7 @@ static void every_key_is_taken(void **state)
 	assert_string_equal(c.host_id, "h1");
 	assert_true(c.host_budget == 0.05);
 	assert_int_equal(c.windows_at_once, 7);
+	assert_int_equal(c.windows_per_user, 3);
 	assert_int_equal(c.environment_count, 2);
 	assert_int_equal(c.app_count, 1);
 	assert_string_equal(c.apps[0].app, "h2");
