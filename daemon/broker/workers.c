@@ -93,16 +93,9 @@ static void put_off(struct broker_workers *w, pid_t target)
 	broken->not_before_ns = clock_monotonic_ns() + broken->wait_ms * NS_PER_MS;
 }
 
-static int check_not_put_off(struct broker_workers *w, pid_t target, struct err *err)
+static bool is_put_off(const struct broker_broken *broken)
 {
-	const struct broker_broken *broken = find_broken(w, target);
-
-	if (!broken || clock_monotonic_ns() >= broken->not_before_ns)
-		return 0;
-	return err_set(err, EAGAIN,
-		       "%u processes in a row that looked at process %d ended too early: see the "
-		       "daemon's log",
-		       broken->in_a_row, target);
+	return broken && clock_monotonic_ns() < broken->not_before_ns;
 }
 
 static void forget_broken(struct broker_workers *w, pid_t target)
@@ -239,13 +232,21 @@ static struct broker_worker *find_working(struct broker_workers *w, pid_t target
 	return NULL;
 }
 
-/* A place for another worker of the target. */
-static int find_free(struct broker_workers *w, pid_t target, struct broker_worker **out,
-		     struct err *err)
+/* A place for another worker of the target, if it may have one now; or NULL, with *r set. */
+static struct broker_worker *find_free(struct broker_workers *w, pid_t target, int *r,
+				       struct err *err)
 {
+	const struct broker_broken *broken = find_broken(w, target);
 	struct broker_worker *found = NULL;
 	unsigned lost = 0;
 
+	if (is_put_off(broken)) {
+		*r = err_set(err, EAGAIN,
+			     "%u processes in a row that looked at process %d ended too early: "
+			     "see the daemon's log",
+			     broken->in_a_row, target);
+		return NULL;
+	}
 	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
 		struct broker_worker *one = &w->all[i];
 
@@ -256,17 +257,18 @@ static int find_free(struct broker_workers *w, pid_t target, struct broker_worke
 		else if (one->target == target)
 			lost++;
 	}
-	if (lost >= BROKER_WORKERS_LOST_MAX)
-		return err_set(err, ETIMEDOUT,
-			       "process %d still holds up whoever looked at it: a file system that "
-			       "it uses does not answer",
-			       target);
+	if (lost >= BROKER_WORKERS_LOST_MAX) {
+		*r = err_set(err, ETIMEDOUT,
+			     "process %d still holds up whoever looked at it: a file system that "
+			     "it uses does not answer",
+			     target);
+		return NULL;
+	}
 	if (!found)
-		return err_set(err, EAGAIN,
-			       "too many processes hold up whoever looks at them: end them, or the "
-			       "file systems that do not answer");
-	*out = found;
-	return 0;
+		*r = err_set(err, EAGAIN,
+			     "too many processes hold up whoever looks at them: end them, or the "
+			     "file systems that do not answer");
+	return found;
 }
 
 int broker_workers_ask(struct broker_workers *w, const struct worker_question *question,
@@ -277,13 +279,11 @@ int broker_workers_ask(struct broker_workers *w, const struct worker_question *q
 	int r = 0;
 
 	if (!one) {
-		r = check_not_put_off(w, target, err);
-		if (r == 0)
-			r = find_free(w, target, &one, err);
-		if (r == 0)
+		one = find_free(w, target, &r, err);
+		if (one)
 			r = start(one, target, err);
 	}
-	if (r < 0)
+	if (!one || r < 0)
 		return r;
 	if (one->waiting == BROKER_WORKER_QUEUE_MAX)
 		return err_set(err, EAGAIN, "too many questions about process %d", target);
