@@ -1,0 +1,83 @@
+"""JVMs in containers: a root, mounts, pids, a network and users of their own, made by unshare(1) and bind mounts."""
+import functools
+import os
+
+from lib import Process, make_directory, only_child, skip, wait_until
+from support.profile import classes
+
+# Users of a container that has users of its own are these here: FIRST_USER is its root.
+FIRST_USER, USERS = 100000, 65536
+
+# A root of its own in a tmpfs, with the machine's programs and the JVM's classes, and nothing else of the machine's.
+# Its first argument is a directory to build it in, the second a directory with classes; $MOUNTS may add to $root.
+ENTER = """
+set -e
+root=$1 classes=$2; shift 2
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 image "$root"
+cd "$root"
+mkdir usr etc tmp var var/tmp dev proc opt app old
+chmod 1777 tmp var/tmp
+printf 'root:x:0:0::/:/bin/sh\\nduke:x:1000:1000::/:/bin/sh\\n' > etc/passwd
+mount --rbind /usr usr
+for name in bin sbin lib lib32 lib64 libx32; do ln -s "usr/$name" "$name"; done
+for from in /etc/java-*; do mkdir ".$from"; mount --rbind "$from" ".$from"; done
+mount --rbind "$classes" app
+for name in null zero random urandom; do : > "dev/$name"; mount --bind "/dev/$name" "dev/$name"; done
+mount -t proc proc proc
+eval "$MOUNTS"
+pivot_root . old
+cd /
+umount -l old
+rmdir old
+if [ "$READ_ONLY" ]; then mount -o remount,ro /; fi
+exec "$@"
+"""
+
+
+class _Users:
+    """A user namespace with users of its own, for as long as a process in it lives."""
+
+    def __init__(self):
+        self.holder = Process(["unshare", "--user", "sleep", "3600"])
+        own = os.readlink("/proc/self/ns/user")
+        try:
+            wait_until(lambda: os.readlink(f"/proc/{self.holder.pid}/ns/user") != own, "a user namespace")
+            for which in ("uid_map", "gid_map"):
+                with open(f"/proc/{self.holder.pid}/{which}", "w", encoding="ascii") as f:
+                    f.write(f"0 {FIRST_USER} {USERS}")
+        except (AssertionError, OSError) as reason:
+            skip(f"user namespaces cannot be had: {reason}")
+
+    def enter(self):
+        return ("nsenter", f"--target={self.holder.pid}", "--user", "--setuid=0", "--setgid=0")
+
+
+@functools.lru_cache(maxsize=None)
+def _users():
+    return _Users()
+
+
+class Container(Process):
+    """A JVM as the first process of a container; pid is that of the JVM, seen from here.
+
+    mounts: shell commands that change the root before it is entered, whose directory they are in.
+    read_only: the root is, but not what is mounted in it. own_users: with a user namespace.
+    """
+
+    def __init__(self, jdk, name, *options, arguments=(), mounts="", read_only=False, own_users=False, user=0, env=None,
+                 prefix=()):
+        root = make_directory()
+        java = [jdk.java, "-Xmx128m", *options, "-cp", "/app", name, *arguments]
+        if user:
+            java = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *java]
+        namespaces = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
+        command = [*prefix, *(_users().enter() if own_users else ()), *namespaces, "sh", "-c", ENTER, "sh", root, classes(),
+                   *java]
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        environment |= {"MOUNTS": mounts, "READ_ONLY": "1" if read_only else "", "HOME": "/nonexistent", **(env or {})}
+        super().__init__(command, cwd="/", env=environment)
+        self.wait_for("up\n")
+        self.pid = wait_until(lambda: only_child(self.child.pid), "the JVM behind unshare")
+
+
