@@ -1,6 +1,7 @@
 #include "attach/private_dir.h"
 
 #include "attach/process/target_fs.h"
+#include "attach/trust.h"
 #include "common/cleanup.h"
 
 #include <assert.h>
@@ -35,40 +36,6 @@ static const char *candidate(const struct target *t, unsigned i, char *text, siz
 		return t->home[0] ? t->home : NULL;
 	default:
 		return i < 3 ? fixed[i] : NULL;
-	}
-}
-
-/* May only the user itself, root, or whoever owns the target's root directory (its root, where
- * users are mapped) rename what the user has in this directory? */
-static bool trusted(int fd, const struct target *t)
-{
-	struct stat st, root;
-
-	if (fstat(fd, &st) < 0 || fstat(t->root_fd, &root) < 0)
-		return false;
-	if (st.st_uid != 0 && st.st_uid != t->jvm.euid && st.st_uid != root.st_uid)
-		return false;
-	return !(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX);
-}
-
-/* The agent is loaded from below path by name, so every directory on the way counts. */
-static int check_trusted(const struct target *t, const char *path, struct err *err)
-{
-	char part[PRIVATE_DIR_PATH_BYTES] = "/";
-	size_t length = 1;
-
-	for (;;) {
-		_cleanup_close_ int fd =
-		    target_fs_open(t->root_fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-
-		if (fd < 0 || !trusted(fd, t))
-			return err_set(err, EPERM,
-				       "other users can replace what is in '%s' (chmod +t)", part);
-		if (!path[length])
-			return 0;
-		length += strcspn(path + length + 1, "/") + 1;
-		memcpy(part, path, length);
-		part[length] = '\0';
 	}
 }
 
@@ -119,7 +86,7 @@ int private_dir_probe(const struct target *t, unsigned i, bool executable, int *
 		return -ENOENT;
 	r = check_usable(fd, canonical, executable, err);
 	if (r == 0)
-		r = check_trusted(t, canonical, err);
+		r = trust_directory(t, canonical, err);
 	if (r < 0)
 		return r;
 	strcpy(path, canonical);
