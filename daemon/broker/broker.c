@@ -34,8 +34,7 @@
 
 struct broker {
 	int socket;
-	const char *bundle_dir;
-	const char *environment;  /* what inspectors may look at */
+	const struct startup *startup;
 	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
 	int gate_result;
 	struct err gate_error;
@@ -249,8 +248,8 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .gate = b->gate ? "" : b->gate_error.message,
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
-	int fd = broker_inspectors_start(&b->inspectors, request->pid, request->owner,
-					 b->bundle_dir, &reasons, b->environment, err);
+	int fd = broker_inspectors_start(&b->inspectors, request->pid, request->owner, b->startup,
+					 &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -456,8 +455,7 @@ static int say_hello(struct broker *b)
 	return r;
 }
 
-int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
-		sigtrap_trial_fn trial)
+int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn trial)
 {
 	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
 	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
@@ -471,13 +469,12 @@ int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
 	b->socket = b->events.socket = socket_fd;
-	b->bundle_dir = bundle_dir;
-	b->environment = environment;
+	b->startup = startup;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
 	b->workers.given_up = on_given_up;
 	b->workers.arg = b;
-	b->targets.bundle_dir = bundle_dir;
+	b->targets.agent = &startup->agent;
 	b->targets.workers = &b->workers;
 	b->targets.sigtrap_trial = trial;
 	b->targets.attached = on_attached;

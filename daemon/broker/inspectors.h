@@ -12,6 +12,8 @@
 #include "common/err.h"
 #include "daemon/inspector/check.h"
 
+struct startup;
+
 #define BROKER_INSPECTORS_MAX 4
 
 struct broker_inspector {
@@ -26,12 +28,11 @@ struct broker_inspectors {
 };
 
 /* Starts one for pid, INSPECTOR_MACHINE or INSPECTOR_LIST, to look at processes of owner only
- * (PROC_ANY_UID: of all users), with what they are to say and the names of the variables ("A,B")
- * that they may look at in a JVM's environment. The socket on which the answer will come, owned by
- * the caller, or -errno; -EAGAIN when BROKER_INSPECTORS_MAX run. */
+ * (PROC_ANY_UID: of all users), with what they are to say. The socket on which the answer will
+ * come, owned by the caller, or -errno; -EAGAIN when BROKER_INSPECTORS_MAX run. */
 int broker_inspectors_start(struct broker_inspectors *i, int pid, uid_t owner,
-			    const char *bundle_dir, const struct check_reasons *reasons,
-			    const char *environment, struct err *err);
+			    const struct startup *startup, const struct check_reasons *reasons,
+			    struct err *err);
 
 /* Adds what they wait for to p, which has room for BROKER_INSPECTORS_MAX; returns how many, and
  * lowers *first_ns to the time at which one has to be killed. */

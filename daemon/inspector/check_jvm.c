@@ -74,14 +74,15 @@ static bool check_conditions(struct check_items *c, const struct jvm_info *info)
 	return true;
 }
 
-static void check_place(struct check_items *c, const struct jvm_info *info, const char *bundle_dir)
+static void check_place(struct check_items *c, const struct jvm_info *info,
+			const struct agent_files *agent)
 {
 	char text[ERR_MESSAGE_MAX];
 	struct err err;
 
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (attach_helper_probe(info->pid, bundle_dir, text, &err) < 0)
+	if (attach_helper_probe(info->pid, agent, text, &err) < 0)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
@@ -216,7 +217,7 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, char *step,
 	      struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
@@ -233,7 +234,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *s
 	check_items_add(&c, "process", CHECK_OK, "%s, user %s%s%s", info->name, info->user,
 			info->container[0] ? ", container " : "", info->container);
 	if (check_conditions(&c, info)) {
-		check_place(&c, info, bundle_dir);
+		check_place(&c, info, agent);
 		check_memory(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);

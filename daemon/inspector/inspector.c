@@ -31,10 +31,10 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, uid_t owner, const char *environment, struct err *err)
+static int send_list(int fd, uid_t owner, const struct startup *startup, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, owner, environment, err);
+	int r = jvm_list_new(&reply.jvms, owner, startup, err);
 
 	if (r < 0)
 		return r;
@@ -46,14 +46,14 @@ static int send_list(int fd, uid_t owner, const char *environment, struct err *e
 
 /* Of a process that stays the owner's: what was found out must not be of another program, which it
  * has become meanwhile. */
-static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const char *bundle_dir,
-		       struct err *err)
+static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner,
+		       const struct agent_files *agent, struct err *err)
 {
 	Jxp__CheckResult *result = NULL;
 	int r = proc_check_owner(pid, owner, err);
 
 	if (r == 0)
-		r = check_look(&result, pid, bundle_dir, err);
+		r = check_look(&result, pid, agent, err);
 	if (r == 0)
 		r = proc_check_owner(pid, owner, err);
 	if (r == 0)
@@ -63,12 +63,13 @@ static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const cha
 	return r;
 }
 
-static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
+static int send_check(int fd, int pid, uid_t owner, const struct agent_files *agent,
 		      const struct check_reasons *reasons, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = pid == INSPECTOR_MACHINE ? check_machine(&reply.check, bundle_dir, reasons, err)
-					 : check_owned(&reply.check, pid, owner, bundle_dir, err);
+	int r = pid == INSPECTOR_MACHINE
+		    ? check_machine(&reply.check, agent->bundle_dir, reasons, err)
+		    : check_owned(&reply.check, pid, owner, agent, err);
 
 	if (r < 0)
 		return r;
@@ -78,12 +79,12 @@ static int send_check(int fd, int pid, uid_t owner, const char *bundle_dir,
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspector_main(int fd, int pid, uid_t owner, const char *bundle_dir,
-		   const struct check_reasons *reasons, const char *environment)
+int inspector_main(int fd, int pid, uid_t owner, const struct startup *startup,
+		   const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, environment, &err)
-				      : send_check(fd, pid, owner, bundle_dir, reasons, &err);
+	int r = pid == INSPECTOR_LIST ? send_list(fd, owner, startup, &err)
+				      : send_check(fd, pid, owner, &startup->agent, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

@@ -11,6 +11,7 @@
 #define JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
 
 #include "daemon/inspector/check.h"
+#include "daemon/inspector/startup.h"
 
 /* Questions that are not about one JVM, in place of its pid. */
 #define INSPECTOR_MACHINE 0    /* check without a pid */
@@ -20,22 +21,18 @@
 #define INSPECTOR_TIMEOUT_MS 15000
 
 /* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
- * --inspect-owner UID --inspect-gate REASON --inspect-touch REASON --inspect-environment NAMES
- * --bundle DIR. */
-#define INSPECTOR_OPTION_FD          "--inspect-fd"
-#define INSPECTOR_OPTION_PID         "--inspect-pid"
-#define INSPECTOR_OPTION_OWNER       "--inspect-owner" /* as an int, so that PROC_ANY_UID is -1 */
-#define INSPECTOR_OPTION_GATE        "--inspect-gate"  /* struct check_reasons */
-#define INSPECTOR_OPTION_TOUCH       "--inspect-touch"
-#define INSPECTOR_OPTION_ENVIRONMENT "--inspect-environment" /* daemon/inspector/jvm_traits.h */
-#define INSPECTOR_OPTION_BUNDLE      "--bundle"
+ * --inspect-owner UID --inspect-gate REASON --inspect-touch REASON, and what it is started with. */
+#define INSPECTOR_OPTION_FD    "--inspect-fd"
+#define INSPECTOR_OPTION_PID   "--inspect-pid"
+#define INSPECTOR_OPTION_OWNER "--inspect-owner" /* as an int, so that PROC_ANY_UID is -1 */
+#define INSPECTOR_OPTION_GATE  "--inspect-gate"  /* struct check_reasons */
+#define INSPECTOR_OPTION_TOUCH "--inspect-touch"
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. For the question there are only processes of owner (PROC_ANY_UID: of all
- * users); the kernel says whose they are, before and after each is looked at. environment: names of
- * the JVMs' variables that may be looked at. Called by main with nothing else running. The
- * process's exit status. */
-int inspector_main(int fd, int pid, uid_t owner, const char *bundle_dir,
-		   const struct check_reasons *reasons, const char *environment);
+ * users); the kernel says whose they are, before and after each is looked at. Called by main with
+ * nothing else running. The process's exit status. */
+int inspector_main(int fd, int pid, uid_t owner, const struct startup *startup,
+		   const struct check_reasons *reasons);
 
 #endif

@@ -15,7 +15,7 @@
 
 struct collector {
 	Jxp__JvmList *list;
-	const char *environment;
+	const struct startup *startup;
 	bool out_of_memory;
 };
 
@@ -48,7 +48,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 			: (char *)jvm_obstacle_name(info.obstacle);
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
-	jvm_traits_read(&traits, pid, c->environment, step);
+	jvm_traits_read(&traits, pid, c->startup, step);
 	jvm.cpu_ns = traits.cpu_ns;
 	jvm.command = traits.command;
 	jvm.cgroup = traits.cgroup;
@@ -147,10 +147,10 @@ static int look_at_every_process(struct collector *c, uid_t owner, struct err *e
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *environment, struct err *err)
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const struct startup *startup, struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list, .environment = environment};
+	struct collector c = {.list = list, .startup = startup};
 	int r;
 
 	if (!list)

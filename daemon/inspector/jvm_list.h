@@ -12,11 +12,11 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/inspector/startup.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Only processes of owner (PROC_ANY_UID: of all users) are looked at. environment: names of the
- * variables that may be looked at, "A,B" or "". On success *out is owned by the caller:
- * jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *environment, struct err *err);
+/* Only processes of owner (PROC_ANY_UID: of all users) are looked at. On success *out is owned by
+ * the caller: jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const struct startup *startup, struct err *err);
 
 #endif

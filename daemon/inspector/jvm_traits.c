@@ -77,12 +77,12 @@ static void read_environment(struct jvm_traits *t, pid_t pid, const char *names,
 	}
 }
 
-void jvm_traits_read(struct jvm_traits *out, pid_t pid, const char *environment, char *step)
+void jvm_traits_read(struct jvm_traits *out, pid_t pid, const struct startup *startup, char *step)
 {
 	memset(out, 0, sizeof(*out));
 	(void)proc_cpu_time(pid, &out->cpu_ns); /* 0 of one that has ended. */
 	read_command(out, pid, step);
 	read_groups(out, pid);
-	if (environment[0])
-		read_environment(out, pid, environment, step);
+	if (startup->environment[0])
+		read_environment(out, pid, startup->environment, step);
 }

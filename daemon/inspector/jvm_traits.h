@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "attach/process/jvm_text.h"
+#include "daemon/inspector/startup.h"
 
 #define JVM_COMMAND_BYTES    1024 /* a longer command line is cut */
 #define JVM_VARIABLE_BYTES   256  /* NAME=VALUE; a longer one is missing */
@@ -29,8 +30,8 @@ struct jvm_traits {
 	size_t environment_count;
 };
 
-/* environment: names of variables ("A,B"); "" for none, and then the environment is not read. May
- * hang: step is told what is being read (attach/process/jvm_step.h). For one thread only. */
-void jvm_traits_read(struct jvm_traits *out, pid_t pid, const char *environment, char *step);
+/* What startup does not name is not read. May hang: step is told what is being read
+ * (attach/process/jvm_step.h). For one thread only. */
+void jvm_traits_read(struct jvm_traits *out, pid_t pid, const struct startup *startup, char *step);
 
 #endif

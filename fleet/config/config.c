@@ -10,6 +10,7 @@
 #include "common/units.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
+#include "proto/helper.h"
 
 #define HOST_BUDGET_DEFAULT     0.02
 #define WINDOWS_AT_ONCE_DEFAULT 4
@@ -354,6 +355,19 @@ static int check_store(struct reading *r, const struct schema_store *store)
 	return take_duration(r, "store", "keep", store->keep, &ns);
 }
 
+/* A JVM that has the library loaded is known by the file's name. */
+static int check_agent_path(struct reading *r, const char *path)
+{
+	static const char name[] = "/" AGENT_LIBRARY;
+	size_t length = path ? strlen(path) : 0;
+
+	if (path && (path[0] != '/' || length < sizeof(name) ||
+		     strcmp(path + length - (sizeof(name) - 1), name) != 0))
+		return wrong(r, "agent-path", "'%s' is not an absolute path that ends in '%s'",
+			     path, name);
+	return 0;
+}
+
 static int take_file(struct reading *r, const struct schema_file *file, struct config *c)
 {
 	int e;
@@ -362,6 +376,7 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	c->http = file->http;
 	c->state_dir = file->state_dir;
 	c->bundle = file->bundle;
+	c->agent_path = file->agent_path;
 	c->user = file->user;
 	c->verbose = file->verbose;
 	c->admin_group = file->admin_group;
@@ -372,7 +387,8 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	if ((e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
-	    (e = check_store(r, file->store)) < 0 || (e = take_apps(r, file, c)) < 0)
+	    (e = check_agent_path(r, c->agent_path)) < 0 || (e = check_store(r, file->store)) < 0 ||
+	    (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
 }

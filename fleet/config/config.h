@@ -47,6 +47,7 @@ struct config {
 	char *http;
 	char *state_dir;
 	char *bundle;
+	char *agent_path; /* the agent's library in images of containers */
 	char *user;
 	const bool *verbose;
 	char *admin_group;

@@ -73,6 +73,7 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("http", struct schema_file, http),
     TEXT("state-dir", struct schema_file, state_dir),
     TEXT("bundle", struct schema_file, bundle),
+    TEXT("agent-path", struct schema_file, agent_path),
     TEXT("user", struct schema_file, user),
     CYAML_FIELD_BOOL_PTR("verbose", OPTIONAL, struct schema_file, verbose),
     TEXT("admin-group", struct schema_file, admin_group),

@@ -41,6 +41,7 @@ struct schema_file {
 	char *http;
 	char *state_dir;
 	char *bundle;
+	char *agent_path;
 	char *user;
 	bool *verbose;
 	char *admin_group;

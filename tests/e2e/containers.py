@@ -3,8 +3,8 @@ import json
 import os
 import subprocess
 
-from lib import HANG_S, jdks, make_directory, need_root, run, test, test_on_jdks
-from support.attach import leftovers, namespace_pid
+from lib import BUNDLE, HANG_S, jdks, need_root, run, test, test_on_jdks
+from support.attach import agent_paths, leftovers, namespace_pid
 from support.container import FIRST_USER, Container
 from support.profile import CLIENT, Daemon, assert_quality, share_through, succeeded, the_one_kind
 
@@ -76,6 +76,102 @@ def a_container_with_users_of_its_own_is_theirs_under_their_ids_out_here():
     report = json.loads(succeeded(attach_as(FIRST_USER)))
     assert report["window"]["pid"] == jvm.pid, report["window"]
     jvm.stop()
+    daemon.stop()
+
+
+# ---------------------------------------------------------------- places for the agent
+
+NOEXEC = "mount -t tmpfs -o noexec,mode=1777 tmp tmp; "
+IN_IMAGE = "/opt/jxperf/libjxperf-agent.so"
+AGENT_PATH = ("--agent-path", IN_IMAGE)
+BAKED_IN = NOEXEC + f"mkdir opt/jxperf; cp {BUNDLE}/lib* opt/jxperf; "
+
+
+def refusal(daemon, jvm, *words):
+    """What attach says, and check in the same words; the JVM has noticed nothing."""
+    before = jvm.output()
+    refused = daemon.ctl("attach", str(jvm.pid), *SHORT, "--duration", "1s")
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1, refused
+    for word in words:
+        assert word in refused.stderr, refused.stderr
+    assert leftovers(jvm.pid) == [], leftovers(jvm.pid)
+    assert jvm.output() == before and jvm.alive(), jvm.output()
+    checked = daemon.ctl("check", str(jvm.pid))
+    assert checked.returncode == 1 and words[0] in checked.stdout.replace("\n", " "), checked
+    return refused.stderr
+
+
+@test
+def a_noexec_tmp_does_not_matter_where_another_place_will_do():
+    need_root()
+    daemon, jvm = Daemon(), Container(jdks()[0], "SilentLoad", mounts=NOEXEC)
+    assert_profiled(daemon, jvm)
+    assert agent_paths(jvm.pid)[0].startswith("/var/tmp/.jxperf-"), agent_paths(jvm.pid)
+    jvm.stop()
+    daemon.stop()
+
+
+@test
+def a_read_only_root_with_a_noexec_tmp_is_refused_and_told_of_agent_path():
+    need_root()
+    daemon, jvm = Daemon(), Container(jdks()[0], "SilentLoad", mounts=NOEXEC, read_only=True)
+    refusal(daemon, jvm, "no directory for the agent's files", "'/tmp' is noexec", "'/var/tmp' is read-only", "'agent-path'")
+    jvm.stop()
+    daemon.stop()
+
+
+@test_on_jdks
+def it_is_profiled_with_the_agent_in_its_image(jdk):
+    need_root()
+    daemon = Daemon(options=AGENT_PATH)
+    jvm = Container(jdk, "SilentLoad", mounts=BAKED_IN, read_only=True)
+    place = daemon.ctl("check", str(jvm.pid))
+    assert place.returncode == 0 and f"it can read '{IN_IMAGE}'" in place.stdout, place
+    assert_profiled(daemon, jvm)
+    assert agent_paths(jvm.pid) == [IN_IMAGE]
+    assert_profiled(daemon, jvm)
+    jvm.stop()
+    daemon.stop()
+
+
+@test
+def an_agent_in_the_image_that_is_not_ours_is_not_loaded():
+    need_root()
+    daemon = Daemon(options=AGENT_PATH)
+    library, helper = IN_IMAGE[1:], "opt/jxperf/libZydis.so.4.0"
+    for change, words in (
+        (f"rm {library}", (IN_IMAGE, "No such file")),
+        (f"echo >> {library}", (IN_IMAGE, "of another version of jxperf")),
+        (f"printf x | dd of={library} bs=1 seek=5000 conv=notrunc status=none", (IN_IMAGE, "SHA-256")),
+        (f"printf x | dd of={helper} bs=1 seek=5000 conv=notrunc status=none", (helper, "SHA-256")),
+        (f"rm {library}; mkfifo {library}", (IN_IMAGE, "Invalid argument")),
+        (f"ln {library} opt/other.so; ln -sf ../other.so {library}", ("not called libjxperf-agent.so",)),
+        (f"chmod o+w {library}", ("other users can change", "go-w")),
+        (f"chmod o+w {helper}", ("other users can change", helper)),
+        ("chmod 777 opt/jxperf", ("other users can replace", "/opt/jxperf")),
+        (f"chown 1000 {library}", ("other users can change",)),
+        ("mount -t tmpfs -o noexec o opt; mkdir opt/jxperf; " f"cp {BUNDLE}/lib* opt/jxperf", ("noexec file system",)),
+    ):
+        jvm = Container(jdks()[-1], "SilentLoad", mounts=BAKED_IN + change, read_only=True)
+        refusal(daemon, jvm, "no directory for the agent's files", *words)
+        assert agent_paths(jvm.pid) == []
+        jvm.stop()
+    daemon.stop()
+
+
+@test_on_jdks
+def a_tmp_that_the_jvm_cannot_write_to_is_refused_before_it_is_asked(jdk):
+    need_root()
+    daemon = Daemon(options=AGENT_PATH)
+    reason = "cannot make the socket that one attaches by"
+    for mounts, options, word in (
+        (BAKED_IN + "mount -o remount,ro tmp", {}, "'/tmp' is read-only"),
+        ("rmdir tmp", {}, "'/tmp' cannot be opened"),
+        ("chmod 755 tmp", {"user": USER}, "'/tmp' is closed to its user"),
+    ):
+        jvm = Container(jdk, "SilentLoad", mounts=mounts, **options)
+        refusal(daemon, jvm, reason, word)
+        jvm.stop()
     daemon.stop()
 
 

@@ -157,6 +157,7 @@ static int send_event(int fd, uint32_t kind)
 
 static int serve(int fd, const char *bundle)
 {
+	const struct startup startup = {.agent = {bundle, ""}, .environment = ""};
 	const char *behaviour = strrchr(bundle, '/') + 1;
 	bool old = strcmp(behaviour, "old-kernel") == 0;
 
@@ -165,17 +166,20 @@ static int serve(int fd, const char *bundle)
 	if (strcmp(behaviour, "strange-event") == 0)
 		return send_event(fd, BROKER_EVENT_KINDS);
 
-	return broker_main(fd, bundle, "", old ? killed_trial : sigtrap_trial);
+	return broker_main(fd, &startup, old ? killed_trial : sigtrap_trial);
 }
 
 static int inspect(int fd, const char *bundle, int argc, char **argv)
 {
 	const struct check_reasons reasons = {.gate = option(argc, argv, "--inspect-gate"),
 					      .touch = option(argc, argv, "--inspect-touch")};
+	const struct startup startup = {
+	    .agent = {bundle, option(argc, argv, STARTUP_OPTION_AGENT_PATH)},
+	    .environment = option(argc, argv, STARTUP_OPTION_ENVIRONMENT)};
 
 	return inspector_main(fd, atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
-			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), bundle,
-			      &reasons, option(argc, argv, INSPECTOR_OPTION_ENVIRONMENT));
+			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), &startup,
+			      &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)
@@ -222,6 +226,12 @@ const char *broker_fixture_bundle(const char *behaviour)
 		make_bundles();
 	(void)snprintf(path, sizeof(path), "%s/%s", root, behaviour);
 	return path;
+}
+
+struct agent_files broker_fixture_agent(const char *behaviour)
+{
+	return (struct agent_files){.bundle_dir = broker_fixture_bundle(behaviour),
+				    .image_path = ""};
 }
 
 void broker_fixture_remove(void)
