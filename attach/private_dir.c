@@ -48,13 +48,13 @@ static int check_usable(int fd, const char *path, bool executable, struct err *e
 	    PRIVATE_DIR_PATH_BYTES)
 		return err_set(err, ENAMETOOLONG, "'%s' is too long for a socket", path);
 	target_fs_self_path(self, fd, NULL);
-	/* Effective ids: the helper has become the target's user. */
-	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
-		return err_set(err, errno, "'%s' is not writable", path);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_set_errno(err, errno, "'%s'", path);
 	if (fs.f_flag & ST_RDONLY)
 		return err_set(err, EROFS, "'%s' is read-only", path);
+	/* Effective ids: the helper has become the target's user. */
+	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
+		return err_set(err, errno, "'%s' is not writable", path);
 	if (executable && (fs.f_flag & ST_NOEXEC))
 		return err_set(err, EACCES, "'%s' is noexec", path);
 	return 0;
