@@ -29,6 +29,7 @@ static const struct {
     {JVM_NOT_A_JVM, "JVM", "libjvm.so is mapped"},
     {JVM_32_BIT, "word size", "64-bit"},
     {JVM_NOT_HOTSPOT, "virtual machine", "HotSpot"},
+    {JVM_OTHER_LIBC, "C library", "glibc"},
     {JVM_TOO_OLD, "JDK", NULL},
     {JVM_ATTACH_DISABLED, "attach mechanism", "not disabled"},
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},

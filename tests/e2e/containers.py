@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from lib import BUNDLE, HANG_S, jdks, need_root, run, test, test_on_jdks
+from lib import BUNDLE, HANG_S, Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks
 from support.attach import agent_paths, leftovers, namespace_pid
 from support.container import FIRST_USER, Container
 from support.profile import CLIENT, Daemon, assert_quality, share_through, succeeded, the_one_kind
@@ -22,7 +22,7 @@ def assert_profiled(daemon, jvm, *options):
     assert row["name"] == "SilentLoad" and row["jdk"] and row["gc"], row
     # By its name, too, where users and files are those that it says.
     assert row["state"] == "attachable", row
-    report = daemon.attach(jvm.pid, *SHORT, *options, cpu_s=3)
+    report = daemon.attach(jvm.pid, *SHORT, *options, cpu_s=2)
     kind = the_one_kind(report)
     assert_quality(report, 20)
     assert kind["fraction"] > 0.8, kind["fraction"]
@@ -114,7 +114,7 @@ def a_noexec_tmp_does_not_matter_where_another_place_will_do():
 @test
 def a_read_only_root_with_a_noexec_tmp_is_refused_and_told_of_agent_path():
     need_root()
-    daemon, jvm = Daemon(), Container(jdks()[0], "SilentLoad", mounts=NOEXEC, read_only=True)
+    daemon, jvm = Daemon(), Container(jdks()[0], "Idle", mounts=NOEXEC, read_only=True)
     refusal(daemon, jvm, "no directory for the agent's files", "'/tmp' is noexec", "'/var/tmp' is read-only", "'agent-path'")
     jvm.stop()
     daemon.stop()
@@ -152,7 +152,7 @@ def an_agent_in_the_image_that_is_not_ours_is_not_loaded():
         (f"chown 1000 {library}", ("other users can change",)),
         ("mount -t tmpfs -o noexec o opt; mkdir opt/jxperf; " f"cp {BUNDLE}/lib* opt/jxperf", ("noexec file system",)),
     ):
-        jvm = Container(jdks()[-1], "SilentLoad", mounts=BAKED_IN + change, read_only=True)
+        jvm = Container(jdks()[-1], "Idle", mounts=BAKED_IN + change, read_only=True)
         refusal(daemon, jvm, "no directory for the agent's files", *words)
         assert agent_paths(jvm.pid) == []
         jvm.stop()
@@ -169,9 +169,49 @@ def a_tmp_that_the_jvm_cannot_write_to_is_refused_before_it_is_asked(jdk):
         ("rmdir tmp", {}, "'/tmp' cannot be opened"),
         ("chmod 755 tmp", {"user": USER}, "'/tmp' is closed to its user"),
     ):
-        jvm = Container(jdk, "SilentLoad", mounts=mounts, **options)
+        jvm = Container(jdk, "Idle", mounts=mounts, **options)
         refusal(daemon, jvm, reason, word)
         jvm.stop()
+    daemon.stop()
+
+
+# ---------------------------------------------------------------- another libc
+
+MUSL = "/lib/ld-musl-x86_64.so.1"
+
+# What a JVM of Alpine's looks like from outside. Linked with glibc, but musl's loader takes that for itself.
+ALPINE_JVM = """
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int count, char **arguments)
+{
+	int fd = open(arguments[1], O_RDONLY);
+	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (count != 2 || p == MAP_FAILED || write(1, "up\\n", 3) != 3)
+		return 1;
+	return pause();
+}
+"""
+
+
+@test
+def a_jvm_with_musl_is_refused_with_that_reason():
+    if not os.path.exists(MUSL):
+        skip(f"there is no '{MUSL}': apt-get install musl")
+    directory = make_directory()
+    source, program = os.path.join(directory, "java.c"), os.path.join(directory, "java")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(ALPINE_JVM)
+    subprocess.run(["cc", "-o", program, source], check=True)
+    jvm = Process([MUSL, program, os.path.join(jdks()[0].home, "lib/server/libjvm.so")])
+    jvm.wait_for("up")
+    daemon = Daemon()
+    assert listed(daemon, jvm.pid)["state"] == "another libc"
+    refusal(daemon, jvm, "uses musl as its C library", "glibc")
+    jvm.stop()
     daemon.stop()
 
 

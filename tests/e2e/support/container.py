@@ -3,7 +3,7 @@ import functools
 import os
 
 from lib import Process, make_directory, only_child, skip, wait_until
-from support.profile import classes
+from support import attach, profile
 
 # Users of a container that has users of its own are these here: FIRST_USER is its root.
 FIRST_USER, USERS = 100000, 65536
@@ -65,19 +65,21 @@ class Container(Process):
     read_only: the root is, but not what is mounted in it. own_users: with a user namespace.
     """
 
-    def __init__(self, jdk, name, *options, arguments=(), mounts="", read_only=False, own_users=False, user=0, env=None,
+    def __init__(self, jdk, name="SilentLoad", *options, arguments=(), mounts="", read_only=False, own_users=False, user=0, env=None,
                  prefix=()):
         root = make_directory()
+        # Idle does nothing, which is enough for one that is to be refused.
+        classes, started = (attach.classes, "idling\n") if name == "Idle" else (profile.classes, "up\n")
         java = [jdk.java, "-Xmx128m", *options, "-cp", "/app", name, *arguments]
         if user:
             java = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *java]
         namespaces = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
-        command = [*prefix, *(_users().enter() if own_users else ()), *namespaces, "sh", "-c", ENTER, "sh", root, classes(),
-                   *java]
+        command = [*prefix, *(_users().enter() if own_users else ()), *namespaces, "sh", "-c", ENTER, "sh", root,
+                   classes(), *java]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         environment |= {"MOUNTS": mounts, "READ_ONLY": "1" if read_only else "", "HOME": "/nonexistent", **(env or {})}
         super().__init__(command, cwd="/", env=environment)
-        self.wait_for("up\n")
+        self.wait_for(started)
         self.pid = wait_until(lambda: only_child(self.child.pid), "the JVM behind unshare")
 
 
