@@ -62,7 +62,8 @@ struct daemon {
 static struct startup startup_of(const struct options *o)
 {
 	return (struct startup){.agent = {.bundle_dir = o->bundle, .image_path = o->agent_path},
-				.environment = o->environment};
+				.environment = o->environment,
+				.pod_labels = o->pod_labels};
 }
 
 static void on_drained(void *arg)
@@ -144,6 +145,7 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 	    {"agent-path", d->config->agent_path, next->agent_path},
 	    {"user", d->config->user, next->user},
 	    {"state-dir", d->config->state_dir, next->state_dir},
+	    {"pod-labels", d->config->pod_labels, next->pod_labels},
 	    {"environment", before, after},
 	};
 
@@ -274,6 +276,7 @@ static int start_parts(struct daemon *d, struct err *err)
 
 	list_variables(d->config, environment);
 	startup.environment = environment;
+	startup.pod_labels = d->config->pod_labels ? d->config->pod_labels : "";
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &broker, err);
 	if (r < 0)
 		return r;

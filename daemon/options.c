@@ -72,6 +72,7 @@ static const struct argument_option arguments[] = {
     {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
     {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
     {OWN_TEXT(STARTUP_OPTION_ENVIRONMENT, environment)},
+    {OWN_TEXT(STARTUP_OPTION_POD_LABELS, pod_labels)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
     {OWN_NUMBER(WATCHER_OPTION_PID, watch_pid), .least = 1},
     {0},
@@ -85,6 +86,7 @@ static int set_defaults(struct options *o, struct err *err)
 
 	*o = (struct options){.client_fd = -1,
 			      .environment = "",
+			      .pod_labels = "",
 			      .broker_fd = -1,
 			      .worker_fd = -1,
 			      .inspect_fd = -1,

@@ -27,7 +27,8 @@ struct options {
 	bool admin_group_given; /* on the command line: what the file comes to say is nothing to it
 				 */
 	int client_fd; /* serves the client at its other end, and leaves with it; no http */
-	const char *environment; /* of a process below; the engine has it from its file */
+	const char *environment; /* of a process below; the engine has these from its file */
+	const char *pod_labels;
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
 	int worker_fd;

@@ -48,13 +48,16 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 			: (char *)jvm_obstacle_name(info.obstacle);
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
-	jvm_traits_read(&traits, pid, c->startup, step);
+	jvm_traits_read(&traits, &info, c->startup, step);
 	jvm.cpu_ns = traits.cpu_ns;
 	jvm.command = traits.command;
 	jvm.cgroup = traits.cgroup;
 	jvm.pod = traits.pod;
 	jvm.environment = traits.environment;
 	jvm.n_environment = traits.environment_count;
+	jvm.labels = traits.labels;
+	jvm.n_labels = traits.label_count;
+	jvm.image = traits.image;
 	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }

@@ -80,7 +80,10 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 		      .container = jvm->container,
 		      .pod = jvm->pod,
 		      .environment = (const char *const *)jvm->environment,
-		      .environment_count = jvm->n_environment},
+		      .environment_count = jvm->n_environment,
+		      .image = jvm->image,
+		      .labels = (const char *const *)jvm->labels,
+		      .label_count = jvm->n_labels},
 	};
 	char app[APP_NAME_BYTES];
 

@@ -10,6 +10,7 @@
 #include "common/units.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
+#include "fleet/config/template.h"
 #include "proto/helper.h"
 
 #define HOST_BUDGET_DEFAULT     0.02
@@ -225,14 +226,12 @@ static int take_kinds(struct reading *r, const char *path, const struct schema_s
 	return 0;
 }
 
-/* Is the variable that "NAME=PATTERN" names one that may be looked at? */
-static bool is_allowed(const struct config *c, const char *condition)
+/* Is the variable one that may be looked at? */
+static bool is_allowed(const struct config *c, const char *name, size_t length)
 {
-	size_t length = strcspn(condition, "=");
-
 	for (unsigned i = 0; i < c->environment_count; i++)
 		if (strlen(c->environment[i]) == length &&
-		    strncmp(c->environment[i], condition, length) == 0)
+		    strncmp(c->environment[i], name, length) == 0)
 			return true;
 	return false;
 }
@@ -246,11 +245,47 @@ static int check_match(struct reading *r, const struct config *c, const char *pa
 		(void)path_of(at, "%s.match.environment[%u]", path, i);
 		if (!strchr(m->environment[i], '='))
 			return wrong(r, at, "'%s' is not NAME=PATTERN", m->environment[i]);
-		if (!is_allowed(c, m->environment[i]))
+		if (!is_allowed(c, m->environment[i], strcspn(m->environment[i], "=")))
 			return wrong(r, at, "'%s' is not in the list 'environment' at the top",
 				     m->environment[i]);
 	}
 	return 0;
+}
+
+/* It goes into metrics and lists as it is. */
+static bool is_fit(const struct template_part *part)
+{
+	for (size_t i = 0; i < part->length; i++)
+		if ((unsigned char)part->text[i] < ' ' || strchr("\"\\\x7f", part->text[i]))
+			return false;
+	return true;
+}
+
+/* path: of the rule. */
+static int check_name(struct reading *r, const struct config *c, const char *path, const char *name)
+{
+	char at[PLACE_PATH_BYTES];
+	struct template_part part;
+	struct err why;
+	size_t length = 0;
+
+	(void)member(at, path, "app");
+	do {
+		if (template_next(&name, &part, &why) < 0)
+			return wrong(r, at, "%s", why.message);
+		if (!is_fit(&part))
+			return wrong(r, at,
+				     "a name has no quotes, backslashes or control characters");
+		length += part.kind == TEMPLATE_TEXT ? part.length : 0;
+		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
+			return wrong(r, at, "'%.*s' is not in the list 'environment' at the top",
+				     (int)part.length, part.text);
+		if (part.kind == TEMPLATE_LABEL && !c->pod_labels)
+			return wrong(r, at, "'pod-labels' at the top has to say where labels are");
+	} while (part.kind != TEMPLATE_END);
+	return length > CONFIG_NAME_MAX
+		   ? wrong(r, at, "a name has at most %d bytes", CONFIG_NAME_MAX)
+		   : 0;
 }
 
 static int take_apps(struct reading *r, const struct schema_file *file, struct config *c)
@@ -265,7 +300,8 @@ static int take_apps(struct reading *r, const struct schema_file *file, struct c
 		if (c->apps[i].match.app)
 			return wrong(r, member(at, path, "match.app"),
 				     "these rules give that name: match something else");
-		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0)
+		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0 ||
+		    (e = check_name(r, c, path, c->apps[i].app)) < 0)
 			return e;
 	}
 	return 0;
@@ -382,6 +418,7 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	c->admin_group = file->admin_group;
 	c->salt = file->salt;
 	c->host_id = file->host_id;
+	c->pod_labels = file->pod_labels;
 	c->environment = file->environment;
 	c->environment_count = file->environment_count;
 	if ((e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||

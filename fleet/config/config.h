@@ -19,6 +19,9 @@
 /* Of the file. */
 #define CONFIG_BYTES_MAX (1u << 20)
 
+/* Longest name of an application or a schedule, which are labels in metrics. */
+#define CONFIG_NAME_MAX 63
+
 /* Minutes of a day, and no time of day. */
 #define CONFIG_DAY_MINUTES 1440
 #define CONFIG_ALWAYS      (-1)
@@ -55,6 +58,7 @@ struct config {
 	char *host_id;      /* NULL: the machine's */
 	double host_budget; /* of the CPU time of all processors, for all windows together */
 	uint32_t windows_at_once;
+	char *pod_labels;   /* the file of a pod's labels as its JVMs see it; NULL: none */
 	char **environment; /* names of variables that may be looked at */
 	unsigned environment_count;
 	struct config_app *apps;

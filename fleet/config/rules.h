@@ -18,10 +18,10 @@ struct config_match {
 	unsigned environment_count;
 };
 
-/* The first rule that matches a JVM names it. */
+/* The first rule that matches a JVM, and knows all that it puts into the name, names it. */
 struct config_app {
 	struct config_match match;
-	char *app;
+	char *app; /* fleet/config/template.h */
 };
 
 #endif

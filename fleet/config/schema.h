@@ -49,6 +49,7 @@ struct schema_file {
 	char *host_id;
 	char *host_budget;
 	char *windows_at_once;
+	char *pod_labels;
 	char **environment;
 	unsigned environment_count;
 	struct schema_store *store;

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from lib import BUNDLE, HANG_S, Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks
+from lib import BUNDLE, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
 from support.attach import agent_paths, leftovers, namespace_pid
 from support.container import FIRST_USER, Container
 from support.profile import CLIENT, Daemon, assert_quality, share_through, succeeded, the_one_kind
@@ -76,6 +76,93 @@ def a_container_with_users_of_its_own_is_theirs_under_their_ids_out_here():
     report = json.loads(succeeded(attach_as(FIRST_USER)))
     assert report["window"]["pid"] == jvm.pid, report["window"]
     jvm.stop()
+    daemon.stop()
+
+
+# ---------------------------------------------------------------- schedules and names
+
+TEAM = f"containers{os.getpid()}"
+EVERY_S = 10
+# A round, an epoch in which it is found too late, one in which it has its window, and room.
+SOON_S = 10 + 2 * EVERY_S + 30
+
+CONFIG = f"""
+host-budget: 90%
+windows-at-once: 2
+environment: [TEAM]
+pod-labels: /etc/podinfo/labels
+apps:
+  - match: {{environment: [TEAM={TEAM}]}}
+    app: "pod-{{label:app.kubernetes.io/name}}"
+  - match: {{environment: [TEAM={TEAM}]}}
+    app: "{{main-class}}"
+schedules:
+  - name: containers
+    match: {{environment: [TEAM={TEAM}]}}
+    every: {EVERY_S}s
+    window: 2s
+    warm-up: 1s
+    kinds: [silent-load]
+    budget: 30%
+"""
+
+MAIN = """
+package PACKAGE;
+public class Main {
+    static volatile int sink;
+    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
+    public static void main(String[] args) throws Exception {
+        int[] a = new int[1 << 20];
+        System.out.println("up");
+        while (true) {
+            for (int i = 0; i < 10; i++) sink = sum(a);
+            Thread.sleep(20);
+        }
+    }
+}
+"""
+
+
+def labels(text):
+    return f"mkdir etc/podinfo; printf '%s\\n' {text} > etc/podinfo/labels; "
+
+
+@test
+def scheduled_windows_of_containers_have_the_names_of_pods_or_whole_main_classes():
+    need_root()
+    programs = {p: compile_java({"Main.java": MAIN.replace("PACKAGE", p)}) for p in ("payments", "orders")}
+    name = labels("'app.kubernetes.io/name=\"till\"' 'app=\"other\"'")
+
+    def start(package, **options):
+        return Container(jdks()[-1], f"{package}.Main", directory=programs[package], env={"TEAM": TEAM}, **options)
+
+    jvms = {
+        "pod-till": start("payments", mounts=name, own_users=True, user=USER),
+        "payments.Main": start("payments"),
+        "orders.Main": start("orders", mounts="mkdir etc/podinfo; mkfifo etc/podinfo/labels"),
+    }
+    # Nor is what only root may read in there, or what is not a file of its own.
+    hidden = start("orders", mounts=name + "chmod 600 etc/podinfo/labels", user=USER)
+    config = os.path.join(make_directory(), "jxperfd.yaml")
+    with open(config, "w", encoding="utf-8") as f:
+        f.write(CONFIG)
+    daemon = Daemon(options=("--config", config))
+    wait_until(lambda: all((listed(daemon, j.pid) or {}).get("app") == app for app, j in jvms.items()), "names", SOON_S)
+    assert listed(daemon, hidden.pid)["app"] == "orders.Main"
+
+    def ended(pid):
+        windows = json.loads(succeeded(daemon.ctl("--json", "windows")))
+        return next((w for w in windows if w["pid"] == pid and w["state"] not in ("attaching", "running")), None)
+
+    for app, jvm in jvms.items():
+        window = wait_until(lambda pid=jvm.pid: ended(pid), f"a window of {app}", SOON_S)
+        assert window["state"] == "done" and window["app"] == app, window
+    # Who asks for a window of it adds to the same figures.
+    report = daemon.attach(jvms["pod-till"].pid, *SHORT, duration="1s")
+    assert report["window"]["app"] == "pod-till", report["window"]
+    for jvm in (*jvms.values(), hidden):
+        assert jvm.alive() and leftovers(jvm.pid) == []
+        jvm.stop()
     daemon.stop()
 
 

@@ -480,7 +480,8 @@ static const int ignored_by_broker[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static void run_broker(int fd)
 {
 	const struct startup startup = {.agent = {.bundle_dir = "/nonexistent", .image_path = ""},
-					.environment = ""};
+					.environment = "",
+					.pod_labels = ""};
 	struct sigaction before[IGNORED_COUNT];
 
 	for (size_t i = 0; i < IGNORED_COUNT; i++)

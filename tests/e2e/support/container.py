@@ -62,20 +62,22 @@ class Container(Process):
     """A JVM as the first process of a container; pid is that of the JVM, seen from here.
 
     mounts: shell commands that change the root before it is entered, whose directory they are in.
+    directory: with other classes than those of the workloads, or of Idle.
     read_only: the root is, but not what is mounted in it. own_users: with a user namespace.
     """
 
     def __init__(self, jdk, name="SilentLoad", *options, arguments=(), mounts="", read_only=False, own_users=False, user=0, env=None,
-                 prefix=()):
+                 prefix=(), directory=None):
         root = make_directory()
         # Idle does nothing, which is enough for one that is to be refused.
         classes, started = (attach.classes, "idling\n") if name == "Idle" else (profile.classes, "up\n")
+        directory = directory or classes()
         java = [jdk.java, "-Xmx128m", *options, "-cp", "/app", name, *arguments]
         if user:
             java = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *java]
         namespaces = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
         command = [*prefix, *(_users().enter() if own_users else ()), *namespaces, "sh", "-c", ENTER, "sh", root,
-                   classes(), *java]
+                   directory, *java]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         environment |= {"MOUNTS": mounts, "READ_ONLY": "1" if read_only else "", "HOME": "/nonexistent", **(env or {})}
         super().__init__(command, cwd="/", env=environment)

@@ -157,7 +157,7 @@ static int send_event(int fd, uint32_t kind)
 
 static int serve(int fd, const char *bundle)
 {
-	const struct startup startup = {.agent = {bundle, ""}, .environment = ""};
+	const struct startup startup = {.agent = {bundle, ""}, .environment = "", .pod_labels = ""};
 	const char *behaviour = strrchr(bundle, '/') + 1;
 	bool old = strcmp(behaviour, "old-kernel") == 0;
 
@@ -175,7 +175,8 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 					      .touch = option(argc, argv, "--inspect-touch")};
 	const struct startup startup = {
 	    .agent = {bundle, option(argc, argv, STARTUP_OPTION_AGENT_PATH)},
-	    .environment = option(argc, argv, STARTUP_OPTION_ENVIRONMENT)};
+	    .environment = option(argc, argv, STARTUP_OPTION_ENVIRONMENT),
+	    .pod_labels = option(argc, argv, STARTUP_OPTION_POD_LABELS)};
 
 	return inspector_main(fd, atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
 			      (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)), &startup,

@@ -94,8 +94,8 @@ static int setup(void **state)
 
 static void start(const char *behaviour)
 {
-	const struct startup startup = {.agent = broker_fixture_agent(behaviour),
-					.environment = ""};
+	const struct startup startup = {
+	    .agent = broker_fixture_agent(behaviour), .environment = "", .pod_labels = ""};
 	struct err err;
 
 	assert_int_equal(
@@ -301,7 +301,7 @@ static void a_broker_with_events_of_an_unknown_kind_is_ended(void **state)
 
 static void a_broker_that_cannot_be_started_is_an_error(void **state)
 {
-	const struct startup startup = {.agent = {"/", ""}, .environment = ""};
+	const struct startup startup = {.agent = {"/", ""}, .environment = "", .pod_labels = ""};
 	struct err err = {""};
 
 	(void)state;

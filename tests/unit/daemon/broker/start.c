@@ -21,7 +21,8 @@ static struct err err;
 
 static int start(const char *program)
 {
-	const struct startup startup = {.agent = broker_fixture_agent("ok"), .environment = ""};
+	const struct startup startup = {
+	    .agent = broker_fixture_agent("ok"), .environment = "", .pod_labels = ""};
 
 	err.message[0] = '\0';
 	return broker_start(&process, &process_fd, &connection, program, &startup, &err);
