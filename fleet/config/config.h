@@ -19,9 +19,6 @@
 /* Of the file. */
 #define CONFIG_BYTES_MAX (1u << 20)
 
-/* Longest name of an application or a schedule, which are labels in metrics. */
-#define CONFIG_NAME_MAX 63
-
 /* Minutes of a day, and no time of day. */
 #define CONFIG_DAY_MINUTES 1440
 #define CONFIG_ALWAYS      (-1)

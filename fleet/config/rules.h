@@ -4,6 +4,9 @@
 #ifndef JXPERF_FLEET_CONFIG_RULES_H
 #define JXPERF_FLEET_CONFIG_RULES_H
 
+/* Longest name of an application or a schedule, which are labels in metrics. */
+#define CONFIG_NAME_MAX 63
+
 /* Which JVMs are meant: those for which every pattern that is given (not NULL) matches. Patterns
  * are those of the shell (fnmatch(3)). */
 struct config_match {

@@ -1,6 +1,5 @@
 #include "fleet/config/schema.h"
 
-#include "fleet/config/config.h"
 #include "proto/kinds.h"
 
 /* Longest text of a value: a path, a pattern. */
