@@ -1,5 +1,6 @@
 #include "daemon/broker/broker.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
@@ -221,14 +222,15 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
 			const struct err *words)
 {
 	struct broker_reply r = {.operation = BROKER_ATTACH,
 				 .id = request_id,
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
-				 .owner = owner};
+				 .owner = owner,
+				 .cpu_limit = fd >= 0 ? cgroup_cpu_limit("", pid) : 0};
 
 	strcpy(r.message, words->message);
 	send_reply(arg, &r, &fd);

@@ -54,7 +54,7 @@ struct broker_target {
 
 /* fd is the agent's connection, the callee's, with what the target is called in words and whose it
  * is, or -errno with the reason there. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
 				   const struct err *words);
 
 /* All zero, but for the first five members: there is no target yet. */

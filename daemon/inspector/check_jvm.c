@@ -1,5 +1,6 @@
 #include "daemon/inspector/check.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "attach/process/headroom.h"
 #include "attach/process/jvm.h"
 #include "common/cleanup.h"
@@ -100,6 +101,19 @@ static void check_memory(struct check_items *c, pid_t pid)
 		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
+}
+
+/* Only where there is one: most have none. */
+static void check_cpu_limit(struct check_items *c, pid_t pid)
+{
+	double limit = cgroup_cpu_limit("", pid);
+
+	if (limit > 0)
+		check_items_add(
+		    c, "CPU limit", CHECK_OK,
+		    "its cgroups let it use %.2f CPUs: samples are held to what that allows, and "
+		    "the budget is a share of what it uses",
+		    limit);
 }
 
 /* Entries of /proc/PID/<name> that are numbers; -1 when it cannot be read. */
@@ -237,6 +251,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent
 	if (check_conditions(&c, info)) {
 		check_place(&c, info, agent);
 		check_memory(&c, pid);
+		check_cpu_limit(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);
 		check_virtual_threads(&c, info);

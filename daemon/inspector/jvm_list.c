@@ -1,5 +1,6 @@
 #include "daemon/inspector/jvm_list.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "attach/process/jvm.h"
 #include "attach/process/jvm_step.h"
 #include "common/cleanup.h"
@@ -50,6 +51,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
 	jvm_traits_read(&traits, &info, c->startup, step);
 	jvm.cpu_ns = traits.cpu_ns;
+	jvm.cpu_limit = cgroup_cpu_limit("", pid);
 	jvm.command = traits.command;
 	jvm.cgroup = traits.cgroup;
 	jvm.pod = traits.pod;

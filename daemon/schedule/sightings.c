@@ -38,6 +38,14 @@ static uint64_t age_ns(const Jxp__Jvm *jvm, uint64_t boot_ns)
 	return boot_ns - start_ns;
 }
 
+/* No more than its cgroups let it have, also when nothing else is known. */
+static double most_cpu_share(const Jxp__Jvm *jvm)
+{
+	double share = jvm->cpu_limit / (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return share > 0 && share < 1 ? share : 1;
+}
+
 /* What it had used, and when: when it was seen last, else at its start. */
 static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns)
 {
@@ -47,13 +55,13 @@ static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t
 	bool seen = last && last->start_ticks == jvm->start_ticks;
 	uint64_t used = seen ? last->cpu_ns : 0;
 	uint64_t time_ns = seen ? boot_ns - s->boot_ns : age_ns(jvm, boot_ns);
-	double share;
+	double share, most = most_cpu_share(jvm);
 
 	if (time_ns == 0 || jvm->cpu_ns < used)
-		return 1;
+		return most;
 	share = (double)(jvm->cpu_ns - used) /
 		((double)time_ns * (double)sysconf(_SC_NPROCESSORS_ONLN));
-	return share < 1 ? share : 1;
+	return share < most ? share : most;
 }
 
 /* Of "module/main.Class", what rules call the main class. */
