@@ -54,7 +54,7 @@ static const char *shown(const struct digest *d, char text[2 * SHOWN_DIGITS + 1]
 static int compare(int theirs, const struct bundle_file *ours, const char *path, struct err *err)
 {
 	char their_text[2 * SHOWN_DIGITS + 1], our_text[2 * SHOWN_DIGITS + 1];
-	struct digest their_digest, our_digest;
+	struct digest their_digest = {{0}}, our_digest = {{0}};
 	struct stat st, our_st;
 	int r;
 

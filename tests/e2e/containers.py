@@ -5,10 +5,14 @@ import subprocess
 
 from lib import BUNDLE, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
 from support.attach import agent_paths, leftovers, namespace_pid
-from support.container import FIRST_USER, Container
+from support.container import FIRST_USER, Container, debian
 from support.profile import CLIENT, Daemon, assert_quality, share_through, succeeded, the_one_kind
 
 SHORT = ("--kinds", "silent-load")
+NOEXEC = "mount -t tmpfs -o noexec,mode=1777 tmp tmp; "
+IN_IMAGE = "/opt/jxperf/libjxperf-agent.so"
+AGENT_PATH = ("--agent-path", IN_IMAGE)
+BAKED_IN = NOEXEC + f"mkdir opt/jxperf; cp {BUNDLE}/lib* opt/jxperf; "
 USER = 1000
 
 
@@ -35,7 +39,7 @@ def assert_profiled(daemon, jvm, *options):
 @test_on_jdks
 def a_jvm_with_mounts_pids_network_and_root_of_its_own_is_profiled(jdk):
     need_root()
-    daemon, jvm = Daemon(), Container(jdk, "SilentLoad")
+    daemon, jvm = Daemon(), Container(jdk)
     assert namespace_pid(jvm.pid) == 1
     for name in ("mnt", "pid", "net"):
         assert os.readlink(f"/proc/{jvm.pid}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"), name
@@ -50,7 +54,7 @@ def a_jvm_with_users_of_its_own_is_profiled(jdk):
     need_root()
     daemon = Daemon()
     for user in (0, USER):
-        jvm = Container(jdk, "SilentLoad", own_users=True, user=user)
+        jvm = Container(jdk, own_users=True, user=user)
         assert os.stat(f"/proc/{jvm.pid}").st_uid == FIRST_USER + user
         assert os.readlink(f"/proc/{jvm.pid}/ns/user") != os.readlink("/proc/self/ns/user")
         assert_profiled(daemon, jvm)
@@ -63,7 +67,7 @@ def a_container_with_users_of_its_own_is_theirs_under_their_ids_out_here():
     need_root()
     daemon = Daemon()
     os.chmod(daemon.socket, 0o666)
-    jvm = Container(jdks()[0], "SilentLoad", own_users=True)
+    jvm = Container(jdks()[0], own_users=True)
 
     def attach_as(user):
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", CLIENT, "--socket", daemon.socket,
@@ -75,6 +79,20 @@ def a_container_with_users_of_its_own_is_theirs_under_their_ids_out_here():
         assert refused.returncode == 1 and "no process has the pid" in refused.stderr, refused
     report = json.loads(succeeded(attach_as(FIRST_USER)))
     assert report["window"]["pid"] == jvm.pid, report["window"]
+    jvm.stop()
+    daemon.stop()
+
+
+@test_on_jdks
+def a_jvm_in_a_debian_of_its_own_is_profiled(jdk):
+    need_root()
+    daemon, jvm = Daemon(options=AGENT_PATH), Container(jdk, base=debian())
+    assert_profiled(daemon, jvm)
+    assert agent_paths(jvm.pid)[0].startswith("/tmp/.jxperf-"), agent_paths(jvm.pid)
+    jvm.stop()
+    jvm = Container(jdk, base=debian(), mounts=BAKED_IN, read_only=True)
+    assert_profiled(daemon, jvm)
+    assert agent_paths(jvm.pid) == [IN_IMAGE]
     jvm.stop()
     daemon.stop()
 
@@ -168,11 +186,6 @@ def scheduled_windows_of_containers_have_the_names_of_pods_or_whole_main_classes
 
 # ---------------------------------------------------------------- places for the agent
 
-NOEXEC = "mount -t tmpfs -o noexec,mode=1777 tmp tmp; "
-IN_IMAGE = "/opt/jxperf/libjxperf-agent.so"
-AGENT_PATH = ("--agent-path", IN_IMAGE)
-BAKED_IN = NOEXEC + f"mkdir opt/jxperf; cp {BUNDLE}/lib* opt/jxperf; "
-
 
 def refusal(daemon, jvm, *words):
     """What attach says, and check in the same words; the JVM has noticed nothing."""
@@ -191,7 +204,7 @@ def refusal(daemon, jvm, *words):
 @test
 def a_noexec_tmp_does_not_matter_where_another_place_will_do():
     need_root()
-    daemon, jvm = Daemon(), Container(jdks()[0], "SilentLoad", mounts=NOEXEC)
+    daemon, jvm = Daemon(), Container(jdks()[0], mounts=NOEXEC)
     assert_profiled(daemon, jvm)
     assert agent_paths(jvm.pid)[0].startswith("/var/tmp/.jxperf-"), agent_paths(jvm.pid)
     jvm.stop()
@@ -211,7 +224,7 @@ def a_read_only_root_with_a_noexec_tmp_is_refused_and_told_of_agent_path():
 def it_is_profiled_with_the_agent_in_its_image(jdk):
     need_root()
     daemon = Daemon(options=AGENT_PATH)
-    jvm = Container(jdk, "SilentLoad", mounts=BAKED_IN, read_only=True)
+    jvm = Container(jdk, mounts=BAKED_IN, read_only=True)
     place = daemon.ctl("check", str(jvm.pid))
     assert place.returncode == 0 and f"it can read '{IN_IMAGE}'" in place.stdout, place
     assert_profiled(daemon, jvm)

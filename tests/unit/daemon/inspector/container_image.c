@@ -9,7 +9,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static char image[64];
+static char image[16];
 
 static int teardown(void **state)
 {
@@ -69,14 +69,12 @@ static void cri_os_annotation_has_it(void **state)
 
 static void a_file_that_says_something_else_gives_none(void **state)
 {
-	static const char *const texts[] = {
-	    "",
-	    "{",
-	    "[]",
-	    "{\"Config\": 1}",
-	    "{\"Config\": {\"Image\": [1]}}",
-	    "{\"Config\": {\"Image\": "
-	    "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}}"};
+	static const char *const texts[] = {"",
+					    "{",
+					    "[]",
+					    "{\"Config\": 1}",
+					    "{\"Config\": {\"Image\": [1]}}",
+					    "{\"Config\": {\"Image\": \"xxxxxxxxxxxxxxxx\"}}"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
