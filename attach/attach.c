@@ -1,6 +1,7 @@
 #include "attach/attach.h"
 
 #include "attach/bundle.h"
+#include "attach/image.h"
 #include "attach/private_dir.h"
 #include "attach/process/headroom.h"
 #include "attach/process/target_fs.h"
@@ -31,7 +32,9 @@ struct attach {
 	struct bundle bundle;
 	struct private_dir dir;
 	int listener;
-	char library[PATH_MAX]; /* as the target is to load it */
+	char library[PATH_MAX]; /* as the target is to load it; "": a copy that is yet to be made */
+	const char *image_path; /* where its image may have it, or "" */
+	struct err not_in_image; /* why that is of no use; "" when nobody asked */
 };
 
 /* ---------------------------------------------------------------- a place */
@@ -48,8 +51,10 @@ static int no_place(const struct attach *a, bool copy, const char *reasons, stru
 {
 	return err_set(
 	    err, EACCES,
-	    "process %d has no directory for the agent's %s: %s; give it a writable /tmp%s",
-	    a->target.jvm.pid, copy ? "files" : "socket", reasons, copy ? " without noexec" : "");
+	    "process %d has no directory for the agent's %s: %s%s%s; give it a writable /tmp%s",
+	    a->target.jvm.pid, copy ? "files" : "socket", reasons,
+	    a->not_in_image.message[0] ? ", " : "", a->not_in_image.message,
+	    copy ? " without noexec, or an image with the agent at 'agent-path'" : "");
 }
 
 /* Makes the private directory, with a copy of the bundle when the target needs one. */
@@ -92,29 +97,37 @@ static int find_place(struct attach *a, bool copy, char path[PRIVATE_DIR_PATH_BY
 	return no_place(a, copy, reasons, err);
 }
 
+static int library_in(struct attach *a, const char *directory, struct err *err)
+{
+	int n = snprintf(a->library, sizeof(a->library), "%s/" AGENT_LIBRARY, directory);
+
+	return n < (int)sizeof(a->library)
+		   ? 0
+		   : err_set(err, ENAMETOOLONG, "the path '%s' is too long", directory);
+}
+
 /* A library that the target has loaded before must keep its path: glibc knows loaded objects by
  * name, also after their files are gone, and another name would be another copy. */
-static bool needs_copy(const struct attach *a)
+static int find_library(struct attach *a, struct err *err)
 {
-	return !a->target.jvm.agent_path[0] && !bundle_visible(&a->bundle, a->target.root_fd);
+	if (a->target.jvm.agent_path[0])
+		strcpy(a->library, a->target.jvm.agent_path); /* Both arrays hold any path. */
+	else if (bundle_visible(&a->bundle, a->target.root_fd))
+		return library_in(a, a->bundle.path, err);
+	else if (a->image_path[0])
+		(void)image_library(&a->target, &a->bundle, a->image_path, a->library,
+				    &a->not_in_image); /* Then a copy may do. */
+	return 0;
 }
 
 static int choose_library(struct attach *a, struct err *err)
 {
-	bool copy = needs_copy(a);
-	int r = make_place(a, copy, err);
+	int r = find_library(a, err);
+	bool copy = !a->library[0];
 
-	if (r < 0)
-		return r;
-	if (a->target.jvm.agent_path[0]) {
-		strcpy(a->library, a->target.jvm.agent_path); /* Both arrays hold any path. */
-		return 0;
-	}
-	r = snprintf(a->library, sizeof(a->library), "%s/%s", copy ? a->dir.path : a->bundle.path,
-		     AGENT_LIBRARY);
-	return r < (int)sizeof(a->library)
-		   ? 0
-		   : err_set(err, ENAMETOOLONG, "the path '%s' is too long", a->bundle.path);
+	if (r == 0)
+		r = make_place(a, copy, err);
+	return r == 0 && copy ? library_in(a, a->dir.path, err) : r;
 }
 
 static int open_listener(struct attach *a, struct err *err)
@@ -199,8 +212,8 @@ static int load_agent(struct attach *a, struct err *err)
 }
 
 /* Everything up to the point where something changes in the target. */
-static int prepare(struct attach *a, pid_t pid, const char *bundle_dir, unsigned timeout_ms,
-		   bool force, struct err *err)
+static int prepare(struct attach *a, pid_t pid, const struct agent_files *agent,
+		   unsigned timeout_ms, bool force, struct err *err)
 {
 	char room[ERR_MESSAGE_MAX];
 	int r;
@@ -210,6 +223,7 @@ static int prepare(struct attach *a, pid_t pid, const char *bundle_dir, unsigned
 	    .target = {.root_fd = -1, .cwd_fd = -1},
 	    .dir = {.parent_fd = -1, .fd = -1},
 	    .listener = -1,
+	    .image_path = agent->image_path,
 	};
 	r = watch_open(&a->watch, pid, timeout_ms, err);
 	if (r == 0)
@@ -217,9 +231,11 @@ static int prepare(struct attach *a, pid_t pid, const char *bundle_dir, unsigned
 	if (r == 0 && !force) /* While we may read all cgroups' files. */
 		r = headroom_check("", pid, room, err);
 	if (r == 0)
-		r = bundle_open(&a->bundle, bundle_dir, err);
+		r = bundle_open(&a->bundle, agent->bundle_dir, err);
 	if (r == 0)
 		r = target_become_owner(&a->target, err);
+	if (r == 0 && !a->target.jvm.socket_exists)
+		r = protocol_check_tmp(&a->target, err);
 	return r;
 }
 
@@ -244,12 +260,12 @@ static int explain(const struct attach *a, int r, struct err *err)
 	return err_set(err, ESRCH, "process %d ended while it was being attached to", a->watch.pid);
 }
 
-int attach_to(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
+int attach_to(pid_t pid, const struct agent_files *agent, unsigned timeout_ms, bool force,
 	      char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	mode_t mask = umask(077);
 	struct attach a;
-	int r = prepare(&a, pid, bundle_dir, timeout_ms, force, err);
+	int r = prepare(&a, pid, agent, timeout_ms, force, err);
 
 	if (r == 0)
 		r = choose_library(&a, err);
@@ -269,30 +285,30 @@ int attach_to(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force
 
 static int describe_place(struct attach *a, char text[ERR_MESSAGE_MAX], struct err *err)
 {
-	bool copy = needs_copy(a);
 	char path[PRIVATE_DIR_PATH_BYTES];
 	struct err said; /* formatted like a message, on one line */
-	int r = find_place(a, copy, path, err);
+	int r = find_library(a, err);
 
+	if (r == 0)
+		r = find_place(a, !a->library[0], path, err);
 	if (r < 0)
 		return r;
-	if (copy)
+	if (!a->library[0])
 		(void)err_set(&said, 0, "it cannot read '%s': a copy goes to '%s' while attaching",
 			      a->bundle.path, path);
 	else
-		(void)err_set(
-		    &said, 0, "%s '%s'; the socket goes to '%s' while attaching",
-		    a->target.jvm.agent_path[0] ? "loaded before, from" : "it can read",
-		    a->target.jvm.agent_path[0] ? a->target.jvm.agent_path : a->bundle.path, path);
+		(void)err_set(&said, 0, "%s '%s'; the socket goes to '%s' while attaching",
+			      a->target.jvm.agent_path[0] ? "loaded before, from" : "it can read",
+			      a->library, path);
 	strcpy(text, said.message);
 	return 0;
 }
 
-int attach_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms, char text[ERR_MESSAGE_MAX],
-		 struct err *err)
+int attach_probe(pid_t pid, const struct agent_files *agent, unsigned timeout_ms,
+		 char text[ERR_MESSAGE_MAX], struct err *err)
 {
 	struct attach a;
-	int r = prepare(&a, pid, bundle_dir, timeout_ms, true, err);
+	int r = prepare(&a, pid, agent, timeout_ms, true, err);
 
 	if (r == 0)
 		r = describe_place(&a, text, err);

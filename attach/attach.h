@@ -16,13 +16,13 @@
  * target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when one of them comes. Every
  * file made in the target's file system is removed before it returns. The agent's connected,
  * blocking socket, owned by the caller, or -errno. */
-int attach_to(pid_t pid, const char *bundle_dir, unsigned timeout_ms, bool force,
+int attach_to(pid_t pid, const struct agent_files *agent, unsigned timeout_ms, bool force,
 	      char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Says where socket and agent would go, without making anything there or asking the JVM for
  * anything. Changes ids and signals as attach_to does. 0 with one sentence in text, or -errno.
  */
-int attach_probe(pid_t pid, const char *bundle_dir, unsigned timeout_ms, char text[ERR_MESSAGE_MAX],
-		 struct err *err);
+int attach_probe(pid_t pid, const struct agent_files *agent, unsigned timeout_ms,
+		 char text[ERR_MESSAGE_MAX], struct err *err);
 
 #endif

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE                                                                           \
-	"usage: jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD]" \
-	" [--probe|--force]\n"
+#define USAGE                                                                              \
+	"usage: jxperf-attach --pid PID --bundle DIR [--agent-path PATH] [--timeout-ms N]" \
+	" [--result-fd FD] [--probe|--force]\n"
 #define TIMEOUT_MS_MAX 600000
 #define BACKSTOP_S     5 /* past the deadline, should a file system not answer */
 #define EXIT_USAGE     2
@@ -29,7 +29,7 @@ const char *__asan_default_options(void)
 
 struct options {
 	int pid;
-	const char *bundle;
+	struct agent_files agent;
 	int timeout_ms;
 	int result_fd; /* -1: print */
 	bool probe;
@@ -42,7 +42,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct argument_option options[] = {
 	    {.name = "pid", .type = ARGUMENT_NUMBER, FIELD(pid), .least = 1, .most = INT_MAX},
-	    {.name = "bundle", .type = ARGUMENT_TEXT, FIELD(bundle)},
+	    {.name = "bundle", .type = ARGUMENT_TEXT, FIELD(agent.bundle_dir)},
+	    {.name = "agent-path", .type = ARGUMENT_TEXT, FIELD(agent.image_path)},
 	    {.name = "timeout-ms",
 	     .type = ARGUMENT_NUMBER,
 	     FIELD(timeout_ms),
@@ -57,8 +58,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    .program = "jxperf-attach", .options = options, .operands = ""};
 	struct err err; /* Nobody types this line: the usage says enough. */
 
-	*o = (struct options){.timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT, .result_fd = -1};
-	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid && o->bundle;
+	*o = (struct options){
+	    .agent = {.image_path = ""}, .timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT, .result_fd = -1};
+	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid &&
+	       o->agent.bundle_dir;
 }
 
 /* What is told to whoever started us. */
@@ -75,9 +78,9 @@ static void run(const struct options *o, struct outcome *out)
 	struct err err = {""};
 
 	if (o->probe) {
-		out->agent = attach_probe(pid, o->bundle, timeout_ms, out->text, &err);
+		out->agent = attach_probe(pid, &o->agent, timeout_ms, out->text, &err);
 	} else {
-		out->agent = attach_to(pid, o->bundle, timeout_ms, o->force, out->name, &err);
+		out->agent = attach_to(pid, &o->agent, timeout_ms, o->force, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}

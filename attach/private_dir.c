@@ -1,6 +1,7 @@
 #include "attach/private_dir.h"
 
 #include "attach/process/target_fs.h"
+#include "attach/trust.h"
 #include "common/cleanup.h"
 
 #include <assert.h>
@@ -38,40 +39,6 @@ static const char *candidate(const struct target *t, unsigned i, char *text, siz
 	}
 }
 
-/* May only the user itself, root, or whoever owns the target's root directory (its root, where
- * users are mapped) rename what the user has in this directory? */
-static bool trusted(int fd, const struct target *t)
-{
-	struct stat st, root;
-
-	if (fstat(fd, &st) < 0 || fstat(t->root_fd, &root) < 0)
-		return false;
-	if (st.st_uid != 0 && st.st_uid != t->jvm.euid && st.st_uid != root.st_uid)
-		return false;
-	return !(st.st_mode & (S_IWGRP | S_IWOTH)) || (st.st_mode & S_ISVTX);
-}
-
-/* The agent is loaded from below path by name, so every directory on the way counts. */
-static int check_trusted(const struct target *t, const char *path, struct err *err)
-{
-	char part[PRIVATE_DIR_PATH_BYTES] = "/";
-	size_t length = 1;
-
-	for (;;) {
-		_cleanup_close_ int fd =
-		    target_fs_open(t->root_fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-
-		if (fd < 0 || !trusted(fd, t))
-			return err_set(err, EPERM,
-				       "other users can replace what is in '%s' (chmod +t)", part);
-		if (!path[length])
-			return 0;
-		length += strcspn(path + length + 1, "/") + 1;
-		memcpy(part, path, length);
-		part[length] = '\0';
-	}
-}
-
 static int check_usable(int fd, const char *path, bool executable, struct err *err)
 {
 	char self[TARGET_FS_PROC_PATH_BYTES];
@@ -81,13 +48,13 @@ static int check_usable(int fd, const char *path, bool executable, struct err *e
 	    PRIVATE_DIR_PATH_BYTES)
 		return err_set(err, ENAMETOOLONG, "'%s' is too long for a socket", path);
 	target_fs_self_path(self, fd, NULL);
-	/* Effective ids: the helper has become the target's user. */
-	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
-		return err_set(err, errno, "'%s' is not writable", path);
 	if (fstatvfs(fd, &fs) < 0)
 		return err_set_errno(err, errno, "'%s'", path);
 	if (fs.f_flag & ST_RDONLY)
 		return err_set(err, EROFS, "'%s' is read-only", path);
+	/* Effective ids: the helper has become the target's user. */
+	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
+		return err_set(err, errno, "'%s' is not writable", path);
 	if (executable && (fs.f_flag & ST_NOEXEC))
 		return err_set(err, EACCES, "'%s' is noexec", path);
 	return 0;
@@ -119,7 +86,7 @@ int private_dir_probe(const struct target *t, unsigned i, bool executable, int *
 		return -ENOENT;
 	r = check_usable(fd, canonical, executable, err);
 	if (r == 0)
-		r = check_trusted(t, canonical, err);
+		r = trust_directory(t, canonical, err);
 	if (r < 0)
 		return r;
 	strcpy(path, canonical);

@@ -13,6 +13,7 @@
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 
@@ -95,6 +96,35 @@ static int try_connect(const struct target *t, const struct watch *w, struct err
 }
 
 /* ---------------------------------------------------------------- asking for it */
+
+/* Why the user cannot make files there, in words; NULL when it can. */
+static const char *unwritable(int directory)
+{
+	char self[TARGET_FS_PROC_PATH_BYTES];
+	struct statvfs fs;
+
+	if (directory < 0)
+		return "cannot be opened";
+	if (fstatvfs(directory, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+		return "is read-only";
+	target_fs_self_path(self, directory, NULL);
+	/* Effective ids: the helper has become the target's user. */
+	return faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0 ? "is closed to its user"
+								      : NULL;
+}
+
+int protocol_check_tmp(const struct target *t, struct err *err)
+{
+	_cleanup_close_ int tmp = target_fs_open(t->root_fd, "/tmp", O_PATH | O_DIRECTORY);
+	const char *why = unwritable(tmp);
+
+	return why ? err_set(
+			 err, EROFS,
+			 "the JVM of process %d cannot make the socket that one attaches by, since "
+			 "its '/tmp' %s: mount a writable one there, which may be noexec",
+			 t->jvm.pid, why)
+		   : 0;
+}
 
 /* The file that tells SIGQUIT's handler to open the socket. */
 struct trigger {
@@ -223,6 +253,9 @@ int protocol_connect(const struct target *t, const struct watch *w, struct err *
 	int r = try_connect(t, w, err);
 
 	if (r != -ENOENT)
+		return r;
+	r = protocol_check_tmp(t, err);
+	if (r < 0)
 		return r;
 	changes = watch_tmp(t);
 	r = trigger_create(&trigger, t, err);

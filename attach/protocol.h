@@ -14,6 +14,10 @@
 #include "attach/watch.h"
 #include "common/err.h"
 
+/* Could the JVM make its attach socket? It does that in its /tmp and nowhere else
+ * (AttachListener::pd_init), and says nothing when it cannot. 0 or -errno. */
+int protocol_check_tmp(const struct target *t, struct err *err);
+
 /* Connects to the target's attach socket, asking for it when it is not there. The trigger file is
  * gone again when this returns. A non-blocking descriptor that the caller owns, or -errno. */
 int protocol_connect(const struct target *t, const struct watch *w, struct err *err);

@@ -56,6 +56,13 @@ struct daemon {
 	int status;
 };
 
+static struct startup startup_of(const struct options *o)
+{
+	return (struct startup){.agent = {.bundle_dir = o->bundle, .image_path = o->agent_path},
+				.environment = o->environment,
+				.pod_labels = o->pod_labels};
+}
+
 static void on_drained(void *arg)
 {
 	struct daemon *d = arg;
@@ -125,8 +132,10 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 	    {"socket", d->config->socket, next->socket},
 	    {"http", d->config->http, next->http},
 	    {"bundle", d->config->bundle, next->bundle},
+	    {"agent-path", d->config->agent_path, next->agent_path},
 	    {"user", d->config->user, next->user},
 	    {"state-dir", d->config->state_dir, next->state_dir},
+	    {"pod-labels", d->config->pod_labels, next->pod_labels},
 	    {"environment", before, after},
 	};
 
@@ -256,11 +265,13 @@ static int start_parts(struct daemon *d, struct err *err)
 					   .reload = reload};
 	struct window_sink sink;
 	char environment[CONFIG_ENVIRONMENT_BYTES];
+	struct startup startup = startup_of(o);
 	int r;
 
 	list_variables(d->config, environment);
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
-			      &broker, err);
+	startup.environment = environment;
+	startup.pod_labels = d->config->pod_labels ? d->config->pod_labels : "";
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -365,13 +376,13 @@ static int run(struct daemon *d)
 
 static int inspect(const struct options *o)
 {
+	const struct startup startup = startup_of(o);
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
 	const struct inspector_question question = {.pid = o->inspect_pid,
 						    .owner = (uid_t)o->inspect_owner,
-						    .only = o->inspect_only,
-						    .environment = o->inspect_environment};
+						    .only = o->inspect_only};
 
-	return inspector_main(o->inspect_fd, &question, o->bundle, &reasons);
+	return inspector_main(o->inspect_fd, &question, &startup, &reasons);
 }
 
 /* Before anything is opened that the broker must not inherit. */
@@ -388,9 +399,10 @@ static void prepare_private(int client_fd)
 static int run_process(struct daemon *d)
 {
 	const struct options *o = &d->options;
+	const struct startup startup = startup_of(o);
 
 	if (o->broker_fd >= 0)
-		return broker_main(o->broker_fd, o->bundle, o->broker_environment, sigtrap_trial);
+		return broker_main(o->broker_fd, &startup, sigtrap_trial);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
 	if (o->inspect_fd >= 0)

@@ -23,8 +23,8 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--user NAME]\n"
-    "               [--admin-group NAME] [--verbose] [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--agent-path PATH]\n"
+    "               [--user NAME] [--admin-group NAME] [--verbose] [--version]\n"
     "\n"
     "  --config FILE     read settings from FILE: see jxperfd.yaml(5)\n"
     "  --check-config    check the settings and exit\n"
@@ -33,6 +33,7 @@ const char options_usage[] =
     "  --state-dir DIR   for what outlives the daemon (" STATE_DIR_DEFAULT "); this version\n"
     "                    keeps its windows in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
+    "  --agent-path PATH  the agent's library in images of containers: see jxperfd.yaml(5)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
     "  --admin-group NAME  its members may profile every JVM, others only their own\n"
     "  --verbose         log more\n";
@@ -54,6 +55,7 @@ static const struct argument_option arguments[] = {
     {.name = "http", SETTING(http), .noun = "an address"},
     {.name = "state-dir", SETTING(state_dir), .noun = "a directory"},
     {.name = "bundle", SETTING(bundle), .noun = "a directory"},
+    {.name = NAME(STARTUP_OPTION_AGENT_PATH), SETTING(agent_path), .noun = "a path"},
     {.name = "user", SETTING(user), .noun = "a user"},
     {.name = "admin-group", SETTING(admin_group), .noun = "a group"},
     {.name = "verbose", FIELD(verbose)},
@@ -63,7 +65,6 @@ static const struct argument_option arguments[] = {
     {.name = "help", FIELD(help)},
     {OWN_NUMBER("--client-fd", client_fd)},
     {OWN_NUMBER(BROKER_OPTION_FD, broker_fd)},
-    {OWN_TEXT(BROKER_OPTION_ENVIRONMENT, broker_environment)},
     {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_FD, inspect_fd)},
     {OWN_NUMBER(INSPECTOR_OPTION_PID, inspect_pid), .least = INSPECTOR_LIST},
@@ -71,7 +72,8 @@ static const struct argument_option arguments[] = {
     {OWN_TEXT(INSPECTOR_OPTION_ONLY, inspect_only)},
     {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
     {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
-    {OWN_TEXT(INSPECTOR_OPTION_ENVIRONMENT, inspect_environment)},
+    {OWN_TEXT(STARTUP_OPTION_ENVIRONMENT, environment)},
+    {OWN_TEXT(STARTUP_OPTION_POD_LABELS, pod_labels)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
     {OWN_NUMBER(WATCHER_OPTION_PID, watch_pid), .least = 1},
     {0},
@@ -84,14 +86,14 @@ static int set_defaults(struct options *o, struct err *err)
 	char *slash;
 
 	*o = (struct options){.client_fd = -1,
+			      .environment = "",
+			      .pod_labels = "",
 			      .broker_fd = -1,
-			      .broker_environment = "",
 			      .worker_fd = -1,
 			      .inspect_fd = -1,
 			      .inspect_only = "",
 			      .inspect_gate = "",
 			      .inspect_touch = "",
-			      .inspect_environment = "",
 			      .watch_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
@@ -126,8 +128,9 @@ static int take_file(struct options *o, const struct config *c, struct err *err)
 		const char *name;
 		const char *value;
 	} settings[] = {
-	    {"socket", c->socket}, {"http", c->http}, {"state-dir", c->state_dir},
-	    {"bundle", c->bundle}, {"user", c->user}, {"admin-group", c->admin_group},
+	    {"socket", c->socket},         {"http", c->http}, {"state-dir", c->state_dir},
+	    {"bundle", c->bundle},         {"user", c->user}, {"admin-group", c->admin_group},
+	    {"agent-path", c->agent_path},
 	};
 	struct err why;
 

@@ -20,15 +20,17 @@ struct options {
 	char http[64]; /* "ADDR:PORT" */
 	char state_dir[PATH_MAX];
 	char bundle[PATH_MAX];
+	char agent_path[PATH_MAX]; /* the agent in images of containers */
 	bool verbose;
 	char user[64];          /* whom the engine becomes; "": whoever started it */
 	char admin_group[64];   /* who may do everything besides root; "": nobody */
 	bool admin_group_given; /* on the command line: what the file comes to say is nothing to it
 				 */
 	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	const char *environment; /* of a process below; the engine has these from its file */
+	const char *pod_labels;
 	/* The process that this one is, unless it is the engine: */
 	int broker_fd;
-	const char *broker_environment;
 	int worker_fd;
 	int inspect_fd;
 	int inspect_pid;
@@ -36,7 +38,6 @@ struct options {
 	const char *inspect_only;
 	const char *inspect_gate;
 	const char *inspect_touch;
-	const char *inspect_environment;
 	int watch_fd;
 	int watch_pid;
 };

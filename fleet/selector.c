@@ -30,11 +30,3 @@ bool selector_matches(const struct config_match *m, const struct jvm_facts *jvm)
 	       agrees(m->cgroup, jvm->cgroup) && agrees(m->container, jvm->container) &&
 	       agrees(m->pod, jvm->pod);
 }
-
-const char *selector_app(const struct config *c, const struct jvm_facts *jvm)
-{
-	for (size_t i = 0; i < c->app_count; i++)
-		if (selector_matches(&c->apps[i].match, jvm))
-			return c->apps[i].app;
-	return NULL;
-}

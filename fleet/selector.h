@@ -1,5 +1,5 @@
 /*
- * Which JVMs a configuration means, and what it calls them.
+ * Which JVMs a configuration means.
  *
  * Patterns are those of fnmatch(3) without flags: '*' matches anything, slashes included. What is
  * not known of a JVM matches no pattern, not even '*'.
@@ -23,12 +23,13 @@ struct jvm_facts {
 	const char *pod;
 	const char *const *environment; /* "NAME=VALUE" of variables that may be looked at */
 	size_t environment_count;
+	/* For names only: */
+	const char *image;         /* of its container, with registry and tag */
+	const char *const *labels; /* "NAME=VALUE" of its pod */
+	size_t label_count;
 };
 
 /* Do all patterns of m match? */
 bool selector_matches(const struct config_match *m, const struct jvm_facts *jvm);
-
-/* The name that the first matching rule gives; NULL without one. */
-const char *selector_app(const struct config *c, const struct jvm_facts *jvm);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The result of jxperf-attach, the exec'd attach helper.
  *
- *   jxperf-attach --pid PID --bundle DIR [--timeout-ms N] [--result-fd FD] [--probe|--force]
+ *   jxperf-attach --pid PID --bundle DIR [--agent-path PATH] [--timeout-ms N] [--result-fd FD]
+ * [--probe|--force]
  *
  * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
  * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
@@ -19,6 +20,12 @@
 #include "common/err.h"
 
 #define ATTACH_NAME_BYTES 256
+
+/* Where the agent is. Texts of the caller's. */
+struct agent_files {
+	const char *bundle_dir; /* here: with the helper, and the libraries that it needs */
+	const char *image_path; /* its library where images of containers may have it, or "" */
+};
 
 struct attach_result {
 	int32_t error; /* 0, or an errno value above 0 */

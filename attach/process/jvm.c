@@ -36,6 +36,7 @@ static const struct {
     [JVM_NO_PERMISSION] = {"no permission", EACCES},
     [JVM_32_BIT] = {"32-bit", ENOTSUP},
     [JVM_NOT_HOTSPOT] = {"not HotSpot", ENOTSUP},
+    [JVM_OTHER_LIBC] = {"another libc", ENOTSUP},
     [JVM_TOO_OLD] = {"JDK too old", ENOTSUP},
     [JVM_ATTACH_DISABLED] = {"attach disabled", EPERM},
     [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
@@ -307,6 +308,12 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 	else if (v->maps.openj9)
 		set_obstacle(info, JVM_NOT_HOTSPOT,
 			     "process %d runs OpenJ9: only HotSpot JVMs can be profiled", pid);
+	else if (v->maps.musl)
+		set_obstacle(
+		    info, JVM_OTHER_LIBC,
+		    "process %d uses musl as its C library, as on Alpine, and the agent needs "
+		    "glibc: run the JVM in an image with glibc to profile it",
+		    pid);
 }
 
 static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,

@@ -28,6 +28,7 @@ enum jvm_obstacle {
 	JVM_NO_PERMISSION, /* another user's, and we are not root */
 	JVM_32_BIT,
 	JVM_NOT_HOTSPOT,              /* OpenJ9 */
+	JVM_OTHER_LIBC,               /* musl, as on Alpine */
 	JVM_TOO_OLD,                  /* before JVM_OLDEST_RELEASE */
 	JVM_ATTACH_DISABLED,          /* -XX:+DisableAttachMechanism */
 	JVM_DYNAMIC_LOADING_DISABLED, /* -XX:-EnableDynamicAgentLoading */

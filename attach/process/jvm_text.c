@@ -4,24 +4,33 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CONTAINER_ID_DIGITS 64
 
-void jvm_text_container(char *container, const char *cgroup)
+void jvm_text_container_id(char id[JVM_CONTAINER_ID_BYTES], const char *cgroup)
 {
-	container[0] = '\0';
+	id[0] = '\0';
 	while (*cgroup) {
 		size_t digits = strspn(cgroup, "0123456789abcdef");
 
 		if (digits == CONTAINER_ID_DIGITS) {
-			memcpy(container, cgroup, JVM_CONTAINER_BYTES - 1);
-			container[JVM_CONTAINER_BYTES - 1] = '\0';
+			memcpy(id, cgroup, CONTAINER_ID_DIGITS);
+			id[CONTAINER_ID_DIGITS] = '\0';
 			return;
 		}
 		cgroup += digits ? digits : 1;
 	}
+}
+
+void jvm_text_container(char *container, const char *cgroup)
+{
+	char id[JVM_CONTAINER_ID_BYTES];
+
+	jvm_text_container_id(id, cgroup);
+	(void)snprintf(container, JVM_CONTAINER_BYTES, "%.*s", JVM_CONTAINER_BYTES - 1, id);
 }
 
 /* The path in a line "ID:CONTROLLERS:PATH"; its length in *length. NULL when it is not one. */
@@ -96,6 +105,31 @@ void jvm_text_pod(char pod[JVM_POD_BYTES], const char *path)
 			return;
 	}
 	pod[0] = '\0';
+}
+
+const char *jvm_text_next_label(char label[JVM_LABEL_BYTES], const char *text)
+{
+	static const char plain[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	static const char in_name[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
+
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		size_t name = strspn(text, in_name), value;
+		const char *end;
+
+		if (name == 0 || strncmp(text + name, "=\"", 2) != 0)
+			continue;
+		value = strspn(text + name + 2, plain);
+		end = text + name + 2 + value;
+		if (end[0] != '"' || (end[1] && end[1] != '\n') ||
+		    name + value + 2 > JVM_LABEL_BYTES)
+			continue;
+		(void)snprintf(label, JVM_LABEL_BYTES, "%.*s=%.*s", (int)name, text, (int)value,
+			       text + name + 2); /* Fits. */
+		return end + 1;
+	}
+	return NULL;
 }
 
 const char *jvm_text_environ(const char *environ, size_t environ_bytes, const char *name)

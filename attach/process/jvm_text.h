@@ -13,6 +13,10 @@
  */
 void jvm_text_container(char *container, const char *cgroup);
 
+/* The whole of it. */
+#define JVM_CONTAINER_ID_BYTES 65
+void jvm_text_container_id(char id[JVM_CONTAINER_ID_BYTES], const char *cgroup);
+
 /* The path of the control group in the text of /proc/PID/cgroup: of the unified hierarchy, or where
  * that is the root, of the first other one that is not. */
 #define JVM_CGROUP_BYTES 512
@@ -23,6 +27,12 @@ void jvm_text_cgroup(char path[JVM_CGROUP_BYTES], const char *cgroup);
  * (systemd) between its parts; a static pod's uid is a hash without any. */
 #define JVM_POD_BYTES 37
 void jvm_text_pod(char pod[JVM_POD_BYTES], const char *path);
+
+/* The next label in the text of a file that Kubernetes' downward API writes, a NAME="VALUE" a line:
+ * NAME=VALUE in label, and the text after it is returned; NULL when there is none, label undefined.
+ * Lines that are too long or have anything that labels cannot have are passed over. */
+#define JVM_LABEL_BYTES 384 /* a name has up to 253 + 1 + 63 bytes, a value 63 */
+const char *jvm_text_next_label(char label[JVM_LABEL_BYTES], const char *text);
 
 /* The value of a variable in the text of /proc/PID/environ, or NULL. environ must be followed by a
  * NUL byte. */

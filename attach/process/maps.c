@@ -86,6 +86,13 @@ static bool executable(struct slice line)
 	return perms && perms + 3 < line.start + line.size && perms[3] == 'x';
 }
 
+/* musl is one file, loader and library: called ld-musl-ARCH.so.1 on Alpine, libc.so elsewhere.
+ * glibc's libc.so is a text for linkers. */
+static bool is_musl(struct slice name)
+{
+	return starts_with(name, "ld-musl-") || equals(name, "libc.so");
+}
+
 static void scan_line(struct maps *out, struct slice line, const char *agent)
 {
 	struct slice path = line_path(line);
@@ -98,6 +105,8 @@ static void scan_line(struct maps *out, struct slice line, const char *agent)
 	if (equals(name, "libjvm.so")) {
 		out->libjvm = true;
 		keep(out->libjvm_path, path);
+	} else if (is_musl(name) && executable(line)) {
+		out->musl = true;
 	} else if (starts_with(name, "libj9vm")) {
 		out->openj9 = true;
 	} else if (equals(name, agent) && executable(line)) {

@@ -7,15 +7,15 @@
 #define BURST_NS NS_PER_S
 
 void gate_limits_for(struct gate_limits *out, __u64 window_end_ns, __u64 period, bool operations,
-		     unsigned cpus)
+		     double cpus)
 {
 	__u64 period_ns = operations ? period / GATE_OPERATIONS_PER_NS : period;
-	__u64 interval_ns = period_ns / (cpus ? cpus : 1) / GATE_SLACK;
+	double wanted_ns = (double)period_ns / (cpus > 0 ? cpus : 1) / GATE_SLACK;
+	__u64 interval_ns =
+	    wanted_ns < (double)GATE_TIME_MAX_NS ? (__u64)wanted_ns : GATE_TIME_MAX_NS;
 
 	if (interval_ns == 0)
 		interval_ns = 1;
-	if (interval_ns > GATE_TIME_MAX_NS)
-		interval_ns = GATE_TIME_MAX_NS;
 	*out = (struct gate_limits){
 	    .window_end_ns = window_end_ns,
 	    .interval_ns = interval_ns,
@@ -23,9 +23,11 @@ void gate_limits_for(struct gate_limits *out, __u64 window_end_ns, __u64 period,
 	};
 }
 
-unsigned gate_cpus(void)
+double gate_cpus(double limit)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return n > 0 ? (unsigned)n : 1;
+	double cpus = n > 0 ? (double)n : 1;
+
+	return limit > 0 && limit < cpus ? limit : cpus;
 }

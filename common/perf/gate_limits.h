@@ -1,6 +1,6 @@
 /*
  * The limits of a window's sampling gate (bpf/gate.h), the same whether the kernel applies them or
- * the agent: twice the ticks that the period in force allows all CPUs of the machine together, and
+ * the agent: twice the ticks that the period in force allows the CPUs that the target may use, and
  * a second's worth of them at once. So a gate bites only where the period does not do what it is
  * meant to: the agent's own control is late, stuck or wrong. Pure.
  */
@@ -18,11 +18,13 @@
  * threads, and a moment later here. */
 #define GATE_SLACK 2u
 
-/* The period, above 0, is in nanoseconds of CPU time, or in operations. cpus 0 counts as 1. */
+/* The period, above 0, is in nanoseconds of CPU time, or in operations. cpus need not be a
+ * whole number; 0 counts as 1. */
 void gate_limits_for(struct gate_limits *out, __u64 window_end_ns, __u64 period, bool operations,
-		     unsigned cpus);
+		     double cpus);
 
-/* CPUs that are online now. */
-unsigned gate_cpus(void);
+/* CPUs that a target may use: those that are online now, or what its cgroups let it have of their
+ * time (limit, 0 for no limit) if that is less. */
+double gate_cpus(double limit);
 
 #endif

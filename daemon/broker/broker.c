@@ -1,5 +1,6 @@
 #include "daemon/broker/broker.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
@@ -35,8 +36,7 @@
 
 struct broker {
 	int socket;
-	const char *bundle_dir;
-	const char *environment;  /* what inspectors may look at */
+	const struct startup *startup;
 	struct broker_gate *gate; /* NULL: the kernel has none for us, gate_error says why */
 	int gate_result;
 	struct err gate_error;
@@ -225,14 +225,15 @@ static void on_answered(void *arg, const struct worker_question *question,
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
 			const struct err *words)
 {
 	struct broker_reply r = {.operation = BROKER_ATTACH,
 				 .id = request_id,
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
-				 .owner = owner};
+				 .owner = owner,
+				 .cpu_limit = fd >= 0 ? cgroup_cpu_limit("", pid) : 0};
 
 	strcpy(r.message, words->message);
 	send_reply(arg, &r, &fd);
@@ -263,14 +264,12 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	    .touch = b->touch ? "" : b->touch_error.message,
 	};
 	char only[BROKER_PIDS_MAX * PID_BYTES + 1];
-	const struct inspector_question question = {.pid = request->pid,
-						    .owner = request->owner,
-						    .only = only,
-						    .environment = b->environment};
+	const struct inspector_question question = {
+	    .pid = request->pid, .owner = request->owner, .only = only};
 	int fd;
 
 	list_pids(request, only);
-	fd = broker_inspectors_start(&b->inspectors, &question, b->bundle_dir, &reasons, err);
+	fd = broker_inspectors_start(&b->inspectors, &question, b->startup, &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -556,8 +555,7 @@ static int say_hello(struct broker *b)
 	return r;
 }
 
-int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
-		sigtrap_trial_fn trial)
+int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn trial)
 {
 	_cleanup_free_ struct broker *b = calloc(1, sizeof(*b));
 	/* The engine decides when to stop; a terminal's ^C or systemd's SIGTERM goes to both. */
@@ -571,13 +569,12 @@ int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
 	b->socket = b->events.socket = socket_fd;
-	b->bundle_dir = bundle_dir;
-	b->environment = environment;
+	b->startup = startup;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
 	b->workers.given_up = on_given_up;
 	b->workers.arg = b;
-	b->targets.bundle_dir = bundle_dir;
+	b->targets.agent = &startup->agent;
 	b->targets.workers = &b->workers;
 	b->targets.sigtrap_trial = trial;
 	b->targets.attached = on_attached;

@@ -14,19 +14,14 @@
 #define JXPERF_DAEMON_BROKER_BROKER_H
 
 #include "daemon/child/sigtrap_probe.h"
+#include "daemon/inspector/startup.h"
 
-/* The option that makes jxperfd a broker: jxperfd --broker-fd N --broker-environment NAMES
- * --bundle DIR. */
-#define BROKER_OPTION_FD          "--broker-fd"
-#define BROKER_OPTION_ENVIRONMENT "--broker-environment"
-#define BROKER_OPTION_BUNDLE      "--bundle"
+/* The option that makes jxperfd a broker: jxperfd --broker-fd N, and what it is started with. */
+#define BROKER_OPTION_FD "--broker-fd"
 
 /* Serves requests on the connected SOCK_SEQPACKET socket_fd until its other end is closed.
- * bundle_dir holds jxperf-attach and the agent; environment: names of the variables ("A,B") that
- * inspectors may look at in a JVM's environment, which the engine cannot widen; trial is
- * sigtrap_trial but in tests. Called by main with nothing else running in the process; logs.
- * Returns the process's exit status. */
-int broker_main(int socket_fd, const char *bundle_dir, const char *environment,
-		sigtrap_trial_fn trial);
+ * The engine cannot widen what it was started with; trial is sigtrap_trial but in tests. Called by
+ * main with nothing else running in the process; logs. Returns the process's exit status. */
+int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn trial);
 
 #endif

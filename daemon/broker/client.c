@@ -302,7 +302,7 @@ static void start_handles(struct broker_client *c)
 }
 
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
-		      const char *bundle_dir, const char *environment,
+		      const struct startup *startup,
 		      const struct broker_client_callbacks *callbacks, struct err *err)
 {
 	_cleanup_free_ struct broker_client *c = calloc(1, sizeof(*c));
@@ -313,8 +313,7 @@ int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *d
 	c->loop = loop;
 	c->callbacks = *callbacks;
 	c->last = &c->first;
-	r = broker_start(&c->process, &c->process_fd, &c->socket, daemon_path, bundle_dir,
-			 environment, err);
+	r = broker_start(&c->process, &c->process_fd, &c->socket, daemon_path, startup, err);
 	if (r < 0)
 		return r;
 	start_handles(c);

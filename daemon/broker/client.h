@@ -19,6 +19,8 @@
 #include "daemon/broker/proto.h"
 #include "proto/jxperf.pb-c.h"
 
+struct startup;
+
 #define BROKER_PENDING_MAX 1024
 
 struct broker_client;
@@ -35,13 +37,12 @@ struct broker_client_callbacks {
 	void (*event)(void *arg, const struct broker_event *event);
 };
 
-/* Execs daemon_path (usually /proc/self/exe) as broker; bundle_dir holds jxperf-attach and the
- * agent; environment: names of the variables of JVMs ("A,B", or "") that inspectors may look at.
- * Call before anything that the broker must not inherit exists; descriptors without close-on-exec
- * would be. Waits until the broker says that it serves, with no more privileges than it is to have.
- * On success *out is to be freed with broker_client_free. 0, or -errno with the reason. */
+/* Execs daemon_path (usually /proc/self/exe) as broker. Call before anything that the broker must
+ * not inherit exists; descriptors without close-on-exec would be. Waits until the broker says that
+ * it serves, with no more privileges than it is to have. On success *out is to be freed with
+ * broker_client_free. 0, or -errno with the reason. */
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
-		      const char *bundle_dir, const char *environment,
+		      const struct startup *startup,
 		      const struct broker_client_callbacks *callbacks, struct err *err);
 
 /* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its

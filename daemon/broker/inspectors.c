@@ -10,7 +10,8 @@
 #include "common/clock.h"
 #include "daemon/child/spawn.h"
 
-#define NUMBER_BYTES 16
+#define NUMBER_BYTES        16
+#define INSPECTOR_ARGUMENTS 13 /* besides what it is started with */
 
 static struct broker_inspector *find_free(struct broker_inspectors *i)
 {
@@ -21,28 +22,23 @@ static struct broker_inspector *find_free(struct broker_inspectors *i)
 }
 
 int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
-			    const char *bundle_dir, const struct check_reasons *reasons,
+			    const struct startup *startup, const struct check_reasons *reasons,
 			    struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd",
-			      (char *)INSPECTOR_OPTION_FD,
-			      (char *)CHILD_FD_TEXT,
-			      (char *)INSPECTOR_OPTION_PID,
-			      pid_text,
-			      (char *)INSPECTOR_OPTION_OWNER,
-			      owner_text,
-			      (char *)INSPECTOR_OPTION_ONLY,
-			      (char *)question->only,
-			      (char *)INSPECTOR_OPTION_GATE,
-			      (char *)reasons->gate,
-			      (char *)INSPECTOR_OPTION_TOUCH,
-			      (char *)reasons->touch,
-			      (char *)INSPECTOR_OPTION_ENVIRONMENT,
-			      (char *)question->environment,
-			      (char *)INSPECTOR_OPTION_BUNDLE,
-			      (char *)bundle_dir,
-			      NULL};
+	char *argv[INSPECTOR_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)"jxperfd",
+								   (char *)INSPECTOR_OPTION_FD,
+								   (char *)CHILD_FD_TEXT,
+								   (char *)INSPECTOR_OPTION_PID,
+								   pid_text,
+								   (char *)INSPECTOR_OPTION_OWNER,
+								   owner_text,
+								   (char *)INSPECTOR_OPTION_ONLY,
+								   (char *)question->only,
+								   (char *)INSPECTOR_OPTION_GATE,
+								   (char *)reasons->gate,
+								   (char *)INSPECTOR_OPTION_TOUCH,
+								   (char *)reasons->touch};
 	struct broker_inspector *one;
 	int socket, r;
 
@@ -53,6 +49,7 @@ int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_
 			       "%d questions about processes are being answered, and that is the "
 			       "limit: try again",
 			       BROKER_INSPECTORS_MAX);
+	startup_arguments(startup, argv + INSPECTOR_ARGUMENTS);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", question->pid);
 	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)question->owner);
 	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);

@@ -12,6 +12,8 @@
 #include "common/err.h"
 #include "daemon/inspector/inspector.h"
 
+struct startup;
+
 #define BROKER_INSPECTORS_MAX 4
 
 struct broker_inspector {
@@ -28,7 +30,7 @@ struct broker_inspectors {
 /* Starts one for a question, with what it is to say of BPF. The socket on which the answer will
  * come, owned by the caller, or -errno; -EAGAIN when BROKER_INSPECTORS_MAX run. */
 int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
-			    const char *bundle_dir, const struct check_reasons *reasons,
+			    const struct startup *startup, const struct check_reasons *reasons,
 			    struct err *err);
 
 /* Adds what they wait for to p, which has room for BROKER_INSPECTORS_MAX; returns how many, and

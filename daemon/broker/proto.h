@@ -113,8 +113,9 @@ struct broker_reply {
 	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
 	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
 	int16_t touched[BROKER_PAGES_MAX];
-	uint32_t touch_traced;   /* PAGES: 0 when first touches are not traced */
-	uint32_t owner;          /* ATTACH that worked: whose process it is (proc_owner) */
+	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
+	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
+	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */

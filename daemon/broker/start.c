@@ -18,24 +18,19 @@
 #define BROKER_CHILD_FD  3
 #define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
 #define NUMBER_BYTES     16
+#define BROKER_ARGUMENTS 3 /* besides what it is started with */
 
-static int spawn(pid_t *pid, const char *daemon_path, const char *bundle_dir,
-		 const char *environment, int socket)
+static int spawn(pid_t *pid, const char *daemon_path, const struct startup *startup, int socket)
 {
 	char fd_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd",
-			      (char *)BROKER_OPTION_FD,
-			      fd_text,
-			      (char *)BROKER_OPTION_ENVIRONMENT,
-			      (char *)environment,
-			      (char *)BROKER_OPTION_BUNDLE,
-			      (char *)bundle_dir,
-			      NULL};
+	char *argv[BROKER_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)"jxperfd",
+								(char *)BROKER_OPTION_FD, fd_text};
 	posix_spawn_file_actions_t actions;
 	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r)
 		return -r;
+	startup_arguments(startup, argv + BROKER_ARGUMENTS);
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_CHILD_FD);
 	r = posix_spawn_file_actions_adddup2(&actions, socket, BROKER_CHILD_FD);
 	if (!r)
@@ -73,7 +68,7 @@ static void end(pid_t process)
 }
 
 int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *daemon_path,
-		 const char *bundle_dir, const char *environment, struct err *err)
+		 const struct startup *startup, struct err *err)
 {
 	_cleanup_close_ int pidfd = -1, socket = -1;
 	pid_t pid = 0;
@@ -82,7 +77,7 @@ int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *d
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
 	socket = pair[0];
-	r = spawn(&pid, daemon_path, bundle_dir, environment, pair[1]);
+	r = spawn(&pid, daemon_path, startup, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot start '%s' as broker", daemon_path);

@@ -8,11 +8,12 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/inspector/startup.h"
 
 /* Execs daemon_path as broker and waits until it says that it serves, with no more privileges than
- * it is to have. environment: as in broker_main. 0 with its pid, a pidfd and the engine's end of
+ * it is to have. 0 with its pid, a pidfd and the engine's end of
  * the socket, which does not block: all the caller's; or -errno with the reason, and no process. */
 int broker_start(pid_t *process, int *process_fd, int *socket, const char *daemon_path,
-		 const char *bundle_dir, const char *environment, struct err *err);
+		 const struct startup *startup, struct err *err);
 
 #endif

@@ -179,7 +179,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	close_pidfd(e);
 	e->state = e->helper.pid ? TARGET_STUCK : TARGET_FREE;
 	broker_workers_release(t->workers, e->pid);
-	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, err);
+	t->attached(t->arg, e->request_id, e->pid, error, PROC_ANY_UID, err);
 }
 
 /* A failure is no reason not to attach: the replies say that first touches are not known. */
@@ -219,7 +219,7 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 	int r = check_identity(e, &err);
 
 	if (r == 0)
-		r = attach_helper_start(&e->helper, e->pid, t->bundle_dir, e->force, &err);
+		r = attach_helper_start(&e->helper, e->pid, t->agent, e->force, &err);
 	if (r < 0)
 		fail(t, e, r, &err);
 	else
@@ -256,7 +256,8 @@ static void finish(struct broker_targets *t, struct broker_target *e)
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity), &name);
+	t->attached(t->arg, e->request_id, e->pid, TAKE_FD(e->connection), proc_owner(&e->identity),
+		    &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,

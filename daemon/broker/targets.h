@@ -21,6 +21,8 @@
 #include "daemon/child/helper.h"
 #include "daemon/child/sigtrap_probe.h"
 
+struct agent_files;
+
 #define BROKER_TARGETS_MAX 256
 
 enum target_state {
@@ -53,12 +55,12 @@ struct broker_target {
 
 /* fd is the agent's connection, the callee's, with what the target is called in words and whose it
  * is, or -errno with the reason there. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
 				   const struct err *words);
 
 /* All zero, but for the first five members: there is no target yet. */
 struct broker_targets {
-	const char *bundle_dir;
+	const struct agent_files *agent;
 	struct broker_workers *workers;
 	sigtrap_trial_fn sigtrap_trial;
 	broker_attached_fn attached;

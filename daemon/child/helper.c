@@ -18,15 +18,17 @@
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
-static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, int timeout_ms,
-		 const char *option, struct err *err)
+static int start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
+		 int timeout_ms, const char *option, struct err *err)
 {
 	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)HELPER,
 			      (char *)"--pid",
 			      target_text,
 			      (char *)"--bundle",
-			      (char *)bundle_dir,
+			      (char *)agent->bundle_dir,
+			      (char *)"--agent-path",
+			      (char *)agent->image_path,
 			      (char *)"--timeout-ms",
 			      timeout_text,
 			      (char *)"--result-fd",
@@ -38,7 +40,7 @@ static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, 
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
-	r = snprintf(path, sizeof(path), "%s/%s", bundle_dir, HELPER);
+	r = snprintf(path, sizeof(path), "%s/%s", agent->bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
 	r = child_spawn(&pid, &pidfd, &socket, SOCK_SEQPACKET, path, argv);
@@ -55,11 +57,10 @@ static int start(struct attach_helper *h, pid_t target, const char *bundle_dir, 
 	return 0;
 }
 
-int attach_helper_start(struct attach_helper *h, pid_t target, const char *bundle_dir, bool force,
-			struct err *err)
+int attach_helper_start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
+			bool force, struct err *err)
 {
-	return start(h, target, bundle_dir, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
-		     err);
+	return start(h, target, agent, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL, err);
 }
 
 void attach_helper_cancel(struct attach_helper *h)
@@ -182,11 +183,11 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 	return TAKE_FD(fd);
 }
 
-int attach_helper_probe(pid_t target, const char *bundle_dir, char text[ERR_MESSAGE_MAX],
+int attach_helper_probe(pid_t target, const struct agent_files *agent, char text[ERR_MESSAGE_MAX],
 			struct err *err)
 {
 	struct attach_helper h = {.result_fd = -1};
-	int r = start(&h, target, bundle_dir, PROBE_TIMEOUT_MS, "--probe", err);
+	int r = start(&h, target, agent, PROBE_TIMEOUT_MS, "--probe", err);
 
 	if (r < 0)
 		return r;

@@ -143,6 +143,7 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 	start.registers = w->request.registers;
 	start.max_frames = w->request.max_frames;
 	start.budget = w->request.budget;
+	start.cpu_limit = findings->cpu_limit;
 	start.open_through_daemon = w->request.open_through_daemon;
 	start.events = event_list;
 	start.n_events = describe_events(findings, events, event_list);

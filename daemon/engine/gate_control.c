@@ -28,7 +28,7 @@ static struct gate_limits wanted_limits(const struct gate_control *g, uint64_t e
 	struct gate_limits limits;
 
 	gate_limits_for(&limits, end_ns, period(g->result), g->result->findings.event_count > 0,
-			gate_cpus());
+			gate_cpus(g->result->findings.cpu_limit));
 	return limits;
 }
 

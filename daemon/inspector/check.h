@@ -14,6 +14,8 @@
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
+struct agent_files;
+
 /* What the broker knows and others could not find out, for want of privileges that it has given up:
  * why it does not have something in the kernel, "" where it has. */
 struct check_reasons {
@@ -28,7 +30,7 @@ int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
 
 /* Likewise for one JVM. step is told what is being looked at (jvm_inspect_steps), and may be NULL.
  * -ESRCH when there is no such process. */
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, char *step,
 	      struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "daemon/inspector/check.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "attach/process/headroom.h"
 #include "attach/process/jvm.h"
 #include "common/cleanup.h"
@@ -29,6 +30,7 @@ static const struct {
     {JVM_NOT_A_JVM, "JVM", "libjvm.so is mapped"},
     {JVM_32_BIT, "word size", "64-bit"},
     {JVM_NOT_HOTSPOT, "virtual machine", "HotSpot"},
+    {JVM_OTHER_LIBC, "C library", "glibc"},
     {JVM_TOO_OLD, "JDK", NULL},
     {JVM_ATTACH_DISABLED, "attach mechanism", "not disabled"},
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
@@ -74,14 +76,15 @@ static bool check_conditions(struct check_items *c, const struct jvm_info *info)
 	return true;
 }
 
-static void check_place(struct check_items *c, const struct jvm_info *info, const char *bundle_dir)
+static void check_place(struct check_items *c, const struct jvm_info *info,
+			const struct agent_files *agent)
 {
 	char text[ERR_MESSAGE_MAX];
 	struct err err;
 
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (attach_helper_probe(info->pid, bundle_dir, text, &err) < 0)
+	if (attach_helper_probe(info->pid, agent, text, &err) < 0)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
@@ -98,6 +101,19 @@ static void check_memory(struct check_items *c, pid_t pid)
 		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
+}
+
+/* Only where there is one: most have none. */
+static void check_cpu_limit(struct check_items *c, pid_t pid)
+{
+	double limit = cgroup_cpu_limit("", pid);
+
+	if (limit > 0)
+		check_items_add(
+		    c, "CPU limit", CHECK_OK,
+		    "its cgroups let it use %.2f CPUs: samples are held to what that allows, and "
+		    "the budget is a share of what it uses",
+		    limit);
 }
 
 /* Entries of /proc/PID/<name> that are numbers; -1 when it cannot be read. */
@@ -216,7 +232,7 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *step,
+int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, char *step,
 	      struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
@@ -233,8 +249,9 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, char *s
 	check_items_add(&c, "process", CHECK_OK, "%s, user %s%s%s", info->name, info->user,
 			info->container[0] ? ", container " : "", info->container);
 	if (check_conditions(&c, info)) {
-		check_place(&c, info, bundle_dir);
+		check_place(&c, info, agent);
 		check_memory(&c, pid);
+		check_cpu_limit(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);
 		check_virtual_threads(&c, info);

@@ -15,7 +15,7 @@
 
 struct question {
 	pid_t pid;
-	const char *bundle_dir;
+	const struct agent_files *agent;
 	Jxp__ControlReply *reply; /* check or failure */
 };
 
@@ -47,7 +47,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
 	size_t size;
-	int r = check_jvm(&reply.check, pid, q->bundle_dir, step, &err);
+	int r = check_jvm(&reply.check, pid, q->agent, step, &err);
 
 	if (r < 0)
 		return pack_failure(r, err.message, answer);
@@ -87,9 +87,9 @@ static void hangs(void *arg, pid_t pid, const char *step)
 	q->reply = reply;
 }
 
-int check_look(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err)
+int check_look(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, struct err *err)
 {
-	struct question q = {.pid = pid, .bundle_dir = bundle_dir};
+	struct question q = {.pid = pid, .agent = agent};
 	struct look_task task = {.look = knock,
 				 .answered = answered,
 				 .hangs = hangs,

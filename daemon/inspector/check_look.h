@@ -7,8 +7,10 @@
 
 #include "daemon/inspector/check.h"
 
+struct agent_files;
+
 /* As check_jvm. A process that does not answer fails one item, which says what hangs. For a process
  * that has one thread and is there for this. */
-int check_look(Jxp__CheckResult **out, pid_t pid, const char *bundle_dir, struct err *err);
+int check_look(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, struct err *err);
 
 #endif

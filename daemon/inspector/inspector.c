@@ -31,10 +31,11 @@ static int send_failure(int fd, const char *message)
 	return send_reply(fd, &f.reply);
 }
 
-static int send_list(int fd, const struct inspector_question *q, struct err *err)
+static int send_list(int fd, const struct inspector_question *q, const struct startup *startup,
+		     struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	int r = jvm_list_new(&reply.jvms, q->owner, q->only, q->environment, err);
+	int r = jvm_list_new(&reply.jvms, q->owner, q->only, startup, err);
 
 	if (r < 0)
 		return r;
@@ -46,14 +47,14 @@ static int send_list(int fd, const struct inspector_question *q, struct err *err
 
 /* Of a process that stays the owner's: what was found out must not be of another program, which it
  * has become meanwhile. */
-static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const char *bundle_dir,
-		       struct err *err)
+static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner,
+		       const struct agent_files *agent, struct err *err)
 {
 	Jxp__CheckResult *result = NULL;
 	int r = proc_check_owner(pid, owner, err);
 
 	if (r == 0)
-		r = check_look(&result, pid, bundle_dir, err);
+		r = check_look(&result, pid, agent, err);
 	if (r == 0)
 		r = proc_check_owner(pid, owner, err);
 	if (r == 0)
@@ -63,13 +64,13 @@ static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner, const cha
 	return r;
 }
 
-static int send_check(int fd, const struct inspector_question *q, const char *bundle_dir,
+static int send_check(int fd, const struct inspector_question *q, const struct agent_files *agent,
 		      const struct check_reasons *reasons, struct err *err)
 {
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	int r = q->pid == INSPECTOR_MACHINE
-		    ? check_machine(&reply.check, bundle_dir, reasons, err)
-		    : check_owned(&reply.check, q->pid, q->owner, bundle_dir, err);
+		    ? check_machine(&reply.check, agent->bundle_dir, reasons, err)
+		    : check_owned(&reply.check, q->pid, q->owner, agent, err);
 
 	if (r < 0)
 		return r;
@@ -79,13 +80,13 @@ static int send_check(int fd, const struct inspector_question *q, const char *bu
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-int inspector_main(int fd, const struct inspector_question *question, const char *bundle_dir,
+int inspector_main(int fd, const struct inspector_question *question, const struct startup *startup,
 		   const struct check_reasons *reasons)
 {
 	struct err err;
 	int r = question->pid == INSPECTOR_LIST
-		    ? send_list(fd, question, &err)
-		    : send_check(fd, question, bundle_dir, reasons, &err);
+		    ? send_list(fd, question, startup, &err)
+		    : send_check(fd, question, &startup->agent, reasons, &err);
 
 	if (r < 0)
 		r = send_failure(fd, err.message);

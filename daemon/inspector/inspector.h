@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "daemon/inspector/check.h"
+#include "daemon/inspector/startup.h"
 
 /* Questions that are not about one JVM, in place of its pid. */
 #define INSPECTOR_MACHINE 0    /* check without a pid */
@@ -22,30 +23,25 @@
 #define INSPECTOR_TIMEOUT_MS 15000
 
 /* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
- * --inspect-owner UID --inspect-only PIDS --inspect-gate REASON --inspect-touch REASON
- * --inspect-environment NAMES
- * --bundle DIR. */
-#define INSPECTOR_OPTION_FD          "--inspect-fd"
-#define INSPECTOR_OPTION_PID         "--inspect-pid"
-#define INSPECTOR_OPTION_OWNER       "--inspect-owner" /* as an int, so that PROC_ANY_UID is -1 */
-#define INSPECTOR_OPTION_ONLY        "--inspect-only"  /* pids, "1,2", or "": all */
-#define INSPECTOR_OPTION_GATE        "--inspect-gate"  /* struct check_reasons */
-#define INSPECTOR_OPTION_TOUCH       "--inspect-touch"
-#define INSPECTOR_OPTION_ENVIRONMENT "--inspect-environment" /* daemon/inspector/jvm_traits.h */
-#define INSPECTOR_OPTION_BUNDLE      "--bundle"
+ * --inspect-owner UID --inspect-only PIDS --inspect-gate REASON --inspect-touch REASON, and what it
+ * is started with. */
+#define INSPECTOR_OPTION_FD    "--inspect-fd"
+#define INSPECTOR_OPTION_PID   "--inspect-pid"
+#define INSPECTOR_OPTION_OWNER "--inspect-owner" /* as an int, so that PROC_ANY_UID is -1 */
+#define INSPECTOR_OPTION_ONLY  "--inspect-only"  /* pids, "1,2", or "": all */
+#define INSPECTOR_OPTION_GATE  "--inspect-gate"  /* struct check_reasons */
+#define INSPECTOR_OPTION_TOUCH "--inspect-touch"
 
 struct inspector_question {
 	int pid;                 /* or one of INSPECTOR_* */
 	uid_t owner;             /* there are only processes of this user; PROC_ANY_UID: of all */
 	const char *only;        /* INSPECTOR_LIST: there are only these, "1,2"; "": all */
-	const char *environment; /* names of the JVMs' variables that may be looked at, "A,B" */
 };
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds
  * check, jvms or failure. The kernel says whose processes are, before and after each is looked at.
- * Called by main with nothing else running. The
- * process's exit status. */
-int inspector_main(int fd, const struct inspector_question *question, const char *bundle_dir,
+ * Called by main with nothing else running. The process's exit status. */
+int inspector_main(int fd, const struct inspector_question *question, const struct startup *startup,
 		   const struct check_reasons *reasons);
 
 #endif

@@ -1,5 +1,6 @@
 #include "daemon/inspector/jvm_list.h"
 
+#include "attach/process/cgroup_cpu.h"
 #include "attach/process/jvm.h"
 #include "attach/process/jvm_step.h"
 #include "common/cleanup.h"
@@ -18,7 +19,7 @@
 
 struct collector {
 	Jxp__JvmList *list;
-	const char *environment;
+	const struct startup *startup;
 	bool out_of_memory;
 };
 
@@ -51,13 +52,17 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 			: (char *)jvm_obstacle_name(info.obstacle);
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
-	jvm_traits_read(&traits, pid, c->environment, step);
+	jvm_traits_read(&traits, &info, c->startup, step);
 	jvm.cpu_ns = traits.cpu_ns;
+	jvm.cpu_limit = cgroup_cpu_limit("", pid);
 	jvm.command = traits.command;
 	jvm.cgroup = traits.cgroup;
 	jvm.pod = traits.pod;
 	jvm.environment = traits.environment;
 	jvm.n_environment = traits.environment_count;
+	jvm.labels = traits.labels;
+	jvm.n_labels = traits.label_count;
+	jvm.image = traits.image;
 	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }
@@ -170,11 +175,11 @@ static int look_at_processes(struct collector *c, uid_t owner, const char *only,
 	return r;
 }
 
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const char *environment,
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct startup *startup,
 		 struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list, .environment = environment};
+	struct collector c = {.list = list, .startup = startup};
 	int r;
 
 	if (!list)

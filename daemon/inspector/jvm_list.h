@@ -12,16 +12,16 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/inspector/startup.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Between pids. */
 #define JVM_LIST_SEPARATOR ','
 
 /* Only processes of owner (PROC_ANY_UID: of all users) are looked at, and of these only those with
- * the pids "1,2", or all (""). environment: names of the
- * variables that may be looked at, "A,B" or "". On success *out is owned by the caller:
+ * the pids "1,2", or all (""). On success *out is owned by the caller:
  * jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */
-int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const char *environment,
+int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct startup *startup,
 		 struct err *err);
 
 #endif

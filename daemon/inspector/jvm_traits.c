@@ -1,11 +1,17 @@
 #include "daemon/inspector/jvm_traits.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "attach/process/jvm_step.h"
+#include "attach/process/target_fs.h"
+#include "common/cleanup.h"
+#include "common/fd.h"
 #include "common/proc.h"
 #include "common/utf8.h"
+#include "daemon/inspector/container_image.h"
 
 #define PATH_BYTES   64
 #define CGROUP_BYTES 8192 /* a line for each hierarchy */
@@ -34,11 +40,14 @@ static void read_command(struct jvm_traits *t, pid_t pid, char *step)
 
 static void read_groups(struct jvm_traits *t, pid_t pid)
 {
-	char text[CGROUP_BYTES];
+	char text[CGROUP_BYTES], id[JVM_CONTAINER_ID_BYTES];
 
 	if (read_file(pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
 	jvm_text_cgroup(t->cgroup, text);
+	jvm_text_container_id(id, text);
+	if (id[0])
+		container_image("", id, t->image, sizeof(t->image));
 	jvm_text_pod(t->pod, t->cgroup);
 }
 
@@ -77,12 +86,52 @@ static void read_environment(struct jvm_traits *t, pid_t pid, const char *names,
 	}
 }
 
-void jvm_traits_read(struct jvm_traits *out, pid_t pid, const char *environment, char *step)
+/* With the rights of the JVM's user, who decides what the path leads to. The size of the text, or
+ * 0. */
+static ssize_t read_as_user(const struct jvm_info *info, const char *path, char *text, size_t size)
 {
+	_cleanup_close_ int root = target_fs_open_proc(info->pid, "root");
+	_cleanup_close_ int object = -1, fd = -1;
+	struct stat st;
+
+	if (root < 0)
+		return 0;
+	object = target_fs_open_as(root, path, O_PATH, info->euid, info->egid);
+	if (object < 0 || fstat(object, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	fd = target_fs_open_as(root, path, O_RDONLY, info->euid, info->egid);
+	if (fd < 0 || !target_fs_same(fd, object))
+		return 0;
+	return fd_read_text(fd, text, size);
+}
+
+static void read_labels(struct jvm_traits *t, const struct jvm_info *info, const char *path,
+			char *step)
+{
+	static char text[JVM_LABELS_READ];
+	const char *rest = text;
+
+	jvm_step(step, "the labels of its pod, '%s'", path);
+	if (read_as_user(info, path, text, sizeof(text)) <= 0)
+		return;
+	while (t->label_count < JVM_LABELS_MAX &&
+	       (rest = jvm_text_next_label(t->label_texts[t->label_count], rest))) {
+		t->labels[t->label_count] = t->label_texts[t->label_count];
+		t->label_count++;
+	}
+}
+
+void jvm_traits_read(struct jvm_traits *out, const struct jvm_info *info,
+		     const struct startup *startup, char *step)
+{
+	pid_t pid = info->pid;
+
 	memset(out, 0, sizeof(*out));
 	(void)proc_cpu_time(pid, &out->cpu_ns); /* 0 of one that has ended. */
 	read_command(out, pid, step);
 	read_groups(out, pid);
-	if (environment[0])
-		read_environment(out, pid, environment, step);
+	if (startup->environment[0])
+		read_environment(out, pid, startup->environment, step);
+	if (startup->pod_labels[0])
+		read_labels(out, info, startup->pod_labels, step);
 }

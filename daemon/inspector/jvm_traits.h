@@ -1,6 +1,7 @@
 /*
  * What rules and schedules tell JVMs by (fleet/selector.h), beyond what `list` shows: command line,
- * control group, pod, and those variables of the environment that may be looked at.
+ * control group, pod and its labels, image, and those variables of the environment that may be
+ * looked at.
  *
  * All of it is the JVM's own word, bounded and made fit to show. What cannot be read, or is too
  * long for a pattern to mean the whole of it, is empty or missing.
@@ -11,12 +12,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/process/jvm.h"
 #include "attach/process/jvm_text.h"
+#include "daemon/inspector/startup.h"
 
 #define JVM_COMMAND_BYTES    1024 /* a longer command line is cut */
 #define JVM_VARIABLE_BYTES   256  /* NAME=VALUE; a longer one is missing */
 #define JVM_VARIABLES_MAX    16
 #define JVM_ENVIRON_READ     (256u << 10) /* what is beyond it is missing */
+#define JVM_LABELS_MAX       16           /* of a pod; those beyond are missing */
+#define JVM_LABELS_READ      (16u << 10)  /* of their file; likewise */
+#define JVM_IMAGE_BYTES      256          /* a longer one is missing */
 #define JVM_TRAITS_SEPARATOR ','          /* between names of variables */
 
 struct jvm_traits {
@@ -27,10 +33,15 @@ struct jvm_traits {
 	char variables[JVM_VARIABLES_MAX][JVM_VARIABLE_BYTES];
 	char *environment[JVM_VARIABLES_MAX]; /* those of them that there are */
 	size_t environment_count;
+	char label_texts[JVM_LABELS_MAX][JVM_LABEL_BYTES];
+	char *labels[JVM_LABELS_MAX];
+	size_t label_count;
+	char image[JVM_IMAGE_BYTES]; /* of its container, as it was asked for */
 };
 
-/* environment: names of variables ("A,B"); "" for none, and then the environment is not read. May
- * hang: step is told what is being read (attach/process/jvm_step.h). For one thread only. */
-void jvm_traits_read(struct jvm_traits *out, pid_t pid, const char *environment, char *step);
+/* What startup does not name is not read. May hang: step is told what is being read
+ * (attach/process/jvm_step.h). For one thread only. */
+void jvm_traits_read(struct jvm_traits *out, const struct jvm_info *info,
+		     const struct startup *startup, char *step);
 
 #endif

@@ -54,6 +54,9 @@ static json_t *window_json(const struct report_model *m)
 	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
 	    m->gate, "gate_reason", w->findings.gate_reason);
 
+	if (w->findings.cpu_limit > 0)
+		(void)json_object_set_new(window, "cpu_limit",
+					  json_real(w->findings.cpu_limit)); /* Or without. */
 	return with_schedule(window, &w->request.schedule);
 }
 

@@ -7,6 +7,7 @@
 
 #include "daemon/schedule/plan.h"
 #include "fleet/draw.h"
+#include "fleet/naming.h"
 #include "fleet/schedule.h"
 
 /* "4194304:18446744073709551615" */
@@ -212,13 +213,13 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 {
 	struct jvm *jvm = find_jvm(p, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
-	const char *named = selector_app(p->config, &facts);
+	char named[NAMING_BYTES];
 
 	if (!jvm)
 		jvm = add_jvm(p, found);
 	if (!jvm)
 		return;
-	if (named)
+	if (naming_app(p->config, &facts, named))
 		facts.app = named;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;

@@ -46,6 +46,14 @@ static struct sighting *find(const struct sightings *s, pid_t pid)
 	return s->count > 0 ? bsearch(&key, s->last, s->count, sizeof(key), compare) : NULL;
 }
 
+/* No more than its cgroups let it have, also when nothing else is known. */
+static double most_cpu_share(const Jxp__Jvm *jvm)
+{
+	double share = jvm->cpu_limit / (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return share > 0 && share < 1 ? share : 1;
+}
+
 /* What it had used, and when: when it was seen last, else at its start. */
 static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns)
 {
@@ -53,13 +61,13 @@ static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t
 	bool seen = last && last->start_ticks == jvm->start_ticks;
 	uint64_t used = seen ? last->cpu_ns : 0;
 	uint64_t time_ns = seen ? boot_ns - last->boot_ns : age_ns(jvm, boot_ns);
-	double share;
+	double share, most = most_cpu_share(jvm);
 
 	if (time_ns == 0 || jvm->cpu_ns < used)
-		return 1;
+		return most;
 	share = (double)(jvm->cpu_ns - used) /
 		((double)time_ns * (double)sysconf(_SC_NPROCESSORS_ONLN));
-	return share < 1 ? share : 1;
+	return share < most ? share : most;
 }
 
 /* Of "module/main.Class", what rules call the main class. */
@@ -87,7 +95,10 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 		      .container = jvm->container,
 		      .pod = jvm->pod,
 		      .environment = (const char *const *)jvm->environment,
-		      .environment_count = jvm->n_environment},
+		      .environment_count = jvm->n_environment,
+		      .image = jvm->image,
+		      .labels = (const char *const *)jvm->labels,
+		      .label_count = jvm->n_labels},
 	};
 	char app[APP_NAME_BYTES];
 

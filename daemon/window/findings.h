@@ -21,8 +21,10 @@ struct window_findings {
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	size_t event_count;
 	uint64_t period; /* the shortest: ns of the clock, else operations of each event */
-	struct numa_topology numa;         /* node_count is never 0 */
-	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
+	struct numa_topology numa; /* node_count is never 0 */
+	double cpu_limit; /* what cgroups let the target have, in CPUs, when it was attached to; 0:
+			     no limit */
+	bool kernel_gate; /* the sampling gate is in the kernel (BPF) */
 	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
 };
 

@@ -195,7 +195,10 @@ double window_result_judged_s(const struct window_result *w)
 
 bool window_result_target_was_idle(const struct window_result *w)
 {
-	return (double)w->cpu_ns < IDLE_SHARE * (double)window_result_elapsed_ns(w);
+	double limit = w->findings.cpu_limit;
+	double cpus = limit > 0 && limit < 1 ? limit : 1;
+
+	return (double)w->cpu_ns < IDLE_SHARE * cpus * (double)window_result_elapsed_ns(w);
 }
 
 uint64_t window_result_dropped(const struct window_result *w)

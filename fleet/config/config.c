@@ -10,6 +10,8 @@
 #include "common/units.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
+#include "fleet/config/template.h"
+#include "proto/helper.h"
 
 #define HOST_BUDGET_DEFAULT      0.02
 #define WINDOWS_AT_ONCE_DEFAULT  4
@@ -225,14 +227,12 @@ static int take_kinds(struct reading *r, const char *path, const struct schema_s
 	return 0;
 }
 
-/* Is the variable that "NAME=PATTERN" names one that may be looked at? */
-static bool is_allowed(const struct config *c, const char *condition)
+/* Is the variable one that may be looked at? */
+static bool is_allowed(const struct config *c, const char *name, size_t length)
 {
-	size_t length = strcspn(condition, "=");
-
 	for (unsigned i = 0; i < c->environment_count; i++)
 		if (strlen(c->environment[i]) == length &&
-		    strncmp(c->environment[i], condition, length) == 0)
+		    strncmp(c->environment[i], name, length) == 0)
 			return true;
 	return false;
 }
@@ -246,11 +246,47 @@ static int check_match(struct reading *r, const struct config *c, const char *pa
 		(void)path_of(at, "%s.match.environment[%u]", path, i);
 		if (!strchr(m->environment[i], '='))
 			return wrong(r, at, "'%s' is not NAME=PATTERN", m->environment[i]);
-		if (!is_allowed(c, m->environment[i]))
+		if (!is_allowed(c, m->environment[i], strcspn(m->environment[i], "=")))
 			return wrong(r, at, "'%s' is not in the list 'environment' at the top",
 				     m->environment[i]);
 	}
 	return 0;
+}
+
+/* It goes into metrics and lists as it is. */
+static bool is_fit(const struct template_part *part)
+{
+	for (size_t i = 0; i < part->length; i++)
+		if ((unsigned char)part->text[i] < ' ' || strchr("\"\\\x7f", part->text[i]))
+			return false;
+	return true;
+}
+
+/* path: of the rule. */
+static int check_name(struct reading *r, const struct config *c, const char *path, const char *name)
+{
+	char at[PLACE_PATH_BYTES];
+	struct template_part part;
+	struct err why;
+	size_t length = 0;
+
+	(void)member(at, path, "app");
+	do {
+		if (template_next(&name, &part, &why) < 0)
+			return wrong(r, at, "%s", why.message);
+		if (!is_fit(&part))
+			return wrong(r, at,
+				     "a name has no quotes, backslashes or control characters");
+		length += part.kind == TEMPLATE_TEXT ? part.length : 0;
+		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
+			return wrong(r, at, "'%.*s' is not in the list 'environment' at the top",
+				     (int)part.length, part.text);
+		if (part.kind == TEMPLATE_LABEL && !c->pod_labels)
+			return wrong(r, at, "'pod-labels' at the top has to say where labels are");
+	} while (part.kind != TEMPLATE_END);
+	return length > CONFIG_NAME_MAX
+		   ? wrong(r, at, "a name has at most %d bytes", CONFIG_NAME_MAX)
+		   : 0;
 }
 
 static int take_apps(struct reading *r, const struct schema_file *file, struct config *c)
@@ -265,7 +301,8 @@ static int take_apps(struct reading *r, const struct schema_file *file, struct c
 		if (c->apps[i].match.app)
 			return wrong(r, member(at, path, "match.app"),
 				     "these rules give that name: match something else");
-		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0)
+		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0 ||
+		    (e = check_name(r, c, path, c->apps[i].app)) < 0)
 			return e;
 	}
 	return 0;
@@ -377,6 +414,19 @@ static int take_environment(struct reading *r, const struct schema_file *file, s
 	return 0;
 }
 
+/* A JVM that has the library loaded is known by the file's name. */
+static int check_agent_path(struct reading *r, const char *path)
+{
+	static const char name[] = "/" AGENT_LIBRARY;
+	size_t length = path ? strlen(path) : 0;
+
+	if (path && (path[0] != '/' || length < sizeof(name) ||
+		     strcmp(path + length - (sizeof(name) - 1), name) != 0))
+		return wrong(r, "agent-path", "'%s' is not an absolute path that ends in '%s'",
+			     path, name);
+	return 0;
+}
+
 static int take_file(struct reading *r, const struct schema_file *file, struct config *c)
 {
 	int e;
@@ -385,18 +435,21 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 	c->http = file->http;
 	c->state_dir = file->state_dir;
 	c->bundle = file->bundle;
+	c->agent_path = file->agent_path;
 	c->user = file->user;
 	c->verbose = file->verbose;
 	c->admin_group = file->admin_group;
 	c->salt = file->salt;
 	c->host_id = file->host_id;
+	c->pod_labels = file->pod_labels;
 	if ((e = take_environment(r, file, c)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
 	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_per_user)) < 0 ||
-	    (e = check_store(r, file->store)) < 0 || (e = take_apps(r, file, c)) < 0)
+	    (e = check_agent_path(r, c->agent_path)) < 0 || (e = check_store(r, file->store)) < 0 ||
+	    (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
 }

@@ -50,6 +50,7 @@ struct config {
 	char *http;
 	char *state_dir;
 	char *bundle;
+	char *agent_path; /* the agent's library in images of containers */
 	char *user;
 	const bool *verbose;
 	char *admin_group;
@@ -58,6 +59,7 @@ struct config {
 	double host_budget; /* of the CPU time of all processors, for all windows together */
 	uint32_t windows_at_once;
 	uint32_t windows_per_user; /* at a time, of one who is no administrator */
+	char *pod_labels;          /* the file of a pod's labels as its JVMs see it; NULL: none */
 	char **environment;        /* names of variables that may be looked at */
 	unsigned environment_count;
 	struct config_app *apps;

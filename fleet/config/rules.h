@@ -4,6 +4,9 @@
 #ifndef JXPERF_FLEET_CONFIG_RULES_H
 #define JXPERF_FLEET_CONFIG_RULES_H
 
+/* Longest name of an application or a schedule, which are labels in metrics. */
+#define CONFIG_NAME_MAX 63
+
 /* Which JVMs are meant: those for which every pattern that is given (not NULL) matches. Patterns
  * are those of the shell (fnmatch(3)). */
 struct config_match {
@@ -18,10 +21,10 @@ struct config_match {
 	unsigned environment_count;
 };
 
-/* The first rule that matches a JVM names it. */
+/* The first rule that matches a JVM, and knows all that it puts into the name, names it. */
 struct config_app {
 	struct config_match match;
-	char *app;
+	char *app; /* fleet/config/template.h */
 };
 
 #endif

@@ -5,16 +5,13 @@
 /* Longest text of a value: a path, a pattern. */
 #define TEXT_MAX 1023
 
-/* Of an application or a schedule: a label in metrics. */
-#define NAME_MAX_BYTES 63
-
 #define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT(key, structure, member) \
 	CYAML_FIELD_STRING_PTR(key, OPTIONAL, structure, member, 1, TEXT_MAX)
 #define NEEDED_TEXT(key, structure, member) \
 	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, TEXT_MAX)
 #define NAME(key, structure, member) \
-	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, NAME_MAX_BYTES)
+	CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER, structure, member, 1, CONFIG_NAME_MAX)
 
 static const cyaml_schema_value_t text = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, TEXT_MAX)};
@@ -34,7 +31,7 @@ static const cyaml_schema_field_t match_fields[] = {
 
 static const cyaml_schema_field_t app_fields[] = {
     CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct config_app, match, match_fields),
-    NAME("app", struct config_app, app),
+    NEEDED_TEXT("app", struct config_app, app), /* has placeholders */
     CYAML_FIELD_END,
 };
 
@@ -73,6 +70,7 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("http", struct schema_file, http),
     TEXT("state-dir", struct schema_file, state_dir),
     TEXT("bundle", struct schema_file, bundle),
+    TEXT("agent-path", struct schema_file, agent_path),
     TEXT("user", struct schema_file, user),
     CYAML_FIELD_BOOL_PTR("verbose", OPTIONAL, struct schema_file, verbose),
     TEXT("admin-group", struct schema_file, admin_group),
@@ -81,6 +79,7 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("host-budget", struct schema_file, host_budget),
     TEXT("windows-at-once", struct schema_file, windows_at_once),
     TEXT("windows-per-user", struct schema_file, windows_per_user),
+    TEXT("pod-labels", struct schema_file, pod_labels),
     CYAML_FIELD_SEQUENCE_COUNT("environment", OPTIONAL, struct schema_file, environment,
 			       environment_count, &text, 1, SCHEMA_ENVIRONMENT_MAX),
     CYAML_FIELD_MAPPING_PTR("store", OPTIONAL, struct schema_file, store, store_fields),

@@ -41,6 +41,7 @@ struct schema_file {
 	char *http;
 	char *state_dir;
 	char *bundle;
+	char *agent_path;
 	char *user;
 	bool *verbose;
 	char *admin_group;
@@ -49,6 +50,7 @@ struct schema_file {
 	char *host_budget;
 	char *windows_at_once;
 	char *windows_per_user;
+	char *pod_labels;
 	char **environment;
 	unsigned environment_count;
 	struct schema_store *store;

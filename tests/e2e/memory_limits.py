@@ -5,8 +5,9 @@ import re
 import subprocess
 import time
 
-from lib import jdks, make_directory, need_root, register, run, skip, test, test_on_jdks, wait_until
+from lib import jdks, make_directory, need_root, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
+from support.cgroup import Group, number
 from support.profile import Daemon, report_of
 
 MIB = 1 << 20
@@ -19,76 +20,6 @@ SCARCE = 12 * MIB
 SCARCE_ADDRESSES = 44 * MIB
 
 WINDOW = "1s"
-
-
-def number(path):
-    with open(path, encoding="ascii") as f:
-        text = f.read().strip()
-    return None if text == "max" else int(text)
-
-
-class Group:
-    """A memory cgroup of the test's own, below the one that it runs in; version 1 or 2, as there is."""
-
-    def __init__(self, parent=None):
-        self.path = os.path.join(parent.path if parent else own_group(), f"jxperf-test-{os.getpid()}")
-        self.v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
-        try:
-            if parent and self.v2:
-                write(os.path.join(parent.path, "cgroup.subtree_control"), "+memory")
-            os.mkdir(self.path)
-        except OSError as error:
-            skip(f"no cgroup can be made: {error}")
-        register(self)
-        if not os.path.exists(self.file("limit")):
-            skip("cgroups here have no memory controller")
-
-    def file(self, which):
-        names = {"limit": ("memory.limit_in_bytes", "memory.max"), "use": ("memory.usage_in_bytes", "memory.current")}
-        return os.path.join(self.path, names[which][self.v2])
-
-    def enter(self):
-        """The start of a command that runs what follows in the group."""
-        return ("sh", "-c", f"echo $$ > {self.path}/cgroup.procs; exec \"$@\"", "sh")
-
-    def use(self):
-        return number(self.file("use"))
-
-    def limit(self, size):
-        write(self.file("limit"), str(size))
-
-    def kills(self):
-        """How many processes the kernel has killed in the group."""
-        name = "memory.events" if self.v2 else "memory.oom_control"
-        with open(os.path.join(self.path, name), encoding="ascii") as f:
-            return int(re.search(r"^oom_kill (\d+)", f.read(), re.M).group(1))
-
-    def stop(self):
-        if os.path.isdir(self.path):
-            wait_until(self._removed, "the end of the group", 10)
-
-    def _removed(self):
-        try:
-            os.rmdir(self.path)
-        except OSError:
-            return False
-        return True
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as f:
-        f.write(text)
-
-
-def own_group():
-    with open("/proc/self/cgroup", encoding="ascii") as f:
-        groups = dict(line.rstrip("\n").split(":", 2)[1:] for line in f)
-    if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
-        return "/sys/fs/cgroup" + groups[""]
-    memory = next((path for controllers, path in groups.items() if "memory" in controllers.split(",")), None)
-    if memory is None:
-        skip("no memory cgroups are mounted")
-    return "/sys/fs/cgroup/memory" + memory
 
 
 def settled(group):

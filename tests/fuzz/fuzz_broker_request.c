@@ -149,10 +149,10 @@ void broker_workers_end(struct broker_workers *w)
 
 /* ---------------------------------------------------------------- the helper */
 
-int attach_helper_start(struct attach_helper *h, pid_t target, const char *bundle_dir, bool force,
-			struct err *err)
+int attach_helper_start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
+			bool force, struct err *err)
 {
-	(void)bundle_dir;
+	(void)agent;
 	(void)force;
 	(void)err;
 	*h = (struct attach_helper){.target = target, .pidfd = -1, .result_fd = -1, .fd = -1};
@@ -206,11 +206,11 @@ int sigtrap_trial(void)
 /* ---------------------------------------------------------------- other children */
 
 int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
-			    const char *bundle_dir, const struct check_reasons *reasons,
+			    const struct startup *startup, const struct check_reasons *reasons,
 			    struct err *err)
 {
 	(void)i;
-	(void)bundle_dir;
+	(void)startup;
 	(void)reasons;
 	(void)err;
 	require(question->pid >= -1);
@@ -530,11 +530,14 @@ static const int ignored_by_broker[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 /* The broker ignores signals that whoever fuzzes wants. */
 static void run_broker(int fd)
 {
+	const struct startup startup = {.agent = {.bundle_dir = "/nonexistent", .image_path = ""},
+					.environment = "",
+					.pod_labels = ""};
 	struct sigaction before[IGNORED_COUNT];
 
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
 		(void)sigaction(ignored_by_broker[i], NULL, &before[i]); /* Valid numbers. */
-	require(broker_main(fd, "/nonexistent", "", sigtrap_trial) == EXIT_SUCCESS);
+	require(broker_main(fd, &startup, sigtrap_trial) == EXIT_SUCCESS);
 	for (size_t i = 0; i < IGNORED_COUNT; i++)
 		(void)sigaction(ignored_by_broker[i], &before[i], NULL);
 }

@@ -72,10 +72,13 @@ static void fuzz_options(char *text, size_t size)
 static void fuzz_words(const char *text, size_t size)
 {
 	char out[SHORT_BYTES], container[JVM_CONTAINER_BYTES];
+	char label[JVM_LABEL_BYTES];
 
 	(void)utf8_sanitize(out, sizeof(out), text);
 	jvm_text_release_file(out, sizeof(out), text);
 	jvm_text_container(container, text);
+	for (const char *rest = text; rest; rest = jvm_text_next_label(label, rest))
+		;
 	(void)jvm_text_release(text);
 	(void)jvm_text_collector(text);
 	(void)jvm_text_application(text);

@@ -22,12 +22,12 @@ static void set_limits(const struct sampling_gate *g, uint64_t window_end_ns, ui
 }
 
 void sampling_gate_start(struct sampling_gate *g, int program, bool expected, uint64_t deadline_ns,
-			 uint64_t period, bool operations)
+			 uint64_t period, bool operations, double cpu_limit)
 {
 	*g = (struct sampling_gate){.program_fd = program,
 				    .program_expected = expected,
 				    .operations = operations,
-				    .cpus = gate_cpus()};
+				    .cpus = gate_cpus(cpu_limit)};
 	gate = (struct gate){0};
 	set_limits(g, deadline_ns, period);
 	atomic_store(&applied_here, program < 0);

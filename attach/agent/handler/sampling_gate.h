@@ -18,13 +18,14 @@ struct sampling_gate {
 	int program_fd;        /* of the BPF program, or -1 */
 	bool program_expected; /* the daemon sent one */
 	bool operations;       /* the unit of the sampler's period; otherwise nanoseconds */
-	unsigned cpus;
+	double cpus;           /* that the target may use */
 };
 
 /* Begins a window, before any event is opened. program: the BPF program's descriptor, which is
- * owned from here on, or -1. expected: the daemon sent one, so that an event without counts. */
+ * owned from here on, or -1. expected: the daemon sent one, so that an event without counts.
+ * cpu_limit: as in gate_cpus. */
 void sampling_gate_start(struct sampling_gate *g, int program, bool expected, uint64_t deadline_ns,
-			 uint64_t period, bool operations);
+			 uint64_t period, bool operations, double cpu_limit);
 
 /* Puts the program on a sampling event; false when it cannot be and should. */
 bool sampling_gate_attach(const struct sampling_gate *g, int event_fd);

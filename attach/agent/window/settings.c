@@ -75,6 +75,8 @@ static int check_limits(const Jxp__WindowStart *start, struct err *err)
 		    err, EINVAL,
 		    "the daemon asked for a budget of %g of the target's CPU time: 0 to 1",
 		    start->budget);
+	if (!(start->cpu_limit >= 0)) /* also refuses NaN */
+		return err_set(err, EINVAL, "the daemon named a CPU limit of %g", start->cpu_limit);
 	return 0;
 }
 
@@ -83,6 +85,7 @@ int settings_from_start(const Jxp__WindowStart *start, struct settings *out, str
 	struct settings s = {.registers = start->registers,
 			     .max_frames = start->max_frames,
 			     .budget = start->budget,
+			     .cpu_limit = start->cpu_limit,
 			     .deadline_ns = start->deadline_ns,
 			     .through_daemon = start->open_through_daemon,
 			     .kernel_gate = start->kernel_gate};

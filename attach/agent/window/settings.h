@@ -21,6 +21,7 @@ struct settings {
 	unsigned registers;   /* debug registers of a thread, 1 to PERF_DEBUG_REGISTERS */
 	unsigned max_frames;  /* of a calling context, 1 to MAX_FRAMES_LIMIT */
 	double budget;        /* fraction of the target's CPU time, above 0, at most 1 */
+	double cpu_limit;     /* what cgroups let the target have, in CPUs; 0: no limit */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC time at which the window ends by itself */
 	bool through_daemon;  /* no event is to be opened in the target */
 	bool kernel_gate;     /* the gate's program came with WindowStart */

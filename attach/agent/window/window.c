@@ -66,7 +66,7 @@ static void start_gate(struct window *w)
 
 	(void)link_take_fds(w->link, &program, 1); /* None: stays -1. */
 	sampling_gate_start(&w->gate, program, s->kernel_gate, s->deadline_ns, s->period,
-			    s->sampling.event_count > 0);
+			    s->sampling.event_count > 0, s->cpu_limit);
 }
 
 /* What handlers are to look at. */

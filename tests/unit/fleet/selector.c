@@ -74,21 +74,6 @@ static void variables_are_found_by_their_whole_names(void **state)
 	assert_false(selector_matches(&m, &h2));
 }
 
-static void the_first_rule_names_it(void **state)
-{
-	struct config_app apps[] = {
-	    {.match = {.user = "web"}, .app = "web"},
-	    {.match = {.main_class = "org.h2.*"}, .app = "h2"},
-	    {.match = {.user = "db"}, .app = "database"},
-	};
-	struct config c = {.apps = apps, .app_count = 3};
-
-	(void)state;
-	assert_string_equal(selector_app(&c, &h2), "h2");
-	c.app_count = 1;
-	assert_null(selector_app(&c, &h2));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,7 +81,6 @@ int main(void)
 	    cmocka_unit_test(every_pattern_has_to_match),
 	    cmocka_unit_test(what_is_not_known_matches_no_pattern),
 	    cmocka_unit_test(variables_are_found_by_their_whole_names),
-	    cmocka_unit_test(the_first_rule_names_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

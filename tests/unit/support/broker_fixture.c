@@ -157,6 +157,7 @@ static int send_event(int fd, uint32_t kind)
 
 static int serve(int fd, const char *bundle)
 {
+	const struct startup startup = {.agent = {bundle, ""}, .environment = "", .pod_labels = ""};
 	const char *behaviour = strrchr(bundle, '/') + 1;
 	bool old = strcmp(behaviour, "old-kernel") == 0;
 
@@ -165,7 +166,7 @@ static int serve(int fd, const char *bundle)
 	if (strcmp(behaviour, "strange-event") == 0)
 		return send_event(fd, BROKER_EVENT_KINDS);
 
-	return broker_main(fd, bundle, "", old ? killed_trial : sigtrap_trial);
+	return broker_main(fd, &startup, old ? killed_trial : sigtrap_trial);
 }
 
 static int inspect(int fd, const char *bundle, int argc, char **argv)
@@ -175,10 +176,13 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	const struct inspector_question question = {
 	    .pid = atoi(option(argc, argv, INSPECTOR_OPTION_PID)),
 	    .owner = (uid_t)atoi(option(argc, argv, INSPECTOR_OPTION_OWNER)),
-	    .only = option(argc, argv, INSPECTOR_OPTION_ONLY),
-	    .environment = option(argc, argv, INSPECTOR_OPTION_ENVIRONMENT)};
+	    .only = option(argc, argv, INSPECTOR_OPTION_ONLY)};
+	const struct startup startup = {
+	    .agent = {bundle, option(argc, argv, STARTUP_OPTION_AGENT_PATH)},
+	    .environment = option(argc, argv, STARTUP_OPTION_ENVIRONMENT),
+	    .pod_labels = option(argc, argv, STARTUP_OPTION_POD_LABELS)};
 
-	return inspector_main(fd, &question, bundle, &reasons);
+	return inspector_main(fd, &question, &startup, &reasons);
 }
 
 void broker_fixture_main(int argc, char **argv)
@@ -225,6 +229,12 @@ const char *broker_fixture_bundle(const char *behaviour)
 		make_bundles();
 	(void)snprintf(path, sizeof(path), "%s/%s", root, behaviour);
 	return path;
+}
+
+struct agent_files broker_fixture_agent(const char *behaviour)
+{
+	return (struct agent_files){.bundle_dir = broker_fixture_bundle(behaviour),
+				    .image_path = ""};
 }
 
 void broker_fixture_remove(void)

@@ -21,6 +21,7 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H
 #define JXPERF_TESTS_UNIT_SUPPORT_BROKER_FIXTURE_H
 
+#include "proto/helper.h"
 #include <limits.h>
 #include <sys/types.h>
 
@@ -31,6 +32,7 @@ void broker_fixture_main(int argc, char **argv);
 
 /* The path of a bundle directory whose helper behaves as said. */
 const char *broker_fixture_bundle(const char *behaviour);
+struct agent_files broker_fixture_agent(const char *behaviour);
 
 /* Removes all bundle directories. */
 void broker_fixture_remove(void);

@@ -176,10 +176,31 @@ static void applications_are_called_without_directories(void **state)
 	assert_string_equal(jvm_text_application(""), "");
 }
 
+static void the_labels_of_a_pod_are_what_labels_can_be(void **state)
+{
+	char label[JVM_LABEL_BYTES], text[1024];
+	const char *rest;
+
+	(void)state;
+	rest = jvm_text_next_label(
+	    label, "app=\"pay\"\nno label\nb=c\nd=\"e\\\"f\"\ng=\"h\nk8s.io/n=\"\"");
+	assert_string_equal(label, "app=pay");
+	rest = jvm_text_next_label(label, rest);
+	assert_string_equal(label, "k8s.io/n=");
+	assert_null(jvm_text_next_label(label, rest));
+	assert_null(jvm_text_next_label(label, ""));
+	memset(text, 'a', sizeof(text));
+	memcpy(text + JVM_LABEL_BYTES - 2, "=\"x\"", 5);
+	assert_null(jvm_text_next_label(label, text)); /* One byte too long. */
+	assert_non_null(jvm_text_next_label(label, text + 1));
+	assert_int_equal(strlen(label), JVM_LABEL_BYTES - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(container_runtimes_groups_give_the_id),
+	    cmocka_unit_test(the_labels_of_a_pod_are_what_labels_can_be),
 	    cmocka_unit_test(other_groups_give_none),
 	    cmocka_unit_test(a_control_group_is_that_of_the_unified_hierarchy_or_another),
 	    cmocka_unit_test(a_pod_is_found_in_each_form_of_its_groups),

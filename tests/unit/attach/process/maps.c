@@ -44,6 +44,16 @@ static void openj9_is_told_by_its_library_beside_libjvm(void **state)
 	assert_true(m.openj9);
 }
 
+static void musl_is_told_by_its_one_file(void **state)
+{
+	(void)state;
+	assert_true(scan("1-2 r-xp 0 fe:00 2 /lib/ld-musl-x86_64.so.1\n").musl);
+	assert_true(scan("1-2 r-xp 0 fe:00 2 /usr/lib/x86_64-linux-musl/libc.so\n").musl);
+	assert_false(scan("1-2 r-xp 0 fe:00 2 /usr/lib/x86_64-linux-gnu/libc.so.6\n").musl);
+	/* Anybody may read it. */
+	assert_false(scan("1-2 r--p 0 fe:00 2 /lib/ld-musl-x86_64.so.1\n").musl);
+}
+
 static void other_programs_have_nothing(void **state)
 {
 	struct maps m = scan("1-2 r--p 0 fe:00 1 /usr/lib/libjvm.so.1\n"
@@ -139,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_hotspot_jvm_is_told_by_libjvm),
 	    cmocka_unit_test(openj9_is_told_by_its_library_beside_libjvm),
+	    cmocka_unit_test(musl_is_told_by_its_one_file),
 	    cmocka_unit_test(other_programs_have_nothing),
 	    cmocka_unit_test(a_deleted_agent_keeps_its_path),
 	    cmocka_unit_test(a_file_that_is_only_read_is_not_the_agent),

@@ -73,9 +73,25 @@ static void every_period_gives_limits_that_a_gate_takes(void **state)
 		}
 }
 
+static void a_target_that_may_use_less_gets_less(void **state)
+{
+	struct gate_limits whole, half;
+
+	(void)state;
+	assert_true(gate_cpus(0) >= 1);
+	assert_true(gate_cpus(0.5) == 0.5);
+	assert_true(gate_cpus(1e9) == gate_cpus(0));
+	gate_limits_for(&whole, END_NS, PERIOD_NS, false, 1);
+	gate_limits_for(&half, END_NS, PERIOD_NS, false, 0.5);
+	assert_true(half.interval_ns == 2 * whole.interval_ns);
+	gate_limits_for(&half, END_NS, PERIOD_NS, false, 1e-300);
+	assert_true(half.interval_ns == GATE_TIME_MAX_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_target_that_may_use_less_gets_less),
 	    cmocka_unit_test(what_the_period_allows_all_cpus_passes),
 	    cmocka_unit_test(a_second_of_ticks_may_come_at_once),
 	    cmocka_unit_test(a_period_of_operations_allows_what_the_fastest_cpu_retires),

@@ -14,6 +14,7 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "daemon/broker/client.h"
+#include "daemon/inspector/startup.h"
 #include "tests/unit/support/broker_fixture.h"
 
 #define TIME_LIMIT_MS 30000
@@ -93,11 +94,12 @@ static int setup(void **state)
 
 static void start(const char *behaviour)
 {
+	const struct startup startup = {
+	    .agent = broker_fixture_agent(behaviour), .environment = "", .pod_labels = ""};
 	struct err err;
 
-	assert_int_equal(broker_client_new(&client, &loop, "/proc/self/exe",
-					   broker_fixture_bundle(behaviour), "", &callbacks, &err),
-			 0);
+	assert_int_equal(
+	    broker_client_new(&client, &loop, "/proc/self/exe", &startup, &callbacks, &err), 0);
 }
 
 static int teardown(void **state)
@@ -299,11 +301,12 @@ static void a_broker_with_events_of_an_unknown_kind_is_ended(void **state)
 
 static void a_broker_that_cannot_be_started_is_an_error(void **state)
 {
+	const struct startup startup = {.agent = {"/", ""}, .environment = "", .pod_labels = ""};
 	struct err err = {""};
 
 	(void)state;
 	assert_int_equal(
-	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", "/", "", &callbacks, &err),
+	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", &startup, &callbacks, &err),
 	    -ENOENT);
 	assert_null(client);
 	assert_non_null(strstr(err.message, "/nonexistent/jxperfd"));

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/broker/start.h"
+#include "daemon/inspector/startup.h"
 #include "tests/unit/support/broker_fixture.h"
 
 static pid_t process = -1;
@@ -20,9 +21,11 @@ static struct err err;
 
 static int start(const char *program)
 {
+	const struct startup startup = {
+	    .agent = broker_fixture_agent("ok"), .environment = "", .pod_labels = ""};
+
 	err.message[0] = '\0';
-	return broker_start(&process, &process_fd, &connection, program,
-			    broker_fixture_bundle("ok"), "", &err);
+	return broker_start(&process, &process_fd, &connection, program, &startup, &err);
 }
 
 static void a_broker_serves_until_its_socket_is_closed(void **state)

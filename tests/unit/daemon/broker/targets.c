@@ -270,12 +270,13 @@ struct attached {
 	char message[ERR_MESSAGE_MAX];
 };
 
-static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
 			const struct err *words)
 {
 	struct attached *a = arg;
 
 	(void)request_id;
+	(void)pid;
 	(void)owner;
 	a->count++;
 	a->fd = fd;
@@ -291,11 +292,12 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 	const struct worker_answer answer = {
 	    .identity = {.effective_uid = geteuid() + 1, .one_uid = true}};
 	struct broker_workers workers = {0};
+	const struct agent_files agent = broker_fixture_agent("ok");
 	struct attached attached = {0};
 	struct err err;
 
 	(void)state;
-	t = (struct broker_targets){.bundle_dir = broker_fixture_bundle("ok"),
+	t = (struct broker_targets){.agent = &agent,
 				    .workers = &workers,
 				    .sigtrap_trial = sigtrap_trial,
 				    .attached = on_attached,

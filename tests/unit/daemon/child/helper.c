@@ -20,9 +20,9 @@ static struct err err;
 
 static void start(const char *behaviour)
 {
-	assert_int_equal(
-	    attach_helper_start(&helper, getpid(), broker_fixture_bundle(behaviour), false, &err),
-	    0);
+	const struct agent_files agent = broker_fixture_agent(behaviour);
+
+	assert_int_equal(attach_helper_start(&helper, getpid(), &agent, false, &err), 0);
 }
 
 static void wait_until_readable(void)
@@ -86,11 +86,15 @@ static void a_probe_gives_the_helpers_sentence(void **state)
 
 	(void)state;
 	/* A success without descriptor, which is right for a probe alone. */
-	assert_int_equal(attach_helper_probe(getpid(), broker_fixture_bundle("no-fd"), text, &err),
-			 0);
+	assert_int_equal(
+	    attach_helper_probe(getpid(), &(struct agent_files){broker_fixture_bundle("no-fd"), ""},
+				text, &err),
+	    0);
 	assert_string_equal(text, "");
-	assert_int_equal(attach_helper_probe(getpid(), broker_fixture_bundle("refuse"), text, &err),
-			 -EPERM);
+	assert_int_equal(
+	    attach_helper_probe(
+		getpid(), &(struct agent_files){broker_fixture_bundle("refuse"), ""}, text, &err),
+	    -EPERM);
 	assert_string_equal(err.message, "not today");
 }
 

@@ -13,6 +13,9 @@
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
 
+static const struct startup with_variables = {{"", ""}, "HOME,TEAM", "/podinfo/labels"};
+static const struct startup without_variables = {{"", ""}, "", ""};
+
 static pid_t jvm;
 
 static int setup(void **state)
@@ -51,7 +54,7 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", "HOME,TEAM", &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_string_equal(found->name, "app.jar");
@@ -73,7 +76,7 @@ static void a_jvm_is_listed_with_what_selectors_tell_it_by(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", "HOME,TEAM", &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_int_equal(proc_start_time(jvm, &ticks), 0);
@@ -92,7 +95,7 @@ static void no_variable_is_shown_that_may_not_be_looked_at(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", "", &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &without_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
 	assert_int_equal(found->n_environment, 0);
@@ -105,12 +108,12 @@ static void the_list_of_a_user_has_that_users_processes_only(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(jvm_list_new(&list, geteuid(), "", "", &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid(), "", &without_variables, &err), 0);
 	assert_non_null(find(list));
 	for (size_t i = 0; i < list->n_jvms; i++)
 		assert_int_equal(list->jvms[i]->uid, geteuid());
 	jxp__jvm_list__free_unpacked(list, NULL);
-	assert_int_equal(jvm_list_new(&list, geteuid() + 1, "", "", &err), 0);
+	assert_int_equal(jvm_list_new(&list, geteuid() + 1, "", &without_variables, &err), 0);
 	assert_null(find(list));
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
@@ -125,11 +128,11 @@ static void a_list_of_some_has_no_others(void **state)
 
 	(void)state;
 	(void)snprintf(only, sizeof(only), "%d,%d", (int)getpid(), (int)jvm);
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, only, "", &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, only, &without_variables, &err), 0);
 	assert_int_equal(list->n_jvms, 1);
 	assert_non_null(find(list));
 	jxp__jvm_list__free_unpacked(list, NULL);
-	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "1,x", "", &err), 0);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "1,x", &without_variables, &err), 0);
 	assert_int_equal(list->n_jvms, 0);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }

@@ -27,11 +27,13 @@ static struct config config = {
     .host_budget = 0.01, .windows_at_once = 1, .schedules = &schedule, .schedule_count = 1};
 static struct planner *planner;
 static struct sightings sightings;
+static double cpu_limit; /* of the JVM */
 
 static int set_up(void **state)
 {
 	(void)state;
 	schedule.warm_up_ns = 0;
+	cpu_limit = 0;
 	planner = planner_new(&config, "host");
 	assert_non_null(planner);
 	return 0;
@@ -55,6 +57,7 @@ static void tell(double share, double seconds, uint64_t boot_s)
 	jvm.start_ticks = 100 * (uint64_t)sysconf(_SC_CLK_TCK);
 	jvm.cpu_ns = (uint64_t)(share * seconds * 1e9 * (double)sysconf(_SC_NPROCESSORS_ONLN));
 	jvm.attachable = true;
+	jvm.cpu_limit = cpu_limit;
 	jvm.name = (char *)"module/org.shop.Main";
 	list.jvms = jvms;
 	list.n_jvms = 1;
@@ -101,6 +104,15 @@ static void a_clock_that_went_back_makes_it_a_whole_machine(void **state)
 	tell(0.05, 100, 210);
 	/* 1% of the JVM is less than half of what the schedule wants. */
 	assert_float_equal(budget(), 0, 1e-6);
+}
+
+static void a_share_is_at_most_what_its_cgroups_let_it_have(void **state)
+{
+	(void)state;
+	cpu_limit = 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	tell(0.1, 100, 200);
+	tell(0.05, 100, 210); /* The clock went back. */
+	assert_float_equal(budget(), 0.02, 1e-6);
 }
 
 static void the_age_is_counted_from_its_start(void **state)
@@ -198,6 +210,7 @@ int main(void)
 	    TEST(a_share_is_that_of_its_life_at_first),
 	    TEST(a_share_is_that_of_the_time_since_the_last_round),
 	    TEST(a_clock_that_went_back_makes_it_a_whole_machine),
+	    TEST(a_share_is_at_most_what_its_cgroups_let_it_have),
 	    TEST(the_age_is_counted_from_its_start),
 	    TEST(it_is_called_by_its_main_class),
 	    TEST(a_look_finds_one_and_leaves_the_others),

@@ -70,6 +70,8 @@ static void every_key_is_taken(void **state)
 	     "http: 127.0.0.1:9779\n"
 	     "state-dir: /var/lib/jxperf\n"
 	     "bundle: /opt/jxperf\n"
+	     "agent-path: /opt/agent/libjxperf-agent.so\n"
+	     "pod-labels: /etc/podinfo/labels\n"
 	     "user: jxperf\n"
 	     "verbose: true\n"
 	     "admin-group: jxperf-admin\n"
@@ -101,6 +103,8 @@ static void every_key_is_taken(void **state)
 	assert_string_equal(c.http, "127.0.0.1:9779");
 	assert_string_equal(c.state_dir, "/var/lib/jxperf");
 	assert_string_equal(c.bundle, "/opt/jxperf");
+	assert_string_equal(c.agent_path, "/opt/agent/libjxperf-agent.so");
+	assert_string_equal(c.pod_labels, "/etc/podinfo/labels");
 	assert_string_equal(c.user, "jxperf");
 	assert_true(c.verbose && *c.verbose);
 	assert_string_equal(c.admin_group, "jxperf-admin");
@@ -147,6 +151,48 @@ static void a_schedule_has_defaults(void **state)
 	assert_int_equal(c.schedules[0].from_minute, CONFIG_ALWAYS);
 	assert_true(c.schedules[0].host_fraction == 1);
 	config_release(&c);
+}
+
+static void a_name_has_placeholders_that_there_are(void **state)
+{
+	struct config c;
+
+	(void)state;
+	load(&c, "pod-labels: /etc/podinfo/labels\nenvironment: [A]\napps:\n"
+		 "- {match: {}, app: "
+		 "\"{label:app.kubernetes.io/name}-{env:A}.{main-class}{unit}{image}\"}\n");
+	config_release(&c);
+	assert_refused("apps:\n- match: {}\n  app: \"{lable:app}\"\n",
+		       "j.yaml:3:3: apps[0].app: there is no '{lable:app}': use {main-class}, "
+		       "{unit}, {image}, "
+		       "{label:NAME} or {env:NAME}");
+	assert_refused("apps: [{match: {}, app: \"x{env:B}\"}]\n",
+		       "j.yaml:1:20: apps[0].app: 'B' is not in the list 'environment' at the top");
+	assert_refused(
+	    "apps: [{match: {}, app: \"{label:app}\"}]\n",
+	    "j.yaml:1:20: apps[0].app: 'pod-labels' at the top has to say where labels are");
+	for (size_t i = 0; i < 6; i++) {
+		static const char *const wrong[] = {"{unit",  "unit}",    "{}",
+						    "{env:}", "{unit:x}", "{label}"};
+		char text[64];
+		struct err err;
+
+		(void)snprintf(text, sizeof(text), "apps: [{match: {}, app: \"%s\"}]\n", wrong[i]);
+		assert_int_equal(config_parse(&c, "j.yaml", text, strlen(text), &err), -EINVAL);
+		assert_non_null(strstr(err.message, "j.yaml:1:20: apps[0].app: "));
+	}
+}
+
+static void the_agent_of_images_has_its_name(void **state)
+{
+	(void)state;
+	assert_refused(
+	    "agent-path: opt/libjxperf-agent.so\n",
+	    "j.yaml:1:1: agent-path: 'opt/libjxperf-agent.so' is not an absolute path that ends in "
+	    "'/libjxperf-agent.so'");
+	assert_refused("agent-path: /opt/jxperf\n",
+		       "j.yaml:1:1: agent-path: '/opt/jxperf' is not an absolute path that ends in "
+		       "'/libjxperf-agent.so'");
 }
 
 static void what_is_wrong_is_named_with_its_place(void **state)
@@ -268,7 +314,7 @@ static void the_example_is_right(void **state)
 		else if (strncmp(line, "#  ", 3) == 0)
 			line[0] = ' ';
 	load(&c, text);
-	assert_int_equal(c.app_count, 2);
+	assert_int_equal(c.app_count, 3);
 	assert_int_equal(c.schedule_count, 1);
 	assert_string_equal(c.schedules[0].name, "everything");
 	assert_true(c.schedules[0].failures == 5);
@@ -313,6 +359,8 @@ int main(void)
 	    cmocka_unit_test(a_file_of_something_else_is_no_empty_one),
 	    cmocka_unit_test(every_key_is_taken),
 	    cmocka_unit_test(a_schedule_has_defaults),
+	    cmocka_unit_test(a_name_has_placeholders_that_there_are),
+	    cmocka_unit_test(the_agent_of_images_has_its_name),
 	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
 	    cmocka_unit_test(what_contradicts_itself_is_refused),
 	    cmocka_unit_test(a_list_of_variables_that_is_too_long_is_refused_where_it_is),

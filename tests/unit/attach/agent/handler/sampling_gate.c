@@ -47,13 +47,13 @@ static uint64_t counter(Jxp__Counter c)
 /* A period of which every CPU together gives BURST ticks a second. */
 static uint64_t period(void)
 {
-	return NS_PER_S * GATE_SLACK * gate_cpus() / BURST;
+	return NS_PER_S * GATE_SLACK * (unsigned)gate_cpus(0) / BURST;
 }
 
 static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 {
 	(void)state;
-	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period(), false);
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period(), false, 0);
 	for (int i = 0; i < BURST; i++)
 		assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
@@ -64,7 +64,7 @@ static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 static void nothing_passes_after_the_deadline(void **state)
 {
 	(void)state;
-	sampling_gate_start(&gate, NO_PROGRAM, false, clock_monotonic_ns(), period(), false);
+	sampling_gate_start(&gate, NO_PROGRAM, false, clock_monotonic_ns(), period(), false, 0);
 	assert_false(sampling_gate_passes(thread));
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 1);
 }
@@ -72,7 +72,7 @@ static void nothing_passes_after_the_deadline(void **state)
 static void a_longer_period_gives_fewer_tokens(void **state)
 {
 	(void)state;
-	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period() / 100, false);
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period() / 100, false, 0);
 	sampling_gate_set_period(&gate, PERIOD_NS);
 	assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
@@ -82,7 +82,7 @@ static void a_window_starts_with_all_its_tokens(void **state)
 {
 	(void)state;
 	for (int window = 0; window < 2; window++) {
-		sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
+		sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false, 0);
 		assert_true(sampling_gate_passes(thread));
 		assert_false(sampling_gate_passes(thread));
 	}
@@ -92,7 +92,7 @@ static void with_the_kernels_gate_everything_that_comes_passes(void **state)
 {
 	(void)state;
 	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true,
-			    clock_monotonic_ns(), PERIOD_NS, false);
+			    clock_monotonic_ns(), PERIOD_NS, false, 0);
 	for (int i = 0; i < BURST; i++)
 		assert_true(sampling_gate_passes(thread));
 }
@@ -102,7 +102,7 @@ an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(voi
 {
 	(void)state;
 	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true, FOREVER_NS,
-			    PERIOD_NS, false);
+			    PERIOD_NS, false, 0);
 	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
 	assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
@@ -111,14 +111,14 @@ an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(voi
 static void without_a_program_there_is_nothing_to_attach(void **state)
 {
 	(void)state;
-	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false);
+	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false, 0);
 	assert_true(sampling_gate_attach(&gate, NOT_AN_FD));
 }
 
 static void an_event_without_the_program_that_was_sent_is_told(void **state)
 {
 	(void)state;
-	sampling_gate_start(&gate, NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false);
+	sampling_gate_start(&gate, NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false, 0);
 	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
 	assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
@@ -129,7 +129,7 @@ static void the_end_of_a_window_closes_the_program(void **state)
 	int program = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	sampling_gate_start(&gate, program, true, FOREVER_NS, PERIOD_NS, false);
+	sampling_gate_start(&gate, program, true, FOREVER_NS, PERIOD_NS, false, 0);
 	sampling_gate_stop(&gate);
 	assert_int_equal(fcntl(program, F_GETFD), -1);
 }

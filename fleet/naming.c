@@ -1,0 +1,118 @@
+#include "fleet/naming.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "fleet/config/template.h"
+
+struct slice {
+	const char *text;
+	size_t length;
+};
+
+static struct slice whole(const char *text)
+{
+	return (struct slice){text, text ? strlen(text) : 0};
+}
+
+/* "NAME=" in "NAME=VALUE" texts: the value, or nothing. */
+static struct slice named(const char *const *all, size_t count, const struct template_part *part)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(all[i], part->text, part->length) == 0 && all[i][part->length] == '=')
+			return whole(all[i] + part->length + 1);
+	return (struct slice){0};
+}
+
+/* The last part of a control group's path that is a service: "/system.slice/a.service/b" is a's. */
+static struct slice unit_of(const char *cgroup)
+{
+	static const char suffix[] = ".service";
+	struct slice found = {0};
+
+	for (const char *part = cgroup ? cgroup : ""; *part; part += strspn(part, "/")) {
+		size_t length = strcspn(part, "/");
+		size_t name = length >= sizeof(suffix) ? length - (sizeof(suffix) - 1) : 0;
+
+		if (name > 0 && memcmp(part + name, suffix, sizeof(suffix) - 1) == 0)
+			found = (struct slice){part, name};
+		part += length;
+	}
+	return found;
+}
+
+/* "registry:5000/team/name:tag@sha256:digest" is "name"; one without a name, "sha256:digest", is
+ * nothing. */
+static struct slice image_of(const char *image)
+{
+	struct slice s = {image, image ? strcspn(image, "@") : 0};
+	const char *slash = s.length > 0 ? memrchr(s.text, '/', s.length) : NULL;
+	const char *colon;
+
+	if (s.length == 0 || strncmp(image, "sha256:", 7) == 0)
+		return (struct slice){0};
+	if (slash)
+		s = (struct slice){slash + 1, s.length - (size_t)(slash + 1 - s.text)};
+	colon = memchr(s.text, ':', s.length);
+	if (colon)
+		s.length = (size_t)(colon - s.text);
+	return s;
+}
+
+static struct slice value_of(const struct template_part *part, const struct jvm_facts *jvm)
+{
+	switch (part->kind) {
+	case TEMPLATE_TEXT:
+		return (struct slice){part->text, part->length};
+	case TEMPLATE_MAIN_CLASS:
+		return whole(jvm->main_class);
+	case TEMPLATE_UNIT:
+		return unit_of(jvm->cgroup);
+	case TEMPLATE_IMAGE:
+		return image_of(jvm->image);
+	case TEMPLATE_LABEL:
+		return named(jvm->labels, jvm->label_count, part);
+	case TEMPLATE_ENV:
+		return named(jvm->environment, jvm->environment_count, part);
+	default:
+		return (struct slice){0};
+	}
+}
+
+/* A rule's own text is the administrator's choice. */
+static char fit(char c, bool own)
+{
+	bool plain = isascii((unsigned char)c) && (isalnum((unsigned char)c) || strchr("._-", c));
+
+	return plain || own ? c : '_';
+}
+
+/* False when something that the template names is not known. */
+static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_facts *jvm)
+{
+	char made[NAMING_BYTES];
+	struct template_part part;
+	size_t used = 0;
+
+	while (template_next(&template, &part, NULL) == 0 && part.kind != TEMPLATE_END) {
+		struct slice value = value_of(&part, jvm);
+
+		if (value.length == 0)
+			return false;
+		for (size_t i = 0; i < value.length && used < NAMING_BYTES - 1; i++)
+			made[used++] = fit(value.text[i], part.kind == TEMPLATE_TEXT);
+	}
+	if (used == 0)
+		return false;
+	made[used] = '\0';
+	strcpy(app, made); /* Same size. */
+	return true;
+}
+
+bool naming_app(const struct config *c, const struct jvm_facts *jvm, char app[NAMING_BYTES])
+{
+	for (size_t i = 0; i < c->app_count; i++)
+		if (selector_matches(&c->apps[i].match, jvm) && fill(app, c->apps[i].app, jvm))
+			return true;
+	return false;
+}

@@ -1,0 +1,22 @@
+/*
+ * What a configuration calls a JVM: the `app` label of metrics and reports, as its rules make it
+ * (fleet/config/template.h).
+ *
+ * What a JVM, its pod or its image says becomes fit for a label here: letters, digits, '.', '_' and
+ * '-', anything else is '_', and all is cut to fit. A rule's own text is left as it is.
+ */
+#ifndef JXPERF_FLEET_NAMING_H
+#define JXPERF_FLEET_NAMING_H
+
+#include <stdbool.h>
+
+#include "fleet/config/config.h"
+#include "fleet/selector.h"
+
+#define NAMING_BYTES (CONFIG_NAME_MAX + 1)
+
+/* Writes the name that the first rule gives which matches, and whose placeholders are all known of
+ * the JVM. False, with app unchanged, without one. */
+bool naming_app(const struct config *c, const struct jvm_facts *jvm, char app[NAMING_BYTES]);
+
+#endif

@@ -1,0 +1,103 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "daemon/inspector/container_image.h"
+#include "tests/unit/support/tree_fixture.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static char image[16];
+
+static int teardown(void **state)
+{
+	(void)state;
+	tree_remove();
+	return 0;
+}
+
+/* Makes the file, and the directories of its path. */
+static void add(char *path, const char *text)
+{
+	for (char *p = path; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			tree_add_directory(path);
+			*p = '/';
+		}
+	tree_add_file(path, text);
+}
+
+static const char *find(void)
+{
+	container_image(tree_path(""), ID, image, sizeof(image));
+	return image;
+}
+
+static void dockers_own_file_has_it(void **state)
+{
+	char path[] = "var/lib/docker/containers/" ID "/config.v2.json";
+
+	(void)state;
+	(void)tree_make();
+	assert_string_equal(find(), "");
+	add(path, "{\"Image\": \"sha256:01\", \"Config\": {\"Image\": \"team/pay:1\"}}");
+	assert_string_equal(find(), "team/pay:1");
+}
+
+static void containerds_annotation_has_it(void **state)
+{
+	char path[] = "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json";
+
+	(void)state;
+	(void)tree_make();
+	add(path, "{\"annotations\": {\"io.kubernetes.cri.image-name\": \"r.io/pay:2\"}}");
+	assert_string_equal(find(), "r.io/pay:2");
+}
+
+static void cri_os_annotation_has_it(void **state)
+{
+	char path[] = "run/containers/storage/overlay-containers/" ID "/userdata/config.json";
+
+	(void)state;
+	(void)tree_make();
+	add(path, "{\"annotations\": {\"io.kubernetes.cri-o.ImageName\": \"r.io/pay:3\"}}");
+	assert_string_equal(find(), "r.io/pay:3");
+}
+
+static void a_file_that_says_something_else_gives_none(void **state)
+{
+	static const char *const texts[] = {"",
+					    "{",
+					    "[]",
+					    "{\"Config\": 1}",
+					    "{\"Config\": {\"Image\": [1]}}",
+					    "{\"Config\": {\"Image\": \"xxxxxxxxxxxxxxxx\"}}"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char path[] = "var/lib/docker/containers/" ID "/config.v2.json";
+
+		(void)tree_make();
+		add(path, texts[i]);
+		assert_string_equal(find(), "");
+		tree_remove();
+	}
+	(void)tree_make();
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(dockers_own_file_has_it),
+	    TEST(containerds_annotation_has_it),
+	    TEST(cri_os_annotation_has_it),
+	    TEST(a_file_that_says_something_else_gives_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "fleet/naming.h"
+
+static const char *const environment[] = {"REGION=eu-west", "EMPTY="};
+static const char *const labels[] = {"app=pay ments\"\n", "app.kubernetes.io/name=payments",
+				     "tier="};
+
+static struct jvm_facts jvm = {
+    .user = "db",
+    .main_class = "payments.Main",
+    .cgroup = "/system.slice/docker.service/payments@blue.service/app",
+    .environment = environment,
+    .environment_count = 2,
+    .image = "registry:5000/team/pay-api:1.2@sha256:0123",
+    .labels = labels,
+    .label_count = 3,
+};
+
+/* By a rule for everything; "" without a name. */
+static const char *name(const char *template)
+{
+	static char app[NAMING_BYTES];
+	struct config_app rule = {.app = (char *)template};
+	const struct config c = {.apps = &rule, .app_count = 1};
+
+	if (!naming_app(&c, &jvm, app))
+		return "";
+	assert_true(app[0]);
+	return app;
+}
+
+static void the_first_rule_that_matches_names_it(void **state)
+{
+	struct config_app apps[] = {
+	    {.match = {.user = "web"}, .app = "web"},
+	    {.match = {.main_class = "payments.*"}, .app = "pay"},
+	    {.match = {.user = "db"}, .app = "database"},
+	};
+	struct config c = {.apps = apps, .app_count = 3};
+	char app[NAMING_BYTES] = "as it was";
+
+	(void)state;
+	assert_true(naming_app(&c, &jvm, app));
+	assert_string_equal(app, "pay");
+	c.app_count = 1;
+	strcpy(app, "as it was");
+	assert_false(naming_app(&c, &jvm, app));
+	assert_string_equal(app, "as it was");
+}
+
+static void main_classes_of_one_name_are_told_apart_by_their_packages(void **state)
+{
+	(void)state;
+	assert_string_equal(name("{main-class}"), "payments.Main");
+	jvm.main_class = "orders.Main";
+	assert_string_equal(name("{main-class}"), "orders.Main");
+	jvm.main_class = "payments.Main";
+}
+
+static void a_name_comes_from_label_image_unit_and_environment(void **state)
+{
+	(void)state;
+	assert_string_equal(name("{label:app.kubernetes.io/name}"), "payments");
+	assert_string_equal(name("{image}"), "pay-api");
+	assert_string_equal(name("{unit}"), "payments_blue");
+	assert_string_equal(name("shop-{image}.{env:REGION}"), "shop-pay-api.eu-west");
+}
+
+static void what_is_said_of_a_jvm_is_made_fit_for_a_label(void **state)
+{
+	char longest[512];
+
+	(void)state;
+	assert_string_equal(name("{label:app}"), "pay_ments__");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	jvm.main_class = longest;
+	assert_int_equal(strlen(name("{main-class}")), NAMING_BYTES - 1);
+	assert_int_equal(strlen(name("a {main-class} {main-class}")), NAMING_BYTES - 1);
+	jvm.main_class = "payments.Main";
+}
+
+static void a_rule_that_lacks_a_value_gives_way_to_the_next(void **state)
+{
+	struct config_app apps[] = {
+	    {.app = "a-{label:none}"}, {.app = "{label:tier}"}, {.app = "{env:NONE}"},
+	    {.app = "{env:EMPTY}"},    {.app = "{image}"},
+	};
+	const struct config c = {.apps = apps, .app_count = 5};
+	char app[NAMING_BYTES];
+
+	(void)state;
+	assert_true(naming_app(&c, &jvm, app));
+	assert_string_equal(app, "pay-api");
+}
+
+static void an_image_or_group_without_a_name_gives_none(void **state)
+{
+	static const char *const images[] = {NULL, "", "sha256:0123", "@sha256:01", "registry/"};
+	static const char *const groups[] = {
+	    NULL, "", "/", "/user.slice/session-1.scope", "/a/.service", "/service"};
+	const struct jvm_facts before = jvm;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+		jvm.image = images[i];
+		assert_string_equal(name("{image}"), "");
+	}
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		jvm.cgroup = groups[i];
+		assert_string_equal(name("{unit}"), "");
+	}
+	jvm = before;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_first_rule_that_matches_names_it),
+	    cmocka_unit_test(main_classes_of_one_name_are_told_apart_by_their_packages),
+	    cmocka_unit_test(a_name_comes_from_label_image_unit_and_environment),
+	    cmocka_unit_test(what_is_said_of_a_jvm_is_made_fit_for_a_label),
+	    cmocka_unit_test(a_rule_that_lacks_a_value_gives_way_to_the_next),
+	    cmocka_unit_test(an_image_or_group_without_a_name_gives_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
