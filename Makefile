@@ -11,6 +11,7 @@
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
+#   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
 
 SHELL	:= /bin/bash
 B	?= build
@@ -254,7 +255,14 @@ fuzz: deps
 	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 		$(B)/fuzz/corpus/$$f $$(ls -d tests/fuzz/corpus/$$f 2>/dev/null) 2>&1 | tail -n 12 || exit 1; done
-.PHONY: fuzzers
+# What fuzzing found is kept beside the inputs that people wrote, as little as reaches the same code.
+KEPT_CORPORA := fuzz_agent_frame fuzz_broker_request fuzz_config fuzz_control_frame fuzz_hsperfdata fuzz_perf_ring
+fuzz-corpus: fuzz
+	$(Q)for f in $(KEPT_CORPORA); do found=tests/fuzz/corpus/$$f/found; rm -rf $(B)/fuzz/merged && mkdir -p $(B)/fuzz/merged $$found; \
+		$(B)/fuzz/$$f -merge=1 -verbosity=0 -max_len=1024 $(B)/fuzz/merged tests/fuzz/corpus/$$f $(B)/fuzz/corpus/$$f 2>/dev/null || exit 1; \
+		for own in tests/fuzz/corpus/$$f/*; do [ -d $$own ] || rm -f $(B)/fuzz/merged/$$(sha1sum <$$own | cut -d' ' -f1); done; \
+		rm -rf $$found && mv $(B)/fuzz/merged $$found; echo "$$f: $$(ls $$found | wc -l) files"; done
+.PHONY: fuzzers fuzz-corpus
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
