@@ -28,6 +28,7 @@ note(f"{100 * cost.cpu_share:.2f}% of one processor; memory (PSS) {cost.mean_pss
 crowd.account()
 crowd.assert_all_ended_well()
 crowd.assert_limits_were_kept()
+assert {w["pid"] for w in crowd.late_windows()} == {jvm.pid for jvm in crowd.late}, crowd.late_windows()
 crowd.assert_budget_was_kept()
 assert cost.cpu_share < CPU_SHARE_MOST, cost
 assert cost.most_pss < MEMORY_MOST, cost
