@@ -8,8 +8,10 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
+#   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
+#   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
 
 SHELL	:= /bin/bash
 B	?= build
@@ -33,7 +35,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -219,7 +221,12 @@ soak:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/run.py
 
-# The same with an agent that has AddressSanitizer, in JVMs that load its run time first.
+# Many JVMs under one schedule; variables: tests/soak/schedules.py.
+soak-schedules: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/schedules.py
+
+# Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
 soak-asan:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
@@ -248,7 +255,14 @@ fuzz: deps
 	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 		$(B)/fuzz/corpus/$$f $$(ls -d tests/fuzz/corpus/$$f 2>/dev/null) 2>&1 | tail -n 12 || exit 1; done
-.PHONY: fuzzers
+# What fuzzing found is kept beside the inputs that people wrote, as little as reaches the same code.
+KEPT_CORPORA := fuzz_agent_frame fuzz_broker_request fuzz_config fuzz_control_frame fuzz_hsperfdata fuzz_perf_ring
+fuzz-corpus: fuzz
+	$(Q)for f in $(KEPT_CORPORA); do found=tests/fuzz/corpus/$$f/found; rm -rf $(B)/fuzz/merged && mkdir -p $(B)/fuzz/merged $$found; \
+		$(B)/fuzz/$$f -merge=1 -verbosity=0 -max_len=1024 $(B)/fuzz/merged tests/fuzz/corpus/$$f $(B)/fuzz/corpus/$$f 2>/dev/null || exit 1; \
+		for own in tests/fuzz/corpus/$$f/*; do [ -d $$own ] || rm -f $(B)/fuzz/merged/$$(sha1sum <$$own | cut -d' ' -f1); done; \
+		rm -rf $$found && mv $(B)/fuzz/merged $$found; echo "$$f: $$(ls $$found | wc -l) files"; done
+.PHONY: fuzzers fuzz-corpus
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)

@@ -15,6 +15,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
+#include "daemon/hangups.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/notify.h"
@@ -41,7 +42,7 @@ struct daemon {
 	uv_loop_t loop;
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
-	uv_signal_t hangup;
+	struct hangups hangups;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
@@ -198,12 +199,11 @@ static int reload(void *arg, struct err *err)
 	return 0;
 }
 
-static void on_hangup(uv_signal_t *handle, int number)
+static void on_hangup(void *arg)
 {
 	struct err err;
 
-	(void)number;
-	audit_configuration(NULL, reload(handle->data, &err) < 0 ? err.message : NULL);
+	audit_configuration(NULL, reload(arg, &err) < 0 ? err.message : NULL);
 }
 
 static void on_broker_died(void *arg, const char *reason)
@@ -314,19 +314,18 @@ static void start_handles(struct daemon *d)
 	 * which the parts started before would have met. */
 	(void)uv_signal_init(&d->loop, &d->terminate);
 	(void)uv_signal_init(&d->loop, &d->interrupt);
-	(void)uv_signal_init(&d->loop, &d->hangup);
 	(void)uv_timer_init(&d->loop, &d->drain);
-	d->terminate.data = d->interrupt.data = d->hangup.data = d->drain.data = d;
+	d->terminate.data = d->interrupt.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
-	(void)uv_signal_start(&d->hangup, on_hangup, SIGHUP);
+	hangups_start(&d->hangups, &d->loop, HANGUPS_PACE_MS, on_hangup, d);
 }
 
 static void close_handles(struct daemon *d)
 {
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
-	uv_close((uv_handle_t *)&d->hangup, NULL);
+	hangups_close(&d->hangups);
 	uv_close((uv_handle_t *)&d->drain, NULL);
 }
 

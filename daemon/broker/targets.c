@@ -366,7 +366,7 @@ void broker_targets_cancel(struct broker_targets *t, uint64_t until_ns)
 
 		if (e->state == TARGET_ATTACHING && until_ns < e->helper.due_ns)
 			e->helper.due_ns = until_ns;
-		if (e->state != TARGET_ATTACHED)
+		if (e->state != TARGET_ATTACHED && e->state != TARGET_FREE)
 			broker_targets_release(t, e->pid);
 	}
 }

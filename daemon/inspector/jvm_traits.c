@@ -69,6 +69,10 @@ static void read_environment(struct jvm_traits *t, pid_t pid, const char *names,
 
 	jvm_step(step, "its environment");
 	n = read_file(pid, "environ", text, sizeof(text));
+	/* Where reading ended in the middle of one, its beginning is not its value. */
+	if (n == (ssize_t)sizeof(text) - 1)
+		while (n > 0 && text[n - 1] != '\0')
+			n--;
 	while (n > 0 && *names && t->environment_count < JVM_VARIABLES_MAX) {
 		size_t length = strcspn(names, (const char[]){JVM_TRAITS_SEPARATOR, '\0'});
 		char name[JVM_VARIABLE_BYTES];

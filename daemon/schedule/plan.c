@@ -3,9 +3,6 @@
 /* A plan may begin so late, as a part of its epoch; at least a window's length. */
 #define SLACK_PART 10
 
-/* Epochs that the clock may go back without what was done being forgotten. */
-#define EPOCHS_BACK_MAX 1
-
 const char *name_of_miss(enum miss miss)
 {
 	static const char *const names[] = {
@@ -16,17 +13,50 @@ const char *name_of_miss(enum miss miss)
 	return (unsigned)miss < MISS_MAX ? names[miss] : "unknown";
 }
 
+static size_t span_count(const struct plan *plan)
+{
+	return plan->spans < PLAN_SPANS ? plan->spans : PLAN_SPANS;
+}
+
+static bool was_looked_at(const struct plan *plan, uint64_t epoch)
+{
+	for (size_t i = 0; i < span_count(plan); i++)
+		if (epoch >= plan->looked_at[i].first && epoch <= plan->looked_at[i].last)
+			return true;
+	return false;
+}
+
+static void remember(struct plan *plan, uint64_t epoch)
+{
+	for (size_t i = 0; i < span_count(plan); i++)
+		if (epoch == plan->looked_at[i].last + 1) {
+			plan->looked_at[i].last = epoch;
+			return;
+		}
+	plan->looked_at[plan->spans++ % PLAN_SPANS] = (struct plan_span){epoch, epoch};
+}
+
+/* In an epoch that the clock was in before. A plan of a later one waits for that; one of an earlier
+ * one is over. */
+static bool look_again(struct plan *plan, uint64_t epoch, enum miss *missed)
+{
+	if (epoch <= plan->epoch || plan->state != PLAN_DUE)
+		return false;
+	*missed = plan->in_the_way;
+	plan->state = PLAN_DONE;
+	return true;
+}
+
 bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 	       enum miss *missed)
 {
 	uint64_t epoch = draw_epoch(d, unix_ns);
-	bool first = !plan->looked_at, was_due = plan->state == PLAN_DUE;
+	bool first = plan->spans == 0, was_due = plan->state == PLAN_DUE;
 
-	if (!first && (epoch == plan->epoch ||
-		       (epoch < plan->epoch && plan->epoch - epoch <= EPOCHS_BACK_MAX)))
-		return false;
+	if (was_looked_at(plan, epoch))
+		return look_again(plan, epoch, missed);
+	remember(plan, epoch);
 	*missed = plan->in_the_way;
-	plan->looked_at = true;
 	plan->epoch = epoch;
 	plan->start_unix_ns = draw_start(d, epoch, jvm);
 	plan->in_the_way = MISS_LATE;

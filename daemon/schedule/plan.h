@@ -31,11 +31,19 @@ enum plan_state {
 
 /* Epochs from the present one on in which the next window is looked for, to show it. */
 #define PLAN_EPOCHS_AHEAD_MAX 1000
+/* Times that the clock may be set whose epochs are told apart from those that were looked at. */
+#define PLAN_SPANS 4
+
+/* Epochs in a row. */
+struct plan_span {
+	uint64_t first, last;
+};
 
 /* All zero: no epoch was looked at yet. */
 struct plan {
 	bool matches;
-	bool looked_at; /* there is an epoch */
+	unsigned spans; /* that there were; the last PLAN_SPANS of them are known */
+	struct plan_span looked_at[PLAN_SPANS];
 	enum plan_state state;
 	uint64_t epoch;
 	uint64_t start_unix_ns;
@@ -47,9 +55,9 @@ struct plan {
 	uint64_t next_unix_ns;
 };
 
-/* Makes the plan of the epoch that unix_ns is in, once. True with *missed set when the one of the
- * epoch before was not run. A clock that goes back a little finds what was done in the epoch that
- * it left; one that goes back far begins anew. */
+/* Makes the plan of the epoch that unix_ns is in, once: when the clock is set back to one that was
+ * looked at, nothing is run there again. Epochs that it is set over have no plan. True with *missed
+ * set when the plan that there was has not been run and never will be. */
 bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 	       enum miss *missed);
 

@@ -151,6 +151,8 @@ void connection_fail(struct connection *c, bool usage, const char *message)
 
 	if (c->action)
 		audit_write(&entry);
+	else
+		c->context->refused(c->context->refused_arg, &c->asker, message);
 	send_failure(c, usage, message);
 }
 

@@ -31,6 +31,10 @@ struct scheduler;
 struct control_context {
 	/* Answers request on c, or starts what will: request_handle (daemon/serve/request.h). */
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
+	/* asker's connection ends without a request that can be named, for the reason that it is
+	 * told: such can come by the thousand. */
+	void (*refused)(void *arg, const struct window_asker *asker, const char *reason);
+	void *refused_arg;
 	uv_loop_t *loop;
 	struct engine *engine;
 	struct broker_client *broker;      /* for questions about processes */

@@ -156,8 +156,9 @@ static int serve(struct control *c, int connected, const struct window_asker *as
 	return 0;
 }
 
-static void refuse(struct control *c, const struct window_asker *asker, const char *why)
+static void refuse(void *arg, const struct window_asker *asker, const char *why)
 {
+	struct control *c = arg;
 	const struct audit_entry entry = {.action = "connect", .who = asker, .reason = why};
 
 	if (is_first_refusal(c))
@@ -261,6 +262,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	if (r < 0)
 		return r;
 	c->context = (struct control_context){.handle = request_handle,
+					      .refused = refuse,
+					      .refused_arg = c,
 					      .loop = loop,
 					      .engine = engine,
 					      .broker = settings->broker,

@@ -28,6 +28,7 @@ struct http {
 	int listener;
 	int spare_fd; /* for fd_drop_connection */
 	struct http_clients clients;
+	uint64_t told_ns; /* when the log last said who was refused */
 	const struct http_route *routes;
 	char address[HTTP_ADDRESS_BYTES];
 };
@@ -153,12 +154,26 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	run(poll->data);
 }
 
+/* One line in its time, however many they are. The first one's is at once. */
+static void log_refusals(struct http *h, uint64_t now_ns)
+{
+	char text[HTTP_CLIENTS_TEXT_BYTES];
+
+	if (h->told_ns && now_ns - h->told_ns < HTTP_REFUSALS_LOG_S * NS_PER_S)
+		return;
+	if (!http_clients_tell(&h->clients, text))
+		return;
+	log_warn("http connections refused or closed early: %s", text);
+	h->told_ns = now_ns;
+}
+
 static void run(struct http *h)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	uint64_t late_ns = http_clients_expire(&h->clients, now_ns);
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
 
+	log_refusals(h, now_ns);
 	(void)MHD_run(h->daemon); /* Fails only for a daemon with a thread of its own. */
 	/* The calls below fail only for a NULL callback or a closing handle. */
 	(void)uv_poll_start(&h->poll, UV_READABLE, on_poll);

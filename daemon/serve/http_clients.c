@@ -151,14 +151,31 @@ uint64_t http_clients_expire(struct http_clients *t, uint64_t now_ns)
 	return next_ns;
 }
 
+static const char *const reasons[HTTP_REFUSALS] = {
+    [HTTP_REFUSED_ADDRESS] = "address",
+    [HTTP_REFUSED_TOTAL] = "total",
+    [HTTP_REFUSED_TIME] = "time",
+    [HTTP_REFUSED_DESCRIPTORS] = "descriptors",
+};
+
+bool http_clients_tell(struct http_clients *t, char text[HTTP_CLIENTS_TEXT_BYTES])
+{
+	size_t used = 0;
+
+	for (int i = 0; i < HTTP_REFUSALS; i++) {
+		uint64_t count = t->refused[i] - t->told[i];
+
+		if (count > 0)
+			used += (size_t)snprintf(text + used, HTTP_CLIENTS_TEXT_BYTES - used,
+						 "%s%" PRIu64 " %s", used > 0 ? ", " : "", count,
+						 reasons[i]); /* Fits, by its definition. */
+		t->told[i] = t->refused[i];
+	}
+	return used > 0;
+}
+
 void http_clients_write(FILE *out, const struct http_clients *t, bool openmetrics)
 {
-	static const char *const reasons[HTTP_REFUSALS] = {
-	    [HTTP_REFUSED_ADDRESS] = "address",
-	    [HTTP_REFUSED_TOTAL] = "total",
-	    [HTTP_REFUSED_TIME] = "time",
-	    [HTTP_REFUSED_DESCRIPTORS] = "descriptors",
-	};
 	static const char name[] = "jxperf_http_connections_refused";
 	const char *total = openmetrics ? "" : "_total"; /* OpenMetrics names the family so. */
 

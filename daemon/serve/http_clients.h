@@ -21,7 +21,10 @@
 #define HTTP_CONNECTIONS_MAX  64
 #define HTTP_ADDRESS_MAX      16 /* connections of one address */
 #define HTTP_REQUEST_S        10
+#define HTTP_REFUSALS_LOG_S   10 /* between two lines of the log about those that were refused */
 #define HTTP_CLIENTS_CAPACITY (2 * HTTP_CONNECTIONS_MAX) /* with those about to be closed */
+/* Of each reason a number of 20 digits, and its name. */
+#define HTTP_CLIENTS_TEXT_BYTES (HTTP_REFUSALS * 40)
 
 struct sockaddr;
 
@@ -44,6 +47,7 @@ struct http_client {
 struct http_clients {
 	struct http_client clients[HTTP_CLIENTS_CAPACITY];
 	uint64_t refused[HTTP_REFUSALS];
+	uint64_t told[HTTP_REFUSALS]; /* of them, by http_clients_tell */
 };
 
 void http_clients_init(struct http_clients *t);
@@ -64,6 +68,9 @@ void http_clients_closed(struct http_client *client);
 
 /* Shuts down those whose time is over. Returns when the next one's will be, or 0. */
 uint64_t http_clients_expire(struct http_clients *t, uint64_t now_ns);
+
+/* What was refused since it was told last: "3 address, 1 time". False: nothing. */
+bool http_clients_tell(struct http_clients *t, char text[HTTP_CLIENTS_TEXT_BYTES]);
 
 /* Their family of /metrics. */
 void http_clients_write(FILE *out, const struct http_clients *t, bool openmetrics);

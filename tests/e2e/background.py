@@ -8,42 +8,13 @@ import signal
 import subprocess
 import time
 
-from lib import BUILD, HANG_S, Process, Stopwatch, compile_java, jdks, make_directory, run, test, wait_until
+from lib import BUILD, HANG_S, Process, Stopwatch, make_directory, run, test, wait_until
+from support.storer import Storer
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 
 DONE, FAILED, USAGE, EARLY, TARGET_ENDED = range(5)
-
-STORER = """
-public class Storer {
-    static volatile int sink;
-    public static void main(String[] args) {
-        int[] a = new int[16384];
-        System.out.println("up");
-        for (int n = 0;; n++) {
-            for (int i = 0; i < a.length; i++)
-                a[i] = n + i;
-            sink = a[n & 16383];
-        }
-    }
-}
-"""
-
-
-class Storer(Process):
-    """A JVM that stores for ever."""
-
-    def __init__(self):
-        java = next(j.java for j in jdks())
-        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-        super().__init__([java, "-Xmx64m", "-cp", classes(), "Storer"], env=environment)
-        self.wait_for("up")
-
-
-@functools.lru_cache(maxsize=None)
-def classes():
-    return compile_java({"Storer.java": STORER})
 
 
 class Daemon(Process):

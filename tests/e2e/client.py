@@ -9,62 +9,16 @@ import signal
 import subprocess
 import re
 
-from lib import BUILD, HANG_S, Process, Stopwatch, compile_java, jdks, make_directory, run, test, wait_until
+from lib import BUILD, HANG_S, Process, Stopwatch, make_directory, run, test, wait_until
+from support.storer import LINGER_S, Storer
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 
 EARLY = 3
 
-# Longest for a private daemon to notice that its client is gone.
-LINGER_S = 10
-
-STORER = """
-public class %s {
-    static volatile int sink;
-    public static void main(String[] args) {
-        int[] a = new int[16384];
-        System.out.println("up");
-        for (int n = 0;; n++) {
-            for (int i = 0; i < a.length; i++)
-                a[i] = n + i;
-            sink = a[n & 16383];
-        }
-    }
-}
-"""
-
-
 # Names that no other JVM of the machine has.
 FIRST, SECOND, BOTH = f"FirstStorer{os.getpid()}", f"SecondStorer{os.getpid()}", f"Storer{os.getpid()}"
-
-
-@functools.lru_cache(maxsize=None)
-def classes():
-    return compile_java({f"{name}.java": STORER % name for name in (FIRST, SECOND)})
-
-
-class Storer(Process):
-    """A JVM that stores for ever."""
-
-    def __init__(self, name):
-        java = next(j.java for j in jdks())
-        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-        super().__init__([java, "-Xmx64m", "-cp", classes(), name], env=environment)
-        self.wait_for("up")
-
-    def perf_descriptors(self):
-        found = 0
-        for fd in os.listdir(f"/proc/{self.pid}/fd"):
-            with contextlib.suppress(FileNotFoundError):
-                found += "perf_event" in os.readlink(f"/proc/{self.pid}/fd/{fd}")
-        return found
-
-    def wait_for_window(self):
-        wait_until(self.perf_descriptors, "perf events in the target")
-
-    def wait_for_end_of_window(self):
-        wait_until(lambda: not self.perf_descriptors(), "no perf events in the target", LINGER_S)
 
 
 @functools.lru_cache(maxsize=None)

@@ -1,13 +1,15 @@
 /*
  * A JVM whose agent is its own: what it sends to the daemon is the content of the file that
- * HOSTILE_SCRIPT names in its environment, and it never reads. Without a script it is the real
- * agent, HOSTILE_REAL, so that one daemon has both.
+ * HOSTILE_SCRIPT names in its environment, then for ever, as fast as it goes, that of the file that
+ * HOSTILE_FLOOD names, if any; and it never reads. Without a script it is the real agent,
+ * HOSTILE_REAL, so that one daemon has both.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <jni.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,21 +27,43 @@ static void wait_without_reading(int fd)
 		;
 }
 
-static void *session(void *arg)
+static bool send_all(int fd, const char *bytes, size_t size)
 {
-	const char *path = getenv("HOSTILE_SCRIPT");
-	int script = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	int fd = (int)(long)arg;
+	while (size > 0) {
+		ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+
+		if (sent < 0)
+			return false;
+		bytes += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
+/* False when there is nothing to send, or nobody to send it to. */
+static bool send_file(int fd, const char *path)
+{
+	int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	char bytes[65536];
+	bool sent = false;
 	ssize_t n;
 
-	while ((n = read(script, bytes, sizeof(bytes))) > 0)
-		for (ssize_t done = 0, sent; done < n; done += sent) {
-			sent = send(fd, bytes + done, (size_t)(n - done), MSG_NOSIGNAL);
-			if (sent < 0)
-				break;
-		}
-	(void)close(script);
+	while ((n = read(file, bytes, sizeof(bytes))) > 0) {
+		sent = send_all(fd, bytes, (size_t)n);
+		if (!sent)
+			break;
+	}
+	(void)close(file);
+	return sent;
+}
+
+static void *session(void *arg)
+{
+	int fd = (int)(long)arg;
+
+	(void)send_file(fd, getenv("HOSTILE_SCRIPT"));
+	while (send_file(fd, getenv("HOSTILE_FLOOD")))
+		;
 	wait_without_reading(fd);
 	(void)close(fd);
 	return NULL;

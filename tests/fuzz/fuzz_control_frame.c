@@ -155,6 +155,13 @@ static void on_closed(void *arg, struct connection *connection)
 	h->closed = true;
 }
 
+static void on_refused(void *arg, const struct window_asker *asker, const char *reason)
+{
+	(void)arg;
+	if (!asker || !reason[0])
+		abort(); /* The log is to say whom, and why. */
+}
+
 /* The broker's answer to what the input asked of it. */
 static void answer(struct harness *h)
 {
@@ -194,6 +201,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 static void run(struct harness *h, struct buffer *stream)
 {
 	struct control_context context = {.handle = request_handle,
+					  .refused = on_refused,
 					  .loop = &h->loop,
 					  .http = "",
 					  .renders = renders_new(&h->loop)};

@@ -40,12 +40,18 @@ class HostileJvm(Jvm):
     """Another user's, whose agent sends the frames of a script."""
 
     def __init__(self, jdk, **more):
-        self.script = os.path.join(make_directory(), "script")
-        super().__init__(jdk, prefix=as_nobody(), env={"HOSTILE_SCRIPT": self.script}, **more)
+        directory = make_directory()
+        self.script, self.flood = os.path.join(directory, "script"), os.path.join(directory, "flood")
+        super().__init__(jdk, prefix=as_nobody(), env={"HOSTILE_SCRIPT": self.script, "HOSTILE_FLOOD": self.flood}, **more)
 
     def will_send(self, *frames):
         """From the next attach on."""
         with open(self.script, "wb") as out:
+            out.write(b"".join(frames))
+
+    def will_go_on_with(self, *frames):
+        """Without end, after those."""
+        with open(self.flood, "wb") as out:
             out.write(b"".join(frames))
 
 

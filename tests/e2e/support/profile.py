@@ -4,10 +4,12 @@ import functools
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
+import urllib.request
 
 from lib import BUILD, HANG_S, ROOT, Process, jdks, make_directory, register, wait_until
 
@@ -110,6 +112,12 @@ class Daemon(Process):
             children = f.read().split()
         assert len(children) == 1, f"the daemon has the children {children}"
         return int(children[0])
+
+    def get(self, path):
+        """What it serves by HTTP."""
+        address = re.search(r"ready: .* http (\S+)", self.output()).group(1)
+        with urllib.request.urlopen(f"http://{address}{path}", timeout=HANG_S) as answer:
+            return answer.read().decode()
 
     def ctl(self, *arguments, timeout=HANG_S):
         return ctl("--socket", self.socket, *arguments, timeout=timeout)

@@ -183,6 +183,33 @@ static void what_was_refused_is_told(void **state)
 	free(text);
 }
 
+static void the_log_is_told_what_is_new(void **state)
+{
+	struct fixture *f = *state;
+	char text[HTTP_CLIENTS_TEXT_BYTES] = "";
+
+	assert_false(http_clients_tell(&f->clients, text));
+	f->clients.refused[HTTP_REFUSED_ADDRESS] = 3;
+	f->clients.refused[HTTP_REFUSED_TIME] = 1;
+	assert_true(http_clients_tell(&f->clients, text));
+	assert_string_equal(text, "3 address, 1 time");
+	assert_false(http_clients_tell(&f->clients, text));
+	f->clients.refused[HTTP_REFUSED_ADDRESS]++;
+	assert_true(http_clients_tell(&f->clients, text));
+	assert_string_equal(text, "1 address");
+}
+
+static void the_longest_text_fits(void **state)
+{
+	struct fixture *f = *state;
+	char text[HTTP_CLIENTS_TEXT_BYTES] = "";
+
+	for (int i = 0; i < HTTP_REFUSALS; i++)
+		f->clients.refused[i] = UINT64_MAX;
+	assert_true(http_clients_tell(&f->clients, text));
+	assert_non_null(strstr(text, "18446744073709551615 descriptors"));
+}
+
 #define WITH_CLIENTS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -194,6 +221,8 @@ int main(void)
 	    WITH_CLIENTS(those_that_are_not_closed_yet_are_bounded_too),
 	    WITH_CLIENTS(a_request_has_its_time_and_no_more),
 	    WITH_CLIENTS(what_was_refused_is_told),
+	    WITH_CLIENTS(the_log_is_told_what_is_new),
+	    WITH_CLIENTS(the_longest_text_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,117 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/support/engine_fixture.h"
+
+static void the_broker_is_told_whose_the_process_has_to_be(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attach_for(f, &others, 41), 0);
+	assert_int_equal(fake_broker.attach_owner, others.uid);
+	assert_int_equal(engine_find_window(f->engine, "w1")->owner, others.uid);
+	assert_int_equal(attach(f, 42), 0);
+	assert_int_equal(fake_broker.attach_owner, PROC_ANY_UID);
+}
+
+static void a_window_is_of_whom_the_broker_says(void **state)
+{
+	struct fixture *f = *state;
+	const struct window_result *w;
+	int agent;
+
+	assert_int_equal(attach(f, 42), 0);
+	w = engine_find_running(f->engine, 42);
+	assert_false(window_asker_sees(&owners, w->owner)); /* Nobody's that is known. */
+	agent = fake_broker_connect_agent();
+	assert_int_equal(w->owner, FAKE_OWNER);
+	assert_true(window_asker_sees(&owners, w->owner));
+	assert_false(window_asker_sees(&others, w->owner));
+	assert_true(window_asker_sees(&everybodys, w->owner));
+	assert_int_equal(w->asker.pid, everybodys.pid);
+	(void)close(agent);
+}
+
+static void who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	struct err absent;
+
+	assert_int_equal(attach_for(f, &owners, 42), -EBUSY);
+	assert_non_null(strstr(f->err.message, "already being profiled (window w1)"));
+	assert_int_equal(attach_for(f, &others, 42), -ESRCH);
+	(void)proc_absent(42, &absent); /* Only its text is wanted. */
+	assert_string_equal(f->err.message, absent.message);
+	assert_true(engine_is_profiled(f->engine, 42));
+	assert_int_equal(fake_broker.releases, 0);
+	(void)close(agent);
+}
+
+/* Numbers and the list of windows are the same whether another user's JVM is being profiled or
+ * there is no such process. */
+static void a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has(void **state)
+{
+	struct fixture *f = *state;
+	int agent = start(f);
+	const struct window_result *hidden, *absent;
+
+	assert_int_equal(attach_for(f, &others, 42), -ESRCH);
+	assert_int_equal(attach_for(f, &others, 43), 0);
+	fake_broker_fail_attach(ESRCH, "no process has the pid 43; see 'jxperfctl list'");
+	hidden = engine_find_window(f->engine, "w2");
+	absent = engine_find_window(f->engine, "w3");
+	assert_non_null(hidden);
+	assert_non_null(absent);
+	assert_int_equal(hidden->state, absent->state);
+	assert_int_equal(hidden->owner, absent->owner);
+	assert_string_equal(hidden->reason, "no process has the pid 42; see 'jxperfctl list'");
+	assert_int_equal(engine_attach_failures(f->engine), 2);
+	(void)close(agent);
+}
+
+static void one_user_has_a_limit_of_windows_and_others_have_room(void **state)
+{
+	const struct window_asker one = {.uid = 77, .pid = 1, .sees = 77},
+				  other = {.uid = 78, .pid = 1, .sees = 78};
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	engine_set_user_limit(f->engine, 2);
+	for (pid_t pid = 42; pid < 44; pid++)
+		assert_int_equal(engine_attach(f->engine, &one, pid, &request, &sample_findings,
+					       NULL, id, &f->err),
+				 0);
+	assert_int_equal(
+	    engine_attach(f->engine, &one, 44, &request, &sample_findings, NULL, id, &f->err),
+	    -EBUSY);
+	assert_non_null(strstr(f->err.message, "2 windows of yours are running"));
+	assert_int_equal(
+	    engine_attach(f->engine, &other, 45, &request, &sample_findings, NULL, id, &f->err), 0);
+	for (pid_t pid = 46; pid < 49; pid++) /* An administrator, too. */
+		assert_int_equal(engine_attach(f->engine, &everybodys, pid, &request,
+					       &sample_findings, NULL, id, &f->err),
+				 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(one_user_has_a_limit_of_windows_and_others_have_room,
+					    set_up, tear_down),
+	    TEST(the_broker_is_told_whose_the_process_has_to_be),
+	    TEST(a_window_is_of_whom_the_broker_says),
+	    TEST(who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process),
+	    TEST(a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "daemon/hangups.h"
+#include "tests/unit/support/loop_helper.h"
+
+#define PACE_MS 200
+#define STORM   500
+
+struct host {
+	uv_loop_t loop;
+	struct hangups hangups;
+	unsigned readings;
+	bool again; /* there was another than the first */
+};
+
+static void count(void *arg)
+{
+	struct host *h = arg;
+
+	h->again = h->readings++ > 0;
+}
+
+static void set_up(struct host *h)
+{
+	*h = (struct host){0};
+	assert_int_equal(uv_loop_init(&h->loop), 0);
+	hangups_start(&h->hangups, &h->loop, PACE_MS, count, h);
+}
+
+static void tear_down(struct host *h)
+{
+	hangups_close(&h->hangups);
+	loop_finish(&h->loop);
+}
+
+static void storm(struct host *h)
+{
+	for (int i = 0; i < STORM; i++)
+		assert_int_equal(raise(SIGHUP), 0);
+	loop_settle(&h->loop);
+}
+
+static void the_first_one_is_heard_at_once(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h);
+	assert_int_equal(raise(SIGHUP), 0);
+	loop_settle(&h.loop);
+	assert_int_equal(h.readings, 1);
+	tear_down(&h);
+}
+
+static void a_storm_is_one_reading_in_its_time_and_one_after_it(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h);
+	storm(&h);
+	assert_int_equal(h.readings, 1);
+	loop_until(&h.loop, &h.again);
+	assert_int_equal(h.readings, 2);
+	tear_down(&h);
+}
+
+static void one_that_comes_later_is_heard_at_once_again(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h);
+	storm(&h);
+	loop_until(&h.loop, &h.again);
+	while (uv_is_active((uv_handle_t *)&h.hangups.pace))
+		(void)uv_run(&h.loop, UV_RUN_ONCE);
+	h.readings = 0;
+	assert_int_equal(raise(SIGHUP), 0);
+	loop_settle(&h.loop);
+	assert_int_equal(h.readings, 1);
+	tear_down(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_first_one_is_heard_at_once),
+	    cmocka_unit_test(a_storm_is_one_reading_in_its_time_and_one_after_it),
+	    cmocka_unit_test(one_that_comes_later_is_heard_at_once_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
