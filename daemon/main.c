@@ -13,6 +13,7 @@
 #include "common/privilege.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/client.h"
+#include "daemon/broker/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
 #include "daemon/inspector/inspector.h"
@@ -27,6 +28,7 @@
 #include "daemon/serve/metrics.h"
 #include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
+#include "daemon/watchdog.h"
 #include "daemon/watcher/watcher.h"
 #include "fleet/config/config.h"
 #include "proto/limits.h"
@@ -45,6 +47,7 @@ struct daemon {
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
 	uv_signal_t hangup;
+	uv_timer_t watchdog;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
@@ -145,8 +148,8 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (strcmp(fixed[i].before ? fixed[i].before : "",
 			   fixed[i].after ? fixed[i].after : "") != 0)
-			log_warn("'%s' has changed: that takes effect when jxperfd is restarted",
-				 fixed[i].key);
+			log_warn("'%s' has changed: that takes effect when jxperfd is restarted%s",
+				 fixed[i].key, d->options.broker[0] ? ", with jxperf-broker" : "");
 }
 
 static int take_admin_group(struct daemon *d, const struct config *next, struct err *err)
@@ -214,6 +217,23 @@ static void on_broker_died(void *arg, const char *reason)
 	stop(d);
 }
 
+/* Of one that listens. Windows end as if somebody had asked for it: it is no fault of theirs. */
+static void on_broker_left(void *arg, const char *reason)
+{
+	struct daemon *d = arg;
+
+	log_warn("%s", reason);
+	engine_end_windows(d->engine, reason);
+}
+
+/* It has privileges that we never had. */
+static void on_broker_came(void *arg, const struct broker_reply *hello)
+{
+	(void)arg;
+	sampler_tried(hello->sampler_error);
+	log_info("connected to the broker");
+}
+
 static void on_broker_event(void *arg, const struct broker_event *event)
 {
 	struct daemon *d = arg;
@@ -250,23 +270,36 @@ static void tell_ready(struct daemon *d)
 		log_warn("cannot tell the client that the daemon is ready");
 }
 
+/* First of all: one of our own must inherit nothing. */
+static int get_broker(struct daemon *d, struct err *err)
+{
+	const struct options *o = &d->options;
+	struct broker_client_callbacks callbacks = {
+	    .arg = d, .died = on_broker_died, .event = on_broker_event};
+	char environment[ENVIRONMENT_BYTES];
+
+	if (o->broker[0]) {
+		callbacks.died = on_broker_left;
+		callbacks.came = on_broker_came;
+		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
+	}
+	list_variables(d->config, environment);
+	return broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
+				 &callbacks, err);
+}
+
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
-	const struct broker_client_callbacks broker = {
-	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	struct control_settings control = {.socket_path = o->socket,
+					   .group_may_connect = geteuid() == 0 || o->broker[0],
 					   .http = "",
 					   .admin_group = o->admin_group,
 					   .arg = d,
 					   .reload = reload};
 	struct window_sink sink;
-	char environment[ENVIRONMENT_BYTES];
-	int r;
+	int r = get_broker(d, err);
 
-	list_variables(d->config, environment);
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", o->bundle, environment,
-			      &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -310,6 +343,7 @@ static void start_handles(struct daemon *d)
 	(void)uv_signal_init(&d->loop, &d->interrupt);
 	(void)uv_signal_init(&d->loop, &d->hangup);
 	(void)uv_timer_init(&d->loop, &d->drain);
+	(void)uv_timer_init(&d->loop, &d->watchdog);
 	d->terminate.data = d->interrupt.data = d->hangup.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
@@ -322,6 +356,7 @@ static void close_handles(struct daemon *d)
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
 	uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_close((uv_handle_t *)&d->drain, NULL);
+	uv_close((uv_handle_t *)&d->watchdog, NULL);
 }
 
 static void free_parts(struct daemon *d)
@@ -359,6 +394,7 @@ static int run(struct daemon *d)
 			 d->link ? "the client's own" : d->options.socket,
 			 d->endpoints ? endpoints_address(d->endpoints) : "none");
 		tell_ready(d);
+		watchdog_start(&d->watchdog);
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
 	}
 	free_parts(d);
@@ -386,6 +422,15 @@ static void prepare_private(int client_fd)
 	(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
 }
 
+/* Its settings are its own, whatever engines say. */
+static int keep_door(const struct daemon *d)
+{
+	char environment[ENVIRONMENT_BYTES];
+
+	list_variables(d->config, environment);
+	return broker_door_main(d->options.broker_for, d->options.bundle, environment);
+}
+
 /* Which of its processes this one is. */
 static int run_process(struct daemon *d)
 {
@@ -393,6 +438,8 @@ static int run_process(struct daemon *d)
 
 	if (o->broker_fd >= 0)
 		return broker_main(o->broker_fd, o->bundle, o->broker_environment, sigtrap_trial);
+	if (o->broker_for)
+		return keep_door(d);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
 	if (o->inspect_fd >= 0)

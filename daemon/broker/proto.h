@@ -1,6 +1,6 @@
 /*
- * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET pair, a
- * message each.
+ * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET connection,
+ * a message each.
  *
  * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
  * an unknown operation, or a thread that does not belong to a process it attached to is refused.
@@ -85,11 +85,14 @@ struct broker_reply {
 	int16_t nodes[BROKER_PAGES_MAX]; /* PAGES: of each page, -1 for one that is not present */
 	/* PAGES: of the thread that touched each first, -1 when that was not seen. */
 	int16_t touched[BROKER_PAGES_MAX];
-	uint32_t touch_traced;   /* PAGES: 0 when first touches are not traced */
-	uint32_t owner;          /* ATTACH that worked: whose process it is (proc_owner) */
+	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
+	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
+	int32_t sampler_error; /* HELLO: of opening the hardware sampler's events, -errno or 0 */
+	uint32_t reserved;
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
-	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
+	/* Why there is an error; of an ATTACH that worked: what `list` calls the target; of a
+	 * HELLO: the broker's version, which has to be the engine's. */
 	char message[ERR_MESSAGE_MAX];
 };
 
