@@ -5,6 +5,7 @@
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make check-busy    the same with two endless loops beside the tests
 #   make check-fresh   the same for the committed tree in a new Debian root with nothing but the base image
+#   make check-install  README's "In production" on a new machine with a systemd (namespaces; root and debootstrap needed)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
@@ -33,7 +34,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -208,6 +209,12 @@ check-fresh:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="debootstrap git"
 	$(Q)tests/fresh check $(if $(T),"T=$(T)")
 
+# The package on a new machine, three minutes; the root is kept in $(B)/machine.
+check-install:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) debootstrap"
+	$(Q)$(MAKE) --no-print-directory deb
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/production/run.py
+
 # The variables that choose what is run are described in tests/truth/run.py.
 truth: deps
 	$(Q)$(MAKE) --no-print-directory all
@@ -256,7 +263,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 lint: deps $(GEN_PB) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)

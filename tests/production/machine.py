@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from lib import BUILD, ROOT, Process, need_root, skip, wait_until
+from lib import BUILD, ROOT, Process, need_root, register, skip, wait_until
 
 STATE = os.path.join(BUILD, "machine")
 BASE, MACHINE, DEBS = (os.path.join(STATE, name) for name in ("base", "root", "debs"))
@@ -58,7 +58,7 @@ def hierarchies():
 
 
 class Machine:
-    """Runs from its making until stop(). package is put where README's line has it."""
+    """Runs from its making until stop(), or the end of the tests. package is put where README's line has it."""
 
     def __init__(self, package):
         need_root()
@@ -74,6 +74,7 @@ class Machine:
         self._fetch(os.path.relpath(there, MACHINE))
         self.group = f"jxperf-machine-{os.getpid()}"
         self.groups = [os.path.join(path, self.group) for path in hierarchies()]
+        register(self)
         for path in self.groups:
             os.makedirs(path)
             # A new set of CPUs has none yet.

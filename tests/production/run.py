@@ -157,7 +157,6 @@ def it_is_reloaded_upgraded_and_purged():
     left = machine.sh("find /usr /etc /lib/systemd /run/jxperf /var/lib/jxperf -name '*jxperf*' 2>/dev/null || true").split()
     assert left == [], left
     assert machine.sh("systemctl list-units --all --no-legend 'jxperf*'") == ""
-    machine.stop()
 
 
 run()
