@@ -13,7 +13,7 @@
 #include "common/privilege.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/client.h"
-#include "daemon/broker/door.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
 #include "daemon/inspector/inspector.h"

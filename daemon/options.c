@@ -9,7 +9,7 @@
 
 #include "common/arguments.h"
 #include "daemon/broker/broker.h"
-#include "daemon/broker/door.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/serve/control.h"

@@ -6,7 +6,7 @@
  * first gets a reply with error EPIPE, then died runs.
  *
  * A broker of our own goes once and for all: later requests fail with -EPIPE. One that listens
- * (daemon/broker/door.h) is connected to again, with back-off; requests wait until it has said
+ * (daemon/door/door.h) is connected to again, with back-off; requests wait until it has said
  * hello, and while there is none they get EPIPE and the reason. died runs each time that it goes,
  * and once where it is not there to begin with; came when it is there (again).
  *
@@ -21,17 +21,11 @@
 #include <uv.h>
 
 #include "common/err.h"
+#include "daemon/broker/pending.h"
 #include "daemon/broker/proto.h"
 #include "proto/jxperf.pb-c.h"
 
-#define BROKER_PENDING_MAX 1024
-
 struct broker_client;
-
-/* reply lives until the callback returns; its message is a whole sentence for the user when error
- * is not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1
- * (TAKE_FD), the others are closed after it returns. */
-typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
 
 struct broker_client_callbacks {
 	void *arg;

@@ -8,8 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/broker/client.h"
 #include "daemon/broker/proto.h"
+
+#define BROKER_PENDING_MAX 1024
+
+/* reply lives until the callback returns; its message is a whole sentence for the user when error
+ * is not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1
+ * (TAKE_FD), the others are closed after it returns. */
+typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
 
 /* fn is NULL once it is forgotten, and for RELEASE, which is dropped when it has been sent. */
 struct pending {

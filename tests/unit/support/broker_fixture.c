@@ -2,7 +2,7 @@
 
 #include "common/fd.h"
 #include "daemon/broker/broker.h"
-#include "daemon/broker/door.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"

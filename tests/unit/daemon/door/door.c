@@ -20,7 +20,7 @@
 
 #include "common/fd.h"
 #include "common/proc.h"
-#include "daemon/broker/door.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/proto.h"
 #include "proto/limits.h"
 #include "tests/unit/support/broker_fixture.h"

@@ -1,4 +1,4 @@
-#include "daemon/broker/door.h"
+#include "daemon/door/door.h"
 
 #include <errno.h>
 #include <fcntl.h>

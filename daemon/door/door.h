@@ -10,8 +10,8 @@
  * with a mode that lets nobody but the engine's user connect, which is asked of the kernel once
  * more.
  */
-#ifndef JXPERF_DAEMON_BROKER_DOOR_H
-#define JXPERF_DAEMON_BROKER_DOOR_H
+#ifndef JXPERF_DAEMON_DOOR_DOOR_H
+#define JXPERF_DAEMON_DOOR_DOOR_H
 
 /* jxperfd --broker-for USER */
 #define BROKER_OPTION_FOR "--broker-for"
