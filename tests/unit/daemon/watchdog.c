@@ -52,10 +52,13 @@ static void it_is_heard_of_only_while_the_loop_turns(void **state)
 	assert_int_equal(uv_timer_init(&loop, &timer), 0);
 	watchdog_start(&timer);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(recv(fd, text, sizeof(text), MSG_DONTWAIT), -1);
 		(void)uv_run(&loop, UV_RUN_ONCE);
 		assert_int_equal(recv(fd, text, sizeof(text) - 1, 0), 10);
 		assert_string_equal(text, "WATCHDOG=1");
+		while (recv(fd, text, sizeof(text), MSG_DONTWAIT) > 0)
+			; /* A turn may have been due twice. */
+		(void)usleep(30000);
+		assert_int_equal(recv(fd, text, sizeof(text), MSG_DONTWAIT), -1);
 	}
 	uv_close((uv_handle_t *)&timer, NULL);
 	assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
