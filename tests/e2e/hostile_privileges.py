@@ -257,6 +257,9 @@ def under_the_shipped_units_every_process_has_what_the_design_says():
     door = Door(broker, directory)
     daemon = StartedDaemon(engine, "--broker", door.path, directory=directory, door=door)
     observe(daemon, control_of(broker), account.pw_uid, control_of(engine))
+    # What the allow-list of system calls and the capabilities are enough for.
+    gate = next(line for line in succeeded(daemon.ctl("check")).splitlines() if line.startswith("sampling gate"))
+    assert " ok " in gate or "process id namespace" in gate, gate
     daemon.stop()
     door.stop()
 
