@@ -5,6 +5,7 @@
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make check-busy    the same with two endless loops beside the tests
 #   make check-fresh   the same for the committed tree in a new Debian root with nothing but the base image
+#   make check-install  README's "In production" on a new machine with a systemd (namespaces; root and debootstrap needed)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
@@ -35,7 +36,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -210,6 +211,12 @@ check-fresh:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="debootstrap git"
 	$(Q)tests/fresh check $(if $(T),"T=$(T)")
 
+# The package on a new machine, three minutes; the root is kept in $(B)/machine.
+check-install:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) debootstrap"
+	$(Q)$(MAKE) --no-print-directory deb
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/production/run.py
+
 # The variables that choose what is run are described in tests/truth/run.py.
 truth: deps
 	$(Q)$(MAKE) --no-print-directory all
@@ -270,7 +277,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 lint: deps $(GEN_PB) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
@@ -328,14 +335,17 @@ install: all
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
 	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
 		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
-	sed 's:@PREFIX@:$(PREFIX):; s:@SYSCONFDIR@:$(SYSCONFDIR):' systemd/jxperfd.service.in > $(DESTDIR)$(PREFIX)/lib/systemd/system/jxperfd.service
+	for unit in jxperfd jxperf-broker; do \
+		sed 's:@PREFIX@:$(PREFIX):; s:@SYSCONFDIR@:$(SYSCONFDIR):' systemd/$$unit.service.in \
+			> $(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit.service || exit 1; done
+	install -m 644 systemd/jxperf-broker.socket $(DESTDIR)$(PREFIX)/lib/systemd/system
 	install -m 644 systemd/jxperf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/jxperf.conf
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
-	@echo "For the unit: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes its user; see README.md"
+	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
 
 # A Debian package of the committed tree, in $(B)/deb.
 deb:

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,16 +37,19 @@ static int raise_ambient(const struct __user_cap_data_struct *data, struct err *
 int capabilities_limit(uint64_t mask, bool inherit, struct err *err)
 {
 	struct __user_cap_header_struct header = header_of_self();
+	struct __user_cap_data_struct before[_LINUX_CAPABILITY_U32S_3] = {0};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	if (syscall(SYS_capget, &header, data) < 0)
+	if (syscall(SYS_capget, &header, before) < 0)
 		return err_set_errno(err, errno, "cannot read capabilities");
+	memcpy(data, before, sizeof(data));
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (uint32_t)(mask >> (32 * i));
 		data[i].effective = data[i].permitted;
 		data[i].inheritable = inherit ? data[i].permitted : 0;
 	}
-	if (syscall(SYS_capset, &header, data) < 0)
+	/* A service that never had any may not even ask (SystemCallFilter=). */
+	if (memcmp(data, before, sizeof(data)) != 0 && syscall(SYS_capset, &header, data) < 0)
 		return err_set_errno(err, errno, "cannot give up capabilities");
 	return raise_ambient(data, err);
 }

@@ -29,13 +29,13 @@ int privilege_drop(const char *user, struct err *err)
 				       "no user '%s': create it (systemd-sysusers does, with the "
 				       "file that jxperf installs) or use another --user",
 				       user);
-		if (geteuid() != 0)
+		if (geteuid() != 0 && account->pw_uid != geteuid())
 			return err_set(err, EINVAL,
 				       "only root can become user '%s': leave out --user", user);
 	}
 	/* With it, the bounding set needs no care: a program that is run gains nothing. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set_errno(err, errno, "cannot set no_new_privs");
-	r = account ? become(account, err) : 0;
+	r = account && geteuid() == 0 ? become(account, err) : 0;
 	return r < 0 ? r : capabilities_limit(0, false, err);
 }

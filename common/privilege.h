@@ -11,7 +11,7 @@
 /* Called once, before the loop runs and while the process has one thread. For root: becomes user
  * (not when it is ""), keeps no group but that user's, and no capability; nothing that it runs
  * gains any. For others only no_new_privs. 0 or -errno; -EINVAL for a user that does not exist, or
- * when somebody else than root asks for one. */
+ * when somebody else than root asks for another than they are. */
 int privilege_drop(const char *user, struct err *err);
 
 #endif

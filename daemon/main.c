@@ -13,6 +13,7 @@
 #include "common/privilege.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/client.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
 #include "daemon/hangups.h"
@@ -28,6 +29,7 @@
 #include "daemon/serve/metrics.h"
 #include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
+#include "daemon/watchdog.h"
 #include "daemon/watcher/watcher.h"
 #include "fleet/config/config.h"
 #include "proto/limits.h"
@@ -43,6 +45,7 @@ struct daemon {
 	uv_signal_t terminate;
 	uv_signal_t interrupt;
 	struct hangups hangups;
+	uv_timer_t watchdog;
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
@@ -145,8 +148,8 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
 		if (strcmp(fixed[i].before ? fixed[i].before : "",
 			   fixed[i].after ? fixed[i].after : "") != 0)
-			log_warn("'%s' has changed: that takes effect when jxperfd is restarted",
-				 fixed[i].key);
+			log_warn("'%s' has changed: that takes effect when jxperfd is restarted%s",
+				 fixed[i].key, d->options.broker[0] ? ", with jxperf-broker" : "");
 }
 
 static int take_admin_group(struct daemon *d, const struct config *next, struct err *err)
@@ -215,6 +218,26 @@ static void on_broker_died(void *arg, const char *reason)
 	stop(d);
 }
 
+/* Of one that listens. Windows end as if somebody had asked for it: it is no fault of theirs. */
+static void on_broker_left(void *arg, const char *reason)
+{
+	struct daemon *d = arg;
+
+	log_warn("%s", reason);
+	engine_end_windows(d->engine, reason);
+	scheduler_lost_broker(d->scheduler);
+}
+
+/* It has privileges that we never had. */
+static void on_broker_came(void *arg, const struct broker_reply *hello)
+{
+	struct daemon *d = arg;
+
+	sampler_tried(hello->sampler_error);
+	log_info("connected to the broker");
+	scheduler_has_broker(d->scheduler);
+}
+
 static void on_broker_event(void *arg, const struct broker_event *event)
 {
 	struct daemon *d = arg;
@@ -253,25 +276,48 @@ static void tell_ready(struct daemon *d)
 		log_warn("cannot tell the client that the daemon is ready");
 }
 
+/* What a broker is started with: the options and, of JVMs' variables and labels, the file. */
+static struct startup configured_startup(const struct daemon *d,
+					 char environment[CONFIG_ENVIRONMENT_BYTES])
+{
+	struct startup startup = startup_of(&d->options);
+
+	list_variables(d->config, environment);
+	startup.environment = environment;
+	startup.pod_labels = d->config->pod_labels ? d->config->pod_labels : "";
+	return startup;
+}
+
+/* First of all: one of our own must inherit nothing. */
+static int get_broker(struct daemon *d, struct err *err)
+{
+	const struct options *o = &d->options;
+	struct broker_client_callbacks callbacks = {
+	    .arg = d, .died = on_broker_died, .event = on_broker_event};
+	char environment[CONFIG_ENVIRONMENT_BYTES];
+	struct startup startup;
+
+	if (o->broker[0]) {
+		callbacks.died = on_broker_left;
+		callbacks.came = on_broker_came;
+		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
+	}
+	startup = configured_startup(d, environment);
+	return broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
+}
+
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
-	const struct broker_client_callbacks broker = {
-	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	struct control_settings control = {.socket_path = o->socket,
+					   .group_may_connect = geteuid() == 0 || o->broker[0],
 					   .http = "",
 					   .admin_group = o->admin_group,
 					   .arg = d,
 					   .reload = reload};
 	struct window_sink sink;
-	char environment[CONFIG_ENVIRONMENT_BYTES];
-	struct startup startup = startup_of(o);
-	int r;
+	int r = get_broker(d, err);
 
-	list_variables(d->config, environment);
-	startup.environment = environment;
-	startup.pod_labels = d->config->pod_labels ? d->config->pod_labels : "";
-	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &broker, err);
 	if (r < 0)
 		return r;
 	control.broker = d->broker;
@@ -315,6 +361,7 @@ static void start_handles(struct daemon *d)
 	(void)uv_signal_init(&d->loop, &d->terminate);
 	(void)uv_signal_init(&d->loop, &d->interrupt);
 	(void)uv_timer_init(&d->loop, &d->drain);
+	(void)uv_timer_init(&d->loop, &d->watchdog);
 	d->terminate.data = d->interrupt.data = d->drain.data = d;
 	(void)uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	(void)uv_signal_start(&d->interrupt, on_signal, SIGINT);
@@ -327,6 +374,7 @@ static void close_handles(struct daemon *d)
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
 	hangups_close(&d->hangups);
 	uv_close((uv_handle_t *)&d->drain, NULL);
+	uv_close((uv_handle_t *)&d->watchdog, NULL);
 }
 
 static void free_parts(struct daemon *d)
@@ -364,6 +412,7 @@ static int run(struct daemon *d)
 			 d->link ? "the client's own" : d->options.socket,
 			 d->endpoints ? endpoints_address(d->endpoints) : "none");
 		tell_ready(d);
+		watchdog_start(&d->watchdog);
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT); /* Ends by uv_stop. */
 	}
 	free_parts(d);
@@ -377,9 +426,8 @@ static int inspect(const struct options *o)
 {
 	const struct startup startup = startup_of(o);
 	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
-	const struct inspector_question question = {.pid = o->inspect_pid,
-						    .owner = (uid_t)o->inspect_owner,
-						    .only = o->inspect_only};
+	const struct inspector_question question = {
+	    .pid = o->inspect_pid, .owner = (uid_t)o->inspect_owner, .only = o->inspect_only};
 
 	return inspector_main(o->inspect_fd, &question, &startup, &reasons);
 }
@@ -394,6 +442,15 @@ static void prepare_private(int client_fd)
 	(void)unsetenv("NOTIFY_SOCKET"); /* The client's. Fails only for a bad name. */
 }
 
+/* Its settings are its own, whatever engines say. */
+static int keep_door(const struct daemon *d)
+{
+	char environment[CONFIG_ENVIRONMENT_BYTES];
+	const struct startup startup = configured_startup(d, environment);
+
+	return broker_door_main(d->options.broker_for, &startup);
+}
+
 /* Which of its processes this one is. */
 static int run_process(struct daemon *d)
 {
@@ -402,6 +459,8 @@ static int run_process(struct daemon *d)
 
 	if (o->broker_fd >= 0)
 		return broker_main(o->broker_fd, &startup, sigtrap_trial);
+	if (o->broker_for)
+		return keep_door(d);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
 	if (o->inspect_fd >= 0)

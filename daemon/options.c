@@ -9,6 +9,7 @@
 
 #include "common/arguments.h"
 #include "daemon/broker/broker.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/serve/control.h"
@@ -23,8 +24,9 @@
 
 const char options_usage[] =
     "usage: jxperfd [--config FILE] [--check-config] [--socket PATH] [--http ADDR:PORT]\n"
-    "               [--state-dir DIR] [--bundle DIR] [--agent-path PATH]\n"
-    "               [--user NAME] [--admin-group NAME] [--verbose] [--version]\n"
+    "               [--state-dir DIR] [--bundle DIR] [--agent-path PATH] [--user NAME]\n"
+    "               [--admin-group NAME] [--broker PATH] [--verbose] [--version]\n"
+    "       jxperfd --broker-for USER [--config FILE] [--bundle DIR] [--verbose]\n"
     "\n"
     "  --config FILE     read settings from FILE: see jxperfd.yaml(5)\n"
     "  --check-config    check the settings and exit\n"
@@ -36,6 +38,9 @@ const char options_usage[] =
     "  --agent-path PATH  the agent's library in images of containers: see jxperfd.yaml(5)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
     "  --admin-group NAME  its members may profile every JVM, others only their own\n"
+    "  --broker PATH     use the broker that listens there, instead of starting one\n"
+    "  --broker-for USER be the one that listens, for engines of this user; the socket\n"
+    "                    is systemd's, see jxperf-broker.socket\n"
     "  --verbose         log more\n";
 
 #define FIELD(member) .field = offsetof(struct options, member)
@@ -58,6 +63,8 @@ static const struct argument_option arguments[] = {
     {.name = NAME(STARTUP_OPTION_AGENT_PATH), SETTING(agent_path), .noun = "a path"},
     {.name = "user", SETTING(user), .noun = "a user"},
     {.name = "admin-group", SETTING(admin_group), .noun = "a group"},
+    {.name = "broker", SETTING(broker), .noun = "a path"},
+    {.name = NAME(BROKER_OPTION_FOR), .type = ARGUMENT_TEXT, FIELD(broker_for), .noun = "a user"},
     {.name = "verbose", FIELD(verbose)},
     {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
     {.name = "check-config", FIELD(check_config)},

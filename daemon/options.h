@@ -26,10 +26,12 @@ struct options {
 	char admin_group[64];   /* who may do everything besides root; "": nobody */
 	bool admin_group_given; /* on the command line: what the file comes to say is nothing to it
 				 */
+	char broker[PATH_MAX];  /* where a broker listens; "": the engine starts one of its own */
 	int client_fd; /* serves the client at its other end, and leaves with it; no http */
 	const char *environment; /* of a process below; the engine has these from its file */
 	const char *pod_labels;
 	/* The process that this one is, unless it is the engine: */
+	const char *broker_for; /* the user of the engines that this one has brokers for, or NULL */
 	int broker_fd;
 	int worker_fd;
 	int inspect_fd;

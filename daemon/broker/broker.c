@@ -20,6 +20,8 @@
 #include "daemon/broker/workers.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/machine/numa_topology.h"
+#include "daemon/machine/sampler_choice.h"
+#include "proto/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -548,10 +550,14 @@ static int prepare(struct broker *b, struct err *err)
 /* The first message, which the engine waits for: the broker serves, or says why it cannot. */
 static int say_hello(struct broker *b)
 {
-	struct err err = {""};
+	struct broker_reply hello = {.operation = BROKER_HELLO};
+	struct err err;
 	int r = prepare(b, &err);
 
-	reply(b, BROKER_HELLO, 0, r, &err, NULL);
+	hello.error = -r;
+	hello.sampler_error = sampler_try_once();
+	strcpy(hello.message, r < 0 ? err.message : JXPERF_VERSION);
+	send_reply(b, &hello, NULL);
 	return r;
 }
 

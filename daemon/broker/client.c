@@ -3,6 +3,7 @@
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "common/proc.h"
+#include "daemon/broker/pending.h"
 #include "daemon/broker/start.h"
 #include "daemon/inspector/inspector.h"
 
@@ -10,101 +11,61 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #define MESSAGES_PER_WAKE 64
 
-/* A request that waits to be sent or answered. fn is NULL once it is forgotten, and for what
- * is not answered, which is dropped when it has been sent. */
-struct pending {
-	struct pending *next;
-	struct broker_request request;
-	bool sent;
-	broker_reply_fn fn;
-	void *arg;
+/* Between attempts to connect to a broker that listens: doubled each time. */
+#define RETRY_FIRST_MS 200
+#define RETRY_MAX_MS   10000
+
+/* For its hello: requests wait that long for it, and the connection is given up then. */
+#define HELLO_PATIENCE_MS 3000
+#define HELLO_LIMIT_MS    20000
+
+/* A broker of our own is UP until it has ENDED; one that listens goes round the others. */
+enum link_state {
+	LINK_AWAY,     /* the next attempt is due, or the last connection is being closed */
+	LINK_GREETING, /* connected, and no hello yet: requests wait */
+	LINK_LATE,     /* the same, for so long that requests are answered without it */
+	LINK_UP,
+	LINK_ENDED,
 };
 
-/* Invariants: pendings are in the order of their requests, the sent ones first. The handles are
- * closed and the client is freed in the order: socket closed, broker reaped, both close callbacks
- * run. */
+/* Invariants: socket is open in GREETING, LATE and UP. The handles are closed and the client is
+ * freed in the order: socket closed, broker reaped, all close callbacks run. */
 struct broker_client {
 	uv_loop_t *loop;
+	enum link_state state;
 	uv_poll_t socket_poll;
-	uv_poll_t process_poll;
 	int socket; /* -1 once closed */
+	/* Of our own broker: */
+	uv_poll_t process_poll;
 	int process_fd;
 	pid_t process;
-	bool freed; /* by the owner: no callback runs any more */
 	bool reaped;
+	/* Of one that listens, path NULL if it is our own: */
+	char *path;
+	uv_timer_t timer;   /* AWAY: the next attempt; GREETING, LATE: the end of patience */
+	uv_timer_t refusal; /* answers requests that nobody can take, from the loop */
+	unsigned delay_ms;
+	bool told_away;
+	bool freed; /* by the owner: no callback runs any more */
 	int open_handles;
-	int next_id;
-	unsigned answered_pending; /* of those that count against BROKER_PENDING_MAX */
-	unsigned silent_pending;
-	struct pending *first;
-	struct pending **last;
+	struct pendings pendings;
 	struct broker_client_callbacks callbacks;
-	char reason[ERR_MESSAGE_MAX];
+	char reason[ERR_MESSAGE_MAX]; /* why there is no broker */
 };
-
-/* ---------------------------------------------------------------- the list of pending requests */
-
-static unsigned *counter_of(struct broker_client *c, const struct pending *p)
-{
-	return broker_operation_is_answered(p->request.operation) ? &c->answered_pending
-								  : &c->silent_pending;
-}
-
-/* Takes the entry that *at points to out of the list. */
-static struct pending *unlink_pending(struct broker_client *c, struct pending **at)
-{
-	struct pending *p = *at;
-
-	*at = p->next;
-	if (c->last == &p->next)
-		c->last = at;
-	(*counter_of(c, p))--;
-	return p;
-}
-
-static struct pending **find_pending(struct broker_client *c, uint32_t id)
-{
-	for (struct pending **at = &c->first; *at; at = &(*at)->next)
-		if ((*at)->request.id == id &&
-		    broker_operation_is_answered((*at)->request.operation))
-			return at;
-	return NULL;
-}
-
-/* Answers and frees an entry that is no longer in the list; closes what was not taken. */
-static void answer(struct pending *p, const struct broker_reply *reply, int *fds)
-{
-	if (p->fn)
-		p->fn(p->arg, reply, fds);
-	fd_close_all(fds, reply->fds);
-	free(p);
-}
 
 static void fail_all(struct broker_client *c)
 {
-	while (c->first) {
-		struct pending *p = unlink_pending(c, &c->first);
-		struct broker_reply reply = {
-		    .operation = p->request.operation,
-		    .id = p->request.id,
-		    .error = EPIPE,
-		};
-		struct err err;
+	struct err err;
 
-		(void)err_set(&err, EPIPE, "%s; restart jxperfd", c->reason);
-		strcpy(reply.message, err.message);
-		answer(p, &reply, NULL);
-	}
-}
-
-static void forget_all(struct broker_client *c)
-{
-	for (struct pending *p = c->first; p; p = p->next)
-		p->fn = NULL;
+	(void)err_set(&err, EPIPE, "%s; %s", c->reason,
+		      c->path ? "try again when it is back" : "restart jxperfd");
+	pendings_fail(&c->pendings, err.message);
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -117,16 +78,30 @@ static void handle_closed(uv_handle_t *handle)
 		return;
 	cleanup_close(&c->process_fd);
 	c->process_fd = -1;
-	if (c->freed)
+	if (c->freed) {
+		free(c->path);
 		free(c);
+	}
 }
 
-/* The broker ends at end of file; process_exited continues. */
+static void try_to_connect(uv_timer_t *timer);
+
+/* The poll handle can be used for another connection from here on. */
+static void connection_closed(uv_handle_t *handle)
+{
+	struct broker_client *c = handle->data;
+
+	if (c->path && !c->freed)
+		(void)uv_timer_start(&c->timer, try_to_connect, c->delay_ms, 0);
+	handle_closed(handle);
+}
+
+/* A broker of our own ends at end of file; process_exited continues. */
 static void close_socket(struct broker_client *c)
 {
 	if (c->socket < 0)
 		return;
-	uv_close((uv_handle_t *)&c->socket_poll, handle_closed);
+	uv_close((uv_handle_t *)&c->socket_poll, connection_closed);
 	cleanup_close(&c->socket);
 	c->socket = -1;
 }
@@ -155,6 +130,7 @@ static void process_exited(uv_poll_t *handle, int uv_status, int events)
 	while (waitpid(c->process, &status, 0) < 0 && errno == EINTR)
 		;
 	c->reaped = true;
+	c->state = LINK_ENDED;
 	describe_end(c, status);
 	close_socket(c);
 	uv_close((uv_handle_t *)&c->process_poll, handle_closed);
@@ -163,11 +139,9 @@ static void process_exited(uv_poll_t *handle, int uv_status, int events)
 		c->callbacks.died(c->callbacks.arg, c->reason);
 }
 
-/* A broker that closed its socket or broke the protocol is of no more use. */
-static void end_broker(struct broker_client *c, const char *why)
+static void end_own_broker(struct broker_client *c)
 {
-	if (why && !c->reason[0])
-		(void)snprintf(c->reason, sizeof(c->reason), "%s", why);
+	c->state = LINK_ENDED;
 	close_socket(c);
 	/* Not reaped yet, so it is ours. Where it is root's and we are not, it ends at the end of
 	 * the stream; nobody needs to wait for that. */
@@ -179,16 +153,45 @@ static void end_broker(struct broker_client *c, const char *why)
 	fail_all(c);
 }
 
+/* There is no broker that listens, for the reason that is there. It is told once. */
+static void lose(struct broker_client *c)
+{
+	bool tell = !c->told_away && !c->freed;
+
+	c->state = LINK_AWAY;
+	c->told_away = true;
+	(void)uv_timer_stop(&c->timer);
+	if (c->socket >= 0)
+		close_socket(c);
+	else
+		(void)uv_timer_start(&c->timer, try_to_connect, c->delay_ms, 0);
+	fail_all(c);
+	if (tell)
+		c->callbacks.died(c->callbacks.arg, c->reason);
+}
+
+/* A broker that closed its socket or broke the protocol is of no more use. */
+static void end_broker(struct broker_client *c, const char *why)
+{
+	if (c->path) {
+		(void)snprintf(c->reason, sizeof(c->reason), "%s",
+			       why ? why : "the privileged half of jxperfd has gone");
+		lose(c);
+		return;
+	}
+	if (why && !c->reason[0])
+		(void)snprintf(c->reason, sizeof(c->reason), "%s", why);
+	end_own_broker(c);
+}
+
 /* ---------------------------------------------------------------- transfer */
 
 static void socket_ready(uv_poll_t *handle, int status, int events);
 
 static void update_events(struct broker_client *c)
 {
-	bool unsent = false;
+	bool unsent = c->state == LINK_UP && pendings_has_unsent(&c->pendings);
 
-	for (struct pending *p = c->first; p; p = p->next)
-		unsent |= !p->sent;
 	/* Cannot fail for a descriptor that epoll has accepted before. */
 	(void)uv_poll_start(&c->socket_poll, UV_READABLE | (unsent ? UV_WRITABLE : 0),
 			    socket_ready);
@@ -197,7 +200,7 @@ static void update_events(struct broker_client *c)
 /* Sends what the socket takes now. Errors show up as end of file on the reading side. */
 static void flush(struct broker_client *c)
 {
-	struct pending **at = &c->first;
+	struct pending **at = &c->pendings.first;
 
 	while (*at) {
 		struct pending *p = *at;
@@ -207,13 +210,32 @@ static void flush(struct broker_client *c)
 				break;
 			p->sent = true;
 			if (!broker_operation_is_answered(p->request.operation)) {
-				free(unlink_pending(c, at));
+				free(pendings_take(&c->pendings, at));
 				continue;
 			}
 		}
 		at = &p->next;
 	}
 	update_events(c);
+}
+
+/* The first message of a broker that listens. False when it ended the connection. */
+static bool take_hello(struct broker_client *c, struct broker_reply *hello, ssize_t n)
+{
+	struct err err;
+
+	if (broker_check_hello(hello, n, &err) < 0) {
+		end_broker(c, err.message);
+		return false;
+	}
+	c->state = LINK_UP;
+	c->told_away = false;
+	c->delay_ms = RETRY_FIRST_MS;
+	(void)uv_timer_stop(&c->timer);
+	flush(c);
+	if (!c->freed)
+		c->callbacks.came(c->callbacks.arg, hello);
+	return true;
 }
 
 /* Handles one reply; false when it is none of ours. */
@@ -234,11 +256,11 @@ static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssiz
 	}
 	if (reply->fds != fd_count)
 		return false;
-	at = find_pending(c, reply->id);
+	at = pendings_find(&c->pendings, reply->id);
 	if (!at || !(*at)->sent || (*at)->request.operation != reply->operation)
 		return false;
 	reply->message[sizeof(reply->message) - 1] = '\0';
-	answer(unlink_pending(c, at), reply, fds);
+	pending_answer(pendings_take(&c->pendings, at), reply, fds);
 	return true;
 }
 
@@ -267,6 +289,12 @@ static void receive(struct broker_client *c)
 			end_broker(c, NULL);
 			return;
 		}
+		if (c->state != LINK_UP) {
+			fd_close_all(fds, fd_count); /* It has none. */
+			if (!take_hello(c, &message.reply, n))
+				return;
+			continue;
+		}
 		if (message.operation == BROKER_EVENT
 			? !take_event(c, &message.event, n, fd_count)
 			: !take_reply(c, &message.reply, n, fds, fd_count)) {
@@ -283,40 +311,136 @@ static void socket_ready(uv_poll_t *handle, int status, int events)
 
 	if (status < 0 || (events & UV_READABLE))
 		receive(c);
-	if (c->socket >= 0 && (events & UV_WRITABLE))
+	if (c->state == LINK_UP && (events & UV_WRITABLE))
 		flush(c);
+}
+
+/* ---------------------------------------------------------------- a broker that listens */
+
+static void give_up_greeting(uv_timer_t *timer)
+{
+	end_broker(timer->data, "the privileged half of jxperfd does not say hello");
+}
+
+static void lose_patience(uv_timer_t *timer)
+{
+	struct broker_client *c = timer->data;
+
+	c->state = LINK_LATE;
+	(void)snprintf(c->reason, sizeof(c->reason),
+		       "the privileged half of jxperfd is still starting");
+	(void)uv_timer_start(&c->timer, give_up_greeting, HELLO_LIMIT_MS - HELLO_PATIENCE_MS, 0);
+	fail_all(c);
+}
+
+/* A socket that does not block, or -errno. */
+static int connect_to(const char *path)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (fd < 0)
+		return -errno;
+	strcpy(address.sun_path, path); /* broker_client_connect has seen that it fits. */
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* libuv's poll handles fail only for descriptors that epoll refuses, and for want of memory. */
+static void watch_socket(struct broker_client *c)
+{
+	(void)uv_poll_init(c->loop, &c->socket_poll, c->socket);
+	c->socket_poll.data = c;
+	c->open_handles++;
+	update_events(c);
+}
+
+static void try_to_connect(uv_timer_t *timer)
+{
+	struct broker_client *c = timer->data;
+	int fd = connect_to(c->path);
+
+	c->delay_ms = c->delay_ms == 0                 ? RETRY_FIRST_MS
+		      : 2 * c->delay_ms < RETRY_MAX_MS ? 2 * c->delay_ms
+						       : RETRY_MAX_MS;
+	if (fd < 0) {
+		(void)snprintf(c->reason, sizeof(c->reason),
+			       "the privileged half of jxperfd cannot be reached at '%s': %s (see "
+			       "'systemctl status jxperf-broker')",
+			       c->path, strerror(-fd));
+		lose(c);
+		return;
+	}
+	c->socket = fd;
+	c->state = LINK_GREETING;
+	watch_socket(c);
+	(void)uv_timer_start(&c->timer, lose_patience, HELLO_PATIENCE_MS, 0);
+}
+
+static void refuse(uv_timer_t *timer)
+{
+	struct broker_client *c = timer->data;
+
+	if (c->state == LINK_AWAY || c->state == LINK_LATE)
+		fail_all(c);
 }
 
 /* ---------------------------------------------------------------- life */
 
-/* libuv's poll handles fail only for descriptors that epoll refuses, and for want of memory. */
-static void start_handles(struct broker_client *c)
+static struct broker_client *client_new(uv_loop_t *loop,
+					const struct broker_client_callbacks *callbacks)
 {
-	(void)uv_poll_init(c->loop, &c->socket_poll, c->socket);
-	(void)uv_poll_init(c->loop, &c->process_poll, c->process_fd);
-	c->socket_poll.data = c;
-	c->process_poll.data = c;
-	c->open_handles = 2;
-	(void)uv_poll_start(&c->process_poll, UV_READABLE, process_exited);
-	update_events(c);
+	struct broker_client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->loop = loop;
+	c->callbacks = *callbacks;
+	c->socket = c->process_fd = -1;
+	pendings_init(&c->pendings);
+	return c;
 }
 
 int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *daemon_path,
 		      const struct startup *startup,
 		      const struct broker_client_callbacks *callbacks, struct err *err)
 {
-	_cleanup_free_ struct broker_client *c = calloc(1, sizeof(*c));
+	_cleanup_free_ struct broker_client *c = client_new(loop, callbacks);
 	int r;
 
 	if (!c)
 		return err_set(err, ENOMEM, "out of memory");
-	c->loop = loop;
-	c->callbacks = *callbacks;
-	c->last = &c->first;
 	r = broker_start(&c->process, &c->process_fd, &c->socket, daemon_path, startup, err);
 	if (r < 0)
 		return r;
-	start_handles(c);
+	c->state = LINK_UP;
+	(void)uv_poll_init(loop, &c->process_poll, c->process_fd); /* As watch_socket's. */
+	c->process_poll.data = c;
+	c->open_handles++;
+	(void)uv_poll_start(&c->process_poll, UV_READABLE, process_exited);
+	watch_socket(c);
+	*out = TAKE_PTR(c);
+	return 0;
+}
+
+int broker_client_connect(struct broker_client **out, uv_loop_t *loop, const char *path,
+			  const struct broker_client_callbacks *callbacks, struct err *err)
+{
+	_cleanup_free_ struct broker_client *c = client_new(loop, callbacks);
+
+	if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return err_set(err, ENAMETOOLONG, "the path '%s' is too long for a socket", path);
+	if (c)
+		c->path = strdup(path);
+	if (!c || !c->path)
+		return err_set(err, ENOMEM, "out of memory");
+	(void)uv_timer_init(loop, &c->timer); /* These cannot fail. */
+	(void)uv_timer_init(loop, &c->refusal);
+	c->timer.data = c->refusal.data = c;
+	c->open_handles = 2;
+	c->reaped = true; /* There is nothing to reap. */
+	(void)uv_timer_start(&c->timer, try_to_connect, 0, 0);
 	*out = TAKE_PTR(c);
 	return 0;
 }
@@ -326,7 +450,12 @@ void broker_client_free(struct broker_client *c)
 	if (!c)
 		return;
 	c->freed = true;
-	forget_all(c);
+	pendings_forget(&c->pendings);
+	if (c->path) {
+		fail_all(c); /* Frees them. */
+		uv_close((uv_handle_t *)&c->timer, handle_closed);
+		uv_close((uv_handle_t *)&c->refusal, handle_closed);
+	}
 	if (c->reaped && c->open_handles == 0)
 		free(c);
 	else
@@ -343,27 +472,15 @@ pid_t broker_client_pid(const struct broker_client *c)
 static int submit(struct broker_client *c, const struct broker_request *request, broker_reply_fn fn,
 		  void *arg)
 {
-	struct pending *p;
+	int id = c->state == LINK_ENDED ? -EPIPE : pendings_add(&c->pendings, request, fn, arg);
 
-	if (c->socket < 0)
-		return -EPIPE;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	p->request = *request;
-	if (*counter_of(c, p) >= BROKER_PENDING_MAX) {
-		free(p);
-		return -EAGAIN;
-	}
-	c->next_id = c->next_id == INT32_MAX ? 1 : c->next_id + 1;
-	p->request.id = (uint32_t)c->next_id;
-	p->fn = fn;
-	p->arg = arg;
-	(*counter_of(c, p))++;
-	*c->last = p;
-	c->last = &p->next;
-	flush(c);
-	return (int)c->next_id;
+	if (id < 0)
+		return id;
+	if (c->state == LINK_UP)
+		flush(c);
+	else if (c->state != LINK_GREETING)
+		(void)uv_timer_start(&c->refusal, refuse, 0, 0);
+	return id;
 }
 
 int broker_client_attach(struct broker_client *c, pid_t pid, uint64_t start_ticks, uid_t owner,
@@ -461,7 +578,7 @@ int broker_client_gate(struct broker_client *c, pid_t pid, const struct gate_lim
 
 void broker_client_forget(struct broker_client *c, int id)
 {
-	struct pending **at = find_pending(c, (uint32_t)id);
+	struct pending **at = pendings_find(&c->pendings, (uint32_t)id);
 
 	if (at)
 		(*at)->fn = NULL;

@@ -1,9 +1,14 @@
 /*
- * The engine's side of the broker: starts it, sends requests, calls back with replies and events.
+ * The engine's side of the broker: has one, sends requests, calls back with replies and events.
  *
  * Loop thread only. Callbacks run from the loop, never from inside a call made here; each request's
- * callback runs exactly once, unless it was forgotten. When the broker dies, every pending callback
- * first gets a reply with error EPIPE, then died runs, once; later requests fail with -EPIPE.
+ * callback runs exactly once, unless it was forgotten. When the broker goes, every pending callback
+ * first gets a reply with error EPIPE, then died runs.
+ *
+ * A broker of our own goes once and for all: later requests fail with -EPIPE. One that listens
+ * (daemon/door/door.h) is connected to again, with back-off; requests wait until it has said
+ * hello, and while there is none they get EPIPE and the reason. died runs each time that it goes,
+ * and once where it is not there to begin with; came when it is there (again).
  *
  * At most BROKER_PENDING_MAX requests wait at a time; further ones fail with -EAGAIN.
  */
@@ -16,23 +21,19 @@
 #include <uv.h>
 
 #include "common/err.h"
+#include "daemon/broker/pending.h"
 #include "daemon/broker/proto.h"
 #include "proto/jxperf.pb-c.h"
 
 struct startup;
 
-#define BROKER_PENDING_MAX 1024
-
 struct broker_client;
-
-/* reply lives until the callback returns; its message is a whole sentence for the user when error
- * is not 0. fds holds reply->fds descriptors; those that the callback takes it replaces by -1
- * (TAKE_FD), the others are closed after it returns. */
-typedef void (*broker_reply_fn)(void *arg, const struct broker_reply *reply, int *fds);
 
 struct broker_client_callbacks {
 	void *arg;
 	void (*died)(void *arg, const char *reason); /* how the broker ended */
+	/* NULL: with a broker of our own, whose hello is there before the client. */
+	void (*came)(void *arg, const struct broker_reply *hello);
 	/* What the broker says unasked; its kind is one of enum broker_event_kind. */
 	void (*event)(void *arg, const struct broker_event *event);
 };
@@ -45,11 +46,16 @@ int broker_client_new(struct broker_client **out, uv_loop_t *loop, const char *d
 		      const struct startup *startup,
 		      const struct broker_client_callbacks *callbacks, struct err *err);
 
+/* Connects to the broker that listens at path, which is copied; begins with the loop. 0 or -errno,
+ * with the reason; that there is none is no error. */
+int broker_client_connect(struct broker_client **out, uv_loop_t *loop, const char *path,
+			  const struct broker_client_callbacks *callbacks, struct err *err);
+
 /* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its
  * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */
 void broker_client_free(struct broker_client *client);
 
-/* The broker's process id, for tests, which end it. */
+/* The process id of a broker of our own, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
 /* Runs the attach helper on pid, which has to be a process of owner, or of anybody (PROC_ANY_UID);

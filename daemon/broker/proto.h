@@ -1,6 +1,6 @@
 /*
- * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET pair, a
- * message each.
+ * Engine and broker: fixed-size requests, replies and events over one SOCK_SEQPACKET connection,
+ * a message each.
  *
  * The broker is the only privileged half. This is its whole vocabulary; anything of another size,
  * an unknown operation, or a thread that does not belong to a process it attached to is refused.
@@ -116,9 +116,12 @@ struct broker_reply {
 	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
 	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
 	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
+	int32_t sampler_error; /* HELLO: of opening the hardware sampler's events, -errno or 0 */
+	uint32_t reserved;
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
-	/* Why there is an error; of an ATTACH that worked: what `list` calls the target. */
+	/* Why there is an error; of an ATTACH that worked: what `list` calls the target; of a
+	 * HELLO: the broker's version, which has to be the engine's. */
 	char message[ERR_MESSAGE_MAX];
 };
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,13 +15,14 @@
 #include "common/fd.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/proto.h"
+#include "proto/limits.h"
 
 #define BROKER_CHILD_FD  3
 #define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
 #define NUMBER_BYTES     16
 #define BROKER_ARGUMENTS 3 /* besides what it is started with */
 
-static int spawn(pid_t *pid, const char *daemon_path, const struct startup *startup, int socket)
+int broker_spawn(pid_t *pid, const char *daemon_path, const struct startup *startup, int socket)
 {
 	char fd_text[NUMBER_BYTES];
 	char *argv[BROKER_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)"jxperfd",
@@ -39,6 +41,21 @@ static int spawn(pid_t *pid, const char *daemon_path, const struct startup *star
 	return -r;
 }
 
+int broker_check_hello(struct broker_reply *reply, ssize_t n, struct err *err)
+{
+	if (n != (ssize_t)sizeof(*reply) || reply->operation != BROKER_HELLO || reply->error < 0)
+		return err_set(err, EPROTO,
+			       "the privileged half of jxperfd does not start; reinstall jxperf");
+	reply->message[sizeof(reply->message) - 1] = '\0';
+	if (reply->error)
+		return err_set(err, reply->error, "%s", reply->message);
+	if (strcmp(reply->message, JXPERF_VERSION) != 0)
+		return err_set(err, EPROTO,
+			       "the privileged half of jxperfd is of another version: restart "
+			       "jxperf-broker and jxperfd");
+	return 0;
+}
+
 /* It serves from then on, with the privileges that it is to have: 0, or -errno with its reason. */
 static int wait_for_hello(int socket, struct err *err)
 {
@@ -53,11 +70,7 @@ static int wait_for_hello(int socket, struct err *err)
 	} while (r < 0 && errno == EINTR);
 	if (r > 0)
 		n = fd_recv(socket, &reply, sizeof(reply), NULL, &no_fds);
-	if (n != (ssize_t)sizeof(reply) || reply.operation != BROKER_HELLO || reply.error < 0)
-		return err_set(err, EPROTO,
-			       "the privileged half of jxperfd does not start; reinstall jxperf");
-	reply.message[sizeof(reply.message) - 1] = '\0';
-	return reply.error ? err_set(err, reply.error, "%s", reply.message) : 0;
+	return broker_check_hello(&reply, n, err);
 }
 
 /* Ours, and of no use: its end is waited for. */
@@ -77,7 +90,7 @@ int broker_start(pid_t *process, int *process_fd, int *out_socket, const char *d
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return err_set_errno(err, errno, "cannot make a socket pair");
 	socket = pair[0];
-	r = spawn(&pid, daemon_path, startup, pair[1]);
+	r = broker_spawn(&pid, daemon_path, startup, pair[1]);
 	cleanup_close(&pair[1]);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot start '%s' as broker", daemon_path);

@@ -8,7 +8,17 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/broker/proto.h"
 #include "daemon/inspector/startup.h"
+
+/* Execs daemon_path as broker on its end of the connection, which stays the caller's. 0 with its
+ * pid, or -errno. */
+int broker_spawn(pid_t *process, const char *daemon_path, const struct startup *startup,
+		 int socket);
+
+/* Is what was received, n bytes with reply, a hello of a broker that we can talk with? 0, or -errno
+ * with its reason, or ours. */
+int broker_check_hello(struct broker_reply *reply, ssize_t n, struct err *err);
 
 /* Execs daemon_path as broker and waits until it says that it serves, with no more privileges than
  * it is to have. 0 with its pid, a pidfd and the engine's end of

@@ -315,13 +315,18 @@ void engine_unwatch(struct engine *e, const void *arg)
 	(void)sinks_forget(&e->sinks, arg); /* It may have ended meanwhile. */
 }
 
+void engine_end_windows(struct engine *e, const char *reason)
+{
+	for (size_t i = 0; i < e->running_count; i++)
+		run_stop(e->running[i], reason);
+}
+
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg)
 {
 	e->stopping = true;
 	e->stopped = done;
 	e->stopped_arg = arg;
-	for (size_t i = 0; i < e->running_count; i++)
-		run_stop(e->running[i], "the daemon was stopped");
+	engine_end_windows(e, "the daemon was stopped");
 	report_if_stopped(e);
 }
 

@@ -70,6 +70,9 @@ int engine_watch(struct engine *e, const struct window_result *w,
 /* The observer with this arg hears nothing any more; its window goes on. */
 void engine_unwatch(struct engine *e, const void *arg);
 
+/* Ends every window early, for the reason given; others can be begun. */
+void engine_end_windows(struct engine *e, const char *reason);
+
 /* Ends every window; done runs from the loop when none is left. Nothing can be attached afterwards.
  */
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg);

@@ -1,6 +1,7 @@
 #include "daemon/inspector/check.h"
 
 #include "attach/bundle.h"
+#include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "common/perf/events.h"
@@ -14,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
 #include <pthread.h>
 #include <string.h>
@@ -59,6 +61,10 @@ static void check_user(struct check_items *c)
 {
 	if (geteuid() == 0)
 		check_items_add(c, "user", CHECK_OK, "root: JVMs of every user and container");
+	else if (capabilities_have(CAP_SETUID) && capabilities_have(CAP_SYS_PTRACE))
+		check_items_add(c, "user", CHECK_OK,
+				"uid %u, with capabilities: JVMs of every user and container",
+				geteuid());
 	else
 		check_items_add(
 		    c, "user", CHECK_WARNING,

@@ -33,9 +33,9 @@
 #define INSPECTOR_OPTION_TOUCH "--inspect-touch"
 
 struct inspector_question {
-	int pid;                 /* or one of INSPECTOR_* */
-	uid_t owner;             /* there are only processes of this user; PROC_ANY_UID: of all */
-	const char *only;        /* INSPECTOR_LIST: there are only these, "1,2"; "": all */
+	int pid;          /* or one of INSPECTOR_* */
+	uid_t owner;      /* there are only processes of this user; PROC_ANY_UID: of all */
+	const char *only; /* INSPECTOR_LIST: there are only these, "1,2"; "": all */
 };
 
 /* Answers one question with one frame on the connected stream socket fd: a ControlReply that holds

@@ -48,15 +48,21 @@ int sampler_try(const struct pmu_selection *selection)
 	return r;
 }
 
+/* Of this machine's selection. */
+static bool tried;
+static int tried_result;
+
 int sampler_try_once(void)
 {
-	static bool tried;
-	static int result;
-
 	if (!tried)
-		result = sampler_try(pmu_selection());
+		sampler_tried(sampler_try(pmu_selection()));
+	return tried_result;
+}
+
+void sampler_tried(int result)
+{
 	tried = true;
-	return result;
+	tried_result = result;
 }
 
 /* Why the hardware sampler does not work here. */

@@ -33,6 +33,9 @@ int sampler_try(const struct pmu_selection *selection);
  * still have the privileges that it takes. Loop thread. */
 int sampler_try_once(void);
 
+/* Somebody with more privileges has tried that, with this result. Loop thread. */
+void sampler_tried(int result);
+
 /* SAMPLER_AUTO takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it
  * is the clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or
  * -EOPNOTSUPP for one that does not work here. */

@@ -317,6 +317,16 @@ void scheduler_free(struct scheduler *s)
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 }
 
+void scheduler_lost_broker(struct scheduler *s)
+{
+	survey_lost_broker(s->survey);
+}
+
+void scheduler_has_broker(struct scheduler *s)
+{
+	survey_has_broker(s->survey);
+}
+
 void scheduler_take_event(struct scheduler *s, const struct broker_event *event)
 {
 	survey_take_event(s->survey, event);

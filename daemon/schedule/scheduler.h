@@ -44,6 +44,10 @@ void scheduler_stop(struct scheduler *s);
 /* The memory goes when the loop has closed a handle. free(NULL) is safe. */
 void scheduler_free(struct scheduler *s);
 
+/* survey_lost_broker, survey_has_broker. */
+void scheduler_lost_broker(struct scheduler *s);
+void scheduler_has_broker(struct scheduler *s);
+
 /* What the broker says unasked. */
 void scheduler_take_event(struct scheduler *s, const struct broker_event *event);
 

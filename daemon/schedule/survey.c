@@ -223,7 +223,7 @@ static void on_switched_off(void *arg, const struct broker_reply *reply, int *fd
 }
 
 /* Before the next round is asked for, so that what it lists can be followed. A broker that is gone
- * ends the daemon. */
+ * ends the daemon, or is asked when it is back. */
 static void discover(struct survey *s, bool on)
 {
 	int r;
@@ -233,6 +233,22 @@ static void discover(struct survey *s, bool on)
 	newcomers_set(&s->newcomers, false);
 	r = broker_client_discover(s->broker, on, on ? on_discover : on_switched_off, s);
 	s->discover_request = r > 0 ? r : 0;
+}
+
+void survey_lost_broker(struct survey *s)
+{
+	newcomers_set(&s->newcomers, false);
+	if (s->works)
+		s->changed(s->arg);
+}
+
+void survey_has_broker(struct survey *s)
+{
+	if (!s->works)
+		return;
+	discover(s, true);
+	s->round_ns = 0; /* What started and ended meanwhile, nobody has told. */
+	s->changed(s->arg);
 }
 
 void survey_take_event(struct survey *s, const struct broker_event *event)

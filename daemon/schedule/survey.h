@@ -49,6 +49,11 @@ void survey_turn(struct survey *s);
 /* The JVMs that the planner knows are as old as they are now. */
 void survey_pass_time(struct survey *s);
 
+/* The broker is gone, and there again: another one, which knows nothing of what was asked before.
+ */
+void survey_lost_broker(struct survey *s);
+void survey_has_broker(struct survey *s);
+
 /* What the broker says unasked. */
 void survey_take_event(struct survey *s, const struct broker_event *event);
 

@@ -237,7 +237,7 @@ static int open_socket(struct control *c, uv_loop_t *loop, const char *path, str
 	    errno != EEXIST)
 		return err_set_errno(err, errno, "cannot create '%s' (use another --socket)",
 				     DEFAULT_DIRECTORY);
-	fd = control_socket_listen(path, err);
+	fd = control_socket_listen(path, c->settings.group_may_connect, err);
 	if (fd < 0)
 		return fd;
 	if (stat(path, &c->socket_identity) < 0)

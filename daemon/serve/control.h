@@ -34,6 +34,9 @@ struct scheduler;
 
 struct control_settings {
 	const char *socket_path; /* "": none, connections come by control_adopt only */
+	/* The socket's group is jxperf's own where root or the service manager has made it so; that
+	 * of a user may be everybody's. */
+	bool group_may_connect;
 	struct broker_client *broker;
 	const char *admin_group;           /* whose members may do everything; "" or NULL: none */
 	const char *http;                  /* "ADDR:PORT" for `status`, or "" */

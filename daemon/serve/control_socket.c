@@ -55,7 +55,7 @@ static int clear_path(const struct sockaddr_un *address, struct err *err)
 	return 0;
 }
 
-int control_socket_listen(const char *path, struct err *err)
+int control_socket_listen(const char *path, bool group_may_connect, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 	struct sockaddr_un address;
@@ -71,11 +71,8 @@ int control_socket_listen(const char *path, struct err *err)
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot create a socket");
 	fd_refuse_descriptors(fd); /* Before a client's first message can be on its way. */
-	/* The group is jxperf's own where root made it so; a user's may be everybody's. */
-	mask =
-	    umask(geteuid() == 0
-		      ? 0117
-		      : 0177); /* The socket must never be open to more, not even for a moment. */
+	/* The socket must never be open to more, not even for a moment. */
+	mask = umask(group_may_connect ? 0117 : 0177);
 	r = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	(void)umask(mask); /* Always succeeds. */
 	if (r < 0)

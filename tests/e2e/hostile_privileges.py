@@ -6,18 +6,22 @@ import os
 import platform
 import pwd
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
 
-from lib import ROOT, Process, jdks, make_directory, need_root, run, skip, test, wait_until
+from lib import ROOT, Process, jdks, make_directory, need_root, note, run, skip, test, wait_until
 from support import unit
 from support.profile import DAEMON, Daemon, Workload, report_of, succeeded, attach_options
 
 USER = "nobody"
 TARGET_USER = "daemon"
-UNIT = os.path.join(ROOT, "systemd/jxperfd.service.in")
+UNITS = {name: os.path.join(ROOT, f"systemd/{name}.service.in") for name in ("jxperfd", "jxperf-broker")}
+# systemd-analyze security's; what keeps the broker's above 2.5 is said in docs/design.md.
+EXPOSURE = {"jxperfd": 1.5, "jxperf-broker": 3.8}
 RUNNER = os.path.join(ROOT, "tests/e2e/support/unit.py")
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 LIMIT_S = 60
@@ -48,6 +52,8 @@ def permitted(rows, process):
         return 0
     if text in rows:
         return permitted(rows, text)
+    if text == "as started":
+        return None
     names = [name for word in text.split() for name in (events() if word == "events" else [word])]
     return unit.capability_mask(names)
 
@@ -56,6 +62,7 @@ def documented(process, control, user, target):
     """What the status file of such a process has to say; control is that of a program started the same way."""
     rows = table()
     mine = permitted(rows, process)
+    mine = control["CapPrm"] if mine is None else mine
     root = control["uid"] == 0
     users = {"--user": user, "as started": control["uid"], "target": target}
     bounding = rows[process][3]
@@ -111,6 +118,7 @@ class Observer(threading.Thread):
     def __init__(self, daemon):
         super().__init__(daemon=True)
         self.engine = daemon.pid
+        self.door = daemon.door.pid if daemon.door else None
         self.seen = {}
         self.ended = False
 
@@ -124,7 +132,8 @@ class Observer(threading.Thread):
 
     def run(self):
         while not self.ended:
-            for pid in [self.engine, *descendants(self.engine)]:
+            first = self.door or self.engine
+            for pid in {self.engine, first, *descendants(first)}:
                 try:
                     role = self.role(pid)
                     with open(f"/proc/{pid}/status", encoding="ascii") as f:
@@ -137,7 +146,7 @@ class Observer(threading.Thread):
             time.sleep(0)
 
     def broker(self):
-        return next(iter(children(self.engine)), 0)
+        return next(iter(children(self.door or self.engine)), 0)
 
     def of(self, role):
         return [status for name, status in list(self.seen.values()) if name == role]
@@ -146,11 +155,31 @@ class Observer(threading.Thread):
 class StartedDaemon(Daemon):
     """The daemon behind a prefix that sets its privileges, and execs."""
 
-    def __init__(self, prefix, *options, directory=None):
+    def __init__(self, prefix, *options, directory=None, door=None):
         self.socket = os.path.join(directory or make_directory(), "control.sock")
+        self.door = door
         command = [*prefix, DAEMON, "--socket", self.socket, "--http", "none", *options]
         Process.__init__(self, command, start_new_session=True)
         self.wait_for("ready")
+
+
+class Door(Process):
+    """The broker's service, with the socket that systemd would hand it."""
+
+    def __init__(self, prefix, directory):
+        self.path = os.path.join(directory, "broker.sock")
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(self.path)
+        os.chmod(self.path, 0o666)  # In a directory of the engine's user.
+        self.listener.listen(8)
+        command = [*prefix, DAEMON, "--broker-for", USER]
+        super().__init__(command, start_new_session=True, close_fds=False, env={**os.environ, "LISTEN_FDS": "1"},
+                         preexec_fn=self.hand_over)
+        self.wait_for("ready")
+
+    def hand_over(self):
+        os.dup2(self.listener.fileno(), 3, inheritable=True)
+        os.set_inheritable(3, True)
 
 
 def compare(observer, control, user, target):
@@ -163,7 +192,7 @@ def compare(observer, control, user, target):
     assert not wrong, wrong
 
 
-def observe(daemon, control, user):
+def observe(daemon, control, user, engine_control=None):
     """Has every kind of process run, and compares what was seen."""
     target = pwd.getpwnam(TARGET_USER).pw_uid
     jvm = Workload(jdks()[0], "SilentLoad",
@@ -175,7 +204,8 @@ def observe(daemon, control, user):
 
     def all_were_seen():
         inside = documented("helper in the target", control, user, target)
-        return all(observer.of(role) for role in table() if role != "helper in the target") and \
+        absent = ["helper in the target"] + ([] if daemon.door else ["door"])
+        return all(observer.of(role) for role in table() if role not in absent) and \
             inside in observer.of("helper")
 
     report = None
@@ -186,6 +216,9 @@ def observe(daemon, control, user):
         report = report_of(client)
     observer.ended = True
     observer.join()
+    if engine_control:
+        engine = observer.seen.pop(daemon.pid)
+        assert engine == ("engine", documented("engine", engine_control, user, target)), engine
     compare(observer, control, user, target)
     assert report["quality"]["traps"] > 0, report["quality"]
     jvm.stop()
@@ -202,7 +235,7 @@ def need_machine():
 
 def changed_unit(change):
     """A unit beside the shipped one."""
-    with open(UNIT, encoding="utf-8") as f:
+    with open(UNITS["jxperf-broker"], encoding="utf-8") as f:
         text = change(f.read())
     path = os.path.join(make_directory(), "jxperfd.service")
     with open(path, "w", encoding="utf-8") as f:
@@ -215,11 +248,36 @@ def as_unit(path):
 
 
 @test
-def under_the_shipped_unit_every_process_has_what_the_design_says():
+def under_the_shipped_units_every_process_has_what_the_design_says():
     need_machine()
-    daemon = StartedDaemon(as_unit(UNIT), "--user", USER)
-    observe(daemon, control_of(as_unit(UNIT)), pwd.getpwnam(USER).pw_uid)
+    account = pwd.getpwnam(USER)
+    directory = make_directory()
+    os.chown(directory, account.pw_uid, account.pw_gid)
+    broker, engine = as_unit(UNITS["jxperf-broker"]), as_unit(UNITS["jxperfd"])
+    door = Door(broker, directory)
+    daemon = StartedDaemon(engine, "--broker", door.path, directory=directory, door=door)
+    observe(daemon, control_of(broker), account.pw_uid, control_of(engine))
+    # What the allow-list of system calls and the capabilities are enough for.
+    gate = next(line for line in succeeded(daemon.ctl("check")).splitlines() if line.startswith("sampling gate"))
+    assert " ok " in gate or "process id namespace" in gate, gate
     daemon.stop()
+    door.stop()
+
+
+@test
+def the_units_are_as_little_exposed_as_they_claim():
+    if not shutil.which("systemd-analyze"):
+        skip("systemd-analyze is not there")
+    for name, most in EXPOSURE.items():
+        path = os.path.join(make_directory(), f"{name}.service")
+        with open(UNITS[name], encoding="utf-8") as f, open(path, "w", encoding="utf-8") as out:
+            out.write(f.read().replace("@PREFIX@", "/usr").replace("@SYSCONFDIR@", "/etc"))
+        said = subprocess.run(["systemd-analyze", "--no-pager", "security", "--offline=true", path], capture_output=True,
+                              text=True, check=False)
+        score = re.search(r"Overall exposure level for .*?: ([0-9.]+)", said.stdout)
+        assert score, said
+        note(f"{name}: {score.group(1)}")
+        assert float(score.group(1)) <= most, said.stdout
 
 
 @test
@@ -246,10 +304,9 @@ def started_as_a_user_with_ambient_capabilities_every_process_has_what_the_desig
 
 @test
 def a_daemon_that_cannot_give_up_its_privileges_does_not_start():
-    need_machine()
-    path = changed_unit(lambda text: text.replace(" CAP_SETPCAP", ""))
+    need_root()
     directory = make_directory()
-    command = [*as_unit(path), DAEMON, "--socket", os.path.join(directory, "control.sock"), "--http", "none"]
+    command = ["setpriv", "--bounding-set=-setpcap", DAEMON, "--socket", os.path.join(directory, "control.sock"), "--http", "none"]
     daemon = Process(command)
     assert daemon.child.wait(30) == 1
     assert daemon.output().count("\n") == 1, daemon.output()
@@ -259,9 +316,9 @@ def a_daemon_that_cannot_give_up_its_privileges_does_not_start():
 
 @test
 def a_directive_that_the_runner_does_not_know_is_an_error():
-    path = changed_unit(lambda text: text.replace("[Service]", "[Service]\nPrivateTmp=yes"))
+    path = changed_unit(lambda text: text.replace("[Service]", "[Service]\nPrivateEverything=yes"))
     out = subprocess.run([*as_unit(path), "/bin/true"], capture_output=True, text=True, check=False)
-    assert out.returncode != 0 and "PrivateTmp" in out.stderr, out
+    assert out.returncode != 0 and "PrivateEverything" in out.stderr, out
 
 
 run()

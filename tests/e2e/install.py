@@ -5,11 +5,12 @@ import re
 import shlex
 
 from lib import ROOT, Process, jdks, note, run, test
-from support.machine_copy import Copy, readme_blocks, start_jvm, start_unit
+from support.machine_copy import Copy, readme_blocks, start_jvm, start_units
 from support.profile import classes
 
 UNIT = "/usr/local/lib/systemd/system/jxperfd.service"
-ENABLED = "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
+ENABLED = ["/etc/systemd/system/multi-user.target.wants/jxperfd.service",
+           "/etc/systemd/system/sockets.target.wants/jxperf-broker.socket"]
 
 
 def shapes(report):
@@ -35,11 +36,13 @@ def what_readme_says_of_installing_works_as_it_stands():
     assert re.search(r"^jxperf:", copy.read("/etc/passwd"), re.MULTILINE)
     verified = copy.sh(f"systemd-analyze --man=no verify {UNIT} 2>&1")
     assert verified == "", verified
-    daemon = start_unit(copy, ENABLED)
-    users = copy.sh("ps -o user= -C jxperfd,exe").split()
+    for link in ENABLED:
+        copy.sh(f"test -e {link}")
+    daemon = start_units(copy, os.path.dirname(UNIT))
+    users = copy.sh("ps -o user:20= -C jxperfd,exe").split()
     note(f"the processes of the daemon run as {users}")
-    assert "jxperf" in users and "root" in users, users
-    assert copy.sh("stat -c '%U %G %a' /run/jxperf/control.sock").split() == ["root", "jxperf", "660"]
+    assert set(users) == {"jxperf", "jxperf-broker"}, users
+    assert copy.sh("stat -c '%U %G %a' /run/jxperf/control.sock").split() == ["jxperf", "jxperf", "660"]
     copy.sh("useradd --groups jxperf sre")
     refused = copy.sh(f"! runuser -u sre -- jxperfctl attach {pid} --duration 1s 2>&1")
     assert f"no process has the pid {pid}" in refused, refused

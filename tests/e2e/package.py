@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from lib import BUILD, ROOT, run, skip, test, wait_until
-from support.machine_copy import Copy, readme_blocks, start_jvm, start_unit
+from support.machine_copy import Copy, readme_blocks, start_jvm, start_units
 from support.profile import classes
 
 LIMIT_S = 900
@@ -37,7 +37,7 @@ def assert_scheduled(copy, unit):
     """What README promises of the file comes about."""
     configure(copy)
     jvm, pid = start_jvm(copy, classes())
-    daemon = start_unit(copy, unit)
+    daemon = start_units(copy, os.path.dirname(unit))
     ratio = re.compile(r'^jxperf_window_inefficiency_ratio\{app="h2",kind="silent_load"\} (\S+)$', re.MULTILINE)
     wait_until(lambda: ratio.search(copy.sh("curl -sf 127.0.0.1:9779/metrics")), "a fraction of a scheduled window")
     fraction = float(ratio.search(copy.sh("curl -sf 127.0.0.1:9779/metrics")).group(1))
@@ -53,9 +53,9 @@ def it_is_installed_does_what_readme_says_and_is_purged():
     package = build()
     classes()  # The copy has what is there when it is made.
     copy = Copy()
-    before = set(copy.sh("find /usr /etc -name '*jxperf*'").split())
+    before = set(copy.sh("find /usr/ /etc /lib/ -name '*jxperf*'").split())
     copy.sh(f"dpkg -i {package} 2>&1")
-    installed = set(copy.sh("find /usr /etc -name '*jxperf*'").split()) - before
+    installed = set(copy.sh("find /usr/ /etc /lib/ -name '*jxperf*'").split()) - before
     for path in ("/usr/bin/jxperfctl", "/usr/bin/jxperfd", "/etc/jxperf/jxperfd.yaml", "/usr/share/man/man1/jxperfctl.1.gz"):
         assert path in installed, (path, installed)
     assert copy.sh("jxperfctl --version").startswith("jxperfctl ")
@@ -65,7 +65,7 @@ def it_is_installed_does_what_readme_says_and_is_purged():
     assert copy.sh(f"systemd-analyze --man=no verify {unit} 2>&1") == ""
     assert_scheduled(copy, unit)
     copy.sh("dpkg --purge jxperf 2>&1")
-    left = set(copy.sh("find /usr /etc -name '*jxperf*'").split()) - before
+    left = set(copy.sh("find /usr/ /etc /lib/ -name '*jxperf*'").split()) - before
     assert left == set(), left
     copy.first.stop()
 

@@ -85,15 +85,30 @@ def setting(unit, name):
     return re.search(rf"^{name}=(.*)$", unit, re.MULTILINE).group(1)
 
 
-def start_unit(copy, path):
-    """What systemd would run, with the user, group and bounding set that it would give it."""
-    unit = copy.read(path)
-    group, directory = setting(unit, "Group"), setting(unit, "RuntimeDirectory")
-    copy.sh(f"install -d -m {setting(unit, 'RuntimeDirectoryMode')} -g {group} /run/{directory}")
-    bounds = ",".join(f"+{c.removeprefix('CAP_').lower()}" for c in setting(unit, "CapabilityBoundingSet").split())
-    confined = ["setpriv", f"--bounding-set=-all,{bounds}", f"--regid={group}", "--clear-groups", "--no-new-privs"]
-    daemon = Process(copy.command(*confined, *shlex.split(setting(unit, "ExecStart"))))
+def confined(unit):
+    """The account and capabilities that systemd would give a unit."""
+    user = setting(unit, "User")
+    words = re.search(r"^AmbientCapabilities=(.*)$", unit, re.MULTILINE)
+    names = ",".join(f"+{c.removeprefix('CAP_').lower()}" for c in words.group(1).split()) if words else ""
+    sets = ",".join(["-all", names]) if names else "-all"
+    return ["setpriv", f"--reuid={user}", f"--regid={setting(unit, 'Group')}", "--clear-groups", f"--bounding-set={sets}",
+            f"--inh-caps={sets}", f"--ambient-caps={sets}", "--no-new-privs"]
+
+
+def start_units(copy, directory):
+    """What systemd would run: the broker behind its socket, and the engine, which is returned."""
+    broker, engine = (copy.read(f"{directory}/{name}.service") for name in ("jxperf-broker", "jxperfd"))
+    path = setting(copy.read(f"{directory}/jxperf-broker.socket"), "ListenSequentialPacket")
+    owner = f"-o {setting(engine, 'User')} -g {setting(engine, 'Group')}"
+    copy.sh(f"install -d -m {setting(engine, 'RuntimeDirectoryMode')} {owner} /run/{setting(engine, 'RuntimeDirectory')}")
+    copy.sh(f"install -d -m {setting(engine, 'StateDirectoryMode')} {owner} /var/lib/{setting(engine, 'StateDirectory')}")
+    door = Process(copy.command("systemd-socket-activate", "--seqpacket", "-l", path, *confined(broker),
+                                *shlex.split(setting(broker, "ExecStart"))))
+    door.wait_for("Listening")
+    copy.sh(f"chown jxperf:jxperf {path} && chmod 600 {path}")
+    daemon = Process(copy.command(*confined(engine), *shlex.split(setting(engine, "ExecStart"))))
     daemon.wait_for("ready")
+    daemon.wait_for("connected to the broker")
     return daemon
 
 

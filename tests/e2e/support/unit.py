@@ -9,13 +9,16 @@ put into BPF here; x86-64 only.
 import ctypes
 import os
 import pwd
+import re
 import resource
 import struct
+import subprocess
 import sys
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, PR_CAPBSET_READ, PR_CAPBSET_DROP = 38, 22, 23, 24
 SECCOMP_MODE_FILTER = 2
+PR_SET_KEEPCAPS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 8, 47, 2
 PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN = 65, 1
 
 # linux/capability.h, by number.
@@ -118,6 +121,35 @@ def restrict_suid_sgid():
     refuse(rules)
 
 
+def system_calls(names):
+    """The numbers of the calls, in systemd's groups (@name), too; those that this machine's headers know."""
+    with open("/usr/include/x86_64-linux-gnu/asm/unistd_64.h", encoding="ascii") as f:
+        numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", f.read()))
+    found, wanted = set(), list(names)
+    while wanted:
+        name = wanted.pop()
+        if name.startswith("@"):
+            said = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True)
+            wanted += [line.strip() for line in said.stdout.splitlines()[1:] if line.strip() and line.strip()[0] != "#"]
+        elif name in numbers:
+            found.add(int(numbers[name]))
+    return found
+
+
+def filter_system_calls(values):
+    allowed = set()
+    for value in values:
+        if value.startswith("~"):
+            allowed -= system_calls(value[1:].split())
+        else:
+            # systemd adds what starting a program takes.
+            allowed |= system_calls([*value.split(), "@default"])
+    code = [(LOAD, 0, 0, 0)]
+    for number in sorted(allowed):
+        code += [(JUMP_EQ, 0, 1, number), (RETURN, 0, 0, ALLOW)]
+    install(code + [(RETURN, 0, 0, ERRNO | EPERM)])
+
+
 def native_architecture():
     install([
         *[(LOAD, 0, 0, 4), (JUMP_EQ, 1, 0, ARCH_X86_64), (RETURN, 0, 0, KILL)],
@@ -144,6 +176,23 @@ def limit_bounding_set(text):
             check(LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0), "bounding set")
 
 
+class Header(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
+
+
+def become(user, ambient):
+    """The account, with these capabilities kept for all that it runs."""
+    account, mask = pwd.getpwnam(user), capability_mask(name.lower().removeprefix("cap_") for name in ambient.split())
+    check(LIBC.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "keep capabilities")
+    os.setresgid(account.pw_gid, account.pw_gid, account.pw_gid)
+    os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
+    halves = [half for shift in (0, 32) for half in [(mask >> shift) & 0xFFFFFFFF] * 3]
+    check(LIBC.capset(ctypes.byref(Header(0x20080522, 0)), (ctypes.c_uint32 * 6)(*halves)), "capset")
+    for number in range(len(CAPABILITIES)):
+        if mask & 1 << number:
+            check(LIBC.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, number, 0, 0), "ambient set")
+
+
 def limit_descriptors(text):
     wanted = int(text)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -160,39 +209,30 @@ def yes(function):
     return apply
 
 
-def exactly(value):
-    def compare(found):
-        assert found == value, f"'{found}' is not '{value}', which this runner is for"
-
-    return compare
-
-
-def manager(_value):
-    """For systemd itself: no privilege of the process changes."""
-
-
-# In the order in which systemd applies them.
-DIRECTIVES = {
-    "Type": manager,
-    "Restart": manager,
-    "TimeoutStopSec": manager,
-    "RuntimeDirectory": manager,
-    "RuntimeDirectoryMode": manager,
-    "ExecStart": exactly("@PREFIX@/bin/jxperfd --user jxperf --config @SYSCONFDIR@/jxperf/jxperfd.yaml"),
-    "ExecReload": exactly("/bin/kill -HUP $MAINPID"),
+# What is done before the account is taken, and after it; in the order in which systemd applies them.
+BEFORE = {
     "LimitNOFILE": limit_descriptors,
     "CapabilityBoundingSet": limit_bounding_set,
-    "Group": exactly("jxperf"),
-    "User": exactly("root"),
+}
+AFTER = {
     "NoNewPrivileges": yes(lambda: check(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")),
     "RestrictAddressFamilies": restrict_address_families,
     "MemoryDenyWriteExecute": yes(deny_write_execute),
     "RestrictRealtime": yes(restrict_realtime),
     "RestrictSUIDSGID": yes(restrict_suid_sgid),
     "RestrictNamespaces": yes(restrict_namespaces),
+    "SystemCallFilter": filter_system_calls,
     "LockPersonality": yes(lock_personality),
-    "SystemCallArchitectures": lambda value: (exactly("native")(value), native_architecture()),
+    "SystemCallArchitectures": lambda _value: native_architecture(),
 }
+# For systemd itself, or what takes namespaces: no privilege of the process changes. What takes them is tested under a
+# real systemd (tests/production).
+OTHERS = """Type NotifyAccess Restart RestartSec KillMode TimeoutStopSec WatchdogSec ExecStart ExecReload User Group
+AmbientCapabilities RuntimeDirectory RuntimeDirectoryMode RuntimeDirectoryPreserve StateDirectory StateDirectoryMode MemoryMax
+CPUQuota TasksMax ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
+PrivateNetwork ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables
+DevicePolicy IPAddressDeny KeyringMode RemoveIPC UMask SystemCallErrorNumber""".split()
+SEVERAL = ["SystemCallFilter"]
 
 
 def service(path):
@@ -205,19 +245,27 @@ def service(path):
                 section = line
             elif section == "[Service]" and line and line[0] not in "#;":
                 name, value = line.split("=", 1)
-                assert name in DIRECTIVES, f"{path}: this runner does not know {name}="
-                assert name not in found, f"{path}: {name}= twice"
-                found[name] = value
+                assert name in [*BEFORE, *AFTER, *OTHERS], f"{path}: this runner does not know {name}="
+                assert name not in found or name in SEVERAL, f"{path}: {name}= twice"
+                if name in SEVERAL:
+                    found.setdefault(name, []).append(value)
+                else:
+                    found[name] = value
     return found
 
 
 def main():
     path, user, *command = sys.argv[1:]
     directives = service(path)
+    if "LISTEN_FDS" in os.environ:
+        os.environ["LISTEN_PID"] = str(os.getpid())
     os.setgroups([])
-    group = pwd.getpwnam(user).pw_gid
-    os.setresgid(group, group, group)
-    for name, apply in DIRECTIVES.items():
+    for name, apply in BEFORE.items():
+        if name in directives:
+            apply(directives[name])
+    if directives["User"] != "root":
+        become(user, directives.get("AmbientCapabilities", ""))
+    for name, apply in AFTER.items():
         if name in directives:
             apply(directives[name])
     os.execv(command[0], command)

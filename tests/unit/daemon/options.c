@@ -137,9 +137,22 @@ static void a_wrong_file_is_named_with_the_place(void **state)
 	assert_int_equal(parse("--config", path, NULL), -ENOENT);
 }
 
+static void a_broker_is_had_or_been(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(NULL), 0);
+	assert_string_equal(options.broker, "");
+	assert_null(options.broker_for);
+	assert_int_equal(parse("--broker", "/run/b.sock", NULL), 0);
+	assert_string_equal(options.broker, "/run/b.sock");
+	assert_int_equal(parse("--broker-for", "jxperf", NULL), 0);
+	assert_string_equal(options.broker_for, "jxperf");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_broker_is_had_or_been),
 	    cmocka_unit_test(defaults_are_those_of_a_service),
 	    cmocka_unit_test(the_command_line_sets_what_it_names),
 	    cmocka_unit_test(actions_are_recognised),

@@ -2,11 +2,13 @@
 
 #include "common/fd.h"
 #include "daemon/broker/broker.h"
+#include "daemon/door/door.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/watcher/watcher.h"
 #include "proto/helper.h"
+#include "proto/limits.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -145,7 +147,7 @@ static int killed_trial(void)
 /* In place of a broker. */
 static int send_event(int fd, uint32_t kind)
 {
-	const struct broker_reply hello = {.operation = BROKER_HELLO};
+	const struct broker_reply hello = {.operation = BROKER_HELLO, .message = JXPERF_VERSION};
 	const struct broker_event event = {
 	    .operation = BROKER_EVENT, .kind = kind, .pid = 42, .lost = 7};
 	char byte;
@@ -189,6 +191,7 @@ void broker_fixture_main(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
 	const char *broker_fd = option(argc, argv, "--broker-fd");
+	const char *broker_for = option(argc, argv, BROKER_OPTION_FOR);
 	const char *worker_fd = option(argc, argv, "--worker-fd");
 	const char *inspect_fd = option(argc, argv, "--inspect-fd");
 	const char *result_fd = option(argc, argv, "--result-fd");
@@ -196,6 +199,10 @@ void broker_fixture_main(int argc, char **argv)
 
 	if (broker_fd)
 		_exit(serve(atoi(broker_fd), bundle));
+	if (broker_for)
+		_exit(broker_door_main(
+		    broker_for,
+		    &(struct startup){.agent = {bundle, ""}, .environment = "", .pod_labels = ""}));
 	if (worker_fd)
 		_exit(worker_main(atoi(worker_fd)));
 	if (inspect_fd)

@@ -43,7 +43,7 @@ static void a_new_socket_is_for_owner_and_group_only(void **state)
 	struct fixture *f = *state;
 	struct err err;
 	struct stat st;
-	int fd = control_socket_listen(f->path, &err);
+	int fd = control_socket_listen(f->path, geteuid() == 0, &err);
 
 	assert_true(fd >= 0);
 	assert_int_equal(stat(f->path, &st), 0);
@@ -63,7 +63,7 @@ static void a_users_socket_is_not_for_its_group(void **state)
 		skip(); /* The test above says it. */
 	assert_int_equal(chown(f->directory, 65534, 65534), 0);
 	assert_int_equal(seteuid(65534), 0);
-	fd = control_socket_listen(f->path, &err);
+	fd = control_socket_listen(f->path, geteuid() == 0, &err);
 	assert_int_equal(seteuid(0), 0);
 	assert_true(fd >= 0);
 	assert_int_equal(stat(f->path, &st), 0);
@@ -75,10 +75,10 @@ static void a_socket_that_somebody_answers_on_is_left_alone(void **state)
 {
 	struct fixture *f = *state;
 	struct err err;
-	int first = control_socket_listen(f->path, &err);
+	int first = control_socket_listen(f->path, geteuid() == 0, &err);
 
 	assert_true(first >= 0);
-	assert_int_equal(control_socket_listen(f->path, &err), -EADDRINUSE);
+	assert_int_equal(control_socket_listen(f->path, geteuid() == 0, &err), -EADDRINUSE);
 	assert_non_null(strstr(err.message, "another jxperfd"));
 	assert_int_equal(access(f->path, F_OK), 0);
 	(void)close(first);
@@ -88,12 +88,12 @@ static void a_stale_socket_is_replaced(void **state)
 {
 	struct fixture *f = *state;
 	struct err err;
-	int fd = control_socket_listen(f->path, &err);
+	int fd = control_socket_listen(f->path, geteuid() == 0, &err);
 
 	assert_true(fd >= 0);
 	(void)close(fd);
 	assert_int_equal(access(f->path, F_OK), 0);
-	fd = control_socket_listen(f->path, &err);
+	fd = control_socket_listen(f->path, geteuid() == 0, &err);
 	assert_true(fd >= 0);
 	(void)close(fd);
 }
@@ -106,7 +106,7 @@ static void a_file_that_is_no_socket_is_never_removed(void **state)
 
 	assert_true(fd >= 0);
 	(void)close(fd);
-	assert_int_equal(control_socket_listen(f->path, &err), -EEXIST);
+	assert_int_equal(control_socket_listen(f->path, geteuid() == 0, &err), -EEXIST);
 	assert_non_null(strstr(err.message, "not a socket"));
 	assert_int_equal(access(f->path, F_OK), 0);
 }
@@ -117,11 +117,11 @@ static void paths_that_cannot_be_bound_are_named(void **state)
 	char path[200];
 
 	(void)state;
-	assert_int_equal(control_socket_listen("/nonexistent/s", &err), -ENOENT);
+	assert_int_equal(control_socket_listen("/nonexistent/s", true, &err), -ENOENT);
 	assert_non_null(strstr(err.message, "'/nonexistent/s'"));
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	assert_int_equal(control_socket_listen(path, &err), -ENAMETOOLONG);
+	assert_int_equal(control_socket_listen(path, true, &err), -ENAMETOOLONG);
 }
 
 int main(void)
