@@ -57,9 +57,15 @@ pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
 GEN_PB	:= $(B)/gen/proto/jxperf.pb-c.c
 PB_O	:= $(B)/obj/gen/jxperf.pb-c.o
 PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
+# What the store keeps; only the daemon reads it.
+GEN_STORE := $(B)/gen/proto/store.pb-c.c
+STORE_O	:= $(B)/obj/gen/store.pb-c.o
 
 # ---------------------------------------------------------------- generated
 $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
+$(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
@@ -81,7 +87,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -92,9 +98,9 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lsqlite3 -lzstd -lm
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lm
@@ -114,7 +120,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
-	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev \
+	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev libsqlite3-dev libzstd-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java python3 curl procps util-linux shellcheck systemd debhelper lintian
 MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
@@ -139,13 +145,13 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
-		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lm
+		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lsqlite3 -lzstd -lm
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
 # looked for in the program.
@@ -252,12 +258,12 @@ fuzz: deps
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lm
+	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lsqlite3 -lzstd -lm
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
-lint: deps $(GEN_PB) $(GEN_BPF)
+lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \

@@ -35,6 +35,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	if (!w)
 		return NULL;
 	w->keepers = 1;
+	w->number = number;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
 	w->owner = PROC_ANY_UID;
@@ -42,6 +43,19 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	return w;
+}
+
+struct window_result *window_result_restored(unsigned number)
+{
+	struct window_result *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->keepers = 1;
+	w->finished = true;
+	w->number = number;
+	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	return w;
 }
 
@@ -122,7 +136,7 @@ const char *window_result_state_name(const struct window_result *w)
 	static const char *const names[] = {
 	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
 	    [WINDOW_DONE] = "done",           [WINDOW_ENDED_EARLY] = "ended early",
-	    [WINDOW_FAILED] = "failed",
+	    [WINDOW_FAILED] = "failed",       [WINDOW_SALVAGED] = "salvaged",
 	};
 
 	return names[w->state];

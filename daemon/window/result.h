@@ -33,13 +33,15 @@ enum window_state {
 	WINDOW_DONE,
 	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
+	WINDOW_SALVAGED,    /* its daemon died; what it had kept until then */
 };
 
 /* Memory of its own that is added here has to be copied in window_result_snapshot. */
 struct window_result {
 	unsigned keepers;
 	bool finished;            /* it is final: set by its owner, after the end */
-	char id[WINDOW_ID_BYTES]; /* "" of one that was refused before it had a number */
+	unsigned number;          /* 0 of one that was refused before it had one */
+	char id[WINDOW_ID_BYTES]; /* "w7"; "" without a number */
 	pid_t pid;                /* as the daemon sees it */
 	/* Whose the target is: as the broker says, until then whose it has to be for the asker. */
 	uid_t owner;
@@ -91,6 +93,9 @@ bool window_result_measures_numa(const struct window_result *w);
 struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings);
+
+/* An empty window to be filled in from what was kept of one; it is finished. NULL without memory. */
+struct window_result *window_result_restored(unsigned number);
 
 /* One more owner, also for those who may only read it; returns w. */
 struct window_result *window_result_keep(const struct window_result *w);
