@@ -309,6 +309,82 @@ int database_load(struct database *db, unsigned number, struct window_result **w
 	return 0;
 }
 
+int database_load_row(struct database *db, unsigned number, struct window_result **out,
+		      struct err *err)
+{
+	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
+	struct database_row row;
+	struct window_result *w;
+	int r = database_find(db, &everybody, number, &row, err);
+
+	if (r < 0)
+		return r;
+	w = window_result_restored(number);
+	if (!w)
+		return err_set(err, ENOMEM, "out of memory for a window");
+	w->pid = row.pid;
+	w->owner = row.owner;
+	w->state = row.state;
+	w->findings.sampler = row.sampler;
+	w->start_unix_ns = row.start_unix_ns;
+	w->end_unix_ns = row.start_unix_ns + row.elapsed_ns;
+	w->request.duration_ns = row.duration_ns;
+	memcpy(w->app, row.app, sizeof(w->app));
+	memcpy(w->reason, row.reason, sizeof(w->reason));
+	*out = w;
+	return 0;
+}
+
+/* Where a page of the table is damaged there is no way to the row behind it but by trying its
+ * number; so many are tried. */
+#define NUMBERS_TRIED 10000
+
+bool database_next(struct database *db, unsigned number, unsigned *next)
+{
+	for (unsigned tried = 0; tried < NUMBERS_TRIED && number < UINT_MAX; tried++) {
+		_cleanup_statement_ sqlite3_stmt *s = NULL;
+		struct err ignored;
+		int r = sql_prepare(db->sqlite,
+				    "SELECT number FROM windows WHERE number > ?1 ORDER BY number"
+				    " LIMIT 1",
+				    &s, &ignored);
+
+		if (r < 0)
+			return false;
+		sql_bind_number(s, 1, number);
+		r = sql_row(s, &ignored);
+		if (r == 0)
+			return false;
+		if (r > 0) {
+			uint64_t found = sql_number_at(s, 0);
+
+			/* A damaged page may hold any order. */
+			if (found <= number || found > UINT_MAX)
+				return false;
+			*next = (unsigned)found;
+			return true;
+		}
+		number++;
+	}
+	return false;
+}
+
+int database_check(struct database *db, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char text[128];
+	int r = sql_prepare(db->sqlite, "PRAGMA quick_check(1)", &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	sql_text_at(s, 0, text, sizeof(text));
+	return strcmp(text, "ok") == 0
+		   ? 0
+		   : err_set(err, EBADMSG, "the database of windows is damaged: %s", text);
+}
+
 /* ---------------------------------------------------------------- what is beyond the limits */
 
 /* Deletes windows that a condition names, and that run no more. */

@@ -91,6 +91,17 @@ int database_find(struct database *db, const struct database_filter *filter, uns
 /* Its record, whole. -ENOENT; -ECANCELED, with its reason, for one that could not run. */
 int database_load(struct database *db, unsigned number, struct window_result **w, struct err *err);
 
+/* A window without a record, as far as its row tells. As database_find. */
+int database_load_row(struct database *db, unsigned number, struct window_result **w,
+		      struct err *err);
+
+/* The next higher number that a window has, in *next; what cannot be read is passed over. False
+ * when there is none. */
+bool database_next(struct database *db, unsigned number, unsigned *next);
+
+/* Is the file whole? Reads all of it. 0, -EBADMSG, or -errno. */
+int database_check(struct database *db, struct err *err);
+
 /* What is kept at most. 0: no limit. */
 struct database_limits {
 	uint64_t age_ns;  /* since the end of a window */
@@ -103,6 +114,9 @@ struct database_limits {
 #define DATABASE_RETIRE_MAX 256
 int database_retire(struct database *db, const struct database_limits *limits, uint64_t now_unix_ns,
 		    unsigned *count, struct err *err);
+
+/* What metrics were when they were written last. */
+#define DATABASE_NOTE_METRICS "metrics"
 
 /* Texts beside the windows, kept under a name: what metrics were. The value is to be freed, NULL
  * when there is none. */

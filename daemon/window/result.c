@@ -101,6 +101,12 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	return copy;
 }
 
+size_t window_result_memory_bytes(const struct window_result *w)
+{
+	return sizeof(*w) + profile_memory_bytes(&w->profile) +
+	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa);
+}
+
 void window_result_start(struct window_result *w)
 {
 	w->state = WINDOW_RUNNING;

@@ -107,6 +107,9 @@ void window_result_free(struct window_result *w);
  * hostile agent's, which take some 50 ms. NULL without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
 
+/* What it takes. */
+size_t window_result_memory_bytes(const struct window_result *w);
+
 /* The target was told to start. */
 void window_result_start(struct window_result *w);
 
