@@ -34,6 +34,9 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
  * one of which is the history. */
 void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
+/* The next window that is given a number has this one. Before any is. */
+void engine_number_from(struct engine *e, unsigned first);
+
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
 

@@ -137,7 +137,7 @@ void window_result_fail(struct window_result *w, const char *reason)
 	end(w, WINDOW_FAILED, reason);
 }
 
-const char *window_result_state_name(const struct window_result *w)
+const char *window_state_name(enum window_state state)
 {
 	static const char *const names[] = {
 	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
@@ -145,7 +145,12 @@ const char *window_result_state_name(const struct window_result *w)
 	    [WINDOW_FAILED] = "failed",       [WINDOW_SALVAGED] = "salvaged",
 	};
 
-	return names[w->state];
+	return names[state];
+}
+
+const char *window_result_state_name(const struct window_result *w)
+{
+	return window_state_name(w->state);
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

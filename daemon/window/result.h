@@ -130,7 +130,8 @@ uint64_t window_result_objects_ns(const struct window_result *w);
 /* Ends the window as one that could not run. */
 void window_result_fail(struct window_result *w, const char *reason);
 
-/* "attaching", "running", "done", "ended early", "failed". */
+/* "attaching", "running", "done", "ended early", "failed", "salvaged". */
+const char *window_state_name(enum window_state state);
 const char *window_result_state_name(const struct window_result *w);
 
 /* From the start to the end, or to now. */
