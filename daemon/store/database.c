@@ -189,38 +189,52 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
 }
 
-/* Its places are 1 to 5. An application that is not asked for is no condition at all, so that the
- * index of the one that is can be used. */
-#define FILTER(app_condition)                                                 \
-	" WHERE " app_condition " start_unix_ns >= ?2 AND start_unix_ns < ?3" \
-	" AND (?4 < 0 OR owner = ?4) AND (?5 = 0 OR record_bytes > 0)"
+/* Its places are 1 to 5. What is not asked for is no condition at all, so that the index of what is
+ * can be used. */
+#define FILTER(condition)                                                 \
+	" WHERE " condition " start_unix_ns >= ?2 AND start_unix_ns < ?3" \
+	" AND (?5 = 0 OR record_bytes > 0)"
+#define FILTERED(before, after)                                                 \
+	{                                                                       \
+		{before FILTER("") after, before FILTER("app = ?1 AND") after}, \
+		{                                                               \
+			before FILTER("owner = ?4 AND") after,                  \
+			    before FILTER("app = ?1 AND owner = ?4 AND") after  \
+		}                                                               \
+	}
 
-#define OF_APP "app = ?1 AND"
-#define OF_ANY ""
+/* [of one owner][of one application] */
+static const char *const count_statements[2][2] = FILTERED("SELECT count(*) FROM windows", "");
+static const char *const list_statements[2][2] = FILTERED(
+    "SELECT " ROW_COLUMNS " FROM windows", " ORDER BY start_unix_ns DESC, number DESC LIMIT ?6");
 
-static void bind_filter(sqlite3_stmt *s, const struct database_filter *f)
+/* One of these, with the filter's values. */
+static int prepare_filtered(struct database *db, const char *const statements[2][2],
+			    const struct database_filter *f, sqlite3_stmt **s, struct err *err)
 {
-	if (f->app[0])
-		sql_bind_text(s, 1, f->app);
-	sql_bind_number(s, 2, f->since_unix_ns);
-	sql_bind_number(s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
-	(void)sqlite3_bind_int64(s, 4, f->owner == PROC_ANY_UID ? -1 : (int64_t)f->owner);
-	sql_bind_number(s, 5, f->recorded);
+	bool of_owner = f->owner != PROC_ANY_UID, of_app = f->app[0];
+	int r = sql_prepare(db->sqlite, statements[of_owner][of_app], s, err);
+
+	if (r < 0)
+		return r;
+	if (of_app)
+		sql_bind_text(*s, 1, f->app);
+	sql_bind_number(*s, 2, f->since_unix_ns);
+	sql_bind_number(*s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
+	if (of_owner)
+		sql_bind_number(*s, 4, f->owner);
+	sql_bind_number(*s, 5, f->recorded);
+	return 0;
 }
 
 static int count_all(struct database *db, const struct database_filter *f, uint64_t *all,
 		     struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	int r = sql_prepare(db->sqlite,
-			    f->app[0] ? "SELECT count(*) FROM windows" FILTER(OF_APP)
-				      : "SELECT count(*) FROM windows" FILTER(OF_ANY),
-			    &s, err);
+	int r = prepare_filtered(db, count_statements, f, &s, err);
 
-	if (r < 0)
-		return r;
-	bind_filter(s, f);
-	r = sql_row(s, err);
+	if (r == 0)
+		r = sql_row(s, err);
 	if (r > 0)
 		*all = sql_number_at(s, 0);
 	return r < 0 ? r : 0;
@@ -229,16 +243,12 @@ static int count_all(struct database *db, const struct database_filter *f, uint6
 int database_list(struct database *db, const struct database_filter *f, struct database_row *rows,
 		  size_t room, size_t *count, uint64_t *all, struct err *err)
 {
-#define LIST(condition)       \
-	"SELECT " ROW_COLUMNS \
-	" FROM windows" FILTER(condition) " ORDER BY start_unix_ns DESC, number DESC LIMIT ?6"
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	size_t found = 0;
-	int r = sql_prepare(db->sqlite, f->app[0] ? LIST(OF_APP) : LIST(OF_ANY), &s, err);
+	int r = prepare_filtered(db, list_statements, f, &s, err);
 
 	if (r < 0)
 		return r;
-	bind_filter(s, f);
 	sql_bind_number(s, 6, room);
 	while (found < room && (r = sql_row(s, err)) > 0)
 		read_row(s, &rows[found++]);

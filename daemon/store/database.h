@@ -22,7 +22,7 @@
 #include "daemon/window/result.h"
 
 /* Of the tables; the file says which it has. */
-#define DATABASE_VERSION 1
+#define DATABASE_VERSION 2
 
 struct database;
 

@@ -49,6 +49,8 @@ static const char *const steps[DATABASE_VERSION] = {
     "  DEFERRABLE INITIALLY DEFERRED,"
     " record BLOB NOT NULL);"
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;",
+    /* Users have lists of their own windows, among many others'. */
+    "CREATE INDEX windows_by_owner ON windows (owner, start_unix_ns);",
 };
 
 static const enum window_state states[] = {
