@@ -190,7 +190,7 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
-tests: all unit-tests workloads
+tests: all unit-tests workloads $(B)/bench/fill_store
 
 # JDKs that this Debian lacks, for the tests alone. Without a network they are skipped.
 $(B)/jdks: tests/jdks/fetch
@@ -282,9 +282,10 @@ BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
 	$(Q)$(JDK)/bin/javac --release 11 -Xlint:-options -cp $(BENCH_JARS):$(@D) -d $(@D) $(BENCH_SOURCES) && touch $@
-$(B)/bench/replay: $(B)/obj/bench/replay.o $(CORE)
+$(B)/bench/replay $(B)/bench/fill_store: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lcyaml -lyaml -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm \
+		-lcyaml -lyaml -lsqlite3 -lzstd -lm
 bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:
