@@ -22,8 +22,9 @@ struct database {
 
 int database_open(const char *path, enum database_use use, struct database **out, struct err *err)
 {
-	int flags = use == DATABASE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-					  : SQLITE_OPEN_READONLY;
+	/* What is in the log of a damaged one has to be put in its place first. */
+	int flags = use == DATABASE_READ ? SQLITE_OPEN_READONLY
+					 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
 	struct database *db = calloc(1, sizeof(*db));
 	int r;
 
@@ -37,7 +38,7 @@ int database_open(const char *path, enum database_use use, struct database **out
 	}
 	(void)sqlite3_busy_timeout(db->sqlite, BUSY_MS);
 	(void)sqlite3_extended_result_codes(db->sqlite, 1);
-	r = schema_prepare(db->sqlite, use == DATABASE_WRITE, err);
+	r = schema_prepare(db->sqlite, use, err);
 	if (r < 0) {
 		database_close(db);
 		return r;

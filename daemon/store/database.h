@@ -29,6 +29,7 @@ struct database;
 enum database_use {
 	DATABASE_WRITE, /* makes the file, or brings an older one to our version */
 	DATABASE_READ,
+	DATABASE_SALVAGE, /* reads a damaged one, as far as that goes */
 };
 
 /* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, which is

@@ -1,6 +1,6 @@
 /*
- * Questions to the database of windows, off the event loop: each is answered on the loop's pool, over
- * a connection of its own that is closed again, beside whatever is being written.
+ * Questions to the database of windows, off the event loop: each is answered on the loop's pool,
+ * over a connection of its own that is closed again, beside whatever is being written.
  */
 #ifndef JXPERF_DAEMON_STORE_READING_H
 #define JXPERF_DAEMON_STORE_READING_H

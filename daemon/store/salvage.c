@@ -78,8 +78,7 @@ int salvage_again(const struct state_dir *d, const char *reason, struct database
 		r = database_open(d->database, DATABASE_WRITE, db, err);
 	if (r < 0)
 		return r;
-	/* For writing: what is in its log has to be put in its place first. */
-	if (database_open(account->aside, DATABASE_WRITE, &from, &ignored) == 0) {
+	if (database_open(account->aside, DATABASE_SALVAGE, &from, &ignored) == 0) {
 		r = take_over_all(from, *db, account, err);
 		take_over_notes(from, *db);
 	}

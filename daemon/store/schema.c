@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "daemon/store/database.h"
 #include "daemon/store/sql.h"
 
 /* "jxpf": whose file it is (PRAGMA application_id). */
@@ -105,17 +105,68 @@ static int check_version(uint64_t id, uint64_t version, struct err *err)
 	return 0;
 }
 
-int schema_prepare(sqlite3 *db, bool write, struct err *err)
+/* All that the tables are, as text; to be freed with sqlite3_free. */
+static int describe(sqlite3 *db, char **text, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db,
+			    "SELECT group_concat(sql, ';') FROM"
+			    " (SELECT sql FROM sqlite_schema WHERE sql NOT NULL ORDER BY name)",
+			    &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	*text = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+	return *text ? 0 : err_set(err, ENOMEM, "out of memory");
+}
+
+/* What a new file's tables are. */
+static int describe_new(char **text, struct err *err)
+{
+	sqlite3 *db = NULL;
+	int r = sqlite3_open(":memory:", &db) == SQLITE_OK
+		    ? 0
+		    : err_set(err, ENOMEM, "out of memory for a database");
+
+	for (int v = 0; v < DATABASE_VERSION && r == 0; v++)
+		r = sql_execute(db, steps[v], "make tables in memory", err);
+	if (r == 0)
+		r = describe(db, text, err);
+	(void)sqlite3_close(db); /* No statement is left, so it is not busy. */
+	return r;
+}
+
+static int check_tables(sqlite3 *db, struct err *err)
+{
+	char *found = NULL, *expected = NULL;
+	int r = describe_new(&expected, err);
+
+	if (r == 0)
+		r = describe(db, &found, err);
+	if (r == 0 && strcmp(found, expected) != 0)
+		r = err_set(err, EBADMSG, "the tables of the database of windows are not ours");
+	sqlite3_free(found);
+	sqlite3_free(expected);
+	return r;
+}
+
+int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 {
 	uint64_t id = 0, version = 0;
 	int r;
 
 	if ((r = sql_execute(db, connection_settings, "open the database of windows", err)) < 0 ||
 	    (r = sql_number(db, "PRAGMA application_id", &id, err)) < 0 ||
-	    (r = sql_number(db, "PRAGMA user_version", &version, err)) < 0 ||
-	    (r = check_version(id, version, err)) < 0)
+	    (r = sql_number(db, "PRAGMA user_version", &version, err)) < 0)
 		return r;
-	if (!write)
+	if (use == DATABASE_SALVAGE)
+		return 0; /* What is wrong with it shows in what can be read. */
+	r = check_version(id, version, err);
+	if (r < 0)
+		return r;
+	if (use == DATABASE_READ)
 		return version == DATABASE_VERSION
 			   ? 0
 			   : err_set(err, EPROTONOSUPPORT,
@@ -123,5 +174,5 @@ int schema_prepare(sqlite3 *db, bool write, struct err *err)
 	r = sql_execute(db, file_settings, "open the database of windows", err);
 	for (int v = (int)version; v < DATABASE_VERSION && r == 0; v++)
 		r = take_step(db, v, err);
-	return r;
+	return r == 0 ? check_tables(db, err) : r;
 }

@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "daemon/store/database.h"
 #include "daemon/window/result.h"
 
-/* Sets the connection up; for writing, makes the tables or brings them to our version. 0;
- * -EPROTONOSUPPORT for a later version; -EBADMSG for a file that is none of ours, or damaged; or as
- * database_open. */
-int schema_prepare(sqlite3 *db, bool write, struct err *err);
+/* Sets the connection up; for writing, makes the tables or brings them to our version, and sees
+ * whether they are ours then: bits flip in their definitions, too. 0; -EPROTONOSUPPORT for a later
+ * version; -EBADMSG for a file that is none of ours, or damaged; or as database_open. */
+int schema_prepare(sqlite3 *db, enum database_use use, struct err *err);
 
 /* The number of a state in the file, for ever; and back, WINDOW_FAILED for one that is none. */
 unsigned schema_of_state(enum window_state state);
