@@ -8,6 +8,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
+#   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
 
@@ -33,7 +34,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-faults soak-asan map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -224,6 +225,11 @@ soak:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/run.py
+
+# A thousand windows, half of them cut short by a fault of some sort; variables: tests/soak/faults.py.
+soak-faults: deps
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/faults.py
 
 # The same with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf

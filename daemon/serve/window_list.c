@@ -61,6 +61,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->pid = (uint32_t)w->pid;
 	info->app = (char *)w->app;
 	info->state = (char *)window_result_state_name(w);
+	info->reason = (char *)w->reason;
 	info->sampler = (char *)name_of_sampler(w->findings.sampler);
 	info->started_unix_ns = w->start_unix_ns;
 	info->elapsed_ns = window_result_elapsed_ns(w);
@@ -80,6 +81,7 @@ static void describe_row(struct list *l, const struct database_row *row)
 	info->pid = (uint32_t)row->pid;
 	info->app = (char *)row->app;
 	info->state = (char *)window_state_name(row->state);
+	info->reason = (char *)row->reason;
 	info->sampler = (char *)name_of_sampler(row->sampler);
 	info->started_unix_ns = row->start_unix_ns;
 	info->elapsed_ns = row->elapsed_ns;
