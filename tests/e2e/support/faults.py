@@ -4,6 +4,7 @@ seed, and an account of every window at the end.
 A fault is a function of Faults, below; which there are is the table FAULTS.
 """
 import collections
+import contextlib
 import ctypes
 import functools
 import json
@@ -11,7 +12,9 @@ import os
 import random
 import re
 import signal
+import socket
 import sqlite3
+import stat
 import subprocess
 import threading
 import time
@@ -144,21 +147,19 @@ class Faults:
         client.child.kill()
 
     def socket_closed(self, jvm, client):
-        """One of the engine's sockets, the agent's or a client's, is shut down under it."""
-        sockets = []
-        for fd in os.listdir(f"/proc/{self.daemon.pid}/fd"):
-            try:
-                if os.readlink(f"/proc/{self.daemon.pid}/fd/{fd}").startswith("socket:"):
-                    sockets.append(int(fd))
-            except FileNotFoundError:
-                continue
+        """The engine's connections, to the agent and to the client, are shut down under it."""
         libc, process = ctypes.CDLL(None), os.pidfd_open(self.daemon.pid)
-        # The newest two: the others are what it listens on, and the broker's.
-        for fd in sorted(sockets)[-2:]:
-            copy = libc.syscall(PIDFD_GETFD, process, fd, 0)
-            if copy >= 0:
-                libc.shutdown(copy, 2)
+        for fd in os.listdir(f"/proc/{self.daemon.pid}/fd"):
+            copy = libc.syscall(PIDFD_GETFD, process, int(fd), 0)
+            if copy < 0:
+                continue
+            if not stat.S_ISSOCK(os.fstat(copy).st_mode):
                 os.close(copy)
+                continue
+            with socket.socket(fileno=copy) as s:
+                if s.type == socket.SOCK_STREAM and not s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    with contextlib.suppress(OSError):
+                        s.shutdown(socket.SHUT_RDWR)
         os.close(process)
 
     def target_stopped(self, jvm, client):
@@ -232,6 +233,8 @@ class Faults:
             self.end_of_daemon(killed=fault is Faults.engine_killed)
             wait_until(lambda: at_rest(jvm.pid), f"rest in {jvm.name}", 60)
             self.start_daemon()
+        # A client may be gone before its window is.
+        wait_until(lambda: not self.daemon.running(), "the end of the window", 60)
 
     def run(self, say=lambda text: None):
         try:
