@@ -10,6 +10,7 @@
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
+#   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
 #   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
@@ -36,7 +37,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -60,9 +61,15 @@ pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
 GEN_PB	:= $(B)/gen/proto/jxperf.pb-c.c
 PB_O	:= $(B)/obj/gen/jxperf.pb-c.o
 PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
+# What the store keeps; only the daemon reads it.
+GEN_STORE := $(B)/gen/proto/store.pb-c.c
+STORE_O	:= $(B)/obj/gen/store.pb-c.o
 
 # ---------------------------------------------------------------- generated
 $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
+$(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
@@ -84,7 +91,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -95,9 +102,10 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
+DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lm
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lm
@@ -118,6 +126,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
+	libsqlite3-dev libzstd-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java musl python3 curl procps util-linux shellcheck systemd debhelper lintian
 MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
@@ -142,13 +151,13 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
-		-lcmocka -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lm
+		-lcmocka $(DAEMON_LIBS)
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
 # looked for in the program.
@@ -187,7 +196,7 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
-tests: all unit-tests workloads
+tests: all unit-tests workloads $(B)/bench/fill_store
 
 # JDKs that this Debian lacks, for the tests alone. Without a network they are skipped.
 $(B)/jdks: tests/jdks/fetch
@@ -233,6 +242,11 @@ soak-schedules: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/schedules.py
 
+# A thousand windows, half of them cut short by a fault of some sort; variables: tests/soak/faults.py.
+soak-faults: deps
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/faults.py
+
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
 soak-asan:
@@ -273,12 +287,12 @@ fuzz-corpus: fuzz
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lm
+	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) $(DAEMON_LIBS)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
-lint: deps $(GEN_PB) $(GEN_BPF)
+lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
@@ -297,9 +311,9 @@ BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
 	$(Q)$(JDK)/bin/javac --release 11 -Xlint:-options -cp $(BENCH_JARS):$(@D) -d $(@D) $(BENCH_SOURCES) && touch $@
-$(B)/bench/replay: $(B)/obj/bench/replay.o $(CORE)
+$(B)/bench/replay $(B)/bench/fill_store: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lcyaml -lyaml -lnettle -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:

@@ -22,7 +22,7 @@ static const struct command {
     {"detach", cmd_detach, "PID|NAME", "end a window early"},
     {"status", cmd_status, "", "the daemon and what it does now"},
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
-    {"windows", cmd_windows, "", "running and finished windows"},
+    {"windows", cmd_windows, "[option...]", "running and finished windows"},
     {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
     {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
@@ -55,6 +55,11 @@ static const char options_help[] =
     "                 let the daemon open the target's perf events (when the target may not)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
     "  --background   print the window's id when it has started, and leave it to the daemon\n"
+    "windows:\n"
+    "  --app NAME     of this application\n"
+    "  --since TIME   that began since then: 24h ago, or \"2026-11-22 03:00\"\n"
+    "  --until TIME   and before then\n"
+    "  --limit N      the latest N (200)\n"
     "fleet-plan:\n"
     "  --hosts FILE   a line for each application of a host: HOST APP COUNT\n"
     "  --config FILE  the daemons' configuration\n"

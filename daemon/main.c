@@ -29,6 +29,7 @@
 #include "daemon/serve/metrics.h"
 #include "daemon/serve/metrics_sink.h"
 #include "daemon/serve/private_link.h"
+#include "daemon/store/keeper.h"
 #include "daemon/watchdog.h"
 #include "daemon/watcher/watcher.h"
 #include "fleet/config/config.h"
@@ -53,6 +54,7 @@ struct daemon {
 	struct metrics_sink metrics_sink;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
+	struct keeper *keeper; /* NULL: windows are in memory only */
 	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
@@ -175,6 +177,13 @@ static int take_configuration(struct daemon *d, const struct config *next, struc
 	return r;
 }
 
+static struct database_limits store_limits(const struct config *c)
+{
+	return (struct database_limits){.age_ns = c->store.keep_ns,
+					.bytes = c->store.bytes,
+					.per_app = c->store.windows_per_app};
+}
+
 /* A file that is wrong changes nothing. Windows that run are not touched. */
 static int reload(void *arg, struct err *err)
 {
@@ -196,6 +205,11 @@ static int reload(void *arg, struct err *err)
 		return r;
 	}
 	warn_of_unused(d, next);
+	if (d->keeper) {
+		struct database_limits limits = store_limits(next);
+
+		keeper_set_limits(d->keeper, &limits);
+	}
 	config_release(d->config);
 	d->config = next;
 	log_info("configuration read from '%s'", d->options.config);
@@ -306,6 +320,26 @@ static int get_broker(struct daemon *d, struct err *err)
 	return broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
 }
 
+/* Profiling goes on without it: the daemon says that it keeps nothing, and why. */
+static void start_keeping(struct daemon *d)
+{
+	struct keeper_settings settings = {.directory = d->options.state_dir,
+					   .limits = store_limits(d->config)};
+	struct window_sink sink;
+	struct err err;
+
+	if (!d->options.state_dir[0])
+		return;
+	if (keeper_new(&d->keeper, &d->loop, &settings, &err) < 0) {
+		log_error("windows are kept in memory only: %s", err.message);
+		return;
+	}
+	engine_number_from(d->engine, keeper_first_number(d->keeper));
+	sink = keeper_sink(d->keeper);
+	engine_add_sink(d->engine, &sink);
+	control_set_store(d->control, keeper_database(d->keeper));
+}
+
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
@@ -350,8 +384,11 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (r < 0)
 		return r;
 	sampler_try_once();
-	/* Last: what takes privileges is done. */
-	return privilege_drop(o->user, err);
+	/* What takes privileges is done. */
+	r = privilege_drop(o->user, err);
+	if (r == 0)
+		start_keeping(d);
+	return r;
 }
 
 static void start_handles(struct daemon *d)
@@ -383,6 +420,7 @@ static void free_parts(struct daemon *d)
 	control_free(d->control);
 	endpoints_free(d->endpoints);
 	engine_free(d->engine);
+	keeper_free(d->keeper);
 	scheduler_free(d->scheduler);
 	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);

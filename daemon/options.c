@@ -32,8 +32,8 @@ const char options_usage[] =
     "  --check-config    check the settings and exit\n"
     "  --socket PATH     control socket (" CONTROL_SOCKET_DEFAULT ")\n"
     "  --http ADDR:PORT  serve /metrics there (" HTTP_DEFAULT "); 'none' for no server\n"
-    "  --state-dir DIR   for what outlives the daemon (" STATE_DIR_DEFAULT "); this version\n"
-    "                    keeps its windows in memory only\n"
+    "  --state-dir DIR   for what outlives the daemon (" STATE_DIR_DEFAULT "); 'none': windows\n"
+    "                    are kept in memory only\n"
     "  --bundle DIR      the agent and the attach helper (" BUNDLE_FROM_BINARY " of the program)\n"
     "  --agent-path PATH  the agent's library in images of containers: see jxperfd.yaml(5)\n"
     "  --user NAME       started as root, let all but the broker become this user\n"
@@ -157,6 +157,8 @@ static int complete(struct options *o, struct err *err)
 		o->socket[0] = '\0';
 	if (o->client_fd >= 0 || strcmp(o->http, "none") == 0)
 		o->http[0] = '\0';
+	if (o->client_fd >= 0 || strcmp(o->state_dir, "none") == 0)
+		o->state_dir[0] = '\0';
 	return o->http[0] ? http_address_check(o->http, err) : 0;
 }
 

@@ -5,6 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/units.h"
 
 #define COUNT_MAX 1000000
 
@@ -31,6 +35,44 @@ int parse_pid(const char *text, uint32_t *pid, struct err *err)
 {
 	if (read_integer(text, 1, INT_MAX, pid) < 0)
 		return err_set(err, EINVAL, "'%s' is not a process id: see 'jxperfctl list'", text);
+	return 0;
+}
+
+/* strptime(3) leaves what a format does not name at 0. */
+static bool read_date(const char *text, uint64_t *unix_ns)
+{
+	static const char *const formats[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S",
+					      "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%d"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct tm tm = {.tm_isdst = -1};
+		const char *end = strptime(text, formats[i], &tm);
+		time_t seconds;
+
+		if (!end || *end)
+			continue;
+		seconds = mktime(&tm);
+		if (seconds < 0)
+			return false;
+		*unix_ns = (uint64_t)seconds * NS_PER_S;
+		return true;
+	}
+	return false;
+}
+
+int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err)
+{
+	struct err ignored;
+	uint64_t ago_ns;
+
+	if (read_date(text, unix_ns))
+		return 0;
+	if (units_duration(text, &ago_ns, &ignored) < 0)
+		return err_set(err, EINVAL,
+			       "'%s' is not a time: use one like 24h, which is so long ago, or "
+			       "\"2026-11-22 03:00\"",
+			       text);
+	*unix_ns = ago_ns < now_unix_ns ? now_unix_ns - ago_ns : 0;
 	return 0;
 }
 

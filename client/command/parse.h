@@ -22,6 +22,10 @@ int parse_pid(const char *text, uint32_t *pid, struct err *err);
 /* Is the text a number, and so a pid rather than a name? */
 bool parse_is_number(const char *text);
 
+/* A time, as nanoseconds since 1970: "24h", so long before now_unix_ns; "2026-11-22 03:00",
+ * "2026-11-22T03:00:30" or "2026-11-22" of the local time zone. */
+int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err);
+
 /* 1 to 1000000. */
 int parse_count(const char *text, uint32_t *count, struct err *err);
 

@@ -1,10 +1,42 @@
 /* jxperfctl windows: running windows and those whose reports the daemon still has. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "client/command/command.h"
+#include "client/command/values.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/windows.h"
+#include "common/arguments.h"
 
-static int windows(struct client *c, const char *operand, struct err *err)
+struct windows_options {
+	const char *app;
+	uint64_t since_unix_ns;
+	uint64_t until_unix_ns;
+	uint32_t limit;
+};
+
+#define FIELD(member) .field = offsetof(struct windows_options, member)
+
+static const struct argument_option windows_arguments[] = {
+    {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
+    {.name = "since", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(since_unix_ns)},
+    {.name = "until", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(until_unix_ns)},
+    {.name = "limit", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(limit)},
+    {0},
+};
+
+/* To stderr, since what is printed may be read by a program. */
+static void say_rest(const Jxp__WindowList *list)
+{
+	if (list->all > list->n_windows)
+		(void)fprintf(stderr,
+			      "jxperfctl: %" PRIu64 " older windows are not shown: use --limit, "
+			      "--since or --until\n",
+			      list->all - list->n_windows);
+}
+
+static int windows(struct client *c, const struct windows_options *o, struct err *err)
 {
 	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
@@ -12,18 +44,32 @@ static int windows(struct client *c, const char *operand, struct err *err)
 	const Jxp__WindowList *list;
 	int r;
 
-	(void)operand; /* There is none. */
+	windows.app = (char *)o->app;
+	windows.since_unix_ns = o->since_unix_ns;
+	windows.until_unix_ns = o->until_unix_ns;
+	windows.limit = o->limit;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
 	request.windows = &windows;
 	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
 	if (r < 0)
 		return r;
 	list = reply->windows;
-	return c->json ? json_print(windows_json(list->windows, list->n_windows), err)
-		       : windows_print(list->windows, list->n_windows, err);
+	r = c->json ? json_print(windows_json(list->windows, list->n_windows), err)
+		    : windows_print(list->windows, list->n_windows, err);
+	if (r == 0)
+		say_rest(list);
+	return r;
 }
 
 int cmd_windows(struct client *c, int argc, char **argv)
 {
-	return command_run_plain(c, argc, argv, "", windows);
+	static const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = windows_arguments, .operands = ""};
+	struct windows_options o = {.app = ""};
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, &o, NULL, NULL, &err);
+
+	if (r == 0)
+		r = windows(c, &o, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
 }

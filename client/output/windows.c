@@ -26,6 +26,7 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		json_put(&object, "pid", json_integer(w->pid));
 		json_put(&object, "app", json_text(w->app));
 		json_put(&object, "state", json_text(w->state));
+		json_put(&object, "reason", json_text(w->reason));
 		json_put(&object, "sampler", json_text(w->sampler));
 		json_put(&object, "started_unix_s", json_real(seconds(w->started_unix_ns)));
 		json_put(&object, "elapsed_s", json_real(seconds(w->elapsed_ns)));

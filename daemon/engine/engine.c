@@ -241,13 +241,20 @@ static void refuse(struct engine *e, struct window_result *w, unsigned number, i
 {
 	e->attach_failures++;
 	if (w) {
-		if (e->windows_numbered < number)
+		if (e->windows_numbered < number) {
+			w->number = 0;
 			w->id[0] = '\0';
+		}
 		window_result_fail(w, err->message);
 		w->finished = true;
 	}
 	sinks_failed(&e->sinks, w, error, err->message);
 	window_result_free(w);
+}
+
+void engine_number_from(struct engine *e, unsigned first)
+{
+	e->windows_numbered = first - 1;
 }
 
 int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,

@@ -37,6 +37,8 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink);
 /* From now on one who does not see everything has at most so many windows at a time; 0: as many as
  * there may be. */
 void engine_set_user_limit(struct engine *e, unsigned windows);
+/* The next window that is given a number has this one. Before any is. */
+void engine_number_from(struct engine *e, unsigned first);
 
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);

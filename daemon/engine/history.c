@@ -14,9 +14,7 @@ static size_t memory_bytes(const struct history *h)
 	size_t sum = 0;
 
 	for (size_t i = 0; i < h->count; i++)
-		sum += sizeof(*h->windows[i]) + profile_memory_bytes(&h->windows[i]->profile) +
-		       object_profile_memory_bytes(&h->windows[i]->objects) +
-		       numa_profile_memory_bytes(&h->windows[i]->numa);
+		sum += window_result_memory_bytes(h->windows[i]);
 	return sum;
 }
 

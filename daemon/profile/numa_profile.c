@@ -133,6 +133,16 @@ int numa_profile_place(struct numa_profile *p, const struct numa_access *access,
 	return r;
 }
 
+int numa_profile_add_site(struct numa_profile *p, const struct numa_site *from)
+{
+	int r;
+	struct numa_site *site = site_of(p, from->site, &r);
+
+	if (site)
+		numa_site_add(site, from);
+	return r;
+}
+
 /* ---------------------------------------------------------------- questions */
 
 double numa_remote_fraction(const struct numa_profile *p)

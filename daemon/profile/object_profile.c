@@ -8,6 +8,7 @@
 
 #include "daemon/container/array.h"
 #include "daemon/container/hash.h"
+#include "daemon/container/saturate.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
@@ -215,6 +216,35 @@ int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node
 	access->samples++;
 	access->metric += metric;
 	return 0;
+}
+
+int object_profile_add_access(struct object_profile *o, const struct site_access *from)
+{
+	struct site_access *access;
+	int r = find_or_add_access(o, from->site, from->node, &access);
+
+	if (r < 0)
+		return r;
+	saturate_add(&access->samples, from->samples);
+	access->metric += from->metric;
+	return 0;
+}
+
+/* As if there had been one judgement, and all that is uncollected had come after it. */
+#define CLOSED_JUDGEMENT 1
+
+void object_profile_close(struct object_profile *o, uint64_t judged_ns)
+{
+	o->concurrent_gc = false;
+	o->judgement = CLOSED_JUDGEMENT;
+	o->judged_ns[CLOSED_JUDGEMENT] = judged_ns;
+}
+
+void object_site_set_uncollected(struct object_site *site, double count, double bytes)
+{
+	memset(site->fresh, 0, sizeof(site->fresh));
+	site->fresh[CLOSED_JUDGEMENT] =
+	    (struct fresh_objects){.judgement = CLOSED_JUDGEMENT, .count = count, .bytes = bytes};
 }
 
 void object_profile_untracked(struct object_profile *o, unsigned region, double weight)

@@ -125,7 +125,26 @@ int profile_add(struct profile *p, const struct observation *o)
 	if (o->wasteful) {
 		pair->wasteful_count++;
 		pair->wasteful_bytes += o->checked_bytes;
+		saturate_add(&pair->wasteful_squares,
+			     (uint64_t)o->checked_bytes * o->checked_bytes);
 	}
+	return 0;
+}
+
+int profile_add_pair(struct profile *p, const struct pair *from)
+{
+	struct pair_key key = {from->watch_node,       from->trap_node, from->watch_instruction,
+			       from->trap_instruction, from->kind,      from->region};
+	struct pair *pair;
+	int r = find_or_add_pair(p, &key, &pair);
+
+	if (r < 0)
+		return r;
+	saturate_add(&pair->count, from->count);
+	saturate_add(&pair->wasteful_count, from->wasteful_count);
+	saturate_add(&pair->checked_bytes, from->checked_bytes);
+	saturate_add(&pair->wasteful_bytes, from->wasteful_bytes);
+	saturate_add(&pair->wasteful_squares, from->wasteful_squares);
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct pair {
 	uint64_t wasteful_count;
 	uint64_t checked_bytes;
 	uint64_t wasteful_bytes;
+	uint64_t wasteful_squares; /* of the wasteful observations' bytes */
 };
 
 struct totals {
@@ -80,6 +81,10 @@ int profile_copy(struct profile *to, const struct profile *from);
 /* Adds one observation, of a kind of pairs. 0; -ENOSPC or -ENOMEM when it is in the totals but its
  * pair could not be kept. */
 int profile_add(struct profile *p, const struct observation *o);
+
+/* Adds what was counted elsewhere of a pair of this profile's contexts and instructions; not to the
+ * totals. 0, -ENOSPC or -ENOMEM. */
+int profile_add_pair(struct profile *p, const struct pair *pair);
 
 /* Heap bytes held. */
 size_t profile_memory_bytes(const struct profile *p);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "daemon/container/saturate.h"
 #include "daemon/profile/estimate.h"
 
 /* By calling contexts; of one context, the most wasteful first, then in the order of arrival. */
@@ -41,6 +42,7 @@ static void add_variant(struct ranked_pair *to, const struct pair *variant)
 	to->sum.wasteful_count += variant->wasteful_count;
 	to->sum.checked_bytes += variant->checked_bytes;
 	to->sum.wasteful_bytes += variant->wasteful_bytes;
+	saturate_add(&to->sum.wasteful_squares, variant->wasteful_squares);
 	to->variants++;
 }
 

@@ -22,6 +22,7 @@ enum state {
 	STARTING, /* a window that will be nobody's is about to start */
 	WATCHING, /* the end of somebody's window is awaited */
 	INSPECTING,
+	READING,   /* the store is asked */
 	RENDERING, /* its report is being written */
 	FINISHING, /* the last reply is on its way */
 	CLOSING,
@@ -40,6 +41,7 @@ struct connection {
 	void *closed_arg;
 	const struct window_result *window; /* ATTACHED and STARTING, once it started; WATCHING */
 	struct inspector_answer *answer;    /* INSPECTING */
+	struct reading *reading;            /* READING */
 	struct render *render;              /* RENDERING */
 	size_t report_bytes;                /* FINISHING with a report */
 	Jxp__Format format;
@@ -61,6 +63,7 @@ void connection_free(struct connection *c)
 		engine_unwatch(c->context->engine, c);
 	c->state = CLOSING;
 	inspector_answer_free(c->answer);
+	reading_cancel(c->reading);
 	render_cancel(c->render);
 	renders_read(c->context->renders, c->report_bytes);
 	stream_free(c->stream);
@@ -124,6 +127,7 @@ static int send_reply(struct connection *c, Jxp__ControlReply *reply)
 static void finish(struct connection *c, int queued)
 {
 	c->state = FINISHING;
+	c->reading = NULL; /* It has answered, or was cancelled. */
 	stream_finish(c->stream);
 	set_timer(c, queued < 0 ? 0 : CONNECTION_REPLY_TIMEOUT_MS, 0);
 }
@@ -178,6 +182,28 @@ void connection_send_report(struct connection *c, const struct window_result *w,
 		return;
 	}
 	c->state = RENDERING;
+	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
+}
+
+void connection_send_job(struct connection *c, const struct render_job *job)
+{
+	if (render_start_job(&c->render, c->context->renders, job, on_rendered, c) < 0) {
+		job->release(job->arg);
+		connection_fail(c, false, "out of memory for the report");
+		return;
+	}
+	c->state = RENDERING;
+	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
+}
+
+void connection_read(struct connection *c, const struct reading_question *question)
+{
+	if (reading_start(&c->reading, c->context->loop, c->context->store, question) < 0) {
+		question->release(question->arg);
+		connection_fail(c, false, "out of memory");
+		return;
+	}
+	c->state = READING;
 	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
 }
 
@@ -391,6 +417,13 @@ static void report_is_late(struct connection *c)
 			"writing the report takes too long: ask for less of it with --pairs");
 }
 
+static void reading_is_late(struct connection *c)
+{
+	reading_cancel(c->reading);
+	c->reading = NULL;
+	connection_fail(c, false, "reading what is kept takes too long");
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct connection *c = timer->data;
@@ -403,6 +436,8 @@ static void on_timer(uv_timer_t *timer)
 		connection_fail(c, true, "no request came in time");
 	else if (c->state == INSPECTING)
 		connection_fail(c, false, "looking at processes took too long");
+	else if (c->state == READING)
+		reading_is_late(c);
 	else if (c->state == RENDERING)
 		report_is_late(c);
 	else

@@ -12,6 +12,8 @@
 #include <uv.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/serve/render.h"
+#include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -40,6 +42,7 @@ struct control_context {
 	struct broker_client *broker;      /* for questions about processes */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
+	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */
 	const char *http;
 	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
 	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
@@ -82,6 +85,13 @@ void connection_fail(struct connection *c, bool usage, const char *message);
 /* Has the report of w written and sends it as the last reply. */
 void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
 			    uint32_t pairs);
+
+/* The same of what a job writes; it is released in any case. */
+void connection_send_job(struct connection *c, const struct render_job *job);
+
+/* Asks the store, and leaves the answer to the question, which gets c; it is released in any case,
+ * and asked for nothing once the client has left. */
+void connection_read(struct connection *c, const struct reading_question *question);
 
 /* Starts a window whose progress and report go to this client; one in the background is nobody's,
  * and the client hears only that it has started. */

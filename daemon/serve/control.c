@@ -178,6 +178,11 @@ static void admit(struct control *c, int fd, int identified, const struct window
 	}
 }
 
+void control_set_store(struct control *c, const char *path)
+{
+	c->context.store = path;
+}
+
 void control_adopt(struct control *c, int fd)
 {
 	struct window_asker asker;

@@ -57,6 +57,10 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
  * of the name, and nothing changes. */
 int control_set_admin_group(struct control *c, const char *group, struct err *err);
 
+/* What is kept of windows is there (daemon/store/database.h): for the requests of from now on. path
+ * has to outlive the control. */
+void control_set_store(struct control *c, const char *path);
+
 /* Serves a connected socket, which it takes, of the one whose daemon this is and who may do
  * everything; one too many is closed. */
 void control_adopt(struct control *c, int fd);

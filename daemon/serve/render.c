@@ -12,12 +12,14 @@
 /* Room in a reply for what is not the report's text. */
 #define DOCUMENT_OVERHEAD_BYTES 1024
 
-/* Invariant: window is kept. While it is on the pool, only cancelled is touched by both threads. */
+/* Invariant: window is kept; of a job it is what the job gave, or NULL. While it is on the pool,
+ * only cancelled is touched by both threads. */
 struct render {
 	uv_work_t work;
 	struct renders *renders;
 	struct render *next; /* of those that wait */
 	struct window_result *window;
+	struct render_job job; /* or none, for a window that is here */
 	Jxp__Format format;
 	uint32_t pairs;
 	render_done_fn done;
@@ -41,6 +43,8 @@ struct renders {
 static void free_render(struct render *render)
 {
 	window_result_free(render->window);
+	if (render->job.release)
+		render->job.release(render->job.arg);
 	buffer_release(&render->frame);
 	free(render);
 }
@@ -61,14 +65,27 @@ static int pack(struct render *render, char *text, size_t size)
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
-	document.window = render->window->id;
-	render_describe_end(&document, render->window);
+	if (render->window) {
+		document.window = render->window->id;
+		render_describe_end(&document, render->window);
+	}
 	document.text.data = (uint8_t *)text;
 	document.text.len = size;
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
 	reply.document = &document;
 	reply.protocol = PROTOCOL_VERSION;
 	return frame_append(&render->frame, &reply.base, FRAME_MAX_REPLY);
+}
+
+static int write_text(struct render *render, char **text, size_t *size)
+{
+	size_t room = FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES;
+
+	if (render->job.write)
+		return render->job.write(render->job.arg, &render->cancelled, room, text, size,
+					 &render->window, &render->err);
+	return report_new_unless(&render->cancelled, render->window, render->format, render->pairs,
+				 room, text, size, &render->err);
 }
 
 static void on_pool(uv_work_t *work)
@@ -78,9 +95,7 @@ static void on_pool(uv_work_t *work)
 	size_t size = 0;
 
 	if (render->result == 0)
-		render->result = report_new_unless(
-		    &render->cancelled, render->window, render->format, render->pairs,
-		    FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES, &text, &size, &render->err);
+		render->result = write_text(render, &text, &size);
 	if (render->result < 0)
 		return;
 	render->result = pack(render, text, size);
@@ -119,7 +134,7 @@ static void take_snapshot(struct render *render)
 {
 	struct window_result *snapshot;
 
-	if (render->window->finished)
+	if (!render->window || render->window->finished)
 		return;
 	snapshot = window_result_snapshot(render->window);
 	if (!snapshot) {
@@ -148,23 +163,45 @@ static void start_next(struct renders *r)
 	}
 }
 
-int render_start(struct render **out, struct renders *r, const struct window_result *w,
-		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg)
+static struct render *add_render(struct renders *r, render_done_fn done, void *arg)
 {
 	struct render *render = calloc(1, sizeof(*render));
 
 	if (!render)
-		return -ENOMEM;
+		return NULL;
 	render->work.data = render;
 	render->renders = r;
-	render->window = window_result_keep(w);
-	render->format = format;
-	render->pairs = pairs;
 	render->done = done;
 	render->arg = arg;
 	buffer_init(&render->frame, FRAME_MAX_REPLY + FRAME_HEADER_BYTES);
 	*r->last = render;
 	r->last = &render->next;
+	return render;
+}
+
+int render_start(struct render **out, struct renders *r, const struct window_result *w,
+		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg)
+{
+	struct render *render = add_render(r, done, arg);
+
+	if (!render)
+		return -ENOMEM;
+	render->window = window_result_keep(w);
+	render->format = format;
+	render->pairs = pairs;
+	*out = render;
+	start_next(r);
+	return 0;
+}
+
+int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
+		     render_done_fn done, void *arg)
+{
+	struct render *render = add_render(r, done, arg);
+
+	if (!render)
+		return -ENOMEM;
+	render->job = *job;
 	*out = render;
 	start_next(r);
 	return 0;

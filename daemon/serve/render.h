@@ -14,6 +14,7 @@
 #ifndef JXPERF_DAEMON_SERVE_RENDER_H
 #define JXPERF_DAEMON_SERVE_RENDER_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <uv.h>
 
@@ -35,6 +36,18 @@ struct render;
  * (stream_send_packed). Or NULL with the reason in error. */
 typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *error);
 
+/* What is written on the pool: report_new's of a window that is elsewhere, or of several. */
+struct render_job {
+	void *arg;
+	/* On the pool: a text of at most max_bytes, to be freed, and in *about the window that it
+	 * is of, for the render to free, or NULL. *cancelled: nobody wants it any more. 0, or
+	 * -errno with a line. */
+	int (*write)(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+		     size_t *size, struct window_result **about, struct err *err);
+	/* On the loop, last of all and always: frees arg. */
+	void (*release)(void *arg);
+};
+
 /* NULL without memory. */
 struct renders *renders_new(uv_loop_t *loop);
 
@@ -46,6 +59,10 @@ void renders_free(struct renders *r);
  * with the handle, valid until done or render_cancel, in *out; or -ENOMEM. */
 int render_start(struct render **out, struct renders *r, const struct window_result *w,
 		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg);
+
+/* The same of what a job writes. On failure arg is the caller's still. */
+int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
+		     render_done_fn done, void *arg);
 
 /* How w ended, into document; the reason stays w's. */
 void render_describe_end(Jxp__Document *document, const struct window_result *w);

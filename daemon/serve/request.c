@@ -9,12 +9,12 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/engine/history.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/report/report.h"
 #include "daemon/serve/audit.h"
+#include "daemon/serve/stored.h"
+#include "daemon/serve/window_list.h"
 #include "proto/limits.h"
-#include "proto/words.h"
 
 /* ---------------------------------------------------------------- what there is for the asker */
 
@@ -117,29 +117,14 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	connection_reply(c, &reply);
 }
 
-static void describe_window(Jxp__WindowInfo *info, const struct window_result *w)
-{
-	jxp__window_info__init(info);
-	info->id = (char *)w->id;
-	info->pid = (uint32_t)w->pid;
-	info->app = (char *)w->app;
-	info->state = (char *)window_result_state_name(w);
-	info->sampler = (char *)name_of_sampler(w->findings.sampler);
-	info->started_unix_ns = w->start_unix_ns;
-	info->elapsed_ns = window_result_elapsed_ns(w);
-	info->duration_ns = w->request.duration_ns;
-	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
-}
-
-/* As many as there can be: running and finished. */
+/* As many as can run. */
 struct window_infos {
-	Jxp__WindowInfo infos[ENGINE_RUNNING_MAX + HISTORY_MAX];
-	Jxp__WindowInfo *pointers[ENGINE_RUNNING_MAX + HISTORY_MAX];
+	Jxp__WindowInfo infos[ENGINE_RUNNING_MAX];
+	Jxp__WindowInfo *pointers[ENGINE_RUNNING_MAX];
 	size_t count;
 };
 
-static void collect_windows(struct window_infos *all, const struct connection *c, bool finished)
+static void collect_running(struct window_infos *all, const struct connection *c)
 {
 	const struct engine *engine = connection_context(c)->engine;
 
@@ -147,9 +132,9 @@ static void collect_windows(struct window_infos *all, const struct connection *c
 	for (size_t i = 0; i < engine_window_count(engine); i++) {
 		const struct window_result *w = engine_window(engine, i);
 
-		if (!is_visible(c, w) || (!finished && w->finished))
+		if (!is_visible(c, w) || w->finished)
 			continue;
-		describe_window(&all->infos[all->count], w);
+		window_list_describe(&all->infos[all->count], w);
 		all->pointers[all->count] = &all->infos[all->count];
 		all->count++;
 	}
@@ -164,7 +149,7 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 
 	(void)request; /* It has no fields. */
 	connection_name_request(c, "status", 0, "");
-	collect_windows(&all, c, false);
+	collect_running(&all, c);
 	status.version = (char *)JXPERF_VERSION;
 	status.pid = (uint32_t)getpid();
 	status.uptime_ns = clock_monotonic_ns() - context->started_ns;
@@ -180,18 +165,8 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 
 static void handle_windows(struct connection *c, const Jxp__ControlRequest *request)
 {
-	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
-	struct window_infos all;
-
-	(void)request; /* It has no fields. */
 	connection_name_request(c, "windows", 0, "");
-	collect_windows(&all, c, true);
-	list.windows = all.pointers;
-	list.n_windows = all.count;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_WINDOWS;
-	reply.windows = &list;
-	connection_reply(c, &reply);
+	window_list_answer(c, request->windows);
 }
 
 static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)
@@ -204,6 +179,15 @@ static void handle_wait(struct connection *c, const Jxp__ControlRequest *request
 		connection_wait(c, w);
 }
 
+/* Is it in memory no longer, or of an earlier daemon? */
+static bool may_be_stored(const struct connection *c, const char *id)
+{
+	unsigned number;
+
+	return connection_context(c)->store && stored_number(id, &number) &&
+	       !engine_find_window(connection_context(c)->engine, id);
+}
+
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const Jxp__ReportRequest *report = request->report;
@@ -211,6 +195,14 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 	struct err err;
 
 	connection_name_request(c, "report", 0, report->window);
+	if (report_check_format(report->format, &err) < 0) {
+		connection_fail(c, true, err.message);
+		return;
+	}
+	if (may_be_stored(c, report->window)) {
+		stored_send_report(c, report);
+		return;
+	}
 	w = find_window(c, report->window);
 	if (!w)
 		return;
@@ -219,10 +211,6 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 			      "window %s of pid %d has no report, it could not run: %s", w->id,
 			      (int)w->pid, w->reason); /* Only its text is wanted. */
 		connection_fail(c, false, err.message);
-		return;
-	}
-	if (report_check_format(report->format, &err) < 0) {
-		connection_fail(c, true, err.message);
 		return;
 	}
 	connection_send_report(c, w, report->format, report->pairs);

@@ -35,6 +35,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	if (!w)
 		return NULL;
 	w->keepers = 1;
+	w->number = number;
 	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	w->pid = pid;
 	w->owner = PROC_ANY_UID;
@@ -42,6 +43,19 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
+	return w;
+}
+
+struct window_result *window_result_restored(unsigned number)
+{
+	struct window_result *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->keepers = 1;
+	w->finished = true;
+	w->number = number;
+	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
 	return w;
 }
 
@@ -87,6 +101,12 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	return copy;
 }
 
+size_t window_result_memory_bytes(const struct window_result *w)
+{
+	return sizeof(*w) + profile_memory_bytes(&w->profile) +
+	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa);
+}
+
 void window_result_start(struct window_result *w)
 {
 	w->state = WINDOW_RUNNING;
@@ -117,15 +137,20 @@ void window_result_fail(struct window_result *w, const char *reason)
 	end(w, WINDOW_FAILED, reason);
 }
 
-const char *window_result_state_name(const struct window_result *w)
+const char *window_state_name(enum window_state state)
 {
 	static const char *const names[] = {
 	    [WINDOW_ATTACHING] = "attaching", [WINDOW_RUNNING] = "running",
 	    [WINDOW_DONE] = "done",           [WINDOW_ENDED_EARLY] = "ended early",
-	    [WINDOW_FAILED] = "failed",
+	    [WINDOW_FAILED] = "failed",       [WINDOW_SALVAGED] = "salvaged",
 	};
 
-	return names[w->state];
+	return names[state];
+}
+
+const char *window_result_state_name(const struct window_result *w)
+{
+	return window_state_name(w->state);
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

@@ -33,13 +33,15 @@ enum window_state {
 	WINDOW_DONE,
 	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
+	WINDOW_SALVAGED,    /* its daemon died; what it had kept until then */
 };
 
 /* Memory of its own that is added here has to be copied in window_result_snapshot. */
 struct window_result {
 	unsigned keepers;
 	bool finished;            /* it is final: set by its owner, after the end */
-	char id[WINDOW_ID_BYTES]; /* "" of one that was refused before it had a number */
+	unsigned number;          /* 0 of one that was refused before it had one */
+	char id[WINDOW_ID_BYTES]; /* "w7"; "" without a number */
 	pid_t pid;                /* as the daemon sees it */
 	/* Whose the target is: as the broker says, until then whose it has to be for the asker. */
 	uid_t owner;
@@ -92,6 +94,9 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings);
 
+/* An empty window to be filled in from what was kept of one; it is finished. NULL without memory. */
+struct window_result *window_result_restored(unsigned number);
+
 /* One more owner, also for those who may only read it; returns w. */
 struct window_result *window_result_keep(const struct window_result *w);
 
@@ -101,6 +106,9 @@ void window_result_free(struct window_result *w);
 /* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
  * hostile agent's, which take some 50 ms. NULL without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
+
+/* What it takes. */
+size_t window_result_memory_bytes(const struct window_result *w);
 
 /* The target was told to start. */
 void window_result_start(struct window_result *w);
@@ -122,7 +130,8 @@ uint64_t window_result_objects_ns(const struct window_result *w);
 /* Ends the window as one that could not run. */
 void window_result_fail(struct window_result *w, const char *reason);
 
-/* "attaching", "running", "done", "ended early", "failed". */
+/* "attaching", "running", "done", "ended early", "failed", "salvaged". */
+const char *window_state_name(enum window_state state);
 const char *window_result_state_name(const struct window_result *w);
 
 /* From the start to the end, or to now. */

@@ -17,6 +17,10 @@
 #define WINDOWS_AT_ONCE_DEFAULT  4
 #define WINDOWS_AT_ONCE_MAX      64
 #define WINDOWS_PER_USER_DEFAULT 8
+#define STORE_KEEP_DEFAULT_NS    (30 * 86400 * UINT64_C(1000000000))
+#define STORE_BYTES_DEFAULT      (UINT64_C(1) << 30)
+#define STORE_BYTES_MIN          (UINT64_C(1) << 20)
+#define STORE_PER_APP_DEFAULT    20000
 #define WINDOW_DEFAULT_NS        (30 * UINT64_C(1000000000))
 #define EVERY_MIN_NS             (10 * UINT64_C(1000000000))
 #define BUDGET_DEFAULT           0.01
@@ -379,17 +383,22 @@ static int take_schedules(struct reading *r, const struct schema_file *file, str
 	return 0;
 }
 
-/* What the store is to keep is checked already, and used when there is one. */
-static int check_store(struct reading *r, const struct schema_store *store)
+static int take_store(struct reading *r, const struct schema_store *from, struct config_store *to)
 {
-	uint64_t ns, bytes;
 	struct err why;
+	int e;
 
-	if (!store)
+	if (!from)
 		return 0;
-	if (store->size && units_size(store->size, &bytes, &why) < 0)
+	if (from->size && units_size(from->size, &to->bytes, &why) < 0)
 		return wrong(r, "store.size", "%s", why.message);
-	return take_duration(r, "store", "keep", store->keep, &ns);
+	if (to->bytes < STORE_BYTES_MIN)
+		return wrong(r, "store.size", "'%s' is too little: use at least 1MiB", from->size);
+	e = take_duration(r, "store", "keep", from->keep, &to->keep_ns);
+	if (e < 0)
+		return e;
+	return take_count(r, "store", "windows-per-app", from->windows_per_app, UINT32_MAX - 1,
+			  &to->windows_per_app);
 }
 
 /* The list is passed on in an argument, its names between commas. */
@@ -448,8 +457,8 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 			    &c->windows_at_once)) < 0 ||
 	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_per_user)) < 0 ||
-	    (e = check_agent_path(r, c->agent_path)) < 0 || (e = check_store(r, file->store)) < 0 ||
-	    (e = take_apps(r, file, c)) < 0)
+	    (e = check_agent_path(r, c->agent_path)) < 0 ||
+	    (e = take_store(r, file->store, &c->store)) < 0 || (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
 }
@@ -469,7 +478,10 @@ void config_defaults(struct config *c)
 {
 	*c = (struct config){.host_budget = HOST_BUDGET_DEFAULT,
 			     .windows_at_once = WINDOWS_AT_ONCE_DEFAULT,
-			     .windows_per_user = WINDOWS_PER_USER_DEFAULT};
+			     .windows_per_user = WINDOWS_PER_USER_DEFAULT,
+			     .store = {.keep_ns = STORE_KEEP_DEFAULT_NS,
+				       .bytes = STORE_BYTES_DEFAULT,
+				       .windows_per_app = STORE_PER_APP_DEFAULT}};
 }
 
 static int parse(struct reading *r, const char *text, size_t size, struct config *c)

@@ -44,6 +44,13 @@ struct config_schedule {
 	uint32_t failures;    /* so many windows in a row that fail or cost too much end it */
 };
 
+/* What the daemon keeps of finished windows, at most. */
+struct config_store {
+	uint64_t keep_ns;         /* each one */
+	uint64_t bytes;           /* all of them */
+	uint32_t windows_per_app; /* of one application */
+};
+
 struct config {
 	/* NULL where the file says nothing; the command line's come first. */
 	char *socket;
@@ -62,6 +69,7 @@ struct config {
 	char *pod_labels;          /* the file of a pod's labels as its JVMs see it; NULL: none */
 	char **environment;        /* names of variables that may be looked at */
 	unsigned environment_count;
+	struct config_store store;
 	struct config_app *apps;
 	size_t app_count;
 	struct config_schedule *schedules;

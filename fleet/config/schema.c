@@ -56,6 +56,7 @@ static const cyaml_schema_field_t schedule_fields[] = {
 static const cyaml_schema_field_t store_fields[] = {
     TEXT("keep", struct schema_store, keep),
     TEXT("size", struct schema_store, size),
+    TEXT("windows-per-app", struct schema_store, windows_per_app),
     CYAML_FIELD_END,
 };
 

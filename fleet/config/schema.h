@@ -34,6 +34,7 @@ struct schema_schedule {
 struct schema_store {
 	char *keep;
 	char *size;
+	char *windows_per_app;
 };
 
 struct schema_file {

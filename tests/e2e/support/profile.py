@@ -98,11 +98,14 @@ def duration_for(pid, cpu_s):
 
 
 class Daemon(Process):
-    """A daemon that serves a socket of its own. pid is the engine's."""
+    """A daemon that serves a socket of its own, and keeps windows in a directory of its own or in the one
+    that another left. pid is the engine's."""
 
-    def __init__(self, prefix=(), http="none", options=()):
-        self.socket = os.path.join(make_directory(), "control.sock")
-        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http, *options]
+    def __init__(self, prefix=(), http="none", options=(), state=None):
+        directory = make_directory()
+        self.socket = os.path.join(directory, "control.sock")
+        self.state = state or os.path.join(directory, "state")
+        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]
         super().__init__(command, start_new_session=True)
         self.wait_for("ready")
 

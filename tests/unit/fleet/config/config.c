@@ -81,7 +81,7 @@ static void every_key_is_taken(void **state)
 	     "windows-at-once: 7\n"
 	     "windows-per-user: 3\n"
 	     "environment: [SERVICE, REGION]\n"
-	     "store: { keep: 30d, size: 1GiB }\n"
+	     "store: { keep: 7d, size: 64MiB, windows-per-app: 500 }\n"
 	     "apps:\n"
 	     "  - match: { main-class: \"org.h2.*\", user: db, environment: [\"REGION=eu-*\"] }\n"
 	     "    app: h2\n"
@@ -114,6 +114,9 @@ static void every_key_is_taken(void **state)
 	assert_int_equal(c.windows_at_once, 7);
 	assert_int_equal(c.windows_per_user, 3);
 	assert_int_equal(c.environment_count, 2);
+	assert_true(c.store.keep_ns == 7 * 86400 * NS_PER_S);
+	assert_true(c.store.bytes == 64 << 20);
+	assert_int_equal(c.store.windows_per_app, 500);
 	assert_int_equal(c.app_count, 1);
 	assert_string_equal(c.apps[0].app, "h2");
 	assert_string_equal(c.apps[0].match.main_class, "org.h2.*");

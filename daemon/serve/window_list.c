@@ -1,0 +1,221 @@
+#include "daemon/serve/window_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "daemon/engine/history.h"
+#include "proto/words.h"
+
+/* As many as can be in memory: running, finished and failed. */
+#define HERE_MAX (ENGINE_RUNNING_MAX + HISTORY_MAX)
+
+/* What is asked of the store, and where its answer goes. */
+struct stored_list {
+	struct connection *connection;
+	struct database_filter filter;
+	char app[WINDOW_LABEL_BYTES];
+	size_t limit;
+	struct database_row *rows;
+	size_t count;
+	uint64_t all;
+};
+
+/* The reply as it grows, oldest first. */
+struct list {
+	Jxp__WindowInfo *infos;
+	Jxp__WindowInfo **pointers;
+	char (*ids)[WINDOW_ID_BYTES]; /* of rows, which have numbers only */
+	size_t count;
+};
+
+static void list_release(struct list *l)
+{
+	free(l->infos);
+	free(l->pointers);
+	free(l->ids);
+}
+
+static bool list_init(struct list *l, size_t room)
+{
+	*l = (struct list){.infos = calloc(room + 1, sizeof(*l->infos)),
+			   .pointers = calloc(room + 1, sizeof(Jxp__WindowInfo *)),
+			   .ids = calloc(room + 1, sizeof(*l->ids))};
+	return l->infos && l->pointers && l->ids;
+}
+
+static Jxp__WindowInfo *add_info(struct list *l)
+{
+	Jxp__WindowInfo *info = &l->infos[l->count];
+
+	l->pointers[l->count++] = info;
+	return info;
+}
+
+void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
+{
+	jxp__window_info__init(info);
+	info->id = (char *)w->id;
+	info->pid = (uint32_t)w->pid;
+	info->app = (char *)w->app;
+	info->state = (char *)window_result_state_name(w);
+	info->reason = (char *)w->reason;
+	info->sampler = (char *)name_of_sampler(w->findings.sampler);
+	info->started_unix_ns = w->start_unix_ns;
+	info->elapsed_ns = window_result_elapsed_ns(w);
+	info->duration_ns = w->request.duration_ns;
+	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
+}
+
+static void describe_row(struct list *l, const struct database_row *row)
+{
+	char *id = l->ids[l->count];
+	Jxp__WindowInfo *info = add_info(l);
+
+	(void)snprintf(id, WINDOW_ID_BYTES, "w%u", row->number); /* Fits. */
+	jxp__window_info__init(info);
+	info->id = id;
+	info->pid = (uint32_t)row->pid;
+	info->app = (char *)row->app;
+	info->state = (char *)window_state_name(row->state);
+	info->reason = (char *)row->reason;
+	info->sampler = (char *)name_of_sampler(row->sampler);
+	info->started_unix_ns = row->start_unix_ns;
+	info->elapsed_ns = row->elapsed_ns;
+	info->duration_ns = row->duration_ns;
+	info->samples = row->samples;
+	info->traps = row->traps;
+}
+
+static bool is_meant(const struct stored_list *s, const struct window_result *w)
+{
+	const struct database_filter *f = &s->filter;
+
+	return window_asker_sees(connection_asker(s->connection), w->owner) &&
+	       (!f->app[0] || strcmp(f->app, w->app) == 0) &&
+	       w->start_unix_ns >= f->since_unix_ns &&
+	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns);
+}
+
+static bool has_row(const struct stored_list *s, unsigned number)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->rows[i].number == number)
+			return true;
+	return false;
+}
+
+static bool is_running(const struct engine *e, unsigned number)
+{
+	for (size_t i = 0; i < engine_window_count(e); i++) {
+		const struct window_result *w = engine_window(e, i);
+
+		if (!w->finished && w->number == number)
+			return true;
+	}
+	return false;
+}
+
+/* Rows come newest first. What runs is told from memory, where it is newer; what has ended from the
+ * store, if it is there already. */
+static void fill(struct list *l, const struct stored_list *s, uint64_t *all)
+{
+	const struct engine *e = connection_context(s->connection)->engine;
+
+	*all = s->all;
+	for (size_t i = s->count; i-- > 0;)
+		if (!is_running(e, s->rows[i].number))
+			describe_row(l, &s->rows[i]);
+	for (size_t i = 0; i < engine_window_count(e); i++) {
+		const struct window_result *w = engine_window(e, i);
+
+		if (!is_meant(s, w) || (w->finished && has_row(s, w->number)))
+			continue;
+		/* Older than what is shown: the store has it, beyond the limit. */
+		if (w->finished && s->all > s->count && w->number < s->rows[s->count - 1].number)
+			continue;
+		window_list_describe(add_info(l), w);
+		*all += !has_row(s, w->number);
+	}
+}
+
+/* The latest, when there are more than are asked for. */
+static void reply(const struct stored_list *s)
+{
+	_cleanup_(list_release) struct list l;
+	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
+	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
+	size_t skipped;
+
+	if (!list_init(&l, s->count + HERE_MAX)) {
+		connection_fail(s->connection, false, "out of memory");
+		return;
+	}
+	fill(&l, s, &list.all);
+	skipped = l.count > s->limit ? l.count - s->limit : 0;
+	list.windows = l.pointers + skipped;
+	list.n_windows = l.count - skipped;
+	answer.body_case = JXP__CONTROL_REPLY__BODY_WINDOWS;
+	answer.windows = &list;
+	connection_reply(s->connection, &answer);
+}
+
+/* ---------------------------------------------------------------- the store's part */
+
+static int ask(void *arg, struct database *db, struct err *err)
+{
+	struct stored_list *s = arg;
+
+	s->rows = calloc(s->limit, sizeof(*s->rows));
+	if (!s->rows)
+		return err_set(err, ENOMEM, "out of memory");
+	return database_list(db, &s->filter, s->rows, s->limit, &s->count, &s->all, err);
+}
+
+static void on_answer(void *arg, int result, const char *message)
+{
+	struct stored_list *s = arg;
+
+	if (result < 0)
+		connection_fail(s->connection, false, message);
+	else
+		reply(s);
+}
+
+static void release(void *arg)
+{
+	struct stored_list *s = arg;
+
+	free(s->rows);
+	free(s);
+}
+
+void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request)
+{
+	struct stored_list *s = calloc(1, sizeof(*s));
+	const struct reading_question question = {
+	    .arg = s, .ask = ask, .done = on_answer, .release = release};
+
+	if (!s) {
+		connection_fail(c, false, "out of memory");
+		return;
+	}
+	s->connection = c;
+	(void)snprintf(s->app, sizeof(s->app), "%s", request->app); /* No app is longer. */
+	s->filter = (struct database_filter){.owner = connection_asker(c)->sees,
+					     .app = s->app,
+					     .since_unix_ns = request->since_unix_ns,
+					     .until_unix_ns = request->until_unix_ns};
+	s->limit = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
+	if (s->limit > WINDOW_LIST_MAX)
+		s->limit = WINDOW_LIST_MAX;
+	if (connection_context(c)->store) {
+		connection_read(c, &question);
+		return;
+	}
+	reply(s);
+	release(s);
+}

@@ -1,0 +1,557 @@
+#include "daemon/store/database.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/proc.h"
+#include "daemon/store/record.h"
+#include "daemon/store/schema.h"
+#include "daemon/store/sql.h"
+
+/* How long another process may hold the file before it counts as locked. */
+#define BUSY_MS 2000
+
+struct database {
+	sqlite3 *sqlite;
+};
+
+/* ---------------------------------------------------------------- opening */
+
+int database_open(const char *path, enum database_use use, struct database **out, struct err *err)
+{
+	/* What is in the log of a damaged one has to be put in its place first. */
+	int flags = use == DATABASE_READ ? SQLITE_OPEN_READONLY
+					 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	struct database *db = calloc(1, sizeof(*db));
+	int r;
+
+	if (!db)
+		return err_set(err, ENOMEM, "out of memory for the database of windows");
+	if (sqlite3_open_v2(path, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+		r = db->sqlite ? sql_fail(db->sqlite, err, "open the database of windows")
+			       : err_set(err, ENOMEM, "out of memory for the database of windows");
+		database_close(db);
+		return r;
+	}
+	(void)sqlite3_busy_timeout(db->sqlite, BUSY_MS);
+	(void)sqlite3_extended_result_codes(db->sqlite, 1);
+	r = schema_prepare(db->sqlite, use, err);
+	if (r < 0) {
+		database_close(db);
+		return r;
+	}
+	*out = db;
+	return 0;
+}
+
+void database_close(struct database *db)
+{
+	if (!db)
+		return;
+	(void)sqlite3_close(db->sqlite); /* No statement is left, so it is not busy. */
+	free(db);
+}
+
+int database_begin(struct database *db, struct err *err)
+{
+	return sql_execute(db->sqlite, "BEGIN IMMEDIATE", "write to the database of windows", err);
+}
+
+int database_commit(struct database *db, struct err *err)
+{
+	int r = sql_execute(db->sqlite, "COMMIT", "write to the database of windows", err);
+
+	if (r < 0)
+		database_roll_back(db);
+	return r;
+}
+
+void database_roll_back(struct database *db)
+{
+	/* Where an error has rolled back already there is nothing to do. */
+	(void)sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* ---------------------------------------------------------------- windows */
+
+static int put_row(struct database *db, const struct window_result *w, size_t record_bytes,
+		   struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r =
+	    sql_prepare(db->sqlite,
+			"INSERT INTO windows (number, app, owner, pid, state, reason,"
+			" schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
+			" samples, traps, record_bytes)"
+			" VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)"
+			" ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
+			" state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
+			" start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
+			" duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15",
+			&s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, w->number);
+	sql_bind_text(s, 2, w->app);
+	sql_bind_number(s, 3, w->owner);
+	sql_bind_number(s, 4, (uint64_t)w->pid);
+	sql_bind_number(s, 5, schema_of_state(w->state));
+	sql_bind_text(s, 6, w->reason);
+	sql_bind_text(s, 7, w->request.schedule.name);
+	sql_bind_number(s, 8, (uint64_t)w->findings.sampler);
+	sql_bind_number(s, 9, w->start_unix_ns);
+	sql_bind_number(s, 10, w->end_unix_ns);
+	sql_bind_number(s, 11, window_result_elapsed_ns(w));
+	sql_bind_number(s, 12, w->request.duration_ns);
+	sql_bind_number(s, 13, w->counters[JXP__COUNTER__COUNTER_SAMPLES]);
+	sql_bind_number(s, 14, w->counters[JXP__COUNTER__COUNTER_TRAPS]);
+	sql_bind_number(s, 15, record_bytes);
+	return sql_run(s, "keep a window", err);
+}
+
+int database_put(struct database *db, const struct window_result *w, const uint8_t *record,
+		 size_t record_bytes, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = put_row(db, w, record ? record_bytes : 0, err);
+
+	if (r < 0 || !record)
+		return r;
+	r = sql_prepare(db->sqlite,
+			"INSERT OR REPLACE INTO records (number, record) VALUES (?1, ?2)", &s, err);
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, w->number);
+	if (record_bytes > INT_MAX ||
+	    sqlite3_bind_blob(s, 2, record, (int)record_bytes, SQLITE_STATIC) != SQLITE_OK)
+		return err_set(err, EMSGSIZE, "cannot keep a window: it is too large");
+	return sql_run(s, "keep a window", err);
+}
+
+int database_highest(struct database *db, unsigned *number, struct err *err)
+{
+	uint64_t highest = 0;
+	int r = sql_number(db->sqlite, "SELECT max(number) FROM windows", &highest, err);
+
+	if (r < 0)
+		return r;
+	*number = highest > UINT_MAX ? UINT_MAX : (unsigned)highest;
+	return 0;
+}
+
+int database_salvage(struct database *db, unsigned *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r =
+	    sql_prepare(db->sqlite,
+			"UPDATE windows SET"
+			" state = CASE WHEN record_bytes > 0 THEN ?1 ELSE ?2 END,"
+			" end_unix_ns = start_unix_ns + elapsed_ns,"
+			" reason = CASE WHEN record_bytes > 0"
+			" THEN 'the daemon ended in its middle; this is what was kept until then'"
+			" ELSE 'the daemon ended before anything of it was kept' END"
+			" WHERE state IN (?3, ?4)",
+			&s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, schema_of_state(WINDOW_SALVAGED));
+	sql_bind_number(s, 2, schema_of_state(WINDOW_FAILED));
+	sql_bind_number(s, 3, schema_of_state(WINDOW_ATTACHING));
+	sql_bind_number(s, 4, schema_of_state(WINDOW_RUNNING));
+	r = sql_run(s, "mark windows that were cut off", err);
+	if (r == 0)
+		*count = (unsigned)sqlite3_changes(db->sqlite);
+	return r;
+}
+
+#define ROW_COLUMNS                                                                    \
+	"number, app, owner, pid, state, reason, sampler, start_unix_ns, elapsed_ns, " \
+	"duration_ns, "                                                                \
+	"samples, traps"
+
+static void read_row(sqlite3_stmt *s, struct database_row *row)
+{
+	*row = (struct database_row){.number = (unsigned)sql_number_at(s, 0),
+				     .owner = (uid_t)sql_number_at(s, 2),
+				     .pid = (pid_t)sql_number_at(s, 3),
+				     .state = schema_state(sql_number_at(s, 4)),
+				     .sampler = (Jxp__Sampler)sql_number_at(s, 6),
+				     .start_unix_ns = sql_number_at(s, 7),
+				     .elapsed_ns = sql_number_at(s, 8),
+				     .duration_ns = sql_number_at(s, 9),
+				     .samples = sql_number_at(s, 10),
+				     .traps = sql_number_at(s, 11)};
+	sql_text_at(s, 1, row->app, sizeof(row->app));
+	sql_text_at(s, 5, row->reason, sizeof(row->reason));
+}
+
+/* Its places are 1 to 5. What is not asked for is no condition at all, so that the index of what is
+ * can be used. */
+#define FILTER(condition)                                                 \
+	" WHERE " condition " start_unix_ns >= ?2 AND start_unix_ns < ?3" \
+	" AND (?5 = 0 OR record_bytes > 0)"
+#define FILTERED(before, after)                                                 \
+	{                                                                       \
+		{before FILTER("") after, before FILTER("app = ?1 AND") after}, \
+		{                                                               \
+			before FILTER("owner = ?4 AND") after,                  \
+			    before FILTER("app = ?1 AND owner = ?4 AND") after  \
+		}                                                               \
+	}
+
+/* [of one owner][of one application] */
+static const char *const count_statements[2][2] = FILTERED("SELECT count(*) FROM windows", "");
+static const char *const list_statements[2][2] = FILTERED(
+    "SELECT " ROW_COLUMNS " FROM windows", " ORDER BY start_unix_ns DESC, number DESC LIMIT ?6");
+
+/* One of these, with the filter's values. */
+static int prepare_filtered(struct database *db, const char *const statements[2][2],
+			    const struct database_filter *f, sqlite3_stmt **s, struct err *err)
+{
+	bool of_owner = f->owner != PROC_ANY_UID, of_app = f->app[0];
+	int r = sql_prepare(db->sqlite, statements[of_owner][of_app], s, err);
+
+	if (r < 0)
+		return r;
+	if (of_app)
+		sql_bind_text(*s, 1, f->app);
+	sql_bind_number(*s, 2, f->since_unix_ns);
+	sql_bind_number(*s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
+	if (of_owner)
+		sql_bind_number(*s, 4, f->owner);
+	sql_bind_number(*s, 5, f->recorded);
+	return 0;
+}
+
+static int count_all(struct database *db, const struct database_filter *f, uint64_t *all,
+		     struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = prepare_filtered(db, count_statements, f, &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r > 0)
+		*all = sql_number_at(s, 0);
+	return r < 0 ? r : 0;
+}
+
+int database_list(struct database *db, const struct database_filter *f, struct database_row *rows,
+		  size_t room, size_t *count, uint64_t *all, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	size_t found = 0;
+	int r = prepare_filtered(db, list_statements, f, &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 6, room);
+	while (found < room && (r = sql_row(s, err)) > 0)
+		read_row(s, &rows[found++]);
+	if (r >= 0)
+		r = count_all(db, f, all, err);
+	if (r == 0)
+		*count = found;
+	return r;
+}
+
+int database_find(struct database *db, const struct database_filter *f, unsigned number,
+		  struct database_row *row, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite, "SELECT " ROW_COLUMNS " FROM windows WHERE number = ?1", &s,
+			    err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, number);
+	r = sql_row(s, err);
+	if (r > 0)
+		read_row(s, row);
+	if (r < 0)
+		return r;
+	if (r == 0 || (f->owner != PROC_ANY_UID && f->owner != row->owner))
+		return err_set(err, ENOENT, "no window 'w%u': see 'jxperfctl windows'", number);
+	return 0;
+}
+
+/* What its row says was true later than what its record says: it may have been salvaged. */
+static void take_from_row(struct window_result *w, const struct database_row *row)
+{
+	if (w->state == row->state)
+		return;
+	w->state = row->state;
+	memcpy(w->reason, row->reason, sizeof(w->reason));
+	if (w->end_unix_ns == 0)
+		w->end_unix_ns = row->start_unix_ns + row->elapsed_ns;
+}
+
+int database_load(struct database *db, unsigned number, struct window_result **w, struct err *err)
+{
+	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	struct database_row row;
+	struct err why;
+	int r = database_find(db, &everybody, number, &row, err);
+
+	if (r == 0)
+		r = sql_prepare(db->sqlite, "SELECT record FROM records WHERE number = ?1", &s,
+				err);
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, number);
+	r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return err_set(err, ECANCELED,
+			       "window w%u of pid %d has no report, it could not run: %s", number,
+			       (int)row.pid, row.reason);
+	r = record_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), number, w,
+			  &why);
+	if (r < 0)
+		return err_set(err, -r, "window w%u cannot be shown: %s", number, why.message);
+	take_from_row(*w, &row);
+	return 0;
+}
+
+int database_load_row(struct database *db, unsigned number, struct window_result **out,
+		      struct err *err)
+{
+	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
+	struct database_row row;
+	struct window_result *w;
+	int r = database_find(db, &everybody, number, &row, err);
+
+	if (r < 0)
+		return r;
+	w = window_result_restored(number);
+	if (!w)
+		return err_set(err, ENOMEM, "out of memory for a window");
+	w->pid = row.pid;
+	w->owner = row.owner;
+	w->state = row.state;
+	w->findings.sampler = row.sampler;
+	w->start_unix_ns = row.start_unix_ns;
+	w->end_unix_ns = row.start_unix_ns + row.elapsed_ns;
+	w->request.duration_ns = row.duration_ns;
+	memcpy(w->app, row.app, sizeof(w->app));
+	memcpy(w->reason, row.reason, sizeof(w->reason));
+	*out = w;
+	return 0;
+}
+
+/* Where a page of the table is damaged there is no way to the row behind it but by trying its
+ * number; so many are tried. */
+#define NUMBERS_TRIED 10000
+
+bool database_next(struct database *db, unsigned number, unsigned *next)
+{
+	for (unsigned tried = 0; tried < NUMBERS_TRIED && number < UINT_MAX; tried++) {
+		_cleanup_statement_ sqlite3_stmt *s = NULL;
+		struct err ignored;
+		int r = sql_prepare(db->sqlite,
+				    "SELECT number FROM windows WHERE number > ?1 ORDER BY number"
+				    " LIMIT 1",
+				    &s, &ignored);
+
+		if (r < 0)
+			return false;
+		sql_bind_number(s, 1, number);
+		r = sql_row(s, &ignored);
+		if (r == 0)
+			return false;
+		if (r > 0) {
+			uint64_t found = sql_number_at(s, 0);
+
+			/* A damaged page may hold any order. */
+			if (found <= number || found > UINT_MAX)
+				return false;
+			*next = (unsigned)found;
+			return true;
+		}
+		number++;
+	}
+	return false;
+}
+
+int database_check(struct database *db, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char text[128];
+	int r = sql_prepare(db->sqlite, "PRAGMA quick_check(1)", &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	sql_text_at(s, 0, text, sizeof(text));
+	return strcmp(text, "ok") == 0
+		   ? 0
+		   : err_set(err, EBADMSG, "the database of windows is damaged: %s", text);
+}
+
+/* ---------------------------------------------------------------- what is beyond the limits */
+
+/* Deletes windows that a condition names, and that run no more. */
+#define RETIRE(condition, order)                                                 \
+	"DELETE FROM windows WHERE number IN (SELECT number FROM windows WHERE " \
+	"state NOT IN (0, 1) AND " condition " ORDER BY " order " LIMIT ?1)"
+
+static int retire(struct database *db, const char *sql, uint64_t room, uint64_t value,
+		  unsigned *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite, sql, &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, room);
+	sql_bind_number(s, 2, value);
+	r = sql_run(s, "delete old windows", err);
+	if (r == 0)
+		*count += (unsigned)sqlite3_changes(db->sqlite);
+	return r;
+}
+
+static int retire_by_age(struct database *db, uint64_t age_ns, uint64_t now_unix_ns,
+			 unsigned *count, struct err *err)
+{
+	if (age_ns == 0 || age_ns >= now_unix_ns)
+		return 0;
+	return retire(db, RETIRE("start_unix_ns + elapsed_ns < ?2", "start_unix_ns"),
+		      DATABASE_RETIRE_MAX - *count, now_unix_ns - age_ns, count, err);
+}
+
+/* Deletes the oldest windows of one application that has too many. */
+static int retire_of_app(struct database *db, const char *app, uint64_t too_many, unsigned *count,
+			 struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	uint64_t room = DATABASE_RETIRE_MAX - *count;
+	int r = sql_prepare(db->sqlite, RETIRE("app = ?2", "start_unix_ns"), &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, too_many < room ? too_many : room);
+	sql_bind_text(s, 2, app);
+	r = sql_run(s, "delete old windows", err);
+	if (r == 0)
+		*count += (unsigned)sqlite3_changes(db->sqlite);
+	return r;
+}
+
+static int retire_by_count(struct database *db, unsigned per_app, unsigned *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char app[WINDOW_LABEL_BYTES];
+	int r = per_app == 0 ? 0
+			     : sql_prepare(db->sqlite,
+					   "SELECT app, count(*) - ?1 FROM windows GROUP BY app"
+					   " HAVING count(*) > ?1",
+					   &s, err);
+
+	if (r < 0 || per_app == 0)
+		return r;
+	sql_bind_number(s, 1, per_app);
+	while (*count < DATABASE_RETIRE_MAX && (r = sql_row(s, err)) > 0) {
+		sql_text_at(s, 0, app, sizeof(app));
+		r = retire_of_app(db, app, sql_number_at(s, 1), count, err);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* A sixteenth more than what is too much, so that it is not done for each window again. */
+static int retire_by_size(struct database *db, uint64_t limit, unsigned *count, struct err *err)
+{
+	uint64_t bytes = 0, windows = 0, each, beyond;
+	int r = limit == 0 ? 0 : database_size(db, &bytes, &windows, err);
+
+	if (r < 0 || limit == 0 || bytes <= limit || windows == 0)
+		return r;
+	each = bytes / windows + 1;
+	beyond = (bytes - limit + limit / 16) / each + 1;
+	if (beyond > DATABASE_RETIRE_MAX - *count)
+		beyond = DATABASE_RETIRE_MAX - *count;
+	return retire(db, RETIRE("?2 = 0", "start_unix_ns"), beyond, 0, count, err);
+}
+
+int database_retire(struct database *db, const struct database_limits *limits, uint64_t now_unix_ns,
+		    unsigned *count, struct err *err)
+{
+	int r;
+
+	*count = 0;
+	if ((r = retire_by_age(db, limits->age_ns, now_unix_ns, count, err)) < 0 ||
+	    (r = retire_by_count(db, limits->per_app, count, err)) < 0 ||
+	    (r = retire_by_size(db, limits->bytes, count, err)) < 0)
+		return r;
+	if (*count == 0)
+		return 0;
+	/* What is free at the end of the file goes back to the file system. */
+	return sql_execute(db->sqlite, "PRAGMA incremental_vacuum",
+			   "give back the room of old windows", err);
+}
+
+/* ---------------------------------------------------------------- the rest */
+
+int database_put_note(struct database *db, const char *name, const void *value, size_t size,
+		      struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite,
+			    "INSERT OR REPLACE INTO notes (name, value) VALUES (?1, ?2)", &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_text(s, 1, name);
+	if (size > INT_MAX || sqlite3_bind_blob(s, 2, value, (int)size, SQLITE_STATIC) != SQLITE_OK)
+		return err_set(err, EMSGSIZE, "cannot keep '%s': it is too large", name);
+	return sql_run(s, "keep what metrics were", err);
+}
+
+int database_note(struct database *db, const char *name, void **value, size_t *size,
+		  struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite, "SELECT value FROM notes WHERE name = ?1", &s, err);
+	size_t bytes;
+	void *copy;
+
+	if (r < 0)
+		return r;
+	sql_bind_text(s, 1, name);
+	r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	bytes = r > 0 ? (size_t)sqlite3_column_bytes(s, 0) : 0;
+	copy = bytes ? malloc(bytes) : NULL;
+	if (bytes && !copy)
+		return err_set(err, ENOMEM, "out of memory for '%s'", name);
+	if (bytes)
+		memcpy(copy, sqlite3_column_blob(s, 0), bytes);
+	*value = copy;
+	*size = bytes;
+	return 0;
+}
+
+int database_size(struct database *db, uint64_t *bytes, uint64_t *windows, struct err *err)
+{
+	uint64_t pages = 0, free_pages = 0, page_bytes = 0;
+	int r;
+
+	if ((r = sql_number(db->sqlite, "PRAGMA page_count", &pages, err)) < 0 ||
+	    (r = sql_number(db->sqlite, "PRAGMA freelist_count", &free_pages, err)) < 0 ||
+	    (r = sql_number(db->sqlite, "PRAGMA page_size", &page_bytes, err)) < 0 ||
+	    (r = sql_number(db->sqlite, "SELECT count(*) FROM windows", windows, err)) < 0)
+		return r;
+	*bytes = (pages - free_pages) * page_bytes;
+	return 0;
+}

@@ -1,0 +1,132 @@
+/*
+ * The database of windows: one SQLite file, with all that is asked of it in one place.
+ *
+ * windows has a row for each window that was given a number, with what lists show of it; records
+ * has the whole of those that ran (daemon/store/record.h). A window that has begun has a row from
+ * the start, so whatever is not ended when a daemon starts was cut off by the end of the last one.
+ *
+ * A struct database is one connection: one thread at a time. One writes, any number read beside it
+ * (write-ahead log), each sees whole transactions only. What it returns besides: -EIO, -ENOSPC,
+ * -EBUSY when another process holds the file locked, -EBADMSG when the file is damaged, always with
+ * a line in err.
+ */
+#ifndef JXPERF_DAEMON_STORE_DATABASE_H
+#define JXPERF_DAEMON_STORE_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "daemon/window/result.h"
+
+/* Of the tables; the file says which it has. */
+#define DATABASE_VERSION 2
+
+struct database;
+
+enum database_use {
+	DATABASE_WRITE, /* makes the file, or brings an older one to our version */
+	DATABASE_READ,
+	DATABASE_SALVAGE, /* reads a damaged one, as far as that goes */
+};
+
+/* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, which is
+ * left as it is; -EBADMSG for one that is none of ours, or damaged. */
+int database_open(const char *path, enum database_use use, struct database **db, struct err *err);
+void database_close(struct database *db);
+
+/* What is written between these is there whole or not at all. */
+int database_begin(struct database *db, struct err *err);
+int database_commit(struct database *db, struct err *err);
+void database_roll_back(struct database *db);
+
+/* Keeps w as it is now, in the place of what was kept of it before: record is record_encode's, NULL
+ * for one without anything to show. */
+int database_put(struct database *db, const struct window_result *w, const uint8_t *record,
+		 size_t record_bytes, struct err *err);
+
+/* The highest number that a window has; 0 without any. */
+int database_highest(struct database *db, unsigned *number, struct err *err);
+
+/* Windows that a daemon that died left unfinished: those with a record end as WINDOW_SALVAGED when
+ * it was written last, the others have failed. *count is how many there were. */
+int database_salvage(struct database *db, unsigned *count, struct err *err);
+
+/* What a list shows of a window. */
+struct database_row {
+	unsigned number;
+	pid_t pid;
+	uid_t owner;
+	enum window_state state;
+	Jxp__Sampler sampler;
+	char app[WINDOW_LABEL_BYTES];
+	char reason[WINDOW_REASON_BYTES];
+	uint64_t start_unix_ns;
+	uint64_t elapsed_ns;
+	uint64_t duration_ns;
+	uint64_t samples;
+	uint64_t traps;
+};
+
+/* Which windows are meant. */
+struct database_filter {
+	uid_t owner;            /* PROC_ANY_UID: everybody's */
+	const char *app;        /* "": every one */
+	uint64_t since_unix_ns; /* that began then or later, */
+	uint64_t until_unix_ns; /* and before then; 0: no end */
+	bool recorded;          /* only those with something to show */
+};
+
+/* The latest of them, newest first, at most room; returns how many in *count and of how many in
+ * *all. */
+int database_list(struct database *db, const struct database_filter *filter,
+		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
+		  struct err *err);
+
+/* One window that the filter means. -ENOENT when there is none. */
+int database_find(struct database *db, const struct database_filter *filter, unsigned number,
+		  struct database_row *row, struct err *err);
+
+/* Its record, whole. -ENOENT; -ECANCELED, with its reason, for one that could not run. */
+int database_load(struct database *db, unsigned number, struct window_result **w, struct err *err);
+
+/* A window without a record, as far as its row tells. As database_find. */
+int database_load_row(struct database *db, unsigned number, struct window_result **w,
+		      struct err *err);
+
+/* The next higher number that a window has, in *next; what cannot be read is passed over. False
+ * when there is none. */
+bool database_next(struct database *db, unsigned number, unsigned *next);
+
+/* Is the file whole? Reads all of it. 0, -EBADMSG, or -errno. */
+int database_check(struct database *db, struct err *err);
+
+/* What is kept at most. 0: no limit. */
+struct database_limits {
+	uint64_t age_ns;  /* since the end of a window */
+	uint64_t bytes;   /* of the file */
+	unsigned per_app; /* windows */
+};
+
+/* Deletes what is beyond the limits, the oldest first and at most DATABASE_RETIRE_MAX windows at a
+ * time; *count is how many went. Ones that run stay. In no transaction. */
+#define DATABASE_RETIRE_MAX 256
+int database_retire(struct database *db, const struct database_limits *limits, uint64_t now_unix_ns,
+		    unsigned *count, struct err *err);
+
+/* What metrics were when they were written last. */
+#define DATABASE_NOTE_METRICS "metrics"
+
+/* Texts beside the windows, kept under a name: what metrics were. The value is to be freed, NULL
+ * when there is none. */
+int database_put_note(struct database *db, const char *name, const void *value, size_t size,
+		      struct err *err);
+int database_note(struct database *db, const char *name, void **value, size_t *size,
+		  struct err *err);
+
+/* Bytes that windows take of the file, and how many windows there are. */
+int database_size(struct database *db, uint64_t *bytes, uint64_t *windows, struct err *err);
+
+#endif

@@ -1,0 +1,441 @@
+#include "daemon/store/keeper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "daemon/store/salvage.h"
+#include "daemon/store/state_dir.h"
+#include "daemon/store/writer.h"
+
+/* Windows that run at a time; one more is kept when it ends. */
+#define RUNNING_MAX 64
+
+struct keeper {
+	struct state_dir dir;
+	struct writer *writer;
+	uv_timer_t *timer; /* freed by the loop */
+	struct database_limits limits;
+	uint64_t flush_ms;
+	unsigned next_number;  /* not taken yet */
+	unsigned taken_number; /* the lowest that is not taken in the directory */
+	void *metrics_found;
+	size_t metrics_found_bytes;
+	struct keeper_metrics metrics;
+
+	const struct window_result *running[RUNNING_MAX];
+	size_t running_count;
+	struct window_result *waiting[KEEPER_WAITING_MAX]; /* ended, oldest first; kept */
+	size_t waiting_count;
+	bool changed; /* metrics may have, or there is a window that was never written */
+
+	bool writing;
+	bool checked; /* the file was read through once */
+	struct writer_batch batch;
+	size_t batch_waiting; /* so many of the batch are the first of waiting, */
+	void *batch_metrics;
+	unsigned batch_next_number;
+	struct keeper_stats stats;
+};
+
+/* ---------------------------------------------------------------- batches */
+
+/* Snapshots are the batch's own; who waits is kept by its place in the queue. */
+static void release_batch(struct keeper *k)
+{
+	for (size_t i = k->batch_waiting; i < k->batch.count; i++)
+		window_result_free((struct window_result *)k->batch.windows[i]); /* A snapshot. */
+	free(k->batch_metrics);
+	k->batch_metrics = NULL;
+	k->batch_waiting = 0;
+	k->batch = (struct writer_batch){0};
+}
+
+/* Without memory for a copy the window is kept at the next round. */
+static void add_running(struct keeper *k)
+{
+	for (size_t i = 0; i < k->running_count && k->batch.count < WRITER_WINDOWS_MAX; i++) {
+		const struct window_result *copy = window_result_snapshot(k->running[i]);
+
+		if (copy)
+			k->batch.windows[k->batch.count++] = copy;
+	}
+}
+
+static void add_metrics(struct keeper *k)
+{
+	size_t size = 0;
+
+	if (!k->metrics.encode || k->metrics.encode(k->metrics.arg, &k->batch_metrics, &size) < 0)
+		return;
+	k->batch.metrics = k->batch_metrics;
+	k->batch.metrics_bytes = size;
+}
+
+/* A block further, well before the numbers that are taken are used up. */
+static void add_numbers(struct keeper *k)
+{
+	if (k->next_number + STATE_DIR_NUMBERS / 2 < k->taken_number)
+		return;
+	k->batch.next_number = k->next_number + STATE_DIR_NUMBERS;
+}
+
+static void make_batch(struct keeper *k)
+{
+	size_t room = WRITER_WINDOWS_MAX - RUNNING_MAX;
+
+	k->batch = (struct writer_batch){.limits = k->limits, .check = !k->checked};
+	k->batch_waiting = k->waiting_count < room ? k->waiting_count : room;
+	for (size_t i = 0; i < k->batch_waiting; i++)
+		k->batch.windows[k->batch.count++] = k->waiting[i];
+	add_running(k);
+	add_metrics(k);
+	add_numbers(k);
+	k->changed = false;
+}
+
+static void drop_waiting(struct keeper *k, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		window_result_free(k->waiting[i]);
+	k->waiting_count -= count;
+	memmove(k->waiting, k->waiting + count, k->waiting_count * sizeof(struct window_result *));
+}
+
+static void say_damage(const struct salvage_account *s)
+{
+	log_error("the database of windows was damaged (%s): %u windows were taken over, %u could "
+		  "not be read; the old one is '%s'",
+		  s->reason, s->kept, s->lost, s->aside);
+}
+
+/* Said when it begins and when it is over: a disk that is full stays so for a while. */
+static void say_result(const struct keeper *k, const struct writer_batch *b)
+{
+	if (b->result < 0 && !k->stats.failing)
+		log_error("windows are not kept at present, and are tried again: %s",
+			  b->err.message);
+	else if (b->result == 0 && k->stats.failing)
+		log_info("windows are kept again");
+}
+
+static void take_result(struct keeper *k)
+{
+	const struct writer_batch *b = &k->batch;
+
+	if (b->salvage.damaged) {
+		k->stats.damages++;
+		say_damage(&b->salvage);
+	}
+	say_result(k, b);
+	k->stats.failing = b->result < 0;
+	k->stats.errors += b->result < 0;
+	k->stats.retired += b->retired;
+	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
+	if (b->result == 0) {
+		k->checked = true;
+		k->stats.bytes = b->bytes;
+		k->stats.windows = b->windows_kept;
+		k->stats.written += k->batch_waiting;
+		drop_waiting(k, k->batch_waiting);
+		if (b->next_number > 0)
+			k->taken_number = b->next_number;
+	} else {
+		k->changed = true;
+	}
+	if (k->metrics.kept)
+		k->metrics.kept(k->metrics.arg, k->stats.failing);
+	release_batch(k);
+}
+
+static void write_soon(struct keeper *k);
+
+static void on_written(void *arg)
+{
+	struct keeper *k = arg;
+
+	k->writing = false;
+	take_result(k);
+	write_soon(k);
+}
+
+static void start_batch(struct keeper *k)
+{
+	k->writing = true;
+	make_batch(k);
+	writer_start(k->writer, &k->batch);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct keeper *k = timer->data;
+
+	if (k->writing) /* It takes long; who waits is written after it. */
+		return;
+	if (k->running_count == 0 && k->waiting_count == 0 && !k->changed)
+		(void)uv_timer_stop(timer); /* Cannot fail. */
+	else
+		start_batch(k);
+}
+
+/* What has ended is written at once, unless the last attempt has failed. */
+static void write_soon(struct keeper *k)
+{
+	/* Fails only for a handle that is closing. */
+	if (!uv_is_active((uv_handle_t *)k->timer))
+		(void)uv_timer_start(k->timer, on_timer, k->flush_ms, k->flush_ms);
+	if (!k->writing && !k->stats.failing && k->waiting_count > 0)
+		start_batch(k);
+}
+
+/* ---------------------------------------------------------------- the sink */
+
+static void use_number(struct keeper *k, const struct window_result *w)
+{
+	if (w->number >= k->next_number)
+		k->next_number = w->number + 1;
+}
+
+static void on_started(void *arg, const struct window_result *w)
+{
+	struct keeper *k = arg;
+
+	use_number(k, w);
+	if (k->running_count < RUNNING_MAX)
+		k->running[k->running_count++] = w;
+	k->changed = true;
+	write_soon(k);
+	if (!k->writing && !k->stats.failing)
+		start_batch(k); /* It has a row from its beginning. */
+}
+
+static void forget_running(struct keeper *k, const struct window_result *w)
+{
+	for (size_t i = 0; i < k->running_count; i++)
+		if (k->running[i] == w) {
+			k->running[i] = k->running[--k->running_count];
+			return;
+		}
+}
+
+static size_t waiting_bytes(const struct keeper *k)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < k->waiting_count; i++)
+		sum += window_result_memory_bytes(k->waiting[i]);
+	return sum;
+}
+
+/* The oldest that is not being written. */
+static void lose_one(struct keeper *k)
+{
+	size_t oldest = k->writing ? k->batch_waiting : 0;
+
+	log_error("window %s is lost: it could not be kept, and too many others wait",
+		  k->waiting[oldest]->id);
+	window_result_free(k->waiting[oldest]);
+	k->waiting_count--;
+	memmove(k->waiting + oldest, k->waiting + oldest + 1,
+		(k->waiting_count - oldest) * sizeof(struct window_result *));
+	k->stats.lost++;
+}
+
+static void add_waiting(struct keeper *k, const struct window_result *w)
+{
+	if (k->waiting_count == KEEPER_WAITING_MAX)
+		lose_one(k);
+	k->waiting[k->waiting_count++] = window_result_keep(w);
+	while (k->waiting_count > k->batch_waiting + 1 && waiting_bytes(k) > KEEPER_WAITING_BYTES)
+		lose_one(k);
+}
+
+static void on_finished(void *arg, const struct window_result *w)
+{
+	struct keeper *k = arg;
+
+	forget_running(k, w);
+	add_waiting(k, w);
+	write_soon(k);
+}
+
+/* What was given no number was no window. */
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
+{
+	struct keeper *k = arg;
+
+	(void)error; /* The window has its reason. */
+	(void)message;
+	k->changed = true;
+	if (w && w->number > 0) {
+		use_number(k, w);
+		forget_running(k, w);
+		add_waiting(k, w);
+	}
+	write_soon(k);
+}
+
+struct window_sink keeper_sink(struct keeper *k)
+{
+	return (struct window_sink){
+	    .arg = k, .started = on_started, .finished = on_finished, .failed = on_failed};
+}
+
+/* ---------------------------------------------------------------- beginning and end */
+
+/* The database, with what was left in it, before the thread has it. */
+static int open_database(struct keeper *k, struct database **db, struct err *err)
+{
+	struct salvage_account salvage;
+	unsigned unfinished = 0, highest = 0, next;
+	int r = salvage_open(&k->dir, db, &salvage, err);
+
+	if (r < 0)
+		return r;
+	if (salvage.damaged) {
+		k->stats.damages++;
+		say_damage(&salvage);
+	}
+	if ((r = database_salvage(*db, &unfinished, err)) < 0 ||
+	    (r = database_highest(*db, &highest, err)) < 0 ||
+	    (r = database_note(*db, DATABASE_NOTE_METRICS, &k->metrics_found,
+			       &k->metrics_found_bytes, err)) < 0 ||
+	    (r = database_size(*db, &k->stats.bytes, &k->stats.windows, err)) < 0)
+		return r;
+	next = state_dir_next(&k->dir);
+	k->next_number = next > highest ? next : highest + 1;
+	k->taken_number = k->next_number + STATE_DIR_NUMBERS;
+	k->stats.salvaged = unfinished;
+	if (unfinished > 0)
+		log_warn(
+		    "%u windows were cut off when the last daemon ended; what was kept of them "
+		    "is there",
+		    unfinished);
+	return state_dir_take_numbers(&k->dir, k->taken_number, err);
+}
+
+static int start(struct keeper *k, uv_loop_t *loop, struct database *db, struct err *err)
+{
+	int r = writer_new(&k->writer, loop, &k->dir, db, on_written, k, err);
+
+	if (r < 0)
+		return r;
+	(void)uv_timer_init(loop, k->timer); /* Cannot fail. */
+	k->timer->data = k;
+	return 0;
+}
+
+int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_settings *settings,
+	       struct err *err)
+{
+	struct keeper *k = calloc(1, sizeof(*k));
+	struct database *db = NULL;
+	int r;
+
+	if (k)
+		k->timer = calloc(1, sizeof(*k->timer));
+	if (!k || !k->timer) {
+		free(k);
+		return err_set(err, ENOMEM, "out of memory");
+	}
+	k->limits = settings->limits;
+	k->flush_ms = settings->flush_ms ? settings->flush_ms : KEEPER_FLUSH_MS;
+	r = state_dir_open(&k->dir, settings->directory, err);
+	if (r == 0) {
+		r = open_database(k, &db, err);
+		if (r == 0)
+			r = start(k, loop, db, err);
+		if (r < 0) {
+			database_close(db);
+			state_dir_close(&k->dir);
+		}
+	}
+	if (r < 0) {
+		free(k->metrics_found);
+		free(k->timer);
+		free(k);
+		return r;
+	}
+	*out = k;
+	return 0;
+}
+
+/* The last batches; as many as it takes, unless one fails. A clean end gives no number away that
+ * was not used. */
+static void write_rest(struct keeper *k)
+{
+	struct err ignored;
+
+	writer_wait(k->writer);
+	if (k->writing)
+		take_result(k);
+	k->writing = false;
+	do {
+		make_batch(k);
+		k->batch.check = false;
+		writer_write_now(k->writer, &k->batch);
+		take_result(k);
+	} while (!k->stats.failing && k->waiting_count > 0);
+	if (k->waiting_count > 0)
+		log_error("%zu windows could not be kept", k->waiting_count);
+	/* A gap is no harm. */
+	(void)state_dir_take_numbers(&k->dir, k->next_number, &ignored);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	k->running_count = 0; /* The engine has ended them or dropped them. */
+	write_rest(k);
+	drop_waiting(k, k->waiting_count);
+	writer_free(k->writer);
+	state_dir_close(&k->dir);
+	uv_close((uv_handle_t *)k->timer, on_timer_closed);
+	free(k->metrics_found);
+	free(k);
+}
+
+unsigned keeper_first_number(const struct keeper *k)
+{
+	return k->next_number;
+}
+
+const void *keeper_metrics_found(const struct keeper *k, size_t *size)
+{
+	*size = k->metrics_found_bytes;
+	return k->metrics_found;
+}
+
+void keeper_add_metrics(struct keeper *k, const struct keeper_metrics *m)
+{
+	k->metrics = *m;
+}
+
+void keeper_set_limits(struct keeper *k, const struct database_limits *limits)
+{
+	k->limits = *limits;
+	k->changed = true;
+	write_soon(k);
+}
+
+const char *keeper_database(const struct keeper *k)
+{
+	return k->dir.database;
+}
+
+struct keeper_stats keeper_stats(const struct keeper *k)
+{
+	struct keeper_stats stats = k->stats;
+
+	stats.waiting = k->waiting_count;
+	return stats;
+}

@@ -1,0 +1,91 @@
+/*
+ * What is kept of windows when the daemon is gone: a sink (daemon/window/sink.h) that has each
+ * window written to the state directory when it has begun, every KEEPER_FLUSH_MS while it runs, and
+ * at its end; and the sums of metrics with it, in the same transaction.
+ *
+ * Writing is the writer's thread's (daemon/store/writer.h). What cannot be written, because the
+ * disk is full or the file locked, stays in memory and is tried again every KEEPER_FLUSH_MS; beyond
+ * KEEPER_WAITING_MAX finished windows or KEEPER_WAITING_BYTES of them the oldest is lost, and
+ * counted.
+ *
+ * Loop thread only.
+ */
+#ifndef JXPERF_DAEMON_STORE_KEEPER_H
+#define JXPERF_DAEMON_STORE_KEEPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/store/database.h"
+#include "daemon/window/sink.h"
+
+#define KEEPER_FLUSH_MS      5000
+#define KEEPER_WAITING_MAX   256
+#define KEEPER_WAITING_BYTES ((size_t)256 << 20)
+
+struct keeper;
+
+/* Sums that are kept with windows. What is shown of them to others should be what is kept, so that
+ * they never fall. */
+struct keeper_metrics {
+	void *arg;
+	/* What they are, to be freed. 0 or -ENOMEM. */
+	int (*encode)(void *arg, void **bytes, size_t *size);
+	/* What was encoded last is on the disk; or cannot be written at present (failing). */
+	void (*kept)(void *arg, bool failing);
+};
+
+struct keeper_settings {
+	const char *directory;
+	struct database_limits limits;
+	uint64_t flush_ms; /* 0: KEEPER_FLUSH_MS */
+};
+
+/* Counts since the daemon started, and what is there now. */
+struct keeper_stats {
+	uint64_t written;  /* finished windows and failed ones */
+	uint64_t lost;     /* finished ones that there was no more room for */
+	uint64_t salvaged; /* that an earlier daemon left unfinished */
+	uint64_t retired;  /* deleted because of the limits */
+	uint64_t errors;   /* batches that could not be written */
+	uint64_t damages;  /* times that the database was found damaged */
+	uint64_t waiting;  /* finished windows that are not written yet */
+	uint64_t bytes;
+	uint64_t windows;
+	double last_write_s; /* how long the last batch took */
+	bool failing;        /* the last batch could not be written */
+};
+
+/* Opens the directory and its database, makes them if need be, and says in the log what was found
+ * damaged or unfinished. 0, or -errno with a line: nothing is kept then. -EPROTONOSUPPORT for a
+ * directory of a later version, which is left as it is. */
+int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_settings *settings,
+	       struct err *err);
+
+/* Writes what waits, once more and at once, then frees. free(NULL) is safe. */
+void keeper_free(struct keeper *k);
+
+/* k has to outlive the engine's calls. */
+struct window_sink keeper_sink(struct keeper *k);
+
+/* The first number that is free for this daemon's windows. */
+unsigned keeper_first_number(const struct keeper *k);
+
+/* What an earlier daemon's metrics were; NULL without any. Borrowed. */
+const void *keeper_metrics_found(const struct keeper *k, size_t *size);
+
+/* m's functions are called from now on. */
+void keeper_add_metrics(struct keeper *k, const struct keeper_metrics *m);
+
+/* In force from the next batch on. */
+void keeper_set_limits(struct keeper *k, const struct database_limits *limits);
+
+/* Where the database is, for those who read it. */
+const char *keeper_database(const struct keeper *k);
+
+struct keeper_stats keeper_stats(const struct keeper *k);
+
+#endif

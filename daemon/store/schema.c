@@ -1,0 +1,178 @@
+#include "daemon/store/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/store/sql.h"
+
+/* "jxpf": whose file it is (PRAGMA application_id). */
+#define APPLICATION_ID 0x6a787066
+
+/* What a connection is set to. A window that a client was told of has to survive a loss of power:
+ * so each transaction is written through. The cache is small, since rows are read once. */
+static const char connection_settings[] = "PRAGMA synchronous = FULL;"
+					  "PRAGMA foreign_keys = ON;"
+					  "PRAGMA cache_size = -2048;"
+					  "PRAGMA temp_store = MEMORY;"
+					  "PRAGMA trusted_schema = OFF;"
+					  "PRAGMA cell_size_check = ON;";
+/* And a file that is written; room of what was deleted is given back in steps. */
+static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
+				    "PRAGMA journal_mode = WAL;"
+				    "PRAGMA journal_size_limit = 16777216;";
+
+/* From each version to the next; [0] makes the first. A step that has been released is not changed:
+ * a new one is added. */
+static const char *const steps[DATABASE_VERSION] = {
+    "CREATE TABLE windows ("
+    " number INTEGER PRIMARY KEY,"
+    " app TEXT NOT NULL,"
+    " owner INTEGER NOT NULL,"
+    " pid INTEGER NOT NULL,"
+    " state INTEGER NOT NULL,"
+    " reason TEXT NOT NULL,"
+    " schedule TEXT NOT NULL,"
+    " sampler INTEGER NOT NULL,"
+    " start_unix_ns INTEGER NOT NULL,"
+    " end_unix_ns INTEGER NOT NULL,"
+    " elapsed_ns INTEGER NOT NULL,"
+    " duration_ns INTEGER NOT NULL,"
+    " samples INTEGER NOT NULL,"
+    " traps INTEGER NOT NULL,"
+    " record_bytes INTEGER NOT NULL);"
+    "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
+    "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
+    "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
+    "CREATE TABLE records ("
+    " number INTEGER PRIMARY KEY REFERENCES windows ON DELETE CASCADE"
+    "  DEFERRABLE INITIALLY DEFERRED,"
+    " record BLOB NOT NULL);"
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;",
+    /* Users have lists of their own windows, among many others'. */
+    "CREATE INDEX windows_by_owner ON windows (owner, start_unix_ns);",
+};
+
+static const enum window_state states[] = {
+    WINDOW_ATTACHING,   WINDOW_RUNNING, WINDOW_DONE,
+    WINDOW_ENDED_EARLY, WINDOW_FAILED,  WINDOW_SALVAGED,
+};
+
+#define STATES (sizeof(states) / sizeof(states[0]))
+
+unsigned schema_of_state(enum window_state state)
+{
+	unsigned number = 0;
+
+	while (states[number] != state)
+		number++;
+	return number;
+}
+
+enum window_state schema_state(uint64_t number)
+{
+	return number < STATES ? states[number] : WINDOW_FAILED;
+}
+
+static int take_step(sqlite3 *db, int version, struct err *err)
+{
+	char numbers[96];
+	int r = sql_execute(db, "BEGIN IMMEDIATE", "write to the database of windows", err);
+
+	(void)snprintf(numbers, sizeof(numbers),
+		       "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+		       APPLICATION_ID, version + 1);
+	if (r == 0)
+		r = sql_execute(db, steps[version], "make the tables of the database of windows",
+				err);
+	if (r == 0)
+		r = sql_execute(db, numbers, "make the tables of the database of windows", err);
+	if (r < 0)
+		(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL); /* There may be none. */
+	return r;
+}
+
+/* An empty file has neither number. */
+static int check_version(uint64_t id, uint64_t version, struct err *err)
+{
+	if (id != APPLICATION_ID && (id != 0 || version != 0))
+		return err_set(err, EBADMSG, "the database of windows is somebody else's file");
+	if (version > DATABASE_VERSION)
+		return err_set(err, EPROTONOSUPPORT,
+			       "the database of windows has version %llu, made by a later jxperfd; "
+			       "this one knows %d",
+			       (unsigned long long)version, DATABASE_VERSION);
+	return 0;
+}
+
+/* All that the tables are, as text; to be freed with sqlite3_free. */
+static int describe(sqlite3 *db, char **text, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db,
+			    "SELECT group_concat(sql, ';') FROM"
+			    " (SELECT sql FROM sqlite_schema WHERE sql NOT NULL ORDER BY name)",
+			    &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	*text = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+	return *text ? 0 : err_set(err, ENOMEM, "out of memory");
+}
+
+/* What a new file's tables are. */
+static int describe_new(char **text, struct err *err)
+{
+	sqlite3 *db = NULL;
+	int r = sqlite3_open(":memory:", &db) == SQLITE_OK
+		    ? 0
+		    : err_set(err, ENOMEM, "out of memory for a database");
+
+	for (int v = 0; v < DATABASE_VERSION && r == 0; v++)
+		r = sql_execute(db, steps[v], "make tables in memory", err);
+	if (r == 0)
+		r = describe(db, text, err);
+	(void)sqlite3_close(db); /* No statement is left, so it is not busy. */
+	return r;
+}
+
+static int check_tables(sqlite3 *db, struct err *err)
+{
+	char *found = NULL, *expected = NULL;
+	int r = describe_new(&expected, err);
+
+	if (r == 0)
+		r = describe(db, &found, err);
+	if (r == 0 && strcmp(found, expected) != 0)
+		r = err_set(err, EBADMSG, "the tables of the database of windows are not ours");
+	sqlite3_free(found);
+	sqlite3_free(expected);
+	return r;
+}
+
+int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
+{
+	uint64_t id = 0, version = 0;
+	int r;
+
+	if ((r = sql_execute(db, connection_settings, "open the database of windows", err)) < 0 ||
+	    (r = sql_number(db, "PRAGMA application_id", &id, err)) < 0 ||
+	    (r = sql_number(db, "PRAGMA user_version", &version, err)) < 0)
+		return r;
+	if (use == DATABASE_SALVAGE)
+		return 0; /* What is wrong with it shows in what can be read. */
+	r = check_version(id, version, err);
+	if (r < 0)
+		return r;
+	if (use == DATABASE_READ)
+		return version == DATABASE_VERSION
+			   ? 0
+			   : err_set(err, EPROTONOSUPPORT,
+				     "the database of windows is not ours yet");
+	r = sql_execute(db, file_settings, "open the database of windows", err);
+	for (int v = (int)version; v < DATABASE_VERSION && r == 0; v++)
+		r = take_step(db, v, err);
+	return r == 0 ? check_tables(db, err) : r;
+}

@@ -1,0 +1,26 @@
+/*
+ * The tables of the database of windows (daemon/store/database.h), by version, and how a file of an
+ * older version becomes one of ours: each step is a row of a table in schema.c, done in one
+ * transaction, so a file has a version whole.
+ */
+#ifndef JXPERF_DAEMON_STORE_SCHEMA_H
+#define JXPERF_DAEMON_STORE_SCHEMA_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/store/database.h"
+#include "daemon/window/result.h"
+
+/* Sets the connection up; for writing, makes the tables or brings them to our version, and sees
+ * whether they are ours then: bits flip in their definitions, too. 0; -EPROTONOSUPPORT for a later
+ * version; -EBADMSG for a file that is none of ours, or damaged; or as database_open. */
+int schema_prepare(sqlite3 *db, enum database_use use, struct err *err);
+
+/* The number of a state in the file, for ever; and back, WINDOW_FAILED for one that is none. */
+unsigned schema_of_state(enum window_state state);
+enum window_state schema_state(uint64_t number);
+
+#endif

@@ -1,0 +1,223 @@
+#include "daemon/store/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "daemon/store/record.h"
+
+/* Invariant: batch belongs to the thread from writer_start until it is NULL again; both sides
+ * touch it, and quit, with the lock held. dir and db are the thread's alone while it runs. */
+struct writer {
+	uv_async_t done;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct writer_batch *batch;
+	bool quit;
+	bool waited;
+	const struct state_dir *dir;
+	struct database *db;
+	void (*on_done)(void *arg);
+	void *arg;
+};
+
+/* ---------------------------------------------------------------- writing */
+
+static int put_window(struct database *db, const struct window_result *w, struct err *err)
+{
+	_cleanup_free_ uint8_t *record = NULL;
+	size_t size = 0;
+
+	if (w->state != WINDOW_FAILED) {
+		int r = record_encode(w, &record, &size);
+
+		/* One that no record has room for has its row, and does not keep others out. */
+		if (r < 0 && r != -EMSGSIZE)
+			return err_set_errno(err, -r, "cannot keep window %s", w->id);
+	}
+	return database_put(db, w, record, size, err);
+}
+
+static int put_all(struct database *db, const struct writer_batch *b, struct err *err)
+{
+	int r = database_begin(db, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < b->count && r == 0; i++)
+		r = put_window(db, b->windows[i], err);
+	if (r == 0 && b->metrics)
+		r = database_put_note(db, DATABASE_NOTE_METRICS, b->metrics, b->metrics_bytes, err);
+	if (r == 0)
+		return database_commit(db, err);
+	database_roll_back(db);
+	return r;
+}
+
+static int write_once(const struct writer *w, struct writer_batch *b)
+{
+	int r = b->check ? database_check(w->db, &b->err) : 0;
+
+	if (r == 0 && b->next_number > 0)
+		r = state_dir_take_numbers(w->dir, b->next_number, &b->err);
+	return r < 0 ? r : put_all(w->db, b, &b->err);
+}
+
+/* Limits are kept after each batch, so what is beyond them is little; that it cannot be deleted now
+ * is no failure of the batch. */
+static void retire(struct database *db, struct writer_batch *b)
+{
+	unsigned count = DATABASE_RETIRE_MAX;
+	struct err ignored;
+
+	for (int round = 0; round < 8 && count >= DATABASE_RETIRE_MAX; round++) {
+		if (database_retire(db, &b->limits, clock_ns(CLOCK_REALTIME), &count, &ignored) < 0)
+			break;
+		b->retired += count;
+	}
+	(void)database_size(db, &b->bytes, &b->windows_kept, &ignored); /* Shown only. */
+}
+
+static void write_batch(struct writer *w, struct writer_batch *b)
+{
+	uint64_t started_ns = clock_monotonic_ns();
+
+	b->retired = 0;
+	b->salvage = (struct salvage_account){0};
+	/* After a salvage that failed there is none. */
+	b->result = w->db ? 0 : salvage_open(w->dir, &w->db, &b->salvage, &b->err);
+	if (b->result == 0)
+		b->result = write_once(w, b);
+	if (b->result == -EBADMSG) {
+		struct err damage = b->err;
+
+		b->result = salvage_again(w->dir, damage.message, &w->db, &b->salvage, &b->err);
+		b->check = false;
+		if (b->result == 0)
+			b->result = write_once(w, b);
+	}
+	if (b->result == 0)
+		retire(w->db, b);
+	b->took_ns = clock_monotonic_ns() - started_ns;
+}
+
+static void *run(void *arg)
+{
+	struct writer *w = arg;
+
+	(void)pthread_mutex_lock(&w->lock); /* Fails only for a broken mutex, here and below. */
+	while (!w->quit) {
+		struct writer_batch *batch = w->batch;
+
+		if (!batch) {
+			(void)pthread_cond_wait(&w->changed, &w->lock);
+			continue;
+		}
+		(void)pthread_mutex_unlock(&w->lock);
+		write_batch(w, batch);
+		(void)pthread_mutex_lock(&w->lock);
+		w->batch = NULL;
+		(void)pthread_cond_broadcast(&w->changed);
+		(void)uv_async_send(&w->done); /* Fails only for a handle that is none. */
+	}
+	(void)pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* ---------------------------------------------------------------- the loop's side */
+
+static void on_async(uv_async_t *async)
+{
+	struct writer *w = async->data;
+
+	if (!w->waited)
+		w->on_done(w->arg);
+}
+
+/* Signals are the loop's. */
+static int start_thread(struct writer *w)
+{
+	sigset_t all, before;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&w->thread, NULL, run, w);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	free(handle->data);
+}
+
+int writer_new(struct writer **out, uv_loop_t *loop, const struct state_dir *dir,
+	       struct database *db, void (*done)(void *arg), void *arg, struct err *err)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return err_set(err, ENOMEM, "out of memory");
+	w->dir = dir;
+	w->db = db;
+	w->on_done = done;
+	w->arg = arg;
+	(void)pthread_mutex_init(&w->lock, NULL); /* Neither can fail on Linux. */
+	(void)pthread_cond_init(&w->changed, NULL);
+	w->done.data = w;
+	r = uv_async_init(loop, &w->done, on_async);
+	if (r < 0) {
+		free(w);
+		return err_set_errno(err, -r, "cannot start to keep windows");
+	}
+	r = start_thread(w);
+	if (r < 0) {
+		uv_close((uv_handle_t *)&w->done, on_closed);
+		return err_set_errno(err, -r, "cannot start to keep windows");
+	}
+	*out = w;
+	return 0;
+}
+
+void writer_start(struct writer *w, struct writer_batch *batch)
+{
+	(void)pthread_mutex_lock(&w->lock);
+	w->batch = batch;
+	(void)pthread_cond_broadcast(&w->changed);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+void writer_wait(struct writer *w)
+{
+	(void)pthread_mutex_lock(&w->lock);
+	while (w->batch)
+		(void)pthread_cond_wait(&w->changed, &w->lock);
+	w->quit = true;
+	(void)pthread_cond_broadcast(&w->changed);
+	(void)pthread_mutex_unlock(&w->lock);
+	if (!w->waited)
+		(void)pthread_join(w->thread, NULL); /* It is there, and joined once. */
+	w->waited = true;
+}
+
+void writer_write_now(struct writer *w, struct writer_batch *batch)
+{
+	write_batch(w, batch);
+}
+
+void writer_free(struct writer *w)
+{
+	if (!w)
+		return;
+	writer_wait(w);
+	database_close(w->db);
+	(void)pthread_cond_destroy(&w->changed);
+	(void)pthread_mutex_destroy(&w->lock);
+	uv_close((uv_handle_t *)&w->done, on_closed);
+}

@@ -1,0 +1,61 @@
+/*
+ * The thread that writes to the database of windows, so that the event loop never waits for a disk.
+ *
+ * It is given one batch at a time, which is written in one transaction: all of it is kept, or
+ * nothing. What is in the batch stays the caller's and may not change until it is done. A database
+ * that turns out to be damaged is salvaged (daemon/store/salvage.h) and the batch written again.
+ */
+#ifndef JXPERF_DAEMON_STORE_WRITER_H
+#define JXPERF_DAEMON_STORE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/err.h"
+#include "daemon/store/database.h"
+#include "daemon/store/salvage.h"
+#include "daemon/store/state_dir.h"
+
+#define WRITER_WINDOWS_MAX 80
+
+struct writer;
+
+struct writer_batch {
+	const struct window_result *windows[WRITER_WINDOWS_MAX]; /* finished, or snapshots */
+	size_t count;
+	const void *metrics; /* what they are; NULL: as they were */
+	size_t metrics_bytes;
+	unsigned next_number; /* no later daemon gives out a lower one; 0: as it was */
+	bool check;           /* first see whether the whole file can be read */
+	struct database_limits limits;
+
+	/* What came of it. */
+	int result; /* 0: it is on the disk; else -errno, and */
+	struct err err;
+	struct salvage_account salvage;
+	unsigned retired; /* windows deleted for the limits, after the batch */
+	uint64_t bytes;   /* of the database then, */
+	uint64_t windows_kept;
+	uint64_t took_ns;
+};
+
+/* Takes db, which is of the directory; dir is borrowed. done runs from the loop after each batch.
+ */
+int writer_new(struct writer **out, uv_loop_t *loop, const struct state_dir *dir,
+	       struct database *db, void (*done)(void *arg), void *arg, struct err *err);
+
+/* Starts to write; no other batch may be under way. */
+void writer_start(struct writer *w, struct writer_batch *batch);
+
+/* Waits for the batch that is under way, if there is one; done is not called any more. */
+void writer_wait(struct writer *w);
+
+/* Writes another one after writer_wait, on the calling thread. */
+void writer_write_now(struct writer *w, struct writer_batch *batch);
+
+/* After writer_wait. Some memory goes when the loop has closed a handle. free(NULL) is safe. */
+void writer_free(struct writer *w);
+
+#endif

@@ -1,0 +1,452 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/proc.h"
+#include "daemon/store/database.h"
+#include "daemon/store/record.h"
+#include "tests/unit/support/sample_window.h"
+
+#define ROOM 64
+
+struct fixture {
+	char directory[64];
+	char path[96];
+	struct database *db;
+	struct err err;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-database.XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	(void)snprintf(f->path, sizeof(f->path), "%s/windows.db", f->directory);
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const ends[] = {"", "-wal", "-shm"};
+	struct fixture *f = *state;
+
+	database_close(f->db);
+	for (size_t i = 0; i < 3; i++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "%s%s", f->path, ends[i]);
+		(void)unlink(path); /* It may not be there. */
+	}
+	(void)rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+static void open_again(struct fixture *f)
+{
+	database_close(f->db);
+	f->db = NULL;
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
+}
+
+static void put(struct fixture *f, struct window_result *w)
+{
+	_cleanup_free_ uint8_t *record = NULL;
+	size_t size = 0;
+
+	if (w->state != WINDOW_FAILED && w->state != WINDOW_ATTACHING)
+		assert_int_equal(record_encode(w, &record, &size), 0);
+	assert_int_equal(database_put(f->db, w, record, size, &f->err), 0);
+}
+
+static void put_sample(struct fixture *f, unsigned number, const char *app)
+{
+	struct window_result *w = sample_window(number, app, 30);
+
+	put(f, w);
+	window_result_free(w);
+}
+
+static size_t list(struct fixture *f, uid_t owner, const char *app, struct database_row *rows,
+		   uint64_t *all)
+{
+	struct database_filter filter = {.owner = owner, .app = app};
+	size_t count = 0;
+
+	assert_int_equal(database_list(f->db, &filter, rows, ROOM, &count, all, &f->err), 0);
+	return count;
+}
+
+static void a_window_is_there_after_the_file_was_closed(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = NULL;
+	unsigned highest = 0;
+
+	put_sample(f, 5, "shop");
+	open_again(f);
+	assert_int_equal(database_load(f->db, 5, &w, &f->err), 0);
+	assert_string_equal(w->id, "w5");
+	assert_int_equal(w->state, WINDOW_DONE);
+	assert_int_equal(w->profile.pair_count, 3);
+	window_result_free(w);
+	assert_int_equal(database_highest(f->db, &highest, &f->err), 0);
+	assert_int_equal(highest, 5);
+}
+
+static void lists_are_newest_first_and_by_owner_and_application(void **state)
+{
+	struct fixture *f = *state;
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+
+	for (unsigned i = 1; i <= 6; i++)
+		put_sample(f, i, i % 2 ? "shop" : "pay");
+	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 6);
+	assert_int_equal(all, 6);
+	assert_int_equal(rows[0].number, 6);
+	assert_int_equal(rows[5].number, 1);
+	assert_string_equal(rows[0].app, "pay");
+	assert_int_equal(rows[0].samples, 2000);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 3);
+	assert_int_equal(rows[0].number, 5);
+	assert_int_equal(list(f, 1000, "", rows, &all), 6);
+	assert_int_equal(list(f, 1001, "", rows, &all), 0);
+}
+
+static void lists_are_of_a_time_and_say_how_many_there_are(void **state)
+{
+	struct fixture *f = *state;
+	struct database_filter filter = {.owner = PROC_ANY_UID,
+					 .app = "",
+					 .since_unix_ns = SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
+					 .until_unix_ns = SAMPLE_WINDOW_START_NS + 9 * NS_PER_S};
+	struct database_row rows[2];
+	size_t count = 0;
+	uint64_t all = 0;
+
+	for (unsigned i = 1; i <= 10; i++)
+		put_sample(f, i, "shop");
+	assert_int_equal(database_list(f->db, &filter, rows, 2, &count, &all, &f->err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(all, 6);
+	assert_int_equal(rows[0].number, 8);
+}
+
+static void what_is_not_there_is_not_found(void **state)
+{
+	struct fixture *f = *state;
+	struct database_filter others = {.owner = 1001, .app = ""};
+	struct window_result *w = NULL;
+	struct database_row row;
+
+	put_sample(f, 1, "shop");
+	assert_int_equal(database_load(f->db, 2, &w, &f->err), -ENOENT);
+	assert_int_equal(database_find(f->db, &others, 1, &row, &f->err), -ENOENT);
+	assert_string_equal(f->err.message, "no window 'w1': see 'jxperfctl windows'");
+}
+
+static void a_window_that_could_not_run_says_why(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = sample_window_empty(3, "shop"), *back = NULL;
+
+	w->state = WINDOW_FAILED;
+	(void)snprintf(w->reason, sizeof(w->reason), "it is not a JVM");
+	put(f, w);
+	window_result_free(w);
+	assert_int_equal(database_load(f->db, 3, &back, &f->err), -ECANCELED);
+	assert_string_equal(
+	    f->err.message,
+	    "window w3 of pid 4242 has no report, it could not run: it is not a JVM");
+}
+
+static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *running = sample_window(1, "shop", 30);
+	struct window_result *begun = sample_window_empty(2, "shop"), *w = NULL;
+	struct database_row rows[ROOM];
+	unsigned count = 0;
+	uint64_t all = 0;
+
+	running->state = WINDOW_RUNNING;
+	begun->state = WINDOW_ATTACHING;
+	put(f, running);
+	put(f, begun);
+	put_sample(f, 3, "shop");
+	open_again(f);
+	assert_int_equal(database_salvage(f->db, &count, &f->err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 3);
+	assert_int_equal(rows[0].state, WINDOW_DONE);
+	assert_int_equal(rows[1].state, WINDOW_FAILED);
+	assert_int_equal(rows[2].state, WINDOW_SALVAGED);
+	assert_int_equal(database_load(f->db, 1, &w, &f->err), 0);
+	assert_int_equal(w->state, WINDOW_SALVAGED);
+	assert_non_null(strstr(w->reason, "the daemon ended"));
+	window_result_free(w);
+	assert_int_equal(database_salvage(f->db, &count, &f->err), 0);
+	assert_int_equal(count, 0);
+	window_result_free(running);
+	window_result_free(begun);
+}
+
+static void what_was_kept_while_a_window_ran_is_replaced_at_its_end(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *early = sample_window(1, "shop", 30), *w = NULL;
+
+	early->state = WINDOW_RUNNING;
+	put(f, early);
+	window_result_free(early);
+	put_sample(f, 1, "shop");
+	assert_int_equal(database_load(f->db, 1, &w, &f->err), 0);
+	assert_int_equal(w->state, WINDOW_DONE);
+	window_result_free(w);
+}
+
+static void what_is_rolled_back_was_never_there(void **state)
+{
+	struct fixture *f = *state;
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+
+	assert_int_equal(database_begin(f->db, &f->err), 0);
+	put_sample(f, 1, "shop");
+	database_roll_back(f->db);
+	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 0);
+}
+
+static unsigned retire(struct fixture *f, struct database_limits limits, uint64_t now)
+{
+	unsigned count = 0;
+
+	assert_int_equal(database_retire(f->db, &limits, now, &count, &f->err), 0);
+	return count;
+}
+
+static void old_windows_go_by_age(void **state)
+{
+	struct fixture *f = *state;
+	struct database_limits limits = {.age_ns = 20 * NS_PER_S};
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+
+	for (unsigned i = 1; i <= 10; i++)
+		put_sample(f, i, "shop");
+	/* The first ended at 13 s, the fifth at 17. */
+	assert_int_equal(retire(f, limits, SAMPLE_WINDOW_START_NS + 38 * NS_PER_S), 5);
+	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 5);
+	assert_int_equal(rows[4].number, 6);
+}
+
+static void the_oldest_windows_of_an_application_go_by_number(void **state)
+{
+	struct fixture *f = *state;
+	struct database_limits limits = {.per_app = 3};
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+
+	for (unsigned i = 1; i <= 10; i++)
+		put_sample(f, i, i < 3 ? "pay" : "shop");
+	assert_int_equal(retire(f, limits, SAMPLE_WINDOW_START_NS), 5);
+	assert_int_equal(list(f, PROC_ANY_UID, "pay", rows, &all), 2);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 3);
+	assert_int_equal(rows[2].number, 8);
+}
+
+static void the_oldest_windows_go_by_size_and_the_file_shrinks(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before = 0, after = 0, windows = 0;
+	struct database_limits limits = {0};
+
+	for (unsigned i = 1; i <= 200; i++)
+		put_sample(f, i, "shop");
+	assert_int_equal(database_size(f->db, &before, &windows, &f->err), 0);
+	assert_int_equal(windows, 200);
+	limits.bytes = before / 2;
+	while (retire(f, limits, SAMPLE_WINDOW_START_NS) > 0)
+		;
+	assert_int_equal(database_size(f->db, &after, &windows, &f->err), 0);
+	assert_true(after <= before / 2);
+	assert_in_range(windows, 50, 110);
+}
+
+static void a_window_that_runs_is_not_deleted(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = sample_window(1, "shop", 30);
+	struct database_limits limits = {.age_ns = 1, .bytes = 1, .per_app = 1};
+
+	w->state = WINDOW_RUNNING;
+	put(f, w);
+	window_result_free(w);
+	put_sample(f, 2, "shop");
+	put_sample(f, 3, "shop");
+	assert_int_equal(retire(f, limits, SAMPLE_WINDOW_START_NS + NS_PER_S * 1000), 2);
+	assert_int_equal(retire(f, limits, SAMPLE_WINDOW_START_NS + NS_PER_S * 1000), 0);
+}
+
+static void a_deleted_window_takes_its_record_along(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = NULL;
+
+	put_sample(f, 1, "shop");
+	assert_int_equal(retire(f, (struct database_limits){.age_ns = 1},
+				SAMPLE_WINDOW_START_NS + 1000 * NS_PER_S),
+			 1);
+	/* One without a record takes its number. */
+	w = sample_window_empty(1, "shop");
+	w->state = WINDOW_FAILED;
+	put(f, w);
+	window_result_free(w);
+	assert_int_equal(database_load(f->db, 1, &w, &f->err), -ECANCELED);
+}
+
+static void notes_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	_cleanup_free_ void *value = NULL;
+	size_t size = 1;
+
+	assert_int_equal(database_note(f->db, "metrics", &value, &size, &f->err), 0);
+	assert_null(value);
+	assert_int_equal(size, 0);
+	assert_int_equal(database_put_note(f->db, "metrics", "one", 3, &f->err), 0);
+	assert_int_equal(database_put_note(f->db, "metrics", "three", 5, &f->err), 0);
+	open_again(f);
+	assert_int_equal(database_note(f->db, "metrics", &value, &size, &f->err), 0);
+	assert_int_equal(size, 5);
+	assert_memory_equal(value, "three", 5);
+}
+
+static void execute(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void a_file_of_a_later_version_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct database *db = NULL;
+
+	put_sample(f, 1, "shop");
+	execute(f->path, "PRAGMA user_version = 99");
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTONOSUPPORT);
+	assert_non_null(strstr(f->err.message, "version 99, made by a later jxperfd"));
+	execute(f->path, "PRAGMA user_version = 2");
+}
+
+/* A file that version 1 wrote: two applications' windows, one cut off, one that could not run. */
+static void a_file_of_version_1_is_read_as_it_was_meant(void **state)
+{
+	struct fixture *f = *state;
+	struct database_row rows[ROOM];
+	_cleanup_free_ void *value = NULL;
+	char command[256];
+	unsigned unfinished = 0;
+	uint64_t all = 0;
+	size_t size = 0;
+
+	database_close(f->db);
+	(void)snprintf(command, sizeof(command), "cp tests/data/store-version-1.db %s", f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
+	assert_int_equal(database_salvage(f->db, &unfinished, &f->err), 0);
+	assert_int_equal(unfinished, 1);
+	assert_int_equal(list(f, 1000, "", rows, &all), 5);
+	assert_int_equal(list(f, PROC_ANY_UID, "pay", rows, &all), 2);
+	assert_int_equal(rows[0].state, WINDOW_SALVAGED);
+	for (unsigned i = 1; i <= 4; i++) {
+		struct window_result *then = sample_window(i, i % 2 ? "shop" : "pay", 30 + i);
+		struct window_result *now = NULL;
+
+		assert_int_equal(database_load(f->db, i, &now, &f->err), 0);
+		assert_string_equal(now->app, then->app);
+		assert_memory_equal(now->profile.kinds, then->profile.kinds,
+				    sizeof(now->profile.kinds));
+		assert_int_equal(now->objects.site_count, then->objects.site_count);
+		assert_true(now->objects.estimated == then->objects.estimated);
+		window_result_free(now);
+		window_result_free(then);
+	}
+	assert_int_equal(database_note(f->db, "metrics", &value, &size, &f->err), 0);
+	assert_memory_equal(value, "sums", 4);
+}
+
+static void somebody_elses_file_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct database *db = NULL;
+
+	execute(f->path, "PRAGMA application_id = 5");
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EBADMSG);
+}
+
+static void what_is_no_database_is_said_to_be_damaged(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/other", f->directory);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	for (int i = 0; i < 4096; i++)
+		assert_true(fputs("no database ", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	{
+		struct database *db = NULL;
+
+		assert_int_equal(database_open(path, DATABASE_WRITE, &db, &f->err), -EBADMSG);
+	}
+	assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(a_window_is_there_after_the_file_was_closed),
+	    TEST(lists_are_newest_first_and_by_owner_and_application),
+	    TEST(lists_are_of_a_time_and_say_how_many_there_are),
+	    TEST(what_is_not_there_is_not_found),
+	    TEST(a_window_that_could_not_run_says_why),
+	    TEST(windows_that_were_cut_off_are_salvaged_or_have_failed),
+	    TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end),
+	    TEST(what_is_rolled_back_was_never_there),
+	    TEST(old_windows_go_by_age),
+	    TEST(the_oldest_windows_of_an_application_go_by_number),
+	    TEST(the_oldest_windows_go_by_size_and_the_file_shrinks),
+	    TEST(a_window_that_runs_is_not_deleted),
+	    TEST(a_deleted_window_takes_its_record_along),
+	    TEST(notes_are_kept),
+	    TEST(a_file_of_a_later_version_is_left_alone),
+	    TEST(a_file_of_version_1_is_read_as_it_was_meant),
+	    TEST(somebody_elses_file_is_left_alone),
+	    TEST(what_is_no_database_is_said_to_be_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

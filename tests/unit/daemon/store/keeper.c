@@ -1,0 +1,452 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/cleanup.h"
+#include "common/proc.h"
+#include "daemon/store/keeper.h"
+#include "tests/unit/support/sample_window.h"
+
+/* A keeper in a directory of its own. The loop is turned until something is so, or for so long. */
+#define PATIENCE_MS 10000
+
+struct fixture {
+	char directory[96];
+	uv_loop_t loop;
+	struct keeper *keeper;
+	struct window_sink sink;
+	struct err err;
+	unsigned kept, failed; /* what metrics were told */
+};
+
+static void open_keeper(struct fixture *f)
+{
+	struct keeper_settings settings = {.directory = f->directory, .flush_ms = 50};
+
+	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, &f->err), 0);
+	f->sink = keeper_sink(f->keeper);
+}
+
+static void close_keeper(struct fixture *f)
+{
+	keeper_free(f->keeper);
+	f->keeper = NULL;
+	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-keeper.XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	open_keeper(f);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	close_keeper(f);
+	assert_int_equal(uv_loop_close(&f->loop), 0);
+	(void)snprintf(command, sizeof(command), "rm -rf %s", f->directory);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	free(f);
+	return 0;
+}
+
+static void on_patience(uv_timer_t *timer)
+{
+	*(bool *)timer->data = true;
+}
+
+/* Turns the loop until *counter of the keeper's stats is at least wanted. */
+#define TURN_UNTIL(f, field, wanted)                                          \
+	do {                                                                  \
+		bool late = false;                                            \
+		uv_timer_t patience = {.data = &late};                        \
+		(void)uv_timer_init(&(f)->loop, &patience);                   \
+		(void)uv_timer_start(&patience, on_patience, PATIENCE_MS, 0); \
+		while (!late && keeper_stats((f)->keeper).field < (wanted))   \
+			(void)uv_run(&(f)->loop, UV_RUN_ONCE);                \
+		uv_close((uv_handle_t *)&patience, NULL);                     \
+		(void)uv_run(&(f)->loop, UV_RUN_NOWAIT);                      \
+		assert_false(late);                                           \
+	} while (0)
+
+static void finish(struct fixture *f, struct window_result *w)
+{
+	w->state = WINDOW_DONE;
+	w->finished = true;
+	f->sink.finished(f->sink.arg, w);
+}
+
+static struct window_result *begin(struct fixture *f, unsigned number)
+{
+	struct window_result *w = sample_window(number, "shop", 30);
+
+	w->state = WINDOW_RUNNING;
+	w->finished = false;
+	f->sink.started(f->sink.arg, w);
+	return w;
+}
+
+static struct database *open_database(struct fixture *f)
+{
+	struct database *db = NULL;
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(database_open(path, DATABASE_READ, &db, &f->err), 0);
+	return db;
+}
+
+static enum window_state state_in_database(struct fixture *f, unsigned number)
+{
+	struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
+	struct database *db = open_database(f);
+	struct database_row row;
+
+	assert_int_equal(database_find(db, &all, number, &row, &f->err), 0);
+	database_close(db);
+	return row.state;
+}
+
+static void a_finished_window_is_written_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = begin(f, 1);
+
+	finish(f, w);
+	window_result_free(w);
+	TURN_UNTIL(f, written, 1);
+	assert_int_equal(state_in_database(f, 1), WINDOW_DONE);
+}
+
+static void a_window_has_a_row_from_its_beginning(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = begin(f, 1);
+
+	TURN_UNTIL(f, windows, 1);
+	assert_int_equal(state_in_database(f, 1), WINDOW_RUNNING);
+	finish(f, w);
+	window_result_free(w);
+}
+
+static void a_running_window_is_written_again_as_it_grows(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = begin(f, 1), *kept = NULL;
+	struct database *db;
+	uint64_t before;
+
+	TURN_UNTIL(f, windows, 1);
+	db = open_database(f);
+	assert_int_equal(database_load(db, 1, &kept, &f->err), 0);
+	before = kept->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application.count;
+	window_result_free(kept);
+	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, 2, 2, 5, true);
+	for (int round = 0; round < 100; round++) {
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		assert_int_equal(database_load(db, 1, &kept, &f->err), 0);
+		if (kept->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application.count > before)
+			break;
+		window_result_free(kept);
+		kept = NULL;
+	}
+	assert_non_null(kept);
+	window_result_free(kept);
+	database_close(db);
+	finish(f, w);
+	window_result_free(w);
+}
+
+static void all_that_waits_is_written_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 1; i <= 100; i++) {
+		struct window_result *w = begin(f, i);
+
+		finish(f, w);
+		window_result_free(w);
+	}
+	close_keeper(f);
+	open_keeper(f);
+	assert_int_equal(keeper_stats(f->keeper).windows, 100);
+	assert_int_equal(keeper_first_number(f->keeper), 101);
+}
+
+/* As if killed: nothing of the keeper's ending happens. */
+static void copy_directory(const struct fixture *f, struct fixture *copy)
+{
+	char command[256];
+
+	(void)snprintf(copy->directory, sizeof(copy->directory), "/tmp/jxperf-copy.XXXXXX");
+	assert_non_null(mkdtemp(copy->directory));
+	(void)snprintf(command, sizeof(command), "cp -r %s/. %s", f->directory, copy->directory);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+}
+
+static void after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture copy = {.loop = {0}};
+	struct window_result *w = begin(f, 1), *done = begin(f, 2);
+
+	finish(f, done);
+	window_result_free(done);
+	TURN_UNTIL(f, written, 1);
+	copy_directory(f, &copy);
+	assert_int_equal(uv_loop_init(&copy.loop), 0);
+	open_keeper(&copy);
+	assert_int_equal(keeper_stats(copy.keeper).salvaged, 1);
+	assert_int_equal(state_in_database(&copy, 1), WINDOW_SALVAGED);
+	assert_int_equal(state_in_database(&copy, 2), WINDOW_DONE);
+	assert_true(keeper_first_number(copy.keeper) > 2);
+	close_keeper(&copy);
+	assert_int_equal(uv_loop_close(&copy.loop), 0);
+	{
+		char command[128];
+
+		(void)snprintf(command, sizeof(command), "rm -rf %s", copy.directory);
+		assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	}
+	finish(f, w);
+	window_result_free(w);
+}
+
+static void a_second_daemon_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct keeper_settings settings = {.directory = f->directory};
+	struct keeper *second = NULL;
+
+	assert_int_equal(keeper_new(&second, &f->loop, &settings, &f->err), -EBUSY);
+	assert_non_null(strstr(f->err.message, "another jxperfd uses the state directory"));
+}
+
+static sqlite3 *lock_database(struct fixture *f)
+{
+	sqlite3 *db = NULL;
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+	return db;
+}
+
+static void what_cannot_be_written_is_written_later(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = begin(f, 1);
+	sqlite3 *locked;
+
+	TURN_UNTIL(f, windows, 1);
+	locked = lock_database(f);
+	finish(f, w);
+	window_result_free(w);
+	TURN_UNTIL(f, errors, 1);
+	assert_true(keeper_stats(f->keeper).failing);
+	assert_int_equal(keeper_stats(f->keeper).waiting, 1);
+	assert_int_equal(sqlite3_exec(locked, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(locked), SQLITE_OK);
+	TURN_UNTIL(f, written, 1);
+	assert_false(keeper_stats(f->keeper).failing);
+	assert_int_equal(keeper_stats(f->keeper).lost, 0);
+}
+
+static void what_waits_is_bounded_and_the_oldest_is_lost(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *locked = lock_database(f);
+
+	for (unsigned i = 1; i <= KEEPER_WAITING_MAX + 10; i++) {
+		struct window_result *w = sample_window_empty(i, "shop");
+
+		finish(f, w);
+		window_result_free(w);
+	}
+	assert_int_equal(keeper_stats(f->keeper).waiting, KEEPER_WAITING_MAX);
+	assert_int_equal(keeper_stats(f->keeper).lost, 10);
+	assert_int_equal(sqlite3_exec(locked, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(locked), SQLITE_OK);
+	TURN_UNTIL(f, written, KEEPER_WAITING_MAX);
+}
+
+static int encode_count(void *arg, void **bytes, size_t *size)
+{
+	(void)arg;
+	*bytes = strdup("sums");
+	*size = 4;
+	return *bytes ? 0 : -ENOMEM;
+}
+
+static void on_kept(void *arg, bool failing)
+{
+	struct fixture *f = arg;
+
+	if (failing)
+		f->failed++;
+	else
+		f->kept++;
+}
+
+static void metrics_are_kept_with_windows_and_come_back(void **state)
+{
+	struct fixture *f = *state;
+	const struct keeper_metrics metrics = {.arg = f, .encode = encode_count, .kept = on_kept};
+	struct window_result *w;
+	size_t size = 1;
+
+	assert_null(keeper_metrics_found(f->keeper, &size));
+	keeper_add_metrics(f->keeper, &metrics);
+	w = begin(f, 1);
+	finish(f, w);
+	window_result_free(w);
+	TURN_UNTIL(f, written, 1);
+	assert_true(f->kept > 0);
+	assert_int_equal(f->failed, 0);
+	close_keeper(f);
+	open_keeper(f);
+	assert_memory_equal(keeper_metrics_found(f->keeper, &size), "sums", 4);
+	assert_int_equal(size, 4);
+}
+
+/* ---------------------------------------------------------------- damage */
+
+static void fill(struct fixture *f, unsigned windows)
+{
+	for (unsigned i = 1; i <= windows; i++) {
+		struct window_result *w = begin(f, i);
+
+		finish(f, w);
+		window_result_free(w);
+	}
+	close_keeper(f);
+}
+
+static void flip(struct fixture *f, uint64_t random)
+{
+	char path[128];
+	struct stat st;
+	int fd;
+	unsigned char byte;
+	off_t at;
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	at = (off_t)((random >> 8) % (uint64_t)st.st_size);
+	assert_int_equal(pread(fd, &byte, 1, at), 1);
+	byte ^= (unsigned char)(1u << random % 8);
+	assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	assert_int_equal(close(fd), 0);
+}
+
+/* Whatever bit flips: the daemon starts, keeps windows, and what it then has of the old ones is as
+ * it was. */
+static void a_database_with_flipped_bits_is_salvaged_or_set_aside(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t random = 20261122;
+	unsigned readable = 0;
+
+	for (int place = 0; place < 100; place++) {
+		struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
+		struct database_row rows[16];
+		struct database *db;
+		char command[128];
+		size_t count = 0;
+		uint64_t sum;
+		struct window_result *w;
+
+		fill(f, 8);
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		flip(f, random >> 16);
+		open_keeper(f);
+		w = begin(f, keeper_first_number(f->keeper));
+		finish(f, w);
+		TURN_UNTIL(f, written, 1);
+		db = open_database(f);
+		assert_int_equal(database_list(db, &all, rows, 16, &count, &sum, &f->err), 0);
+		assert_int_equal(rows[0].number, w->number);
+		for (size_t i = 0; i < count; i++) {
+			struct window_result *old = NULL;
+			int r = database_load(db, rows[i].number, &old, &f->err);
+
+			readable += r == 0;
+			if (r == 0)
+				assert_int_equal(old->profile.pair_count, w->profile.pair_count);
+			window_result_free(old);
+		}
+		database_close(db);
+		window_result_free(w);
+		close_keeper(f);
+		(void)snprintf(command, sizeof(command), "rm -rf %s/*", f->directory);
+		assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+		open_keeper(f);
+	}
+	/* Most bits that flip are one window's; 9 were kept each time. */
+	assert_in_range(readable, 700, 900);
+}
+
+static void a_directory_of_a_later_version_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct keeper_settings settings = {.directory = f->directory};
+	struct keeper *later = NULL;
+	sqlite3 *db = NULL;
+	char path[128];
+
+	close_keeper(f);
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	assert_int_equal(keeper_new(&later, &f->loop, &settings, &f->err), -EPROTONOSUPPORT);
+	(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	open_keeper(f);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(a_finished_window_is_written_at_once),
+	    TEST(a_window_has_a_row_from_its_beginning),
+	    TEST(a_running_window_is_written_again_as_it_grows),
+	    TEST(all_that_waits_is_written_at_the_end),
+	    TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on),
+	    TEST(a_second_daemon_is_refused),
+	    TEST(what_cannot_be_written_is_written_later),
+	    TEST(what_waits_is_bounded_and_the_oldest_is_lost),
+	    TEST(metrics_are_kept_with_windows_and_come_back),
+	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),
+	    TEST(a_directory_of_a_later_version_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

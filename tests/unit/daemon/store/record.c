@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "daemon/report/report.h"
+#include "daemon/store/record.h"
+#include "tests/unit/support/sample_window.h"
+
+#define ENOUGH (1u << 20)
+
+static char *report_of(const struct window_result *w, Jxp__Format format)
+{
+	struct err err;
+	char *text = NULL;
+	size_t size;
+
+	assert_int_equal(report_new(w, format, 0, ENOUGH, &text, &size, &err), 0);
+	return text;
+}
+
+static struct window_result *there_and_back(const struct window_result *w)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct window_result *back = NULL;
+	size_t size = 0;
+	struct err err;
+
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	assert_int_equal(record_decode(bytes, size, w->number, &back, &err), 0);
+	return back;
+}
+
+static void assert_same_reports(const struct window_result *w)
+{
+	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
+					      JXP__FORMAT__FORMAT_COLLAPSED};
+	struct window_result *back = there_and_back(w);
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		_cleanup_free_ char *before = report_of(w, formats[i]);
+		_cleanup_free_ char *after = report_of(back, formats[i]);
+
+		assert_string_equal(before, after);
+	}
+	window_result_free(back);
+}
+
+static void a_window_makes_the_same_reports_after_it_was_kept(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+
+	(void)state;
+	assert_same_reports(w);
+	w->objects.concurrent_gc = true;
+	assert_same_reports(w);
+	window_result_free(w);
+}
+
+static void an_empty_window_makes_the_same_reports_after_it_was_kept(void **state)
+{
+	struct window_result *w = sample_window_empty(1, "");
+
+	(void)state;
+	assert_same_reports(w);
+	window_result_free(w);
+}
+
+static void a_window_that_runs_is_kept_as_it_is(void **state)
+{
+	struct window_result *w = sample_window(8, "shop", 45);
+	struct window_result *snapshot, *back;
+
+	(void)state;
+	w->state = WINDOW_RUNNING;
+	w->finished = false;
+	w->end_ns = w->end_unix_ns = 0;
+	snapshot = window_result_snapshot(w);
+	back = there_and_back(snapshot);
+	assert_int_equal(back->state, WINDOW_RUNNING);
+	assert_int_equal(window_result_elapsed_ns(back), window_result_elapsed_ns(snapshot));
+	window_result_free(back);
+	window_result_free(snapshot);
+	window_result_free(w);
+}
+
+static void bits_that_flip_are_noticed(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	_cleanup_free_ uint8_t *bytes = NULL;
+	_cleanup_free_ char *before = report_of(w, JXP__FORMAT__FORMAT_JSON);
+	size_t size = 0, harmless = 0;
+
+	(void)state;
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	for (size_t bit = 0; bit < size * 8; bit += 7) {
+		struct window_result *back = NULL;
+		struct err err;
+		int r;
+
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		r = record_decode(bytes, size, 7, &back, &err);
+		if (r == 0) { /* A bit that says nothing, or a window that says the same. */
+			_cleanup_free_ char *after = report_of(back, JXP__FORMAT__FORMAT_JSON);
+
+			assert_string_equal(before, after);
+			window_result_free(back);
+			harmless++;
+		} else {
+			assert_true(r == -EBADMSG || r == -ENOMEM);
+			assert_null(back);
+		}
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	assert_in_range(harmless, 0, 4);
+	window_result_free(w);
+}
+
+static void part_of_a_record_is_none(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45), *back = NULL;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t size = 0;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	for (size_t part = 0; part < size; part++)
+		assert_int_equal(record_decode(bytes, part, 7, &back, &err), -EBADMSG);
+	window_result_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_window_makes_the_same_reports_after_it_was_kept),
+	    cmocka_unit_test(an_empty_window_makes_the_same_reports_after_it_was_kept),
+	    cmocka_unit_test(a_window_that_runs_is_kept_as_it_is),
+	    cmocka_unit_test(bits_that_flip_are_noticed),
+	    cmocka_unit_test(part_of_a_record_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

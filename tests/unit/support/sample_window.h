@@ -1,0 +1,183 @@
+/*
+ * A window that ran for twelve seconds, with pairs of two kinds, objects of two sites, NUMA nodes
+ * and effects: something of everything that a report shows.
+ */
+#ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_WINDOW_H
+#define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_WINDOW_H
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/window/result.h"
+
+#define SAMPLE_WINDOW_START_NS (UINT64_C(1795248000) * NS_PER_S)
+
+static inline uint32_t sample_window_text(struct window_result *w, const char *text)
+{
+	uint32_t id = 0;
+	int r = strings_intern(&w->profile.strings, text, &id);
+
+	assert(r == 0);
+	(void)r;
+	return id;
+}
+
+/* A context below parent, in a method of org.example.Main. */
+static inline uint32_t sample_window_node(struct window_result *w, uint32_t parent,
+					  const char *method, int32_t line)
+{
+	struct cct_method m = {sample_window_text(w, "org.example.Main"),
+			       sample_window_text(w, method), sample_window_text(w, "Main.java")};
+	struct cct_node node = {
+	    .parent = parent, .bci = 4, .line = line, .tier = JXP__TIER__TIER_JIT};
+	uint32_t id = 0;
+	int r = cct_add_method(&w->profile.cct, &m, &node.method);
+
+	assert(r == 0);
+	r = cct_add_node(&w->profile.cct, &node, &id);
+	assert(r == 0);
+	(void)r;
+	return id;
+}
+
+/* count pairs of eight bytes in heap memory. */
+static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, uint32_t watch,
+				       uint32_t trap, unsigned count, bool wasteful)
+{
+	struct observation o = {.kind = kind,
+				.region = JXP__REGION__REGION_HEAP,
+				.wasteful = wasteful,
+				.checked_bytes = 8,
+				.watch_node = watch,
+				.trap_node = trap,
+				.watch_instruction = sample_window_text(w, "mov [rax], edx"),
+				.trap_instruction = sample_window_text(w, "mov edx, [rax]")};
+
+	for (unsigned i = 0; i < count; i++) {
+		int r = profile_add(&w->profile, &o);
+
+		assert(r == 0);
+		(void)r;
+	}
+}
+
+/* Empty, of 12 s, ended as planned; for pairs, objects and two NUMA nodes. */
+static inline struct window_result *sample_window_empty(unsigned number, const char *app)
+{
+	struct window_request request = {.kinds = {false, true, true, true},
+					 .objects = true,
+					 .numa = true,
+					 .duration_ns = 12 * NS_PER_S,
+					 .budget = 0.01,
+					 .registers = 4,
+					 .max_frames = 128,
+					 .objects_max = 1000};
+	struct window_findings findings = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK,
+					   .sampler_reason = "it was asked for",
+					   .period = 5 * NS_PER_MS,
+					   .numa = {.node_count = 2, .node_id = {0, 1}},
+					   .kernel_gate = true};
+	struct window_result *w = window_result_new(number, 4242, &request, &findings);
+
+	assert(w);
+	window_result_start(w);
+	window_result_end(w, NULL);
+	w->finished = true;
+	w->owner = 1000;
+	w->asker = (struct window_asker){.uid = 1000, .pid = 77};
+	(void)snprintf(w->app, sizeof(w->app), "%s", app);
+	(void)snprintf(w->jdk, sizeof(w->jdk), "17.0.12+7");
+	(void)snprintf(w->vm, sizeof(w->vm), "OpenJDK 64-Bit Server VM");
+	(void)snprintf(w->gc, sizeof(w->gc), "G1");
+	w->start_unix_ns = SAMPLE_WINDOW_START_NS + number * NS_PER_S;
+	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
+	w->start_ns = 1000 * NS_PER_S;
+	w->end_ns = 1012 * NS_PER_S;
+	w->cpu_ns = 11 * NS_PER_S;
+	w->overhead_ns = 90 * NS_PER_MS;
+	w->effective_period = 5 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
+	return w;
+}
+
+static inline void sample_window_objects(struct window_result *w, uint32_t node, uint32_t access)
+{
+	struct object_profile *o = &w->objects;
+	uint32_t first = 0, second = 0;
+	int r = object_profile_site(o, sample_window_text(w, "float[]"), node, &first);
+
+	assert(r == 0);
+	r = object_profile_site(o, sample_window_text(w, "java.lang.Object"), node, &second);
+	assert(r == 0);
+	object_profile_allocated(o, first, 3, 4096);
+	object_profile_allocated(o, second, 5, 16);
+	object_profile_judged(o, w->start_ns + NS_PER_S);
+	object_profile_allocated(o, second, 2, 16);
+	object_profile_died(o, first, 3, 4096, 0);
+	for (int i = 0; i < 30; i++) {
+		r = object_profile_access(o, first, access, 5e6, 3, i * 5e6);
+		assert(r == 0);
+	}
+	r = object_profile_access(o, second, node, 5e6, 5, 0);
+	assert(r == 0);
+	(void)r;
+	for (int i = 0; i < 40; i++)
+		object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
+	object_profile_untracked(o, JXP__REGION__REGION_STACK, 5e6);
+}
+
+static inline void sample_window_numa(struct window_result *w)
+{
+	struct numa_access access = {.site = 0, .from = 1, .weight = 5e6, .object_weight = 3};
+
+	for (int i = 0; i < 20; i++) {
+		int r = numa_profile_place(&w->numa, &access, (uint8_t)(i % 2), 0);
+
+		assert(r == 0);
+		(void)r;
+	}
+	w->numa.touch_traced = true;
+}
+
+static inline void sample_window_effects(struct window_result *w)
+{
+	Jxp__WatchRecord m = JXP__WATCH_RECORD__INIT;
+
+	w->side_effects.watched = true;
+	for (unsigned i = 0; i < 40; i++) {
+		m.time_ns = w->start_ns - 5 * NS_PER_S + i * NS_PER_S / 4;
+		m.uptime_ns = 60 * NS_PER_S + i * NS_PER_S / 4;
+		m.cpu_ns = 50 * NS_PER_S + i * NS_PER_S / 5;
+		m.page_faults = 1000 + i;
+		m.collections = 10 + i / 4;
+		m.gc_time_ns = NS_PER_S + i * NS_PER_MS;
+		m.heap_after_bytes = (20 + i % 3) << 20;
+		if (i == 20)
+			side_effects_begin(&w->side_effects, w->start_ns);
+		if (!side_effects_add(&w->side_effects, &m))
+			assert(false);
+	}
+}
+
+/* All of it; wasteful: how many of 60 dead stores' observations. */
+static inline struct window_result *sample_window(unsigned number, const char *app,
+						  unsigned wasteful)
+{
+	struct window_result *w = sample_window_empty(number, app);
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+	uint32_t fill = sample_window_node(w, main, "fill", 21);
+	uint32_t sum = sample_window_node(w, main, "sum", 31);
+
+	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, fill, fill, wasteful, true);
+	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, fill, sum, 60 - wasteful, false);
+	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, sum, sum, 25, true);
+	sample_window_objects(w, fill, sum);
+	sample_window_numa(w);
+	sample_window_effects(w);
+	w->losses[LOSS_PAIRS] = 2;
+	return w;
+}
+
+#endif
