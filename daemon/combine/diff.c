@@ -325,6 +325,14 @@ void diff_release(struct diff *d)
 	*d = (struct diff){0};
 }
 
+bool diff_is_shown(const struct diff *d)
+{
+	for (size_t i = 0; i < d->kind_count; i++)
+		if (d->kinds[i].test.verdict != DIFF_NONE)
+			return true;
+	return d->called_rows > 0;
+}
+
 double diff_visible(const struct diff *d, const struct diff_kind *kind)
 {
 	return share_visible_difference(&kind->test.share, DIFF_LEVEL / d->tested);

@@ -23,71 +23,17 @@
 #define JXPERF_DAEMON_COMBINE_DIFF_H
 
 #include "common/err.h"
-#include "daemon/combine/share.h"
+#include "daemon/combine/difference.h"
 #include "daemon/window/result.h"
-
-/* The chance of any false alarm, over everything that is tested. */
-#define DIFF_LEVEL 0.01
-
-/* Rows with fewer observations in both windows together are never called. */
-#define DIFF_COUNT_MIN 10u
-
-enum diff_verdict { DIFF_NONE, DIFF_MORE, DIFF_LESS };
-
-/* Of a difference that was tested: p is Holm's, to be compared with DIFF_LEVEL. */
-struct diff_test {
-	struct share_comparison share;
-	double p;
-	enum diff_verdict verdict; /* of B: more than A, or less */
-};
-
-/* One kind of pairs, or, without one, allocation sites, which have no fraction as a whole. */
-struct diff_kind {
-	const struct pair_kind *pairs;
-	struct share_whole whole[2];
-	bool compared; /* both were asked for it, and have something to compare */
-	struct interval ci95[2];
-	struct diff_test test; /* of pairs */
-};
-
-struct diff_row {
-	unsigned kind;  /* of the diff's kinds */
-	uint32_t watch; /* a method of its names; of sites the class, a text; */
-	uint32_t trap;  /* of sites the method that allocates */
-	uint64_t count; /* observations, in both */
-	struct diff_test test;
-	size_t first_context; /* of the diff's contexts, most of the difference first; only */
-	size_t context_count; /* a row that is called different has some */
-};
-
-struct diff_context {
-	uint32_t row;   /* its position */
-	uint32_t watch; /* nodes of the diff's names; of sites where they are allocated, */
-	uint32_t trap;  /* and 0 */
-	double share[2];
-};
-
-#define DIFF_KINDS (PAIR_KINDS + 1)
-
-struct diff {
-	const struct window_result *side[2]; /* A and B, borrowed */
-	struct profile names;                /* methods and contexts of both; no pairs */
-	uint64_t losses[LOSS_MAX];           /* of names that did not fit */
-	struct diff_kind kinds[DIFF_KINDS];
-	size_t kind_count;
-	struct diff_row *rows; /* what is called different first, by the least it may be */
-	size_t row_count;
-	size_t called_rows;
-	unsigned tested; /* kinds and rows */
-	struct diff_context *contexts;
-	size_t context_count;
-};
 
 /* Nothing may change a and b until the diff is released. 0; -EINVAL with the reason when they
  * cannot be compared; -ENOMEM. Nothing is held then. */
 int diff_init(struct diff *d, const struct window_result *a, const struct window_result *b,
 	      struct err *err);
 void diff_release(struct diff *d);
+
+/* Is anything called different? */
+bool diff_is_shown(const struct diff *d);
 
 /* The difference of a kind's fraction that would have been called, had all else been alike. */
 double diff_visible(const struct diff *d, const struct diff_kind *kind);

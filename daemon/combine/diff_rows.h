@@ -5,7 +5,7 @@
 #ifndef JXPERF_DAEMON_COMBINE_DIFF_ROWS_H
 #define JXPERF_DAEMON_COMBINE_DIFF_ROWS_H
 
-#include "daemon/combine/diff.h"
+#include "daemon/combine/difference.h"
 #include "daemon/combine/names.h"
 #include "daemon/container/hash_index.h"
 
