@@ -34,7 +34,7 @@ static int add_pair(struct pair_merge *m, struct window_result *to, const struct
 			     .region = pair->region,
 			     .watch_node = map->nodes[pair->watch_node],
 			     .trap_node = map->nodes[pair->trap_node]};
-	uint32_t position;
+	uint32_t position = 0;
 	struct pair *added;
 	int r = names_text(&to->profile, &w->profile, pair->watch_instruction,
 			   &known.watch_instruction, to->losses);
