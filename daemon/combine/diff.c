@@ -307,9 +307,9 @@ int diff_init(struct diff *d, const struct window_result *a, const struct window
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		add_pair_kind(d, &pair_kinds[i]);
 	add_sites_kind(d);
-	r = names_map_init(&first, &d->names, &a->profile, NAMES_OF_PROGRAM, d->losses);
+	r = names_map_init(&first, &d->names, &a->profile, NAMES_OF_METHODS, d->losses);
 	if (r == 0)
-		r = names_map_init(&second, &d->names, &b->profile, NAMES_OF_PROGRAM, d->losses);
+		r = names_map_init(&second, &d->names, &b->profile, NAMES_OF_METHODS, d->losses);
 	if (r == 0)
 		r = compare(d, (struct names_map[2]){first, second});
 	if (r < 0)

@@ -131,8 +131,7 @@ static int each_site(struct diff *d, unsigned kind, unsigned side, const struct 
 
 		if (s->samples == 0)
 			continue;
-		r = names_class(&d->names, &w->profile, s->class_name, NAMES_OF_PROGRAM, &name,
-				d->losses);
+		r = names_class(&d->names, &w->profile, s->class_name, &name, d->losses);
 		if (r < 0)
 			break;
 		e.row = (struct diff_key){kind, name, leaf_method(d, e.watch_node)};

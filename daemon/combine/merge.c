@@ -190,7 +190,7 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	}
 	m->samples += samples;
 	m->stands_for_s += samples * weight;
-	r = names_map_init(&map, &to->profile, &w->profile, NAMES_EXACT, to->losses);
+	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
 	if (r < 0)
 		return r;
 	r = pair_merge_add(&m->pairs, to, w, &map, weight, batch);

@@ -1,7 +1,8 @@
 /*
  * Makes one window of many, which reports show as they show any other.
  *
- * Classes, methods, instructions and contexts are met by their names, not by ids. The first window
+ * Classes, methods, instructions and contexts are met by their names, not by ids
+ * (daemon/combine/names.h). The first window
  * that is added decides what is merged: those of another sampler or event, for other kinds, or of a
  * machine with other NUMA nodes count something else, and are left out and counted; what else
  * differs is counted and said (daemon/window/merged.h).

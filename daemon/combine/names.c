@@ -46,14 +46,14 @@ static void remove_numbers(char *name)
 	}
 }
 
-int names_class(struct profile *to, const struct profile *from, uint32_t id, enum names_by by,
-		uint32_t *out, uint64_t losses[LOSS_MAX])
+int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
+		uint64_t losses[LOSS_MAX])
 {
 	const char *text = strings_get(&from->strings, id);
 	char name[LIMIT_STRING_BYTES + 1];
 	size_t size = strlen(text);
 
-	if (by == NAMES_EXACT || size >= sizeof(name))
+	if (size >= sizeof(name))
 		return intern(to, text, out, losses);
 	memcpy(name, text, size + 1);
 	remove_numbers(name);
@@ -65,11 +65,11 @@ static int map_method(struct profile *to, const struct profile *from,
 		      uint64_t losses[LOSS_MAX])
 {
 	struct cct_method known = {0};
-	int r = names_class(to, from, method->class_name, by, &known.class_name, losses);
+	int r = names_class(to, from, method->class_name, &known.class_name, losses);
 
 	if (r == 0)
 		r = names_text(to, from, method->name, &known.name, losses);
-	if (r == 0 && by == NAMES_EXACT)
+	if (r == 0 && by == NAMES_WITH_LINES)
 		r = names_text(to, from, method->file, &known.file, losses);
 	if (r == 0)
 		r = cct_add_method(&to->cct, &known, out);
@@ -89,7 +89,7 @@ static int map_node(struct names_map *m, struct profile *to, const struct cct_no
 				 .line = -1};
 	int r;
 
-	if (by == NAMES_EXACT) {
+	if (by == NAMES_WITH_LINES) {
 		known.bci = node->bci;
 		known.line = node->line;
 		known.tier = node->tier;

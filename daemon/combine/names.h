@@ -2,6 +2,9 @@
  * Finds the names, methods and calling contexts of one profile in another, where they have other
  * ids.
  *
+ * A JVM numbers the classes that it makes itself (lambdas, proxies, reflection), differently each
+ * time that it runs. Here they have no numbers: all lambdas of a class are one.
+ *
  * What does not fit into the other profile any more is 0 there (no name, no method, no context),
  * and is counted as the same loss in a window is.
  */
@@ -14,12 +17,11 @@
 #include "daemon/window/loss.h"
 
 enum names_by {
-	/* As they are: methods by class, name and file, contexts by parent, method, bci, line and
-	 * tier. */
-	NAMES_EXACT,
-	/* What another build or run of the same program has, too: methods by class and name,
-	 * contexts by these, and no numbers that a JVM gives to the classes it makes. */
-	NAMES_OF_PROGRAM,
+	/* Methods by class, name and file, contexts by parent, method, bci, line and tier. */
+	NAMES_WITH_LINES,
+	/* What another build of the same program has, too: methods by class and name, contexts by
+	 * parent and method. */
+	NAMES_OF_METHODS,
 };
 
 /* By id of the one profile, ids of the other. All zero is empty. */
@@ -34,11 +36,10 @@ int names_map_init(struct names_map *m, struct profile *to, const struct profile
 		   enum names_by by, uint64_t losses[LOSS_MAX]);
 void names_map_release(struct names_map *m);
 
-/* The id in to of a text of from; of a class by NAMES_OF_PROGRAM, of the program's name of it. 0 or
- * -ENOMEM. */
+/* The id in to of a text of from, and of a class's name. 0 or -ENOMEM. */
 int names_text(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
 	       uint64_t losses[LOSS_MAX]);
-int names_class(struct profile *to, const struct profile *from, uint32_t id, enum names_by by,
-		uint32_t *out, uint64_t losses[LOSS_MAX]);
+int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
+		uint64_t losses[LOSS_MAX]);
 
 #endif

@@ -43,7 +43,7 @@ static int add_site(struct object_merge *m, const struct addition *a, const stru
 	struct window_result *to = a->to;
 	struct object_site *site;
 	uint32_t name = 0;
-	int r = names_text(&to->profile, &a->from->profile, s->class_name, &name, to->losses);
+	int r = names_class(&to->profile, &a->from->profile, s->class_name, &name, to->losses);
 
 	if (r == 0)
 		r = object_profile_site(&to->objects, name, a->map->nodes[s->node], position);

@@ -81,7 +81,7 @@ static inline struct window_result *random_program_window(const struct random_pr
 							  unsigned observations, int32_t line)
 {
 	struct window_result *w = sample_window_empty(number, "org.example.Main");
-	uint32_t watch[PROGRAM_PAIRS_MAX], trap[PROGRAM_PAIRS_MAX];
+	uint32_t watch[PROGRAM_PAIRS_MAX] = {0}, trap[PROGRAM_PAIRS_MAX] = {0};
 
 	w->request.objects = w->request.numa = false;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = observations;

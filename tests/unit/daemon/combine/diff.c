@@ -252,6 +252,36 @@ static void the_same_program_shows_no_difference(void **state)
 	assert_in_range(alarms, 0, 20);
 }
 
+/* Each pair's waste varies from window to window by what is allowed for. */
+static void windows_that_drift_a_little_show_no_difference(void **state)
+{
+	unsigned alarms = 0;
+	uint64_t seed = 12;
+
+	(void)state;
+	for (unsigned run = 0; run < 500; run++) {
+		struct random_program p = random_program_new(&seed, 12);
+		struct window_result *side[2];
+		struct diff d;
+
+		for (unsigned i = 0; i < 2; i++) {
+			struct random_program own = p;
+
+			/* Uniform, with a standard deviation of SHARE_DRIFT. */
+			for (unsigned n = 0; n < p.pairs; n++)
+				own.waste[n] *= 1 + SHARE_DRIFT * 2 * sqrt(3) * (draw(&seed) - 0.5);
+			side[i] = random_program_window(&own, &seed, i + 1, 15000, 10);
+		}
+		diff_of(&d, side[0], side[1]);
+		alarms += diff_is_shown(&d);
+		diff_release(&d);
+		window_result_free(side[0]);
+		window_result_free(side[1]);
+	}
+	print_message("%u false alarms in 500\n", alarms);
+	assert_in_range(alarms, 0, 10);
+}
+
 /* Sampling alone, without what is allowed for drift: the tests keep to their level by themselves.
  */
 static void tests_of_shares_keep_to_their_level(void **state)
@@ -396,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(nothing_to_compare_is_no_difference),
 	    cmocka_unit_test(allocation_sites_are_rows_too),
 	    cmocka_unit_test(the_same_program_shows_no_difference),
+	    cmocka_unit_test(windows_that_drift_a_little_show_no_difference),
 	    cmocka_unit_test(tests_of_shares_keep_to_their_level),
 	    cmocka_unit_test(periods_of_a_program_with_phases_show_no_difference),
 	    cmocka_unit_test(a_repaired_pair_is_found_and_comes_first),

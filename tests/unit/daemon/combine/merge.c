@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/combine/merge.h"
+#include "daemon/store/record.h"
 #include "tests/unit/support/random_program.h"
 
 #define DEAD JXP__KIND__KIND_DEAD_STORE
@@ -100,6 +101,72 @@ static void one_window_alone_is_merged_into_itself(void **state)
 	assert_true(w->finished);
 	assert_int_equal(w->number, 0);
 	window_result_free(one);
+	window_result_free(w);
+}
+
+/* The store's bytes of one, and back. */
+static struct window_result *kept(struct window_result *w)
+{
+	struct window_result *back = NULL;
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	struct err err = {""};
+
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	if (record_decode(bytes, size, w->number, &back, &err) < 0)
+		fail_msg("%s", err.message);
+	free(bytes);
+	window_result_free(w);
+	return back;
+}
+
+static void windows_that_were_kept_merge_as_those_that_ran(void **state)
+{
+	struct window_result *ran[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
+	struct window_result *w = merged(ran, 2), *from_store;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		ran[i] = kept(ran[i]);
+	from_store = merged(ran, 2);
+	assert_memory_equal(from_store->profile.kinds, w->profile.kinds, sizeof(w->profile.kinds));
+	assert_int_equal(from_store->profile.pair_count, w->profile.pair_count);
+	assert_memory_equal(from_store->profile.pairs, w->profile.pairs,
+			    w->profile.pair_count * sizeof(*w->profile.pairs));
+	assert_float_equal(from_store->objects.sites[0].metric, w->objects.sites[0].metric, 1e-3);
+	assert_float_equal(object_profile_uncollected(&from_store->objects),
+			   object_profile_uncollected(&w->objects), 1e-6);
+	assert_int_equal(window_result_elapsed_ns(from_store), window_result_elapsed_ns(w));
+	assert_float_equal(numa_remote_fraction(&from_store->numa), numa_remote_fraction(&w->numa),
+			   1e-9);
+	free_all(ran, 2);
+	window_result_free(w);
+	window_result_free(from_store);
+}
+
+static void lambdas_of_two_runs_are_the_same(void **state)
+{
+	static const char *const names[] = {"a.Main$$Lambda$14/0x00007f00",
+					    "a.Main$$Lambda$9/0x71"};
+	struct window_result *windows[2], *w;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct cct_node node = {.bci = 1, .line = 3};
+		struct cct_method m = {0};
+		uint32_t id = 0;
+
+		windows[i] = sample_window_empty(i + 1, "a");
+		m.class_name = sample_window_text(windows[i], names[i]);
+		m.name = sample_window_text(windows[i], "run");
+		assert_int_equal(cct_add_method(&windows[i]->profile.cct, &m, &node.method), 0);
+		assert_int_equal(cct_add_node(&windows[i]->profile.cct, &node, &id), 0);
+		sample_window_pairs(windows[i], DEAD, id, id, 20, true);
+	}
+	w = merged(windows, 2);
+	assert_int_equal(w->profile.pair_count, 1);
+	assert_int_equal(w->profile.pairs[0].count, 40);
+	free_all(windows, 2);
 	window_result_free(w);
 }
 
@@ -400,6 +467,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
+	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),
+	    cmocka_unit_test(lambdas_of_two_runs_are_the_same),
 	    cmocka_unit_test(what_lives_is_an_average_and_what_was_allocated_a_sum),
 	    cmocka_unit_test(what_cannot_be_merged_is_counted_and_what_differs_is_said),
 	    cmocka_unit_test(nothing_to_merge_is_an_error),
