@@ -13,6 +13,9 @@
  * stricter than the usual 5% because a program's phases make them too small. How often a row was
  * seen in both together says nothing of a difference, so choosing rows by it spoils no test.
  *
+ * What is compared is what the machine's code does: a method that was compiled anew may make other
+ * accesses for the same source, and then is different.
+ *
  * Fractions are of what was checked: where one falls to nothing, the others rise by their part of
  * it. The row that was repaired has the largest difference, and rows are in that order: by the
  * least that the difference may be (the end of its 95% interval next to 0).

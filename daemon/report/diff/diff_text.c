@@ -207,7 +207,7 @@ static void row(FILE *out, const struct diff *d, const struct diff_row *r, size_
 static void footer(FILE *out, const struct diff *d, size_t shown)
 {
 	uint64_t lost = 0;
-	char text[512];
+	char text[640];
 
 	fputc('\n', out);
 	if (shown < d->called_rows)
@@ -222,7 +222,8 @@ static void footer(FILE *out, const struct diff *d, size_t shown)
 	    "%u kinds and rows were tested; the chance that any of them is called different "
 	    "though nothing is, is %g%%. Fractions of one program are taken to vary by %g%% "
 	    "of themselves between windows, unless %u or more windows on a side show how "
-	    "much. Where one fraction falls, others rise: they are of what is left.",
+	    "much. Where one fraction falls, others rise: they are of what is left. A method that "
+	    "the JVM has compiled anew makes other accesses: compare what has run for a while.",
 	    d->tested, 100 * DIFF_LEVEL, 100 * SHARE_DRIFT, MERGED_BATCHES_MIN);
 	report_text_wrapped(out, text);
 }
