@@ -97,8 +97,8 @@ static inline struct window_result *random_program_window(const struct random_pr
 
 		while (i + 1 < p->pairs && (at -= p->part[i]) > 0)
 			i++;
-		o.checked_bytes =
-		    (uint32_t)((1u << (unsigned)(4 * draw(state))) * (draw(state) < 0.1 ? 3 : 1));
+		o.checked_bytes = 1u << (unsigned)(4 * draw(state));
+		o.checked_bytes *= draw(state) < 0.1 ? 3 : 1;
 		o.wasteful = draw(state) < p->waste[i];
 		o.watch_node = watch[i];
 		o.trap_node = trap[i];

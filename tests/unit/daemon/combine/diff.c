@@ -282,42 +282,6 @@ static void windows_that_drift_a_little_show_no_difference(void **state)
 	assert_in_range(alarms, 0, 10);
 }
 
-/* Sampling alone, without what is allowed for drift: the tests keep to their level by themselves.
- */
-static void tests_of_shares_keep_to_their_level(void **state)
-{
-	unsigned alarms[2] = {0}; /* At 5% and at 1% */
-	uint64_t seed = 8;
-
-	(void)state;
-	for (unsigned run = 0; run < 4000; run++) {
-		struct share_whole whole[2] = {0};
-		struct share_part part[2] = {0};
-		struct share_comparison c;
-
-		for (unsigned side = 0; side < 2; side++) {
-			whole[side].windows = UINT32_MAX; /* Which do not drift. */
-			for (unsigned n = 0; n < (side ? 300 : 1500); n++) {
-				double x = 1 << (unsigned)(4 * draw(&seed));
-
-				whole[side].sum += x;
-				whole[side].squares += x * x;
-				if (draw(&seed) >= 0.03)
-					continue;
-				part[side].sum += x;
-				part[side].squares += x * x;
-				part[side].products += x * x;
-			}
-		}
-		share_compare(part, whole, &c);
-		alarms[0] += c.p <= 0.05;
-		alarms[1] += c.p <= 0.01;
-	}
-	print_message("%.1f%% at 5%%, %.1f%% at 1%%\n", alarms[0] / 40., alarms[1] / 40.);
-	assert_in_range(alarms[0], 40, 200);
-	assert_in_range(alarms[1], 4, 52);
-}
-
 static struct window_result *merged_phases(const struct random_program *p, uint64_t *seed,
 					   unsigned count)
 {
@@ -404,17 +368,6 @@ static void a_repaired_pair_is_found_and_comes_first(void **state)
 	assert_repair_is_found(11, true);
 }
 
-static void adjusted_probabilities_are_holms(void **state)
-{
-	double p[] = {0.001, 0.01, 0.012, 0.4, 0.9};
-	const double adjusted[] = {0.005, 0.04, 0.04, 0.8, 0.9};
-
-	(void)state;
-	share_adjust(p, 5);
-	for (size_t i = 0; i < 5; i++)
-		assert_float_equal(p[i], adjusted[i], 1e-12);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,10 +380,8 @@ int main(void)
 	    cmocka_unit_test(allocation_sites_are_rows_too),
 	    cmocka_unit_test(the_same_program_shows_no_difference),
 	    cmocka_unit_test(windows_that_drift_a_little_show_no_difference),
-	    cmocka_unit_test(tests_of_shares_keep_to_their_level),
 	    cmocka_unit_test(periods_of_a_program_with_phases_show_no_difference),
 	    cmocka_unit_test(a_repaired_pair_is_found_and_comes_first),
-	    cmocka_unit_test(adjusted_probabilities_are_holms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
