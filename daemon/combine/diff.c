@@ -162,6 +162,8 @@ static int compare_rows(const void *a, const void *b)
 
 	if ((x->test.verdict == DIFF_NONE) != (y->test.verdict == DIFF_NONE))
 		return x->test.verdict == DIFF_NONE ? 1 : -1;
+	if (x->explains != y->explains)
+		return x->explains ? -1 : 1;
 	if (least(x) != least(y))
 		return least(x) > least(y) ? -1 : 1;
 	if (dx != dy)
@@ -197,6 +199,12 @@ static int make_rows(struct diff *d, const struct diff_sums_table *sums)
 	r = test_all(d);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < d->row_count; i++) {
+		enum diff_verdict verdict = d->rows[i].test.verdict;
+
+		d->rows[i].explains =
+		    verdict != DIFF_NONE && verdict == d->kinds[d->rows[i].kind].test.verdict;
+	}
 	qsort(d->rows, d->row_count, sizeof(*d->rows), compare_rows);
 	while (d->called_rows < d->row_count && d->rows[d->called_rows].test.verdict != DIFF_NONE)
 		d->called_rows++;

@@ -18,7 +18,9 @@
  *
  * Fractions are of what was checked: where one falls to nothing, the others rise by their part of
  * it. The row that was repaired has the largest difference, and rows are in that order: by the
- * least that the difference may be (the end of its 95% interval next to 0).
+ * least that the difference may be (the end of its 95% interval next to 0). Before all others come
+ * those that explain why their kind's fraction became more or less: what was renamed, moved or
+ * compiled anew makes rows that cancel each other.
  *
  * Read-only once made. It takes some 600 bytes for each pair of methods while it is made.
  */

@@ -37,6 +37,7 @@ struct diff_row {
 	uint32_t trap;  /* of sites the method that allocates */
 	uint64_t count; /* observations, in both */
 	struct diff_test test;
+	bool explains;        /* its kind's fraction was called different, in its direction */
 	size_t first_context; /* of the diff's contexts, most of the difference first; only */
 	size_t context_count; /* a row that is called different has some */
 };
@@ -56,7 +57,8 @@ struct diff {
 	uint64_t losses[LOSS_MAX];           /* of names that did not fit */
 	struct diff_kind kinds[DIFF_KINDS];
 	size_t kind_count;
-	struct diff_row *rows; /* what is called different first, by the least it may be */
+	struct diff_row
+	    *rows; /* what is called different first, in the order of daemon/combine/diff.h */
 	size_t row_count;
 	size_t called_rows;
 	unsigned tested; /* kinds and rows */

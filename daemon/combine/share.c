@@ -5,31 +5,43 @@
 #include "daemon/combine/batches.h"
 #include "daemon/combine/student.h"
 
-/* What an observation of the part is like, on either side. */
-struct observation_size {
-	double size;    /* sum of y^2 / sum of y */
+/* How much an observation of the whole is. */
+static double size_of(const struct share_whole *whole)
+{
+	return whole->squares / whole->sum;
+}
+
+/* What both sides have together. Each side's sums are in observations of its whole: those of one
+ * window may all be larger than those of another. */
+struct pooled {
+	double share;
+	double size;    /* of an observation of the part: sum of y^2 / sum of y, */
 	double product; /* sum of y x / sum of y */
 };
 
-static struct observation_size size_of(const struct share_part part[2],
-				       const struct share_whole whole[2])
+static struct pooled pool(const struct share_part part[2], const struct share_whole whole[2])
 {
-	double sum = part[0].sum + part[1].sum;
-	double any = (whole[0].squares + whole[1].squares) / (whole[0].sum + whole[1].sum);
+	double sum = 0, squares = 0, products = 0, all = 0;
 
+	for (int i = 0; i < 2; i++) {
+		double size = size_of(&whole[i]);
+
+		sum += part[i].sum / size;
+		squares += part[i].squares / (size * size);
+		products += part[i].products / (size * size);
+		all += whole[i].sum / size;
+	}
 	if (!(sum > 0))
-		return (struct observation_size){any, any};
-	return (struct observation_size){(part[0].squares + part[1].squares) / sum,
-					 (part[0].products + part[1].products) / sum};
+		return (struct pooled){0, 1, 1};
+	return (struct pooled){sum / all, squares / sum, products / sum};
 }
 
-/* V of a side whose share is p, of sampling alone. */
-static double sampling_variance(double p, double sum, double squares,
-				const struct observation_size *o)
+/* V of a side if its share were that of both, of sampling alone. */
+static double null_variance(const struct pooled *both, const struct share_whole *whole)
 {
-	double v = (p * o->size - 2 * p * p * o->product) / sum + p * p * squares / (sum * sum);
+	double p = both->share, v = p * both->size - 2 * p * p * both->product + p * p;
 
-	return fmax(v, 0);
+	return fmax(v * whole->squares / (whole->sum * whole->sum), 0);
 }
 
 /* A variance and how many degrees of freedom it has. */
@@ -65,52 +77,54 @@ static struct uncertainty sum_of(const struct uncertainty *a, const struct uncer
 /* If nothing differs. */
 static struct uncertainty null_uncertainty(const struct share_part part[2],
 					   const struct share_whole whole[2],
-					   const struct observation_size *o)
+					   const struct pooled *both)
 {
-	double p = (part[0].sum + part[1].sum) / (whole[0].sum + whole[1].sum);
 	struct uncertainty sides[2];
 
 	for (int i = 0; i < 2; i++)
-		sides[i] = with_windows(sampling_variance(p, whole[i].sum, whole[i].squares, o), p,
-					&part[i], &whole[i]);
+		sides[i] =
+		    with_windows(null_variance(both, &whole[i]), both->share, &part[i], &whole[i]);
 	return sum_of(&sides[0], &sides[1]);
 }
 
-/* Of the shares as they are, each with two observations more, one of them in the part: with none,
- * the variance of nothing seen would be 0 (Agresti and Caffo 2000). */
-static struct uncertainty own_uncertainty(const struct share_part part[2],
-					  const struct share_whole whole[2],
-					  const struct observation_size *o)
+/* Of a share as it is, with two observations more, one of them in the part: with none, the variance
+ * of nothing seen would be 0 (Agresti and Caffo 2000). */
+static struct uncertainty own_uncertainty(const struct share_part *part,
+					  const struct share_whole *whole)
 {
-	struct uncertainty sides[2];
+	double more = size_of(whole), square = more * more;
+	double sum = whole->sum + 2 * more, p = (part->sum + more) / sum;
+	double v = part->squares + square - 2 * p * (part->products + square) +
+		   p * p * (whole->squares + 2 * square);
 
-	for (int i = 0; i < 2; i++) {
-		double more = fmin(o->size, whole[i].sum);
-		double sum = whole[i].sum + 2 * more, p = (part[i].sum + more) / sum;
-		double squares = whole[i].squares + 2 * more * more;
+	return with_windows(fmax(v, 0) / (sum * sum), p, part, whole);
+}
 
-		sides[i] =
-		    with_windows(sampling_variance(p, sum, squares, o), p, &part[i], &whole[i]);
-	}
-	return sum_of(&sides[0], &sides[1]);
+static struct interval interval_of(double difference, const struct uncertainty *u)
+{
+	double half = student_quantile(0.05, u->df) * sqrt(u->variance);
+
+	return (struct interval){fmax(difference - half, -1), fmin(difference + half, 1)};
 }
 
 void share_compare(const struct share_part part[2], const struct share_whole whole[2],
 		   struct share_comparison *out)
 {
-	struct observation_size o = size_of(part, whole);
-	struct uncertainty null = null_uncertainty(part, whole, &o);
-	struct uncertainty own = own_uncertainty(part, whole, &o);
-	double half = student_quantile(0.05, own.df) * sqrt(own.variance), beyond;
+	struct pooled both = pool(part, whole);
+	struct uncertainty null = null_uncertainty(part, whole, &both);
+	struct uncertainty a = own_uncertainty(&part[0], &whole[0]);
+	struct uncertainty b = own_uncertainty(&part[1], &whole[1]);
+	struct uncertainty own = sum_of(&a, &b);
+	double half_a = size_of(&whole[0]) / whole[0].sum / 2;
+	double half_b = size_of(&whole[1]) / whole[1].sum / 2, beyond;
 
 	*out = (struct share_comparison){
 	    .share = {part[0].sum / whole[0].sum, part[1].sum / whole[1].sum},
 	    .standard_error = sqrt(null.variance),
-	    .correction = (o.size / whole[0].sum + o.size / whole[1].sum) / 2,
+	    .correction = both.size * (half_a + half_b),
 	    .df = null.df};
 	out->difference = out->share[1] - out->share[0];
-	out->ci95 =
-	    (struct interval){fmax(out->difference - half, -1), fmin(out->difference + half, 1)};
+	out->ci95 = interval_of(out->difference, &own);
 	beyond = fabs(out->difference) - out->correction;
 	out->p = beyond > 0 && null.variance > 0
 		     ? student_two_sided(beyond / out->standard_error, null.df)

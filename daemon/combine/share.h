@@ -9,9 +9,10 @@
  *   V(p) = (sum of y_i^2 - 2 p sum of y_i x_i + p^2 sum of x_i^2) / x^2.
  *
  * The test puts what is true if nothing differs into V, for both sides: p of both together, and the
- * first two sums in proportion to it (the score test; with observations of one size it is the
- * chi-squared test of a fourfold table, with Yates's correction of half an observation a side). So
- * a part that was never seen on one side does not make that side look certain.
+ * first two sums in proportion to it and to the side's observations (the score test; with
+ * observations of one size it is the chi-squared test of a fourfold table, with Yates's correction
+ * of half an observation a side). So a part that was never seen on one side does not make that side
+ * look certain.
  *
  * Sampling is not all that makes two shares of one program differ: phases, load, compilation. Where
  * the windows that were merged make enough batches, their differences say by how much

@@ -181,13 +181,13 @@ static json_t *row_json(struct diff_writer *w, const struct diff_row *r)
 
 	if (!contexts)
 		return NULL;
-	return with_test(json_pack("{s:s, s:o, s:o, s:I, s:I, s:O}", "kind",
+	return with_test(json_pack("{s:s, s:o, s:o, s:I, s:b, s:I, s:O}", "kind",
 				   k->pairs ? k->pairs->name : "objects", "watch",
 				   k->pairs ? method_json(d, r->watch)
 					    : json_string(strings_get(&d->names.strings, r->watch)),
 				   "trap", method_json(d, r->trap), "count", (json_int_t)r->count,
-				   "contexts_total", (json_int_t)r->context_count, "contexts",
-				   contexts),
+				   "explains", (int)r->explains, "contexts_total",
+				   (json_int_t)r->context_count, "contexts", contexts),
 			 &r->test);
 }
 

@@ -96,6 +96,37 @@ static void a_row_has_the_contexts_that_carry_its_difference(void **state)
 	window_result_free(b);
 }
 
+static struct window_result *renamed_and_repaired(unsigned number, const char *moved,
+						  unsigned wasteful)
+{
+	struct window_result *w = sample_window_empty(number, "a");
+	uint32_t main = sample_window_node(w, 0, "main", 1);
+	uint32_t other = sample_window_node(w, main, moved, 1);
+	uint32_t fill = sample_window_node(w, main, "fill", 1);
+
+	sample_window_pairs(w, DEAD, other, other, 800, true);
+	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, fill, fill, wasteful, true);
+	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, fill, fill, 800 - wasteful, false);
+	return w;
+}
+
+static void what_was_repaired_comes_before_what_was_renamed(void **state)
+{
+	struct window_result *a = renamed_and_repaired(1, "copy", 400);
+	struct window_result *b = renamed_and_repaired(2, "copyAll", 100);
+	struct diff d;
+
+	(void)state;
+	diff_of(&d, a, b);
+	assert_int_equal(d.called_rows, 3);
+	assert_string_equal(method_name(&d, d.rows[0].watch), "fill");
+	assert_true(d.rows[0].explains);
+	assert_false(d.rows[1].explains);
+	diff_release(&d);
+	window_result_free(a);
+	window_result_free(b);
+}
+
 static void a_row_of_few_observations_is_not_called(void **state)
 {
 	struct window_result *a = two_callers(1, 9, 0), *b = two_callers(2, 0, 0);
@@ -373,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(rows_are_pairs_of_leaf_methods_whatever_their_lines),
 	    cmocka_unit_test(a_row_has_the_contexts_that_carry_its_difference),
+	    cmocka_unit_test(what_was_repaired_comes_before_what_was_renamed),
 	    cmocka_unit_test(a_row_of_few_observations_is_not_called),
 	    cmocka_unit_test(classes_that_a_jvm_makes_are_met_without_its_numbers),
 	    cmocka_unit_test(windows_of_different_samplers_are_not_compared),

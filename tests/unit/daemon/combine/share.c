@@ -32,6 +32,29 @@ static void observations_of_one_size_make_the_fourfold_tables_test(void **state)
 	assert_float_equal(c.p, 0.00176, 5e-5);
 }
 
+/* As a merge's beside a window's: what an observation counts is a matter of scale. */
+static void sides_of_other_scales_are_compared_alike(void **state)
+{
+	struct share_whole whole[2];
+	struct share_part part[2];
+	struct share_comparison c, scaled;
+
+	(void)state;
+	plain(&part[0], &whole[0], 1000, 960);
+	plain(&part[1], &whole[1], 1000, 930);
+	share_compare(part, whole, &c);
+	whole[1].sum *= 50;
+	whole[1].squares *= 2500;
+	part[1].sum *= 50;
+	part[1].squares *= 2500;
+	part[1].products *= 2500;
+	share_compare(part, whole, &scaled);
+	assert_float_equal(scaled.difference, c.difference, 1e-12);
+	assert_float_equal(scaled.ci95.low, c.ci95.low, 1e-9);
+	assert_float_equal(scaled.correction, c.correction, 1e-9);
+	assert_float_equal(scaled.p, c.p, 1e-9);
+}
+
 static void what_was_never_seen_on_a_side_is_not_certain_there(void **state)
 {
 	struct share_whole whole[2];
@@ -97,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(observations_of_one_size_make_the_fourfold_tables_test),
+	    cmocka_unit_test(sides_of_other_scales_are_compared_alike),
 	    cmocka_unit_test(what_was_never_seen_on_a_side_is_not_certain_there),
 	    cmocka_unit_test(tests_of_shares_keep_to_their_level),
 	    cmocka_unit_test(adjusted_probabilities_are_holms),
