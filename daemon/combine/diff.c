@@ -23,6 +23,11 @@ static void set_windows(struct share_whole *whole, const struct window_result *w
 	memcpy(whole->by_batch, by_batch, sizeof(whole->by_batch));
 }
 
+static bool has_observations(const struct share_whole *whole)
+{
+	return whole->sum > 0 && whole->squares > 0;
+}
+
 /* Pairs that did not fit the window's table are in the totals only: what is known of the others'
  * squares stands for them, too. */
 static double wasteful_squares(const struct window_result *w, Jxp__Kind kind)
@@ -70,7 +75,7 @@ static void add_pair_kind(struct diff *d, const struct pair_kind *kind)
 	for (unsigned i = 0; i < 2; i++) {
 		pairs_of_side(d->side[i], kind->kind, &k->whole[i], &part[i]);
 		k->ci95[i] = window_result_fraction_ci95(d->side[i], kind->kind);
-		k->compared &= k->whole[i].sum > 0;
+		k->compared &= has_observations(&k->whole[i]);
 	}
 	if (k->compared)
 		share_compare(part, k->whole, &k->test.share);
@@ -92,7 +97,7 @@ static void add_sites_kind(struct diff *d)
 		    .sum = object_profile_whole(o),
 		    .squares = object_profile_is_overestimated(o) ? o->variance : o->heap_squares};
 		set_windows(&k->whole[i], w, w->merged ? w->merged->heap : NULL);
-		k->compared &= k->whole[i].sum > 0;
+		k->compared &= has_observations(&k->whole[i]);
 	}
 }
 

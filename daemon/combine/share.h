@@ -58,7 +58,7 @@ struct share_comparison {
 	double df;             /* and what Student's distribution has */
 };
 
-/* Both wholes are above 0. */
+/* Both wholes have observations: their sums are above 0. */
 void share_compare(const struct share_part part[2], const struct share_whole whole[2],
 		   struct share_comparison *out);
 
