@@ -290,10 +290,9 @@ double object_profile_fraction(const struct object_profile *o, const struct obje
 static double residual_variance(const struct object_profile *o, const struct object_site *site,
 				double p)
 {
-	double within =
-	    object_profile_is_overestimated(o)
-		? (1 - 2 * p) * site->variance + p * p * o->variance
-		: site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
+	double within = object_profile_is_overestimated(o)
+			    ? (1 - 2 * p) * site->variance + p * p * o->variance
+			    : site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
 
 	return fmax(within, site->between);
 }
