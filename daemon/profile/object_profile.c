@@ -276,6 +276,11 @@ double object_profile_whole(const struct object_profile *o)
 	return heap > o->estimated ? heap : o->estimated;
 }
 
+bool object_profile_is_overestimated(const struct object_profile *o)
+{
+	return heap_metric(o) < o->estimated;
+}
+
 double object_profile_fraction(const struct object_profile *o, const struct object_site *site)
 {
 	return estimate_fraction(site->metric, object_profile_whole(o));
@@ -285,9 +290,11 @@ double object_profile_fraction(const struct object_profile *o, const struct obje
 static double residual_variance(const struct object_profile *o, const struct object_site *site,
 				double p)
 {
-	if (heap_metric(o) >= o->estimated)
-		return site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
-	return (1 - 2 * p) * site->variance + p * p * o->variance;
+	double within = object_profile_is_overestimated(o)
+			    ? (1 - 2 * p) * site->variance + p * p * o->variance
+			    : site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
+
+	return fmax(within, site->between);
 }
 
 struct interval object_profile_fraction_ci95(const struct object_profile *o,

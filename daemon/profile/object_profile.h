@@ -42,6 +42,7 @@ struct object_site {
 	double metric;     /* their weights times their objects' */
 	double variance;   /* of metric, as estimated; see object_profile_fraction_ci95 */
 	double covariance; /* of metric with the sum over all accesses to the heap */
+	double between;    /* of windows that were merged: what residuals have at least; else 0 */
 };
 
 /* The accesses to objects of one site from one calling context. */
@@ -154,6 +155,9 @@ double object_profile_fraction(const struct object_profile *o, const struct obje
  */
 struct interval object_profile_fraction_ci95(const struct object_profile *o,
 					     const struct object_site *site);
+
+/* Are estimates' sums the larger ones, which fractions are of then? */
+bool object_profile_is_overestimated(const struct object_profile *o);
 
 /* Of all sites. */
 double object_profile_uncollected(const struct object_profile *o);

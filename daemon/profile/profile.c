@@ -131,15 +131,27 @@ int profile_add(struct profile *p, const struct observation *o)
 	return 0;
 }
 
-int profile_add_pair(struct profile *p, const struct pair *from)
+int profile_pair(struct profile *p, const struct pair *like, uint32_t *position)
 {
-	struct pair_key key = {from->watch_node,       from->trap_node, from->watch_instruction,
-			       from->trap_instruction, from->kind,      from->region};
+	struct pair_key key = {like->watch_node,       like->trap_node, like->watch_instruction,
+			       like->trap_instruction, like->kind,      like->region};
 	struct pair *pair;
 	int r = find_or_add_pair(p, &key, &pair);
 
+	if (r == 0)
+		*position = (uint32_t)(pair - p->pairs);
+	return r;
+}
+
+int profile_add_pair(struct profile *p, const struct pair *from)
+{
+	struct pair *pair;
+	uint32_t position;
+	int r = profile_pair(p, from, &position);
+
 	if (r < 0)
 		return r;
+	pair = &p->pairs[position];
 	saturate_add(&pair->count, from->count);
 	saturate_add(&pair->wasteful_count, from->wasteful_count);
 	saturate_add(&pair->checked_bytes, from->checked_bytes);

@@ -82,6 +82,10 @@ int profile_copy(struct profile *to, const struct profile *from);
  * pair could not be kept. */
 int profile_add(struct profile *p, const struct observation *o);
 
+/* The position of the entry that a pair of this profile's contexts and instructions has, new (all
+ * its sums 0) or known. 0, -ENOSPC or -ENOMEM. */
+int profile_pair(struct profile *p, const struct pair *like, uint32_t *position);
+
 /* Adds what was counted elsewhere of a pair of this profile's contexts and instructions; not to the
  * totals. 0, -ENOSPC or -ENOMEM. */
 int profile_add_pair(struct profile *p, const struct pair *pair);

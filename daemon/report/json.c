@@ -21,8 +21,18 @@ static json_t *time_or_null(uint64_t unix_ns)
 	return json_string(text);
 }
 
-/* Takes what is known of every window, and adds what only scheduled ones have. NULL without memory.
- */
+/* Takes what is known of every window, and adds what only merged ones have. NULL without memory. */
+static json_t *with_merged(json_t *taken, const struct window_merged *m)
+{
+	_cleanup_json_ json_t *window = taken;
+
+	if (!window || !m)
+		return TAKE_PTR(window);
+	return json_object_set_new(window, "merged", report_json_merged(m)) == 0 ? TAKE_PTR(window)
+										 : NULL;
+}
+
+/* Likewise what only scheduled ones have. */
 static json_t *with_schedule(json_t *taken, const struct window_schedule *s)
 {
 	_cleanup_json_ json_t *window = taken;
@@ -57,7 +67,7 @@ static json_t *window_json(const struct report_model *m)
 	if (w->findings.cpu_limit > 0)
 		(void)json_object_set_new(window, "cpu_limit",
 					  json_real(w->findings.cpu_limit)); /* Or without. */
-	return with_schedule(window, &w->request.schedule);
+	return with_merged(with_schedule(window, &w->request.schedule), w->merged);
 }
 
 static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)

@@ -15,6 +15,9 @@ int report_json_objects(struct json_writer *writer, size_t sites, json_t **objec
 json_t *report_json_numa(const struct report_model *m);
 json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);
 
+/* The member "merged" of "window". */
+json_t *report_json_merged(const struct window_merged *m);
+
 /* The member "quality". */
 json_t *report_json_quality(const struct report_model *m);
 

@@ -10,18 +10,18 @@ static struct report_period period_of(const struct window_result *w)
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
 }
 
-static int kind_init(struct report_kind *k, const struct profile *p, const struct pair_kind *kind)
+static int kind_init(struct report_kind *k, const struct window_result *w,
+		     const struct pair_kind *kind)
 {
-	const struct totals *t = &p->kinds[kind->kind].application;
+	const struct totals *t = &w->profile.kinds[kind->kind].application;
 
 	*k = (struct report_kind){
 	    .kind = kind,
 	    .application = t,
-	    .jvm = &p->kinds[kind->kind].jvm,
+	    .jvm = &w->profile.kinds[kind->kind].jvm,
 	    .fraction = estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
-	    .ci95 = estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes,
-				  (double)t->sum_squares)};
-	return pair_ranking_init(&k->pairs, p, kind->kind);
+	    .ci95 = window_result_fraction_ci95(w, kind->kind)};
+	return pair_ranking_init(&k->pairs, &w->profile, kind->kind);
 }
 
 static int kinds_init(struct report_model *m)
@@ -33,7 +33,7 @@ static int kinds_init(struct report_model *m)
 
 		if (!w->request.kinds[pair_kinds[i].kind])
 			continue;
-		r = kind_init(&m->kinds[m->kind_count], &w->profile, &pair_kinds[i]);
+		r = kind_init(&m->kinds[m->kind_count], w, &pair_kinds[i]);
 		if (r < 0)
 			return r;
 		m->kind_count++;

@@ -78,6 +78,7 @@ static void add_site(struct object_site *to, const struct object_site *site)
 	to->metric += site->metric;
 	to->variance += site->variance;
 	to->covariance += site->covariance;
+	to->between += site->between;
 }
 
 /* Merges neighbours of the same key. merged[position in the profile] is the position in sites that

@@ -44,7 +44,8 @@ static void overhead(FILE *out, const struct report_model *m)
 	fprintf(out, " (and %.3f s to begin)\n", seconds(w->setup_ns));
 }
 
-static void header(FILE *out, const struct report_model *m)
+/* Whose the window is, when it was, and how it ended. */
+static void one_window(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
 	char start[REPORT_TIME_BYTES];
@@ -55,6 +56,16 @@ static void header(FILE *out, const struct report_model *m)
 	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start, seconds(m->elapsed_ns),
 		seconds(w->request.duration_ns), window_result_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
+}
+
+static void header(FILE *out, const struct report_model *m)
+{
+	const struct window_result *w = m->window;
+
+	if (w->merged)
+		report_text_merged(out, w);
+	else
+		one_window(out, m);
 	fprintf(out, "sampler %s (%s)\n", name_of_sampler(w->findings.sampler),
 		w->findings.sampler_reason);
 	period(out, &m->period);

@@ -61,15 +61,18 @@ static void heading(FILE *out, const struct report_model *m)
 }
 
 /* What nobody has looked at is not known to be garbage, and not known to be in use either. */
-static void uncollected(FILE *out, const struct report_objects *o)
+static void uncollected(FILE *out, const struct report_model *m)
 {
+	const struct report_objects *o = &m->objects;
 	char text[NUMBER_BYTES];
 
 	if (!(o->uncollected_bytes >= 1))
 		return;
 	fprintf(out, "%s of what is live at the end is not yet collected, and may be garbage: ",
 		bytes_text(text, o->uncollected_bytes));
-	if (o->judged_s > 0)
+	if (m->window->merged)
+		fputs("live and\nnot yet collected are averages over the windows' ends\n\n", out);
+	else if (o->judged_s > 0)
 		fprintf(out,
 			"allocated after %.1f s, when a\ncollection last found tracked objects "
 			"dead\n\n",
@@ -172,7 +175,7 @@ void report_text_objects(FILE *out, const struct report_model *m, size_t limit)
 		fprintf(out, "%s\n", w->objects_refused);
 	else if (w->objects_refused[0])
 		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
-	uncollected(out, &m->objects);
+	uncollected(out, m);
 	if (shown > 0)
 		columns(out);
 	else

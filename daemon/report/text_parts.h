@@ -9,6 +9,9 @@
 
 #include "daemon/report/model.h"
 
+/* The first lines of a merge. */
+void report_text_merged(FILE *out, const struct window_result *w);
+
 /* With at most limit pairs of each kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 

@@ -77,6 +77,7 @@ static int pack_findings(struct arena *a, const struct window_findings *f, Jxp__
 	m->period = f->period;
 	m->kernel_gate = f->kernel_gate;
 	m->gate_reason = (char *)f->gate_reason;
+	m->cpu_limit = f->cpu_limit;
 	return 0;
 }
 
@@ -274,13 +275,14 @@ static bool unpack_findings(const Jxp__StoredFindings *m, struct window_findings
 	f->period = m->period;
 	f->kernel_gate = m->kernel_gate;
 	unpack_text(f->gate_reason, sizeof(f->gate_reason), m->gate_reason);
+	f->cpu_limit = m->cpu_limit;
 	if (m->n_node_ids < 1 || m->n_node_ids > NUMA_NODES_MAX)
 		return false;
 	f->numa.node_count = (unsigned)m->n_node_ids;
 	memset(f->numa.node_of_cpu, NUMA_NONE, sizeof(f->numa.node_of_cpu));
 	for (size_t i = 0; i < m->n_node_ids; i++)
 		f->numa.node_id[i] = m->node_ids[i];
-	return m->sampler != JXP__SAMPLER__SAMPLER_AUTO &&
+	return m->sampler != JXP__SAMPLER__SAMPLER_AUTO && record_is_sum(m->cpu_limit) &&
 	       m->sampler <= JXP__SAMPLER__SAMPLER_CLOCK && m->events <= PERF_HARDWARE_EVENTS;
 }
 

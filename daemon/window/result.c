@@ -1,5 +1,6 @@
 #include "daemon/window/result.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -75,6 +76,7 @@ void window_result_free(struct window_result *w)
 	profile_release(&w->profile);
 	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
+	window_merged_free(w->merged);
 	free(w);
 }
 
@@ -90,6 +92,7 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->profile = (struct profile){0};
 	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
+	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
@@ -151,6 +154,16 @@ const char *window_state_name(enum window_state state)
 const char *window_result_state_name(const struct window_result *w)
 {
 	return window_state_name(w->state);
+}
+
+struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind)
+{
+	const struct totals *t = &w->profile.kinds[kind].application;
+	double squares = (double)t->sum_squares;
+
+	if (w->merged)
+		squares = fmax(squares, w->merged->squares[kind]);
+	return estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes, squares);
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

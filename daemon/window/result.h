@@ -21,6 +21,7 @@
 #include "daemon/window/asker.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/loss.h"
+#include "daemon/window/merged.h"
 #include "daemon/window/request.h"
 
 #define WINDOW_ID_BYTES     16
@@ -74,9 +75,10 @@ struct window_result {
 	uint64_t losses[LOSS_MAX];
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
-	uint64_t setup_ns;         /* the agent's CPU time before these two began */
-	uint64_t effective_period; /* the sampling period last in force, in its unit; 0 while not
-				      known */
+	uint64_t setup_ns;            /* the agent's CPU time before these two began */
+	uint64_t effective_period;    /* the sampling period last in force, in its unit; 0 while not
+					 known */
+	struct window_merged *merged; /* of many windows, and finished; NULL: it is one */
 };
 
 /* Does the window need allocations and memory accesses? */
@@ -94,7 +96,8 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings);
 
-/* An empty window to be filled in from what was kept of one; it is finished. NULL without memory. */
+/* An empty window to be filled in from what was kept of one; it is finished. NULL without memory.
+ */
 struct window_result *window_result_restored(unsigned number);
 
 /* One more owner, also for those who may only read it; returns w. */
@@ -133,6 +136,10 @@ void window_result_fail(struct window_result *w, const char *reason);
 /* "attaching", "running", "done", "ended early", "failed", "salvaged". */
 const char *window_state_name(enum window_state state);
 const char *window_result_state_name(const struct window_result *w);
+
+/* 95% interval of a kind's fraction of wasteful bytes; of a merge, the wider one of what was
+ * sampled and of how windows differ. */
+struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind);
 
 /* From the start to the end, or to now. */
 uint64_t window_result_elapsed_ns(const struct window_result *w);

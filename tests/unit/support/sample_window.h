@@ -78,7 +78,8 @@ static inline struct window_result *sample_window_empty(unsigned number, const c
 					   .sampler_reason = "it was asked for",
 					   .period = 5 * NS_PER_MS,
 					   .numa = {.node_count = 2, .node_id = {0, 1}},
-					   .kernel_gate = true};
+					   .kernel_gate = true,
+					   .cpu_limit = 1.5};
 	struct window_result *w = window_result_new(number, 4242, &request, &findings);
 
 	assert(w);

@@ -17,15 +17,13 @@
 #include "daemon/report/report.h"
 #include "proto/counters.h"
 #include "proto/limits.h"
+#include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 
-/* Reports of one crafted window, compared with files. UPDATE_GOLDEN=1 writes them anew: read the
- * difference before it is committed. Tests run from the top of the source tree. */
-#define GOLDEN_DIR  "tests/unit/golden/"
-#define ENOUGH      (1u << 20)
-#define GOLDEN_SIZE 65536
+/* Reports of one crafted window, compared with files. */
+#define ENOUGH (1u << 20)
 
 #define DEAD         JXP__KIND__KIND_DEAD_STORE
 #define SILENT_STORE JXP__KIND__KIND_SILENT_STORE
@@ -171,28 +169,6 @@ static struct window_result *objects_window(const struct numa_topology *topology
 	w->start_ns = 1000 * NS_PER_S;
 	w->end_ns = 1030 * NS_PER_S;
 	return w;
-}
-
-static void assert_golden(const char *name, const char *text)
-{
-	static char expected[GOLDEN_SIZE];
-	char path[128];
-	size_t size;
-	FILE *file;
-
-	(void)snprintf(path, sizeof(path), GOLDEN_DIR "%s", name);
-	if (getenv("UPDATE_GOLDEN")) {
-		file = fopen(path, "we");
-		assert_non_null(file);
-		assert_true(fputs(text, file) >= 0);
-		assert_int_equal(fclose(file), 0);
-	}
-	file = fopen(path, "re");
-	assert_non_null(file);
-	size = fread(expected, 1, sizeof(expected) - 1, file);
-	expected[size] = '\0';
-	assert_int_equal(fclose(file), 0);
-	assert_string_equal(text, expected);
 }
 
 static char *report_of(const struct window_result *w, Jxp__Format format, size_t pairs)

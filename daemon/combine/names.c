@@ -1,0 +1,130 @@
+#include "daemon/combine/names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/container/saturate.h"
+#include "proto/limits.h"
+
+static int intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])
+{
+	int r = strings_intern(&to->strings, text, out);
+
+	if (r != -ENOSPC)
+		return r;
+	saturate_add(&losses[LOSS_STRINGS], 1);
+	*out = 0;
+	return 0;
+}
+
+int names_text(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
+	       uint64_t losses[LOSS_MAX])
+{
+	return intern(to, strings_get(&from->strings, id), out, losses);
+}
+
+/* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
+ * the class in memory follows), proxies, reflection. */
+static const char *const numbered[] = {"$$Lambda$", "$Proxy", "Accessor", "LambdaForm$"};
+
+/* Cuts the address ("/0x00007f..." or ".0x...") off, and digits that follow one of these parts. */
+static void remove_numbers(char *name)
+{
+	char *address = strstr(name, "0x");
+
+	if (address && address > name && (address[-1] == '/' || address[-1] == '.'))
+		address[-1] = '\0';
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		char *part = strstr(name, numbered[i]);
+		char *digits = part ? part + strlen(numbered[i]) : NULL;
+
+		if (digits && isdigit((unsigned char)*digits))
+			memmove(digits, digits + strspn(digits, "0123456789"),
+				strlen(digits + strspn(digits, "0123456789")) + 1);
+	}
+}
+
+int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
+		uint64_t losses[LOSS_MAX])
+{
+	const char *text = strings_get(&from->strings, id);
+	char name[LIMIT_STRING_BYTES + 1];
+	size_t size = strlen(text);
+
+	if (size >= sizeof(name))
+		return intern(to, text, out, losses);
+	memcpy(name, text, size + 1);
+	remove_numbers(name);
+	return intern(to, name, out, losses);
+}
+
+static int map_method(struct profile *to, const struct profile *from,
+		      const struct cct_method *method, enum names_by by, uint32_t *out,
+		      uint64_t losses[LOSS_MAX])
+{
+	struct cct_method known = {0};
+	int r = names_class(to, from, method->class_name, &known.class_name, losses);
+
+	if (r == 0)
+		r = names_text(to, from, method->name, &known.name, losses);
+	if (r == 0 && by == NAMES_WITH_LINES)
+		r = names_text(to, from, method->file, &known.file, losses);
+	if (r == 0)
+		r = cct_add_method(&to->cct, &known, out);
+	if (r != -ENOSPC)
+		return r;
+	saturate_add(&losses[LOSS_METHODS], 1);
+	*out = 0;
+	return 0;
+}
+
+static int map_node(struct names_map *m, struct profile *to, const struct cct_node *node,
+		    enum names_by by, uint32_t *out, uint64_t losses[LOSS_MAX])
+{
+	struct cct_node known = {.parent = m->nodes[node->parent],
+				 .method = m->methods[node->method],
+				 .bci = -1,
+				 .line = -1};
+	int r;
+
+	if (by == NAMES_WITH_LINES) {
+		known.bci = node->bci;
+		known.line = node->line;
+		known.tier = node->tier;
+	}
+	/* A context whose root did not fit would be taken for another one. */
+	r = node->parent && !known.parent ? -ENOSPC : cct_add_node(&to->cct, &known, out);
+	if (r != -ENOSPC && r != -E2BIG)
+		return r;
+	saturate_add(&losses[LOSS_NODES], 1);
+	*out = 0;
+	return 0;
+}
+
+int names_map_init(struct names_map *m, struct profile *to, const struct profile *from,
+		   enum names_by by, uint64_t losses[LOSS_MAX])
+{
+	int r = 0;
+
+	*m = (struct names_map){.methods = calloc(from->cct.method_count + 1, sizeof(*m->methods)),
+				.nodes = calloc(from->cct.node_count + 1, sizeof(*m->nodes))};
+	if (!m->methods || !m->nodes)
+		r = -ENOMEM;
+	for (size_t i = 0; i < from->cct.method_count && r == 0; i++)
+		r = map_method(to, from, &from->cct.methods[i], by, &m->methods[i + 1], losses);
+	/* Parents are older than their children. */
+	for (size_t i = 0; i < from->cct.node_count && r == 0; i++)
+		r = map_node(m, to, &from->cct.nodes[i], by, &m->nodes[i + 1], losses);
+	if (r < 0)
+		names_map_release(m);
+	return r;
+}
+
+void names_map_release(struct names_map *m)
+{
+	free(m->methods);
+	free(m->nodes);
+	*m = (struct names_map){0};
+}

@@ -1,0 +1,97 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "daemon/combine/batches.h"
+
+static void batches_are_of_windows_that_follow_each_other(void **state)
+{
+	struct batch_clock clock = {0};
+	double sums[MERGED_BATCHES] = {0};
+	unsigned batch = 0;
+	bool fold;
+
+	(void)state;
+	assert_int_equal(batch_count(&clock), 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		unsigned before = batch;
+
+		batch = batch_next(&clock, &fold);
+		if (fold)
+			batches_fold(sums);
+		else
+			assert_in_range(batch, before, before + 1);
+		assert_in_range(batch, 0, MERGED_BATCHES - 1);
+		sums[batch] += 1;
+		assert_int_equal(batch_count(&clock), batch + 1);
+	}
+	/* 64 in each, and what is left in the last. */
+	for (unsigned i = 0; i < 15; i++)
+		assert_float_equal(sums[i], 64, 0);
+	assert_float_equal(sums[15], 40, 0);
+}
+
+static void equal_batches_have_the_textbooks_variance(void **state)
+{
+	double part[MERGED_BATCHES], whole[MERGED_BATCHES], mean = 0, squares = 0;
+	const unsigned n = 10;
+
+	(void)state;
+	for (unsigned i = 0; i < n; i++) {
+		whole[i] = 300;
+		part[i] = 30 + 7 * (i % 3);
+		mean += part[i] / n;
+	}
+	for (unsigned i = 0; i < n; i++)
+		squares += (part[i] - mean) * (part[i] - mean);
+	assert_float_equal(batches_variance(part, whole, n),
+			   n / (n - 1.0) * squares / (3000. * 3000), 1e-12);
+}
+
+static void a_large_batch_is_not_taken_for_certain(void **state)
+{
+	double part[MERGED_BATCHES] = {900}, whole[MERGED_BATCHES] = {3000};
+
+	(void)state;
+	for (unsigned i = 1; i < 8; i++) {
+		whole[i] = 100;
+		part[i] = 10 + 5 * (i % 2);
+	}
+	/* It draws the mean to itself; without it the fraction is 0.12. */
+	assert_true(sqrt(batches_variance(part, whole, 8)) > 0.1);
+}
+
+static void few_batches_say_nothing(void **state)
+{
+	double part[MERGED_BATCHES] = {1, 2, 3, 4, 5, 6, 7},
+	       whole[MERGED_BATCHES] = {9, 9, 9, 9, 9, 9, 9};
+
+	(void)state;
+	assert_float_equal(batches_variance(part, whole, 7), 0, 0);
+	assert_float_equal(batches_variance(part, whole, 16), 0, 0); /* The rest are empty. */
+	assert_float_equal(batches_variance(part, whole, 0), 0, 0);
+}
+
+static void few_batches_need_a_wider_interval(void **state)
+{
+	(void)state;
+	assert_float_equal(sqrt(batches_inflation(8)), 2.365 / 1.960, 1e-3);
+	assert_float_equal(sqrt(batches_inflation(16)), 2.131 / 1.960, 1e-3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(batches_are_of_windows_that_follow_each_other),
+	    cmocka_unit_test(equal_batches_have_the_textbooks_variance),
+	    cmocka_unit_test(a_large_batch_is_not_taken_for_certain),
+	    cmocka_unit_test(few_batches_say_nothing),
+	    cmocka_unit_test(few_batches_need_a_wider_interval),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

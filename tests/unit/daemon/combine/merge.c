@@ -1,0 +1,485 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/combine/merge.h"
+#include "daemon/store/record.h"
+#include "tests/unit/support/random_program.h"
+
+#define DEAD JXP__KIND__KIND_DEAD_STORE
+
+static struct window_result *merged(struct window_result *const *windows, size_t count)
+{
+	struct merge m = {0};
+	struct window_result *w = NULL;
+	struct err err = {""};
+
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(merge_add(&m, windows[i]), 0);
+	if (merge_finish(&m, &w, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_null(m.result);
+	return w;
+}
+
+static void free_all(struct window_result **windows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		window_result_free(windows[i]);
+}
+
+static double fraction_of(const struct window_result *w)
+{
+	const struct totals *t = &w->profile.kinds[DEAD].application;
+
+	return estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes);
+}
+
+static const char *leaf_of(const struct window_result *w, uint32_t node)
+{
+	const struct cct_node *n = cct_node(&w->profile.cct, node);
+
+	return strings_get(&w->profile.strings, cct_method(&w->profile.cct, n->method)->name);
+}
+
+/* ---------------------------------------------------------------- what is added up */
+
+static void contexts_are_met_by_their_names(void **state)
+{
+	uint64_t seed = 11;
+	struct random_program p = random_program_new(&seed, 4);
+	struct window_result *windows[3], *w;
+	uint64_t counts = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		windows[i] = random_program_window(&p, &seed, i + 1, 400, 10);
+	w = merged(windows, 3);
+	assert_int_equal(w->profile.pair_count, 4);
+	assert_int_equal(w->profile.cct.node_count, windows[0]->profile.cct.node_count);
+	assert_int_equal(w->profile.cct.method_count, windows[0]->profile.cct.method_count);
+	for (size_t i = 0; i < 4; i++) {
+		const struct pair *pair = &w->profile.pairs[i];
+
+		counts += pair->count;
+		assert_string_equal(leaf_of(w, pair->watch_node) + strlen("write"),
+				    leaf_of(w, pair->trap_node) + strlen("overwrite"));
+	}
+	assert_int_equal(counts, 1200);
+	assert_int_equal(w->profile.kinds[DEAD].application.count, 1200);
+	free_all(windows, 3);
+	window_result_free(w);
+}
+
+static void one_window_alone_is_merged_into_itself(void **state)
+{
+	struct window_result *one = sample_window(7, "org.example.Main", 40);
+	struct window_result *w = merged(&one, 1);
+	const struct object_site *site = &w->objects.sites[0], *own = &one->objects.sites[0];
+
+	(void)state;
+	assert_int_equal(w->profile.pair_count, one->profile.pair_count);
+	for (size_t i = 0; i < w->profile.pair_count; i++)
+		assert_memory_equal(&w->profile.pairs[i].count, &one->profile.pairs[i].count,
+				    5 * sizeof(uint64_t));
+	assert_memory_equal(w->profile.kinds, one->profile.kinds, sizeof(w->profile.kinds));
+	assert_float_equal(site->metric, own->metric, 1e-6 * own->metric);
+	assert_float_equal(site->live_bytes, own->live_bytes, 1e-6);
+	assert_float_equal(object_profile_uncollected(&w->objects),
+			   object_profile_uncollected(&one->objects), 1e-6);
+	assert_float_equal(numa_remote_fraction(&w->numa), numa_remote_fraction(&one->numa), 1e-9);
+	assert_int_equal(w->cpu_ns, one->cpu_ns);
+	assert_int_equal(window_result_elapsed_ns(w), window_result_elapsed_ns(one));
+	assert_int_equal(window_result_objects_ns(w), window_result_objects_ns(one));
+	assert_true(w->finished);
+	assert_int_equal(w->number, 0);
+	window_result_free(one);
+	window_result_free(w);
+}
+
+/* The store's bytes of one, and back. */
+static struct window_result *kept(struct window_result *w)
+{
+	struct window_result *back = NULL;
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+	struct err err = {""};
+
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	if (record_decode(bytes, size, w->number, &back, &err) < 0)
+		fail_msg("%s", err.message);
+	free(bytes);
+	window_result_free(w);
+	return back;
+}
+
+static void windows_that_were_kept_merge_as_those_that_ran(void **state)
+{
+	struct window_result *ran[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
+	struct window_result *w = merged(ran, 2), *from_store;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		ran[i] = kept(ran[i]);
+	from_store = merged(ran, 2);
+	assert_memory_equal(from_store->profile.kinds, w->profile.kinds, sizeof(w->profile.kinds));
+	assert_int_equal(from_store->profile.pair_count, w->profile.pair_count);
+	assert_memory_equal(from_store->profile.pairs, w->profile.pairs,
+			    w->profile.pair_count * sizeof(*w->profile.pairs));
+	assert_float_equal(from_store->objects.sites[0].metric, w->objects.sites[0].metric, 1e-3);
+	assert_float_equal(object_profile_uncollected(&from_store->objects),
+			   object_profile_uncollected(&w->objects), 1e-6);
+	assert_int_equal(window_result_elapsed_ns(from_store), window_result_elapsed_ns(w));
+	assert_float_equal(numa_remote_fraction(&from_store->numa), numa_remote_fraction(&w->numa),
+			   1e-9);
+	free_all(ran, 2);
+	window_result_free(w);
+	window_result_free(from_store);
+}
+
+static void lambdas_of_two_runs_are_the_same(void **state)
+{
+	static const char *const names[] = {"a.Main$$Lambda$14/0x00007f00",
+					    "a.Main$$Lambda$9/0x71"};
+	struct window_result *windows[2], *w;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct cct_node node = {.bci = 1, .line = 3};
+		struct cct_method m = {0};
+		uint32_t id = 0;
+
+		windows[i] = sample_window_empty(i + 1, "a");
+		m.class_name = sample_window_text(windows[i], names[i]);
+		m.name = sample_window_text(windows[i], "run");
+		assert_int_equal(cct_add_method(&windows[i]->profile.cct, &m, &node.method), 0);
+		assert_int_equal(cct_add_node(&windows[i]->profile.cct, &node, &id), 0);
+		sample_window_pairs(windows[i], DEAD, id, id, 20, true);
+	}
+	w = merged(windows, 2);
+	assert_int_equal(w->profile.pair_count, 1);
+	assert_int_equal(w->profile.pairs[0].count, 40);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void what_lives_is_an_average_and_what_was_allocated_a_sum(void **state)
+{
+	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 40)};
+	struct window_result *w;
+	double live = windows[0]->objects.sites[1].live_bytes;
+	double allocated = windows[0]->objects.sites[1].alloc_bytes;
+
+	(void)state;
+	w = merged(windows, 2);
+	assert_float_equal(w->objects.sites[1].live_bytes, live, 1e-6);
+	assert_float_equal(w->objects.sites[1].alloc_bytes, 2 * allocated, 1e-6);
+	assert_int_equal(w->objects.sites[0].samples, 2 * windows[0]->objects.sites[0].samples);
+	assert_int_equal(w->numa.samples, 2 * windows[0]->numa.samples);
+	assert_int_equal(w->losses[LOSS_PAIRS], 4);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void what_cannot_be_merged_is_counted_and_what_differs_is_said(void **state)
+{
+	struct window_result *windows[6], *w;
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		windows[i] = sample_window(i + 1, "a", 40);
+	windows[0]->state = WINDOW_FAILED;
+	windows[2]->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	windows[3]->request.kinds[DEAD] = false;
+	windows[4]->cpu_ns = 0;
+	windows[5]->pid = 4243;
+	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
+	w = merged(windows, 6);
+	assert_int_equal(w->merged->windows, 2);
+	assert_int_equal(w->merged->skipped, 4);
+	assert_int_equal(w->merged->first, 2);
+	assert_int_equal(w->merged->last, 6);
+	assert_int_equal(w->merged->processes, 2);
+	assert_int_equal(w->merged->notes[MERGED_NO_PROFILE].first, 1);
+	assert_int_equal(w->merged->notes[MERGED_OTHER_SAMPLER].first, 3);
+	assert_int_equal(w->merged->notes[MERGED_OTHER_KINDS].first, 4);
+	assert_int_equal(w->merged->notes[MERGED_NO_ACCOUNT].first, 5);
+	assert_int_equal(w->merged->notes[MERGED_OTHER_JDK].windows, 1);
+	assert_string_equal(w->merged->notes[MERGED_OTHER_JDK].detail, "21.0.1+12");
+	assert_int_equal(w->end_unix_ns, windows[5]->end_unix_ns);
+	free_all(windows, 6);
+	window_result_free(w);
+}
+
+static void nothing_to_merge_is_an_error(void **state)
+{
+	struct window_result *failed = sample_window(1, "a", 40), *w = NULL;
+	struct merge m = {0};
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(merge_finish(&m, &w, &err), -ENODATA);
+	failed->state = WINDOW_FAILED;
+	assert_int_equal(merge_add(&m, failed), 0);
+	assert_int_equal(merge_finish(&m, &w, &err), -ENODATA);
+	assert_null(w);
+	merge_release(&m);
+	window_result_free(failed);
+}
+
+/* ---------------------------------------------------------------- weights */
+
+/* A window in which all of one pair's observations are wasteful, or none. */
+static struct window_result *plain_window(unsigned number, unsigned observations, double waste)
+{
+	struct random_program p = {.pairs = 1, .part = {1}, .waste = {waste}};
+	uint64_t seed = number;
+
+	return random_program_window(&p, &seed, number, observations, 10);
+}
+
+static void an_observation_counts_the_cpu_time_that_it_stands_for(void **state)
+{
+	/* Half of the CPU time is wasteful, and was sampled four times as often. */
+	struct window_result *windows[2] = {plain_window(1, 8000, 1), plain_window(2, 2000, 0)};
+	struct window_result *w = merged(windows, 2);
+	const struct totals *t = &w->profile.kinds[DEAD].application;
+
+	(void)state;
+	assert_float_equal(fraction_of(w), 0.5, 0.02);
+	/* So many observations of unequal weights are as good as fewer equal ones. */
+	assert_true((double)t->checked_bytes * (double)t->checked_bytes / (double)t->sum_squares <
+		    0.75 * 10000);
+	/* The mean weight is 1. */
+	assert_float_equal((double)t->checked_bytes,
+			   (double)(windows[0]->profile.kinds[DEAD].application.checked_bytes +
+				    windows[1]->profile.kinds[DEAD].application.checked_bytes),
+			   0.03 * (double)t->checked_bytes);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void a_scheduled_window_counts_what_it_stands_for(void **state)
+{
+	struct window_result *windows[2] = {plain_window(1, 3000, 1), plain_window(2, 3000, 0)};
+	struct window_result *w;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		windows[i]->request.schedule =
+		    (struct window_schedule){.name = "often", .weight_s = i == 0 ? 600 : 1800};
+	w = merged(windows, 2);
+	assert_float_equal(fraction_of(w), 0.25, 0.02);
+	assert_string_equal(w->request.schedule.name, "");
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void a_window_that_was_cut_short_does_not_outweigh_others(void **state)
+{
+	struct window_result *windows[2] = {plain_window(1, 50, 1), plain_window(2, 3000, 0)};
+	struct window_result *w;
+
+	(void)state;
+	windows[0]->state = WINDOW_ENDED_EARLY;
+	windows[0]->end_ns = windows[0]->start_ns + NS_PER_S / 5;
+	windows[0]->cpu_ns = 11 * NS_PER_S / 60;
+	windows[0]->overhead_ns /= 60;
+	for (unsigned i = 0; i < 2; i++)
+		windows[i]->request.schedule =
+		    (struct window_schedule){.name = "often", .weight_s = 600};
+	w = merged(windows, 2);
+	assert_float_equal(fraction_of(w), 1. / 61, 0.005);
+	assert_int_equal(w->merged->notes[MERGED_CUT_SHORT].windows, 1);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+/* ---------------------------------------------------------------- intervals */
+
+struct coverage {
+	unsigned runs, held;
+	double error;
+};
+
+static void take(struct coverage *c, const struct window_result *w, double truth)
+{
+	struct interval ci = window_result_fraction_ci95(w, DEAD);
+
+	c->runs++;
+	c->held += ci.low <= truth && truth <= ci.high;
+	c->error += fraction_of(w) - truth;
+}
+
+static void assert_covers(const struct coverage *c, double low, double high)
+{
+	double held = (double)c->held / c->runs, error = c->error / c->runs;
+
+	if (held < low || held > high || fabs(error) > 0.004)
+		fail_msg("%.1f%% of %u intervals held the truth; error %.4f on average", 100 * held,
+			 c->runs, error);
+}
+
+static void five_windows_say_what_one_of_five_times_the_length_says(void **state)
+{
+	struct coverage one = {0}, five = {0};
+	uint64_t seed = 20261122;
+
+	(void)state;
+	for (unsigned run = 0; run < 1000; run++) {
+		struct random_program p = random_program_new(&seed, 8);
+		double truth = random_program_fraction(&p);
+		struct window_result *windows[5], *w;
+		struct window_result *whole = random_program_window(&p, &seed, 9, 1500, 10);
+
+		/* Their periods differ, as the budget allowed. */
+		for (unsigned i = 0; i < 5; i++)
+			windows[i] = random_program_window(&p, &seed, i + 1, 200 + 50 * i, 10);
+		w = merged(windows, 5);
+		take(&one, whole, truth);
+		take(&five, w, truth);
+		free_all(windows, 5);
+		window_result_free(w);
+		window_result_free(whole);
+	}
+	assert_covers(&one, 0.92, 0.98);
+	assert_covers(&five, 0.92, 0.98);
+}
+
+/* Windows whose fractions are drawn from Beta(3, 7), around 0.3. */
+static void assert_covers_windows_that_differ(uint64_t seed, unsigned count, unsigned runs)
+{
+	struct coverage c = {0};
+
+	for (unsigned run = 0; run < runs; run++) {
+		struct window_result *windows[64], *w;
+
+		for (unsigned i = 0; i < count; i++) {
+			struct random_program p = {
+			    .pairs = 1, .part = {1}, .waste = {draw_beta(&seed, 3, 7)}};
+
+			windows[i] = random_program_window(&p, &seed, i + 1, 300, 10);
+		}
+		w = merged(windows, count);
+		take(&c, w, 0.3);
+		free_all(windows, count);
+		window_result_free(w);
+	}
+	assert_covers(&c, 0.92, 0.98);
+}
+
+static void intervals_cover_windows_that_differ(void **state)
+{
+	(void)state;
+	assert_covers_windows_that_differ(1, 10, 600);
+	assert_covers_windows_that_differ(2, 16, 400);
+	assert_covers_windows_that_differ(3, 40, 300);
+}
+
+static void a_site_covers_windows_that_differ(void **state)
+{
+	unsigned held = 0, runs = 300;
+	uint64_t seed = 5;
+
+	(void)state;
+	for (unsigned run = 0; run < runs; run++) {
+		struct window_result *windows[12], *w;
+		struct interval ci;
+
+		for (unsigned i = 0; i < 12; i++) {
+			struct object_profile *o;
+			double p = draw_beta(&seed, 3, 7);
+			uint32_t site, node;
+
+			windows[i] = sample_window_empty(i + 1, "a");
+			node = sample_window_node(windows[i], 0, "main", 1);
+			o = &windows[i]->objects;
+			assert_int_equal(object_profile_site(o, 0, node, &site), 0);
+			for (unsigned n = 0; n < 300; n++)
+				if (draw(&seed) >= p)
+					object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
+				else
+					assert_int_equal(
+					    object_profile_access(o, site, node, 5e6, 1, 0), 0);
+		}
+		w = merged(windows, 12);
+		ci = object_profile_fraction_ci95(&w->objects, &w->objects.sites[0]);
+		held += ci.low <= 0.3 && 0.3 <= ci.high;
+		free_all(windows, 12);
+		window_result_free(w);
+	}
+	assert_in_range(held, 0.92 * runs, 0.98 * runs);
+}
+
+/* ---------------------------------------------------------------- cost */
+
+/* 300 pairs, each with contexts of its own five frames deep. */
+static struct window_result *large_window(unsigned number)
+{
+	struct window_result *w = sample_window_empty(number, "a");
+
+	w->request.objects = w->request.numa = false;
+	for (unsigned i = 0; i < 300; i++) {
+		char name[32];
+		uint32_t node = sample_window_node(w, 0, "main", 10);
+
+		(void)snprintf(name, sizeof(name), "method%u", i);
+		for (int32_t depth = 0; depth < 5; depth++)
+			node = sample_window_node(w, node, name, depth);
+		sample_window_pairs(w, DEAD, node, node, 1 + i % 7, i % 2 == 0);
+	}
+	return w;
+}
+
+/* Measured: 0.3 s. The bound is for a busy machine. */
+static void a_thousand_windows_take_no_long(void **state)
+{
+	struct window_result *w = large_window(1), *sum = NULL;
+	struct merge m = {0};
+	struct err err;
+	uint64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), took_ns;
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(merge_add(&m, w), 0);
+	assert_int_equal(merge_finish(&m, &sum, &err), 0);
+	took_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns;
+	print_message("1,000 windows of %zu contexts merged in %.2f s\n", w->profile.cct.node_count,
+		      (double)took_ns / (double)NS_PER_S);
+	assert_true(took_ns < 2 * NS_PER_S);
+	assert_int_equal(sum->profile.pair_count, 300);
+	assert_int_equal(sum->merged->windows, 1000);
+	assert_int_equal(sum->merged->batches, 16);
+	assert_int_equal(sum->profile.pairs[0].count, 1000 * w->profile.pairs[0].count);
+	window_result_free(sum);
+	window_result_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(contexts_are_met_by_their_names),
+	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
+	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),
+	    cmocka_unit_test(lambdas_of_two_runs_are_the_same),
+	    cmocka_unit_test(what_lives_is_an_average_and_what_was_allocated_a_sum),
+	    cmocka_unit_test(what_cannot_be_merged_is_counted_and_what_differs_is_said),
+	    cmocka_unit_test(nothing_to_merge_is_an_error),
+	    cmocka_unit_test(an_observation_counts_the_cpu_time_that_it_stands_for),
+	    cmocka_unit_test(a_scheduled_window_counts_what_it_stands_for),
+	    cmocka_unit_test(a_window_that_was_cut_short_does_not_outweigh_others),
+	    cmocka_unit_test(five_windows_say_what_one_of_five_times_the_length_says),
+	    cmocka_unit_test(intervals_cover_windows_that_differ),
+	    cmocka_unit_test(a_site_covers_windows_that_differ),
+	    cmocka_unit_test(a_thousand_windows_take_no_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

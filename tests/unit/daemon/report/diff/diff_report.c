@@ -1,0 +1,227 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/combine/merge.h"
+#include "daemon/report/diff/diff_report.h"
+#include "daemon/report/report.h"
+#include "tests/unit/support/golden.h"
+#include "tests/unit/support/sample_window.h"
+
+#define ENOUGH (1u << 20)
+#define DEAD   JXP__KIND__KIND_DEAD_STORE
+
+static char *diff_text(const struct window_result *a, const struct window_result *b,
+		       Jxp__Format format)
+{
+	struct err err = {""};
+	size_t size;
+	char *text;
+
+	if (diff_new(a, b, format, 0, ENOUGH, &text, &size, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(strlen(text), size);
+	return text;
+}
+
+/* A program before and after fill was repaired, with other lines; and sum became slower. */
+static struct window_result *build(unsigned number, int32_t line, unsigned filled,
+				   unsigned accesses)
+{
+	struct window_result *w = sample_window_empty(number, "org.example.Main");
+	uint32_t main = sample_window_node(w, 0, "main", line);
+	uint32_t load = sample_window_node(w, main, "load", line);
+	uint32_t fill = sample_window_node(w, load, "fill", 20 + line);
+	uint32_t fill2 = sample_window_node(w, main, "fill", 20 + line);
+	uint32_t sum = sample_window_node(w, main, "sum", 30 + line);
+	uint32_t site = 0;
+
+	w->request.numa = false;
+	sample_window_pairs(w, DEAD, fill, fill, filled, true);
+	sample_window_pairs(w, DEAD, fill2, fill2, filled / 3, true);
+	sample_window_pairs(w, DEAD, sum, fill, 30, true);
+	sample_window_pairs(w, DEAD, fill, sum, 1470 - filled - filled / 3, false);
+	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, sum, sum, 400 + number, true);
+	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, sum, sum, 600 - number, false);
+	assert_int_equal(
+	    object_profile_site(&w->objects, sample_window_text(w, "float[]"), fill, &site), 0);
+	for (unsigned i = 0; i < accesses; i++)
+		assert_int_equal(object_profile_access(&w->objects, site, sum, 5e6, 1, 0), 0);
+	for (unsigned i = accesses; i < 800; i++)
+		object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, 5e6);
+	return w;
+}
+
+static void a_repaired_build_is_compared_as_agreed(void **state)
+{
+	struct window_result *a = build(1, 1, 450, 200), *b = build(2, 2, 15, 480);
+	char *text = diff_text(a, b, JXP__FORMAT__FORMAT_TEXT);
+
+	(void)state;
+	assert_golden("diff.txt", text);
+	free(text);
+	text = diff_text(a, b, JXP__FORMAT__FORMAT_JSON);
+	assert_golden("diff.json", text);
+	free(text);
+	window_result_free(a);
+	window_result_free(b);
+}
+
+static void the_same_build_shows_no_difference_and_what_would_have_been_seen(void **state)
+{
+	struct window_result *a = build(1, 1, 450, 200), *b = build(2, 2, 465, 190);
+	char *text = diff_text(a, b, JXP__FORMAT__FORMAT_TEXT);
+
+	(void)state;
+	assert_golden("diff_none.txt", text);
+	free(text);
+	window_result_free(a);
+	window_result_free(b);
+}
+
+static struct window_result *merge_of(unsigned first, unsigned count, unsigned filled)
+{
+	struct window_result *merged = NULL;
+	struct merge m = {0};
+	struct err err;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct window_result *w =
+		    build(first + i, 10, filled + 12 * (i % 4), 200 + 10 * (i % 3));
+
+		if (i == 1)
+			w->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
+		if (i == 2)
+			(void)snprintf(w->jdk, sizeof(w->jdk), "21.0.1+12");
+		assert_int_equal(merge_add(&m, w), 0);
+		window_result_free(w);
+	}
+	assert_int_equal(merge_finish(&m, &merged, &err), 0);
+	return merged;
+}
+
+static void periods_are_compared_as_windows_are(void **state)
+{
+	struct window_result *a = merge_of(1, 12, 450), *b = merge_of(20, 5, 90);
+	char *text = diff_text(a, b, JXP__FORMAT__FORMAT_TEXT);
+
+	(void)state;
+	assert_golden("diff_merged.txt", text);
+	free(text);
+	text = diff_text(a, b, JXP__FORMAT__FORMAT_JSON);
+	assert_non_null(strstr(text, "\"merged\": {\n    \"windows\": 11"));
+	free(text);
+	window_result_free(a);
+	window_result_free(b);
+}
+
+static void a_merge_is_reported_as_any_window_is(void **state)
+{
+	static const struct {
+		Jxp__Format format;
+		const char *name;
+	} formats[] = {
+	    {JXP__FORMAT__FORMAT_TEXT, "merged.txt"},
+	    {JXP__FORMAT__FORMAT_JSON, "merged.json"},
+	    {JXP__FORMAT__FORMAT_COLLAPSED, "merged.collapsed"},
+	};
+	struct window_result *w = merge_of(1, 12, 450);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct err err = {""};
+		size_t size;
+		char *text;
+
+		assert_int_equal(report_new(w, formats[i].format, 0, ENOUGH, &text, &size, &err),
+				 0);
+		assert_golden(formats[i].name, text);
+		free(text);
+	}
+	window_result_free(w);
+}
+
+static void a_merge_of_few_windows_says_what_its_intervals_are(void **state)
+{
+	struct window_result *w = merge_of(1, 4, 450);
+	struct err err = {""};
+	size_t size;
+	char *text;
+
+	(void)state;
+	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_TEXT, 0, ENOUGH, &text, &size, &err), 0);
+	assert_non_null(strstr(text, "intervals are those of sampling: 3 windows are too few"));
+	free(text);
+	window_result_free(w);
+}
+
+static void the_size_of_a_diff_is_bounded(void **state)
+{
+	struct window_result *a = build(1, 1, 450, 200), *b = build(2, 2, 15, 480);
+	struct err err = {""};
+	size_t size, whole;
+	char *text = diff_text(a, b, JXP__FORMAT__FORMAT_JSON);
+
+	(void)state;
+	whole = strlen(text);
+	free(text);
+	assert_int_equal(diff_new(a, b, JXP__FORMAT__FORMAT_JSON, 0, whole - 1, &text, &size, &err),
+			 0);
+	assert_true(size < whole);
+	assert_null(strstr(text, "\"rows_omitted\": 0"));
+	free(text);
+	assert_int_equal(diff_new(a, b, JXP__FORMAT__FORMAT_TEXT, 0, 10, &text, &size, &err),
+			 -EMSGSIZE);
+	window_result_free(a);
+	window_result_free(b);
+}
+
+static void other_formats_are_refused_with_what_there_is(void **state)
+{
+	struct window_result *a = build(1, 1, 450, 200);
+	struct err err = {""};
+	size_t size;
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(
+	    diff_new(a, a, JXP__FORMAT__FORMAT_COLLAPSED, 0, ENOUGH, &text, &size, &err),
+	    -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "json"));
+	assert_null(text);
+	window_result_free(a);
+}
+
+static void windows_with_nothing_have_nothing_to_compare(void **state)
+{
+	struct window_result *a = sample_window_empty(1, "a");
+	char *text = diff_text(a, a, JXP__FORMAT__FORMAT_TEXT);
+
+	(void)state;
+	assert_memory_equal(text, "there is nothing to compare\n", 28);
+	free(text);
+	window_result_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_repaired_build_is_compared_as_agreed),
+	    cmocka_unit_test(the_same_build_shows_no_difference_and_what_would_have_been_seen),
+	    cmocka_unit_test(periods_are_compared_as_windows_are),
+	    cmocka_unit_test(a_merge_is_reported_as_any_window_is),
+	    cmocka_unit_test(a_merge_of_few_windows_says_what_its_intervals_are),
+	    cmocka_unit_test(the_size_of_a_diff_is_bounded),
+	    cmocka_unit_test(other_formats_are_refused_with_what_there_is),
+	    cmocka_unit_test(windows_with_nothing_have_nothing_to_compare),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
