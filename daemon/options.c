@@ -13,7 +13,7 @@
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/serve/control.h"
-#include "daemon/serve/http_address.h"
+#include "daemon/http/http_address.h"
 #include "daemon/watcher/watcher.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"

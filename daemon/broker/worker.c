@@ -8,12 +8,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "attach/process/pages.h"
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
-#include "daemon/broker/pages.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
+
+_Static_assert(BROKER_PAGES_MAX == PAGES_MAX, "a request's pages are one question");
 
 /* wanted NULL: whichever it is. */
 static int identify(pid_t pid, const struct proc_identity *wanted, struct proc_identity *out,
@@ -34,7 +36,8 @@ static int call(const struct broker_request *request, struct worker_answer *a, i
 	case BROKER_PERF_OPEN:
 		return broker_perf_open(request, fds, err);
 	case BROKER_PAGES:
-		return broker_pages_nodes(request, a->reply.nodes, err);
+		return pages_nodes(request->pid, request->pages, request->page_count,
+				   a->reply.nodes, err);
 	default:
 		return err_set(err, EINVAL, "operation %u is none of a worker's",
 			       request->operation);

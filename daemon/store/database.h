@@ -19,18 +19,10 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/store/schema.h"
 #include "daemon/window/result.h"
 
-/* Of the tables; the file says which it has. */
-#define DATABASE_VERSION 2
-
 struct database;
-
-enum database_use {
-	DATABASE_WRITE, /* makes the file, or brings an older one to our version */
-	DATABASE_READ,
-	DATABASE_SALVAGE, /* reads a damaged one, as far as that goes */
-};
 
 /* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, which is
  * left as it is; -EBADMSG for one that is none of ours, or damaged. */

@@ -6,18 +6,27 @@
 #ifndef JXPERF_DAEMON_STORE_SCHEMA_H
 #define JXPERF_DAEMON_STORE_SCHEMA_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/store/database.h"
 #include "daemon/window/result.h"
+
+/* The latest; the file says which it has. */
+#define DATABASE_VERSION 2
+
+enum database_use {
+	DATABASE_WRITE, /* makes the file, or brings an older one to our version */
+	DATABASE_READ,
+	DATABASE_SALVAGE, /* reads a damaged one, as far as that goes */
+};
+
+struct sqlite3;
 
 /* Sets the connection up; for writing, makes the tables or brings them to our version, and sees
  * whether they are ours then: bits flip in their definitions, too. 0; -EPROTONOSUPPORT for a later
  * version; -EBADMSG for a file that is none of ours, or damaged; or as database_open. */
-int schema_prepare(sqlite3 *db, enum database_use use, struct err *err);
+int schema_prepare(struct sqlite3 *db, enum database_use use, struct err *err);
 
 /* The number of a state in the file, for ever; and back, WINDOW_FAILED for one that is none. */
 unsigned schema_of_state(enum window_state state);

@@ -1,4 +1,4 @@
-#include "daemon/serve/metrics_sink.h"
+#include "daemon/http/metrics_sink.h"
 
 #include <stdlib.h>
 

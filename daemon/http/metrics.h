@@ -8,8 +8,8 @@
  *
  * Loop thread only.
  */
-#ifndef JXPERF_DAEMON_SERVE_METRICS_H
-#define JXPERF_DAEMON_SERVE_METRICS_H
+#ifndef JXPERF_DAEMON_HTTP_METRICS_H
+#define JXPERF_DAEMON_HTTP_METRICS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,20 +4,20 @@
  *
  * Loop thread only. What is served is borrowed.
  */
-#ifndef JXPERF_DAEMON_SERVE_ENDPOINTS_H
-#define JXPERF_DAEMON_SERVE_ENDPOINTS_H
+#ifndef JXPERF_DAEMON_HTTP_ENDPOINTS_H
+#define JXPERF_DAEMON_HTTP_ENDPOINTS_H
 
 #include <stdbool.h>
 #include <uv.h>
 
 #include "common/err.h"
-#include "daemon/serve/metrics.h"
+#include "daemon/http/metrics.h"
 
 struct broker_metrics;
 struct endpoints;
 struct scheduler;
 
-/* Listens on an address (daemon/serve/http_address.h). scheduler: NULL where there are no
+/* Listens on an address (daemon/http/http_address.h). scheduler: NULL where there are no
  * schedules. 0 or -errno. */
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
 		  const struct metrics *metrics, const struct broker_metrics *broker,

@@ -2,8 +2,8 @@
  * Where the HTTP server listens: "ADDR:PORT", ADDR numeric ("127.0.0.1", "[::1]") or "localhost",
  * PORT 0 for any free one. Keeps no state.
  */
-#ifndef JXPERF_DAEMON_SERVE_HTTP_ADDRESS_H
-#define JXPERF_DAEMON_SERVE_HTTP_ADDRESS_H
+#ifndef JXPERF_DAEMON_HTTP_HTTP_ADDRESS_H
+#define JXPERF_DAEMON_HTTP_HTTP_ADDRESS_H
 
 #include "common/err.h"
 

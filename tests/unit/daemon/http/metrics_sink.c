@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/serve/metrics_sink.h"
+#include "daemon/http/metrics_sink.h"
 #include "tests/unit/support/sample_findings.h"
 
 struct fixture {

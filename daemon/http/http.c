@@ -1,4 +1,4 @@
-#include "daemon/serve/http.h"
+#include "daemon/http/http.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
-#include "daemon/serve/http_address.h"
-#include "daemon/serve/http_clients.h"
+#include "daemon/http/http_address.h"
+#include "daemon/http/http_clients.h"
 
 /* Before those that were accepted get their turn: fewer than can make each other give way. */
 #define ACCEPTS_IN_A_ROW (HTTP_ADDRESS_MAX / 2)

@@ -1,4 +1,4 @@
-#include "daemon/serve/schedule_metrics.h"
+#include "daemon/http/schedule_metrics.h"
 
 #include <inttypes.h>
 

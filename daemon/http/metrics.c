@@ -1,4 +1,4 @@
-#include "daemon/serve/metrics.h"
+#include "daemon/http/metrics.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "daemon/serve/broker_metrics.h"
+#include "daemon/http/broker_metrics.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "daemon/serve/http.h"
+#include "daemon/http/http.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/loop_helper.h"
 

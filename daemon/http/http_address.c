@@ -1,4 +1,4 @@
-#include "daemon/serve/http_address.h"
+#include "daemon/http/http_address.h"
 
 #include <errno.h>
 #include <netdb.h>

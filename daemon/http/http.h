@@ -1,15 +1,15 @@
 /*
  * An HTTP server, over libmicrohttpd driven by the event loop (no thread of its own), and which
  * function answers for which path: a table of routes. It accepts connections itself, so that no
- * number of them keeps it from accepting more: daemon/serve/http_clients.h decides which make way.
+ * number of them keeps it from accepting more: daemon/http/http_clients.h decides which make way.
  *
  * Only GET and HEAD are answered, others with 405, and paths that are in no route with 404; the
  * body of a request is swallowed.
  *
  * Loop thread only.
  */
-#ifndef JXPERF_DAEMON_SERVE_HTTP_H
-#define JXPERF_DAEMON_SERVE_HTTP_H
+#ifndef JXPERF_DAEMON_HTTP_HTTP_H
+#define JXPERF_DAEMON_HTTP_HTTP_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ struct http_route {
 	void *arg;
 };
 
-/* Listens on an address (daemon/serve/http_address.h). routes ends with one without a path, and
+/* Listens on an address (daemon/http/http_address.h). routes ends with one without a path, and
  * outlives the server. 0 or -errno. */
 int http_new(struct http **out, uv_loop_t *loop, const char *address,
 	     const struct http_route *routes, struct err *err);

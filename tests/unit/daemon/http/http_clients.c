@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/serve/http_clients.h"
+#include "daemon/http/http_clients.h"
 
 #define PAIRS_MAX (2 * HTTP_CLIENTS_CAPACITY)
 

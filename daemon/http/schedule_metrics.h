@@ -3,8 +3,8 @@
  *
  * Loop thread only.
  */
-#ifndef JXPERF_DAEMON_SERVE_SCHEDULE_METRICS_H
-#define JXPERF_DAEMON_SERVE_SCHEDULE_METRICS_H
+#ifndef JXPERF_DAEMON_HTTP_SCHEDULE_METRICS_H
+#define JXPERF_DAEMON_HTTP_SCHEDULE_METRICS_H
 
 #include <stdbool.h>
 #include <stdio.h>

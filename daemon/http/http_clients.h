@@ -10,8 +10,8 @@
  * A connection is ended by shutting its socket down; whoever owns that then finds it closed and
  * says http_clients_closed. Loop thread only.
  */
-#ifndef JXPERF_DAEMON_SERVE_HTTP_CLIENTS_H
-#define JXPERF_DAEMON_SERVE_HTTP_CLIENTS_H
+#ifndef JXPERF_DAEMON_HTTP_HTTP_CLIENTS_H
+#define JXPERF_DAEMON_HTTP_HTTP_CLIENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

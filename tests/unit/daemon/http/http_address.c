@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/serve/http_address.h"
+#include "daemon/http/http_address.h"
 
 static void addresses_that_are_not_numeric_are_refused(void **state)
 {

@@ -1,4 +1,4 @@
-#include "daemon/serve/endpoints.h"
+#include "daemon/http/endpoints.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 
 #include "common/cleanup.h"
 #include "daemon/schedule/scheduler.h"
-#include "daemon/serve/broker_metrics.h"
-#include "daemon/serve/http.h"
-#include "daemon/serve/schedule_metrics.h"
+#include "daemon/http/broker_metrics.h"
+#include "daemon/http/http.h"
+#include "daemon/http/schedule_metrics.h"
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"

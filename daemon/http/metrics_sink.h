@@ -2,10 +2,10 @@
  * Brings windows into the metrics: a sink (daemon/window/sink.h) that remembers of each window that
  * runs what is in the metrics already. Loop thread only.
  */
-#ifndef JXPERF_DAEMON_SERVE_METRICS_SINK_H
-#define JXPERF_DAEMON_SERVE_METRICS_SINK_H
+#ifndef JXPERF_DAEMON_HTTP_METRICS_SINK_H
+#define JXPERF_DAEMON_HTTP_METRICS_SINK_H
 
-#include "daemon/serve/metrics.h"
+#include "daemon/http/metrics.h"
 #include "daemon/window/sink.h"
 
 /* All zero but for the metrics, which are borrowed, is one that knows of no window. */

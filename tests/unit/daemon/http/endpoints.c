@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/serve/broker_metrics.h"
-#include "daemon/serve/endpoints.h"
+#include "daemon/http/broker_metrics.h"
+#include "daemon/http/endpoints.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/loop_helper.h"
 

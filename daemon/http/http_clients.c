@@ -1,4 +1,4 @@
-#include "daemon/serve/http_clients.h"
+#include "daemon/http/http_clients.h"
 
 #include <inttypes.h>
 #include <netinet/in.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/serve/metrics.h"
+#include "daemon/http/metrics.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define GOLDEN "tests/unit/golden/metrics.txt"
