@@ -14,6 +14,11 @@
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64
 
+/* A clock that was set by more than so much is not believed for so long: windows would go by it
+ * that are not old. */
+#define CLOCK_SET_NS     (3600 * NS_PER_S)
+#define CLOCK_SETTLED_NS (86400 * NS_PER_S)
+
 struct keeper {
 	struct state_dir dir;
 	struct writer *writer;
@@ -31,6 +36,10 @@ struct keeper {
 	struct window_result *waiting[KEEPER_WAITING_MAX]; /* ended, oldest first; kept */
 	size_t waiting_count;
 	bool changed; /* metrics may have, or there is a window that was never written */
+	/* CLOCK_REALTIME less CLOCK_MONOTONIC, when it was last taken for another one, and since
+	 * when; 0: since before this daemon. */
+	int64_t clock_ns;
+	uint64_t clock_set_ns;
 
 	bool writing;
 	bool checked; /* the file was read through once */
@@ -83,11 +92,29 @@ static void add_numbers(struct keeper *k)
 	k->batch.next_number = k->next_number + STATE_DIR_NUMBERS;
 }
 
+/* Is the time of day what it has been for long? Then windows go by age, too. */
+static bool clock_is_settled(struct keeper *k)
+{
+	uint64_t monotonic = clock_monotonic_ns();
+	int64_t now = (int64_t)(clock_ns(CLOCK_REALTIME) - monotonic);
+	int64_t set = now - k->clock_ns;
+
+	if (set > (int64_t)CLOCK_SET_NS || set < -(int64_t)CLOCK_SET_NS) {
+		log_warn("the clock was set by %lld s: for a day, no window is deleted for its age",
+			 (long long)set / (long long)NS_PER_S);
+		k->clock_ns = now;
+		k->clock_set_ns = monotonic;
+	}
+	return k->clock_set_ns == 0 || monotonic - k->clock_set_ns > CLOCK_SETTLED_NS;
+}
+
 static void make_batch(struct keeper *k)
 {
 	size_t room = WRITER_WINDOWS_MAX - RUNNING_MAX;
 
 	k->batch = (struct writer_batch){.limits = k->limits, .check = !k->checked};
+	if (!clock_is_settled(k))
+		k->batch.limits.age_ns = 0;
 	k->batch_waiting = k->waiting_count < room ? k->waiting_count : room;
 	for (size_t i = 0; i < k->batch_waiting; i++)
 		k->batch.windows[k->batch.count++] = k->waiting[i];
@@ -342,6 +369,7 @@ int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_setting
 		return err_set(err, ENOMEM, "out of memory");
 	}
 	k->limits = settings->limits;
+	k->clock_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_monotonic_ns());
 	k->flush_ms = settings->flush_ms ? settings->flush_ms : KEEPER_FLUSH_MS;
 	r = state_dir_open(&k->dir, settings->directory, err);
 	if (r == 0) {

@@ -6,20 +6,19 @@ See also hostile_http.py and hostile_control.py (who is served when connections 
 (agents that ask and do not read), config.py (files that change under a storm of signals).
 """
 import collections
-import functools
 import os
 import re
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 
-from lib import ROOT, Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
+from lib import Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
 from support import footprint
 from support.agent import DEAD_STORE, HEAP, PROTOCOL, encode
 from support.attach import as_nobody
+from support.clock import SteppedClock
 from support.hostile import HonestWorkload, HostileDaemon, HostileJvm, batch, hello
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 
@@ -116,33 +115,15 @@ schedules:
 """
 
 
-@functools.lru_cache(maxsize=None)
-def stepped_clock():
-    library = os.path.join(make_directory(), "stepped_clock.so")
-    source = os.path.join(ROOT, "tests/e2e/stepped_clock.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", source, "-o", library, "-ldl"], check=True)
-    return library
-
-
 class SteppedDaemon(Daemon):
     """One whose clock a test sets."""
 
     def __init__(self, config):
-        directory = make_directory()
-        self.file, self.config = os.path.join(directory, "step"), os.path.join(directory, "jxperfd.yaml")
+        self.clock = SteppedClock()
+        self.config = os.path.join(make_directory(), "jxperfd.yaml")
         with open(self.config, "w", encoding="ascii") as f:
             f.write(config)
-        self.step = 0
-        self.set(0)
-        super().__init__(prefix=("env", f"LD_PRELOAD={stepped_clock()}", f"STEPPED_CLOCK={self.file}"),
-                         http="127.0.0.1:0", options=["--config", self.config])
-
-    def set(self, step_s):
-        """From the true time, all at once."""
-        with open(self.file + ".new", "w", encoding="ascii") as f:
-            f.write(str(step_s))
-        os.rename(self.file + ".new", self.file)
-        self.step = step_s
+        super().__init__(prefix=self.clock.prefix, http="127.0.0.1:0", options=["--config", self.config])
 
     def windows(self):
         """[(schedule, pid, epoch)]"""
@@ -150,7 +131,7 @@ class SteppedDaemon(Daemon):
         return [(s, int(p), int(e)) for s, p, e in re.findall(line, self.output(), re.MULTILINE)]
 
     def epoch(self):
-        return int(time.time() + self.step) // EVERY_S
+        return int(time.time() + self.clock.step) // EVERY_S
 
     def counted(self, family, schedule, label):
         series = rf'^jxperf_schedule_{family}_total{{schedule="{schedule}",{label}}} (\d+)$'
@@ -158,7 +139,7 @@ class SteppedDaemon(Daemon):
 
     def pass_epochs(self, step_s, count):
         """With the clock set by so much, until so many epochs have ended; returns the one that it began in."""
-        self.set(step_s)
+        self.clock.set(step_s)
         first = self.epoch()
         while self.epoch() < first + count:
             succeeded(self.ctl("status"))

@@ -6,7 +6,6 @@ A fault is a function of Faults, below; which there are is the table FAULTS.
 import collections
 import contextlib
 import ctypes
-import functools
 import json
 import os
 import random
@@ -19,8 +18,9 @@ import subprocess
 import threading
 import time
 
-from lib import ROOT, jdks, make_directory, wait_until
+from lib import jdks, make_directory, wait_until
 from support.attach import leftovers
+from support.clock import SteppedClock
 from support.profile import Daemon, Workload, succeeded
 from support.target import PIDFD_GETFD, at_rest, perf_descriptors
 
@@ -43,14 +43,6 @@ ENDED = ("done", "ended early")
 FINAL = (*ENDED, "salvaged", "failed")
 
 BEGUN = re.compile(r"audit: action=attach .*window=(w\d+) outcome=ok")
-
-
-@functools.lru_cache(maxsize=None)
-def stepped_clock():
-    library = os.path.join(make_directory(), "stepped_clock.so")
-    source = os.path.join(ROOT, "tests/e2e/stepped_clock.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", source, "-o", library, "-ldl"], check=True)
-    return library
 
 
 class Jvm:
@@ -79,11 +71,10 @@ class Faults:
         self.mount = make_directory()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={STATE_MIB}m", "tmpfs", self.mount], check=True)
         self.state = os.path.join(self.mount, "state")
-        self.clock = os.path.join(make_directory(), "clock")
+        self.clock = SteppedClock()
         self.config = os.path.join(make_directory(), "jxperfd.yaml")
         with open(self.config, "w", encoding="ascii") as f:
             f.write("store: { size: 64MiB }\n")
-        self.set_clock(0)
         found = jdks()
         self.jdks = [found[0], found[-1]]
         self.jvms = [Jvm(self.rng, jdk) for jdk in self.jdks]
@@ -99,9 +90,7 @@ class Faults:
     def start_daemon(self):
         self.lives += 1
         self.daemon = Daemon(
-            prefix=("env", f"LD_PRELOAD={stepped_clock()}", f"STEPPED_CLOCK={self.clock}",
-                    "ASAN_OPTIONS=verify_asan_link_order=0"),
-            options=["--config", self.config, "--verbose"], state=self.state)
+            prefix=self.clock.prefix, options=["--config", self.config, "--verbose"], state=self.state)
         self.born, self.begins_at, self.lines = time.monotonic(), {}, 0
         self.descriptors = None
 
@@ -198,13 +187,8 @@ class Faults:
 
         threading.Timer(self.rng.uniform(0.1, 4), release).start()
 
-    def set_clock(self, seconds):
-        with open(self.clock + ".new", "w", encoding="ascii") as f:
-            f.write(str(seconds))
-        os.rename(self.clock + ".new", self.clock)
-
     def clock_stepped(self, jvm, client):
-        self.set_clock(self.rng.choice([-86400, -3600, 0, 3600, 86400]))
+        self.clock.set(self.rng.choice([-86400, -3600, 0, 3600, 86400]))
 
     # ---------------------------------------------------------------- the run
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -17,6 +19,18 @@
 #include "common/proc.h"
 #include "daemon/store/keeper.h"
 #include "tests/unit/support/sample_window.h"
+
+/* The time of day as a test sets it: before the C library's function, this one is found. */
+static time_t clock_step_s;
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, out);
+
+	if (clock == CLOCK_REALTIME)
+		out->tv_sec += clock_step_s;
+	return r;
+}
 
 /* A keeper in a directory of its own. The loop is turned until something is so, or for so long. */
 #define PATIENCE_MS 10000
@@ -331,6 +345,37 @@ static void metrics_are_kept_with_windows_and_come_back(void **state)
 	assert_int_equal(size, 4);
 }
 
+/* Has one window after the other kept, and says how many went. */
+static uint64_t keep_some(struct fixture *f, unsigned first)
+{
+	for (unsigned i = first; i < first + 3; i++) {
+		struct window_result *w = begin(f, i);
+
+		finish(f, w);
+		window_result_free(w);
+	}
+	TURN_UNTIL(f, written, first + 2);
+	return keeper_stats(f->keeper).retired;
+}
+
+static void windows_are_not_deleted_for_an_age_that_the_clock_made_up(void **state)
+{
+	struct fixture *f = *state;
+	struct database_limits limits = {.age_ns = 3650 * 86400 * NS_PER_S};
+
+	keeper_set_limits(f->keeper, &limits);
+	clock_step_s = (time_t)20 * 365 * 86400;
+	assert_int_equal(keep_some(f, 1), 0);
+	clock_step_s = 0;
+	limits.age_ns = NS_PER_S; /* The samples are of an earlier day. */
+	keeper_set_limits(f->keeper, &limits);
+	assert_int_equal(keep_some(f, 4), 0);
+	close_keeper(f);
+	open_keeper(f);
+	keeper_set_limits(f->keeper, &limits);
+	TURN_UNTIL(f, retired, 6);
+}
+
 /* ---------------------------------------------------------------- damage */
 
 static void fill(struct fixture *f, unsigned windows)
@@ -444,6 +489,7 @@ int main(void)
 	    TEST(what_cannot_be_written_is_written_later),
 	    TEST(what_waits_is_bounded_and_the_oldest_is_lost),
 	    TEST(metrics_are_kept_with_windows_and_come_back),
+	    TEST(windows_are_not_deleted_for_an_age_that_the_clock_made_up),
 	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),
 	    TEST(a_directory_of_a_later_version_is_left_alone),
 	};
