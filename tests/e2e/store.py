@@ -132,6 +132,24 @@ def without_a_state_directory_profiling_goes_on():
         assert succeeded(daemon.ctl("report", report["window"]["id"]))
 
 
+@test
+def a_directory_that_cannot_be_written_is_read_by_nobody_and_harmed_by_nobody():
+    target = workload()
+    directory, mount = make_directory(), make_directory()
+    with daemon_in(os.path.join(directory, "state")) as first:
+        report_of(first.ctl("attach", str(target.pid), "--duration", "1s", "--format", "json"))
+    os.system(f"mount --bind {directory} {mount} && mount -o remount,bind,ro {mount}")
+    try:
+        with daemon_in(os.path.join(mount, "state")) as daemon:
+            assert "windows are kept in memory only" in daemon.output(), daemon.output()
+            assert "Read-only file system" in daemon.output(), daemon.output()
+            report_of(daemon.ctl("attach", str(target.pid), "--duration", "1s", "--format", "json"))
+    finally:
+        os.system(f"umount -l {mount}")
+    with daemon_in(os.path.join(directory, "state")) as again:
+        assert len(listed(again)) == 1
+
+
 def fill(path):
     """Writes a file until there is no room for a page more."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT)
