@@ -6,6 +6,7 @@ A fault is a function of Faults, below; which there are is the table FAULTS.
 import collections
 import contextlib
 import ctypes
+import glob
 import json
 import os
 import random
@@ -80,7 +81,7 @@ class Faults:
         self.jvms = [Jvm(self.rng, jdk) for jdk in self.jdks]
         self.begun = {}  # id -> seconds until its daemon was killed, or None
         self.happened = collections.Counter()
-        self.lives = 0
+        self.lives = self.fillers = 0
         self.daemon = None
         self.most_mib = 0
         self.start_daemon()
@@ -166,7 +167,8 @@ class Faults:
             os.kill(self.daemon.pid, signal.SIGHUP)
 
     def disk_filled(self, jvm, client):
-        path = os.path.join(self.mount, "filler")
+        self.fillers += 1
+        path = os.path.join(self.mount, f"filler{self.fillers}")
         fd = os.open(path, os.O_WRONLY | os.O_CREAT)
         try:
             while True:
@@ -238,7 +240,7 @@ class Faults:
 
     def account(self):
         """Every window that began is there, ended or failed with a reason, and can be read."""
-        wait_until(lambda: not os.path.exists(os.path.join(self.mount, "filler")), "room on the disk", 30)
+        wait_until(lambda: not glob.glob(os.path.join(self.mount, "filler*")), "room on the disk", 30)
         os.kill(self.daemon.pid, signal.SIGTERM)
         self.daemon.child.wait(60)
         self.end_of_daemon(killed=False)
