@@ -143,7 +143,7 @@ int database_highest(struct database *db, unsigned *number, struct err *err)
 	return 0;
 }
 
-int database_salvage(struct database *db, unsigned *count, struct err *err)
+int database_salvage(struct database *db, unsigned below, unsigned *count, struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	int r =
@@ -154,7 +154,7 @@ int database_salvage(struct database *db, unsigned *count, struct err *err)
 			" reason = CASE WHEN record_bytes > 0"
 			" THEN 'the daemon ended in its middle; this is what was kept until then'"
 			" ELSE 'the daemon ended before anything of it was kept' END"
-			" WHERE state IN (?3, ?4)",
+			" WHERE state IN (?3, ?4) AND number < ?5",
 			&s, err);
 
 	if (r < 0)
@@ -163,6 +163,7 @@ int database_salvage(struct database *db, unsigned *count, struct err *err)
 	sql_bind_number(s, 2, schema_of_state(WINDOW_FAILED));
 	sql_bind_number(s, 3, schema_of_state(WINDOW_ATTACHING));
 	sql_bind_number(s, 4, schema_of_state(WINDOW_RUNNING));
+	sql_bind_number(s, 5, below);
 	r = sql_run(s, "mark windows that were cut off", err);
 	if (r == 0)
 		*count = (unsigned)sqlite3_changes(db->sqlite);

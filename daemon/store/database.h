@@ -42,9 +42,10 @@ int database_put(struct database *db, const struct window_result *w, const uint8
 /* The highest number that a window has; 0 without any. */
 int database_highest(struct database *db, unsigned *number, struct err *err);
 
-/* Windows that a daemon that died left unfinished: those with a record end as WINDOW_SALVAGED when
- * it was written last, the others have failed. *count is how many there were. */
-int database_salvage(struct database *db, unsigned *count, struct err *err);
+/* Windows below a number that a daemon that died left unfinished: those with a record end as
+ * WINDOW_SALVAGED when it was written last, the others have failed. *count is how many there were.
+ */
+int database_salvage(struct database *db, unsigned below, unsigned *count, struct err *err);
 
 /* What a list shows of a window. */
 struct database_row {

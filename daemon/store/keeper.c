@@ -30,6 +30,10 @@ struct keeper {
 	void *metrics_found;
 	size_t metrics_found_bytes;
 	struct keeper_metrics metrics;
+	/* What the start could not do: unfinished windows below this number, 0: none; and the
+	 * metrics that are not known yet, whose place may not be taken. */
+	unsigned salvage_below;
+	bool metrics_unknown;
 
 	const struct window_result *running[RUNNING_MAX];
 	size_t running_count;
@@ -58,6 +62,7 @@ static void release_batch(struct keeper *k)
 	for (size_t i = k->batch_waiting; i < k->batch.count; i++)
 		window_result_free((struct window_result *)k->batch.windows[i]); /* A snapshot. */
 	free(k->batch_metrics);
+	free(k->batch.metrics_found);
 	k->batch_metrics = NULL;
 	k->batch_waiting = 0;
 	k->batch = (struct writer_batch){0};
@@ -78,7 +83,9 @@ static void add_metrics(struct keeper *k)
 {
 	size_t size = 0;
 
-	if (!k->metrics.encode || k->metrics.encode(k->metrics.arg, &k->batch_metrics, &size) < 0)
+	k->batch.want_metrics = k->metrics_unknown;
+	if (k->metrics_unknown || !k->metrics.encode ||
+	    k->metrics.encode(k->metrics.arg, &k->batch_metrics, &size) < 0)
 		return;
 	k->batch.metrics = k->batch_metrics;
 	k->batch.metrics_bytes = size;
@@ -112,7 +119,8 @@ static void make_batch(struct keeper *k)
 {
 	size_t room = WRITER_WINDOWS_MAX - RUNNING_MAX;
 
-	k->batch = (struct writer_batch){.limits = k->limits, .check = !k->checked};
+	k->batch = (struct writer_batch){
+	    .limits = k->limits, .check = !k->checked, .salvage_below = k->salvage_below};
 	if (!clock_is_settled(k))
 		k->batch.limits.age_ns = 0;
 	k->batch_waiting = k->waiting_count < room ? k->waiting_count : room;
@@ -149,6 +157,28 @@ static void say_result(const struct keeper *k, const struct writer_batch *b)
 		log_info("windows are kept again");
 }
 
+static void say_salvaged(unsigned count)
+{
+	if (count > 0)
+		log_warn(
+		    "%u windows were cut off when the last daemon ended; what was kept of them "
+		    "is there",
+		    count);
+}
+
+/* What the start could not do is done. */
+static void take_late_start(struct keeper *k, const struct writer_batch *b)
+{
+	k->stats.salvaged += b->salvaged;
+	say_salvaged(b->salvaged);
+	k->salvage_below = 0;
+	if (!k->metrics_unknown)
+		return;
+	k->metrics_unknown = false;
+	if (b->metrics_found && k->metrics.found)
+		k->metrics.found(k->metrics.arg, b->metrics_found, b->metrics_found_bytes);
+}
+
 static void take_result(struct keeper *k)
 {
 	const struct writer_batch *b = &k->batch;
@@ -163,6 +193,7 @@ static void take_result(struct keeper *k)
 	k->stats.retired += b->retired;
 	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
 	if (b->result == 0) {
+		take_late_start(k, b);
 		k->checked = true;
 		k->stats.bytes = b->bytes;
 		k->stats.windows = b->windows_kept;
@@ -313,35 +344,75 @@ struct window_sink keeper_sink(struct keeper *k)
 
 /* ---------------------------------------------------------------- beginning and end */
 
-/* The database, with what was left in it, before the thread has it. */
-static int open_database(struct keeper *k, struct database **db, struct err *err)
+/* May it be another time? A disk has room again, who locks a file lets it go. */
+static bool may_pass(int r)
 {
-	struct salvage_account salvage;
-	unsigned unfinished = 0, highest = 0, next;
-	int r = salvage_open(&k->dir, db, &salvage, err);
+	return r == -ENOSPC || r == -EBUSY || r == -EIO || r == -ENOMEM;
+}
+
+/* Reads what there is, before the thread has the database. */
+static int read_database(struct keeper *k, struct database *db, unsigned *highest, struct err *err)
+{
+	int r = database_highest(db, highest, err);
+
+	if (r == 0)
+		r = database_note(db, DATABASE_NOTE_METRICS, &k->metrics_found,
+				  &k->metrics_found_bytes, err);
+	if (r == 0)
+		r = database_size(db, &k->stats.bytes, &k->stats.windows, err);
+	return r;
+}
+
+/* Numbers of earlier windows are all below next_number; what they lack of an end is theirs. */
+static void number_from(struct keeper *k, unsigned highest)
+{
+	unsigned next = state_dir_next(&k->dir);
+
+	k->next_number = next > highest ? next : highest + 1;
+	k->taken_number = k->next_number; /* None yet. */
+	k->salvage_below = k->next_number;
+}
+
+/* What a start writes. What cannot be written now is with the first batch that can. */
+static int write_start(struct keeper *k, struct database *db, struct err *err)
+{
+	unsigned unfinished = 0;
+	int r = database_salvage(db, k->salvage_below, &unfinished, err);
 
 	if (r < 0)
 		return r;
+	k->salvage_below = 0;
+	k->stats.salvaged = unfinished;
+	say_salvaged(unfinished);
+	r = state_dir_take_numbers(&k->dir, k->next_number + STATE_DIR_NUMBERS, err);
+	if (r == 0)
+		k->taken_number = k->next_number + STATE_DIR_NUMBERS;
+	return r;
+}
+
+/* *db stays NULL where it could not be opened for the time being. */
+static int open_database(struct keeper *k, struct database **db, struct err *err)
+{
+	struct salvage_account salvage;
+	unsigned highest = 0;
+	int r = salvage_open(&k->dir, db, &salvage, err);
+
 	if (salvage.damaged) {
 		k->stats.damages++;
 		say_damage(&salvage);
 	}
-	if ((r = database_salvage(*db, &unfinished, err)) < 0 ||
-	    (r = database_highest(*db, &highest, err)) < 0 ||
-	    (r = database_note(*db, DATABASE_NOTE_METRICS, &k->metrics_found,
-			       &k->metrics_found_bytes, err)) < 0 ||
-	    (r = database_size(*db, &k->stats.bytes, &k->stats.windows, err)) < 0)
+	if (r == 0)
+		r = read_database(k, *db, &highest, err);
+	k->metrics_unknown = r < 0;
+	number_from(k, highest);
+	if (r == 0)
+		r = write_start(k, *db, err);
+	if (!may_pass(r))
 		return r;
-	next = state_dir_next(&k->dir);
-	k->next_number = next > highest ? next : highest + 1;
-	k->taken_number = k->next_number + STATE_DIR_NUMBERS;
-	k->stats.salvaged = unfinished;
-	if (unfinished > 0)
-		log_warn(
-		    "%u windows were cut off when the last daemon ended; what was kept of them "
-		    "is there",
-		    unfinished);
-	return state_dir_take_numbers(&k->dir, k->taken_number, err);
+	log_error("windows are not kept at present, and are tried again: %s", err->message);
+	k->stats.failing = true;
+	k->changed = true;
+	return 0;
 }
 
 static int start(struct keeper *k, uv_loop_t *loop, struct database *db, struct err *err)
@@ -352,6 +423,8 @@ static int start(struct keeper *k, uv_loop_t *loop, struct database *db, struct 
 		return r;
 	(void)uv_timer_init(loop, k->timer); /* Cannot fail. */
 	k->timer->data = k;
+	if (k->changed)
+		write_soon(k);
 	return 0;
 }
 

@@ -34,6 +34,9 @@ struct keeper_metrics {
 	void *arg;
 	/* What they are, to be freed. 0 or -ENOMEM. */
 	int (*encode)(void *arg, void **bytes, size_t *size);
+	/* An earlier daemon's, which could not be read at the start, to be added; NULL: nobody
+	 * wants them. */
+	void (*found)(void *arg, const void *bytes, size_t size);
 	/* What was encoded last is on the disk; or cannot be written at present (failing). */
 	void (*kept)(void *arg, bool failing);
 };
@@ -60,8 +63,9 @@ struct keeper_stats {
 };
 
 /* Opens the directory and its database, makes them if need be, and says in the log what was found
- * damaged or unfinished. 0, or -errno with a line: nothing is kept then. -EPROTONOSUPPORT for a
- * directory of a later version, which is left as it is. */
+ * damaged or unfinished. A database that cannot be opened for the time being (the disk is full,
+ * somebody has locked it) is tried again. 0, or -errno with a line: nothing is kept then.
+ * -EPROTONOSUPPORT for a directory of a later version, which is left as it is. */
 int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_settings *settings,
 	       struct err *err);
 

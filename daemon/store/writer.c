@@ -58,10 +58,25 @@ static int put_all(struct database *db, const struct writer_batch *b, struct err
 	return r;
 }
 
+/* What a start has to do before anything else, where it could not. */
+static int catch_up(struct database *db, struct writer_batch *b)
+{
+	int r = 0;
+
+	if (b->salvage_below > 0)
+		r = database_salvage(db, b->salvage_below, &b->salvaged, &b->err);
+	if (r == 0 && b->want_metrics && !b->metrics_found)
+		r = database_note(db, DATABASE_NOTE_METRICS, &b->metrics_found,
+				  &b->metrics_found_bytes, &b->err);
+	return r;
+}
+
 static int write_once(const struct writer *w, struct writer_batch *b)
 {
 	int r = b->check ? database_check(w->db, &b->err) : 0;
 
+	if (r == 0)
+		r = catch_up(w->db, b);
 	if (r == 0 && b->next_number > 0)
 		r = state_dir_take_numbers(w->dir, b->next_number, &b->err);
 	return r < 0 ? r : put_all(w->db, b, &b->err);
@@ -88,7 +103,7 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 
 	b->retired = 0;
 	b->salvage = (struct salvage_account){0};
-	/* After a salvage that failed there is none. */
+	/* After a salvage that failed there is none, or after a start. */
 	b->result = w->db ? 0 : salvage_open(w->dir, &w->db, &b->salvage, &b->err);
 	if (b->result == 0)
 		b->result = write_once(w, b);

@@ -27,21 +27,27 @@ struct writer_batch {
 	size_t count;
 	const void *metrics; /* what they are; NULL: as they were */
 	size_t metrics_bytes;
-	unsigned next_number; /* no later daemon gives out a lower one; 0: as it was */
-	bool check;           /* first see whether the whole file can be read */
+	unsigned next_number;   /* no later daemon gives out a lower one; 0: as it was */
+	bool check;             /* first see whether the whole file can be read */
+	unsigned salvage_below; /* what is below and unfinished was cut off; 0: that was seen to */
+	bool want_metrics; /* an earlier daemon's, since the database could not be opened before */
 	struct database_limits limits;
 
 	/* What came of it. */
 	int result; /* 0: it is on the disk; else -errno, and */
 	struct err err;
 	struct salvage_account salvage;
+	unsigned salvaged;   /* windows that were cut off */
+	void *metrics_found; /* as wanted, to be freed; NULL when there are none */
+	size_t metrics_found_bytes;
 	unsigned retired; /* windows deleted for the limits, after the batch */
 	uint64_t bytes;   /* of the database then, */
 	uint64_t windows_kept;
 	uint64_t took_ns;
 };
 
-/* Takes db, which is of the directory; dir is borrowed. done runs from the loop after each batch.
+/* Takes db, which is of the directory, or NULL where it could not be opened: then each batch begins
+ * with another attempt; dir is borrowed. done runs from the loop after each batch.
  */
 int writer_new(struct writer **out, uv_loop_t *loop, const struct state_dir *dir,
 	       struct database *db, void (*done)(void *arg), void *arg, struct err *err);

@@ -190,7 +190,7 @@ static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
 	put(f, begun);
 	put_sample(f, 3, "shop");
 	open_again(f);
-	assert_int_equal(database_salvage(f->db, &count, &f->err), 0);
+	assert_int_equal(database_salvage(f->db, 100, &count, &f->err), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 3);
 	assert_int_equal(rows[0].state, WINDOW_DONE);
@@ -200,7 +200,7 @@ static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
 	assert_int_equal(w->state, WINDOW_SALVAGED);
 	assert_non_null(strstr(w->reason, "the daemon ended"));
 	window_result_free(w);
-	assert_int_equal(database_salvage(f->db, &count, &f->err), 0);
+	assert_int_equal(database_salvage(f->db, 100, &count, &f->err), 0);
 	assert_int_equal(count, 0);
 	window_result_free(running);
 	window_result_free(begun);
@@ -373,7 +373,7 @@ static void a_file_of_version_1_is_read_as_it_was_meant(void **state)
 	(void)snprintf(command, sizeof(command), "cp tests/data/store-version-1.db %s", f->path);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
-	assert_int_equal(database_salvage(f->db, &unfinished, &f->err), 0);
+	assert_int_equal(database_salvage(f->db, 100, &unfinished, &f->err), 0);
 	assert_int_equal(unfinished, 1);
 	assert_int_equal(list(f, 1000, "", rows, &all), 5);
 	assert_int_equal(list(f, PROC_ANY_UID, "pay", rows, &all), 2);

@@ -247,16 +247,6 @@ static void after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on(void **
 	window_result_free(w);
 }
 
-static void a_second_daemon_is_refused(void **state)
-{
-	struct fixture *f = *state;
-	struct keeper_settings settings = {.directory = f->directory};
-	struct keeper *second = NULL;
-
-	assert_int_equal(keeper_new(&second, &f->loop, &settings, &f->err), -EBUSY);
-	assert_non_null(strstr(f->err.message, "another jxperfd uses the state directory"));
-}
-
 static sqlite3 *lock_database(struct fixture *f)
 {
 	sqlite3 *db = NULL;
@@ -266,6 +256,54 @@ static sqlite3 *lock_database(struct fixture *f)
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
 	return db;
+}
+
+static void unlock_database(sqlite3 *db)
+{
+	assert_int_equal(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void what_a_start_cannot_write_is_written_later(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture copy = {.loop = {0}};
+	struct window_result *running = begin(f, 1), *w;
+	char command[128];
+	sqlite3 *locked;
+
+	TURN_UNTIL(f, windows, 1);
+	copy_directory(f, &copy);
+	locked = lock_database(&copy);
+	assert_int_equal(uv_loop_init(&copy.loop), 0);
+	open_keeper(&copy);
+	assert_true(keeper_stats(copy.keeper).failing);
+	assert_int_equal(keeper_stats(copy.keeper).salvaged, 0);
+	assert_true(keeper_first_number(copy.keeper) > 1);
+	w = begin(&copy, keeper_first_number(copy.keeper));
+	finish(&copy, w);
+	unlock_database(locked);
+	TURN_UNTIL(&copy, written, 1);
+	assert_int_equal(keeper_stats(copy.keeper).salvaged, 1);
+	assert_int_equal(state_in_database(&copy, 1), WINDOW_SALVAGED);
+	assert_int_equal(state_in_database(&copy, w->number), WINDOW_DONE);
+	window_result_free(w);
+	close_keeper(&copy);
+	assert_int_equal(uv_loop_close(&copy.loop), 0);
+	(void)snprintf(command, sizeof(command), "rm -rf %s", copy.directory);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	finish(f, running);
+	window_result_free(running);
+}
+
+static void a_second_daemon_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct keeper_settings settings = {.directory = f->directory};
+	struct keeper *second = NULL;
+
+	assert_int_equal(keeper_new(&second, &f->loop, &settings, &f->err), -EBUSY);
+	assert_non_null(strstr(f->err.message, "another jxperfd uses the state directory"));
 }
 
 static void what_cannot_be_written_is_written_later(void **state)
@@ -281,8 +319,7 @@ static void what_cannot_be_written_is_written_later(void **state)
 	TURN_UNTIL(f, errors, 1);
 	assert_true(keeper_stats(f->keeper).failing);
 	assert_int_equal(keeper_stats(f->keeper).waiting, 1);
-	assert_int_equal(sqlite3_exec(locked, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(locked), SQLITE_OK);
+	unlock_database(locked);
 	TURN_UNTIL(f, written, 1);
 	assert_false(keeper_stats(f->keeper).failing);
 	assert_int_equal(keeper_stats(f->keeper).lost, 0);
@@ -301,8 +338,7 @@ static void what_waits_is_bounded_and_the_oldest_is_lost(void **state)
 	}
 	assert_int_equal(keeper_stats(f->keeper).waiting, KEEPER_WAITING_MAX);
 	assert_int_equal(keeper_stats(f->keeper).lost, 10);
-	assert_int_equal(sqlite3_exec(locked, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(locked), SQLITE_OK);
+	unlock_database(locked);
 	TURN_UNTIL(f, written, KEEPER_WAITING_MAX);
 }
 
@@ -485,6 +521,7 @@ int main(void)
 	    TEST(a_running_window_is_written_again_as_it_grows),
 	    TEST(all_that_waits_is_written_at_the_end),
 	    TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on),
+	    TEST(what_a_start_cannot_write_is_written_later),
 	    TEST(a_second_daemon_is_refused),
 	    TEST(what_cannot_be_written_is_written_later),
 	    TEST(what_waits_is_bounded_and_the_oldest_is_lost),
