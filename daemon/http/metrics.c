@@ -1,4 +1,4 @@
-#include "daemon/http/metrics_sums.h"
+#include "daemon/http/metrics.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "daemon/container/saturate.h"
+#include "daemon/http/metrics_sums.h"
 #include "daemon/profile/estimate.h"
 #include "proto/kinds.h"
 

@@ -4,8 +4,9 @@
  *
  * Counters never fall, whatever agents say; they grow while windows run, by what changed since the
  * window was last accounted (its metrics_cursor). The label `app` is bounded: the first
- * METRICS_APPS_MAX names have series of their own, later ones share app="other" and are counted. An
- * application that is known has all its counters, at 0 where nothing was counted.
+ * METRICS_APPS_MAX names (metrics_sums.h) have series of their own, later ones share app="other"
+ * and are counted. An application that is known has all its counters, at 0 where nothing was
+ * counted.
  *
  * Loop thread only.
  */
@@ -17,8 +18,6 @@
 #include <stdio.h>
 
 #include "daemon/window/result.h"
-
-#define METRICS_APPS_MAX 64
 
 struct metrics;
 

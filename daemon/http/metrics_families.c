@@ -1,4 +1,4 @@
-#include "daemon/http/metrics_sums.h"
+#include "daemon/http/metrics.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "daemon/container/saturate.h"
 #include "daemon/http/exposition.h"
+#include "daemon/http/metrics_sums.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 

@@ -8,8 +8,11 @@
 #define JXPERF_DAEMON_HTTP_METRICS_SUMS_H
 
 #include "daemon/engine/app_name.h"
-#include "daemon/http/metrics.h"
+#include "daemon/profile/profile.h"
+#include "daemon/window/loss.h"
 #include "proto/counters.h"
+
+#define METRICS_APPS_MAX 64
 
 /* The last application's name. */
 #define METRICS_OTHER_APPS "other"

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "daemon/http/metrics.h"
+#include "daemon/http/metrics_sums.h"
+#include "proto/kinds.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define GOLDEN "tests/unit/golden/metrics.txt"
