@@ -203,9 +203,14 @@ $(B)/jdks: tests/jdks/fetch
 	$(call say,FETCH,$@)
 	$(Q)tests/jdks/fetch $@ && touch $@ || echo "  the tests of other JDKs will be skipped"
 
+# A Prometheus to be scraped by, and its promtool, likewise.
+$(B)/prometheus: tests/prometheus/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/prometheus/fetch $@ && touch $@ || echo "  the tests with a Prometheus will be skipped"
+
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -291,7 +296,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
