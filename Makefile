@@ -346,6 +346,10 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/demo
 
+# What is beside the daemon, without the tests of it.
+CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json kubernetes/daemonset.yaml kubernetes/Dockerfile \
+	kubernetes/README.md
+
 # Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
@@ -364,6 +368,7 @@ install: all
 	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
+	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
 	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
 
 # A Debian package of the committed tree, in $(B)/deb.
