@@ -55,21 +55,39 @@ void metrics_stage_name(unsigned stage, char name[METRICS_STAGE_BYTES])
 			       loss_words[stage - METRICS_STRANGERS - 1].name);
 }
 
-struct app_metrics *metrics_find_app(struct metrics *m, const char *app)
+/* Room for one more; NULL without any. */
+static struct app_metrics *find_room(struct metrics *m, double now_s)
 {
-	struct app_metrics *other = &m->apps[METRICS_APPS_MAX];
+	struct app_metrics *oldest = &m->apps[0];
+
+	if (m->app_count < METRICS_APPS_MAX)
+		return &m->apps[m->app_count++];
+	for (size_t i = 1; i < METRICS_APPS_MAX; i++)
+		if (m->apps[i].seen_s < oldest->seen_s)
+			oldest = &m->apps[i];
+	if (now_s - oldest->seen_s <= METRICS_FORGET_S)
+		return NULL;
+	*oldest = (struct app_metrics){0};
+	return oldest;
+}
+
+struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double now_s)
+{
+	struct app_metrics *found = NULL;
 
 	for (size_t i = 0; i < m->app_count; i++)
 		if (strcmp(m->apps[i].app, app) == 0)
 			return &m->apps[i];
 	/* An application that has the name of the rest is counted with the rest. */
-	if (m->app_count < METRICS_APPS_MAX && strcmp(app, METRICS_OTHER_APPS) != 0) {
-		(void)snprintf(m->apps[m->app_count].app, APP_NAME_BYTES, "%s", app);
-		return &m->apps[m->app_count++];
+	if (strcmp(app, METRICS_OTHER_APPS) != 0)
+		found = find_room(m, now_s);
+	if (!found) {
+		found = &m->apps[METRICS_APPS_MAX];
+		m->other_used = true;
+		app = METRICS_OTHER_APPS;
 	}
-	(void)snprintf(other->app, APP_NAME_BYTES, METRICS_OTHER_APPS);
-	m->other_used = true;
-	return other;
+	(void)snprintf(found->app, APP_NAME_BYTES, "%s", app);
+	return found;
 }
 
 /* ---------------------------------------------------------------- accounting */
@@ -108,9 +126,10 @@ static struct metrics_origin origin_of(const struct window_result *w)
 
 static struct app_metrics *app_of(struct metrics *m, const struct window_result *w)
 {
-	struct app_metrics *app = metrics_find_app(m, w->app);
+	double now_s = origin_of(w).time_s;
+	struct app_metrics *app = metrics_find_app(m, w->app, now_s);
 
-	app->seen_s = origin_of(w).time_s;
+	app->seen_s = now_s;
 	return app;
 }
 
@@ -196,7 +215,7 @@ static void set_last(struct app_metrics *app, const struct window_result *w)
 void metrics_window_ended(struct metrics *m, const struct window_result *w,
 			  struct metrics_cursor *cursor)
 {
-	struct app_metrics *app = metrics_find_app(m, w->app);
+	struct app_metrics *app = app_of(m, w);
 	struct app_counts brought;
 
 	metrics_account(m, w, cursor);

@@ -5,8 +5,8 @@
  * Counters never fall, whatever agents say; they grow while windows run, by what changed since the
  * window was last accounted (its metrics_cursor). The label `app` is bounded: the first
  * METRICS_APPS_MAX names (metrics_sums.h) have series of their own, later ones share app="other"
- * and are counted. An application that is known has all its counters, at 0 where nothing was
- * counted.
+ * and are counted, unless one that had no window for METRICS_FORGET_S makes room. An application
+ * that is known has all its counters, at 0 where nothing was counted.
  *
  * Loop thread only.
  */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 
-#include "common/clock.h"
 #include "daemon/http/metrics_record.h"
 
 static int on_encode(void *arg, void **bytes, size_t *size)
@@ -34,12 +33,11 @@ static int take_found(struct metrics_kept *k, const struct keeper *keeper, struc
 	struct metrics *found = NULL;
 	size_t size = 0;
 	const void *bytes = keeper_metrics_found(keeper, &size);
-	double now_s = (double)clock_ns(CLOCK_REALTIME) / (double)NS_PER_S;
 	int r;
 
 	if (!bytes)
 		return 0;
-	r = metrics_decode(bytes, size, now_s, &found, err);
+	r = metrics_decode(bytes, size, &found, err);
 	if (r < 0)
 		return r;
 	metrics_copy(k->live, found);

@@ -166,16 +166,14 @@ static bool unpack_kind(const Jxp__StoredKindMetrics *m, struct app_metrics *app
 }
 
 /* Adds, since several may have become "other". */
-static bool unpack_app(const Jxp__StoredAppMetrics *m, double now_s, struct metrics *out)
+static bool unpack_app(const Jxp__StoredAppMetrics *m, struct metrics *out)
 {
 	struct app_metrics *app;
 
 	if (!is_app_name(m->app) || !is_value(m->seen_s) || !is_value(m->last_end_s) ||
 	    !is_value(m->last_overhead))
 		return false;
-	if (now_s - m->seen_s > METRICS_FORGET_S)
-		return true;
-	app = metrics_find_app(out, m->app);
+	app = metrics_find_app(out, m->app, 0);
 	saturate_add(&app->counts.numa_samples, m->numa_samples);
 	saturate_add(&app->counts.numa_remote_samples, m->numa_remote_samples);
 	saturate_add(&app->counts.windows, m->windows);
@@ -226,29 +224,36 @@ static bool unpack_dropped(const Jxp__StoredMetrics *m, struct metrics *out)
 	return true;
 }
 
+static bool has_our_buckets(const Jxp__StoredMetrics *m)
+{
+	if (m->n_latencies != METRICS_LATENCIES || m->n_latency_bounds_s != METRICS_LATENCIES - 1)
+		return false;
+	for (size_t i = 0; i < METRICS_LATENCIES - 1; i++)
+		if (m->latency_bounds_s[i] != metrics_latency_bounds_s[i])
+			return false;
+	return true;
+}
+
 /* Of another version's buckets, nothing: a histogram is a whole. */
 static void unpack_latencies(const Jxp__StoredMetrics *m, struct metrics *out)
 {
-	if (m->n_latencies != METRICS_LATENCIES || m->n_latency_bounds_s != METRICS_LATENCIES - 1 ||
-	    memcmp(m->latency_bounds_s, metrics_latency_bounds_s,
-		   sizeof(metrics_latency_bounds_s)) != 0)
+	if (!has_our_buckets(m))
 		return;
 	memcpy(out->latencies, m->latencies, sizeof(out->latencies));
 	out->latency_sum_ns = m->latency_sum_ns;
 }
 
-static bool unpack(const Jxp__StoredMetrics *m, double now_s, struct metrics *out)
+static bool unpack(const Jxp__StoredMetrics *m, struct metrics *out)
 {
 	for (size_t i = 0; i < m->n_apps; i++)
-		if (!unpack_app(m->apps[i], now_s, out))
+		if (!unpack_app(m->apps[i], out))
 			return false;
 	out->windows_over_limit = m->windows_over_limit;
 	unpack_latencies(m, out);
 	return unpack_failures(m, out) && unpack_dropped(m, out);
 }
 
-int metrics_decode(const uint8_t *bytes, size_t size, double now_s, struct metrics **out,
-		   struct err *err)
+int metrics_decode(const uint8_t *bytes, size_t size, struct metrics **out, struct err *err)
 {
 	_cleanup_(arena_release) struct arena arena;
 	_cleanup_free_ uint8_t *plain = NULL;
@@ -264,7 +269,7 @@ int metrics_decode(const uint8_t *bytes, size_t size, double now_s, struct metri
 	if (r < 0)
 		return r;
 	message = jxp__stored_metrics__unpack(&arena.allocator, plain_size, plain);
-	if (!message || !unpack(message, now_s, m))
+	if (!message || !unpack(message, m))
 		return err_set(err, EBADMSG, "its record is damaged: what it says is no metrics");
 	*out = TAKE_PTR(m);
 	return 0;

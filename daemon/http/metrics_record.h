@@ -15,14 +15,10 @@
 #include "common/err.h"
 #include "daemon/http/metrics.h"
 
-/* An application without a window for so long is not taken over. */
-#define METRICS_FORGET_S (30.0 * 24 * 3600)
-
 /* To be freed. 0 or -ENOMEM. */
 int metrics_encode(const struct metrics *m, uint8_t **bytes, size_t *size);
 
-/* now_s: since 1970. 0; -EBADMSG with the reason for bytes that are no metrics; -ENOMEM. */
-int metrics_decode(const uint8_t *bytes, size_t size, double now_s, struct metrics **out,
-		   struct err *err);
+/* 0; -EBADMSG with the reason for bytes that are no metrics; -ENOMEM. */
+int metrics_decode(const uint8_t *bytes, size_t size, struct metrics **out, struct err *err);
 
 #endif

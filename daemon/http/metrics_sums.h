@@ -14,6 +14,9 @@
 
 #define METRICS_APPS_MAX 64
 
+/* An application without a window for so long makes room for another. */
+#define METRICS_FORGET_S (30.0 * 24 * 3600)
+
 /* The last application's name. */
 #define METRICS_OTHER_APPS "other"
 
@@ -87,7 +90,7 @@ struct metrics {
 	double latency_brought_s[METRICS_LATENCIES];
 };
 
-/* The application's own sums, or those of the rest. */
-struct app_metrics *metrics_find_app(struct metrics *m, const char *app);
+/* The application's own sums, or those of the rest. now_s: since 1970; 0: nobody makes room. */
+struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double now_s);
 
 #endif

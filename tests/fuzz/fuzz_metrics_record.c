@@ -29,8 +29,7 @@ static void keep_again(const struct metrics *m)
 	uint8_t *bytes = NULL;
 	size_t size = 0;
 
-	if (metrics_encode(m, &bytes, &size) < 0 ||
-	    metrics_decode(bytes, size, 0, &again, NULL) < 0)
+	if (metrics_encode(m, &bytes, &size) < 0 || metrics_decode(bytes, size, &again, NULL) < 0)
 		abort();
 	metrics_free(again);
 	free(bytes);
@@ -46,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (packed_new(data, size, &bytes, &packed) < 0)
 		abort(); /* The machine, not the input. */
-	if (metrics_decode(bytes, packed, 0, &m, NULL) == 0) {
+	if (metrics_decode(bytes, packed, &m, NULL) == 0) {
 		tell(m);
 		keep_again(m);
 	}

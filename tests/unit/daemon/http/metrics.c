@@ -261,6 +261,33 @@ static void applications_beyond_the_limit_share_other_and_are_counted(void **sta
 	metrics_free(m);
 }
 
+static void an_application_of_long_ago_makes_room_when_there_is_none(void **state)
+{
+	struct metrics *m = metrics_new();
+	const double later_s = 1795248000;
+	struct window_result *w;
+
+	(void)state;
+	for (int i = 0; i < METRICS_APPS_MAX; i++) {
+		char app[16];
+
+		(void)snprintf(app, sizeof(app), "App%d", i);
+		metrics_find_app(m, app, 0)->seen_s = later_s - METRICS_FORGET_S + i - 1;
+		metrics_find_app(m, app, 0)->counts.windows = 5;
+	}
+	for (int i = 0; i < 2; i++) {
+		w = running_window(i == 0 ? "New" : "Newer");
+		w->start_unix_ns = w->end_unix_ns = (uint64_t)later_s * 1000000000;
+		metrics_window_started(m, w);
+		window_result_free(w);
+	}
+	assert_absent(m, "\"App0\"");
+	assert_line(m, "jxperf_windows_total{app=\"New\"} 0");
+	assert_line(m, "jxperf_windows_total{app=\"App1\"} 5"); /* a second too recent */
+	assert_line(m, "jxperf_windows_total{app=\"other\"} 0");
+	metrics_free(m);
+}
+
 static void what_was_dropped_is_shown_by_stage(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -446,6 +473,7 @@ int main(void)
 	    cmocka_unit_test(windows_that_end_early_are_counted_among_the_others),
 	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
 	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
+	    cmocka_unit_test(an_application_of_long_ago_makes_room_when_there_is_none),
 	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
 	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),

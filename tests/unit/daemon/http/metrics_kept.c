@@ -126,7 +126,7 @@ static unsigned on_disk(struct fixture *f)
 	database_close(db);
 	if (!bytes)
 		return 0;
-	assert_int_equal(metrics_decode(bytes, size, 0, &found, NULL), 0);
+	assert_int_equal(metrics_decode(bytes, size, &found, NULL), 0);
 	value = failures_in(found);
 	metrics_free(found);
 	free(bytes);

@@ -21,8 +21,7 @@ static double value_in(const char *text, const char *name)
 
 	(void)snprintf(line, sizeof(line), "\n%s ", name);
 	at = strstr(text, line);
-	if (!at)
-		fail_msg("no %s in:\n%s", name, text);
+	assert_non_null(at);
 	return strtod(at + strlen(line), NULL);
 }
 
