@@ -33,13 +33,16 @@ class Scraped:
     def __init__(self):
         self.address = f"127.0.0.1:{free_port()}"
         self.socket = os.path.join(make_directory(), "control.sock")
-        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address])
+        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address,
+                               "--state-dir", os.path.join(make_directory(), "state")])
         self.daemon.wait_for("ready")
         jvm = Process([jdks()[0].java, "-cp", compile_java({"Summing.java": SUMMING}), "Summing"])
         jvm.wait_for("up")
         self.report = json.loads(self.ctl("attach", str(jvm.pid), "--duration", "3s", "--kinds", "silent-load",
                                           "--format", "json"))
         jvm.stop()
+        # They are shown when they are on the disk, a moment after the report.
+        wait_until(lambda: value(self.get("/metrics"), 'jxperf_windows_total{app="Summing"}') == 1, "the window's sums")
 
     def ctl(self, *arguments):
         return subprocess.run([CLIENT, "--socket", self.socket, *arguments], check=True,
