@@ -26,7 +26,7 @@
 #include "daemon/http/broker_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/http/endpoints.h"
-#include "daemon/http/metrics.h"
+#include "daemon/http/metrics_kept.h"
 #include "daemon/http/metrics_sink.h"
 #include "daemon/serve/private_link.h"
 #include "daemon/store/keeper.h"
@@ -52,6 +52,7 @@ struct daemon {
 	struct broker_metrics broker_metrics;
 	struct metrics *metrics;
 	struct metrics_sink metrics_sink;
+	struct metrics_kept metrics_kept;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
 	struct keeper *keeper; /* NULL: windows are in memory only */
@@ -335,8 +336,13 @@ static void start_keeping(struct daemon *d)
 		return;
 	}
 	engine_number_from(d->engine, keeper_first_number(d->keeper));
+	if (metrics_kept_begin(&d->metrics_kept, d->keeper, &err) < 0)
+		log_error("metrics begin at 0: %s", err.message);
+	/* After the sink of the metrics: a batch has their sums with the window just accounted. */
 	sink = keeper_sink(d->keeper);
 	engine_add_sink(d->engine, &sink);
+	if (d->endpoints)
+		endpoints_set_keeper(d->endpoints, d->keeper);
 	control_set_store(d->control, keeper_database(d->keeper));
 }
 
@@ -363,6 +369,7 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	engine_set_user_limit(d->engine, d->config->windows_per_user);
 	d->metrics_sink.metrics = d->metrics;
+	d->metrics_kept.live = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);
 	sink = audit_sink();
@@ -372,8 +379,12 @@ static int start_parts(struct daemon *d, struct err *err)
 		return r;
 	control.scheduler = d->scheduler;
 	if (o->http[0]) {
-		r = endpoints_new(&d->endpoints, &d->loop, o->http, d->metrics, &d->broker_metrics,
-				  d->scheduler, err);
+		const struct endpoints_sources sources = {.metrics = &d->metrics_kept,
+							  .broker = &d->broker_metrics,
+							  .engine = d->engine,
+							  .scheduler = d->scheduler};
+
+		r = endpoints_new(&d->endpoints, &d->loop, o->http, &sources, err);
 		if (r < 0)
 			return r;
 		control.http = endpoints_address(d->endpoints);
@@ -424,6 +435,7 @@ static void free_parts(struct daemon *d)
 	scheduler_free(d->scheduler);
 	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);
+	metrics_kept_release(&d->metrics_kept);
 	metrics_free(d->metrics);
 	if (d->broker)
 		broker_client_free(d->broker);

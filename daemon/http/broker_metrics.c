@@ -1,8 +1,7 @@
 #include "daemon/http/broker_metrics.h"
 
-#include <inttypes.h>
-
 #include "daemon/broker/proto.h"
+#include "daemon/http/exposition.h"
 
 void broker_metrics_take(struct broker_metrics *m, const struct broker_event *event)
 {
@@ -10,22 +9,14 @@ void broker_metrics_take(struct broker_metrics *m, const struct broker_event *ev
 	m->events_lost = event->lost;
 }
 
-static void write_counter(FILE *out, const char *name, const char *help, uint64_t value,
-			  bool openmetrics)
-{
-	const char *total = openmetrics ? "" : "_total"; /* OpenMetrics names the family so. */
-
-	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s counter\n%s_total %" PRIu64 "\n", name, total,
-		help, name, total, name, value);
-}
-
 void broker_metrics_write(FILE *out, const struct broker_metrics *m, bool openmetrics)
 {
-	write_counter(out, "jxperf_workers_given_up",
-		      "Processes that were given up because their target held them up: it uses a "
-		      "file system that does not answer.",
-		      m->workers_given_up, openmetrics);
-	write_counter(out, "jxperf_broker_events_lost",
-		      "Events of the privileged half that the daemon read too slowly to get.",
-		      m->events_lost, openmetrics);
+	exposition_counter(
+	    out, openmetrics, "jxperf_workers_given_up",
+	    "Processes that were given up because their target held them up: it uses a "
+	    "file system that does not answer.",
+	    m->workers_given_up);
+	exposition_counter(out, openmetrics, "jxperf_broker_events_lost",
+			   "Events of the privileged half that the daemon read too slowly to get.",
+			   m->events_lost);
 }

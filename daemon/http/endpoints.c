@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "common/cleanup.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/http/broker_metrics.h"
+#include "daemon/http/engine_metrics.h"
 #include "daemon/http/http.h"
+#include "daemon/http/metrics_kept.h"
+#include "daemon/http/process_metrics.h"
 #include "daemon/http/schedule_metrics.h"
+#include "daemon/http/store_metrics.h"
+#include "daemon/schedule/scheduler.h"
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -18,30 +22,48 @@ enum { METRICS, HEALTHY, READY, ROUTES };
 struct endpoints {
 	struct http *http;
 	struct http_route routes[ROUTES + 1];
-	const struct metrics *metrics;
-	const struct broker_metrics *broker;
-	const struct scheduler *scheduler; /* or NULL */
+	struct endpoints_sources sources;
+	const struct keeper *keeper; /* or NULL */
+	double process_start_s;
 	bool ready;
 };
+
+static void write_store(const struct endpoints *e, FILE *out, bool openmetrics)
+{
+	struct keeper_stats stats;
+
+	if (e->keeper)
+		stats = keeper_stats(e->keeper);
+	store_metrics_write(out, e->keeper ? &stats : NULL, openmetrics);
+}
+
+static void write_schedules(const struct scheduler *s, FILE *out, bool openmetrics)
+{
+	schedule_metrics_write(out, scheduler_planner(s), openmetrics);
+	if (scheduler_has_schedules(s))
+		discovery_metrics_write(out, scheduler_newcomers(s), openmetrics);
+}
 
 static void serve_metrics(void *arg, const struct http_request *request,
 			  struct http_response *response)
 {
 	const struct endpoints *e = arg;
+	const struct endpoints_sources *from = &e->sources;
 	const char *accept = http_request_header(request, "Accept");
 	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
+	FILE *out = response->body;
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
-	http_write_metrics(response->body, e->http, openmetrics);
-	broker_metrics_write(response->body, e->broker, openmetrics);
-	if (e->scheduler)
-		schedule_metrics_write(response->body, scheduler_planner(e->scheduler),
-				       openmetrics);
-	if (e->scheduler && scheduler_has_schedules(e->scheduler))
-		discovery_metrics_write(response->body, scheduler_newcomers(e->scheduler),
-					openmetrics);
+	process_metrics_write(out, e->process_start_s, openmetrics);
+	http_write_metrics(out, e->http, openmetrics);
+	broker_metrics_write(out, from->broker, openmetrics);
+	if (from->engine)
+		engine_metrics_write(out, from->engine, openmetrics);
+	write_store(e, out, openmetrics);
+	if (from->scheduler)
+		write_schedules(from->scheduler, out, openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
-	metrics_write(response->body, e->metrics, openmetrics);
+	metrics_write(out, metrics_kept_shown(from->metrics), openmetrics);
 }
 
 static void serve_healthy(void *arg, const struct http_request *request,
@@ -64,17 +86,15 @@ static void serve_ready(void *arg, const struct http_request *request,
 }
 
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
-		  const struct metrics *metrics, const struct broker_metrics *broker,
-		  const struct scheduler *scheduler, struct err *err)
+		  const struct endpoints_sources *sources, struct err *err)
 {
 	_cleanup_free_ struct endpoints *e = calloc(1, sizeof(*e));
 	int r;
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
-	e->metrics = metrics;
-	e->broker = broker;
-	e->scheduler = scheduler;
+	e->sources = *sources;
+	e->process_start_s = process_metrics_start();
 	e->routes[METRICS] = (struct http_route){"/metrics", serve_metrics, e};
 	e->routes[HEALTHY] = (struct http_route){"/-/healthy", serve_healthy, e};
 	e->routes[READY] = (struct http_route){"/-/ready", serve_ready, e};
@@ -96,6 +116,11 @@ void endpoints_free(struct endpoints *e)
 void endpoints_set_ready(struct endpoints *e, bool ready)
 {
 	e->ready = ready;
+}
+
+void endpoints_set_keeper(struct endpoints *e, const struct keeper *keeper)
+{
+	e->keeper = keeper;
 }
 
 const char *endpoints_address(const struct endpoints *e)

@@ -11,23 +11,34 @@
 #include <uv.h>
 
 #include "common/err.h"
-#include "daemon/http/metrics.h"
 
 struct broker_metrics;
 struct endpoints;
+struct engine;
+struct keeper;
+struct metrics_kept;
 struct scheduler;
 
-/* Listens on an address (daemon/http/http_address.h). scheduler: NULL where there are no
- * schedules. 0 or -errno. */
+/* Whose figures /metrics has. */
+struct endpoints_sources {
+	const struct metrics_kept *metrics;
+	const struct broker_metrics *broker;
+	const struct engine *engine;       /* NULL: no windows */
+	const struct scheduler *scheduler; /* NULL: no schedules */
+};
+
+/* Listens on an address (daemon/http/http_address.h). 0 or -errno. */
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,
-		  const struct metrics *metrics, const struct broker_metrics *broker,
-		  const struct scheduler *scheduler, struct err *err);
+		  const struct endpoints_sources *sources, struct err *err);
 
 /* The rest goes once the loop has closed its handles. free(NULL) is safe. */
 void endpoints_free(struct endpoints *e);
 
 /* Whether /-/ready says so; false at first. */
 void endpoints_set_ready(struct endpoints *e, bool ready);
+
+/* What keeps windows; until then nothing does. */
+void endpoints_set_keeper(struct endpoints *e, const struct keeper *keeper);
 
 /* "ADDR:PORT" with the port that is really used. */
 const char *endpoints_address(const struct endpoints *e);

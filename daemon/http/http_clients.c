@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "common/clock.h"
+#include "daemon/http/exposition.h"
 
 #define PREFIX_BYTES 8 /* of an IPv6 address: what one host can choose from is behind it */
 
@@ -177,12 +178,11 @@ bool http_clients_tell(struct http_clients *t, char text[HTTP_CLIENTS_TEXT_BYTES
 void http_clients_write(FILE *out, const struct http_clients *t, bool openmetrics)
 {
 	static const char name[] = "jxperf_http_connections_refused";
-	const char *total = openmetrics ? "" : "_total"; /* OpenMetrics names the family so. */
 
-	fprintf(out,
-		"# HELP %s%s HTTP connections refused or closed early: too many of one address or "
-		"in total, no request in time, no descriptor left.\n# TYPE %s%s counter\n",
-		name, total, name, total);
+	exposition_head(
+	    out, openmetrics, EXPOSITION_COUNTER, name,
+	    "HTTP connections refused or closed early: too many of one address or in total, no "
+	    "request in time, no descriptor left.");
 	for (int i = 0; i < HTTP_REFUSALS; i++)
 		fprintf(out, "%s_total{reason=\"%s\"} %" PRIu64 "\n", name, reasons[i],
 			t->refused[i]);

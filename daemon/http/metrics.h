@@ -1,10 +1,12 @@
 /*
- * What /metrics serves: totals over all windows by application, and the last window's ratios.
+ * What /metrics serves of windows: totals over all of them by application, and the last window's
+ * ratios.
  *
- * Counters are monotonic for the life of the daemon, whatever agents say; they grow while windows
- * run, by what changed since the window was last accounted (its metrics_cursor). The label `app` is
- * bounded: the first METRICS_APPS_MAX names have series of their own, later ones share app="other"
- * and are counted.
+ * Counters never fall, whatever agents say; they grow while windows run, by what changed since the
+ * window was last accounted (its metrics_cursor). The label `app` is bounded: the first
+ * METRICS_APPS_MAX names (metrics_sums.h) have series of their own, later ones share app="other"
+ * and are counted, unless one that had no window for METRICS_FORGET_S makes room. An application
+ * that is known has all its counters, at 0 where nothing was counted.
  *
  * Loop thread only.
  */
@@ -16,8 +18,6 @@
 #include <stdio.h>
 
 #include "daemon/window/result.h"
-
-#define METRICS_APPS_MAX 64
 
 struct metrics;
 
@@ -33,6 +33,12 @@ struct metrics_cursor {
 /* NULL without memory. */
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
+
+/* Both by metrics_new. */
+void metrics_copy(struct metrics *to, const struct metrics *from);
+
+/* The target was told to start: w's application is known from here on, and how long it took. */
+void metrics_window_started(struct metrics *m, const struct window_result *w);
 
 /* Adds what is new in w. The window must have started, so that its app is known. */
 void metrics_account(struct metrics *m, const struct window_result *w,

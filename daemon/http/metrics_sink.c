@@ -23,6 +23,7 @@ static void on_started(void *arg, const struct window_result *w)
 	struct metrics_sink *s = arg;
 	struct accounted_window *accounted = calloc(1, sizeof(*accounted));
 
+	metrics_window_started(s->metrics, w);
 	if (!accounted)
 		return;
 	accounted->window = w;

@@ -2,17 +2,9 @@
 
 #include <inttypes.h>
 
+#include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
-
-static void write_head(FILE *out, const char *name, bool counter, const char *help,
-		       bool openmetrics)
-{
-	const char *total = counter && !openmetrics ? "_total" : ""; /* OpenMetrics names it so. */
-
-	fprintf(out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, total, help, name, total,
-		counter ? "counter" : "gauge");
-}
 
 /* Names of schedules need no escaping: fleet/config admits letters, digits and "._-". */
 static void write_windows(FILE *out, const struct planner_schedule *s)
@@ -45,16 +37,16 @@ static void write_stopped(FILE *out, const struct planner_schedule *s)
 
 static const struct {
 	const char *name;
-	bool counter;
+	enum exposition_type type;
 	const char *help;
 	void (*write)(FILE *out, const struct planner_schedule *s);
 } families[] = {
-    {"jxperf_schedule_windows", true,
+    {"jxperf_schedule_windows", EXPOSITION_COUNTER,
      "Scheduled windows by how they ended: ran, costly (above their budget) or failed.",
      write_windows},
-    {"jxperf_schedule_missed", true,
+    {"jxperf_schedule_missed", EXPOSITION_COUNTER,
      "Scheduled windows that something was in the way of for too long.", write_missed},
-    {"jxperf_schedule_stopped", false,
+    {"jxperf_schedule_stopped", EXPOSITION_GAUGE,
      "1: the schedule has stopped itself because its windows failed or cost too much.",
      write_stopped},
 };
@@ -66,17 +58,15 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 	if (count == 0)
 		return;
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-		write_head(out, families[i].name, families[i].counter, families[i].help,
-			   openmetrics);
+		exposition_head(out, openmetrics, families[i].type, families[i].name,
+				families[i].help);
 		for (size_t j = 0; j < count; j++)
 			families[i].write(out, planner_schedule(p, j));
 	}
-	write_head(out, "jxperf_schedule_jvms_over_limit", true,
-		   "JVMs that schedules did not look at because there were too many; counted in "
-		   "each round.",
-		   openmetrics);
-	fprintf(out, "jxperf_schedule_jvms_over_limit_total %" PRIu64 "\n",
-		planner_jvms_over_limit(p));
+	exposition_counter(out, openmetrics, "jxperf_schedule_jvms_over_limit",
+			   "JVMs that schedules did not look at because there were too many; "
+			   "counted in each round.",
+			   planner_jvms_over_limit(p));
 }
 
 void discovery_metrics_write(FILE *out, const struct newcomers *n, bool openmetrics)
@@ -96,14 +86,12 @@ void discovery_metrics_write(FILE *out, const struct newcomers *n, bool openmetr
 	    {"jxperf_discovery_rounds", "Looks at all processes.", n->rounds},
 	};
 
-	write_head(
-	    out, "jxperf_discovery_bpf", false,
+	exposition_gauge(
+	    out, openmetrics, "jxperf_discovery_bpf",
 	    "1: the kernel tells of processes that start and end. 0: JVMs are found by looks at "
 	    "all processes only, and the log says why.",
-	    openmetrics);
-	fprintf(out, "jxperf_discovery_bpf %d\n", n->works);
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		write_head(out, counters[i].name, true, counters[i].help, openmetrics);
-		fprintf(out, "%s_total %" PRIu64 "\n", counters[i].name, counters[i].value);
-	}
+	    n->works);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		exposition_counter(out, openmetrics, counters[i].name, counters[i].help,
+				   counters[i].value);
 }

@@ -3,18 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "common/cleanup.h"
 #include "common/utf8.h"
+#include "daemon/store/packed.h"
 #include "daemon/store/record_parts.h"
 #include "proto/limits.h"
 
 /* Columns before packing and after unpacking: numbers take up to five times what they do packed. */
 #define ARENA_MAX_BYTES (6 * RECORD_MAX_BYTES)
-
-/* Of zstd: the fastest of the levels that halve a profile. */
-#define COMPRESSION_LEVEL 3
 
 /* The number in a file is for ever, the one of the structure is not. */
 static const struct {
@@ -148,28 +145,6 @@ static int pack(struct arena *a, const struct window_result *w, Jxp__StoredWindo
 	return record_pack_effects(a, &w->side_effects, m->effects);
 }
 
-static int compress(const uint8_t *plain, size_t size, uint8_t **bytes, size_t *compressed)
-{
-	size_t room = ZSTD_compressBound(size), used;
-	_cleanup_free_ uint8_t *out = malloc(room);
-	ZSTD_CCtx *context = ZSTD_createCCtx();
-
-	if (!out || !context) {
-		ZSTD_freeCCtx(context);
-		return -ENOMEM;
-	}
-	/* Neither fails: both are parameters that there are, and their values are in range. */
-	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, COMPRESSION_LEVEL);
-	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-	used = ZSTD_compress2(context, out, room, plain, size);
-	ZSTD_freeCCtx(context);
-	if (ZSTD_isError(used))
-		return -ENOMEM; /* There is room, so nothing else can be missing. */
-	*compressed = used;
-	*bytes = TAKE_PTR(out);
-	return 0;
-}
-
 int record_encode(const struct window_result *w, uint8_t **bytes, size_t *size)
 {
 	_cleanup_(arena_release) struct arena arena;
@@ -189,7 +164,7 @@ int record_encode(const struct window_result *w, uint8_t **bytes, size_t *size)
 	if (!plain)
 		return -ENOMEM;
 	(void)jxp__stored_window__pack(&m, plain);
-	return compress(plain, plain_size, bytes, size);
+	return packed_new(plain, plain_size, bytes, size);
 }
 
 /* ---------------------------------------------------------------- unpacking */
@@ -316,27 +291,6 @@ static int unpack(const Jxp__StoredWindow *m, struct window_result *w)
 	return record_unpack_effects(m->effects, &w->side_effects);
 }
 
-static int decompress(const uint8_t *bytes, size_t size, uint8_t **plain, size_t *plain_size,
-		      struct err *err)
-{
-	unsigned long long wanted = ZSTD_getFrameContentSize(bytes, size);
-	_cleanup_free_ uint8_t *out = NULL;
-	size_t used;
-
-	if (wanted == ZSTD_CONTENTSIZE_ERROR || wanted == ZSTD_CONTENTSIZE_UNKNOWN ||
-	    wanted > RECORD_MAX_BYTES)
-		return err_set(err, EBADMSG, "its record is damaged: no size that can be");
-	out = malloc(wanted ? (size_t)wanted : 1);
-	if (!out)
-		return err_set(err, ENOMEM, "out of memory for its record");
-	used = ZSTD_decompress(out, (size_t)wanted, bytes, size);
-	if (ZSTD_isError(used))
-		return err_set(err, EBADMSG, "its record is damaged: %s", ZSTD_getErrorName(used));
-	*plain_size = used;
-	*plain = TAKE_PTR(out);
-	return 0;
-}
-
 int record_decode(const uint8_t *bytes, size_t size, unsigned number, struct window_result **out,
 		  struct err *err)
 {
@@ -345,7 +299,7 @@ int record_decode(const uint8_t *bytes, size_t size, unsigned number, struct win
 	size_t plain_size = 0;
 	const Jxp__StoredWindow *m;
 	struct window_result *w;
-	int r = decompress(bytes, size, &plain, &plain_size, err);
+	int r = packed_open(bytes, size, RECORD_MAX_BYTES, &plain, &plain_size, err);
 
 	arena_init(&arena, ARENA_MAX_BYTES);
 	if (r < 0)

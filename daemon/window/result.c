@@ -43,6 +43,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->request = *request;
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
+	w->asked_ns = clock_monotonic_ns();
 	w->start_unix_ns = clock_ns(CLOCK_REALTIME);
 	return w;
 }

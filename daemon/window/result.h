@@ -57,6 +57,7 @@ struct window_result {
 	char reason[WINDOW_REASON_BYTES]; /* "" unless ended early or failed */
 	bool target_ended;                /* that is the reason */
 	bool asked_to_end;                /* somebody has asked for its end before its time */
+	uint64_t asked_ns;                /* when it was made; 0 of one that was kept */
 	uint64_t start_unix_ns;
 	uint64_t end_unix_ns; /* 0 while running */
 	uint64_t start_ns;    /* 0 before the target began */

@@ -28,6 +28,10 @@ def run_window(daemon, jvm):
     return client.finish()
 
 
+def windows_in(samples):
+    return sum(number for name, number in samples.items() if name.startswith("jxperf_windows_total"))
+
+
 def counters_of(value):
     return [value if i == RING_FULL else 0 for i in range(COUNTERS)]
 
@@ -51,8 +55,9 @@ def counters_never_fall_and_the_label_is_not_the_agents():
     ]
     jvm.will_send(hello(b"com.example.Shop"), *says, ended())
     before = scrape(daemon)
-    for _ in range(3):
+    for windows in range(1, 4):
         run_window(daemon, jvm)
+        wait_until(lambda: windows_in(scrape(daemon)) == windows, "the window's sums")  # once they are on the disk
         after = scrape(daemon)
         assert_none_fell(before, after)
         before = after

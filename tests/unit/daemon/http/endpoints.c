@@ -6,12 +6,13 @@
 
 #include "daemon/http/broker_metrics.h"
 #include "daemon/http/endpoints.h"
+#include "daemon/http/metrics_kept.h"
 #include "tests/unit/support/http_client.h"
 #include "tests/unit/support/loop_helper.h"
 
 struct fixture {
 	uv_loop_t loop;
-	struct metrics *metrics;
+	struct metrics_kept metrics;
 	struct broker_metrics broker;
 	struct endpoints *endpoints;
 };
@@ -19,12 +20,12 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
+	struct endpoints_sources sources;
 
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	f.metrics = metrics_new();
-	assert_int_equal(
-	    endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", f.metrics, &f.broker, NULL, NULL),
-	    0);
+	f.metrics = (struct metrics_kept){.live = metrics_new()};
+	sources = (struct endpoints_sources){.metrics = &f.metrics, .broker = &f.broker};
+	assert_int_equal(endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", &sources, NULL), 0);
 	*state = &f;
 	return 0;
 }
@@ -35,7 +36,7 @@ static int tear_down(void **state)
 
 	endpoints_free(f->endpoints);
 	loop_finish(&f->loop);
-	metrics_free(f->metrics);
+	metrics_free(f->metrics.live);
 	return 0;
 }
 
@@ -52,6 +53,8 @@ static void metrics_are_prometheus_text_by_default(void **state)
 	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
 	assert_non_null(strstr(answer, "\njxperf_build_info{version="));
 	assert_non_null(strstr(answer, "\njxperf_workers_given_up_total 0\n"));
+	assert_non_null(strstr(answer, "\njxperf_store_available 0\n"));
+	assert_non_null(strstr(answer, "\njxperf_store_windows_written_total 0\n"));
 	assert_non_null(strstr(answer, "\njxperf_http_connections_refused_total{reason="));
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "daemon/http/metrics.h"
+#include "daemon/http/metrics_sums.h"
+#include "proto/kinds.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define GOLDEN "tests/unit/golden/metrics.txt"
@@ -84,6 +86,97 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 	metrics_free(m);
 }
 
+static void an_application_that_is_known_has_zeros_of_all_kinds(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct window_result *w = running_window("Shop");
+
+	(void)state;
+	assert_absent(m, "Shop");
+	metrics_window_started(m, w);
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		char line[128];
+
+		(void)snprintf(line, sizeof(line),
+			       "jxperf_inefficient_bytes_total{app=\"Shop\",kind=\"%s\"} 0",
+			       pair_kinds[i].name);
+		assert_line(m, line);
+	}
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 0");
+	assert_line(m, "jxperf_numa_remote_accesses_total{app=\"Shop\"} 0");
+	window_result_free(w);
+	metrics_free(m);
+}
+
+static void start_after(struct metrics *m, struct window_result *w, double seconds)
+{
+	w->asked_ns = 0;
+	w->start_unix_ns = UINT64_C(1795247999000000000);
+	w->start_ns = (uint64_t)(seconds * 1e9);
+	metrics_window_started(m, w);
+}
+
+static void attach_times_are_in_the_buckets_above_them(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct window_result *w = running_window("Shop");
+
+	(void)state;
+	start_after(m, w, 0.25);
+	start_after(m, w, 0.3);
+	start_after(m, w, 31);
+	assert_line(m, "jxperf_attach_duration_seconds_bucket{le=\"0.1\"} 0");
+	assert_line(m, "jxperf_attach_duration_seconds_bucket{le=\"0.25\"} 1");
+	assert_line(m, "jxperf_attach_duration_seconds_bucket{le=\"0.5\"} 2");
+	assert_line(m, "jxperf_attach_duration_seconds_bucket{le=\"30.0\"} 2");
+	assert_line(m, "jxperf_attach_duration_seconds_bucket{le=\"+Inf\"} 3");
+	assert_line(m, "jxperf_attach_duration_seconds_sum 31.55");
+	assert_line(m, "jxperf_attach_duration_seconds_count 3");
+	window_result_free(w);
+	metrics_free(m);
+}
+
+static void assert_openmetrics_line(const struct metrics *m, const char *line)
+{
+	char *text = exposition(m, true), *at = strstr(text, line);
+
+	if (!at || at[-1] != '\n' || at[strlen(line)] != '\n')
+		fail_msg("no line '%s' in:\n%s", line, text);
+	free(text);
+}
+
+static void a_counter_names_the_window_that_brought_the_last_of_it(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct window_result *wasteful = running_window("Shop"), *good = running_window("Shop");
+	struct metrics_cursor first = {0}, second = {0};
+
+	(void)state;
+	wasteful->number = 7;
+	good->number = 8;
+	observe(wasteful, 8, true);
+	observe(good, 4, false);
+	window_result_end(wasteful, NULL);
+	window_result_end(good, NULL);
+	wasteful->end_unix_ns = good->end_unix_ns = UINT64_C(1795248000500000000);
+	metrics_window_ended(m, wasteful, &first);
+	assert_openmetrics_line(
+	    m, "jxperf_inefficient_bytes_total{app=\"Shop\",kind=\"dead_store\"} 8 "
+	       "# {window_id=\"w7\"} 8 1795248000.500");
+	metrics_window_ended(m, good, &second);
+	assert_openmetrics_line(m,
+				"jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 12 "
+				"# {window_id=\"w8\"} 4 1795248000.500");
+	assert_openmetrics_line(
+	    m, "jxperf_inefficient_bytes_total{app=\"Shop\",kind=\"dead_store\"} 8");
+	assert_openmetrics_line(m, "jxperf_windows_total{app=\"Shop\"} 2 "
+				   "# {window_id=\"w8\"} 1 1795248000.500");
+	assert_absent(m, "window_id"); /* The other form has none. */
+	window_result_free(wasteful);
+	window_result_free(good);
+	metrics_free(m);
+}
+
 static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -103,7 +196,7 @@ static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void *
 	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 32");
 	assert_line(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
 	assert_line(m, "jxperf_window_end_timestamp_seconds{app=\"Shop\"} 1795248000.500");
-	assert_absent(m, "silent_load");
+	assert_absent(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"silent_load\"}");
 	assert_absent(m, "jxperf_overhead_ratio{"); /* no CPU time was reported */
 	metrics_free(m);
 }
@@ -139,7 +232,7 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 	(void)state;
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 	metrics_account(m, w, &cursor);
-	assert_absent(m, "jxperf_checked_bytes_total{");
+	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 0");
 	window_result_free(w);
 	metrics_free(m);
 }
@@ -165,6 +258,33 @@ static void applications_beyond_the_limit_share_other_and_are_counted(void **sta
 	assert_absent(m, "App64");
 	assert_line(m, "jxperf_windows_total{app=\"other\"} 3");
 	assert_line(m, "jxperf_apps_over_limit_total 3");
+	metrics_free(m);
+}
+
+static void an_application_of_long_ago_makes_room_when_there_is_none(void **state)
+{
+	struct metrics *m = metrics_new();
+	const double later_s = 1795248000;
+	struct window_result *w;
+
+	(void)state;
+	for (int i = 0; i < METRICS_APPS_MAX; i++) {
+		char app[16];
+
+		(void)snprintf(app, sizeof(app), "App%d", i);
+		metrics_find_app(m, app, 0)->seen_s = later_s - METRICS_FORGET_S + i - 1;
+		metrics_find_app(m, app, 0)->counts.windows = 5;
+	}
+	for (int i = 0; i < 2; i++) {
+		w = running_window(i == 0 ? "New" : "Newer");
+		w->start_unix_ns = w->end_unix_ns = (uint64_t)later_s * 1000000000;
+		metrics_window_started(m, w);
+		window_result_free(w);
+	}
+	assert_absent(m, "\"App0\"");
+	assert_line(m, "jxperf_windows_total{app=\"New\"} 0");
+	assert_line(m, "jxperf_windows_total{app=\"App1\"} 5"); /* a second too recent */
+	assert_line(m, "jxperf_windows_total{app=\"other\"} 0");
 	metrics_free(m);
 }
 
@@ -297,6 +417,7 @@ static struct metrics *metrics_of_everything(void)
 	full->cpu_ns = 1000;
 	full->overhead_ns = 17;
 	full->objects_off_ns = 1;
+	start_after(m, full, 0.3);
 	window_result_end(full, "the target was killed");
 	window_result_end(bare, NULL);
 	full->end_unix_ns = bare->end_unix_ns = UINT64_C(1795248000500000000);
@@ -345,10 +466,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_running_window_is_added_once_however_often_it_is_accounted),
+	    cmocka_unit_test(an_application_that_is_known_has_zeros_of_all_kinds),
+	    cmocka_unit_test(attach_times_are_in_the_buckets_above_them),
+	    cmocka_unit_test(a_counter_names_the_window_that_brought_the_last_of_it),
 	    cmocka_unit_test(windows_of_one_application_add_up_and_the_last_sets_the_ratio),
 	    cmocka_unit_test(windows_that_end_early_are_counted_among_the_others),
 	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
 	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
+	    cmocka_unit_test(an_application_of_long_ago_makes_room_when_there_is_none),
 	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
 	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),

@@ -1,0 +1,251 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/clock.h"
+#include "daemon/http/metrics_kept.h"
+#include "daemon/http/metrics_record.h"
+
+/* Real keepers in a directory: the first is left as if it had been killed. */
+#define PATIENCE_S 10
+
+struct fixture {
+	char directory[96];
+	uv_loop_t loop;
+	struct keeper *keeper;
+	struct window_sink sink;
+	struct metrics_kept kept;
+};
+
+static void open_keeper(struct fixture *f)
+{
+	struct keeper_settings settings = {.directory = f->directory, .flush_ms = 20};
+
+	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, NULL), 0);
+	f->sink = keeper_sink(f->keeper);
+	f->kept = (struct metrics_kept){.live = metrics_new()};
+	assert_int_equal(metrics_kept_begin(&f->kept, f->keeper, NULL), 0);
+}
+
+static void close_keeper(struct fixture *f)
+{
+	keeper_free(f->keeper);
+	metrics_kept_release(&f->kept);
+	metrics_free(f->kept.live);
+	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-metrics.XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	assert_int_equal(uv_loop_init(&f->loop), 0);
+	open_keeper(f);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	close_keeper(f);
+	assert_int_equal(uv_loop_close(&f->loop), 0);
+	(void)snprintf(command, sizeof(command), "rm -rf %s", f->directory);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	free(f);
+	return 0;
+}
+
+/* Counts a failure, and tells the keeper of it. */
+static void count_one(struct fixture *f)
+{
+	metrics_attach_failed(f->kept.live, EBUSY);
+	f->sink.failed(f->sink.arg, NULL, EBUSY, "busy");
+}
+
+static unsigned failures_in(const struct metrics *m)
+{
+	static const char series[] = "\njxperf_attach_failures_total{reason=\"busy\"} ";
+	char *text = NULL, *at;
+	size_t size = 0;
+	unsigned value = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	metrics_write(out, m, false);
+	assert_int_equal(fclose(out), 0);
+	at = strstr(text, series);
+	assert_non_null(at);
+	assert_int_equal(sscanf(at + strlen(series), "%u", &value), 1);
+	free(text);
+	return value;
+}
+
+static unsigned shown(const struct fixture *f)
+{
+	return failures_in(metrics_kept_shown(&f->kept));
+}
+
+static void turn_until_shown(struct fixture *f, unsigned wanted)
+{
+	uint64_t end = clock_monotonic_ns() + PATIENCE_S * NS_PER_S;
+
+	while (shown(f) != wanted && clock_monotonic_ns() < end)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(shown(f), wanted);
+}
+
+/* What a daemon would find that was started now. */
+static unsigned on_disk(struct fixture *f)
+{
+	char path[128];
+	struct database *db = NULL;
+	struct metrics *found = NULL;
+	void *bytes = NULL;
+	size_t size = 0;
+	unsigned value;
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(database_open(path, DATABASE_READ, &db, NULL), 0);
+	assert_int_equal(database_note(db, DATABASE_NOTE_METRICS, &bytes, &size, NULL), 0);
+	database_close(db);
+	if (!bytes)
+		return 0;
+	assert_int_equal(metrics_decode(bytes, size, &found, NULL), 0);
+	value = failures_in(found);
+	metrics_free(found);
+	free(bytes);
+	return value;
+}
+
+static void nothing_is_shown_that_is_not_on_the_disk(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 1; i <= 5; i++) {
+		count_one(f);
+		assert_int_equal(shown(f), i - 1);
+		turn_until_shown(f, i);
+		assert_true(on_disk(f) >= i);
+	}
+}
+
+static void a_later_daemon_goes_on_with_what_was_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	count_one(f);
+	count_one(f);
+	close_keeper(f);
+	open_keeper(f);
+	assert_int_equal(shown(f), 2);
+	count_one(f);
+	turn_until_shown(f, 3);
+}
+
+static void without_a_keeper_all_is_shown_at_once(void **state)
+{
+	struct metrics_kept kept = {.live = metrics_new()};
+
+	(void)state;
+	metrics_attach_failed(kept.live, EBUSY);
+	assert_int_equal(failures_in(metrics_kept_shown(&kept)), 1);
+	metrics_kept_release(&kept);
+	metrics_free(kept.live);
+}
+
+/* Another's lock is in the way of writing. */
+static void while_nothing_can_be_written_all_is_shown_and_never_falls_after(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before = 0;
+	uint64_t end;
+	char path[128];
+	struct sqlite3 *other = NULL;
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	count_one(f);
+	turn_until_shown(f, 1); /* The batch has failed. */
+	assert_int_equal(on_disk(f), 0);
+	assert_true(keeper_stats(f->keeper).failing);
+	count_one(f);
+	assert_int_equal(shown(f), 2);
+	assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+	while (keeper_stats(f->keeper).failing) {
+		count_one(f); /* Also between encoding and the end of writing. */
+		assert_true(shown(f) >= before);
+		before = shown(f);
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	}
+	assert_true(shown(f) >= before);
+	/* What was shown meanwhile stands, and is on the disk with the next batch. */
+	before = shown(f);
+	end = clock_monotonic_ns() + PATIENCE_S * NS_PER_S;
+	while (on_disk(f) < before && clock_monotonic_ns() < end) {
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		assert_int_equal(shown(f), before);
+	}
+	assert_int_equal(on_disk(f), before);
+}
+
+static void damaged_metrics_begin_at_zero_and_are_said(void **state)
+{
+	struct fixture *f = *state;
+	char path[128];
+	struct sqlite3 *db = NULL;
+	struct keeper_settings settings = {.directory = f->directory};
+	struct err err = {""};
+
+	count_one(f);
+	close_keeper(f);
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db,
+				      "UPDATE notes SET value = x'00112233' WHERE name = "
+				      "'" DATABASE_NOTE_METRICS "'",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_changes(db), 1);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, NULL), 0);
+	f->sink = keeper_sink(f->keeper);
+	f->kept = (struct metrics_kept){.live = metrics_new()};
+	assert_int_equal(metrics_kept_begin(&f->kept, f->keeper, &err), -EBADMSG);
+	assert_non_null(strstr(err.message, "damaged"));
+	assert_int_equal(shown(f), 0);
+	count_one(f);
+	turn_until_shown(f, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(nothing_is_shown_that_is_not_on_the_disk),
+	    TEST(a_later_daemon_goes_on_with_what_was_kept),
+	    TEST(without_a_keeper_all_is_shown_at_once),
+	    TEST(while_nothing_can_be_written_all_is_shown_and_never_falls_after),
+	    TEST(damaged_metrics_begin_at_zero_and_are_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
