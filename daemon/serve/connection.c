@@ -12,7 +12,7 @@
 #include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/listed_jvms.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
 

@@ -12,7 +12,7 @@
 #include <uv.h>
 
 #include "daemon/engine/engine.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
 #include "proto/jxperf.pb-c.h"

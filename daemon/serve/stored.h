@@ -1,5 +1,5 @@
 /*
- * Reports of what the store keeps, as jobs for the pool (daemon/serve/render.h).
+ * Reports of what the store keeps, as jobs for the pool (daemon/answer/render.h).
  */
 #ifndef JXPERF_DAEMON_SERVE_STORED_H
 #define JXPERF_DAEMON_SERVE_STORED_H

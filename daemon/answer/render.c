@@ -1,4 +1,4 @@
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 
 #include <errno.h>
 #include <stdatomic.h>

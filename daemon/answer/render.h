@@ -11,8 +11,8 @@
  * render was cancelled before. A render that is cancelled while it is written is left to end by
  * itself, soon (report_new_unless); the loop has to run until then.
  */
-#ifndef JXPERF_DAEMON_SERVE_RENDER_H
-#define JXPERF_DAEMON_SERVE_RENDER_H
+#ifndef JXPERF_DAEMON_ANSWER_RENDER_H
+#define JXPERF_DAEMON_ANSWER_RENDER_H
 
 #include <stdatomic.h>
 #include <stddef.h>
