@@ -100,6 +100,9 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
 /* Sends how w ended as the last reply, when it has; meanwhile, signs of life. */
 void connection_wait(struct connection *c, const struct window_result *w);
 
+/* Sends how w, which has ended, did as the last reply. */
+void connection_send_end(struct connection *c, const struct window_result *w);
+
 /* Answers with what an inspector finds: pid, INSPECTOR_MACHINE or INSPECTOR_LIST. */
 void connection_inspect(struct connection *c, int pid);
 
