@@ -8,6 +8,7 @@
 #   make check-install  README's "In production" on a new machine with a systemd (namespaces; root and debootstrap needed)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
+#   make truth-merged   the same of windows that are merged
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
@@ -231,6 +232,11 @@ check-install:
 truth: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/run.py
+
+# Five windows merged against one of five times the length; ten minutes. Variables: tests/truth/merged.py.
+truth-merged: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/merged.py
 
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:
