@@ -1,8 +1,8 @@
 """Five windows of a program merged against one of five times the length: do their fractions agree, and do their
 intervals hold the truth as often? The windows of a program follow each other in one JVM, the long one last.
 
-Prints a table, and exits with 1 when fewer than 90% of the merged intervals hold the truth, or the two fractions of a
-program differ by more than both intervals allow.
+Prints a table, and exits with 1 when fewer than 80% of the merged intervals hold the truth, or of as many programs the
+two fractions differ by no more than both intervals allow.
 
   TRUTH_ONLY      comma-separated programs (default: those below)      TRUTH_SECONDS   of each short window (default 6)
   TRUTH_JDKS      comma-separated releases (default 17 and the newest)
@@ -19,7 +19,8 @@ SECONDS = int(os.environ.get("TRUTH_SECONDS", "6"))
 NAMES = [n for n in os.environ.get("TRUTH_ONLY", "").split(",") if n] or [
     "IntMasked", "NearAndFar", "CostlyPhases", "InStep", "FewDead", "FloatPartial", "Strided", "Counters"]
 RELEASES = os.environ.get("TRUTH_JDKS", "").split(",") if os.environ.get("TRUTH_JDKS") else None
-INSIDE_LEAST = 0.9
+# Of 16 intervals of 95%, fewer than so many hold the truth once in a hundred times.
+INSIDE_LEAST = 0.8
 
 
 def chosen_jdks():
