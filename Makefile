@@ -8,9 +8,11 @@
 #   make check-install  README's "In production" on a new machine with a systemd (namespaces; root and debootstrap needed)
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
+#   make truth-merged   the same of windows that are merged
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
+#   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make deb        a Debian package, in build/deb
 #   make asan tsan lint fuzz bench map format install clean
 #   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
@@ -236,6 +238,11 @@ truth: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/run.py
 
+# Five windows merged against one of five times the length; ten minutes. Variables: tests/truth/merged.py.
+truth-merged: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/merged.py
+
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
@@ -251,6 +258,11 @@ soak-schedules: deps
 soak-faults: deps
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/faults.py
+
+# What 'diff' says of windows of one program, and of repaired ones; ten minutes. Variables: tests/soak/diff.py.
+soak-diff: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/diff.py
 
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf

@@ -23,7 +23,10 @@ static const struct command {
     {"status", cmd_status, "", "the daemon and what it does now"},
     {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
     {"windows", cmd_windows, "[option...]", "running and finished windows"},
-    {"report", cmd_report, "WINDOW [option...]", "the report of a window"},
+    {"report", cmd_report, "WINDOW|--app NAME [option...]",
+     "the report of a window, or of an application's windows as one"},
+    {"diff", cmd_diff, "A B [option...]",
+     "what of B is more, or less, than of A: windows, or periods like 48h..24h"},
     {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
      "what schedules would do in a fleet; no daemon needed"},
@@ -55,11 +58,16 @@ static const char options_help[] =
     "                 let the daemon open the target's perf events (when the target may not)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
     "  --background   print the window's id when it has started, and leave it to the daemon\n"
-    "windows:\n"
+    "diff:\n"
+    "  --app NAME     the application whose windows the periods are of\n"
+    "  --format F     text or json\n"
+    "  --rows N       show at most N differences\n"
+    "  -o FILE        as of report\n"
+    "windows, and report without WINDOW:\n"
     "  --app NAME     of this application\n"
     "  --since TIME   that began since then: 24h ago, or \"2026-11-22 03:00\"\n"
     "  --until TIME   and before then\n"
-    "  --limit N      the latest N (200)\n"
+    "  --limit N      windows: the latest N (200)\n"
     "fleet-plan:\n"
     "  --hosts FILE   a line for each application of a host: HOST APP COUNT\n"
     "  --config FILE  the daemons' configuration\n"

@@ -1,5 +1,6 @@
 #include "common/arguments.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,12 +105,16 @@ static int parse_option(const struct argument_spec *spec, int argc, char **argv,
 	return 0;
 }
 
-static int check_operand(const struct argument_spec *spec, const char *name, const char *operand,
-			 struct err *err)
+/* How many there may be. */
+static unsigned operands_most(const struct argument_spec *spec)
 {
-	bool required = spec->operands[0] != '\0' && spec->operands[0] != '[';
+	return spec->operand_count ? spec->operand_count : spec->operands[0] != '\0';
+}
 
-	if (operand || !required)
+static int check_operands(const struct argument_spec *spec, const char *name, unsigned found,
+			  struct err *err)
+{
+	if (spec->operands[0] == '[' || found == operands_most(spec))
 		return 0;
 	return err_set(err, EINVAL, "'%s' needs %s: see '%s --help'", name, spec->operands,
 		       spec->program);
@@ -118,10 +123,12 @@ static int check_operand(const struct argument_spec *spec, const char *name, con
 int arguments_parse(const struct argument_spec *spec, int argc, char **argv, void *settings,
 		    const char **operand, int *index, struct err *err)
 {
-	const char *found = NULL;
+	const char *found[ARGUMENT_OPERANDS_MAX] = {NULL};
+	unsigned count = 0;
 	int at = argc, i, r;
 	bool only_operands = false;
 
+	assert(spec->operand_count <= ARGUMENT_OPERANDS_MAX);
 	for (i = 1; i < argc; i++) {
 		if (!only_operands && strcmp(argv[i], "--") == 0) {
 			only_operands = true;
@@ -133,19 +140,22 @@ int arguments_parse(const struct argument_spec *spec, int argc, char **argv, voi
 				return r;
 			continue;
 		}
-		if (found || spec->operands[0] == '\0')
+		if (count == operands_most(spec))
 			return err_set(err, EINVAL, "unexpected argument '%s': see '%s --help'",
 				       argv[i], spec->program);
-		found = argv[i];
+		found[count++] = argv[i];
 		at = i;
 		if (spec->stop_at_operand)
 			break;
 	}
-	r = check_operand(spec, argv[0], found, err);
+	r = check_operands(spec, argv[0], count, err);
 	if (r < 0)
 		return r;
-	if (operand)
-		*operand = found;
+	if (operand) {
+		operand[0] = found[0];
+		for (unsigned o = 1; o < spec->operand_count; o++)
+			operand[o] = found[o];
+	}
 	if (index)
 		*index = at;
 	return 0;

@@ -14,6 +14,9 @@
 
 #include "common/err.h"
 
+/* Operands of one command. */
+#define ARGUMENT_OPERANDS_MAX 2u
+
 /* What an option's value is, and what its field in the settings holds. */
 enum argument_type {
 	ARGUMENT_SWITCH, /* none; a bool, which becomes true */
@@ -40,12 +43,13 @@ struct argument_spec {
 	const char *program;                   /* whose --help is pointed to */
 	const struct argument_option *options; /* may be NULL */
 	const char *operands;                  /* "PID", "" for none, "[PID]" for an optional one */
+	unsigned operand_count;                /* 0: one at most; else so many are wanted */
 	bool stop_at_operand;                  /* what follows is somebody else's */
 };
 
 /* Parses argv[1..argc) into settings. 0 with the operand in *operand (NULL when an optional one is
- * not there) and its index in *index (argc without one); or -EINVAL. operand, for who wants none,
- * and index may be NULL. */
+ * not there; of several, an array) and the last one's index in *index (argc without one); or
+ * -EINVAL. operand, for who wants none, and index may be NULL. */
 int arguments_parse(const struct argument_spec *spec, int argc, char **argv, void *settings,
 		    const char **operand, int *index, struct err *err);
 

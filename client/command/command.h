@@ -21,6 +21,7 @@
 int cmd_attach(struct client *c, int argc, char **argv);
 int cmd_check(struct client *c, int argc, char **argv);
 int cmd_detach(struct client *c, int argc, char **argv);
+int cmd_diff(struct client *c, int argc, char **argv);
 int cmd_fleet_plan(struct client *c, int argc, char **argv);
 int cmd_list(struct client *c, int argc, char **argv);
 int cmd_reload(struct client *c, int argc, char **argv);

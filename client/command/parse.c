@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,9 @@
 #include "common/units.h"
 
 #define COUNT_MAX 1000000
+
+/* The longest time that makes sense is shorter. */
+#define PERIOD_END_BYTES 64
 
 bool parse_is_number(const char *text)
 {
@@ -73,6 +77,49 @@ int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct
 			       "\"2026-11-22 03:00\"",
 			       text);
 	*unix_ns = ago_ns < now_unix_ns ? now_unix_ns - ago_ns : 0;
+	return 0;
+}
+
+bool parse_is_period(const char *text)
+{
+	return strstr(text, "..");
+}
+
+/* Nothing is 0. */
+static int parse_end(const char *text, size_t length, uint64_t now_unix_ns, uint64_t *unix_ns,
+		     struct err *err)
+{
+	char end[PERIOD_END_BYTES];
+
+	if (length == 0) {
+		*unix_ns = 0;
+		return 0;
+	}
+	/* What is too long is no time, however much of it is shown. */
+	(void)snprintf(end, sizeof(end), "%.*s", (int)(length < sizeof(end) ? length : sizeof(end)),
+		       text);
+	return parse_time(end, now_unix_ns, unix_ns, err);
+}
+
+int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns,
+		 uint64_t *until_unix_ns, struct err *err)
+{
+	const char *dots = strstr(text, "..");
+	uint64_t since = 0, until = 0;
+	int r;
+
+	if (!dots)
+		return err_set(err, EINVAL, "'%s' is not a period: use one like 24h..12h or 24h..",
+			       text);
+	r = parse_end(text, (size_t)(dots - text), now_unix_ns, &since, err);
+	if (r == 0)
+		r = parse_end(dots + 2, strlen(dots + 2), now_unix_ns, &until, err);
+	if (r < 0)
+		return r;
+	if (until && until <= since)
+		return err_set(err, EINVAL, "the period '%s' ends before it begins", text);
+	*since_unix_ns = since;
+	*until_unix_ns = until;
 	return 0;
 }
 

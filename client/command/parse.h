@@ -26,6 +26,14 @@ bool parse_is_number(const char *text);
  * "2026-11-22T03:00:30" or "2026-11-22" of the local time zone. */
 int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err);
 
+/* A time that begins and ends with such times, "24h..12h"; either may be left out: "24h.." is until
+ * now, "..2026-11-22" from the beginning (0). *until_unix_ns is 0 for now. */
+int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns,
+		 uint64_t *until_unix_ns, struct err *err);
+
+/* Is the text a period, and so no window? */
+bool parse_is_period(const char *text);
+
 /* 1 to 1000000. */
 int parse_count(const char *text, uint32_t *count, struct err *err);
 

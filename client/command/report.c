@@ -1,4 +1,4 @@
-/* jxperfctl report: prints the report of a window that the daemon still has. */
+/* jxperfctl report: prints the report of a window, or of those of an application as one. */
 #include <errno.h>
 
 #include "common/arguments.h"
@@ -11,6 +11,9 @@ struct report_options {
 	Jxp__Format format;
 	uint32_t pairs;
 	const char *output;
+	const char *app;
+	uint64_t since_unix_ns;
+	uint64_t until_unix_ns;
 };
 
 #define FIELD(member) .field = offsetof(struct report_options, member)
@@ -18,20 +21,45 @@ struct report_options {
 static const struct argument_option report_arguments[] = {
     {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
+    {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
+    {.name = "since", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(since_unix_ns)},
+    {.name = "until", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(until_unix_ns)},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
+
+/* Either a window, or those of an application. */
+static int check_subject(const struct report_options *o, const char *window, struct err *err)
+{
+	if (!window && !o->app)
+		return err_set(err, EINVAL,
+			       "'report' needs WINDOW, or --app NAME for all windows of an "
+			       "application: see 'jxperfctl --help'");
+	if (window && (o->app || o->since_unix_ns || o->until_unix_ns))
+		return err_set(
+		    err, EINVAL,
+		    "--app, --since and --until are in place of a window: leave '%s' out", window);
+	return 0;
+}
 
 static int report(struct client *c, const struct report_options *o, const char *window,
 		  struct err *err)
 {
 	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
+	Jxp__Selection merged = JXP__SELECTION__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
-	report.window = (char *)window;
+	if (window) {
+		report.window = (char *)window;
+	} else {
+		merged.app = (char *)o->app;
+		merged.since_unix_ns = o->since_unix_ns;
+		merged.until_unix_ns = o->until_unix_ns;
+		report.merged = &merged;
+	}
 	report.format = o->format;
 	report.pairs = o->pairs;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
@@ -46,13 +74,15 @@ static int report(struct client *c, const struct report_options *o, const char *
 int cmd_report(struct client *c, int argc, char **argv)
 {
 	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = report_arguments, .operands = "WINDOW"};
+	    .program = "jxperfctl", .options = report_arguments, .operands = "[WINDOW]"};
 	struct report_options o = {.format = c->json ? JXP__FORMAT__FORMAT_JSON
 						     : JXP__FORMAT__FORMAT_TEXT};
 	const char *window;
 	struct err err;
 	int r = arguments_parse(&spec, argc, argv, &o, &window, NULL, &err);
 
+	if (r == 0)
+		r = check_subject(&o, window, &err);
 	if (r == 0)
 		r = report(c, &o, window, &err);
 	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;

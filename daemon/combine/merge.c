@@ -73,7 +73,9 @@ static void note_differences(struct window_merged *facts, const struct window_re
 		note(facts, MERGED_OTHER_OBJECT_SIZE, w, "");
 	if (w->objects_refused[0])
 		note(facts, MERGED_NO_OBJECTS, w, w->objects_refused);
-	if (w->state != WINDOW_DONE)
+	if (w->state == WINDOW_RUNNING)
+		note(facts, MERGED_RUNNING, w, "");
+	else if (w->state != WINDOW_DONE)
 		note(facts, MERGED_CUT_SHORT, w, w->reason);
 }
 
@@ -202,13 +204,35 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	return r;
 }
 
+static bool has_facts(struct merge *m)
+{
+	if (!m->facts)
+		m->facts = window_merged_new();
+	return m->facts;
+}
+
+int merge_leave_out(struct merge *m, enum merged_note why, unsigned windows, unsigned first,
+		    const char *detail)
+{
+	struct merged_difference *d;
+
+	if (!has_facts(m))
+		return -ENOMEM;
+	d = &m->facts->notes[why];
+	if (d->windows == 0) {
+		d->first = first;
+		(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
+	}
+	d->windows += windows;
+	m->facts->skipped += windows;
+	return 0;
+}
+
 int merge_add(struct merge *m, const struct window_result *w)
 {
 	int r = 0;
 
-	if (!m->facts)
-		m->facts = window_merged_new();
-	if (!m->facts)
+	if (!has_facts(m))
 		return -ENOMEM;
 	if (skips(m->facts, m->result, w))
 		return 0;
@@ -243,9 +267,10 @@ static int nothing_merged(const struct window_merged *facts, struct err *err)
 {
 	if (!facts || facts->skipped == 0)
 		return err_set(err, ENODATA, "there is no window to merge");
-	return err_set(err, ENODATA,
-		       "there is no window to merge: all %u have failed or kept no account",
-		       facts->skipped);
+	return err_set(
+	    err, ENODATA,
+	    "there is no window to merge: all %u have failed, kept no account or cannot be read",
+	    facts->skipped);
 }
 
 int merge_finish(struct merge *m, struct window_result **w, struct err *err)

@@ -58,6 +58,12 @@ struct merge {
  * also where it was left out; -ENOMEM, and then the merge can only be released. */
 int merge_add(struct merge *m, const struct window_result *w);
 
+/* Windows that belong to the merge and are not in it for a reason of the caller's, which is said
+ * like the merge's own: so many of them, the first one (0: unknown), what was the matter with it. 0
+ * or -ENOMEM. */
+int merge_leave_out(struct merge *m, enum merged_note why, unsigned windows, unsigned first,
+		    const char *detail);
+
 /* The merged window, kept once and finished, without a number; m is empty then. 0; -ENODATA with
  * the reason when there was none to merge; -ENOMEM. */
 int merge_finish(struct merge *m, struct window_result **w, struct err *err);

@@ -1,9 +1,10 @@
 /* What the JSON report says of a window that was merged from others. */
 #include "daemon/report/json_parts.h"
 
+/* "" for none. */
 static json_t *id_json(unsigned number)
 {
-	return json_sprintf("w%u", number);
+	return number ? json_sprintf("w%u", number) : json_string("");
 }
 
 static json_t *notes_json(const struct window_merged *m)

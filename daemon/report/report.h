@@ -3,7 +3,7 @@
  *
  * Pairs are listed most wasteful first and only when something was wasted. A report may be asked
  * for while its window runs. Any thread may write one of a window that nothing changes meanwhile
- * (daemon/serve/render.h). What a format or its size limit leaves out is said in the report
+ * (daemon/answer/render.h). What a format or its size limit leaves out is said in the report
  * itself.
  */
 #ifndef JXPERF_DAEMON_REPORT_REPORT_H

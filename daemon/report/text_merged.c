@@ -9,8 +9,11 @@ static void difference(FILE *out, enum merged_note which, const struct merged_di
 {
 	const struct merged_note_words *words = &merged_note_words[which];
 
-	fprintf(out, "%s%u of the windows %s (first w%u%s%s)\n", words->skipped ? "left out: " : "",
-		d->windows, words->sentence, d->first, d->detail[0] ? ": " : "", d->detail);
+	fprintf(out, "%s%u of the windows %s", words->skipped ? "left out: " : "", d->windows,
+		words->sentence);
+	if (d->first > 0)
+		fprintf(out, " (first w%u%s%s)", d->first, d->detail[0] ? ": " : "", d->detail);
+	fputc('\n', out);
 }
 
 void report_text_merged(FILE *out, const struct window_result *w)

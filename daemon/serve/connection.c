@@ -12,7 +12,7 @@
 #include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/listed_jvms.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
 
@@ -281,11 +281,15 @@ static void on_background_finished(void *arg, const struct window_result *w)
 	send_started(arg, w);
 }
 
-static void send_end(struct connection *c, const struct window_result *w)
+void connection_send_end(struct connection *c, const struct window_result *w)
 {
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
+	if (w->state == WINDOW_FAILED) {
+		connection_fail(c, false, w->reason);
+		return;
+	}
 	document.window = (char *)w->id;
 	render_describe_end(&document, w);
 	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
@@ -295,7 +299,7 @@ static void send_end(struct connection *c, const struct window_result *w)
 
 static void on_watched_end(void *arg, const struct window_result *w)
 {
-	send_end(arg, w);
+	connection_send_end(arg, w);
 }
 
 void connection_wait(struct connection *c, const struct window_result *w)
@@ -304,10 +308,8 @@ void connection_wait(struct connection *c, const struct window_result *w)
 	    .arg = c, .finished = on_watched_end, .failed = on_failed};
 	struct err err;
 
-	if (w->finished && w->state == WINDOW_FAILED) {
-		connection_fail(c, false, w->reason);
-	} else if (w->finished) {
-		send_end(c, w);
+	if (w->finished) {
+		connection_send_end(c, w);
 	} else if (engine_watch(c->context->engine, w, &observer, &err) < 0) {
 		connection_fail(c, false, err.message);
 	} else {

@@ -12,7 +12,7 @@
 #include <uv.h>
 
 #include "daemon/engine/engine.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
 #include "proto/jxperf.pb-c.h"
@@ -99,6 +99,9 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request);
 
 /* Sends how w ended as the last reply, when it has; meanwhile, signs of life. */
 void connection_wait(struct connection *c, const struct window_result *w);
+
+/* Sends how w, which has ended, did as the last reply. */
+void connection_send_end(struct connection *c, const struct window_result *w);
 
 /* Answers with what an inspector finds: pid, INSPECTOR_MACHINE or INSPECTOR_LIST. */
 void connection_inspect(struct connection *c, int pid);

@@ -16,7 +16,7 @@
 #include "daemon/serve/audit.h"
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "daemon/serve/request.h"
 #include "proto/failure.h"
 #include "proto/frame.h"

@@ -12,7 +12,8 @@
 #include "daemon/inspector/inspector.h"
 #include "daemon/report/report.h"
 #include "daemon/serve/audit.h"
-#include "daemon/serve/stored.h"
+#include "daemon/serve/reports.h"
+#include "daemon/serve/stored_end.h"
 #include "daemon/serve/window_list.h"
 #include "proto/limits.h"
 
@@ -171,49 +172,35 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 
 static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)
 {
+	const char *id = request->wait->window;
 	const struct window_result *w;
 
-	connection_name_request(c, "wait", 0, request->wait->window);
-	w = find_window(c, request->wait->window);
+	connection_name_request(c, "wait", 0, id);
+	if (stored_end_may_be(c, id)) {
+		stored_end_send(c, id);
+		return;
+	}
+	w = find_window(c, id);
 	if (w)
 		connection_wait(c, w);
 }
 
-/* Is it in memory no longer, or of an earlier daemon? */
-static bool may_be_stored(const struct connection *c, const char *id)
-{
-	unsigned number;
-
-	return connection_context(c)->store && stored_number(id, &number) &&
-	       !engine_find_window(connection_context(c)->engine, id);
-}
-
 static void handle_report(struct connection *c, const Jxp__ControlRequest *request)
 {
-	const Jxp__ReportRequest *report = request->report;
-	const struct window_result *w;
-	struct err err;
+	connection_name_request(c, "report", 0, request->report->window);
+	reports_send_report(c, request->report);
+}
 
-	connection_name_request(c, "report", 0, report->window);
-	if (report_check_format(report->format, &err) < 0) {
-		connection_fail(c, true, err.message);
-		return;
-	}
-	if (may_be_stored(c, report->window)) {
-		stored_send_report(c, report);
-		return;
-	}
-	w = find_window(c, report->window);
-	if (!w)
-		return;
-	if (w->state == WINDOW_FAILED) {
-		(void)err_set(&err, ECANCELED,
-			      "window %s of pid %d has no report, it could not run: %s", w->id,
-			      (int)w->pid, w->reason); /* Only its text is wanted. */
-		connection_fail(c, false, err.message);
-		return;
-	}
-	connection_send_report(c, w, report->format, report->pairs);
+static void handle_diff(struct connection *c, const Jxp__ControlRequest *request)
+{
+	const Jxp__DiffRequest *diff = request->diff;
+	char windows[WINDOW_LABEL_BYTES];
+
+	/* May be cut. */
+	(void)snprintf(windows, sizeof(windows), "%s %s", diff->a ? diff->a->window : "",
+		       diff->b ? diff->b->window : "");
+	connection_name_request(c, "diff", 0, windows);
+	reports_send_diff(c, diff);
 }
 
 static void describe_thread(Jxp__ThreadState *state, Jxp__WatchedRegister *registers,
@@ -321,6 +308,7 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 	    [JXP__CONTROL_REQUEST__BODY_CHECK] = handle_check,
 	    [JXP__CONTROL_REQUEST__BODY_RELOAD] = handle_reload,
 	    [JXP__CONTROL_REQUEST__BODY_WAIT] = handle_wait,
+	    [JXP__CONTROL_REQUEST__BODY_DIFF] = handle_diff,
 	};
 	unsigned body = (unsigned)request->body_case;
 	struct err err;

@@ -199,6 +199,8 @@ static void take_result(struct keeper *k)
 		k->stats.windows = b->windows_kept;
 		k->stats.written += k->batch_waiting;
 		drop_waiting(k, k->batch_waiting);
+		/* No more go at a time than a batch can wait for; there may be others. */
+		k->changed |= b->retired > 0;
 		if (b->next_number > 0)
 			k->taken_number = b->next_number;
 	} else {

@@ -84,7 +84,7 @@ const void *keeper_metrics_found(const struct keeper *k, size_t *size);
 /* m's functions are called from now on. */
 void keeper_add_metrics(struct keeper *k, const struct keeper_metrics *m);
 
-/* In force from the next batch on. */
+/* In force from the next batch on; what is beyond them goes bit by bit, every KEEPER_FLUSH_MS. */
 void keeper_set_limits(struct keeper *k, const struct database_limits *limits);
 
 /* Where the database is, for those who read it. */

@@ -24,6 +24,8 @@ enum merged_note {
 	MERGED_OTHER_KINDS,
 	MERGED_OTHER_NODES,
 	MERGED_NO_ACCOUNT,
+	MERGED_UNREADABLE,
+	MERGED_OLDER,
 	MERGED_OTHER_APP,
 	MERGED_OTHER_JDK,
 	MERGED_OTHER_GC,
@@ -31,6 +33,7 @@ enum merged_note {
 	MERGED_OTHER_OBJECT_SIZE,
 	MERGED_NO_OBJECTS,
 	MERGED_CUT_SHORT,
+	MERGED_RUNNING,
 	MERGED_NOTES,
 };
 
@@ -45,7 +48,7 @@ extern const struct merged_note_words merged_note_words[MERGED_NOTES];
 
 struct merged_difference {
 	unsigned windows;
-	unsigned first;                   /* number of the first of them, */
+	unsigned first;                   /* number of the first of them, or 0, */
 	char detail[MERGED_DETAIL_BYTES]; /* and what it was there; or "" */
 };
 

@@ -19,7 +19,7 @@
 #include "common/fd.h"
 #include "daemon/broker/client.h"
 #include "daemon/serve/connection.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"

@@ -12,7 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Process, jdks  # noqa: E402  pylint: disable=wrong-import-position
-from support.profile import OPTION_OF  # noqa: E402  pylint: disable=wrong-import-position
+from support.profile import OPTION_OF, report_of  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "truth")
 
@@ -160,34 +160,97 @@ def measure(daemon, jdk, collector, name, kinds, seconds, options=()):
     program = Program(jdk, name, OPTION_OF[collector])
     try:
         report = daemon.attach(program.pid, *options, duration=f"{seconds}s", timeout=seconds + 60)
-        window = report["window"]
-        # So that the totals of the window's end are printed.
-        time.sleep(0.5)
-        assert program.alive(), program.output()
-        phases = program.totals(_monotonic_ns(window["start"]), _monotonic_ns(window["end"]))
+        phases = _phases(program, [report])
     finally:
         program.stop()
-    found = {i["kind"]: i for i in report["inefficiency"]}
-    rows = []
-    for kind in kinds:
-        truth, result = truth_of(phases, kind), found.get(kind)
-        assert truth, f"{name} does not say what its {kind} fraction is"
-        low, high = result["fraction_ci95"] if result else (0, 1)
-        rows.append(
-            Row(
-                name,
-                kind,
-                jdk.release,
-                window["gc"],
-                window["sampler"],
-                result["fraction"] if result else math.nan,
-                truth,
-                low,
-                high,
-                result["checked_accesses"] if result else 0,
-            )
+    return [_row(jdk, name, kind, report, phases) for kind in kinds], report
+
+
+def _phases(program, reports):
+    """What the program did from the first window's start to the last one's end."""
+    # So that the totals of the window's end are printed.
+    time.sleep(0.5)
+    assert program.alive(), program.output()
+    return program.totals(_monotonic_ns(reports[0]["window"]["start"]), _monotonic_ns(reports[-1]["window"]["end"]))
+
+
+def _row(jdk, name, kind, report, phases):
+    """What the report says of a kind, beside what the phases say."""
+    truth = truth_of(phases, kind)
+    result = next((i for i in report["inefficiency"] if i["kind"] == kind), None)
+    assert truth, f"{name} does not say what its {kind} fraction is"
+    low, high = result["fraction_ci95"] if result else (0, 1)
+    return Row(
+        name,
+        kind,
+        jdk.release,
+        report["window"]["gc"],
+        report["window"]["sampler"],
+        result["fraction"] if result else math.nan,
+        truth,
+        low,
+        high,
+        result["checked_accesses"] if result else 0,
+    )
+
+
+# ---------------------------------------------------------------- many windows
+
+WINDOWS = 5
+
+
+@dataclasses.dataclass
+class Merged:
+    """Five windows by themselves, merged, and one as long as they are together."""
+
+    short: list
+    merged: Row
+    long: Row
+
+    @property
+    def agree(self):
+        """Is the difference of the two fractions what two such intervals allow?"""
+        half = [(r.high - r.low) / 2 for r in (self.merged, self.long)]
+        return abs(self.merged.measured - self.long.measured) <= math.hypot(*half)
+
+    def line(self):
+        """For a table."""
+
+        def words(row):
+            return f"{100 * row.measured:5.1f}% [{100 * row.low:.1f}, {100 * row.high:.1f}] {'' if row.inside else 'NOT '}in"
+
+        return (
+            f"{self.merged.program:<13} {self.merged.kind:<12} JDK {self.merged.jdk}: true {100 * self.merged.true:.1f}%, "
+            f"merged {words(self.merged)}, long (true {100 * self.long.true:.1f}%) {words(self.long)}, "
+            f"{sum(r.inside for r in self.short)} of {len(self.short)} short; {'' if self.agree else 'do NOT '}agree"
         )
-    return rows, report
+
+
+def measure_merged(daemon, jdk, name, kind, seconds, options=()):
+    """Windows of one JVM, one after the other."""
+    program = Program(jdk, name)
+    options = ["--kinds", kind.replace("_", "-"), *options]
+    try:
+        short = [daemon.attach(program.pid, *options, duration=f"{seconds}s") for _ in range(WINDOWS)]
+        phases = _phases(program, short)
+        long = daemon.attach(program.pid, *options, duration=f"{WINDOWS * seconds}s", timeout=WINDOWS * seconds + 60)
+        rows = [_row(jdk, name, kind, r, _phases(program, [r])) for r in [*short, long]]
+    finally:
+        program.stop()
+    merged = _merge(daemon, short)
+    assert merged["window"]["merged"]["windows"] == WINDOWS, merged["window"]
+    return Merged(rows[:-1], _row(jdk, name, kind, merged, phases), rows[-1])
+
+
+def _merge(daemon, reports):
+    """The report of the windows that began from the first of these to the last, as one. A window of the program on
+    another JDK may run at the same time, so times are to the second; nobody else has windows of this one then."""
+    times = [datetime.datetime.fromisoformat(r["window"]["start"].replace("Z", "+00:00")) for r in reports]
+    since, until = times[0].replace(microsecond=0), times[-1] + datetime.timedelta(seconds=1)
+    bounds = [t.astimezone().strftime("%Y-%m-%dT%H:%M:%S") for t in (since, until)]
+    answer = daemon.ctl("report", "--app", reports[0]["window"]["app"], "--since", bounds[0], "--until", bounds[1],
+                        "--format", "json")
+    return report_of(answer)
 
 
 def _monotonic_ns(text):

@@ -21,21 +21,34 @@ static const struct diff_format *find_format(Jxp__Format format)
 	return &formats[format];
 }
 
+int diff_check_format(Jxp__Format format, struct err *err)
+{
+	if (find_format(format))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "a difference can be had as text or JSON: use --format text or json");
+}
+
 int diff_new(const struct window_result *a, const struct window_result *b, Jxp__Format format,
 	     size_t rows, size_t max_bytes, char **text, size_t *size, struct err *err)
+{
+	return diff_new_unless(NULL, a, b, format, rows, max_bytes, text, size, err);
+}
+
+int diff_new_unless(const atomic_bool *cancelled, const struct window_result *a,
+		    const struct window_result *b, Jxp__Format format, size_t rows,
+		    size_t max_bytes, char **text, size_t *size, struct err *err)
 {
 	const struct diff_format *found = find_format(format);
 	struct diff diff;
 	int r;
 
 	if (!found)
-		return err_set(
-		    err, EOPNOTSUPP,
-		    "a difference can be had as text or JSON: use --format text or json");
+		return diff_check_format(format, err);
 	r = diff_init(&diff, a, b, err);
 	if (r < 0)
 		return r;
-	r = bounded_text_new(NULL, found->write, &diff, rows ? rows : found->default_rows,
+	r = bounded_text_new(cancelled, found->write, &diff, rows ? rows : found->default_rows,
 			     max_bytes, text, size);
 	diff_release(&diff);
 	return bounded_text_result(r, err);

@@ -6,6 +6,7 @@
 #ifndef JXPERF_DAEMON_REPORT_DIFF_DIFF_REPORT_H
 #define JXPERF_DAEMON_REPORT_DIFF_DIFF_REPORT_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,6 +21,14 @@
  * when they cannot be compared; -EOPNOTSUPP for a format that is not there; -ENOMEM; -EMSGSIZE. */
 int diff_new(const struct window_result *a, const struct window_result *b, Jxp__Format format,
 	     size_t rows, size_t max_bytes, char **text, size_t *size, struct err *err);
+
+/* The same; -ECANCELED when another thread has set *cancelled meanwhile, which may be NULL. */
+int diff_new_unless(const atomic_bool *cancelled, const struct window_result *a,
+		    const struct window_result *b, Jxp__Format format, size_t rows,
+		    size_t max_bytes, char **text, size_t *size, struct err *err);
+
+/* 0, or -EOPNOTSUPP for a format that differences are not written in. */
+int diff_check_format(Jxp__Format format, struct err *err);
 
 /* With at most rows rows; bounded_write_fn (daemon/report/bounded_text.h) of a struct diff. */
 int diff_text_write(FILE *out, const void *diff, size_t rows);

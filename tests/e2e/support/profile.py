@@ -68,10 +68,10 @@ def classes():
 
 
 class Workload(Process):
-    """A workload that runs compiled code by now."""
+    """A workload that runs compiled code by now. before: directories whose classes come before the workloads'."""
 
-    def __init__(self, jdk, name, *options, arguments=(), prefix=(), **more):
-        path = ":".join([classes(), *JARS])
+    def __init__(self, jdk, name, *options, arguments=(), prefix=(), before=(), **more):
+        path = ":".join([*before, classes(), *JARS])
         command = [*prefix, jdk.java, "-Xmx128m", *options, "-cp", path, name, *arguments]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         super().__init__(command, env=environment, **more)

@@ -215,6 +215,27 @@ static void values_arrive_in_the_fields_of_their_types(void **state)
 	assert_null(s.name);
 }
 
+static void two_operands_are_both_wanted(void **state)
+{
+	static const struct argument_spec spec = {.program = "program",
+						  .options = options,
+						  .operands = "two windows",
+						  .operand_count = 2};
+	char *line[] = {"diff", "w1", "--verbose", "w2", "w3", NULL};
+	const char *operands[2];
+	struct settings s = {0};
+	struct err err;
+
+	(void)state;
+	assert_int_equal(arguments_parse(&spec, 4, line, &s, operands, NULL, &err), 0);
+	assert_string_equal(operands[0], "w1");
+	assert_string_equal(operands[1], "w2");
+	assert_int_equal(arguments_parse(&spec, 3, line, &s, operands, NULL, &err), -EINVAL);
+	assert_string_equal(err.message, "'diff' needs two windows: see 'program --help'");
+	assert_int_equal(arguments_parse(&spec, 5, line, &s, operands, NULL, &err), -EINVAL);
+	assert_string_equal(err.message, "unexpected argument 'w3': see 'program --help'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +249,7 @@ int main(void)
 	    cmocka_unit_test(mistakes_are_quoted),
 	    cmocka_unit_test(names_are_not_abbreviated),
 	    cmocka_unit_test(a_wrong_value_names_its_option),
+	    cmocka_unit_test(two_operands_are_both_wanted),
 	    cmocka_unit_test(values_arrive_in_the_fields_of_their_types),
 	};
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "client/command/parse.h"
+#include "common/clock.h"
 
 #define UNCHANGED 77
 
@@ -181,6 +182,30 @@ static void unknown_samplers_and_formats_are_quoted(void **state)
 	assert_refused(parse_format("jso", &format, &err), "'jso'", &err);
 }
 
+static void a_period_begins_and_ends_with_times(void **state)
+{
+	const uint64_t hour = 3600 * NS_PER_S, now = 1000 * hour;
+	uint64_t since = 1, until = 1;
+	struct err err;
+
+	(void)state;
+	assert_true(parse_is_period("24h..") && !parse_is_period("w7"));
+	assert_int_equal(parse_period("48h..24h", now, &since, &until, &err), 0);
+	assert_int_equal(since, now - 48 * hour);
+	assert_int_equal(until, now - 24 * hour);
+	assert_int_equal(parse_period("1.5h..", now, &since, &until, &err), 0);
+	assert_int_equal(since, now - hour - hour / 2);
+	assert_int_equal(until, 0);
+	assert_int_equal(parse_period("..2026-11-22 03:00", now, &since, &until, &err), 0);
+	assert_int_equal(since, 0);
+	assert_true(until > now);
+	since = until = 1;
+	assert_refused(parse_period("24h..48h", now, &since, &until, &err), "'24h..48h'", &err);
+	assert_refused(parse_period("24h", now, &since, &until, &err), "'24h'", &err);
+	assert_refused(parse_period("soon..24h", now, &since, &until, &err), "'soon'", &err);
+	assert_true(since == 1 && until == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +220,7 @@ int main(void)
 	    cmocka_unit_test(unknown_kinds_are_quoted_alone),
 	    cmocka_unit_test(kinds_of_objects_are_known),
 	    cmocka_unit_test(unknown_samplers_and_formats_are_quoted),
+	    cmocka_unit_test(a_period_begins_and_ends_with_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,6 +360,37 @@ static void on_kept(void *arg, bool failing)
 		f->kept++;
 }
 
+/* As an earlier daemon left them. */
+static void leave_windows(struct fixture *f, unsigned count)
+{
+	struct database *db = NULL;
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
+	assert_int_equal(database_open(path, DATABASE_WRITE, &db, &f->err), 0);
+	assert_int_equal(database_begin(db, &f->err), 0);
+	for (unsigned i = 1; i <= count; i++) {
+		struct window_result *w = sample_window_empty(i, "shop");
+
+		assert_int_equal(database_put(db, w, NULL, 0, &f->err), 0);
+		window_result_free(w);
+	}
+	assert_int_equal(database_commit(db, &f->err), 0);
+	database_close(db);
+}
+
+static void a_lower_limit_is_reached_without_another_window(void **state)
+{
+	struct fixture *f = *state;
+
+	close_keeper(f);
+	leave_windows(f, 2600);
+	open_keeper(f);
+	keeper_set_limits(f->keeper, &(struct database_limits){.per_app = 100});
+	TURN_UNTIL(f, retired, 2500);
+	assert_int_equal(keeper_stats(f->keeper).windows, 100);
+}
+
 static void metrics_are_kept_with_windows_and_come_back(void **state)
 {
 	struct fixture *f = *state;
@@ -525,6 +556,7 @@ int main(void)
 	    TEST(a_second_daemon_is_refused),
 	    TEST(what_cannot_be_written_is_written_later),
 	    TEST(what_waits_is_bounded_and_the_oldest_is_lost),
+	    TEST(a_lower_limit_is_reached_without_another_window),
 	    TEST(metrics_are_kept_with_windows_and_come_back),
 	    TEST(windows_are_not_deleted_for_an_age_that_the_clock_made_up),
 	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),

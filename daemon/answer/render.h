@@ -11,8 +11,8 @@
  * render was cancelled before. A render that is cancelled while it is written is left to end by
  * itself, soon (report_new_unless); the loop has to run until then.
  */
-#ifndef JXPERF_DAEMON_SERVE_RENDER_H
-#define JXPERF_DAEMON_SERVE_RENDER_H
+#ifndef JXPERF_DAEMON_ANSWER_RENDER_H
+#define JXPERF_DAEMON_ANSWER_RENDER_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -39,11 +39,14 @@ typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *erro
 /* What is written on the pool: report_new's of a window that is elsewhere, or of several. */
 struct render_job {
 	void *arg;
+	/* On the loop, when its turn comes: takes what only the loop may touch. 0, or -errno with a
+	 * line, and then nothing is written. May be NULL. */
+	int (*begin)(void *arg, struct err *err);
 	/* On the pool: a text of at most max_bytes, to be freed, and in *about the window that it
-	 * is of, for the render to free, or NULL. *cancelled: nobody wants it any more. 0, or
+	 * is of, arg's until it is released, or NULL. *cancelled: nobody wants it any more. 0, or
 	 * -errno with a line. */
 	int (*write)(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
-		     size_t *size, struct window_result **about, struct err *err);
+		     size_t *size, const struct window_result **about, struct err *err);
 	/* On the loop, last of all and always: frees arg. */
 	void (*release)(void *arg);
 };

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "daemon/engine/history.h"
 #include "daemon/report/report.h"
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/loop_helper.h"

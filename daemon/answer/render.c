@@ -1,4 +1,4 @@
-#include "daemon/serve/render.h"
+#include "daemon/answer/render.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -12,8 +12,8 @@
 /* Room in a reply for what is not the report's text. */
 #define DOCUMENT_OVERHEAD_BYTES 1024
 
-/* Invariant: window is kept; of a job it is what the job gave, or NULL. While it is on the pool,
- * only cancelled is touched by both threads. */
+/* Invariant: window is kept, and NULL of a job. While it is on the pool, only cancelled is touched
+ * by both threads. */
 struct render {
 	uv_work_t work;
 	struct renders *renders;
@@ -53,21 +53,22 @@ static void free_render(struct render *render)
 
 void render_describe_end(Jxp__Document *document, const struct window_result *w)
 {
-	if (w->state != WINDOW_ENDED_EARLY)
+	if (w->state != WINDOW_ENDED_EARLY && w->state != WINDOW_SALVAGED)
 		return;
 	document->end =
 	    w->target_ended ? JXP__DOCUMENT__END__TARGET_ENDED : JXP__DOCUMENT__END__EARLY;
 	document->reason = (char *)w->reason;
 }
 
-static int pack(struct render *render, char *text, size_t size)
+/* about: NULL for what is of no single window. */
+static int pack(struct render *render, const struct window_result *about, char *text, size_t size)
 {
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
-	if (render->window) {
-		document.window = render->window->id;
-		render_describe_end(&document, render->window);
+	if (about) {
+		document.window = (char *)about->id;
+		render_describe_end(&document, about);
 	}
 	document.text.data = (uint8_t *)text;
 	document.text.len = size;
@@ -77,13 +78,15 @@ static int pack(struct render *render, char *text, size_t size)
 	return frame_append(&render->frame, &reply.base, FRAME_MAX_REPLY);
 }
 
-static int write_text(struct render *render, char **text, size_t *size)
+static int write_text(struct render *render, const struct window_result **about, char **text,
+		      size_t *size)
 {
 	size_t room = FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES;
 
 	if (render->job.write)
 		return render->job.write(render->job.arg, &render->cancelled, room, text, size,
-					 &render->window, &render->err);
+					 about, &render->err);
+	*about = render->window;
 	return report_new_unless(&render->cancelled, render->window, render->format, render->pairs,
 				 room, text, size, &render->err);
 }
@@ -91,14 +94,15 @@ static int write_text(struct render *render, char **text, size_t *size)
 static void on_pool(uv_work_t *work)
 {
 	struct render *render = work->data;
+	const struct window_result *about = NULL;
 	_cleanup_free_ char *text = NULL;
 	size_t size = 0;
 
 	if (render->result == 0)
-		render->result = write_text(render, &text, &size);
+		render->result = write_text(render, &about, &text, &size);
 	if (render->result < 0)
 		return;
-	render->result = pack(render, text, size);
+	render->result = pack(render, about, text, size);
 	if (render->result < 0)
 		(void)err_set_errno(&render->err, -render->result, "cannot pack the report");
 }
@@ -156,6 +160,8 @@ static void start_next(struct renders *r)
 		if (!r->first)
 			r->last = &r->first;
 		take_snapshot(render);
+		if (render->job.begin)
+			render->result = render->job.begin(render->job.arg, &render->err);
 		render->started = true;
 		r->on_pool[i] = render;
 		/* Fails only without a function to call. */

@@ -1,0 +1,257 @@
+#include "daemon/answer/selection.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "daemon/combine/merge.h"
+#include "daemon/container/array.h"
+#include "daemon/store/database.h"
+
+bool selection_number(const char *id, unsigned *number)
+{
+	char *end;
+	unsigned long value;
+
+	if (id[0] != 'w' || id[1] < '1' || id[1] > '9')
+		return false;
+	value = strtoul(id + 1, &end, 10);
+	if (*end || value > UINT_MAX)
+		return false;
+	*number = (unsigned)value;
+	return true;
+}
+
+bool selection_means(const struct selection *s, const struct window_result *w)
+{
+	if (s->number)
+		return w->number == s->number;
+	return strcmp(s->app, w->app) == 0 && w->start_unix_ns >= s->since_unix_ns &&
+	       (s->until_unix_ns == 0 || w->start_unix_ns < s->until_unix_ns);
+}
+
+int selection_hold(struct selection *s, const struct window_result *w)
+{
+	int r = array_reserve(&s->held, &s->held_capacity, s->held_count + 1,
+			      sizeof(struct window_result *));
+
+	if (r < 0)
+		return r;
+	s->held[s->held_count++] = (struct window_result *)window_result_keep(w);
+	return 0;
+}
+
+void selection_release(struct selection *s)
+{
+	for (size_t i = 0; i < s->held_count; i++)
+		window_result_free(s->held[i]);
+	free(s->held);
+	window_result_free(s->loaded);
+	*s = (struct selection){0};
+}
+
+static struct database_filter filter_of(const struct selection *s)
+{
+	return (struct database_filter){.owner = s->owner,
+					.app = s->app,
+					.since_unix_ns = s->since_unix_ns,
+					.until_unix_ns = s->until_unix_ns,
+					.recorded = true};
+}
+
+/* ---------------------------------------------------------------- one window */
+
+static int read_one(struct selection *s, struct err *err)
+{
+	const struct database_filter filter = filter_of(s);
+	struct database *db = NULL;
+	struct database_row row;
+	int r = database_open(s->database, DATABASE_READ, &db, err);
+
+	if (r == 0)
+		r = database_find(db, &filter, s->number, &row, err);
+	if (r == 0)
+		r = database_load(db, s->number, &s->loaded, err);
+	database_close(db);
+	return r;
+}
+
+static int load_one(struct selection *s, const struct window_result **w, struct err *err)
+{
+	int r;
+
+	if (s->held_count == 0 && !s->database)
+		return err_set(err, ENOENT, "no window 'w%u': see 'jxperfctl windows'", s->number);
+	if (s->held_count == 0) {
+		r = read_one(s, err);
+		if (r == 0)
+			*w = s->loaded;
+		return r;
+	}
+	if (s->held[0]->state == WINDOW_FAILED)
+		return err_set(err, ECANCELED,
+			       "window %s of pid %d has no report, it could not run: %s",
+			       s->held[0]->id, (int)s->held[0]->pid, s->held[0]->reason);
+	*w = s->held[0];
+	return 0;
+}
+
+/* ---------------------------------------------------------------- many */
+
+/* One of the windows of a time, kept or in memory. */
+struct entry {
+	uint64_t start_unix_ns;
+	unsigned number;
+	const struct window_result *held; /* NULL: it is read */
+};
+
+/* Those that are merged, earliest first, and how many older ones are not. */
+struct entries {
+	struct entry *entries;
+	size_t count;
+	uint64_t older;
+};
+
+static void entries_release(struct entries *e)
+{
+	free(e->entries);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->start_unix_ns != y->start_unix_ns)
+		return x->start_unix_ns < y->start_unix_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Of a window that is kept, too, what is in memory counts: it needs no decoding. */
+static void add_rows(struct entries *e, const struct selection *s, const struct database_row *rows,
+		     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool held = false;
+
+		for (size_t j = 0; j < s->held_count && !held; j++)
+			held = s->held[j]->number == rows[i].number;
+		if (!held)
+			e->entries[e->count++] =
+			    (struct entry){rows[i].start_unix_ns, rows[i].number, NULL};
+	}
+}
+
+/* full: older ones than the oldest row, which is the last, are kept and were not listed; those of
+ * them that are in memory, too, have been counted. */
+static void add_held(struct entries *e, const struct selection *s,
+		     const struct database_row *oldest, bool full)
+{
+	for (size_t i = 0; i < s->held_count; i++) {
+		const struct window_result *w = s->held[i];
+
+		if (w->state != WINDOW_FAILED &&
+		    !(full && w->start_unix_ns < oldest->start_unix_ns))
+			e->entries[e->count++] = (struct entry){w->start_unix_ns, w->number, w};
+	}
+}
+
+/* What is beyond SELECTION_WINDOWS_MAX is the oldest. */
+static void drop_oldest(struct entries *e)
+{
+	size_t beyond = e->count > SELECTION_WINDOWS_MAX ? e->count - SELECTION_WINDOWS_MAX : 0;
+
+	e->older += beyond;
+	e->count -= beyond;
+	memmove(e->entries, e->entries + beyond, e->count * sizeof(*e->entries));
+}
+
+static int list(struct entries *e, const struct selection *s, struct database *db, struct err *err)
+{
+	const struct database_filter filter = filter_of(s);
+	_cleanup_free_ struct database_row *rows = calloc(SELECTION_WINDOWS_MAX, sizeof(*rows));
+	size_t count = 0;
+	uint64_t all = 0;
+	int r = 0;
+
+	e->entries = calloc(SELECTION_WINDOWS_MAX + s->held_count, sizeof(*e->entries));
+	if (!rows || !e->entries)
+		return err_set(err, ENOMEM, "out of memory for the list of windows");
+	if (db)
+		r = database_list(db, &filter, rows, SELECTION_WINDOWS_MAX, &count, &all, err);
+	if (r < 0)
+		return r;
+	e->older = all - count;
+	add_rows(e, s, rows, count);
+	add_held(e, s, count ? &rows[count - 1] : NULL, all > count);
+	qsort(e->entries, e->count, sizeof(*e->entries), compare_entries);
+	drop_oldest(e);
+	return 0;
+}
+
+/* One that was deleted meanwhile is not missed; one that is damaged is. */
+static int add_one(struct merge *m, struct database *db, const struct entry *e)
+{
+	struct window_result *w = NULL;
+	struct err why;
+	int r;
+
+	if (e->held)
+		return merge_add(m, e->held);
+	r = database_load(db, e->number, &w, &why);
+	if (r == 0)
+		r = merge_add(m, w);
+	else if (r == -ENOENT || r == -ECANCELED)
+		r = 0;
+	else if (r != -ENOMEM)
+		r = merge_leave_out(m, MERGED_UNREADABLE, 1, e->number, why.message);
+	window_result_free(w);
+	return r;
+}
+
+static int merge_all(struct selection *s, struct merge *m, struct database *db,
+		     const atomic_bool *cancelled, struct err *err)
+{
+	_cleanup_(entries_release) struct entries e = {0};
+	int r = list(&e, s, db, err);
+
+	if (r < 0)
+		return r;
+	if (e.count == 0)
+		return err_set(err, ENOENT,
+			       "no window of an application '%s' began then: see 'jxperfctl "
+			       "windows --app %s'",
+			       s->app, s->app);
+	if (e.older > 0)
+		r = merge_leave_out(m, MERGED_OLDER, (unsigned)e.older, 0, "");
+	for (size_t i = 0; i < e.count && r == 0; i++) {
+		if (atomic_load(cancelled))
+			return err_set(err, ECANCELED, "nobody waits for these windows any more");
+		r = add_one(m, db, &e.entries[i]);
+	}
+	return r < 0 ? err_set(err, -r, "out of memory while merging windows")
+		     : merge_finish(m, &s->loaded, err);
+}
+
+static int load_many(struct selection *s, const atomic_bool *cancelled,
+		     const struct window_result **w, struct err *err)
+{
+	struct merge m = {0};
+	struct database *db = NULL;
+	int r = s->database ? database_open(s->database, DATABASE_READ, &db, err) : 0;
+
+	if (r == 0)
+		r = merge_all(s, &m, db, cancelled, err);
+	merge_release(&m);
+	database_close(db);
+	if (r == 0)
+		*w = s->loaded;
+	return r;
+}
+
+int selection_load(struct selection *s, const atomic_bool *cancelled,
+		   const struct window_result **w, struct err *err)
+{
+	return s->number ? load_one(s, w, err) : load_many(s, cancelled, w, err);
+}

@@ -1,0 +1,188 @@
+#include "daemon/serve/reports.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "daemon/answer/selection.h"
+#include "daemon/report/diff/diff_report.h"
+#include "daemon/report/report.h"
+
+/* What is asked for: the report of one selection, or the difference of two. */
+struct asked {
+	struct engine *engine;
+	struct window_asker asker;
+	struct selection side[2];
+	unsigned sides;
+	Jxp__Format format;
+	uint32_t rows; /* or pairs; 0: the format's default */
+};
+
+/* ---------------------------------------------------------------- what is meant */
+
+static int select_time(struct selection *s, const Jxp__Selection *wanted, struct err *err)
+{
+	if (snprintf(s->app, sizeof(s->app), "%s", wanted->app) >= (int)sizeof(s->app))
+		return err_set(err, ENOENT, "no application has a name as long as '%s'",
+			       wanted->app);
+	if (wanted->until_unix_ns && wanted->until_unix_ns <= wanted->since_unix_ns)
+		return err_set(err, EINVAL, "the time ends before it begins");
+	s->since_unix_ns = wanted->since_unix_ns;
+	s->until_unix_ns = wanted->until_unix_ns;
+	return 0;
+}
+
+static int select_window(struct selection *s, const char *id, struct err *err)
+{
+	if (selection_number(id, &s->number))
+		return 0;
+	return err_set(err, ENOENT, "no window '%s': see 'jxperfctl windows'", id);
+}
+
+/* wanted NULL: the window. */
+static int add_side(struct asked *a, const struct connection *c, const char *window,
+		    const Jxp__Selection *wanted, struct err *err)
+{
+	struct selection *s = &a->side[a->sides++];
+
+	s->database = connection_context(c)->store;
+	s->owner = a->asker.sees;
+	return wanted && wanted->app[0] ? select_time(s, wanted, err)
+					: select_window(s, window, err);
+}
+
+static void release(void *arg)
+{
+	struct asked *a = arg;
+
+	for (unsigned i = 0; i < a->sides; i++)
+		selection_release(&a->side[i]);
+	free(a);
+}
+
+/* ---------------------------------------------------------------- on the loop */
+
+/* A single one that runs is shown as it is now; those of a time as they were kept. */
+static int hold(struct selection *s, const struct window_result *w)
+{
+	struct window_result *snapshot;
+	int r;
+
+	if (w->finished)
+		return selection_hold(s, w);
+	if (!s->number)
+		return 0;
+	snapshot = window_result_snapshot(w);
+	r = snapshot ? selection_hold(s, snapshot) : -ENOMEM;
+	window_result_free(snapshot);
+	return r;
+}
+
+static int begin(void *arg, struct err *err)
+{
+	struct asked *a = arg;
+	int r = 0;
+
+	for (size_t i = 0; i < engine_window_count(a->engine) && r == 0; i++) {
+		const struct window_result *w = engine_window(a->engine, i);
+
+		for (unsigned j = 0; j < a->sides && r == 0; j++)
+			if (window_asker_sees(&a->asker, w->owner) &&
+			    selection_means(&a->side[j], w))
+				r = hold(&a->side[j], w);
+	}
+	return r < 0 ? err_set(err, -r, "out of memory for the report") : 0;
+}
+
+/* ---------------------------------------------------------------- on the pool */
+
+static int write_report(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+			size_t *size, const struct window_result **about, struct err *err)
+{
+	struct asked *a = arg;
+	int r = selection_load(&a->side[0], cancelled, about, err);
+
+	return r < 0 ? r
+		     : report_new_unless(cancelled, *about, a->format, a->rows, max_bytes, text,
+					 size, err);
+}
+
+static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+		      size_t *size, const struct window_result **about, struct err *err)
+{
+	struct asked *a = arg;
+	const struct window_result *w[2];
+	int r = 0;
+
+	(void)about; /* It is of two. */
+	for (unsigned i = 0; i < 2 && r == 0; i++)
+		r = selection_load(&a->side[i], cancelled, &w[i], err);
+	return r < 0 ? r
+		     : diff_new_unless(cancelled, w[0], w[1], a->format, a->rows, max_bytes, text,
+				       size, err);
+}
+
+/* ---------------------------------------------------------------- requests */
+
+static struct asked *new_asked(struct connection *c, Jxp__Format format, uint32_t rows)
+{
+	struct asked *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		connection_fail(c, false, "out of memory");
+		return NULL;
+	}
+	a->engine = connection_context(c)->engine;
+	a->asker = *connection_asker(c);
+	a->format = format;
+	a->rows = rows;
+	return a;
+}
+
+/* Takes a; r: what was wrong with the request. */
+static void send_job(struct connection *c, struct asked *a, int r, const struct err *err)
+{
+	const struct render_job job = {.arg = a,
+				       .begin = begin,
+				       .write = a->sides == 2 ? write_diff : write_report,
+				       .release = release};
+
+	if (r == 0) {
+		connection_send_job(c, &job);
+		return;
+	}
+	connection_fail(c, r != -ENOENT, err->message);
+	release(a);
+}
+
+void reports_send_report(struct connection *c, const Jxp__ReportRequest *request)
+{
+	struct asked *a = new_asked(c, request->format, request->pairs);
+	struct err err;
+	int r;
+
+	if (!a)
+		return;
+	r = report_check_format(request->format, &err);
+	if (r == 0)
+		r = add_side(a, c, request->window, request->merged, &err);
+	send_job(c, a, r, &err);
+}
+
+void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request)
+{
+	struct asked *a = new_asked(c, request->format, request->rows);
+	struct err err;
+	int r;
+
+	if (!a)
+		return;
+	r = diff_check_format(request->format, &err);
+	for (unsigned i = 0; i < 2 && r == 0; i++) {
+		const Jxp__Selection *wanted = i == 0 ? request->a : request->b;
+
+		r = add_side(a, c, wanted ? wanted->window : "", wanted, &err);
+	}
+	send_job(c, a, r, &err);
+}

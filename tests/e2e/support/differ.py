@@ -1,0 +1,73 @@
+"""What `jxperfctl diff` says of windows of one program, and of a program and its repaired twin."""
+import functools
+import json
+import os
+
+from lib import ROOT, compile_java
+from support.profile import Workload, duration_for, report_of, succeeded
+
+# The repaired builds: of which program, from whose source, what of its text is another there, and the pair that goes:
+# kind, first access, second access.
+TWINS = {
+    "silent stores": ("SilentStore", "SilentStoreClean", ("SilentStoreClean", "SilentStore"),
+                      ("silent_store", "rounds", "rounds")),
+    "silent loads": ("SilentLoad", "SilentLoadClean", ("SilentLoadClean", "SilentLoad"),
+                     ("silent_load", "rounds", "rounds")),
+    "clears": ("Repairable", "Repairable", ("CLEARS = true", "CLEARS = false"), ("dead_store", "clear", "fill")),
+    "sums": ("Repairable", "Repairable", ("SUMS = true", "SUMS = false"), ("silent_load", "sum", "sum")),
+    "marks": ("Repairable", "Repairable", ("MARKS = true", "MARKS = false"), ("silent_store", "mark", "mark")),
+}
+
+
+def source(name):
+    with open(os.path.join(ROOT, f"tests/workloads/{name}.java"), encoding="utf-8") as f:
+        return f.read()
+
+
+@functools.lru_cache(maxsize=None)
+def repaired_classes(twin):
+    """A directory with the repaired build: the same classes and methods."""
+    program, origin, (old, new), _ = TWINS[twin]
+    text = source(origin)
+    assert old in text, (origin, old)
+    return compile_java({f"{program}.java": text.replace(old, new), "Workload.java": source("Workload")})
+
+
+def builds(jdk, twin):
+    """A JVM with the program as it is, and one with its repaired build, in turn; each ends when the next is asked for."""
+    program = TWINS[twin][0]
+    for before in ([], [repaired_classes(twin)]):
+        target = Workload(jdk, program, before=before)
+        try:
+            yield target
+        finally:
+            target.stop()
+
+
+def window(daemon, pid, cpu_s, budget):
+    """The id of a window of so much CPU time."""
+    report = report_of(daemon.ctl("attach", str(pid), "--duration", duration_for(pid, cpu_s), "--budget", budget,
+                                  "--pairs", "1", "--format", "json"))
+    return report["window"]["id"]
+
+
+def difference(daemon, a, b, *options):
+    """What the daemon says of two windows, or periods."""
+    return json.loads(succeeded(daemon.ctl("diff", a, b, "--format", "json", *options)))["diff"]
+
+
+def repaired_pair(twin):
+    """What the first row has to be about: kind, first access, second access."""
+    program, _, _, (kind, watch, trap) = TWINS[twin]
+    return kind, f"{program}.{watch}", f"{program}.{trap}"
+
+
+def row_words(row):
+    first, second = row["fraction"]
+    return f"{row['kind']} {row['watch']} -> {row['trap']}: {100 * first:.1f}% to {100 * second:.1f}%"
+
+
+def first_row(found):
+    """What the first row that is called different is about, or None."""
+    row = next((r for r in found["rows"] if r["verdict"] != "none"), None)
+    return row and (row["kind"], row["watch"], row["trap"])

@@ -1,0 +1,243 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/proc.h"
+#include "daemon/answer/selection.h"
+#include "daemon/store/database.h"
+#include "daemon/store/record.h"
+#include "tests/unit/support/sample_window.h"
+
+#define OTHER_USER 2000
+
+/* A database of its own, and a selection of all windows of "shop" in it. */
+struct fixture {
+	char directory[64];
+	char path[96];
+	struct database *db;
+	struct selection s;
+	atomic_bool cancelled;
+	const struct window_result *found;
+	struct err err;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-selection.XXXXXX");
+	assert_non_null(mkdtemp(f->directory));
+	(void)snprintf(f->path, sizeof(f->path), "%s/windows.db", f->directory);
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
+	f->s = (struct selection){.database = f->path, .owner = PROC_ANY_UID, .app = "shop"};
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	static const char *const ends[] = {"", "-wal", "-shm"};
+	struct fixture *f = *state;
+
+	selection_release(&f->s);
+	database_close(f->db);
+	for (size_t i = 0; i < 3; i++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "%s%s", f->path, ends[i]);
+		(void)unlink(path); /* It may not be there. */
+	}
+	(void)rmdir(f->directory);
+	free(f);
+	return 0;
+}
+
+/* Keeps w, of so many first bytes of its record, and frees it. */
+static void keep_part(struct fixture *f, struct window_result *w, size_t cut)
+{
+	_cleanup_free_ uint8_t *record = NULL;
+	size_t size = 0;
+
+	assert_int_equal(record_encode(w, &record, &size), 0);
+	assert_int_equal(database_put(f->db, w, record, size - cut, &f->err), 0);
+	window_result_free(w);
+}
+
+static void keep(struct fixture *f, struct window_result *w)
+{
+	keep_part(f, w, 0);
+}
+
+static void hold(struct fixture *f, struct window_result *w)
+{
+	assert_int_equal(selection_hold(&f->s, w), 0);
+	window_result_free(w);
+}
+
+static int load(struct fixture *f)
+{
+	return selection_load(&f->s, &f->cancelled, &f->found, &f->err);
+}
+
+static void an_id_is_a_number(void **state)
+{
+	unsigned number = 0;
+
+	(void)state;
+	assert_true(selection_number("w7", &number));
+	assert_int_equal(number, 7);
+	assert_false(selection_number("w0", &number) || selection_number("7", &number) ||
+		     selection_number("w7x", &number) || selection_number("w4294967296", &number));
+	assert_int_equal(number, 7);
+}
+
+static void one_window_is_taken_from_memory_before_the_store(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = sample_window(7, "shop", 10);
+
+	keep(f, sample_window(7, "shop", 20));
+	f->s.number = 7;
+	assert_true(selection_means(&f->s, w));
+	hold(f, w);
+	assert_int_equal(load(f), 0);
+	assert_ptr_equal(f->found, f->s.held[0]);
+}
+
+static void one_window_of_the_store_is_its_owners(void **state)
+{
+	struct fixture *f = *state;
+
+	keep(f, sample_window(7, "shop", 20));
+	f->s.number = 7;
+	f->s.owner = OTHER_USER;
+	assert_int_equal(load(f), -ENOENT);
+	assert_string_equal(f->err.message, "no window 'w7': see 'jxperfctl windows'");
+	f->s.owner = 1000; /* sample_window's */
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->number, 7);
+}
+
+static void without_a_store_there_is_what_is_in_memory(void **state)
+{
+	struct fixture *f = *state;
+
+	f->s.database = NULL;
+	assert_int_equal(load(f), -ENOENT);
+	hold(f, sample_window(3, "shop", 20));
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, 1);
+}
+
+static void those_of_an_application_and_a_time_are_merged(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *in_memory = sample_window(4, "shop", 20);
+
+	for (unsigned i = 1; i <= 3; i++)
+		keep(f, sample_window(i, "shop", 20));
+	keep(f, sample_window(9, "other", 20));
+	f->s.since_unix_ns = SAMPLE_WINDOW_START_NS + 2 * NS_PER_S; /* w2 began then. */
+	assert_true(selection_means(&f->s, in_memory));
+	hold(f, in_memory);
+	hold(f, sample_window(3, "shop", 20)); /* Kept, too: it counts once. */
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, 3);
+	assert_int_equal(f->found->merged->first, 2);
+	assert_int_equal(f->found->merged->last, 4);
+	assert_int_equal(f->found->merged->skipped, 0);
+}
+
+static void windows_of_others_are_not_in_a_merge(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *theirs = sample_window(1, "shop", 20);
+
+	theirs->owner = OTHER_USER;
+	keep(f, theirs);
+	keep(f, sample_window(2, "shop", 20));
+	f->s.owner = 1000;
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, 1);
+	assert_int_equal(f->found->merged->skipped, 0);
+}
+
+static void what_cannot_be_read_is_left_out_and_said(void **state)
+{
+	struct fixture *f = *state;
+
+	keep(f, sample_window(1, "shop", 20));
+	keep_part(f, sample_window(2, "shop", 20), 8);
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, 1);
+	assert_int_equal(f->found->merged->notes[MERGED_UNREADABLE].windows, 1);
+	assert_int_equal(f->found->merged->notes[MERGED_UNREADABLE].first, 2);
+}
+
+static void a_window_that_runs_is_told_from_one_that_was_cut_short(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = sample_window(1, "shop", 20);
+
+	w->state = WINDOW_RUNNING;
+	keep(f, w);
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->notes[MERGED_RUNNING].windows, 1);
+	assert_int_equal(f->found->merged->notes[MERGED_CUT_SHORT].windows, 0);
+}
+
+static void the_newest_are_merged_and_the_others_counted(void **state)
+{
+	struct fixture *f = *state;
+	unsigned most = SELECTION_WINDOWS_MAX + 10;
+
+	assert_int_equal(database_begin(f->db, &f->err), 0);
+	for (unsigned i = 1; i <= most; i++)
+		keep(f, sample_window_empty(i, "shop"));
+	assert_int_equal(database_commit(f->db, &f->err), 0);
+	hold(f, sample_window_empty(1, "shop"));        /* One of the older ones. */
+	hold(f, sample_window_empty(most + 1, "shop")); /* Not kept yet. */
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, SELECTION_WINDOWS_MAX);
+	assert_int_equal(f->found->merged->last, most + 1);
+	assert_int_equal(f->found->merged->notes[MERGED_OLDER].windows, 11);
+	assert_int_equal(f->found->merged->skipped, 11);
+}
+
+static void who_leaves_ends_a_merge(void **state)
+{
+	struct fixture *f = *state;
+
+	keep(f, sample_window(1, "shop", 20));
+	atomic_store(&f->cancelled, true);
+	assert_int_equal(load(f), -ECANCELED);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(an_id_is_a_number),
+	    TEST(one_window_is_taken_from_memory_before_the_store),
+	    TEST(one_window_of_the_store_is_its_owners),
+	    TEST(without_a_store_there_is_what_is_in_memory),
+	    TEST(those_of_an_application_and_a_time_are_merged),
+	    TEST(windows_of_others_are_not_in_a_merge),
+	    TEST(what_cannot_be_read_is_left_out_and_said),
+	    TEST(a_window_that_runs_is_told_from_one_that_was_cut_short),
+	    TEST(the_newest_are_merged_and_the_others_counted),
+	    TEST(who_leaves_ends_a_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
