@@ -90,6 +90,54 @@ struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double 
 	return found;
 }
 
+/* ---------------------------------------------------------------- adding */
+
+static void add_all_totals(struct totals *sum, const struct totals *more)
+{
+	saturate_add(&sum->count, more->count);
+	saturate_add(&sum->wasteful_count, more->wasteful_count);
+	saturate_add(&sum->checked_bytes, more->checked_bytes);
+	saturate_add(&sum->wasteful_bytes, more->wasteful_bytes);
+}
+
+static void add_app(struct app_metrics *to, const struct app_metrics *from)
+{
+	for (size_t i = 0; i < KIND_VALUES; i++)
+		add_all_totals(&to->kinds[i], &from->kinds[i]);
+	saturate_add(&to->counts.numa_samples, from->counts.numa_samples);
+	saturate_add(&to->counts.numa_remote_samples, from->counts.numa_remote_samples);
+	saturate_add(&to->counts.windows, from->counts.windows);
+	saturate_add(&to->counts.windows_early, from->counts.windows_early);
+	saturate_add(&to->counts.switched_off, from->counts.switched_off);
+	if (from->seen_s > to->seen_s)
+		to->seen_s = from->seen_s;
+	if (to->ended || !from->ended)
+		return;
+	to->ended = true;
+	memcpy(to->last_has_kind, from->last_has_kind, sizeof(to->last_has_kind));
+	memcpy(to->last_ratio, from->last_ratio, sizeof(to->last_ratio));
+	to->last_end_s = from->last_end_s;
+	to->last_has_overhead = from->last_has_overhead;
+	to->last_overhead = from->last_overhead;
+}
+
+void metrics_add(struct metrics *m, const struct metrics *earlier)
+{
+	for (size_t i = 0; i < earlier->app_count; i++)
+		add_app(metrics_find_app(m, earlier->apps[i].app, 0), &earlier->apps[i]);
+	if (earlier->other_used)
+		add_app(metrics_find_app(m, METRICS_OTHER_APPS, 0),
+			&earlier->apps[METRICS_APPS_MAX]);
+	saturate_add(&m->windows_over_limit, earlier->windows_over_limit);
+	for (size_t i = 0; i < METRICS_FAILURES; i++)
+		saturate_add(&m->failures[i], earlier->failures[i]);
+	for (size_t i = 0; i < METRICS_STAGES; i++)
+		saturate_add(&m->dropped[i], earlier->dropped[i]);
+	for (size_t i = 0; i < METRICS_LATENCIES; i++)
+		saturate_add(&m->latencies[i], earlier->latencies[i]);
+	saturate_add(&m->latency_sum_ns, earlier->latency_sum_ns);
+}
+
 /* ---------------------------------------------------------------- accounting */
 
 /* Adds what is new of a count that should only grow; of one that fell, nothing until it is above

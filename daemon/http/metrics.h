@@ -34,6 +34,10 @@ struct metrics_cursor {
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 
+/* Adds what an earlier daemon had counted to what this one has since; of an application's last
+ * window the one that is known. */
+void metrics_add(struct metrics *m, const struct metrics *earlier);
+
 /* Both by metrics_new. */
 void metrics_copy(struct metrics *to, const struct metrics *from);
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "common/log.h"
 #include "daemon/http/metrics_record.h"
 
 static int on_encode(void *arg, void **bytes, size_t *size)
@@ -28,26 +29,33 @@ static void on_kept(void *arg, bool failing)
 	k->failing = failing;
 }
 
-static int take_found(struct metrics_kept *k, const struct keeper *keeper, struct err *err)
+static int take(struct metrics_kept *k, const void *bytes, size_t size, struct err *err)
 {
 	struct metrics *found = NULL;
-	size_t size = 0;
-	const void *bytes = keeper_metrics_found(keeper, &size);
-	int r;
+	int r = metrics_decode(bytes, size, &found, err);
 
-	if (!bytes)
-		return 0;
-	r = metrics_decode(bytes, size, &found, err);
 	if (r < 0)
 		return r;
-	metrics_copy(k->live, found);
+	metrics_add(k->live, found);
 	metrics_free(found);
 	return 0;
 }
 
+/* Late, since the database could not be opened at the start. */
+static void on_found(void *arg, const void *bytes, size_t size)
+{
+	struct err err;
+
+	if (take(arg, bytes, size, &err) < 0)
+		log_error("metrics begin at 0: %s", err.message);
+}
+
 int metrics_kept_begin(struct metrics_kept *k, struct keeper *keeper, struct err *err)
 {
-	const struct keeper_metrics callbacks = {.arg = k, .encode = on_encode, .kept = on_kept};
+	const struct keeper_metrics callbacks = {
+	    .arg = k, .encode = on_encode, .found = on_found, .kept = on_kept};
+	size_t size = 0;
+	const void *bytes = keeper_metrics_found(keeper, &size);
 	int r;
 
 	k->written = metrics_new();
@@ -56,7 +64,7 @@ int metrics_kept_begin(struct metrics_kept *k, struct keeper *keeper, struct err
 		metrics_kept_release(k);
 		return err_set(err, ENOMEM, "out of memory");
 	}
-	r = take_found(k, keeper, err);
+	r = bytes ? take(k, bytes, size, err) : 0;
 	metrics_copy(k->written, k->live);
 	metrics_copy(k->published, k->live);
 	keeper_add_metrics(keeper, &callbacks);

@@ -108,38 +108,44 @@ static bool has_row(const struct stored_list *s, unsigned number)
 	return false;
 }
 
-static bool is_running(const struct engine *e, unsigned number)
+static bool is_in_memory(const struct engine *e, unsigned number)
 {
-	for (size_t i = 0; i < engine_window_count(e); i++) {
-		const struct window_result *w = engine_window(e, i);
-
-		if (!w->finished && w->number == number)
+	for (size_t i = 0; i < engine_window_count(e); i++)
+		if (engine_window(e, i)->number == number)
 			return true;
-	}
 	return false;
 }
 
-/* Rows come newest first. What runs is told from memory, where it is newer; what has ended from the
- * store, if it is there already. */
+/* Oldest first. */
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = (*(Jxp__WindowInfo *const *)a)->started_unix_ns;
+	uint64_t y = (*(Jxp__WindowInfo *const *)b)->started_unix_ns;
+
+	return x < y ? -1 : x > y;
+}
+
+/* What is in memory is told from there: a row may be behind it, of one that has just ended, too. */
 static void fill(struct list *l, const struct stored_list *s, uint64_t *all)
 {
 	const struct engine *e = connection_context(s->connection)->engine;
 
 	*all = s->all;
 	for (size_t i = s->count; i-- > 0;)
-		if (!is_running(e, s->rows[i].number))
+		if (!is_in_memory(e, s->rows[i].number))
 			describe_row(l, &s->rows[i]);
 	for (size_t i = 0; i < engine_window_count(e); i++) {
 		const struct window_result *w = engine_window(e, i);
+		bool shown = has_row(s, w->number);
 
-		if (!is_meant(s, w) || (w->finished && has_row(s, w->number)))
-			continue;
 		/* Older than what is shown: the store has it, beyond the limit. */
-		if (w->finished && s->all > s->count && w->number < s->rows[s->count - 1].number)
+		if (!is_meant(s, w) || (w->finished && !shown && s->all > s->count &&
+					w->number < s->rows[s->count - 1].number))
 			continue;
 		window_list_describe(add_info(l), w);
-		*all += !has_row(s, w->number);
+		*all += !shown;
 	}
+	qsort(l->pointers, l->count, sizeof(Jxp__WindowInfo *), compare_times);
 }
 
 /* The latest, when there are more than are asked for. */

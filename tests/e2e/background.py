@@ -20,7 +20,7 @@ DONE, FAILED, USAGE, EARLY, TARGET_ENDED = range(5)
 class Daemon(Process):
     def __init__(self):
         self.socket = os.path.join(make_directory(), "control.sock")
-        super().__init__([DAEMON, "--socket", self.socket, "--http", "none"], start_new_session=True)
+        super().__init__([DAEMON, "--socket", self.socket, "--http", "none", "--state-dir", "none"], start_new_session=True)
         self.wait_for("ready")
 
     def command(self, *arguments):

@@ -248,7 +248,7 @@ def a_name_stands_for_the_one_jvm_that_it_matches():
 def every_command_speaks_json_to_a_daemon_that_stays():
     storer = the_storer()
     socket = os.path.join(make_directory(), "control.sock")
-    daemon = Process([DAEMON, "--socket", socket, "--http", "none"], start_new_session=True)
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none"], start_new_session=True)
     daemon.wait_for("ready")
 
     def ask(*arguments):

@@ -158,7 +158,7 @@ class StartedDaemon(Daemon):
     def __init__(self, prefix, *options, directory=None, door=None):
         self.socket = os.path.join(directory or make_directory(), "control.sock")
         self.door = door
-        command = [*prefix, DAEMON, "--socket", self.socket, "--http", "none", *options]
+        command = [*prefix, DAEMON, "--socket", self.socket, "--http", "none", "--state-dir", "none", *options]
         Process.__init__(self, command, start_new_session=True)
         self.wait_for("ready")
 
@@ -306,7 +306,8 @@ def started_as_a_user_with_ambient_capabilities_every_process_has_what_the_desig
 def a_daemon_that_cannot_give_up_its_privileges_does_not_start():
     need_root()
     directory = make_directory()
-    command = ["setpriv", "--bounding-set=-setpcap", DAEMON, "--socket", os.path.join(directory, "control.sock"), "--http", "none"]
+    command = ["setpriv", "--bounding-set=-setpcap", DAEMON, "--socket", os.path.join(directory, "control.sock"), "--http", "none",
+               "--state-dir", "none"]
     daemon = Process(command)
     assert daemon.child.wait(30) == 1
     assert daemon.output().count("\n") == 1, daemon.output()

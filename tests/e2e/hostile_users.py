@@ -284,7 +284,7 @@ def what_a_client_sends_is_one_line_of_the_audit():
 @test
 def an_admin_group_that_is_not_there_is_refused_in_one_line():
     socket = os.path.join(make_directory(), "control.sock")
-    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--admin-group", "no-such-group"])
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none", "--admin-group", "no-such-group"])
     assert daemon.child.wait(HANG_S) == 1
     assert daemon.output().count("\n") == 1 and "no group 'no-such-group'" in daemon.output(), daemon.output()
 

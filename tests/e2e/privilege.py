@@ -20,7 +20,7 @@ class UserDaemon(Daemon):
 
     def __init__(self):
         self.socket = os.path.join(make_directory(), "control.sock")
-        command = [DAEMON, "--socket", self.socket, "--http", "none", "--user", USER]
+        command = [DAEMON, "--socket", self.socket, "--http", "none", "--state-dir", "none", "--user", USER]
         Process.__init__(self, command, start_new_session=True)
         self.wait_for("ready")
 
@@ -67,7 +67,7 @@ def it_lists_checks_and_profiles_the_jvms_of_others():
 def a_user_that_does_not_exist_is_refused_in_one_line():
     need_root()
     socket = os.path.join(make_directory(), "control.sock")
-    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--user", "no-such-user"])
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none", "--user", "no-such-user"])
     assert daemon.child.wait(HANG_S) == 1
     assert daemon.output().count("\n") == 1, daemon.output()
     assert "no user 'no-such-user'" in daemon.output(), daemon.output()

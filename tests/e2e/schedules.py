@@ -70,7 +70,8 @@ class Host:
         self.configure(CONFIG)
         self.address = f"127.0.0.1:{free_port()}"
         self.socket = os.path.join(directory, "control.sock")
-        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address, "--config", self.config])
+        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address, "--state-dir", "none",
+                               "--config", self.config])
         self.daemon.wait_for("ready")
         self.most = 0  # windows that ran at a time
         self.late = None
