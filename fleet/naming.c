@@ -1,6 +1,5 @@
 #include "fleet/naming.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "fleet/config/template.h"
@@ -79,14 +78,6 @@ static struct slice value_of(const struct template_part *part, const struct jvm_
 	}
 }
 
-/* A rule's own text is the administrator's choice. */
-static char fit(char c, bool own)
-{
-	bool plain = isascii((unsigned char)c) && (isalnum((unsigned char)c) || strchr("._-", c));
-
-	return plain || own ? c : '_';
-}
-
 /* False when something that the template names is not known. */
 static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_facts *jvm)
 {
@@ -100,7 +91,7 @@ static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_
 		if (value.length == 0)
 			return false;
 		for (size_t i = 0; i < value.length && used < NAMING_BYTES - 1; i++)
-			made[used++] = fit(value.text[i], part.kind == TEMPLATE_TEXT);
+			made[used++] = template_is_plain(value.text[i]) ? value.text[i] : '_';
 	}
 	if (used == 0)
 		return false;

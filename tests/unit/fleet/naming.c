@@ -79,11 +79,13 @@ static void what_is_said_of_a_jvm_is_made_fit_for_a_label(void **state)
 
 	(void)state;
 	assert_string_equal(name("{label:app}"), "pay_ments__");
+	jvm.main_class = "M\303\266\303\266";
+	assert_string_equal(name("{main-class}"), "M____");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	jvm.main_class = longest;
 	assert_int_equal(strlen(name("{main-class}")), NAMING_BYTES - 1);
-	assert_int_equal(strlen(name("a {main-class} {main-class}")), NAMING_BYTES - 1);
+	assert_int_equal(strlen(name("a-{main-class}-{main-class}")), NAMING_BYTES - 1);
 	jvm.main_class = "payments.Main";
 }
 
