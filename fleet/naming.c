@@ -23,21 +23,31 @@ static struct slice named(const char *const *all, size_t count, const struct tem
 	return (struct slice){0};
 }
 
-/* The last part of a control group's path that is a service: "/system.slice/a.service/b" is a's. */
+static bool ends_with(struct slice s, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return s.length > length && memcmp(s.text + s.length - length, suffix, length) == 0;
+}
+
+/* The first part of a control group's path that is no slice, if it is a service:
+ * "/system.slice/a.service/b" is a's. What is below it was made by a, and what is in user.slice by
+ * users, whose units are not the system's: they may have any name. */
 static struct slice unit_of(const char *cgroup)
 {
-	static const char suffix[] = ".service";
-	struct slice found = {0};
+	const char *part = cgroup ? cgroup : "";
 
-	for (const char *part = cgroup ? cgroup : ""; *part; part += strspn(part, "/")) {
-		size_t length = strcspn(part, "/");
-		size_t name = length >= sizeof(suffix) ? length - (sizeof(suffix) - 1) : 0;
+	for (;;) {
+		struct slice s;
 
-		if (name > 0 && memcmp(part + name, suffix, sizeof(suffix) - 1) == 0)
-			found = (struct slice){part, name};
-		part += length;
+		part += strspn(part, "/");
+		s = (struct slice){part, strcspn(part, "/")};
+		if (ends_with(s, ".service"))
+			return (struct slice){s.text, s.length - strlen(".service")};
+		if (!ends_with(s, ".slice") || strncmp(part, "user.slice", s.length) == 0)
+			return (struct slice){0};
+		part += s.length;
 	}
-	return found;
 }
 
 /* "registry:5000/team/name:tag@sha256:digest" is "name"; one without a name, "sha256:digest", is
