@@ -1,0 +1,49 @@
+/*
+ * The broker's replies on their way to the engine. One that does not fit the socket waits here, and
+ * while one does the broker takes no more requests: so what waits are answers to what was asked
+ * before. An engine that takes none for BROKER_REPLIES_LATE_MS is cut off.
+ *
+ * Nothing here waits. Broker only.
+ */
+#ifndef JXPERF_DAEMON_BROKER_REPLIES_H
+#define JXPERF_DAEMON_BROKER_REPLIES_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/broker/proto.h"
+#include "daemon/broker/workers.h"
+
+/* Agents wait so long for their events, so an engine that is slower has no use for them. */
+#define BROKER_REPLIES_LATE_MS 5000
+
+/* All questions that workers may have, and those that are answered at once. */
+#define BROKER_REPLIES_MAX ((BROKER_WORKERS_MAX + 1) * BROKER_WORKER_QUEUE_MAX)
+
+struct waiting_reply;
+
+/* All zero, but for the socket: none waits. */
+struct broker_replies {
+	int socket; /* the engine's, non-blocking; borrowed */
+	struct waiting_reply *first, *last;
+	unsigned count;
+	uint64_t late_ns; /* with count above 0: the engine is cut off then */
+	bool over;        /* the engine has gone or is cut off: what waited is dropped */
+};
+
+/* Sends reply, or has it wait. The reply->fds descriptors in fds are taken and become -1. Where the
+ * kernel does not pass them on (too many of our user's are under way), the reply says so. */
+void broker_replies_send(struct broker_replies *r, const struct broker_reply *reply, int *fds);
+
+/* Sets *p to what is waited for, requests or room for replies, and lowers *first_ns to the time at
+ * which the engine is cut off. */
+void broker_replies_poll(const struct broker_replies *r, struct pollfd *p, uint64_t *first_ns);
+
+/* Sends what can be sent. May a request be taken? */
+bool broker_replies_tend(struct broker_replies *r);
+
+/* Drops what waits. */
+void broker_replies_release(struct broker_replies *r);
+
+#endif
