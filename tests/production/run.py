@@ -70,6 +70,16 @@ def readme_is_followed_as_it_stands():
 
 
 @test
+def who_is_no_member_of_the_group_is_told_and_who_is_sees_their_own_jvms():
+    machine.sh("useradd --create-home sre")
+    refused = machine.run("jxperfctl list", user="sre")
+    note(refused.stderr.strip())
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1, refused
+    machine.sh("usermod --append --groups jxperf sre")
+    assert "h2" not in machine.sh("jxperfctl list", user="sre")
+
+
+@test
 def engine_and_broker_are_who_they_should_be():
     users = machine.sh("ps -o user:20=,args= -C jxperfd").splitlines()
     note_lines("\n".join(users))
@@ -140,11 +150,29 @@ def a_hanging_engine_is_restarted():
 
 @test
 def limits_are_in_force():
-    group = property_of("jxperfd", "ControlGroup")
-    limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
-    assert int(limit.split()[0]) == 512 << 20, limit
-    used = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.usage_in_bytes /sys/fs/cgroup{group}/memory.current 2>/dev/null || true")
-    note(f"the engine's cgroup has {int(used.split()[0]) >> 20} MiB")
+    for service, mebibytes, tasks in (("jxperfd", 512, 64), ("jxperf-broker", 768, 512)):
+        group = property_of(service, "ControlGroup")
+        limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
+        assert int(limit.split()[0]) == mebibytes << 20, limit
+        used = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.usage_in_bytes /sys/fs/cgroup{group}/memory.current 2>/dev/null || true")
+        note(f"{service}: {int(used.split()[0]) >> 20} MiB, {property_of(service, 'TasksCurrent')} tasks")
+        assert property_of(service, "TasksMax") == str(tasks), service
+
+
+@test
+def windows_outlive_the_engine():
+    machine.sh("test $(stat -c %s /var/lib/jxperf/windows.db) -gt 0")
+    assert "h2" in machine.sh("jxperfctl windows")
+
+
+@test
+def a_broker_that_is_restarted_with_a_wrong_configuration_says_so_and_comes_back_when_it_is_mended():
+    machine.sh("cp /etc/jxperf/jxperfd.yaml /root/right && echo 'sokket: /x' >> /etc/jxperf/jxperfd.yaml")
+    machine.sh("systemctl restart jxperf-broker.service")
+    wait_until(lambda: "sokket: there is no such key" in journal("jxperf-broker.service"), "a line that says why", WINDOW_S)
+    assert property_of("jxperfd", "ActiveState") == "active"
+    machine.sh("cp /root/right /etc/jxperf/jxperfd.yaml")
+    wait_until(lambda: machine.run("jxperfctl list").returncode == 0, "a list again", WINDOW_S)
 
 
 @test
