@@ -6,7 +6,6 @@
 #include "common/log.h"
 #include "common/perf/events.h"
 #include "daemon/broker/discovery.h"
-#include "daemon/broker/events.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
@@ -14,7 +13,7 @@
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
-#include "daemon/broker/replies.h"
+#include "daemon/broker/outbox.h"
 #include "daemon/broker/targets.h"
 #include "daemon/broker/watchers.h"
 #include "daemon/broker/workers.h"
@@ -50,8 +49,7 @@ struct broker {
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
 	struct broker_watchers watchers;
-	struct broker_events events;
-	struct broker_replies replies;
+	struct broker_outbox outbox;
 };
 
 static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
@@ -66,7 +64,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 
 	if (result < 0)
 		strcpy(r.message, err->message);
-	broker_replies_send(&b->replies, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -166,7 +164,7 @@ static int gate(struct broker *b, const struct broker_request *request, int *fds
 	if (result < 0)
 		return result;
 	r.fds = (uint32_t)result;
-	broker_replies_send(&b->replies, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 	return NOT_ANSWERED;
 }
 
@@ -205,7 +203,7 @@ static void on_answered(void *arg, const struct worker_question *question,
 		(void)broker_gate_attach(b->gate, fds[0]);
 	if (e && request->operation == BROKER_PAGES && !r.error)
 		find_touches(b, e, request, &r);
-	broker_replies_send(&b->replies, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 }
 
 /* The end of an attach. */
@@ -221,14 +219,14 @@ static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, dou
 				 .cpu_limit = cpu_limit};
 
 	strcpy(r.message, words->message);
-	broker_replies_send(&b->replies, &r, &fd);
+	broker_outbox_reply(&b->outbox, &r, &fd);
 }
 
 static void on_given_up(void *arg, pid_t target)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_WORKER_GIVEN_UP, target, 0);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_WORKER_GIVEN_UP, target, 0);
 }
 
 /* "1,2", as inspectors get them; each takes PID_BYTES at most. */
@@ -290,22 +288,22 @@ static void on_process_started(void *arg, pid_t pid, unsigned look)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_STARTED, pid, look);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_STARTED, pid, look);
 }
 
 static void on_process_ended(void *arg, pid_t pid)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_ENDED, pid, 0);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_ENDED, pid, 0);
 }
 
 static void on_processes_missed(void *arg, uint64_t count)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_MISSED, 0,
-			   count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_MISSED, 0,
+			    count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
 }
 
 static int release(struct broker *b, const struct broker_request *request, int *fds,
@@ -444,7 +442,7 @@ static bool run_once(struct broker *b)
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t workers, helpers, count = 1;
 
-	broker_replies_poll(&b->replies, p, &first_ns);
+	broker_outbox_poll(&b->outbox, p, &first_ns);
 	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
 	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
@@ -457,8 +455,8 @@ static bool run_once(struct broker *b)
 	broker_inspectors_tend(&b->inspectors);
 	broker_watchers_tend(&b->watchers);
 	broker_discovery_tend(b->discovery);
-	if (!broker_replies_tend(&b->replies) || !p[0].revents)
-		return !b->replies.over;
+	if (!broker_outbox_tend(&b->outbox) || !p[0].revents)
+		return !b->outbox.over;
 	return receive(b);
 }
 
@@ -542,7 +540,7 @@ static int say_hello(struct broker *b)
 	hello.error = -r;
 	hello.sampler_error = sampler_try_once();
 	strcpy(hello.message, r < 0 ? err.message : JXPERF_VERSION);
-	broker_replies_send(&b->replies, &hello, NULL);
+	broker_outbox_reply(&b->outbox, &hello, NULL);
 	return r;
 }
 
@@ -560,7 +558,7 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
 	(void)fd_set_nonblocking(socket_fd, true); /* An open socket: cannot fail. */
-	b->socket = b->events.socket = b->replies.socket = socket_fd;
+	b->socket = b->outbox.socket = socket_fd;
 	b->startup = startup;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
@@ -583,6 +581,6 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	b->gate = b->targets.gate = NULL;
 	b->touch = b->targets.touch = NULL;
 	shut_down(b);
-	broker_replies_release(&b->replies);
+	broker_outbox_release(&b->outbox);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

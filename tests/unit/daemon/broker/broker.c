@@ -18,7 +18,7 @@
 
 #include "common/fd.h"
 #include "common/perf/events.h"
-#include "daemon/broker/replies.h"
+#include "daemon/broker/outbox.h"
 #include "tests/unit/support/broker_peer.h"
 
 static void messages_of_another_size_are_refused(void **state)
