@@ -1,6 +1,5 @@
 #include "fleet/naming.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "fleet/config/template.h"
@@ -24,21 +23,31 @@ static struct slice named(const char *const *all, size_t count, const struct tem
 	return (struct slice){0};
 }
 
-/* The last part of a control group's path that is a service: "/system.slice/a.service/b" is a's. */
+static bool ends_with(struct slice s, const char *suffix)
+{
+	size_t length = strlen(suffix);
+
+	return s.length > length && memcmp(s.text + s.length - length, suffix, length) == 0;
+}
+
+/* The first part of a control group's path that is no slice, if it is a service:
+ * "/system.slice/a.service/b" is a's. What is below it was made by a, and what is in user.slice by
+ * users, whose units are not the system's: they may have any name. */
 static struct slice unit_of(const char *cgroup)
 {
-	static const char suffix[] = ".service";
-	struct slice found = {0};
+	const char *part = cgroup ? cgroup : "";
 
-	for (const char *part = cgroup ? cgroup : ""; *part; part += strspn(part, "/")) {
-		size_t length = strcspn(part, "/");
-		size_t name = length >= sizeof(suffix) ? length - (sizeof(suffix) - 1) : 0;
+	for (;;) {
+		struct slice s;
 
-		if (name > 0 && memcmp(part + name, suffix, sizeof(suffix) - 1) == 0)
-			found = (struct slice){part, name};
-		part += length;
+		part += strspn(part, "/");
+		s = (struct slice){part, strcspn(part, "/")};
+		if (ends_with(s, ".service"))
+			return (struct slice){s.text, s.length - strlen(".service")};
+		if (!ends_with(s, ".slice") || strncmp(part, "user.slice", s.length) == 0)
+			return (struct slice){0};
+		part += s.length;
 	}
-	return found;
 }
 
 /* "registry:5000/team/name:tag@sha256:digest" is "name"; one without a name, "sha256:digest", is
@@ -79,14 +88,6 @@ static struct slice value_of(const struct template_part *part, const struct jvm_
 	}
 }
 
-/* A rule's own text is the administrator's choice. */
-static char fit(char c, bool own)
-{
-	bool plain = isascii((unsigned char)c) && (isalnum((unsigned char)c) || strchr("._-", c));
-
-	return plain || own ? c : '_';
-}
-
 /* False when something that the template names is not known. */
 static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_facts *jvm)
 {
@@ -100,7 +101,7 @@ static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_
 		if (value.length == 0)
 			return false;
 		for (size_t i = 0; i < value.length && used < NAMING_BYTES - 1; i++)
-			made[used++] = fit(value.text[i], part.kind == TEMPLATE_TEXT);
+			made[used++] = template_is_plain(value.text[i]) ? value.text[i] : '_';
 	}
 	if (used == 0)
 		return false;

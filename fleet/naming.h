@@ -2,8 +2,8 @@
  * What a configuration calls a JVM: the `app` label of metrics and reports, as its rules make it
  * (fleet/config/template.h).
  *
- * What a JVM, its pod or its image says becomes fit for a label here: letters, digits, '.', '_' and
- * '-', anything else is '_', and all is cut to fit. A rule's own text is left as it is.
+ * What a JVM, its pod or its image says becomes fit for a label here: what names do not consist of
+ * is '_', and all is cut to fit, which cuts no character in two since none has two bytes.
  */
 #ifndef JXPERF_FLEET_NAMING_H
 #define JXPERF_FLEET_NAMING_H

@@ -10,19 +10,48 @@
 
 #define CONTAINER_ID_DIGITS 64
 
+/* The name of a group, or what is between ':' (which runtimes have in names, too): "ID",
+ * "RUNTIME-ID" or either with ".scope". Returns where the id begins, or NULL. */
+static const char *container_of_name(const char *name, size_t length)
+{
+	static const char *const runtimes[] = {"docker-", "cri-containerd-", "crio-", "libpod-",
+					       "nerdctl-"};
+	static const char scope[] = ".scope";
+	size_t before = 0, after;
+
+	for (size_t i = 0; i < sizeof(runtimes) / sizeof(runtimes[0]) && before == 0; i++)
+		if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+			before = strlen(runtimes[i]);
+	if (strspn(name + before, "0123456789abcdef") != CONTAINER_ID_DIGITS)
+		return NULL;
+	after = length - before - CONTAINER_ID_DIGITS;
+	if (after > 0 && (after != sizeof(scope) - 1 ||
+			  memcmp(name + before + CONTAINER_ID_DIGITS, scope, after) != 0))
+		return NULL;
+	return name + before;
+}
+
 void jvm_text_container_id(char id[JVM_CONTAINER_ID_BYTES], const char *cgroup)
 {
-	id[0] = '\0';
-	while (*cgroup) {
-		size_t digits = strspn(cgroup, "0123456789abcdef");
+	static const char ends[] = "/:\n";
 
-		if (digits == CONTAINER_ID_DIGITS) {
-			memcpy(id, cgroup, CONTAINER_ID_DIGITS);
+	id[0] = '\0';
+	for (; *cgroup; cgroup += strspn(cgroup, ends)) {
+		size_t length = strcspn(cgroup, ends);
+		const char *found = container_of_name(cgroup, length);
+
+		if (found) {
+			memcpy(id, found, CONTAINER_ID_DIGITS);
 			id[CONTAINER_ID_DIGITS] = '\0';
 			return;
 		}
-		cgroup += digits ? digits : 1;
+		cgroup += length;
 	}
+}
+
+bool jvm_text_is_in_user_slice(const char *cgroup)
+{
+	return strstr(cgroup, ":/user.slice/") != NULL;
 }
 
 void jvm_text_container(char *container, const char *cgroup)

@@ -4,18 +4,23 @@
 #ifndef JXPERF_ATTACH_PROCESS_JVM_TEXT_H
 #define JXPERF_ATTACH_PROCESS_JVM_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define JVM_CONTAINER_BYTES 13 /* 12 digits, as container tools show them */
 
-/* The container id in the text of /proc/PID/cgroup: the first 12 of the first run of exactly 64
- * hexadecimal digits (Docker, containerd, CRI-O and Podman all name the group so); "" without one.
- */
+/* The container id in the text of /proc/PID/cgroup: the first 12 of the 64 hexadecimal digits in
+ * the first name of a group that is in one of the forms that Docker, containerd, CRI-O and Podman
+ * use;
+ * "" without one. Who may make groups may have made it. */
 void jvm_text_container(char *container, const char *cgroup);
 
 /* The whole of it. */
 #define JVM_CONTAINER_ID_BYTES 65
 void jvm_text_container_id(char id[JVM_CONTAINER_ID_BYTES], const char *cgroup);
+
+/* Is a group in that text below user.slice, where users make groups of any name? */
+bool jvm_text_is_in_user_slice(const char *cgroup);
 
 /* The path of the control group in the text of /proc/PID/cgroup: of the unified hierarchy, or where
  * that is the root, of the first other one that is not. */

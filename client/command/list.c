@@ -108,6 +108,10 @@ static int list(struct client *c, const char *operand, struct err *err)
 			      "jxperfctl: %u processes were not looked at, because too many others "
 			      "of their users hang: end those whose STATE says so\n",
 			      reply->jvms->not_looked_at);
+	if (reply->jvms->left_out)
+		(void)fprintf(stderr,
+			      "jxperfctl: %u more JVMs are left out: there is room for %zu\n",
+			      reply->jvms->left_out, reply->jvms->n_jvms);
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return c->json ? print_json(reply->jvms, err) : print_table(reply->jvms, err);
 }

@@ -1,13 +1,11 @@
 #include "daemon/broker/broker.h"
 
-#include "attach/process/cgroup_cpu.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
 #include "daemon/broker/discovery.h"
-#include "daemon/broker/events.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
@@ -15,6 +13,7 @@
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
+#include "daemon/broker/outbox.h"
 #include "daemon/broker/targets.h"
 #include "daemon/broker/watchers.h"
 #include "daemon/broker/workers.h"
@@ -50,27 +49,8 @@ struct broker {
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
 	struct broker_watchers watchers;
-	struct broker_events events;
+	struct broker_outbox outbox;
 };
-
-/* fds are closed here, whether sent or not. Where the kernel does not pass them on (too many of our
- * user's are under way), the reply says so: every request is answered. A reply that cannot be sent
- * even so is for an engine that is gone: the loop sees end of file next. */
-static void send_reply(struct broker *b, const struct broker_reply *r, int *fds)
-{
-	ssize_t n = fd_send(b->socket, r, sizeof(*r), fds, r->fds);
-
-	fd_close_all(fds, r->fds);
-	if (n < 0 && r->fds > 0) {
-		struct broker_reply without = *r;
-
-		without.fds = 0;
-		without.error = (int32_t)-n;
-		(void)snprintf(without.message, sizeof(without.message),
-			       "descriptors cannot be passed to the engine: %s", strerror(-(int)n));
-		(void)fd_send(b->socket, &without, sizeof(without), NULL, 0);
-	}
-}
 
 static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 		  const struct err *err, int *fds)
@@ -84,7 +64,7 @@ static void reply(struct broker *b, uint32_t operation, uint32_t id, int result,
 
 	if (result < 0)
 		strcpy(r.message, err->message);
-	send_reply(b, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 }
 
 /* ---------------------------------------------------------------- operations */
@@ -184,7 +164,7 @@ static int gate(struct broker *b, const struct broker_request *request, int *fds
 	if (result < 0)
 		return result;
 	r.fds = (uint32_t)result;
-	send_reply(b, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 	return NOT_ANSWERED;
 }
 
@@ -223,29 +203,30 @@ static void on_answered(void *arg, const struct worker_question *question,
 		(void)broker_gate_attach(b->gate, fds[0]);
 	if (e && request->operation == BROKER_PAGES && !r.error)
 		find_touches(b, e, request, &r);
-	send_reply(b, &r, fds);
+	broker_outbox_reply(&b->outbox, &r, fds);
 }
 
 /* The end of an attach. */
-static void on_attached(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
 			const struct err *words)
 {
+	struct broker *b = arg;
 	struct broker_reply r = {.operation = BROKER_ATTACH,
 				 .id = request_id,
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
 				 .owner = owner,
-				 .cpu_limit = fd >= 0 ? cgroup_cpu_limit("", pid) : 0};
+				 .cpu_limit = cpu_limit};
 
 	strcpy(r.message, words->message);
-	send_reply(arg, &r, &fd);
+	broker_outbox_reply(&b->outbox, &r, &fd);
 }
 
 static void on_given_up(void *arg, pid_t target)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_WORKER_GIVEN_UP, target, 0);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_WORKER_GIVEN_UP, target, 0);
 }
 
 /* "1,2", as inspectors get them; each takes PID_BYTES at most. */
@@ -307,22 +288,22 @@ static void on_process_started(void *arg, pid_t pid, unsigned look)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_STARTED, pid, look);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_STARTED, pid, look);
 }
 
 static void on_process_ended(void *arg, pid_t pid)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_ENDED, pid, 0);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_ENDED, pid, 0);
 }
 
 static void on_processes_missed(void *arg, uint64_t count)
 {
 	struct broker *b = arg;
 
-	broker_events_send(&b->events, BROKER_EVENT_MISSED, 0,
-			   count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
+	broker_outbox_event(&b->outbox, BROKER_EVENT_MISSED, 0,
+			    count < UINT32_MAX ? (uint32_t)count : UINT32_MAX);
 }
 
 static int release(struct broker *b, const struct broker_request *request, int *fds,
@@ -423,7 +404,7 @@ static bool receive(struct broker *b)
 
 	/* A longer message would be cut to a valid size: MSG_TRUNC tells its true one. */
 	n = recv(b->socket, &probe, sizeof(probe), MSG_PEEK | MSG_TRUNC);
-	if (n == 0 || (n < 0 && errno != EINTR))
+	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
 		return false;
 	if (n < 0)
 		return true;
@@ -452,7 +433,7 @@ static int timeout_until(uint64_t when_ns)
 	return when_ns <= now ? 0 : (int)((when_ns - now) / NS_PER_MS) + 1;
 }
 
-/* One round. False when the engine is gone. */
+/* One round. False when the engine is gone, or cut off. */
 static bool run_once(struct broker *b)
 {
 	struct broker_target *which[BROKER_TARGETS_MAX];
@@ -461,7 +442,7 @@ static bool run_once(struct broker *b)
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t workers, helpers, count = 1;
 
-	p[0] = (struct pollfd){.fd = b->socket, .events = POLLIN};
+	broker_outbox_poll(&b->outbox, p, &first_ns);
 	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
 	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
@@ -474,7 +455,9 @@ static bool run_once(struct broker *b)
 	broker_inspectors_tend(&b->inspectors);
 	broker_watchers_tend(&b->watchers);
 	broker_discovery_tend(b->discovery);
-	return !p[0].revents || receive(b);
+	if (!broker_outbox_tend(&b->outbox) || !p[0].revents)
+		return !b->outbox.over;
+	return receive(b);
 }
 
 /* Ends what still runs, and lets it remove what it has put into other file systems. */
@@ -557,7 +540,7 @@ static int say_hello(struct broker *b)
 	hello.error = -r;
 	hello.sampler_error = sampler_try_once();
 	strcpy(hello.message, r < 0 ? err.message : JXPERF_VERSION);
-	send_reply(b, &hello, NULL);
+	broker_outbox_reply(&b->outbox, &hello, NULL);
 	return r;
 }
 
@@ -574,7 +557,8 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	}
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		(void)signal(ignored[i], SIG_IGN); /* Valid numbers: cannot fail. */
-	b->socket = b->events.socket = socket_fd;
+	(void)fd_set_nonblocking(socket_fd, true); /* An open socket: cannot fail. */
+	b->socket = b->outbox.socket = socket_fd;
 	b->startup = startup;
 	r = say_hello(b);
 	b->workers.answered = on_answered;
@@ -597,5 +581,6 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	b->gate = b->targets.gate = NULL;
 	b->touch = b->targets.touch = NULL;
 	shut_down(b);
+	broker_outbox_release(&b->outbox);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -7,8 +7,9 @@
  * engine (every request is checked for size, operation, ranges and for belonging to an attached
  * process whose identity, pid and start time, is still the same) nor the helper (whose only output
  * is a struct attach_result and a descriptor); it reads nothing that a JVM wrote. What a target
- * could hold up (opening its events, asking for its pages, its program's file) is done by a worker
- * (daemon/broker/workers.h): the loop waits for nobody.
+ * could hold up (opening its events, asking for its pages, its program's file, the limits of its
+ * cgroups) is done by a worker (daemon/broker/workers.h), and replies that the engine does not take
+ * wait until it is cut off (daemon/broker/outbox.h): the loop waits for nobody.
  */
 #ifndef JXPERF_DAEMON_BROKER_BROKER_H
 #define JXPERF_DAEMON_BROKER_BROKER_H

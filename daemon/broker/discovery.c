@@ -22,8 +22,6 @@ static const uint64_t looks_ns[] = {NS_PER_S / 2, 3 * NS_PER_S / 2, 4 * NS_PER_S
 				    30 * NS_PER_S};
 #define LOOKS (sizeof(looks_ns) / sizeof(looks_ns[0]))
 
-#define BATCH 512
-
 struct broker_discovery {
 	struct processes_bpf *bpf;
 	struct ring_buffer *ring;
@@ -32,6 +30,8 @@ struct broker_discovery {
 	__u64 *per_cpu;
 	bool on;
 	uint64_t turn_ns; /* the next one, CLOCK_MONOTONIC */
+	bool within;      /* did the last turn end before the end of the young? */
+	__u32 at;         /* there, the kernel's */
 	uint64_t losses;  /* that were told of */
 	pid_t tried;      /* by a trial; 0: none is under way */
 	bool tried_ended; /* was its end seen? */
@@ -95,30 +95,39 @@ static void look(struct broker_discovery *d, __u32 pid, struct process_young *on
 		d->sink.started(d->sink.arg, (pid_t)pid, number);
 }
 
-/* The kernel walks. Of an entry that comes and goes meanwhile it may miss others, or give them
- * twice: there is another turn soon. */
+/* The next part of the map, of at most left entries; *looks grows by how many
+ * were due and looked at. True when there is another part. */
+static bool look_at_part(struct broker_discovery *d, uint64_t now, __u32 left, unsigned *looks)
+{
+	static __u32 pids[DISCOVERY_LOOKS_MAX];
+	static struct process_young all[DISCOVERY_LOOKS_MAX];
+	__u32 count = left, next;
+	int r = bpf_map_lookup_batch(bpf_map__fd(d->bpf->maps.young), d->within ? &d->at : NULL,
+				     &next, pids, all, &count, NULL);
+
+	if (r < 0 && r != -ENOENT) /* Which comes with the last ones. */
+		return false;
+	for (__u32 i = 0; i < count; i++)
+		if (all[i].looks < LOOKS && now >= all[i].exec_ns + looks_ns[all[i].looks]) {
+			look(d, pids[i], &all[i]);
+			++*looks;
+		}
+	d->at = next;
+	d->within = r == 0;
+	return d->within;
+}
+
+/* From where the last turn ended, so that no part of the map waits for ever, to the end. The kernel
+ * walks. Of an entry that comes and goes meanwhile it may miss others, or give them twice: there is
+ * another turn soon. */
 static void look_at_young(struct broker_discovery *d)
 {
-	static __u32 pids[BATCH];
-	static struct process_young all[BATCH];
 	uint64_t now = clock_monotonic_ns();
-	unsigned left = DISCOVERY_LOOKS_MAX;
-	__u32 at, count;
-	int r = 0;
+	unsigned looks = 0;
 
-	for (unsigned seen = 0; r == 0 && left > 0 && seen < PROCESSES_YOUNG_MAX; seen += count) {
-		count = BATCH;
-		r = bpf_map_lookup_batch(bpf_map__fd(d->bpf->maps.young), seen ? &at : NULL, &at,
-					 pids, all, &count, NULL);
-		if (r < 0 && r != -ENOENT) /* Which comes with the last ones. */
-			return;
-		for (__u32 i = 0; i < count && left > 0; i++)
-			if (all[i].looks < LOOKS &&
-			    now >= all[i].exec_ns + looks_ns[all[i].looks]) {
-				look(d, pids[i], &all[i]);
-				left--;
-			}
-	}
+	while (looks < DISCOVERY_LOOKS_MAX &&
+	       look_at_part(d, now, DISCOVERY_LOOKS_MAX - looks, &looks))
+		;
 }
 
 static uint64_t losses_so_far(const struct broker_discovery *d)
@@ -238,7 +247,7 @@ static void empty(const struct bpf_map *map)
 /* With the programs off, or nothing that could be forgotten. */
 static void forget(struct broker_discovery *d)
 {
-	d->on = false;
+	d->on = d->within = false;
 	take_ends(d); /* And tells nobody. */
 	empty(d->bpf->maps.young);
 	empty(d->bpf->maps.followed);

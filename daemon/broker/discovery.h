@@ -27,8 +27,10 @@
 /* Between two turns in which it is seen who is still there. */
 #define DISCOVERY_TURN_MS 500
 
-/* Processes that are looked at in one turn; the others wait for the next. */
-#define DISCOVERY_LOOKS_MAX 128
+/* Processes that are looked at in one turn; the others wait for the next, which goes on where this
+ * one ended. More than enough for the five looks each at the starts that bpf/processes.h has room
+ * for: 5 * 130 a second. A look takes some 10 us. */
+#define DISCOVERY_LOOKS_MAX 512
 
 /* A JVM has at least its first thread, that which runs main, the VM's own and a collector's. */
 #define DISCOVERY_THREADS_MIN 4

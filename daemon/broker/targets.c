@@ -179,7 +179,7 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	close_pidfd(e);
 	e->state = e->helper.pid ? TARGET_STUCK : TARGET_FREE;
 	broker_workers_release(t->workers, e->pid);
-	t->attached(t->arg, e->request_id, e->pid, error, PROC_ANY_UID, err);
+	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, 0, err);
 }
 
 /* A failure is no reason not to attach: the replies say that first touches are not known. */
@@ -249,15 +249,15 @@ static void confirm(struct broker_targets *t, struct broker_target *e)
 		e->state = TARGET_CONFIRMING;
 }
 
-static void finish(struct broker_targets *t, struct broker_target *e)
+static void finish(struct broker_targets *t, struct broker_target *e, double cpu_limit)
 {
 	struct err name;
 
 	(void)snprintf(name.message, sizeof(name.message), "%s", e->name); /* Shorter. */
 	trace_touch(t, e);
 	e->state = TARGET_ATTACHED;
-	t->attached(t->arg, e->request_id, e->pid, TAKE_FD(e->connection), proc_owner(&e->identity),
-		    &name);
+	t->attached(t->arg, e->request_id, TAKE_FD(e->connection), proc_owner(&e->identity),
+		    cpu_limit, &name);
 }
 
 void broker_targets_answered(struct broker_targets *t, const struct worker_question *question,
@@ -275,7 +275,7 @@ void broker_targets_answered(struct broker_targets *t, const struct worker_quest
 		e->identity = answer->identity;
 		run_helper(t, e);
 	} else {
-		finish(t, e);
+		finish(t, e, answer->reply.cpu_limit);
 	}
 }
 

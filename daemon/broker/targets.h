@@ -53,10 +53,10 @@ struct broker_target {
 	struct attach_helper helper;
 };
 
-/* fd is the agent's connection, the callee's, with what the target is called in words and whose it
- * is, or -errno with the reason there. */
-typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
-				   const struct err *words);
+/* fd is the agent's connection, the callee's, with what the target is called in words, whose it is
+ * and how many CPUs its cgroups let it have (0: no limit); or -errno with the reason there. */
+typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
+				   double cpu_limit, const struct err *words);
 
 /* All zero, but for the first five members: there is no target yet. */
 struct broker_targets {

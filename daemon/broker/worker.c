@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "attach/process/cgroup_cpu.h"
 #include "attach/process/pages.h"
 #include "common/fd.h"
 #include "common/log.h"
@@ -32,6 +33,7 @@ static int call(const struct broker_request *request, struct worker_answer *a, i
 {
 	switch (request->operation) {
 	case BROKER_ATTACH:
+		a->reply.cpu_limit = cgroup_cpu_limit("", request->pid);
 		return 0;
 	case BROKER_PERF_OPEN:
 		return broker_perf_open(request, fds, err);

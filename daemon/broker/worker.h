@@ -22,7 +22,8 @@
 
 /* One message each on a SOCK_SEQPACKET pair, answered in order. */
 struct worker_question {
-	/* ATTACH: only which process it is. PERF_OPEN, PAGES: also what they say. */
+	/* ATTACH: which process it is, and what its cgroups let it have. PERF_OPEN, PAGES: also
+	 * what they say. */
 	struct broker_request request;
 	/* Which process it has to be, before the call and after; with known 0, whichever it is, and
 	 * the answer says which. */

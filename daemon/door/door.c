@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/fd.h"
 #include "common/log.h"
@@ -22,6 +24,11 @@
 #include "daemon/broker/start.h"
 
 #define LISTEN_FD 3 /* sd_listen_fds(3): the first one, and here the only one */
+
+/* Between two lines of the log about connections, once there were a few: whoever may connect could
+ * drive everything else out of it. */
+#define AUDIT_PAUSE_NS (10 * NS_PER_S)
+#define AUDIT_AT_ONCE  4
 
 /* SERVING from the spawn of a broker until its engine has gone, LEAVING until the broker has. */
 enum door_state {
@@ -41,6 +48,10 @@ struct door {
 	int broker_pidfd;
 	int engine; /* the connection that the broker has, too: tells when the engine is gone */
 	bool stopping;
+	uint64_t audit_due_ns; /* when there may be so many lines again */
+	unsigned audit_left;   /* lines until then */
+	unsigned unsaid;       /* connections that none told of */
+	bool told;             /* was that of the engine that is served? */
 };
 
 /* ---------------------------------------------------------------- who is there */
@@ -56,14 +67,42 @@ static int check_peer(const struct door *d, const struct ucred *peer, struct err
 	return 0;
 }
 
-static void audit(const struct ucred *peer, const char *reason)
+/* May a line be written? AUDIT_AT_ONCE may, then one after each pause, and all again after a pause
+ * without any. */
+static bool may_audit(struct door *d)
 {
+	uint64_t now = clock_monotonic_ns();
+
+	if (now >= d->audit_due_ns)
+		d->audit_left = d->unsaid > 0 ? 1 : AUDIT_AT_ONCE;
+	if (d->audit_left == 0) {
+		d->unsaid++;
+		return false;
+	}
+	d->audit_left--;
+	d->audit_due_ns = now + AUDIT_PAUSE_NS;
+	return true;
+}
+
+static void audit(struct door *d, const struct ucred *peer, const char *reason)
+{
+	bool tell = may_audit(d);
+	char others[64] = "";
+
+	if (!reason)
+		d->told = tell;
+	if (!tell)
+		return;
+	if (d->unsaid > 0)
+		(void)snprintf(others, sizeof(others), " (and %u more connections before it)",
+			       d->unsaid);
+	d->unsaid = 0;
 	if (reason)
-		log_warn("audit: action=connect uid=%u peer-pid=%d outcome=refused reason=\"%s\"",
-			 peer->uid, peer->pid, reason);
+		log_warn("audit: action=connect uid=%u peer-pid=%d outcome=refused reason=\"%s\"%s",
+			 peer->uid, peer->pid, reason, others);
 	else
-		log_info("audit: action=connect uid=%u peer-pid=%d outcome=ok", peer->uid,
-			 peer->pid);
+		log_info("audit: action=connect uid=%u peer-pid=%d outcome=ok%s", peer->uid,
+			 peer->pid, others);
 }
 
 /* There is room in a connection that is new; a peer that has left needs no answer. */
@@ -114,7 +153,7 @@ static void broker_ended(struct door *d)
 		log_warn("the broker ended before its engine, %s %d",
 			 WIFSIGNALED(status) ? "killed by signal" : "with exit status",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-	else
+	else if (d->told)
 		log_info("the engine has gone, and all that was done for it");
 	cleanup_close(&d->broker_pidfd);
 	cleanup_close(&d->engine);
@@ -138,7 +177,7 @@ static void accept_engine(struct door *d)
 	r = check_peer(d, &peer, &err);
 	if (r == 0)
 		r = start_broker(d, connection, &err);
-	audit(&peer, r < 0 ? err.message : NULL);
+	audit(d, &peer, r < 0 ? err.message : NULL);
 	if (r < 0)
 		say_why(connection, -r, &err);
 	else

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JVMS_MAX    4096 /* in one answer, which has to fit a frame */
 #define DEADLINE_MS 2000 /* for one process: a thousand times what it takes */
 
 struct collector {
@@ -69,12 +68,14 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 
 static void add(struct collector *c, Jxp__Jvm *jvm)
 {
-	if (!jvm)
+	if (!jvm) {
 		c->out_of_memory = true;
-	else if (c->list->n_jvms < JVMS_MAX)
+	} else if (c->list->n_jvms < JVM_LIST_MAX) {
 		c->list->jvms[c->list->n_jvms++] = jvm;
-	else
+	} else {
+		c->list->left_out++;
 		jxp__jvm__free_unpacked(jvm, NULL);
+	}
 }
 
 static void answered(void *arg, pid_t pid, const uint8_t *answer, size_t size)
@@ -185,7 +186,7 @@ int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct
 	if (!list)
 		return err_set(err, ENOMEM, "out of memory");
 	jxp__jvm_list__init(list);
-	list->jvms = calloc(JVMS_MAX, sizeof(Jxp__Jvm *));
+	list->jvms = calloc(JVM_LIST_MAX, sizeof(Jxp__Jvm *));
 	if (!list->jvms)
 		return err_set(err, ENOMEM, "out of memory");
 	r = look_at_processes(&c, owner, only, err);

@@ -18,6 +18,9 @@
 /* Between pids. */
 #define JVM_LIST_SEPARATOR ','
 
+/* JVMs in one answer, which has to fit a frame; how many there was no room for is its left_out. */
+#define JVM_LIST_MAX 4096
+
 /* Only processes of owner (PROC_ANY_UID: of all users) are looked at, and of these only those with
  * the pids "1,2", or all (""). On success *out is owned by the caller:
  * jxp__jvm_list__free_unpacked(*out, NULL). 0 or -errno. */

@@ -46,7 +46,8 @@ static void read_groups(struct jvm_traits *t, pid_t pid)
 		return;
 	jvm_text_cgroup(t->cgroup, text);
 	jvm_text_container_id(id, text);
-	if (id[0])
+	/* The file that the runtime has of a container is root's: users may not choose whose. */
+	if (id[0] && !jvm_text_is_in_user_slice(text))
 		container_image("", id, t->image, sizeof(t->image));
 	jvm_text_pod(t->pod, t->cgroup);
 }

@@ -478,6 +478,11 @@ size_t planner_running(const struct planner *p)
 	return p->running_count;
 }
 
+void planner_left_out(struct planner *p, uint64_t count)
+{
+	p->over_limit += count;
+}
+
 uint64_t planner_jvms_over_limit(const struct planner *p)
 {
 	return p->over_limit;

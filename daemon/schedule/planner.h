@@ -100,6 +100,9 @@ void planner_begin_round(struct planner *p);
 void planner_found(struct planner *p, const struct planner_jvm *jvm);
 void planner_end_round(struct planner *p);
 
+/* So many more JVMs are there, of which nothing is known since there are too many. */
+void planner_left_out(struct planner *p, uint64_t count);
+
 /* One JVM has ended, or is none. One that is not known is ignored. */
 void planner_lost(struct planner *p, pid_t pid);
 

@@ -131,6 +131,7 @@ int sightings_tell(struct sightings *s, const Jxp__JvmList *list, uint64_t boot_
 		seen[i] = sighting_of(jvm, boot_ns);
 	}
 	planner_end_round(planner);
+	planner_left_out(planner, list->left_out + (list->n_jvms - count));
 	qsort(seen, count, sizeof(*seen), compare);
 	free(s->last);
 	*s = (struct sightings){.last = seen, .count = count};

@@ -38,7 +38,8 @@ struct survey {
 	uint64_t round_ms;  /* between two, */
 	uint64_t slow_round_ms;
 	uint64_t patience_ms; /* with a round or look */
-	bool rounds_fail;     /* the last one did, which was logged */
+	bool rounds_fail;     /* the last one did, which was logged; */
+	bool left_out;        /* it had not all JVMs, likewise */
 	bool works;           /* else it rests */
 };
 
@@ -114,6 +115,13 @@ static int tell(struct survey *s, const Jxp__JvmList *list)
 			  : sightings_tell(&s->sightings, list, boot_ns, s->planner);
 }
 
+static void tell_of_left_out(struct survey *s, uint32_t count)
+{
+	if (count > 0 && !s->left_out)
+		log_warn("schedules: there are too many JVMs: %u of them have no windows", count);
+	s->left_out = count > 0;
+}
+
 static void take_list(struct survey *s, const Jxp__JvmList *list)
 {
 	survey_pass_time(s); /* For those that were known. */
@@ -127,6 +135,7 @@ static void take_list(struct survey *s, const Jxp__JvmList *list)
 	if (s->rounds_fail)
 		log_info("schedules: the JVMs can be listed again");
 	s->rounds_fail = false;
+	tell_of_left_out(s, list->left_out);
 }
 
 static void on_answer(void *arg, Jxp__ControlReply *answer)

@@ -18,17 +18,25 @@ static void set(char **text, const char *value)
 	*text = copy;
 }
 
-/* For selectors only. */
+static void take_out_texts(char ***texts, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		free((*texts)[i]);
+	free(*texts);
+	*texts = NULL;
+	*count = 0;
+}
+
+/* For selectors, names and the budget only. */
 static void take_out_traits(Jxp__Jvm *jvm)
 {
 	set(&jvm->command, "");
 	set(&jvm->cgroup, "");
 	set(&jvm->pod, "");
-	for (size_t i = 0; i < jvm->n_environment; i++)
-		free(jvm->environment[i]);
-	free(jvm->environment);
-	jvm->environment = NULL;
-	jvm->n_environment = 0;
+	set(&jvm->image, "");
+	take_out_texts(&jvm->environment, &jvm->n_environment);
+	take_out_texts(&jvm->labels, &jvm->n_labels);
+	jvm->cpu_limit = 0;
 }
 
 static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)

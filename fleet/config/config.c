@@ -257,11 +257,12 @@ static int check_match(struct reading *r, const struct config *c, const char *pa
 	return 0;
 }
 
-/* It goes into metrics and lists as it is. */
-static bool is_fit(const struct template_part *part)
+#define PLAIN "a name has letters, digits, '.', '_' and '-' only"
+
+static bool is_plain(const char *text, size_t length)
 {
-	for (size_t i = 0; i < part->length; i++)
-		if ((unsigned char)part->text[i] < ' ' || strchr("\"\\\x7f", part->text[i]))
+	for (size_t i = 0; i < length; i++)
+		if (!template_is_plain(text[i]))
 			return false;
 	return true;
 }
@@ -278,9 +279,8 @@ static int check_name(struct reading *r, const struct config *c, const char *pat
 	do {
 		if (template_next(&name, &part, &why) < 0)
 			return wrong(r, at, "%s", why.message);
-		if (!is_fit(&part))
-			return wrong(r, at,
-				     "a name has no quotes, backslashes or control characters");
+		if (part.kind == TEMPLATE_TEXT && !is_plain(part.text, part.length))
+			return wrong(r, at, PLAIN);
 		length += part.kind == TEMPLATE_TEXT ? part.length : 0;
 		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
 			return wrong(r, at, "'%.*s' is not in the list 'environment' at the top",
@@ -317,6 +317,8 @@ static int check_schedule(struct reading *r, const struct config *c, const char 
 {
 	char at[PLACE_PATH_BYTES];
 
+	if (!is_plain(s->name, strlen(s->name)))
+		return wrong(r, member(at, path, "name"), PLAIN);
 	if (s->every_ns < EVERY_MIN_NS)
 		return wrong(r, member(at, path, "every"), "use 10s or more");
 	if (s->window_ns > s->every_ns)

@@ -7,11 +7,12 @@
  *   {label:NAME}   a label of the Kubernetes pod
  *   {env:NAME}     a variable of the environment
  *
- * Only the syntax is here; fleet/app_name.h has the values.
+ * Only the syntax is here; fleet/naming.h has the values.
  */
 #ifndef JXPERF_FLEET_CONFIG_TEMPLATE_H
 #define JXPERF_FLEET_CONFIG_TEMPLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/err.h"
@@ -25,6 +26,11 @@ enum template_kind {
 	TEMPLATE_LABEL,
 	TEMPLATE_ENV,
 };
+
+/* What names consist of, which go into metrics and lists as they are: ASCII letters and digits,
+ * '.',
+ * '_' and '-'. */
+bool template_is_plain(char c);
 
 struct template_part {
 	enum template_kind kind;

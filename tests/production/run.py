@@ -21,6 +21,9 @@ SHORTER = (("every: 10m", "every: 15s"), ("window: 30s", "window: 3s\n    warm-u
 RATIO = re.compile(r'^jxperf_window_inefficiency_ratio\{app="h2",kind="[a-z_]+"\} (\S+)$', re.MULTILINE)
 WINDOWS = re.compile(r'^jxperf_windows_total\{app="h2"\} (\d+)$', re.MULTILINE)
 WINDOW_S = 120
+# Users and command lines of ours, where there is no ps.
+PROCESSES = r"""for p in /proc/[0-9]*; do [ "$(cat $p/comm 2>/dev/null)" != jxperfd ] ||
+    echo $(id -nu $(awk '/^Uid:/ { print $3 }' $p/status)) $(tr '\0' ' ' < $p/cmdline); done"""
 
 machine = None
 
@@ -70,15 +73,27 @@ def readme_is_followed_as_it_stands():
 
 
 @test
+def who_is_no_member_of_the_group_is_told_and_who_is_sees_their_own_jvms():
+    machine.sh("useradd --create-home sre")
+    refused = machine.run("jxperfctl list", user="sre")
+    note(refused.stderr.strip())
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1, refused
+    machine.sh("usermod --append --groups jxperf sre")
+    assert "h2" not in machine.sh("jxperfctl list", user="sre")
+
+
+@test
 def engine_and_broker_are_who_they_should_be():
-    users = machine.sh("ps -o user:20=,args= -C jxperfd").splitlines()
+    users = machine.sh(PROCESSES).splitlines()
     note_lines("\n".join(users))
     assert any(line.startswith("jxperf ") and "--broker " in line for line in users), users
     assert any(line.startswith("jxperf-broker ") and "--broker-for" in line for line in users), users
     assert not any(line.startswith("root ") for line in users), users
-    assert machine.sh("stat -c '%U %G %a' /run/jxperf/broker.sock").split() == ["jxperf", "jxperf", "600"]
+    assert machine.sh("stat -c '%U %G %a' /run/jxperf-broker/broker.sock").split() == ["jxperf", "jxperf", "600"]
+    # Whose the directory is may have systemd give anything away.
+    assert machine.sh("stat -c '%U %a' /run/jxperf-broker").split() == ["root", "755"]
     assert machine.sh("stat -c '%U %G %a' /run/jxperf/control.sock").split() == ["jxperf", "jxperf", "660"]
-    assert machine.sh("stat -c '%U %G %a' /var/lib/jxperf").split() == ["jxperf", "jxperf", "750"]
+    assert machine.sh("stat -c '%U %G %a' /var/lib/jxperf").split() == ["jxperf", "jxperf", "700"]
 
 
 @test
@@ -116,9 +131,9 @@ def the_engine_goes_on_when_the_broker_is_restarted_or_killed():
 @test
 def nobody_else_may_connect_to_the_broker():
     engine = property_of("jxperfd", "MainPID")
-    machine.sh("! test -w /run/jxperf/broker.sock", user="nobody")
+    machine.sh("! test -w /run/jxperf-broker/broker.sock", user="nobody")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as root:
-        root.connect(f"/proc/{machine.pid}/root/run/jxperf/broker.sock")
+        root.connect(f"/proc/{machine.pid}/root/run/jxperf-broker/broker.sock")
         assert b"only user 'jxperf' may connect" in root.recv(4096)
     assert "action=connect uid=0" in journal("jxperf-broker.service")
     machine.sh("jxperfctl list")
@@ -138,11 +153,29 @@ def a_hanging_engine_is_restarted():
 
 @test
 def limits_are_in_force():
-    group = property_of("jxperfd", "ControlGroup")
-    limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
-    assert int(limit.split()[0]) == 512 << 20, limit
-    used = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.usage_in_bytes /sys/fs/cgroup{group}/memory.current 2>/dev/null || true")
-    note(f"the engine's cgroup has {int(used.split()[0]) >> 20} MiB")
+    for service, mebibytes, tasks in (("jxperfd", 512, 64), ("jxperf-broker", 768, 512)):
+        group = property_of(service, "ControlGroup")
+        limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
+        assert int(limit.split()[0]) == mebibytes << 20, limit
+        used = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.usage_in_bytes /sys/fs/cgroup{group}/memory.current 2>/dev/null || true")
+        note(f"{service}: {int(used.split()[0]) >> 20} MiB, {property_of(service, 'TasksCurrent')} tasks")
+        assert property_of(service, "TasksMax") == str(tasks), service
+
+
+@test
+def windows_outlive_the_engine():
+    machine.sh("test $(stat -c %s /var/lib/jxperf/windows.db) -gt 0")
+    assert "h2" in machine.sh("jxperfctl windows")
+
+
+@test
+def a_broker_that_is_restarted_with_a_wrong_configuration_says_so_and_comes_back_when_it_is_mended():
+    machine.sh("cp /etc/jxperf/jxperfd.yaml /root/right && echo 'sokket: /x' >> /etc/jxperf/jxperfd.yaml")
+    machine.sh("systemctl restart jxperf-broker.service")
+    wait_until(lambda: "sokket: there is no such key" in journal("jxperf-broker.service"), "a line that says why", WINDOW_S)
+    assert property_of("jxperfd", "ActiveState") == "active"
+    machine.sh("cp /root/right /etc/jxperf/jxperfd.yaml")
+    wait_until(lambda: machine.run("jxperfctl list").returncode == 0, "a list again", WINDOW_S)
 
 
 @test
@@ -154,7 +187,7 @@ def it_is_reloaded_upgraded_and_purged():
     assert property_of("jxperfd", "MainPID") not in (engine, "0")
     wait_until(lambda: machine.run("jxperfctl list").returncode == 0, "a list again", WINDOW_S)
     machine.sh("apt-get purge -y jxperf")
-    left = machine.sh("find /usr /etc /lib/systemd /run/jxperf /var/lib/jxperf -name '*jxperf*' 2>/dev/null || true").split()
+    left = machine.sh("find /usr /etc /lib/systemd /run /var/lib -xdev -name '*jxperf*' 2>/dev/null || true").split()
     assert left == [], left
     assert machine.sh("systemctl list-units --all --no-legend 'jxperf*'") == ""
 

@@ -102,6 +102,7 @@ def start_units(copy, directory):
     owner = f"-o {setting(engine, 'User')} -g {setting(engine, 'Group')}"
     copy.sh(f"install -d -m {setting(engine, 'RuntimeDirectoryMode')} {owner} /run/{setting(engine, 'RuntimeDirectory')}")
     copy.sh(f"install -d -m {setting(engine, 'StateDirectoryMode')} {owner} /var/lib/{setting(engine, 'StateDirectory')}")
+    copy.sh(f"install -d {os.path.dirname(path)}")
     door = Process(copy.command("systemd-socket-activate", "--seqpacket", "-l", path, *confined(broker),
                                 *shlex.split(setting(broker, "ExecStart"))))
     door.wait_for("Listening")

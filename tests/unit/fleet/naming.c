@@ -15,7 +15,7 @@ static const char *const labels[] = {"app=pay ments\"\n", "app.kubernetes.io/nam
 static struct jvm_facts jvm = {
     .user = "db",
     .main_class = "payments.Main",
-    .cgroup = "/system.slice/docker.service/payments@blue.service/app",
+    .cgroup = "/system.slice/system-payments.slice/payments@blue.service/app",
     .environment = environment,
     .environment_count = 2,
     .image = "registry:5000/team/pay-api:1.2@sha256:0123",
@@ -79,11 +79,13 @@ static void what_is_said_of_a_jvm_is_made_fit_for_a_label(void **state)
 
 	(void)state;
 	assert_string_equal(name("{label:app}"), "pay_ments__");
+	jvm.main_class = "M\303\266\303\266";
+	assert_string_equal(name("{main-class}"), "M____");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	jvm.main_class = longest;
 	assert_int_equal(strlen(name("{main-class}")), NAMING_BYTES - 1);
-	assert_int_equal(strlen(name("a {main-class} {main-class}")), NAMING_BYTES - 1);
+	assert_int_equal(strlen(name("a-{main-class}-{main-class}")), NAMING_BYTES - 1);
 	jvm.main_class = "payments.Main";
 }
 
@@ -105,7 +107,7 @@ static void an_image_or_group_without_a_name_gives_none(void **state)
 {
 	static const char *const images[] = {NULL, "", "sha256:0123", "@sha256:01", "registry/"};
 	static const char *const groups[] = {
-	    NULL, "", "/", "/user.slice/session-1.scope", "/a/.service", "/service"};
+	    NULL, "", "/", "/user.slice/session-1.scope", "/a/.service", "/service", "/.service"};
 	const struct jvm_facts before = jvm;
 
 	(void)state;
@@ -120,6 +122,28 @@ static void an_image_or_group_without_a_name_gives_none(void **state)
 	jvm = before;
 }
 
+/* Whoever runs it could have it called like any service. */
+static void what_users_and_services_make_themselves_is_no_unit(void **state)
+{
+	static const char *const made[] = {
+	    "/user.slice/user-1000.slice/user@1000.service/app.slice/payments.service",
+	    "/user.slice/user-1000.slice/session-1.scope/payments.service",
+	    "/user.slice/payments.service",
+	    "/docker/0123/system.slice/payments.service",
+	    "/machine.slice/machine-guest.scope/payload/system.slice/payments.service",
+	};
+	const struct jvm_facts before = jvm;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
+		jvm.cgroup = made[i];
+		assert_string_equal(name("{unit}"), "");
+	}
+	jvm.cgroup = "/system.slice/batch.service/payments.service";
+	assert_string_equal(name("{unit}"), "batch");
+	jvm = before;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +153,7 @@ int main(void)
 	    cmocka_unit_test(what_is_said_of_a_jvm_is_made_fit_for_a_label),
 	    cmocka_unit_test(a_rule_that_lacks_a_value_gives_way_to_the_next),
 	    cmocka_unit_test(an_image_or_group_without_a_name_gives_none),
+	    cmocka_unit_test(what_users_and_services_make_themselves_is_no_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

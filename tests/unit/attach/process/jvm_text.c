@@ -18,6 +18,7 @@ static void container_runtimes_groups_give_the_id(void **state)
 	    "0::/kubepods.slice/kubepods-pod8a1.slice/cri-containerd-" ID ".scope\n",
 	    "0::/machine.slice/libpod-" ID ".scope/container\n",
 	    "0::/../crio-" ID,
+	    "0::/system.slice/containerd.service/kubepods-pod8a1.slice:cri-containerd:" ID,
 	};
 	char id[JVM_CONTAINER_BYTES];
 
@@ -35,6 +36,12 @@ static void other_groups_give_none(void **state)
 	    "0::/\n",
 	    "0::/user.slice/user-1000.slice/session-3.scope\n",
 	    "0::/docker/" ID "0\n",
+	    "0::/docker/0" ID "\n",
+	    "0::/system.slice/docker-" ID ".scopes\n",
+	    "0::/system.slice/docker-" ID ".service\n",
+	    "0::/system.slice/mine-" ID ".scope\n",
+	    "0::/user.slice/x" ID "y\n",
+	    "12:cpu:/docker/" ID ".",
 	};
 	char id[JVM_CONTAINER_BYTES];
 
@@ -44,6 +51,17 @@ static void other_groups_give_none(void **state)
 		jvm_text_container(id, groups[i]);
 		assert_string_equal(id, "");
 	}
+}
+
+static void below_the_slice_of_users_is_below_it_in_any_hierarchy(void **state)
+{
+	(void)state;
+	assert_true(jvm_text_is_in_user_slice("0::/user.slice/user-1.slice/docker-" ID "\n"));
+	assert_true(
+	    jvm_text_is_in_user_slice("2:cpu:/docker/" ID "\n1:name=systemd:/user.slice/a\n"));
+	assert_false(
+	    jvm_text_is_in_user_slice("0::/system.slice/docker-" ID ".scope/user.slice/a\n"));
+	assert_false(jvm_text_is_in_user_slice(""));
 }
 
 static void a_control_group_is_that_of_the_unified_hierarchy_or_another(void **state)
@@ -202,6 +220,7 @@ int main(void)
 	    cmocka_unit_test(container_runtimes_groups_give_the_id),
 	    cmocka_unit_test(the_labels_of_a_pod_are_what_labels_can_be),
 	    cmocka_unit_test(other_groups_give_none),
+	    cmocka_unit_test(below_the_slice_of_users_is_below_it_in_any_hierarchy),
 	    cmocka_unit_test(a_control_group_is_that_of_the_unified_hierarchy_or_another),
 	    cmocka_unit_test(a_pod_is_found_in_each_form_of_its_groups),
 	    cmocka_unit_test(environment_variables_are_found_by_their_whole_name),

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
+#include <time.h>
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 
 #include "common/fd.h"
 #include "common/perf/events.h"
+#include "daemon/broker/outbox.h"
 #include "tests/unit/support/broker_peer.h"
 
 static void messages_of_another_size_are_refused(void **state)
@@ -106,6 +109,53 @@ static void the_end_of_the_engine_ends_broker_and_helpers(void **state)
 	peer_submit(&r);
 	assert_int_equal(peer_attach(), EBUSY); /* The helper runs. */
 	peer_end();
+}
+
+/* Does it end by itself, in time? */
+static bool broker_ends(int timeout_ms)
+{
+	struct pollfd p = {.fd = peer.socket};
+
+	return poll(&p, 1, timeout_ms) == 1 && (p.revents & POLLHUP);
+}
+
+/* Requests with the ids 0, 1 and so on, until neither direction has room; returns how many. */
+static uint32_t submit_until_full(void)
+{
+	static const struct timespec pause = {.tv_nsec = 100000000};
+	struct broker_request r = peer_request(1000);
+	uint32_t before, sent = 0;
+
+	do {
+		before = sent;
+		for (r.id = sent; send(peer.socket, &r, sizeof(r), MSG_DONTWAIT) > 0; r.id = sent)
+			sent++;
+		(void)nanosleep(&pause, NULL); /* For the broker to answer. */
+	} while (sent > before);
+	return sent;
+}
+
+static void an_engine_that_takes_no_reply_is_cut_off(void **state)
+{
+	(void)state;
+	peer_start("ok");
+	assert_true(submit_until_full() > 0);
+	assert_true(broker_ends(4 * BROKER_REPLIES_LATE_MS));
+}
+
+static void an_engine_that_is_slow_has_every_reply(void **state)
+{
+	uint32_t sent;
+
+	(void)state;
+	peer_start("ok");
+	sent = submit_until_full();
+	assert_true(sent > 0);
+	for (uint32_t i = 0; i < sent; i++) {
+		assert_int_equal(peer_receive(), EINVAL);
+		assert_int_equal(peer.reply.id, i);
+	}
+	assert_int_equal(peer_attach(), 0);
 }
 
 /* Fills text with the pids of the broker's children. False where the kernel does not tell. */
@@ -280,6 +330,8 @@ int main(int argc, char **argv)
 	    TEST(fields_that_an_operation_does_not_use_must_be_zero),
 	    TEST(absurd_pids_are_refused),
 	    TEST(the_end_of_the_engine_ends_broker_and_helpers),
+	    TEST(an_engine_that_takes_no_reply_is_cut_off),
+	    TEST(an_engine_that_is_slow_has_every_reply),
 	    TEST(helpers_and_workers_that_are_done_are_reaped),
 	    TEST(the_broker_keeps_only_the_privileges_it_needs),
 	    TEST(the_gates_program_is_passed_once),

@@ -270,14 +270,14 @@ struct attached {
 	char message[ERR_MESSAGE_MAX];
 };
 
-static void on_attached(void *arg, uint32_t request_id, pid_t pid, int fd, uid_t owner,
+static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, double cpu_limit,
 			const struct err *words)
 {
 	struct attached *a = arg;
 
 	(void)request_id;
-	(void)pid;
 	(void)owner;
+	(void)cpu_limit;
 	a->count++;
 	a->fd = fd;
 	strcpy(a->message, words->message);

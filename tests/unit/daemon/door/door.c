@@ -32,6 +32,7 @@ static char directory[] = "/tmp/jxperf-door-XXXXXX";
 static struct sockaddr_un address;
 static int listener = -1;
 static pid_t door, target;
+static int said = -1; /* its log, or -1: as the test's */
 static struct broker_reply reply;
 
 static int setup(void **state)
@@ -71,6 +72,8 @@ static void start(const char *user, const char *behaviour)
 	(void)snprintf(pid, sizeof(pid), "%d", getpid());
 	(void)setenv("LISTEN_PID", pid, 1);
 	(void)setenv("LISTEN_FDS", "1", 1);
+	if (said >= 0)
+		(void)dup2(said, STDERR_FILENO);
 	(void)dup2(listener, 3);
 	(void)fcntl(3, F_SETFD, 0); /* It may have been that before. */
 	(void)execl("/proc/self/exe", "jxperfd", BROKER_OPTION_FOR, user, "--bundle", bundle, NULL);
@@ -199,6 +202,43 @@ static void another_user_is_told_so_and_changes_nothing(void **state)
 	assert_int_equal(stop(), 0);
 }
 
+/* How often word is in what the door has written. */
+static unsigned count_said(const char *word)
+{
+	static char text[1 << 16];
+	ssize_t n = pread(said, text, sizeof(text) - 1, 0);
+	unsigned count = 0;
+
+	assert_true(n >= 0);
+	text[n] = '\0';
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		count++;
+	return count;
+}
+
+static void of_many_connections_a_few_are_logged(void **state)
+{
+	int first, other;
+
+	(void)state;
+	said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	assert_true(said >= 0);
+	start(me(), "ok");
+	first = connect_engine();
+	assert_served(first);
+	for (int i = 0; i < 100; i++) {
+		other = connect_engine();
+		assert_int_equal(receive(other), EBUSY);
+		(void)close(other);
+	}
+	assert_in_range(count_said("action=connect"), 2, 10);
+	assert_int_equal(count_said("outcome=ok"), 1);
+	(void)close(first);
+	assert_int_equal(stop(), 0);
+	(void)close(said);
+	said = -1;
+}
+
 static void its_end_is_the_brokers_and_seen_by_the_engine(void **state)
 {
 	int engine;
@@ -272,6 +312,7 @@ int main(int argc, char **argv)
 	    TEST(the_next_engine_finds_nothing_of_the_last_one),
 	    TEST(a_second_engine_is_told_so_and_changes_nothing),
 	    TEST(another_user_is_told_so_and_changes_nothing),
+	    TEST(of_many_connections_a_few_are_logged),
 	    TEST(its_end_is_the_brokers_and_seen_by_the_engine),
 	    TEST(a_broker_that_is_killed_is_another_one_the_next_time),
 	    TEST(without_a_socket_of_the_service_manager_it_does_not_start),

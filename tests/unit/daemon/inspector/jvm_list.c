@@ -137,6 +137,22 @@ static void a_list_of_some_has_no_others(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
+static void jvms_that_there_is_no_room_for_are_counted(void **state)
+{
+	static char same[(JVM_LIST_MAX + 3) * sizeof("2147483647,")];
+	char *end = same;
+	Jxp__JvmList *list;
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < JVM_LIST_MAX + 3; i++)
+		end += sprintf(end, "%s%d", i ? "," : "", jvm);
+	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, same, &without_variables, &err), 0);
+	assert_int_equal(list->n_jvms, JVM_LIST_MAX);
+	assert_int_equal(list->left_out, 3);
+	jxp__jvm_list__free_unpacked(list, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +161,7 @@ int main(void)
 	    TEST(a_jvm_is_listed_with_what_selectors_tell_it_by),
 	    TEST(no_variable_is_shown_that_may_not_be_looked_at),
 	    TEST(a_list_of_some_has_no_others),
+	    TEST(jvms_that_there_is_no_room_for_are_counted),
 	};
 
 	fake_jvm_main();

@@ -125,6 +125,16 @@ static void the_age_is_counted_from_its_start(void **state)
 	assert_float_equal(budget(), 0.03, 1e-6);
 }
 
+static void what_a_list_had_no_room_for_is_counted(void **state)
+{
+	Jxp__JvmList list = JXP__JVM_LIST__INIT;
+
+	(void)state;
+	list.left_out = 3;
+	assert_int_equal(sightings_tell(&sightings, &list, NS_PER_S, planner), 0);
+	assert_int_equal(planner_jvms_over_limit(planner), 3);
+}
+
 static void it_is_called_by_its_main_class(void **state)
 {
 	struct planner_view view;
@@ -212,6 +222,7 @@ int main(void)
 	    TEST(a_clock_that_went_back_makes_it_a_whole_machine),
 	    TEST(a_share_is_at_most_what_its_cgroups_let_it_have),
 	    TEST(the_age_is_counted_from_its_start),
+	    TEST(what_a_list_had_no_room_for_is_counted),
 	    TEST(it_is_called_by_its_main_class),
 	    TEST(a_look_finds_one_and_leaves_the_others),
 	    TEST(a_look_that_finds_no_jvm_forgets_it),

@@ -37,6 +37,7 @@ static int tear_down(void **state)
 static Jxp__JvmList *unpacked_list(void)
 {
 	char *environment[] = {(char *)"TEAM=payments", (char *)"PASSWORD=secret"};
+	char *labels[] = {(char *)"app=payments"};
 	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
 	Jxp__JvmList list = JXP__JVM_LIST__INIT, *unpacked;
 	uint8_t bytes[1024];
@@ -48,6 +49,10 @@ static Jxp__JvmList *unpacked_list(void)
 	jvm.cgroup = (char *)"/kubepods/pod1";
 	jvm.environment = environment;
 	jvm.n_environment = 2;
+	jvm.labels = labels;
+	jvm.n_labels = 1;
+	jvm.image = (char *)"registry/team/payments:1";
+	jvm.cpu_limit = 0.5;
 	list.jvms = jvms;
 	list.n_jvms = 1;
 	assert_true(jxp__jvm_list__get_packed_size(&list) <= sizeof(bytes));
@@ -69,6 +74,9 @@ static void what_only_selectors_need_does_not_leave_the_engine(void **state)
 	assert_string_equal(jvm->cgroup, "");
 	assert_string_equal(jvm->pod, "");
 	assert_int_equal(jvm->n_environment, 0);
+	assert_int_equal(jvm->n_labels, 0);
+	assert_string_equal(jvm->image, "");
+	assert_true(jvm->cpu_limit == 0);
 	assert_false(list->schedules);
 	jxp__jvm_list__free_unpacked(list, NULL);
 }

@@ -174,6 +174,9 @@ static void a_name_has_placeholders_that_there_are(void **state)
 	assert_refused(
 	    "apps: [{match: {}, app: \"{label:app}\"}]\n",
 	    "j.yaml:1:20: apps[0].app: 'pod-labels' at the top has to say where labels are");
+	assert_refused("apps: [{match: {}, app: \"pay ments\"}]\n",
+		       "j.yaml:1:20: apps[0].app: a name has letters, digits, '.', '_' and '-' "
+		       "only");
 	for (size_t i = 0; i < 6; i++) {
 		static const char *const wrong[] = {"{unit",  "unit}",    "{}",
 						    "{env:}", "{unit:x}", "{label}"};
@@ -183,6 +186,22 @@ static void a_name_has_placeholders_that_there_are(void **state)
 		(void)snprintf(text, sizeof(text), "apps: [{match: {}, app: \"%s\"}]\n", wrong[i]);
 		assert_int_equal(config_parse(&c, "j.yaml", text, strlen(text), &err), -EINVAL);
 		assert_non_null(strstr(err.message, "j.yaml:1:20: apps[0].app: "));
+	}
+}
+
+/* Each goes into a label of metrics; one that broke it would cost the whole scrape. */
+static void a_schedules_name_is_fit_for_a_label(void **state)
+{
+	static const char *const wrong[] = {"'a\"b\\\\c'", "'a b'", "\"a\\nb\"", "'\303\266'"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char text[128];
+
+		(void)snprintf(text, sizeof(text),
+			       "schedules:\n- match: {}\n  every: 10m\n  name: %s\n", wrong[i]);
+		assert_refused(text, "j.yaml:4:3: schedules[0].name: a name has letters, digits, "
+				     "'.', '_' and '-' only");
 	}
 }
 
@@ -363,6 +382,7 @@ int main(void)
 	    cmocka_unit_test(every_key_is_taken),
 	    cmocka_unit_test(a_schedule_has_defaults),
 	    cmocka_unit_test(a_name_has_placeholders_that_there_are),
+	    cmocka_unit_test(a_schedules_name_is_fit_for_a_label),
 	    cmocka_unit_test(the_agent_of_images_has_its_name),
 	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
 	    cmocka_unit_test(what_contradicts_itself_is_refused),

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/broker/events.h"
+#include "daemon/broker/outbox.h"
 
 static struct broker_event receive(int socket)
 {
@@ -21,14 +21,14 @@ static struct broker_event receive(int socket)
 
 static void an_event_says_what_happened_to_whom(void **state)
 {
-	struct broker_events events = {0};
+	struct broker_outbox outbox = {0};
 	struct broker_event event;
 	int pair[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	events.socket = pair[0];
-	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
+	outbox.socket = pair[0];
+	broker_outbox_event(&outbox, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	event = receive(pair[1]);
 	assert_int_equal(event.kind, BROKER_EVENT_WORKER_GIVEN_UP);
 	assert_int_equal(event.pid, 42);
@@ -40,18 +40,18 @@ static void an_event_says_what_happened_to_whom(void **state)
 /* Were it waited for, this test would not end. */
 static void events_that_nobody_reads_are_lost_and_counted(void **state)
 {
-	struct broker_events events = {0};
+	struct broker_outbox outbox = {0};
 	char byte;
 	int pair[2];
 
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-	events.socket = pair[0];
-	while (events.lost < 3)
-		broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
+	outbox.socket = pair[0];
+	while (outbox.lost < 3)
+		broker_outbox_event(&outbox, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	while (recv(pair[1], &byte, 1, MSG_DONTWAIT) > 0)
 		;
-	broker_events_send(&events, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
+	broker_outbox_event(&outbox, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
 	assert_int_equal(receive(pair[1]).lost, 3);
 	(void)close(pair[0]);
 	(void)close(pair[1]);
