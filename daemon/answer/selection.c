@@ -143,16 +143,14 @@ static void add_rows(struct entries *e, const struct selection *s, const struct 
 	}
 }
 
-/* full: older ones than the oldest row, which is the last, are kept and were not listed; those of
- * them that are in memory, too, have been counted. */
-static void add_held(struct entries *e, const struct selection *s,
-		     const struct database_row *oldest, bool full)
+/* from_unix_ns: the start of the oldest that was listed, where older ones are kept and were not;
+ * those of them that are in memory, too, have been counted. Else 0. */
+static void add_held(struct entries *e, const struct selection *s, uint64_t from_unix_ns)
 {
 	for (size_t i = 0; i < s->held_count; i++) {
 		const struct window_result *w = s->held[i];
 
-		if (w->state != WINDOW_FAILED &&
-		    !(full && w->start_unix_ns < oldest->start_unix_ns))
+		if (w->state != WINDOW_FAILED && w->start_unix_ns >= from_unix_ns)
 			e->entries[e->count++] = (struct entry){w->start_unix_ns, w->number, w};
 	}
 }
@@ -184,7 +182,7 @@ static int list(struct entries *e, const struct selection *s, struct database *d
 		return r;
 	e->older = all - count;
 	add_rows(e, s, rows, count);
-	add_held(e, s, count ? &rows[count - 1] : NULL, all > count);
+	add_held(e, s, count > 0 && all > count ? rows[count - 1].start_unix_ns : 0);
 	qsort(e->entries, e->count, sizeof(*e->entries), compare_entries);
 	drop_oldest(e);
 	return 0;
