@@ -44,6 +44,7 @@ struct planner {
 	struct running *running; /* config->windows_at_once of them */
 	size_t running_count;
 	size_t running_capacity;
+	bool held;
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -298,7 +299,9 @@ static double budget_left(const struct planner *p, const struct jvm *jvm)
 static bool may_begin(const struct planner *p, const struct jvm *jvm,
 		      const struct config_schedule *s, struct plan *plan, bool profiled)
 {
-	if (profiled)
+	if (p->held)
+		plan->in_the_way = MISS_BROKER;
+	else if (profiled)
 		plan->in_the_way = MISS_BUSY;
 	else if (p->running_count >= p->config->windows_at_once)
 		plan->in_the_way = MISS_LIMIT;
@@ -359,6 +362,11 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 	memcpy(order->app, jvm->app, sizeof(order->app));
 }
 
+void planner_hold(struct planner *p, bool held)
+{
+	p->held = held;
+}
+
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 		  bool (*is_profiled)(void *arg, pid_t pid), void *arg, struct planner_order *order)
 {
@@ -410,6 +418,10 @@ static void judge(struct planner_schedule *s, enum planner_outcome outcome, cons
 {
 	if (outcome == OUTCOME_GONE)
 		return;
+	if (outcome == OUTCOME_UNTRIED) {
+		s->missed[MISS_BROKER]++;
+		return;
+	}
 	s->windows += outcome != OUTCOME_FAILED;
 	s->failed += outcome == OUTCOME_FAILED;
 	s->costly += outcome == OUTCOME_COSTLY;

@@ -80,6 +80,7 @@ enum planner_outcome {
 	OUTCOME_FAILED,
 	OUTCOME_GONE, /* the JVM ended, or somebody ended the window: says nothing of the schedule
 		       */
+	OUTCOME_UNTRIED, /* the privileged half went before it could: a missed one */
 };
 
 struct planner;
@@ -105,6 +106,9 @@ void planner_lost(struct planner *p, pid_t pid);
 
 /* So much time has passed, by a clock that does not jump: all JVMs are older. */
 void planner_pass_time(struct planner *p, uint64_t ns);
+
+/* From now on nothing is begun, because the privileged half is away; or no more. */
+void planner_hold(struct planner *p, bool held);
 
 /* The window to begin now. True with *order set; the caller then says what came of it with
  * planner_began or planner_refused, and asks again. False: nothing is due, or not permitted.

@@ -203,6 +203,39 @@ static void somebody_elses_window_wins(void **state)
 	tear_down(&h);
 }
 
+static void nothing_begins_while_the_broker_is_away(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	planner_hold(h.planner, true);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	assert_in_range(missed(&h, MISS_BROKER), 4, 6);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	planner_hold(h.planner, false);
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows, 5, 6);
+	tear_down(&h);
+}
+
+static void a_window_that_was_not_tried_says_nothing_of_the_schedule(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s, failures: 2}]\n",
+	       1);
+	h.outcome = OUTCOME_UNTRIED;
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows, 5, 6);
+	assert_in_range(missed(&h, MISS_BROKER), 5, 6);
+	assert_int_equal(planner_schedule(h.planner, 0)->failed, 0);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	tear_down(&h);
+}
+
 static void a_young_jvm_is_left_alone(void **state)
 {
 	struct host h;
@@ -454,6 +487,8 @@ int main(void)
 	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
 	    cmocka_unit_test(the_hosts_budget_is_shared),
 	    cmocka_unit_test(somebody_elses_window_wins),
+	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
+	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),
 	    cmocka_unit_test(a_young_jvm_is_left_alone),
 	    cmocka_unit_test(windows_begin_at_their_time_of_day),
 	    cmocka_unit_test(a_schedule_that_fails_stops_itself),
