@@ -44,6 +44,7 @@ struct planner {
 	struct running *running; /* config->windows_at_once of them */
 	size_t running_count;
 	size_t running_capacity;
+	double others_cost; /* likewise, of windows that were not ordered here */
 	bool held;
 };
 
@@ -279,7 +280,7 @@ static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
 
 static double spent(const struct planner *p)
 {
-	double sum = 0;
+	double sum = p->others_cost;
 
 	for (size_t i = 0; i < p->running_count; i++)
 		sum += p->running[i].cost;
@@ -360,6 +361,24 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 					.weight_s = draw_weight_s(&d),
 					.epoch = plan->epoch};
 	memcpy(order->app, jvm->app, sizeof(order->app));
+}
+
+/* As for an order: all processors, when it is not known. */
+static double share_of(const struct planner *p, pid_t pid)
+{
+	double share = 1;
+
+	for (size_t i = 0; i < p->jvm_count; i++)
+		if (p->jvms[i].pid == pid)
+			share = p->jvms[i].cpu_share;
+	return share;
+}
+
+void planner_set_others(struct planner *p, const struct planner_other *others, size_t count)
+{
+	p->others_cost = 0;
+	for (size_t i = 0; i < count; i++)
+		p->others_cost += others[i].budget * share_of(p, others[i].pid);
 }
 
 void planner_hold(struct planner *p, bool held)
@@ -531,8 +550,11 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 			jvm = &p->jvms[i];
 	if (!jvm)
 		return false;
-	*out =
-	    (struct planner_view){.app = jvm->app, .schedule = "", .last_window = jvm->last_window};
+	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
+				     .uid = jvm->uid,
+				     .app = jvm->app,
+				     .schedule = "",
+				     .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
 		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
 

@@ -161,12 +161,27 @@ static void begin_window(struct scheduler *s, const struct planner_order *order)
 	planner_began(s->planner, order, id);
 }
 
+static void tell_of_others(struct scheduler *s)
+{
+	struct planner_other others[ENGINE_RUNNING_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine_window_count(s->engine); i++) {
+		const struct window_result *w = engine_window(s->engine, i);
+
+		if (!w->finished && !w->request.schedule.name[0])
+			others[count++] = (struct planner_other){w->pid, w->request.budget};
+	}
+	planner_set_others(s->planner, others, count);
+}
+
 /* Each order ends its plan, so this comes to an end. */
 static void begin_windows(struct scheduler *s)
 {
 	struct planner_order order;
 
 	survey_pass_time(s->survey);
+	tell_of_others(s);
 	while (is_at_work(s) && planner_next(s->planner, clock_ns(CLOCK_REALTIME), minute_of_day(),
 					     is_profiled, s->engine, &order))
 		begin_window(s, &order);

@@ -9,7 +9,6 @@
 #include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/listed_jvms.h"
 #include "daemon/serve/render.h"
@@ -317,18 +316,6 @@ void connection_wait(struct connection *c, const struct window_result *w)
 	}
 }
 
-/* The name that the rules gave the JVM when it was looked at last, so that whoever asks for a
- * window of it adds to the same figures. Without schedules, and so
- * without looks, it has the name that it has without rules.
- */
-static void name_jvm(const struct scheduler *scheduler, pid_t pid, struct window_request *asked)
-{
-	struct planner_view view;
-
-	if (scheduler && scheduler_view(scheduler, pid, &view))
-		(void)snprintf(asked->app, sizeof(asked->app), "%s", view.app); /* Fits. */
-}
-
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
 	struct window_sink observer = {
@@ -345,7 +332,7 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	name_jvm(c->context->scheduler, (pid_t)request->pid, &asked);
+	listed_jvms_name(&asked, (pid_t)request->pid, &c->asker, c->context->scheduler);
 	if (request->background) {
 		observer.started = on_background_started;
 		observer.finished = on_background_finished;

@@ -189,6 +189,34 @@ static void the_hosts_budget_is_shared(void **state)
 	tear_down(&h);
 }
 
+static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(void **state)
+{
+	const struct planner_other others[] = {{1, 0.01}, {2, 0.01}};
+	const struct planner_other unknown = {12345, 0.01};
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 64\nhost-budget: 0.047%\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	planner_set_others(h.planner, others, 2);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 1);
+	assert_true(missed(&h, MISS_BUDGET) > 0);
+	/* One that might use all processors leaves nothing. */
+	planner_set_others(h.planner, &unknown, 1);
+	run_for(&h, 2 * MINUTE);
+	h.windows = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	planner_set_others(h.planner, NULL, 0);
+	h.most = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 3);
+	tear_down(&h);
+}
+
 static void somebody_elses_window_wins(void **state)
 {
 	struct host h;
@@ -486,6 +514,7 @@ int main(void)
 	    cmocka_unit_test(every_jvm_has_one_window_an_epoch),
 	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
 	    cmocka_unit_test(the_hosts_budget_is_shared),
+	    cmocka_unit_test(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget),
 	    cmocka_unit_test(somebody_elses_window_wins),
 	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
 	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),

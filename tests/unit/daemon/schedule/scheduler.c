@@ -16,6 +16,7 @@
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define EVERY_MS  300
 #define WINDOW_MS 20
@@ -326,6 +327,27 @@ static void a_window_that_cannot_be_begun_is_missed(void **state)
 	assert_int_equal(planner_running(scheduler_planner(f.scheduler)), 0);
 }
 
+static bool is_over_budget(void)
+{
+	return often()->missed[MISS_BUDGET] > 0;
+}
+
+static void a_window_that_somebody_asks_for_takes_of_the_hosts_budget(void **state)
+{
+	static const struct window_request request = {
+	    .kinds = {false, true}, .duration_ns = UINT64_C(60000000000), .budget = 1};
+	static const struct window_asker asker = {.sees = PROC_ANY_UID};
+	char id[WINDOW_ID_BYTES];
+
+	(void)state;
+	start();
+	assert_int_equal(
+	    engine_attach(f.engine, &asker, 43, &request, &sample_findings, NULL, id, &f.err), 0);
+	answer_round("app");
+	wait_until(is_over_budget);
+	assert_true(is_not_profiled());
+}
+
 static bool is_missed(void)
 {
 	return often()->missed[MISS_BROKER] > 0;
@@ -634,6 +656,7 @@ int main(void)
 	    TEST(a_broker_that_does_not_answer_is_asked_once_at_a_time),
 	    TEST(a_broker_that_refuses_is_asked_again),
 	    TEST(a_window_that_cannot_be_begun_is_missed),
+	    TEST(a_window_that_somebody_asks_for_takes_of_the_hosts_budget),
 	    TEST(a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule),
 	    TEST(an_attach_that_breaks_has_failed_while_the_broker_is_there),
 	    TEST(nothing_is_asked_or_begun_until_the_broker_is_back),
