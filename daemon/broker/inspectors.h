@@ -14,7 +14,9 @@
 
 struct startup;
 
-#define BROKER_INSPECTORS_MAX 4
+/* Three for clients (daemon/serve/inspections.h) and one for the survey of the schedules; one that
+ * has answered has its place until it was reaped. */
+#define BROKER_INSPECTORS_MAX 8
 
 struct broker_inspector {
 	pid_t pid; /* 0: this place is free */
