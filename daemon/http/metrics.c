@@ -42,7 +42,8 @@ struct app_metrics {
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
 	uint64_t windows;
-	uint64_t windows_early; /* of which ended early */
+	uint64_t windows_early; /* of which ended early, */
+	uint64_t windows_large; /* of those for the memory that they took */
 	uint64_t switched_off;  /* of which switched objects off */
 	/* Of the last window that ended: */
 	bool ended;
@@ -143,6 +144,8 @@ void metrics_window_ended(struct metrics *m, const struct window_result *w,
 	app->windows++;
 	if (w->state == WINDOW_ENDED_EARLY)
 		app->windows_early++;
+	if (w->took_too_much)
+		app->windows_large++;
 	if (w->objects_off_ns)
 		app->switched_off++;
 	app->ended = true;
@@ -342,6 +345,9 @@ static const struct family families[] = {
     {"jxperf_objects_switched_off", true,
      "Of these, windows that switched objects off because the JVM collected more, or kept more.",
      .write_app = write_count, .member = offsetof(struct app_metrics, switched_off)},
+    {"jxperf_windows_too_large", true,
+     "Windows that were ended early because they took more memory than the daemon has for them.",
+     .write_app = write_count, .member = offsetof(struct app_metrics, windows_large)},
     {"jxperf_attach_failures", true, "Windows that could not be run.", .write = write_failures},
     {"jxperf_dropped_events", true, "Events lost between a profiled thread and the reports.",
      .write = write_dropped},

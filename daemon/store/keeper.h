@@ -24,7 +24,9 @@
 
 #define KEEPER_FLUSH_MS      5000
 #define KEEPER_WAITING_MAX   256
-#define KEEPER_WAITING_BYTES ((size_t)256 << 20)
+#define KEEPER_WAITING_BYTES WINDOW_BYTES_MAX
+/* Copies of running windows that one flush writes; those beyond have their turn at a later one. */
+#define KEEPER_COPIES_BYTES WINDOW_BYTES_MAX
 
 struct keeper;
 

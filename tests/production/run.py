@@ -140,7 +140,7 @@ def a_hanging_engine_is_restarted():
 def limits_are_in_force():
     group = property_of("jxperfd", "ControlGroup")
     limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
-    assert int(limit.split()[0]) == 512 << 20, limit
+    assert int(limit.split()[0]) == 1 << 30, limit
     used = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.usage_in_bytes /sys/fs/cgroup{group}/memory.current 2>/dev/null || true")
     note(f"the engine's cgroup has {int(used.split()[0]) >> 20} MiB")
 
