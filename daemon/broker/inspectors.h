@@ -14,9 +14,7 @@
 
 struct startup;
 
-/* Three for clients (daemon/serve/inspections.h) and one for the survey of the schedules; one that
- * has answered has its place until it was reaped. */
-#define BROKER_INSPECTORS_MAX 8
+#define BROKER_INSPECTORS_MAX 4
 
 struct broker_inspector {
 	pid_t pid; /* 0: this place is free */

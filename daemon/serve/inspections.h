@@ -16,9 +16,9 @@
 #include "daemon/engine/inspector_answer.h"
 #include "daemon/window/asker.h"
 
-/* Inspectors for clients at a time. One more is the survey's, and the broker has room for as many
- * that have answered and not ended yet (BROKER_INSPECTORS_MAX). */
-#define INSPECTIONS_MAX 3
+/* Inspectors for clients at a time. Of the broker's (BROKER_INSPECTORS_MAX) one is the survey's,
+ * and one may have answered and not have ended yet. */
+#define INSPECTIONS_MAX 2
 
 struct inspections;
 struct inspection;

@@ -12,7 +12,7 @@
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
 
-_Static_assert(2 * (INSPECTIONS_MAX + 1) <= BROKER_INSPECTORS_MAX, "one place is the survey's");
+_Static_assert(INSPECTIONS_MAX + 2 <= BROKER_INSPECTORS_MAX, "one place is the survey's");
 
 static const struct window_asker root = {.uid = 0, .sees = PROC_ANY_UID};
 static const struct window_asker alice = {.uid = 1, .sees = 1};
