@@ -59,6 +59,7 @@ struct daemon {
 	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
+	bool started;              /* everything else is there */
 	bool stopping;
 	int status;
 };
@@ -68,6 +69,14 @@ static struct startup startup_of(const struct options *o)
 	return (struct startup){.agent = {.bundle_dir = o->bundle, .image_path = o->agent_path},
 				.environment = o->environment,
 				.pod_labels = o->pod_labels};
+}
+
+/* One that cannot profile, for want of a broker, is not ready. */
+static void update_ready(const struct daemon *d)
+{
+	if (d->endpoints)
+		endpoints_set_ready(d->endpoints,
+				    d->started && !d->stopping && d->broker_metrics.connected);
 }
 
 static void on_drained(void *arg)
@@ -104,8 +113,7 @@ static void stop(struct daemon *d)
 	if (d->stopping)
 		return;
 	d->stopping = true;
-	if (d->endpoints)
-		endpoints_set_ready(d->endpoints, false);
+	update_ready(d);
 	(void)notify_send("STOPPING=1"); /* Only information. */
 	if (d->scheduler)
 		scheduler_stop(d->scheduler);
@@ -239,6 +247,8 @@ static void on_broker_left(void *arg, const char *reason)
 	struct daemon *d = arg;
 
 	log_warn("%s", reason);
+	broker_metrics_left(&d->broker_metrics);
+	update_ready(d);
 	engine_end_windows(d->engine, reason);
 	scheduler_lost_broker(d->scheduler);
 }
@@ -250,6 +260,8 @@ static void on_broker_came(void *arg, const struct broker_reply *hello)
 
 	sampler_tried(hello->sampler_error);
 	log_info("connected to the broker");
+	broker_metrics_came(&d->broker_metrics);
+	update_ready(d);
 	scheduler_has_broker(d->scheduler);
 }
 
@@ -311,6 +323,7 @@ static int get_broker(struct daemon *d, struct err *err)
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
 	char environment[CONFIG_ENVIRONMENT_BYTES];
 	struct startup startup;
+	int r;
 
 	if (o->broker[0]) {
 		callbacks.died = on_broker_left;
@@ -318,7 +331,10 @@ static int get_broker(struct daemon *d, struct err *err)
 		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
 	}
 	startup = configured_startup(d, environment);
-	return broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
+	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
+	if (r == 0)
+		broker_metrics_came(&d->broker_metrics);
+	return r;
 }
 
 /* Profiling goes on without it: the daemon says that it keeps nothing, and why. */
@@ -378,6 +394,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (r < 0)
 		return r;
 	control.scheduler = d->scheduler;
+	if (o->broker[0])
+		scheduler_lost_broker(d->scheduler); /* It is on its way. */
 	if (o->http[0]) {
 		const struct endpoints_sources sources = {.metrics = &d->metrics_kept,
 							  .broker = &d->broker_metrics,
@@ -456,8 +474,8 @@ static int run(struct daemon *d)
 	} else {
 		/* The broker was started before, with the default action. */
 		(void)signal(SIGPIPE, SIG_IGN); /* Fails only for an invalid number. */
-		if (d->endpoints)
-			endpoints_set_ready(d->endpoints, true);
+		d->started = true;
+		update_ready(d);
 		log_info("ready: control socket '%s', http %s",
 			 d->link ? "the client's own" : d->options.socket,
 			 d->endpoints ? endpoints_address(d->endpoints) : "none");

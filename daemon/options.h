@@ -17,7 +17,7 @@ struct options {
 	bool version, help, check_config;
 	const char *config; /* of argv, as are the other pointers */
 	char socket[PATH_MAX];
-	char http[64]; /* "ADDR:PORT" */
+	char http[64];            /* "ADDR:PORT" */
 	char state_dir[PATH_MAX]; /* "": nothing outlives the daemon */
 	char bundle[PATH_MAX];
 	char agent_path[PATH_MAX]; /* the agent in images of containers */

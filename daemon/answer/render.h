@@ -27,7 +27,7 @@
 #define RENDERS_MAX 2
 
 /* No more is written while clients have so much before them that they have not read. */
-#define RENDERS_UNREAD_MAX_BYTES ((size_t)256 << 20)
+#define RENDERS_UNREAD_MAX_BYTES ((size_t)64 << 20)
 
 struct renders;
 struct render;

@@ -51,8 +51,8 @@ struct broker_client {
 	uv_timer_t timer;   /* AWAY: the next attempt; GREETING, LATE: the end of patience */
 	uv_timer_t refusal; /* answers requests that nobody can take, from the loop */
 	unsigned delay_ms;
-	bool told_away;
-	bool freed; /* by the owner: no callback runs any more */
+	char told[ERR_MESSAGE_MAX]; /* the last reason that died was told, or "" */
+	bool freed;                 /* by the owner: no callback runs any more */
 	int open_handles;
 	struct pendings pendings;
 	struct broker_client_callbacks callbacks;
@@ -153,13 +153,13 @@ static void end_own_broker(struct broker_client *c)
 	fail_all(c);
 }
 
-/* There is no broker that listens, for the reason that is there. It is told once. */
+/* There is no broker that listens, for the reason that is there. Each reason is told once. */
 static void lose(struct broker_client *c)
 {
-	bool tell = !c->told_away && !c->freed;
+	bool tell = strcmp(c->told, c->reason) != 0 && !c->freed;
 
 	c->state = LINK_AWAY;
-	c->told_away = true;
+	memcpy(c->told, c->reason, sizeof(c->told));
 	(void)uv_timer_stop(&c->timer);
 	if (c->socket >= 0)
 		close_socket(c);
@@ -229,7 +229,7 @@ static bool take_hello(struct broker_client *c, struct broker_reply *hello, ssiz
 		return false;
 	}
 	c->state = LINK_UP;
-	c->told_away = false;
+	c->told[0] = '\0';
 	c->delay_ms = RETRY_FIRST_MS;
 	(void)uv_timer_stop(&c->timer);
 	flush(c);
@@ -460,6 +460,11 @@ void broker_client_free(struct broker_client *c)
 		free(c);
 	else
 		close_socket(c);
+}
+
+bool broker_client_serves(const struct broker_client *c)
+{
+	return c->state == LINK_UP;
 }
 
 pid_t broker_client_pid(const struct broker_client *c)

@@ -8,7 +8,8 @@
  * A broker of our own goes once and for all: later requests fail with -EPIPE. One that listens
  * (daemon/door/door.h) is connected to again, with back-off; requests wait until it has said
  * hello, and while there is none they get EPIPE and the reason. died runs each time that it goes,
- * and once where it is not there to begin with; came when it is there (again).
+ * or is not there to begin with, and again when there is another reason why it is away; came when
+ * it is there (again).
  *
  * At most BROKER_PENDING_MAX requests wait at a time; further ones fail with -EAGAIN.
  */
@@ -54,6 +55,9 @@ int broker_client_connect(struct broker_client **out, uv_loop_t *loop, const cha
 /* Closes the socket, whereupon the broker ends, and frees the client once the loop has closed its
  * handles (the loop must run on for that). Pending requests are forgotten, died is not called. */
 void broker_client_free(struct broker_client *client);
+
+/* Is there one? Not so already when a request's callback gets EPIPE because it has gone. */
+bool broker_client_serves(const struct broker_client *client);
 
 /* The process id of a broker of our own, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);

@@ -20,7 +20,8 @@ struct engine {
 	unsigned windows_numbered;
 	uint64_t windows_total;
 	uint64_t attach_failures;
-	unsigned user_limit; /* windows of one who does not see everything; 0: none */
+	size_t one_bytes, all_bytes; /* that running windows may take */
+	unsigned user_limit;         /* windows of one who does not see everything; 0: none */
 	bool stopping;
 	void (*stopped)(void *arg);
 	void *stopped_arg;
@@ -37,6 +38,7 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 		return err_set(err, ENOMEM, "out of memory");
 	e->context =
 	    (struct run_context){.loop = loop, .broker = broker, .patience_ms = ENGINE_PATIENCE_MS};
+	engine_set_memory(e, WINDOW_BYTES_MAX, ENGINE_RUNNING_BYTES_MAX);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);
 	*out = e;
@@ -51,6 +53,12 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink)
 void engine_set_user_limit(struct engine *e, unsigned windows)
 {
 	e->user_limit = windows;
+}
+
+void engine_set_memory(struct engine *e, size_t one_bytes, size_t all_bytes)
+{
+	e->one_bytes = one_bytes;
+	e->all_bytes = all_bytes;
 }
 
 void engine_set_patience(struct engine *e, uint64_t ms)
@@ -111,12 +119,43 @@ static void on_started(void *arg, const struct run *r)
 	sinks_started(&e->sinks, run_result(r));
 }
 
+/* Agents decide how much there is to remember, and a user may have several. */
+static void keep_to_memory(const struct engine *e)
+{
+	char reason[WINDOW_REASON_BYTES];
+	struct run *largest = NULL;
+	size_t sum = 0, most = 0;
+
+	for (size_t i = 0; i < e->running_count; i++) {
+		size_t bytes = run_memory_bytes(e->running[i]);
+
+		sum += bytes;
+		if (bytes > most) {
+			most = bytes;
+			largest = e->running[i];
+		}
+	}
+	if (most > e->one_bytes)
+		(void)snprintf(reason, sizeof(reason),
+			       "it took more memory than jxperfd has for a window (%zu MiB)",
+			       e->one_bytes >> 20); /* Fits, as the other. */
+	else if (sum > e->all_bytes)
+		(void)snprintf(reason, sizeof(reason),
+			       "all windows took more memory than jxperfd has for them (%zu MiB), "
+			       "and this one most",
+			       e->all_bytes >> 20);
+	else
+		return;
+	run_cut(largest, reason);
+}
+
 static void on_progressed(void *arg, const struct run *r)
 {
 	struct engine *e = arg;
 
 	sinks_progressed(&e->sinks, run_result(r));
 	sinks_strangers(&e->sinks, run_strangers(r));
+	keep_to_memory(e);
 }
 
 /* Whoever waited for the JVM has it now. */

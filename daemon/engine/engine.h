@@ -22,6 +22,8 @@
 #include "daemon/window/result.h"
 
 #define ENGINE_RUNNING_MAX 64
+/* Running windows together may take so much; beyond, the largest is ended early. */
+#define ENGINE_RUNNING_BYTES_MAX ((size_t)192 << 20)
 /* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
  * has 10 s, and some more to clean up and to be killed. */
 #define ENGINE_PATIENCE_MS 30000
@@ -42,6 +44,9 @@ void engine_number_from(struct engine *e, unsigned first);
 
 /* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
 void engine_set_patience(struct engine *e, uint64_t ms);
+
+/* For tests: these in place of WINDOW_BYTES_MAX and ENGINE_RUNNING_BYTES_MAX. */
+void engine_set_memory(struct engine *e, size_t one_bytes, size_t all_bytes);
 
 /* Drops every run at once and frees all windows; sinks are not told. Some
  * memory goes when the loop has closed handles. free(NULL) is safe. */

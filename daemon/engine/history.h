@@ -15,7 +15,7 @@
 #define HISTORY_WINDOWS_MAX 64
 #define HISTORY_FAILED_MAX  16
 #define HISTORY_MAX         (HISTORY_WINDOWS_MAX + HISTORY_FAILED_MAX)
-#define HISTORY_BYTES_MAX   (256u << 20)
+#define HISTORY_BYTES_MAX   WINDOW_BYTES_MAX /* older ones are in the store */
 
 /* All zero is an empty history. */
 struct history {

@@ -202,6 +202,21 @@ void run_stop(struct run *r, const char *reason)
 	end_early(r, reason);
 }
 
+void run_cut(struct run *r, const char *reason)
+{
+	log_warn("window %s: %s", r->result->id, reason);
+	r->result->took_too_much = true;
+	gate_control_shut(&r->gate);
+	run_break_off(r, reason);
+}
+
+size_t run_memory_bytes(const struct run *r)
+{
+	return run_state_may_follow(r->state, RUN_BREAKING_OFF)
+		   ? window_result_memory_bytes(r->result) + intake_memory_bytes(&r->intake)
+		   : 0;
+}
+
 void run_set_patience(struct run *r, uint64_t ms)
 {
 	r->context.patience_ms = ms;

@@ -39,6 +39,13 @@ void run_free(struct run *r);
  * states on the way. A run that is coming to its end anyway is left to it. */
 void run_stop(struct run *r, const char *reason);
 
+/* Ends the window as soon as the loop comes round, whatever its agent does, because it takes too
+ * much memory. */
+void run_cut(struct run *r, const char *reason);
+
+/* What the run and its window take; 0 of one that is about to end. */
+size_t run_memory_bytes(const struct run *r);
+
 /* For tests: waits this long for the broker from now on, also for an answer that is awaited. */
 void run_set_patience(struct run *r, uint64_t ms);
 

@@ -108,6 +108,7 @@ static void add_app(struct app_metrics *to, const struct app_metrics *from)
 	saturate_add(&to->counts.numa_remote_samples, from->counts.numa_remote_samples);
 	saturate_add(&to->counts.windows, from->counts.windows);
 	saturate_add(&to->counts.windows_early, from->counts.windows_early);
+	saturate_add(&to->counts.windows_large, from->counts.windows_large);
 	saturate_add(&to->counts.switched_off, from->counts.switched_off);
 	if (from->seen_s > to->seen_s)
 		to->seen_s = from->seen_s;
@@ -271,9 +272,11 @@ void metrics_window_ended(struct metrics *m, const struct window_result *w,
 				      .numa_remote_samples = cursor->numa_remote_samples,
 				      .windows = 1,
 				      .windows_early = w->state == WINDOW_ENDED_EARLY,
+				      .windows_large = w->took_too_much,
 				      .switched_off = w->objects_off_ns > 0};
 	saturate_add(&app->counts.windows, brought.windows);
 	saturate_add(&app->counts.windows_early, brought.windows_early);
+	saturate_add(&app->counts.windows_large, brought.windows_large);
 	saturate_add(&app->counts.switched_off, brought.switched_off);
 	app->counts_origin = origin_of(w);
 	app->counts_brought = brought;

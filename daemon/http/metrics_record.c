@@ -69,6 +69,7 @@ static Jxp__StoredAppMetrics *pack_app(const struct app_metrics *app, struct pac
 	m->numa_remote_samples = app->counts.numa_remote_samples;
 	m->windows = app->counts.windows;
 	m->windows_early = app->counts.windows_early;
+	m->windows_large = app->counts.windows_large;
 	m->switched_off = app->counts.switched_off;
 	m->seen_s = app->seen_s;
 	m->ended = app->ended;
@@ -178,6 +179,7 @@ static bool unpack_app(const Jxp__StoredAppMetrics *m, struct metrics *out)
 	saturate_add(&app->counts.numa_remote_samples, m->numa_remote_samples);
 	saturate_add(&app->counts.windows, m->windows);
 	saturate_add(&app->counts.windows_early, m->windows_early);
+	saturate_add(&app->counts.windows_large, m->windows_large);
 	saturate_add(&app->counts.switched_off, m->switched_off);
 	app->seen_s = m->seen_s;
 	app->ended = m->ended;

@@ -47,7 +47,8 @@ struct app_counts {
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
 	uint64_t windows;
-	uint64_t windows_early; /* of which ended early */
+	uint64_t windows_early; /* of which ended early, */
+	uint64_t windows_large; /* of those for the memory that they took */
 	uint64_t switched_off;  /* of which switched objects off */
 };
 

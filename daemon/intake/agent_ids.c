@@ -19,6 +19,11 @@ static bool key_matches(const void *table, uint32_t position, const void *key)
 	return m->entries[position].key == *(const uint32_t *)key;
 }
 
+size_t agent_ids_memory_bytes(const struct agent_ids *m)
+{
+	return m->capacity * sizeof(*m->entries) + m->index.capacity * sizeof(*m->index.slots);
+}
+
 bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value)
 {
 	uint32_t position;

@@ -26,6 +26,9 @@ struct agent_ids {
 
 void agent_ids_release(struct agent_ids *m);
 
+/* What it takes. */
+size_t agent_ids_memory_bytes(const struct agent_ids *m);
+
 /* Whether key is known; if so *value is set. */
 bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value);
 

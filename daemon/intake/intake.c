@@ -253,6 +253,16 @@ static void take_counters(struct intake *in, const Jxp__Batch *batch)
 		w->effective_period = batch->period;
 }
 
+size_t intake_memory_bytes(const struct intake *in)
+{
+	return agent_ids_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
+	       agent_ids_memory_bytes(&in->instructions) +
+	       in->announced_capacity * sizeof(*in->announced) +
+	       in->line_capacity * sizeof(*in->lines) + object_intake_memory_bytes(&in->objects) +
+	       in->threads.capacity * sizeof(*in->threads.threads) +
+	       in->threads.index.capacity * sizeof(*in->threads.index.slots);
+}
+
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;

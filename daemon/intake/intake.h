@@ -58,6 +58,9 @@ struct intake {
 void intake_init(struct intake *in, struct window_result *result);
 void intake_release(struct intake *in);
 
+/* What it takes, besides the window. */
+size_t intake_memory_bytes(const struct intake *in);
+
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
 int intake_batch(struct intake *in, const Jxp__Batch *batch);
 

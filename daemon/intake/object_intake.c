@@ -310,6 +310,5 @@ int object_intake_finish(struct object_intake *in)
 size_t object_intake_memory_bytes(const struct object_intake *in)
 {
 	return object_order_memory_bytes(&in->order) + object_table_memory_bytes(&in->table) +
-	       in->classes.capacity * sizeof(struct agent_id) +
-	       in->classes.index.capacity * sizeof(struct hash_slot);
+	       agent_ids_memory_bytes(&in->classes);
 }

@@ -50,19 +50,39 @@ int sampler_try(const struct pmu_selection *selection)
 
 /* Of this machine's selection. */
 static bool tried;
+static bool tried_elsewhere;
 static int tried_result;
 
 int sampler_try_once(void)
 {
-	if (!tried)
-		sampler_tried(sampler_try(pmu_selection()));
+	if (!tried) {
+		tried = true;
+		tried_result = sampler_try(pmu_selection());
+	}
 	return tried_result;
 }
 
 void sampler_tried(int result)
 {
-	tried = true;
+	tried = tried_elsewhere = true;
 	tried_result = result;
+}
+
+int sampler_try_event(const char *name, const struct perf_hardware_event *event, uint64_t period,
+		      struct err *err)
+{
+	struct pmu_selection alone = {.event_count = 1, .period = period, .events = {*event}};
+	int r = sampler_try(&alone);
+
+	if (r < 0 && tried_elsewhere)
+		return err_set(err, -r,
+			       "event '%s' cannot be had from jxperfd as a service, which opens no "
+			       "events itself: leave out --event, or stop the service and run this "
+			       "as root",
+			       name);
+	if (r < 0)
+		return err_set_errno(err, -r, "event '%s' cannot be opened", name);
+	return 0;
 }
 
 /* Why the hardware sampler does not work here. */
@@ -104,14 +124,16 @@ static bool samples_kernel(const struct pmu_selection *s)
 static int choose_auto(bool period_asked, const struct sampler_hardware *hardware,
 		       struct sampler_choice *out)
 {
+	/* Whoever could open events: without knowing them we can ask for none. */
+	bool works = hardware->error == 0 && hardware->selection->event_count > 0;
 	char why[SAMPLER_REASON_BYTES];
 
 	if (period_asked) {
 		use_clock(out, "a period in time was asked for, which only the clock has");
-	} else if (hardware->error == 0 && samples_kernel(hardware->selection)) {
+	} else if (works && samples_kernel(hardware->selection)) {
 		use_clock(out, "AMD IBS of this kernel samples the kernel, too: use Linux 6.14, or "
 			       "--sampler ibs for a JVM of root");
-	} else if (hardware->error == 0) {
+	} else if (works) {
 		use_hardware(out, hardware->selection);
 	} else {
 		describe_failure(hardware, why, sizeof(why));

@@ -36,6 +36,11 @@ int sampler_try_once(void);
 /* Somebody with more privileges has tried that, with this result. Loop thread. */
 void sampler_tried(int result);
 
+/* Opens one event in place of the selection's, called name, as sampler_try does. 0, or -errno with
+ * one line for the user. */
+int sampler_try_event(const char *name, const struct perf_hardware_event *event, uint64_t period,
+		      struct err *err);
+
 /* SAMPLER_AUTO takes the best that works: pebs, ibs, clock; with a period in time (period_asked) it
  * is the clock. 0, or -EINVAL for a value that is no sampler or cannot have such a period, or
  * -EOPNOTSUPP for one that does not work here. */

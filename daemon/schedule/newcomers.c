@@ -11,6 +11,11 @@ void newcomers_set(struct newcomers *d, bool works)
 	d->count = 0;
 }
 
+void newcomers_have_broker(struct newcomers *d)
+{
+	d->lost = 0;
+}
+
 static void forget(struct newcomers *d, pid_t pid)
 {
 	for (size_t i = 0; i < d->count; i++)

@@ -29,7 +29,7 @@ struct newcomers {
 	size_t count;
 	uint64_t due_ns;  /* of a look at them, CLOCK_MONOTONIC */
 	uint64_t last_ns; /* when the last one was begun */
-	uint64_t lost;    /* events on the way from the broker, so far */
+	uint64_t lost;    /* events on the way from this broker, so far */
 	/* For /metrics. */
 	uint64_t started;
 	uint64_t ended;
@@ -40,6 +40,9 @@ struct newcomers {
 
 /* The broker's events come from now on, or do not. Nothing waits. */
 void newcomers_set(struct newcomers *d, bool works);
+
+/* There is another broker, which has lost nothing yet. */
+void newcomers_have_broker(struct newcomers *d);
 
 /* An event of any kind, at a time. is_known: the process is known for a JVM. */
 void newcomers_take(struct newcomers *d, const struct broker_event *event, bool is_known,

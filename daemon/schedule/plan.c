@@ -7,7 +7,7 @@ const char *name_of_miss(enum miss miss)
 {
 	static const char *const names[] = {
 	    [MISS_BUSY] = "busy", [MISS_LIMIT] = "limit",     [MISS_BUDGET] = "budget",
-	    [MISS_LATE] = "late", [MISS_REFUSED] = "refused",
+	    [MISS_LATE] = "late", [MISS_REFUSED] = "refused", [MISS_BROKER] = "broker",
 	};
 
 	return (unsigned)miss < MISS_MAX ? names[miss] : "unknown";

@@ -18,6 +18,7 @@ enum miss {
 	MISS_BUDGET,  /* the host's budget was spent */
 	MISS_LATE,    /* the daemon came too late: it was not running, or the clock jumped */
 	MISS_REFUSED, /* the attach could not be begun */
+	MISS_BROKER,  /* the privileged half was away */
 	MISS_MAX,
 };
 

@@ -44,6 +44,8 @@ struct planner {
 	struct running *running; /* config->windows_at_once of them */
 	size_t running_count;
 	size_t running_capacity;
+	double others_cost; /* likewise, of windows that were not ordered here */
+	bool held;
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -278,7 +280,7 @@ static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
 
 static double spent(const struct planner *p)
 {
-	double sum = 0;
+	double sum = p->others_cost;
 
 	for (size_t i = 0; i < p->running_count; i++)
 		sum += p->running[i].cost;
@@ -298,7 +300,9 @@ static double budget_left(const struct planner *p, const struct jvm *jvm)
 static bool may_begin(const struct planner *p, const struct jvm *jvm,
 		      const struct config_schedule *s, struct plan *plan, bool profiled)
 {
-	if (profiled)
+	if (p->held)
+		plan->in_the_way = MISS_BROKER;
+	else if (profiled)
 		plan->in_the_way = MISS_BUSY;
 	else if (p->running_count >= p->config->windows_at_once)
 		plan->in_the_way = MISS_LIMIT;
@@ -359,6 +363,29 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 	memcpy(order->app, jvm->app, sizeof(order->app));
 }
 
+/* As for an order: all processors, when it is not known. */
+static double share_of(const struct planner *p, pid_t pid)
+{
+	double share = 1;
+
+	for (size_t i = 0; i < p->jvm_count; i++)
+		if (p->jvms[i].pid == pid)
+			share = p->jvms[i].cpu_share;
+	return share;
+}
+
+void planner_set_others(struct planner *p, const struct planner_other *others, size_t count)
+{
+	p->others_cost = 0;
+	for (size_t i = 0; i < count; i++)
+		p->others_cost += others[i].budget * share_of(p, others[i].pid);
+}
+
+void planner_hold(struct planner *p, bool held)
+{
+	p->held = held;
+}
+
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 		  bool (*is_profiled)(void *arg, pid_t pid), void *arg, struct planner_order *order)
 {
@@ -410,6 +437,10 @@ static void judge(struct planner_schedule *s, enum planner_outcome outcome, cons
 {
 	if (outcome == OUTCOME_GONE)
 		return;
+	if (outcome == OUTCOME_UNTRIED) {
+		s->missed[MISS_BROKER]++;
+		return;
+	}
 	s->windows += outcome != OUTCOME_FAILED;
 	s->failed += outcome == OUTCOME_FAILED;
 	s->costly += outcome == OUTCOME_COSTLY;
@@ -524,8 +555,11 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 			jvm = &p->jvms[i];
 	if (!jvm)
 		return false;
-	*out =
-	    (struct planner_view){.app = jvm->app, .schedule = "", .last_window = jvm->last_window};
+	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
+				     .uid = jvm->uid,
+				     .app = jvm->app,
+				     .schedule = "",
+				     .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
 		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
 

@@ -66,11 +66,19 @@ struct planner_schedule {
 
 /* What `list` shows of a JVM. */
 struct planner_view {
+	uint64_t start_ticks; /* which one of this pid it is */
+	uid_t uid;            /* whose */
 	const char *app;
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
 				*/
+};
+
+/* A window that runs and was not ordered here: somebody asked for it. */
+struct planner_other {
+	pid_t pid;
+	double budget; /* of the JVM's CPU time */
 };
 
 /* How a window ended that was ordered. */
@@ -80,6 +88,7 @@ enum planner_outcome {
 	OUTCOME_FAILED,
 	OUTCOME_GONE, /* the JVM ended, or somebody ended the window: says nothing of the schedule
 		       */
+	OUTCOME_UNTRIED, /* the privileged half went before it could: a missed one */
 };
 
 struct planner;
@@ -108,6 +117,12 @@ void planner_lost(struct planner *p, pid_t pid);
 
 /* So much time has passed, by a clock that does not jump: all JVMs are older. */
 void planner_pass_time(struct planner *p, uint64_t ns);
+
+/* The others that there are now. They never wait; what they may cost is the host's budget, too. */
+void planner_set_others(struct planner *p, const struct planner_other *others, size_t count);
+
+/* From now on nothing is begun, because the privileged half is away; or no more. */
+void planner_hold(struct planner *p, bool held);
 
 /* The window to begin now. True with *order set; the caller then says what came of it with
  * planner_began or planner_refused, and asks again. False: nothing is due, or not permitted.

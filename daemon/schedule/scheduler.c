@@ -11,6 +11,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/proc.h"
+#include "daemon/broker/client.h"
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
 #include "daemon/schedule/survey.h"
@@ -29,6 +30,7 @@ struct scheduler {
 	uv_timer_t timer; /* to the next thing to do */
 	uv_loop_t *loop;
 	struct engine *engine;
+	struct broker_client *broker;
 	const struct config *config;
 	struct planner *planner;
 	struct survey *survey;
@@ -159,12 +161,27 @@ static void begin_window(struct scheduler *s, const struct planner_order *order)
 	planner_began(s->planner, order, id);
 }
 
+static void tell_of_others(struct scheduler *s)
+{
+	struct planner_other others[ENGINE_RUNNING_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine_window_count(s->engine); i++) {
+		const struct window_result *w = engine_window(s->engine, i);
+
+		if (!w->finished && !w->request.schedule.name[0])
+			others[count++] = (struct planner_other){w->pid, w->request.budget};
+	}
+	planner_set_others(s->planner, others, count);
+}
+
 /* Each order ends its plan, so this comes to an end. */
 static void begin_windows(struct scheduler *s)
 {
 	struct planner_order order;
 
 	survey_pass_time(s->survey);
+	tell_of_others(s);
 	while (is_at_work(s) && planner_next(s->planner, clock_ns(CLOCK_REALTIME), minute_of_day(),
 					     is_profiled, s->engine, &order))
 		begin_window(s, &order);
@@ -209,14 +226,22 @@ static void on_finished(void *arg, const struct window_result *w)
 	on_window_over(arg, w, judge(w, reason), reason);
 }
 
+static enum planner_outcome judge_failure(const struct scheduler *s, const struct window_result *w,
+					  int error)
+{
+	if (w->target_ended || w->asked_to_end || error == ESRCH)
+		return OUTCOME_GONE;
+	return error == EPIPE && !broker_client_serves(s->broker) ? OUTCOME_UNTRIED
+								  : OUTCOME_FAILED;
+}
+
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
+	struct scheduler *s = arg;
+
 	if (!w)
 		return; /* Refused: whoever asked knows it. */
-	on_window_over(arg, w,
-		       w->target_ended || w->asked_to_end || error == ESRCH ? OUTCOME_GONE
-									    : OUTCOME_FAILED,
-		       message);
+	on_window_over(s, w, judge_failure(s, w, error), message);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -261,7 +286,7 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
-	*s = (struct scheduler){.loop = loop, .engine = engine, .config = config};
+	*s = (struct scheduler){.loop = loop, .engine = engine, .broker = broker, .config = config};
 	name_host(config, host);
 	s->planner = planner_new(config, host);
 	if (s->planner)
@@ -319,11 +344,13 @@ void scheduler_free(struct scheduler *s)
 
 void scheduler_lost_broker(struct scheduler *s)
 {
+	planner_hold(s->planner, true);
 	survey_lost_broker(s->survey);
 }
 
 void scheduler_has_broker(struct scheduler *s)
 {
+	planner_hold(s->planner, false);
 	survey_has_broker(s->survey);
 }
 

@@ -44,7 +44,8 @@ void scheduler_stop(struct scheduler *s);
 /* The memory goes when the loop has closed a handle. free(NULL) is safe. */
 void scheduler_free(struct scheduler *s);
 
-/* survey_lost_broker, survey_has_broker. */
+/* Without a broker nothing is begun: what is due then is missed for that reason.
+ * survey_lost_broker, survey_has_broker. */
 void scheduler_lost_broker(struct scheduler *s);
 void scheduler_has_broker(struct scheduler *s);
 

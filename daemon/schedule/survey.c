@@ -1,5 +1,6 @@
 #include "daemon/schedule/survey.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -41,6 +42,7 @@ struct survey {
 	bool rounds_fail;     /* the last one did, which was logged; */
 	bool left_out;        /* it had not all JVMs, likewise */
 	bool works;           /* else it rests */
+	bool away;            /* the broker is: nobody can be asked */
 };
 
 static uint64_t round_due_ns(const struct survey *s)
@@ -54,7 +56,7 @@ uint64_t survey_due_ns(const struct survey *s)
 {
 	uint64_t round = round_due_ns(s), look = newcomers_due_ns(&s->newcomers);
 
-	if (!s->works)
+	if (!s->works || s->away)
 		return UINT64_MAX;
 	if (s->answer)
 		return s->give_up_ns;
@@ -213,6 +215,8 @@ static void on_discover(void *arg, const struct broker_reply *reply, int *fds)
 	(void)fds; /* There are none. */
 	s->discover_request = 0;
 	newcomers_set(&s->newcomers, !reply->error);
+	if (reply->error == EPIPE)
+		return; /* The kernel was not asked; the next broker is. */
 	if (reply->error)
 		log_info("schedules: the kernel does not tell of processes that start (%s): JVMs "
 			 "are found by a look at all processes every %" PRIu64 " s",
@@ -246,13 +250,18 @@ static void discover(struct survey *s, bool on)
 
 void survey_lost_broker(struct survey *s)
 {
+	s->away = true;
 	newcomers_set(&s->newcomers, false);
+	if (s->answer)
+		end_question(s);
 	if (s->works)
 		s->changed(s->arg);
 }
 
 void survey_has_broker(struct survey *s)
 {
+	s->away = false;
+	newcomers_have_broker(&s->newcomers);
 	if (!s->works)
 		return;
 	discover(s, true);

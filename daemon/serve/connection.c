@@ -6,11 +6,10 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
-#include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/intake/stream.h"
-#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
+#include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"
 #include "daemon/answer/render.h"
 #include "proto/failure.h"
@@ -40,7 +39,7 @@ struct connection {
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
 	const struct window_result *window; /* ATTACHED and STARTING, once it started; WATCHING */
-	struct inspector_answer *answer;    /* INSPECTING */
+	struct inspection *inspection;      /* INSPECTING */
 	struct reading *reading;            /* READING */
 	struct render *render;              /* RENDERING */
 	size_t report_bytes;                /* FINISHING with a report */
@@ -62,7 +61,7 @@ void connection_free(struct connection *c)
 	else if (c->state == STARTING || c->state == WATCHING)
 		engine_unwatch(c->context->engine, c);
 	c->state = CLOSING;
-	inspector_answer_free(c->answer);
+	inspection_forget(c->inspection);
 	reading_cancel(c->reading);
 	render_cancel(c->render);
 	renders_read(c->context->renders, c->report_bytes);
@@ -319,18 +318,6 @@ void connection_wait(struct connection *c, const struct window_result *w)
 	}
 }
 
-/* The name that the rules gave the JVM when it was looked at last, so that whoever asks for a
- * window of it adds to the same figures. Without schedules, and so
- * without looks, it has the name that it has without rules.
- */
-static void name_jvm(const struct scheduler *scheduler, pid_t pid, struct window_request *asked)
-{
-	struct planner_view view;
-
-	if (scheduler && scheduler_view(scheduler, pid, &view))
-		(void)snprintf(asked->app, sizeof(asked->app), "%s", view.app); /* Fits. */
-}
-
 void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 {
 	struct window_sink observer = {
@@ -347,7 +334,7 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	name_jvm(c->context->scheduler, (pid_t)request->pid, &asked);
+	listed_jvms_name(&asked, (pid_t)request->pid, &c->asker, c->context->scheduler);
 	if (request->background) {
 		observer.started = on_background_started;
 		observer.finished = on_background_finished;
@@ -385,6 +372,7 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 {
 	struct connection *c = arg;
 
+	c->inspection = NULL;
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_FAILURE) {
 		connection_fail(c, answer->failure->usage, answer->failure->message);
 		return;
@@ -398,15 +386,11 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 
 void connection_inspect(struct connection *c, int pid)
 {
-	struct err err;
-
-	if (inspector_answer_new(&c->answer, c->context->loop, c->context->broker, pid,
-				 c->asker.sees, on_inspected, c, &err) < 0) {
-		connection_fail(c, false, err.message);
-		return;
-	}
 	c->state = INSPECTING;
 	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	if (inspections_ask(&c->inspection, c->context->inspections, &c->asker, pid, on_inspected,
+			    c) < 0)
+		connection_fail(c, false, "out of memory");
 }
 
 /* ---------------------------------------------------------------- loop callbacks */
@@ -426,6 +410,13 @@ static void reading_is_late(struct connection *c)
 	connection_fail(c, false, "reading what is kept takes too long");
 }
 
+static void inspection_is_late(struct connection *c)
+{
+	inspection_forget(c->inspection);
+	c->inspection = NULL;
+	connection_fail(c, false, "looking at processes took too long");
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct connection *c = timer->data;
@@ -437,7 +428,7 @@ static void on_timer(uv_timer_t *timer)
 	else if (c->state == WAITING)
 		connection_fail(c, true, "no request came in time");
 	else if (c->state == INSPECTING)
-		connection_fail(c, false, "looking at processes took too long");
+		inspection_is_late(c);
 	else if (c->state == READING)
 		reading_is_late(c);
 	else if (c->state == RENDERING)

@@ -27,6 +27,7 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
+struct inspections;
 struct scheduler;
 
 /* What every request may need to know; outlives the connections. */
@@ -39,7 +40,7 @@ struct control_context {
 	void *refused_arg;
 	uv_loop_t *loop;
 	struct engine *engine;
-	struct broker_client *broker;      /* for questions about processes */
+	struct inspections *inspections;   /* questions about processes */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */

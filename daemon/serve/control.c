@@ -17,6 +17,7 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/answer/render.h"
+#include "daemon/serve/inspections.h"
 #include "daemon/serve/request.h"
 #include "proto/failure.h"
 #include "proto/frame.h"
@@ -253,6 +254,12 @@ static int open_socket(struct control *c, uv_loop_t *loop, const char *path, str
 	return TAKE_FD(fd);
 }
 
+static void free_queues(struct control *c)
+{
+	renders_free(c->context.renders);
+	inspections_free(c->context.inspections);
+}
+
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err)
 {
@@ -271,19 +278,21 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .refused_arg = c,
 					      .loop = loop,
 					      .engine = engine,
-					      .broker = settings->broker,
 					      .scheduler = settings->scheduler,
 					      .http = settings->http,
 					      .reload = settings->reload,
 					      .reload_arg = settings->arg,
 					      .started_ns = clock_monotonic_ns()};
 	c->context.renders = renders_new(loop);
-	if (!c->context.renders)
+	c->context.inspections = inspections_new(loop, settings->broker);
+	if (!c->context.renders || !c->context.inspections) {
+		free_queues(c);
 		return err_set(err, ENOMEM, "out of memory");
+	}
 	if (settings->socket_path[0]) {
 		fd = open_socket(c, loop, settings->socket_path, err);
 		if (fd < 0) {
-			renders_free(c->context.renders);
+			free_queues(c);
 			return fd;
 		}
 	}
@@ -338,7 +347,7 @@ void control_free(struct control *c)
 		return;
 	for (size_t i = 0; i < c->client_count; i++)
 		connection_free(c->clients[i].connection);
-	renders_free(c->context.renders);
+	free_queues(c);
 	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
 	if (c->fd < 0)
 		return;

@@ -1,5 +1,6 @@
 #include "daemon/serve/listed_jvms.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,9 @@ static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 {
 	struct planner_view view;
 
-	if (!scheduler_view(scheduler, (pid_t)jvm->pid, &view))
+	/* The list may be newer: another JVM can have the pid by now. */
+	if (!scheduler_view(scheduler, (pid_t)jvm->pid, &view) ||
+	    view.start_ticks != jvm->start_ticks)
 		return;
 	set(&jvm->app, view.app);
 	set(&jvm->schedule, view.schedule);
@@ -64,4 +67,20 @@ void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,
 		if (list->schedules)
 			add_schedule(jvm, scheduler);
 	}
+}
+
+static bool is_meant(const struct planner_view *view, const struct window_request *asked,
+		     const struct window_asker *asker)
+{
+	return window_asker_sees(asker, view->uid) &&
+	       (asked->start_ticks == 0 || asked->start_ticks == view->start_ticks);
+}
+
+void listed_jvms_name(struct window_request *asked, pid_t pid, const struct window_asker *asker,
+		      const struct scheduler *scheduler)
+{
+	struct planner_view view;
+
+	if (scheduler && scheduler_view(scheduler, pid, &view) && is_meant(&view, asked, asker))
+		(void)snprintf(asked->app, sizeof(asked->app), "%s", view.app); /* Fits. */
 }

@@ -68,15 +68,34 @@ static void release_batch(struct keeper *k)
 	k->batch = (struct writer_batch){0};
 }
 
-/* Without memory for a copy the window is kept at the next round. */
+/* The first count of those that run go to the end. */
+static void rotate(struct keeper *k, size_t count)
+{
+	const struct window_result *first[RUNNING_MAX];
+	size_t rest = k->running_count - count;
+
+	memcpy(first, k->running, count * sizeof(first[0]));
+	memmove(k->running, k->running + count, rest * sizeof(first[0]));
+	memcpy(k->running + rest, first, count * sizeof(first[0]));
+}
+
+/* Who was left out for want of memory is first in the next batch. */
 static void add_running(struct keeper *k)
 {
-	for (size_t i = 0; i < k->running_count && k->batch.count < WRITER_WINDOWS_MAX; i++) {
-		const struct window_result *copy = window_result_snapshot(k->running[i]);
+	size_t left = KEEPER_COPIES_BYTES, i = 0;
 
-		if (copy)
-			k->batch.windows[k->batch.count++] = copy;
+	for (; i < k->running_count && k->batch.count < WRITER_WINDOWS_MAX; i++) {
+		const struct window_result *w = k->running[i];
+		size_t bytes = window_result_memory_bytes(w);
+		const struct window_result *copy = bytes <= left ? window_result_snapshot(w) : NULL;
+
+		if (!copy)
+			break;
+		left -= bytes;
+		k->batch.windows[k->batch.count++] = copy;
 	}
+	if (i > 0 && i < k->running_count)
+		rotate(k, i);
 }
 
 static void add_metrics(struct keeper *k)
@@ -138,6 +157,36 @@ static void drop_waiting(struct keeper *k, size_t count)
 		window_result_free(k->waiting[i]);
 	k->waiting_count -= count;
 	memmove(k->waiting, k->waiting + count, k->waiting_count * sizeof(struct window_result *));
+}
+
+static size_t waiting_bytes(const struct keeper *k)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < k->waiting_count; i++)
+		sum += window_result_memory_bytes(k->waiting[i]);
+	return sum;
+}
+
+/* The oldest that is not being written. */
+static void lose_one(struct keeper *k)
+{
+	size_t oldest = k->writing ? k->batch_waiting : 0;
+
+	log_error("window %s is lost: it could not be kept, and too many others wait",
+		  k->waiting[oldest]->id);
+	window_result_free(k->waiting[oldest]);
+	k->waiting_count--;
+	memmove(k->waiting + oldest, k->waiting + oldest + 1,
+		(k->waiting_count - oldest) * sizeof(struct window_result *));
+	k->stats.lost++;
+}
+
+/* What is being written stays, and the newest. */
+static void keep_to_memory(struct keeper *k)
+{
+	while (k->waiting_count > k->batch_waiting + 1 && waiting_bytes(k) > KEEPER_WAITING_BYTES)
+		lose_one(k);
 }
 
 static void say_damage(const struct salvage_account *s)
@@ -209,9 +258,11 @@ static void take_result(struct keeper *k)
 	if (k->metrics.kept)
 		k->metrics.kept(k->metrics.arg, k->stats.failing);
 	release_batch(k);
+	keep_to_memory(k);
 }
 
 static void write_soon(struct keeper *k);
+static void on_timer(uv_timer_t *timer);
 
 static void on_written(void *arg)
 {
@@ -220,6 +271,10 @@ static void on_written(void *arg)
 	k->writing = false;
 	take_result(k);
 	write_soon(k);
+	if (k->stats.failing) /* Fails only for a handle that is closing. */
+		(void)uv_timer_start(k->timer, on_timer,
+				     k->flush_ms < KEEPER_RETRY_MS ? k->flush_ms : KEEPER_RETRY_MS,
+				     k->flush_ms);
 }
 
 static void start_batch(struct keeper *k)
@@ -281,36 +336,12 @@ static void forget_running(struct keeper *k, const struct window_result *w)
 		}
 }
 
-static size_t waiting_bytes(const struct keeper *k)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < k->waiting_count; i++)
-		sum += window_result_memory_bytes(k->waiting[i]);
-	return sum;
-}
-
-/* The oldest that is not being written. */
-static void lose_one(struct keeper *k)
-{
-	size_t oldest = k->writing ? k->batch_waiting : 0;
-
-	log_error("window %s is lost: it could not be kept, and too many others wait",
-		  k->waiting[oldest]->id);
-	window_result_free(k->waiting[oldest]);
-	k->waiting_count--;
-	memmove(k->waiting + oldest, k->waiting + oldest + 1,
-		(k->waiting_count - oldest) * sizeof(struct window_result *));
-	k->stats.lost++;
-}
-
 static void add_waiting(struct keeper *k, const struct window_result *w)
 {
 	if (k->waiting_count == KEEPER_WAITING_MAX)
 		lose_one(k);
 	k->waiting[k->waiting_count++] = window_result_keep(w);
-	while (k->waiting_count > k->batch_waiting + 1 && waiting_bytes(k) > KEEPER_WAITING_BYTES)
-		lose_one(k);
+	keep_to_memory(k);
 }
 
 static void on_finished(void *arg, const struct window_result *w)

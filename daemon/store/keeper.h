@@ -4,7 +4,7 @@
  * at its end; and the sums of metrics with it, in the same transaction.
  *
  * Writing is the writer's thread's (daemon/store/writer.h). What cannot be written, because the
- * disk is full or the file locked, stays in memory and is tried again every KEEPER_FLUSH_MS; beyond
+ * disk is full or the file locked, stays in memory and is tried again every KEEPER_RETRY_MS; beyond
  * KEEPER_WAITING_MAX finished windows or KEEPER_WAITING_BYTES of them the oldest is lost, and
  * counted.
  *
@@ -23,8 +23,11 @@
 #include "daemon/window/sink.h"
 
 #define KEEPER_FLUSH_MS      5000
+#define KEEPER_RETRY_MS      1000
 #define KEEPER_WAITING_MAX   256
-#define KEEPER_WAITING_BYTES ((size_t)256 << 20)
+#define KEEPER_WAITING_BYTES WINDOW_BYTES_MAX
+/* Copies of running windows that one flush writes; those beyond have their turn at a later one. */
+#define KEEPER_COPIES_BYTES WINDOW_BYTES_MAX
 
 struct keeper;
 

@@ -28,14 +28,6 @@ static int choose_sampler(const struct window_request *request, struct window_fi
 	return 0;
 }
 
-/* Is it opened by the kernel, as the threads will have it? */
-static int try_event(const struct perf_hardware_event *event, uint64_t period)
-{
-	struct pmu_selection alone = {.event_count = 1, .period = period, .events = {*event}};
-
-	return sampler_try(&alone);
-}
-
 /* The event that samples accesses to objects, in place of the sampler's own. */
 static int choose_event(const struct window_request *request, struct window_findings *f,
 			struct err *err)
@@ -60,9 +52,9 @@ static int choose_event(const struct window_request *request, struct window_find
 			       "libpfm4 knows no event '%s' of this processor: use one like "
 			       "MEM_LOAD_RETIRED:L1_MISS",
 			       request->event);
-	r = try_event(&event, f->period);
+	r = sampler_try_event(request->event, &event, f->period, err);
 	if (r < 0)
-		return err_set_errno(err, -r, "event '%s' cannot be opened", request->event);
+		return r;
 	f->events[0] = event;
 	f->event_count = 1;
 	return 0;

@@ -28,6 +28,10 @@
 #define WINDOW_LABEL_BYTES  128
 #define WINDOW_REASON_BYTES 256
 
+/* The engine ends a window that takes more, with what it takes to read its agent's stream. A JVM's
+ * own agent has 16 MiB for all that it says. */
+#define WINDOW_BYTES_MAX ((size_t)64 << 20)
+
 enum window_state {
 	WINDOW_ATTACHING,
 	WINDOW_RUNNING,
@@ -58,6 +62,7 @@ struct window_result {
 	bool target_ended;                /* that is the reason */
 	bool asked_to_end;                /* somebody has asked for its end before its time */
 	uint64_t asked_ns;                /* when it was made; 0 of one that was kept */
+	bool took_too_much;               /* memory, and was ended for that */
 	uint64_t start_unix_ns;
 	uint64_t end_unix_ns; /* 0 while running */
 	uint64_t start_ns;    /* 0 before the target began */
@@ -107,8 +112,8 @@ struct window_result *window_result_keep(const struct window_result *w);
 /* One owner less; the last one's call frees it. free(NULL) is safe. */
 void window_result_free(struct window_result *w);
 
-/* A copy of what reports need of a window that runs, as it is now: at most some 100 MiB of a
- * hostile agent's, which take some 50 ms. NULL without memory. */
+/* A copy of what reports need of a window that runs, as it is now: at most WINDOW_BYTES_MAX, which
+ * take some 30 ms. NULL without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
 
 /* What it takes. */

@@ -153,7 +153,7 @@ def a_hanging_engine_is_restarted():
 
 @test
 def limits_are_in_force():
-    for service, mebibytes, tasks in (("jxperfd", 512, 64), ("jxperf-broker", 768, 512)):
+    for service, mebibytes, tasks in (("jxperfd", 1024, 64), ("jxperf-broker", 768, 512)):
         group = property_of(service, "ControlGroup")
         limit = machine.sh(f"cat /sys/fs/cgroup/memory{group}/memory.limit_in_bytes /sys/fs/cgroup{group}/memory.max 2>/dev/null || true")
         assert int(limit.split()[0]) == mebibytes << 20, limit

@@ -62,7 +62,14 @@ static struct fake_broker {
 	pid_t released; /* the last one */
 	unsigned releases;
 	int refuse; /* errno with which requests fail at once, or 0 */
+	bool away;
 } fake_broker;
+
+bool broker_client_serves(const struct broker_client *client)
+{
+	(void)client;
+	return !fake_broker.away;
+}
 
 int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
 			 uint32_t flags, broker_reply_fn fn, void *arg)

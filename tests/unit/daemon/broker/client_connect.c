@@ -27,6 +27,7 @@ struct seen {
 	int error; /* of the last reply */
 	char message[ERR_MESSAGE_MAX];
 	int deaths;
+	char reason[ERR_MESSAGE_MAX]; /* of the last one */
 	int replies_at_death;
 	int arrivals;
 	int sampler_error;
@@ -52,7 +53,7 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 static void on_death(void *arg, const char *reason)
 {
 	(void)arg;
-	(void)reason;
+	(void)snprintf(seen.reason, sizeof(seen.reason), "%s", reason);
 	seen.deaths++;
 	seen.replies_at_death = seen.replies;
 }
@@ -218,6 +219,24 @@ static void it_connects_again_when_the_broker_is_back(void **state)
 	}
 }
 
+static void another_reason_why_it_is_away_is_told_too(void **state)
+{
+	(void)state;
+	serve();
+	fd_close_all(&broker, 1);
+	stop_listening();
+	wait_for(&seen.deaths, 1);
+	assert_non_null(strstr(seen.reason, "has gone"));
+	wait_for(&seen.deaths, 2);
+	assert_non_null(strstr(seen.reason, "No such file"));
+	assert_false(broker_client_serves(client));
+	start_listening();
+	accept_engine();
+	say_hello(EBUSY, "the broker serves another jxperfd already");
+	wait_for(&seen.deaths, 3);
+	assert_non_null(strstr(seen.reason, "another jxperfd"));
+}
+
 static void a_broker_that_refuses_is_named_with_its_reason(void **state)
 {
 	(void)state;
@@ -253,6 +272,7 @@ int main(void)
 	    TEST(requests_wait_for_the_hello),
 	    TEST(without_a_broker_requests_are_answered_from_the_loop),
 	    TEST(it_connects_again_when_the_broker_is_back),
+	    TEST(another_reason_why_it_is_away_is_told_too),
 	    TEST(a_broker_that_refuses_is_named_with_its_reason),
 	    TEST(a_broker_of_another_version_is_none),
 	};

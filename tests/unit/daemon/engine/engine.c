@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,6 +75,58 @@ static void a_broker_that_refuses_fails_the_call(void **state)
 	fake_broker.refuse = EAGAIN;
 	assert_int_equal(attach(f, 42), -EAGAIN);
 	assert_false(engine_is_profiled(f->engine, 42));
+}
+
+static void send_pair(int agent)
+{
+	struct sample_batch sample;
+
+	sample_batch_init(&sample);
+	(void)sample_pair(&sample, JXP__KIND__KIND_DEAD_STORE, 2, 3, 8, 1);
+	agent_send_batch(agent, &sample.batch);
+}
+
+static void a_window_that_takes_too_much_memory_ends_whatever_its_agent_does(void **state)
+{
+	struct fixture *f = *state;
+	const struct window_result *w;
+	int agent = start(f);
+
+	engine_set_memory(f->engine, 1, SIZE_MAX);
+	send_pair(agent);
+	loop_until(&f->loop, &f->ended); /* The agent has not left. */
+	w = engine_find_window(f->engine, "w1");
+	assert_int_equal(w->state, WINDOW_ENDED_EARLY);
+	assert_true(w->took_too_much);
+	assert_non_null(strstr(w->reason, "it took more memory"));
+	assert_int_equal(w->profile.pair_count, 1); /* What came is in it. */
+	(void)close(agent);
+}
+
+/* 43 has said nothing yet. */
+static void where_all_take_too_much_together_the_largest_ends(void **state)
+{
+	struct fixture *f = *state;
+	int other, agent = start(f);
+
+	send_pair(agent);
+	loop_settle(&f->loop);
+	assert_int_equal(attach_for(f, &everybodys, 43), 0);
+	(void)snprintf(f->id, sizeof(f->id), "w2");
+	f->started = false;
+	other = fake_broker_connect_agent();
+	agent_send_hello(other, PROTOCOL_VERSION);
+	loop_until(&f->loop, &f->started);
+	loop_settle(&f->loop);
+	engine_set_memory(f->engine, SIZE_MAX, 1);
+	(void)snprintf(f->id, sizeof(f->id), "w1");
+	agent_send_batch(other, &(Jxp__Batch)JXP__BATCH__INIT);
+	loop_until(&f->loop, &f->ended);
+	assert_non_null(
+	    strstr(engine_find_window(f->engine, "w1")->reason, "all windows took more memory"));
+	assert_true(engine_is_profiled(f->engine, 43));
+	(void)close(agent);
+	(void)close(other);
 }
 
 static void detaching_ends_the_window_early_with_its_reason(void **state)
@@ -307,6 +360,8 @@ int main(void)
 	    TEST(a_second_attach_names_the_window_and_the_way_out),
 	    TEST(a_failed_attach_is_told_and_keeps_its_number),
 	    TEST(a_broker_that_refuses_fails_the_call),
+	    TEST(a_window_that_takes_too_much_memory_ends_whatever_its_agent_does),
+	    TEST(where_all_take_too_much_together_the_largest_ends),
 	    TEST(detaching_ends_the_window_early_with_its_reason),
 	    TEST(detaching_what_is_not_profiled_is_refused),
 	    TEST(detaching_while_the_helper_works_cancels_it),

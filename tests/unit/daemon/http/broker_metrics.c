@@ -40,6 +40,28 @@ static void events_are_counted(void **state)
 	free(text);
 }
 
+static void what_brokers_lost_adds_up_and_whether_there_is_one_is_said(void **state)
+{
+	struct broker_event event = {.operation = BROKER_EVENT, .lost = 3};
+	struct broker_metrics m = {0};
+	char *text = written(&m, false);
+
+	(void)state;
+	assert_non_null(strstr(text, "\n# TYPE jxperf_broker_connected gauge\n"
+				     "jxperf_broker_connected 0\n"));
+	free(text);
+	broker_metrics_came(&m);
+	broker_metrics_take(&m, &event);
+	broker_metrics_left(&m);
+	broker_metrics_came(&m);
+	event.lost = 1;
+	broker_metrics_take(&m, &event);
+	text = written(&m, false);
+	assert_non_null(strstr(text, "\njxperf_broker_connected 1\n"));
+	assert_non_null(strstr(text, "\njxperf_broker_events_lost_total 4\n"));
+	free(text);
+}
+
 static void openmetrics_names_the_family_without_total(void **state)
 {
 	struct broker_metrics m = {0};
@@ -55,6 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(events_are_counted),
+	    cmocka_unit_test(what_brokers_lost_adds_up_and_whether_there_is_one_is_said),
 	    cmocka_unit_test(openmetrics_names_the_family_without_total),
 	};
 

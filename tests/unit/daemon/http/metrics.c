@@ -211,7 +211,9 @@ static void windows_that_end_early_are_counted_among_the_others(void **state)
 	window_result_end(planned, NULL);
 	window_result_end(early, "the target was killed");
 	metrics_window_ended(m, planned, &first);
+	early->took_too_much = true;
 	metrics_window_ended(m, early, &second);
+	assert_line(m, "jxperf_windows_too_large_total{app=\"Shop\"} 1");
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
 	assert_line(m, "jxperf_windows_ended_early_total{app=\"Shop\"} 1");
 	window_result_free(planned);

@@ -105,6 +105,19 @@ static void a_line_comes_from_the_last_entry_at_or_before_the_bci(void **state)
 	assert_int_equal(cct_node(&f->window->profile.cct, 1)->line, 8);
 }
 
+static void line_tables_count_as_memory(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__LineEntry entry = JXP__LINE_ENTRY__INIT, *pointers[1000];
+
+	for (size_t i = 0; i < 1000; i++)
+		pointers[i] = &entry;
+	f->sample.methods[0].n_lines = 1000;
+	f->sample.methods[0].lines = pointers;
+	apply(f);
+	assert_true(intake_memory_bytes(&f->intake) >= 1000 * sizeof(struct line));
+}
+
 static void a_frame_without_a_bci_has_no_line(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +286,7 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_line_comes_from_the_last_entry_at_or_before_the_bci,
 					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(line_tables_count_as_memory, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_frame_without_a_bci_has_no_line, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_node_before_its_parent_is_dropped_and_counted, set_up,
 					    tear_down),

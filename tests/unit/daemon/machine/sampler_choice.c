@@ -50,6 +50,27 @@ static void auto_takes_the_hardware_that_works(void **state)
 	expect(JXP__SAMPLER__SAMPLER_IBS, &ibs, "AMD IBS: ibs_op");
 }
 
+static void auto_takes_no_hardware_without_events_whoever_says_that_it_works(void **state)
+{
+	(void)state;
+	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &none, 0), 0);
+	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "no PMU");
+}
+
+/* No kernel has this type of events. */
+static void an_event_that_a_service_cannot_try_is_refused_with_what_to_do(void **state)
+{
+	static const struct perf_hardware_event event = {.type = 0x7fffffff};
+
+	(void)state;
+	assert_true(sampler_try_event("A:B", &event, 1000, &err) < 0);
+	assert_non_null(strstr(err.message, "event 'A:B' cannot be opened: "));
+	sampler_tried(0);
+	assert_true(sampler_try_event("A:B", &event, 1000, &err) < 0);
+	assert_non_null(strstr(err.message, "as a service"));
+	assert_non_null(strstr(err.message, "leave out --event"));
+}
+
 static void what_samples_the_kernel_has_to_be_asked_for(void **state)
 {
 	struct pmu_selection old = ibs;
@@ -122,6 +143,8 @@ int main(void)
 	    cmocka_unit_test(a_period_in_time_needs_the_clock),
 	    cmocka_unit_test(what_is_asked_for_is_taken_or_refused),
 	    cmocka_unit_test(a_machine_without_events_has_nothing_to_try),
+	    cmocka_unit_test(auto_takes_no_hardware_without_events_whoever_says_that_it_works),
+	    cmocka_unit_test(an_event_that_a_service_cannot_try_is_refused_with_what_to_do),
 	    cmocka_unit_test(every_sampler_says_what_its_fractions_are_weighted_by),
 	};
 

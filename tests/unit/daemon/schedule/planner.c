@@ -189,6 +189,34 @@ static void the_hosts_budget_is_shared(void **state)
 	tear_down(&h);
 }
 
+static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(void **state)
+{
+	const struct planner_other others[] = {{1, 0.01}, {2, 0.01}};
+	const struct planner_other unknown = {12345, 0.01};
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 64\nhost-budget: 0.047%\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	planner_set_others(h.planner, others, 2);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 1);
+	assert_true(missed(&h, MISS_BUDGET) > 0);
+	/* One that might use all processors leaves nothing. */
+	planner_set_others(h.planner, &unknown, 1);
+	run_for(&h, 2 * MINUTE);
+	h.windows = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	planner_set_others(h.planner, NULL, 0);
+	h.most = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 3);
+	tear_down(&h);
+}
+
 static void somebody_elses_window_wins(void **state)
 {
 	struct host h;
@@ -200,6 +228,39 @@ static void somebody_elses_window_wins(void **state)
 	assert_int_equal(h.jvms[1].of, 0);
 	assert_in_range(missed(&h, MISS_BUSY), 4, 6);
 	assert_in_range(h.jvms[2].of, 5, 6);
+	tear_down(&h);
+}
+
+static void nothing_begins_while_the_broker_is_away(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	planner_hold(h.planner, true);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	assert_in_range(missed(&h, MISS_BROKER), 4, 6);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	planner_hold(h.planner, false);
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows, 5, 6);
+	tear_down(&h);
+}
+
+static void a_window_that_was_not_tried_says_nothing_of_the_schedule(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s, failures: 2}]\n",
+	       1);
+	h.outcome = OUTCOME_UNTRIED;
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows, 5, 6);
+	assert_in_range(missed(&h, MISS_BROKER), 5, 6);
+	assert_int_equal(planner_schedule(h.planner, 0)->failed, 0);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
 	tear_down(&h);
 }
 
@@ -453,7 +514,10 @@ int main(void)
 	    cmocka_unit_test(every_jvm_has_one_window_an_epoch),
 	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
 	    cmocka_unit_test(the_hosts_budget_is_shared),
+	    cmocka_unit_test(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget),
 	    cmocka_unit_test(somebody_elses_window_wins),
+	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
+	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),
 	    cmocka_unit_test(a_young_jvm_is_left_alone),
 	    cmocka_unit_test(windows_begin_at_their_time_of_day),
 	    cmocka_unit_test(a_schedule_that_fails_stops_itself),

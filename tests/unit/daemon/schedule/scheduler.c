@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
+#include "tests/unit/support/sample_findings.h"
 
 #define EVERY_MS  300
 #define WINDOW_MS 20
@@ -325,6 +327,90 @@ static void a_window_that_cannot_be_begun_is_missed(void **state)
 	assert_int_equal(planner_running(scheduler_planner(f.scheduler)), 0);
 }
 
+static bool is_over_budget(void)
+{
+	return often()->missed[MISS_BUDGET] > 0;
+}
+
+static void a_window_that_somebody_asks_for_takes_of_the_hosts_budget(void **state)
+{
+	static const struct window_request request = {
+	    .kinds = {false, true}, .duration_ns = UINT64_C(60000000000), .budget = 1};
+	static const struct window_asker asker = {.sees = PROC_ANY_UID};
+	char id[WINDOW_ID_BYTES];
+
+	(void)state;
+	start();
+	assert_int_equal(
+	    engine_attach(f.engine, &asker, 43, &request, &sample_findings, NULL, id, &f.err), 0);
+	answer_round("app");
+	wait_until(is_over_budget);
+	assert_true(is_not_profiled());
+}
+
+static bool is_missed(void)
+{
+	return often()->missed[MISS_BROKER] > 0;
+}
+
+static void a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker.away = true;
+	fake_broker_fail_attach(EPIPE, "it has gone");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed, 0);
+	assert_true(is_missed());
+	assert_string_equal(often()->stopped, "");
+}
+
+static void an_attach_that_breaks_has_failed_while_the_broker_is_there(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker_fail_attach(EPIPE, "the JVM closed its socket");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed, 1);
+}
+
+static void nothing_is_asked_or_begun_until_the_broker_is_back(void **state)
+{
+	(void)state;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	scheduler_lost_broker(f.scheduler);
+	fake_broker_fail_attach(ESRCH, "no such process");
+	scheduler_set_pace(f.scheduler, 20, 20, 20);
+	wait_until(is_missed);
+	assert_false(is_attaching());
+	assert_false(is_round());
+	assert_int_equal(often()->windows + often()->failed, 0);
+	scheduler_has_broker(f.scheduler);
+	answer_round("app");
+	wait_until(is_attaching);
+}
+
+static void a_round_that_the_broker_left_is_given_up_at_once(void **state)
+{
+	int inspector;
+
+	(void)state;
+	start();
+	wait_until(is_round);
+	inspector = fake_broker_connect_inspector();
+	scheduler_lost_broker(f.scheduler);
+	(void)close(inspector);
+	scheduler_has_broker(f.scheduler);
+	answer_round("app");
+	wait_until(is_attaching);
+}
+
 static void a_window_above_its_budget_stops_the_schedule(void **state)
 {
 	Jxp__Batch batch = JXP__BATCH__INIT;
@@ -511,6 +597,23 @@ static void what_was_missed_is_made_up_for_by_a_round(void **state)
 	assert_false(turn(is_round, 100));
 }
 
+static void another_broker_counts_what_is_lost_anew(void **state)
+{
+	struct broker_event event = {
+	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_WORKER_GIVEN_UP, .lost = 1000};
+
+	(void)state;
+	start_with_events();
+	scheduler_take_event(f.scheduler, &event);
+	assert_int_equal(scheduler_newcomers(f.scheduler)->missed, 1000);
+	scheduler_lost_broker(f.scheduler);
+	scheduler_has_broker(f.scheduler);
+	fake_broker_answer_discover(0);
+	event.lost = 1;
+	scheduler_take_event(f.scheduler, &event);
+	assert_int_equal(scheduler_newcomers(f.scheduler)->missed, 1001);
+}
+
 static void without_the_kernel_there_are_rounds(void **state)
 {
 	(void)state;
@@ -553,6 +656,11 @@ int main(void)
 	    TEST(a_broker_that_does_not_answer_is_asked_once_at_a_time),
 	    TEST(a_broker_that_refuses_is_asked_again),
 	    TEST(a_window_that_cannot_be_begun_is_missed),
+	    TEST(a_window_that_somebody_asks_for_takes_of_the_hosts_budget),
+	    TEST(a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule),
+	    TEST(an_attach_that_breaks_has_failed_while_the_broker_is_there),
+	    TEST(nothing_is_asked_or_begun_until_the_broker_is_back),
+	    TEST(a_round_that_the_broker_left_is_given_up_at_once),
 	    TEST(a_window_above_its_budget_stops_the_schedule),
 	    TEST(a_window_that_cannot_run_has_failed),
 	    TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule),
@@ -563,6 +671,7 @@ int main(void)
 	    TEST(a_jvm_that_ends_is_forgotten_at_once),
 	    TEST(a_look_that_fails_is_made_up_for_by_a_round),
 	    TEST(what_was_missed_is_made_up_for_by_a_round),
+	    TEST(another_broker_counts_what_is_lost_anew),
 	    TEST(without_the_kernel_there_are_rounds),
 	    TEST(the_broker_is_told_when_there_is_nothing_left_to_find),
 	};

@@ -89,8 +89,9 @@ static void a_client_may_leave_before_the_inspector_answers(void **state)
 
 	(void)close(client);
 	loop_settle(&f->loop);
-	/* Nobody listens any more. */
-	assert_int_equal(send(inspector, "x", 1, MSG_NOSIGNAL), -1);
+	/* It has its place until it ends, and nobody hears of it. */
+	answer_list(inspector, 42);
+	loop_settle(&f->loop);
 	(void)close(inspector);
 }
 

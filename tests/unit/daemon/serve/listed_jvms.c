@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/schedule/scheduler.h"
 #include "daemon/serve/listed_jvms.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
@@ -98,6 +99,66 @@ static void a_jvm_with_a_window_is_profiled(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
+/* JVM 42, which started then, is user 7's; the schedules' rounds call it shop. */
+static struct scheduler *scheduler_that_knows(uint64_t start_ticks)
+{
+	static struct config_schedule schedule = {.name = (char *)"often",
+						  .every_ns = UINT64_C(60000000000),
+						  .host_fraction = 1,
+						  .jvm_fraction = 1};
+	static struct config config;
+	const struct planner_jvm jvm = {
+	    .pid = 42, .start_ticks = start_ticks, .uid = 7, .facts = {.app = "shop"}};
+	struct scheduler *scheduler;
+	struct err err;
+
+	config_defaults(&config);
+	config.schedules = &schedule;
+	config.schedule_count = 1;
+	assert_int_equal(scheduler_new(&scheduler, &loop, engine, NULL, &config, &err), 0);
+	planner_found((struct planner *)scheduler_planner(scheduler), &jvm); /* As a round does. */
+	return scheduler;
+}
+
+static void what_schedules_know_is_of_the_process_not_of_its_pid(void **state)
+{
+	struct scheduler *scheduler = scheduler_that_knows(100);
+	Jxp__JvmList *list = unpacked_list();
+
+	(void)state;
+	list->jvms[0]->start_ticks = 101;
+	listed_jvms_complete(list, engine, scheduler);
+	assert_string_equal(list->jvms[0]->app, "");
+	list->jvms[0]->start_ticks = 100;
+	listed_jvms_complete(list, engine, scheduler);
+	assert_string_equal(list->jvms[0]->app, "shop");
+	jxp__jvm_list__free_unpacked(list, NULL);
+	scheduler_free(scheduler);
+}
+
+static const char *name_for(uid_t sees, uint64_t start_ticks, const struct scheduler *scheduler)
+{
+	static struct window_request asked;
+	const struct window_asker asker = {.sees = sees};
+
+	asked = (struct window_request){.start_ticks = start_ticks};
+	listed_jvms_name(&asked, 42, &asker, scheduler);
+	return asked.app;
+}
+
+static void a_window_has_the_name_of_its_jvm_for_one_who_may_know_it(void **state)
+{
+	struct scheduler *scheduler = scheduler_that_knows(100);
+
+	(void)state;
+	assert_string_equal(name_for(PROC_ANY_UID, 100, scheduler), "shop");
+	assert_string_equal(name_for(7, 0, scheduler), "shop");
+	assert_string_equal(name_for(7, 101, scheduler), "");
+	assert_string_equal(name_for(8, 0, scheduler), "");
+	assert_string_equal(name_for(7, 0, NULL), "");
+	scheduler_free(scheduler);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -105,6 +166,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(what_only_selectors_need_does_not_leave_the_engine),
 	    TEST(a_jvm_with_a_window_is_profiled),
+	    TEST(what_schedules_know_is_of_the_process_not_of_its_pid),
+	    TEST(a_window_has_the_name_of_its_jvm_for_one_who_may_know_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

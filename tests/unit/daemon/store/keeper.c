@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -37,6 +38,7 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 
 struct fixture {
 	char directory[96];
+	uint64_t flush_ms; /* 0: 50 */
 	uv_loop_t loop;
 	struct keeper *keeper;
 	struct window_sink sink;
@@ -46,7 +48,8 @@ struct fixture {
 
 static void open_keeper(struct fixture *f)
 {
-	struct keeper_settings settings = {.directory = f->directory, .flush_ms = 50};
+	struct keeper_settings settings = {.directory = f->directory,
+					   .flush_ms = f->flush_ms ? f->flush_ms : 50};
 
 	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, &f->err), 0);
 	f->sink = keeper_sink(f->keeper);
@@ -162,6 +165,66 @@ static void a_window_has_a_row_from_its_beginning(void **state)
 	assert_int_equal(state_in_database(f, 1), WINDOW_RUNNING);
 	finish(f, w);
 	window_result_free(w);
+}
+
+/* So that no other has room beside it in one flush. */
+static void make_large(struct window_result *w)
+{
+	char text[4000];
+	uint32_t id;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned i = 0; window_result_memory_bytes(w) <= KEEPER_COPIES_BYTES / 2; i++) {
+		(void)snprintf(text, 16, "%015u", i);
+		text[15] = '-';
+		assert_int_equal(strings_intern(&w->profile.strings, text, &id), 0);
+	}
+	(void)snprintf(w->jdk, sizeof(w->jdk), "large");
+}
+
+static unsigned count_large(struct fixture *f, struct database *db)
+{
+	unsigned count = 0;
+
+	for (unsigned number = 1; number <= 2; number++) {
+		struct window_result *kept = NULL;
+
+		assert_int_equal(database_load(db, number, &kept, &f->err), 0);
+		count += strcmp(kept->jdk, "large") == 0;
+		window_result_free(kept);
+	}
+	return count;
+}
+
+static void large_windows_that_run_are_written_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w[2];
+	struct database *db;
+	unsigned large = 0, before = 0;
+
+	close_keeper(f);
+	f->flush_ms = 1500; /* Reading what was written takes a while. */
+	open_keeper(f);
+	for (unsigned i = 0; i < 2; i++)
+		w[i] = begin(f, i + 1);
+	TURN_UNTIL(f, windows, 2);
+	db = open_database(f);
+	make_large(w[0]);
+	make_large(w[1]);
+	for (int round = 0; round < 200 && large < 2; round++) {
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		large = count_large(f, db);
+		assert_in_range(large, before, before + 1);
+		before = large;
+	}
+	assert_int_equal(large, 2);
+	database_close(db);
+	for (int i = 0; i < 2; i++) {
+		finish(f, w[i]);
+		window_result_free(w[i]);
+	}
 }
 
 static void a_running_window_is_written_again_as_it_grows(void **state)
@@ -549,6 +612,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_finished_window_is_written_at_once),
 	    TEST(a_window_has_a_row_from_its_beginning),
+	    TEST(large_windows_that_run_are_written_one_after_the_other),
 	    TEST(a_running_window_is_written_again_as_it_grows),
 	    TEST(all_that_waits_is_written_at_the_end),
 	    TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on),

@@ -78,6 +78,19 @@ static void samplers_of_other_machines_are_refused_with_the_one_that_works(void 
 	assert_int_equal(find(&r), -EINVAL);
 }
 
+/* The broker may see more of the machine than we do. */
+static void a_broker_that_can_open_events_does_not_make_up_for_knowing_none(void **state)
+{
+	struct window_request r = {.objects = true};
+
+	(void)state;
+	sampler_tried(0);
+	assert_int_equal(find(&r), 0);
+	assert_int_not_equal(findings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
+	assert_int_equal(findings.event_count > 0, findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK);
+	assert_int_not_equal(findings.period, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +98,7 @@ int main(void)
 	    cmocka_unit_test(the_clock_has_the_period_asked_for_or_its_own),
 	    cmocka_unit_test(an_event_needs_a_hardware_sampler),
 	    cmocka_unit_test(samplers_of_other_machines_are_refused_with_the_one_that_works),
+	    cmocka_unit_test(a_broker_that_can_open_events_does_not_make_up_for_knowing_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,136 @@
+#include "daemon/serve/inspections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "proto/failure.h"
+
+struct inspection {
+	struct inspections *all;
+	struct inspection *next;
+	struct window_asker asker;
+	int pid;
+	bool begun;
+	struct inspector_answer *answer; /* once it has begun */
+	inspector_answer_done_fn done;   /* NULL: the client has left */
+	void *arg;
+};
+
+struct inspections {
+	uv_loop_t *loop;
+	struct broker_client *broker;
+	struct inspection *first; /* oldest first: those that have begun and those that wait */
+};
+
+static void begin_next(struct inspections *all);
+
+static void take_out(struct inspection *i)
+{
+	struct inspection **at = &i->all->first;
+
+	while (*at != i)
+		at = &(*at)->next;
+	*at = i->next;
+	inspector_answer_free(i->answer);
+	free(i);
+}
+
+static void on_answer(void *arg, Jxp__ControlReply *answer)
+{
+	struct inspection *i = arg;
+	struct inspections *all = i->all;
+	inspector_answer_done_fn done = i->done;
+	void *done_arg = i->arg;
+
+	take_out(i);
+	if (done)
+		done(done_arg, answer);
+	begin_next(all);
+}
+
+/* Of those who see everything only the sum is limited. */
+static bool may_begin(const struct inspections *all, const struct inspection *i)
+{
+	unsigned count = 0;
+
+	for (const struct inspection *other = all->first; other; other = other->next) {
+		if (!other->begun)
+			continue;
+		count++;
+		if (i->asker.sees != PROC_ANY_UID && other->asker.sees != PROC_ANY_UID &&
+		    other->asker.uid == i->asker.uid)
+			return false;
+	}
+	return count < INSPECTIONS_MAX;
+}
+
+static void begin(struct inspection *i)
+{
+	struct failure_reply failure;
+	struct err err;
+
+	i->begun = true;
+	if (inspector_answer_new(&i->answer, i->all->loop, i->all->broker, i->pid, i->asker.sees,
+				 on_answer, i, &err) == 0)
+		return;
+	failure_reply_init(&failure, err.message, false);
+	on_answer(i, &failure.reply);
+}
+
+/* One at a time: the list may be another one after each. */
+static void begin_next(struct inspections *all)
+{
+	struct inspection *i = all->first;
+
+	while (i && (i->begun || !may_begin(all, i)))
+		i = i->next;
+	if (!i)
+		return;
+	begin(i);
+	begin_next(all);
+}
+
+struct inspections *inspections_new(uv_loop_t *loop, struct broker_client *broker)
+{
+	struct inspections *all = calloc(1, sizeof(*all));
+
+	if (all)
+		*all = (struct inspections){.loop = loop, .broker = broker};
+	return all;
+}
+
+void inspections_free(struct inspections *all)
+{
+	if (!all)
+		return;
+	while (all->first)
+		take_out(all->first);
+	free(all);
+}
+
+int inspections_ask(struct inspection **out, struct inspections *all,
+		    const struct window_asker *asker, int pid, inspector_answer_done_fn done,
+		    void *arg)
+{
+	struct inspection *i = calloc(1, sizeof(*i)), **last = &all->first;
+
+	if (!i)
+		return -ENOMEM;
+	*i = (struct inspection){.all = all, .asker = *asker, .pid = pid, .done = done, .arg = arg};
+	while (*last)
+		last = &(*last)->next;
+	*last = i;
+	*out = i;
+	begin_next(all);
+	return 0;
+}
+
+void inspection_forget(struct inspection *i)
+{
+	if (!i)
+		return;
+	if (i->begun)
+		i->done = NULL;
+	else
+		take_out(i);
+}

@@ -1,0 +1,57 @@
+/* What the engine may take at most fits in what the unit lets it have. docs/design.md, "Memory of
+ * the daemon", has the same sum. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/engine/engine.h"
+#include "daemon/engine/history.h"
+#include "daemon/answer/render.h"
+#include "daemon/store/keeper.h"
+#include "proto/limits.h"
+
+#define UNIT "systemd/jxperfd.service.in"
+
+/* Code and stacks, SQLite, connections, the JVMs that are known. */
+#define REST_BYTES ((size_t)64 << 20)
+
+static size_t memory_max_of_unit(void)
+{
+	FILE *file = fopen(UNIT, "re");
+	size_t value = 0;
+	char line[256], unit = 0;
+
+	assert_non_null(file);
+	while (unit == 0 && fgets(line, sizeof(line), file))
+		(void)sscanf(line, "MemoryMax=%zu%c", &value, &unit);
+	assert_int_equal(fclose(file), 0);
+	assert_true(unit == 'M' || unit == 'G');
+	return value << (unit == 'M' ? 20 : 30);
+}
+
+static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
+{
+	size_t kept = HISTORY_BYTES_MAX;
+	size_t written = 2 * KEEPER_WAITING_BYTES + KEEPER_COPIES_BYTES;
+	/* A window or a copy of it, the report's text, and that again as it travels. */
+	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + 2 * (size_t)FRAME_MAX_REPLY) +
+		       RENDERS_UNREAD_MAX_BYTES;
+	size_t sum = ENGINE_RUNNING_BYTES_MAX + kept + written + shown + REST_BYTES;
+
+	(void)state;
+	assert_in_range(sum, 0, memory_max_of_unit());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(all_that_is_bounded_fits_in_what_the_unit_permits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
