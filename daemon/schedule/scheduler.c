@@ -203,18 +203,25 @@ static void on_window_over(struct scheduler *s, const struct window_result *w,
 		wake_in(s, 0);
 }
 
+static bool is_costly(const struct window_result *w)
+{
+	double most = SCHEDULER_COSTLY * w->request.budget * (double)w->cpu_ns;
+
+	return (double)w->overhead_ns > most + (double)SCHEDULER_FIXED_NS &&
+	       !window_result_target_was_idle(w);
+}
+
 /* reason: of what cost too much. */
 static enum planner_outcome judge(const struct window_result *w, char reason[WINDOW_REASON_BYTES])
 {
-	double overhead = window_result_overhead_fraction(w);
 
 	if (w->state == WINDOW_ENDED_EARLY)
 		return w->target_ended || w->asked_to_end ? OUTCOME_GONE : OUTCOME_FAILED;
-	if (overhead <= SCHEDULER_COSTLY * w->request.budget || window_result_target_was_idle(w))
+	if (!is_costly(w))
 		return OUTCOME_RAN;
-	(void)snprintf(reason, WINDOW_REASON_BYTES,
-		       "window %s cost %.2f%% of the JVM's CPU time, of %.2f%%", w->id,
-		       100 * overhead, 100 * w->request.budget); /* Fits. */
+	(void)snprintf(
+	    reason, WINDOW_REASON_BYTES, "window %s cost %.2f%% of the JVM's CPU time, of %.2f%%",
+	    w->id, 100 * window_result_overhead_fraction(w), 100 * w->request.budget); /* Fits. */
 	return OUTCOME_COSTLY;
 }
 

@@ -21,6 +21,9 @@
 /* A window has cost too much above this many times its budget: the budget is kept on average, and a
  * short window ends before the average is reached. */
 #define SCHEDULER_COSTLY 1.5
+/* And beyond what a window costs whatever it samples, in the JVM: of a program that has little to
+ * do that is more than its budget (9 to 23 ms were measured, docs/measurements.md). */
+#define SCHEDULER_FIXED_NS UINT64_C(30000000)
 
 struct broker_client;
 struct broker_event;

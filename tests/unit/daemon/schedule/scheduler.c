@@ -411,19 +411,34 @@ static void a_round_that_the_broker_left_is_given_up_at_once(void **state)
 	wait_until(is_attaching);
 }
 
-static void a_window_above_its_budget_stops_the_schedule(void **state)
+/* One window, of such a cost. */
+static void run_window(uint64_t cpu_ns, uint64_t overhead_ns)
 {
 	Jxp__Batch batch = JXP__BATCH__INIT;
 	int agent;
 
-	(void)state;
 	start();
 	answer_round("app");
 	agent = begin_window();
-	batch.cpu_ns = 100 * NS_PER_S;
-	batch.overhead_ns = 2 * NS_PER_S;
+	batch.cpu_ns = cpu_ns;
+	batch.overhead_ns = overhead_ns;
 	agent_send_batch(agent, &batch);
 	end_window(agent);
+}
+
+static void what_every_window_costs_stops_no_schedule_of_programs_with_little_to_do(void **state)
+{
+	(void)state;
+	run_window(1500 * NS_PER_MS, 45 * NS_PER_MS); /* 3% */
+	assert_int_equal(often()->windows, 1);
+	assert_int_equal(often()->costly, 0);
+	assert_string_equal(often()->stopped, "");
+}
+
+static void a_window_above_its_budget_stops_the_schedule(void **state)
+{
+	(void)state;
+	run_window(100 * NS_PER_S, 2 * NS_PER_S);
 	assert_int_equal(often()->costly, 1);
 	assert_non_null(strstr(often()->stopped, "cost 2.00%"));
 	assert_false(turn(is_attaching, 3 * EVERY_MS));
@@ -661,6 +676,7 @@ int main(void)
 	    TEST(an_attach_that_breaks_has_failed_while_the_broker_is_there),
 	    TEST(nothing_is_asked_or_begun_until_the_broker_is_back),
 	    TEST(a_round_that_the_broker_left_is_given_up_at_once),
+	    TEST(what_every_window_costs_stops_no_schedule_of_programs_with_little_to_do),
 	    TEST(a_window_above_its_budget_stops_the_schedule),
 	    TEST(a_window_that_cannot_run_has_failed),
 	    TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule),
