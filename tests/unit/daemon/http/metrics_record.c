@@ -27,7 +27,8 @@ static void set_app(struct metrics *m, const char *name, uint64_t base)
 								 .wasteful_count = base + 3,
 								 .checked_bytes = base + 2,
 								 .wasteful_bytes = base + 1};
-	app->counts = (struct app_counts){base + 5, base + 4, base + 7, base + 6, base + 3, base + 2};
+	app->counts =
+	    (struct app_counts){base + 5, base + 4, base + 7, base + 6, base + 3, base + 2};
 	app->seen_s = NOW_S - 10;
 	app->ended = app->last_has_overhead = true;
 	app->last_has_kind[JXP__KIND__KIND_SILENT_LOAD] = true;
