@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,32 +192,23 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
 }
 
-/* Its places are 1 to 5. What is not asked for is no condition at all, so that the index of what is
- * can be used. */
-#define FILTER(condition)                                                 \
-	" WHERE " condition " start_unix_ns >= ?2 AND start_unix_ns < ?3" \
-	" AND (?5 = 0 OR record_bytes > 0)"
-#define FILTERED(before, after)                                                 \
-	{                                                                       \
-		{before FILTER("") after, before FILTER("app = ?1 AND") after}, \
-		{                                                               \
-			before FILTER("owner = ?4 AND") after,                  \
-			    before FILTER("app = ?1 AND owner = ?4 AND") after  \
-		}                                                               \
-	}
+#define SQL_BYTES 512
 
-/* [of one owner][of one application] */
-static const char *const count_statements[2][2] = FILTERED("SELECT count(*) FROM windows", "");
-static const char *const list_statements[2][2] = FILTERED(
-    "SELECT " ROW_COLUMNS " FROM windows", " ORDER BY start_unix_ns DESC, number DESC LIMIT ?6");
-
-/* One of these, with the filter's values. */
-static int prepare_filtered(struct database *db, const char *const statements[2][2],
+/* A statement with the filter's values in the places 1 to 5. What is not asked for is no condition
+ * at all, so that the index of what is can be used. */
+static int prepare_filtered(struct database *db, const char *columns, const char *ending,
 			    const struct database_filter *f, sqlite3_stmt **s, struct err *err)
 {
 	bool of_owner = f->owner != PROC_ANY_UID, of_app = f->app[0];
-	int r = sql_prepare(db->sqlite, statements[of_owner][of_app], s, err);
+	char sql[SQL_BYTES];
+	int r;
 
+	(void)snprintf(sql, sizeof(sql),
+		       "SELECT %s FROM windows WHERE %s %s start_unix_ns >= ?2"
+		       " AND start_unix_ns < ?3 AND (?5 = 0 OR record_bytes > 0) %s",
+		       columns, of_app ? "app = ?1 AND" : "", of_owner ? "owner = ?4 AND" : "",
+		       ending); /* Fits: all of it is ours. */
+	r = sql_prepare(db->sqlite, sql, s, err);
 	if (r < 0)
 		return r;
 	if (of_app)
@@ -233,7 +225,7 @@ static int count_all(struct database *db, const struct database_filter *f, uint6
 		     struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	int r = prepare_filtered(db, count_statements, f, &s, err);
+	int r = prepare_filtered(db, "count(*)", "", f, &s, err);
 
 	if (r == 0)
 		r = sql_row(s, err);
@@ -247,7 +239,8 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	size_t found = 0;
-	int r = prepare_filtered(db, list_statements, f, &s, err);
+	int r = prepare_filtered(db, ROW_COLUMNS,
+				 "ORDER BY start_unix_ns DESC, number DESC LIMIT ?6", f, &s, err);
 
 	if (r < 0)
 		return r;
@@ -296,7 +289,7 @@ int database_load(struct database *db, unsigned number, struct window_result **w
 {
 	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	struct database_row row;
+	struct database_row row = {0};
 	struct err why;
 	int r = database_find(db, &everybody, number, &row, err);
 
@@ -325,7 +318,7 @@ int database_load_row(struct database *db, unsigned number, struct window_result
 		      struct err *err)
 {
 	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
-	struct database_row row;
+	struct database_row row = {0};
 	struct window_result *w;
 	int r = database_find(db, &everybody, number, &row, err);
 
