@@ -5,7 +5,8 @@
  * A report is written on libuv's thread pool, from a window that nothing changes: one that is
  * finished, which is kept meanwhile (evicting it from the history does not free it), or a snapshot
  * of one that runs, taken when its turn comes. RENDERS_MAX are written at a time, others wait in
- * order, also while clients do not read theirs. Nothing else uses the pool.
+ * order, also while clients do not read theirs. The pool's other threads are for questions to the
+ * store (daemon/store/reading.h).
  *
  * Loop thread only; what runs on the pool is inside. done runs once, from the loop, unless the
  * render was cancelled before. A render that is cancelled while it is written is left to end by

@@ -112,8 +112,8 @@ struct window_result *window_result_keep(const struct window_result *w);
 /* One owner less; the last one's call frees it. free(NULL) is safe. */
 void window_result_free(struct window_result *w);
 
-/* A copy of what reports need of a window that runs, as it is now: at most WINDOW_BYTES_MAX, which
- * take some 30 ms. NULL without memory. */
+/* A copy of what reports need of a window that runs, as it is now: at most WINDOW_BYTES_MAX. NULL
+ * without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
 
 /* What it takes. */
