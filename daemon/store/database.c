@@ -11,6 +11,7 @@
 #include "daemon/store/record.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sql.h"
+#include "daemon/store/stored_state.h"
 
 /* How long another process may hold the file before it counts as locked. */
 #define BUSY_MS 2000
@@ -100,7 +101,7 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_text(s, 2, w->app);
 	sql_bind_number(s, 3, w->owner);
 	sql_bind_number(s, 4, (uint64_t)w->pid);
-	sql_bind_number(s, 5, schema_of_state(w->state));
+	sql_bind_number(s, 5, stored_state(w->state));
 	sql_bind_text(s, 6, w->reason);
 	sql_bind_text(s, 7, w->request.schedule.name);
 	sql_bind_number(s, 8, (uint64_t)w->findings.sampler);
@@ -160,10 +161,10 @@ int database_salvage(struct database *db, unsigned below, unsigned *count, struc
 
 	if (r < 0)
 		return r;
-	sql_bind_number(s, 1, schema_of_state(WINDOW_SALVAGED));
-	sql_bind_number(s, 2, schema_of_state(WINDOW_FAILED));
-	sql_bind_number(s, 3, schema_of_state(WINDOW_ATTACHING));
-	sql_bind_number(s, 4, schema_of_state(WINDOW_RUNNING));
+	sql_bind_number(s, 1, stored_state(WINDOW_SALVAGED));
+	sql_bind_number(s, 2, stored_state(WINDOW_FAILED));
+	sql_bind_number(s, 3, stored_state(WINDOW_ATTACHING));
+	sql_bind_number(s, 4, stored_state(WINDOW_RUNNING));
 	sql_bind_number(s, 5, below);
 	r = sql_run(s, "mark windows that were cut off", err);
 	if (r == 0)
@@ -181,13 +182,14 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 	*row = (struct database_row){.number = (unsigned)sql_number_at(s, 0),
 				     .owner = (uid_t)sql_number_at(s, 2),
 				     .pid = (pid_t)sql_number_at(s, 3),
-				     .state = schema_state(sql_number_at(s, 4)),
+				     .state = WINDOW_FAILED, /* of what is none */
 				     .sampler = (Jxp__Sampler)sql_number_at(s, 6),
 				     .start_unix_ns = sql_number_at(s, 7),
 				     .elapsed_ns = sql_number_at(s, 8),
 				     .duration_ns = sql_number_at(s, 9),
 				     .samples = sql_number_at(s, 10),
 				     .traps = sql_number_at(s, 11)};
+	(void)stored_state_read(sql_number_at(s, 4), &row->state);
 	sql_text_at(s, 1, row->app, sizeof(row->app));
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
 }

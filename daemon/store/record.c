@@ -8,25 +8,11 @@
 #include "common/utf8.h"
 #include "daemon/store/packed.h"
 #include "daemon/store/record_parts.h"
+#include "daemon/store/stored_state.h"
 #include "proto/limits.h"
 
 /* Columns before packing and after unpacking: numbers take up to five times what they do packed. */
 #define ARENA_MAX_BYTES (6 * RECORD_MAX_BYTES)
-
-/* The number in a file is for ever, the one of the structure is not. */
-static const struct {
-	enum window_state state;
-	Jxp__StoredWindow__State stored;
-} states[] = {
-    {WINDOW_ATTACHING, JXP__STORED_WINDOW__STATE__ATTACHING},
-    {WINDOW_RUNNING, JXP__STORED_WINDOW__STATE__RUNNING},
-    {WINDOW_DONE, JXP__STORED_WINDOW__STATE__DONE},
-    {WINDOW_ENDED_EARLY, JXP__STORED_WINDOW__STATE__ENDED_EARLY},
-    {WINDOW_FAILED, JXP__STORED_WINDOW__STATE__FAILED},
-    {WINDOW_SALVAGED, JXP__STORED_WINDOW__STATE__SALVAGED},
-};
-
-#define STATES (sizeof(states) / sizeof(states[0]))
 
 /* ---------------------------------------------------------------- packing */
 
@@ -104,9 +90,7 @@ static void pack_facts(const struct window_result *w, Jxp__StoredWindow *m)
 	m->jdk = (char *)w->jdk;
 	m->vm = (char *)w->vm;
 	m->gc = (char *)w->gc;
-	for (size_t i = 0; i < STATES; i++)
-		if (states[i].state == w->state)
-			m->state = states[i].stored;
+	m->state = stored_state(w->state);
 	m->reason = (char *)w->reason;
 	m->target_ended = w->target_ended;
 	m->asked_to_end = w->asked_to_end;
@@ -169,16 +153,6 @@ int record_encode(const struct window_result *w, uint8_t **bytes, size_t *size)
 
 /* ---------------------------------------------------------------- unpacking */
 
-static bool unpack_state(const Jxp__StoredWindow *m, struct window_result *w)
-{
-	for (size_t i = 0; i < STATES; i++)
-		if (states[i].stored == m->state) {
-			w->state = states[i].state;
-			return true;
-		}
-	return false;
-}
-
 /* Texts that do not fit are cut; a later version may have more room. */
 static void unpack_text(char *to, size_t size, const char *from)
 {
@@ -210,7 +184,8 @@ static bool unpack_facts(const Jxp__StoredWindow *m, struct window_result *w)
 	w->overhead_ns = m->overhead_ns;
 	w->setup_ns = m->setup_ns;
 	w->effective_period = m->effective_period;
-	return unpack_state(m, w) && (m->end_ns == 0 || m->end_ns >= m->start_ns);
+	return stored_state_read(m->state, &w->state) &&
+	       (m->end_ns == 0 || m->end_ns >= m->start_ns);
 }
 
 static bool unpack_request(const Jxp__StoredRequest *m, struct window_request *r)

@@ -53,27 +53,6 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE INDEX windows_by_owner ON windows (owner, start_unix_ns);",
 };
 
-static const enum window_state states[] = {
-    WINDOW_ATTACHING,   WINDOW_RUNNING, WINDOW_DONE,
-    WINDOW_ENDED_EARLY, WINDOW_FAILED,  WINDOW_SALVAGED,
-};
-
-#define STATES (sizeof(states) / sizeof(states[0]))
-
-unsigned schema_of_state(enum window_state state)
-{
-	unsigned number = 0;
-
-	while (states[number] != state)
-		number++;
-	return number;
-}
-
-enum window_state schema_state(uint64_t number)
-{
-	return number < STATES ? states[number] : WINDOW_FAILED;
-}
-
 static int take_step(sqlite3 *db, int version, struct err *err)
 {
 	char numbers[96];

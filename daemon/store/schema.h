@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/window/result.h"
 
 /* The latest; the file says which it has. */
 #define DATABASE_VERSION 2
@@ -27,9 +26,5 @@ struct sqlite3;
  * whether they are ours then: bits flip in their definitions, too. 0; -EPROTONOSUPPORT for a later
  * version; -EBADMSG for a file that is none of ours, or damaged; or as database_open. */
 int schema_prepare(struct sqlite3 *db, enum database_use use, struct err *err);
-
-/* The number of a state in the file, for ever; and back, WINDOW_FAILED for one that is none. */
-unsigned schema_of_state(enum window_state state);
-enum window_state schema_state(uint64_t number);
 
 #endif
