@@ -65,25 +65,24 @@ static struct database_filter filter_of(const struct selection *s)
 
 static int read_one(struct selection *s, struct err *err)
 {
-	const struct database_filter filter = filter_of(s);
 	struct database *db = NULL;
-	struct database_row row;
 	int r = database_open(s->database, DATABASE_READ, &db, err);
 
 	if (r == 0)
-		r = database_find(db, &filter, s->number, &row, err);
-	if (r == 0)
-		r = database_load(db, s->number, &s->loaded, err);
+		r = database_load(db, s->owner, s->number, &s->loaded, err);
 	database_close(db);
 	return r;
 }
 
 static int load_one(struct selection *s, const struct window_result **w, struct err *err)
 {
+	char id[WINDOW_ID_BYTES];
 	int r;
 
-	if (s->held_count == 0 && !s->database)
-		return err_set(err, ENOENT, "no window 'w%u': see 'jxperfctl windows'", s->number);
+	if (s->held_count == 0 && !s->database) {
+		window_id(id, s->number);
+		return window_absent(id, err);
+	}
 	if (s->held_count == 0) {
 		r = read_one(s, err);
 		if (r == 0)
@@ -91,9 +90,7 @@ static int load_one(struct selection *s, const struct window_result **w, struct 
 		return r;
 	}
 	if (s->held[0]->state == WINDOW_FAILED)
-		return err_set(err, ECANCELED,
-			       "window %s of pid %d has no report, it could not run: %s",
-			       s->held[0]->id, (int)s->held[0]->pid, s->held[0]->reason);
+		return window_without_report(s->number, s->held[0]->pid, s->held[0]->reason, err);
 	*w = s->held[0];
 	return 0;
 }
@@ -197,7 +194,7 @@ static int add_one(struct merge *m, struct database *db, const struct entry *e)
 
 	if (e->held)
 		return merge_add(m, e->held);
-	r = database_load(db, e->number, &w, &why);
+	r = database_load(db, PROC_ANY_UID, e->number, &w, &why);
 	if (r == 0)
 		r = merge_add(m, w);
 	else if (r == -ENOENT || r == -ECANCELED)

@@ -37,7 +37,7 @@ static int select_window(struct selection *s, const char *id, struct err *err)
 {
 	if (selection_number(id, &s->number))
 		return 0;
-	return err_set(err, ENOENT, "no window '%s': see 'jxperfctl windows'", id);
+	return window_absent(id, err);
 }
 
 /* wanted NULL: the window. */

@@ -33,8 +33,7 @@ static const struct window_result *find_window(struct connection *c, const char 
 
 	if (w && is_visible(c, w))
 		return w;
-	(void)err_set(&err, ENOENT, "no window '%s': see 'jxperfctl windows'",
-		      id); /* Only its text is wanted. */
+	(void)window_absent(id, &err); /* Only its text is wanted. */
 	connection_fail(c, false, err.message);
 	return NULL;
 }

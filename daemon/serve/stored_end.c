@@ -17,15 +17,11 @@ struct stored_end {
 static int ask(void *arg, struct database *db, struct err *err)
 {
 	struct stored_end *s = arg;
-	const struct database_filter filter = {.owner = s->owner, .app = ""};
-	struct database_row row;
 	struct err ignored;
-	int r = database_find(db, &filter, s->number, &row, err);
 
-	if (r < 0)
-		return r;
-	r = database_load(db, s->number, &s->window, &ignored);
-	return r < 0 ? database_load_row(db, s->number, &s->window, err) : 0;
+	if (database_load(db, s->owner, s->number, &s->window, &ignored) == 0)
+		return 0;
+	return database_load_row(db, s->owner, s->number, &s->window, err);
 }
 
 static void on_answer(void *arg, int result, const char *message)

@@ -75,7 +75,7 @@ static void describe_row(struct list *l, const struct database_row *row)
 	char *id = l->ids[l->count];
 	Jxp__WindowInfo *info = add_info(l);
 
-	(void)snprintf(id, WINDOW_ID_BYTES, "w%u", row->number); /* Fits. */
+	window_id(id, row->number);
 	jxp__window_info__init(info);
 	info->id = id;
 	info->pid = (uint32_t)row->pid;

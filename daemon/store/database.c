@@ -256,8 +256,8 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 	return r;
 }
 
-int database_find(struct database *db, const struct database_filter *f, unsigned number,
-		  struct database_row *row, struct err *err)
+int database_find(struct database *db, uid_t owner, unsigned number, struct database_row *row,
+		  struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	int r = sql_prepare(db->sqlite, "SELECT " ROW_COLUMNS " FROM windows WHERE number = ?1", &s,
@@ -271,8 +271,12 @@ int database_find(struct database *db, const struct database_filter *f, unsigned
 		read_row(s, row);
 	if (r < 0)
 		return r;
-	if (r == 0 || (f->owner != PROC_ANY_UID && f->owner != row->owner))
-		return err_set(err, ENOENT, "no window 'w%u': see 'jxperfctl windows'", number);
+	if (r == 0 || (owner != PROC_ANY_UID && owner != row->owner)) {
+		char id[WINDOW_ID_BYTES];
+
+		window_id(id, number);
+		return window_absent(id, err);
+	}
 	return 0;
 }
 
@@ -287,13 +291,13 @@ static void take_from_row(struct window_result *w, const struct database_row *ro
 		w->end_unix_ns = row->start_unix_ns + row->elapsed_ns;
 }
 
-int database_load(struct database *db, unsigned number, struct window_result **w, struct err *err)
+int database_load(struct database *db, uid_t owner, unsigned number, struct window_result **w,
+		  struct err *err)
 {
-	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	struct database_row row = {0};
 	struct err why;
-	int r = database_find(db, &everybody, number, &row, err);
+	int r = database_find(db, owner, number, &row, err);
 
 	if (r == 0)
 		r = sql_prepare(db->sqlite, "SELECT record FROM records WHERE number = ?1", &s,
@@ -305,9 +309,7 @@ int database_load(struct database *db, unsigned number, struct window_result **w
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return err_set(err, ECANCELED,
-			       "window w%u of pid %d has no report, it could not run: %s", number,
-			       (int)row.pid, row.reason);
+		return window_without_report(number, row.pid, row.reason, err);
 	r = record_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), number, w,
 			  &why);
 	if (r < 0)
@@ -316,13 +318,12 @@ int database_load(struct database *db, unsigned number, struct window_result **w
 	return 0;
 }
 
-int database_load_row(struct database *db, unsigned number, struct window_result **out,
+int database_load_row(struct database *db, uid_t owner, unsigned number, struct window_result **out,
 		      struct err *err)
 {
-	const struct database_filter everybody = {.owner = PROC_ANY_UID, .app = ""};
 	struct database_row row = {0};
 	struct window_result *w;
-	int r = database_find(db, &everybody, number, &row, err);
+	int r = database_find(db, owner, number, &row, err);
 
 	if (r < 0)
 		return r;

@@ -78,15 +78,16 @@ int database_list(struct database *db, const struct database_filter *filter,
 		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
 		  struct err *err);
 
-/* One window that the filter means. -ENOENT when there is none. */
-int database_find(struct database *db, const struct database_filter *filter, unsigned number,
-		  struct database_row *row, struct err *err);
+/* One window, of this owner if it is not PROC_ANY_UID. -ENOENT when there is none. */
+int database_find(struct database *db, uid_t owner, unsigned number, struct database_row *row,
+		  struct err *err);
 
-/* Its record, whole. -ENOENT; -ECANCELED, with its reason, for one that could not run. */
-int database_load(struct database *db, unsigned number, struct window_result **w, struct err *err);
+/* The same with its whole record; -ECANCELED, with its reason, for one that could not run. */
+int database_load(struct database *db, uid_t owner, unsigned number, struct window_result **w,
+		  struct err *err);
 
-/* A window without a record, as far as its row tells. As database_find. */
-int database_load_row(struct database *db, unsigned number, struct window_result **w,
+/* The same as far as its row tells, with or without a record. */
+int database_load_row(struct database *db, uid_t owner, unsigned number, struct window_result **w,
 		      struct err *err);
 
 /* The next higher number that a window has, in *next; what cannot be read is passed over. False

@@ -16,10 +16,10 @@ static int take_over(struct database *from, struct database *to, unsigned number
 	struct window_result *w = NULL;
 	_cleanup_free_ uint8_t *record = NULL;
 	size_t size = 0;
-	int r = database_load(from, number, &w, err);
+	int r = database_load(from, PROC_ANY_UID, number, &w, err);
 
 	if (r == -ECANCELED)
-		r = database_load_row(from, number, &w, err);
+		r = database_load_row(from, PROC_ANY_UID, number, &w, err);
 	else if (r == 0)
 		r = record_encode(w, &record, &size);
 	if (r == 0)

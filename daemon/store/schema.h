@@ -7,7 +7,6 @@
 #define JXPERF_DAEMON_STORE_SCHEMA_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "common/err.h"
 

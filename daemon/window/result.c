@@ -1,5 +1,6 @@
 #include "daemon/window/result.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,22 @@ bool window_result_measures_numa(const struct window_result *w)
 	return w->request.numa && w->findings.numa.node_count > 1;
 }
 
+void window_id(char id[WINDOW_ID_BYTES], unsigned number)
+{
+	(void)snprintf(id, WINDOW_ID_BYTES, "w%u", number); /* Fits. */
+}
+
+int window_absent(const char *id, struct err *err)
+{
+	return err_set(err, ENOENT, "no window '%s': see 'jxperfctl windows'", id);
+}
+
+int window_without_report(unsigned number, pid_t pid, const char *reason, struct err *err)
+{
+	return err_set(err, ECANCELED, "window w%u of pid %d has no report, it could not run: %s",
+		       number, (int)pid, reason);
+}
+
 struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings)
@@ -37,7 +54,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 		return NULL;
 	w->keepers = 1;
 	w->number = number;
-	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
+	window_id(w->id, number);
 	w->pid = pid;
 	w->owner = PROC_ANY_UID;
 	w->request = *request;
@@ -57,7 +74,7 @@ struct window_result *window_result_restored(unsigned number)
 	w->keepers = 1;
 	w->finished = true;
 	w->number = number;
-	(void)snprintf(w->id, sizeof(w->id), "w%u", number);
+	window_id(w->id, number);
 	return w;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/err.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
@@ -101,6 +102,15 @@ bool window_result_measures_numa(const struct window_result *w);
 struct window_result *window_result_new(unsigned number, pid_t pid,
 					const struct window_request *request,
 					const struct window_findings *findings);
+
+/* "w7". */
+void window_id(char id[WINDOW_ID_BYTES], unsigned number);
+
+/* That there is no window of the id, for who asks: -ENOENT with the line for it. */
+int window_absent(const char *id, struct err *err);
+
+/* That there is nothing to show of one that could not run: -ECANCELED with the line for it. */
+int window_without_report(unsigned number, pid_t pid, const char *reason, struct err *err);
 
 /* An empty window to be filled in from what was kept of one; it is finished. NULL without memory.
  */

@@ -99,7 +99,7 @@ static void a_window_is_there_after_the_file_was_closed(void **state)
 
 	put_sample(f, 5, "shop");
 	open_again(f);
-	assert_int_equal(database_load(f->db, 5, &w, &f->err), 0);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 5, &w, &f->err), 0);
 	assert_string_equal(w->id, "w5");
 	assert_int_equal(w->state, WINDOW_DONE);
 	assert_int_equal(w->profile.pair_count, 3);
@@ -150,13 +150,12 @@ static void lists_are_of_a_time_and_say_how_many_there_are(void **state)
 static void what_is_not_there_is_not_found(void **state)
 {
 	struct fixture *f = *state;
-	struct database_filter others = {.owner = 1001, .app = ""};
 	struct window_result *w = NULL;
 	struct database_row row;
 
 	put_sample(f, 1, "shop");
-	assert_int_equal(database_load(f->db, 2, &w, &f->err), -ENOENT);
-	assert_int_equal(database_find(f->db, &others, 1, &row, &f->err), -ENOENT);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 2, &w, &f->err), -ENOENT);
+	assert_int_equal(database_find(f->db, 1001, 1, &row, &f->err), -ENOENT);
 	assert_string_equal(f->err.message, "no window 'w1': see 'jxperfctl windows'");
 }
 
@@ -169,7 +168,7 @@ static void a_window_that_could_not_run_says_why(void **state)
 	(void)snprintf(w->reason, sizeof(w->reason), "it is not a JVM");
 	put(f, w);
 	window_result_free(w);
-	assert_int_equal(database_load(f->db, 3, &back, &f->err), -ECANCELED);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 3, &back, &f->err), -ECANCELED);
 	assert_string_equal(
 	    f->err.message,
 	    "window w3 of pid 4242 has no report, it could not run: it is not a JVM");
@@ -196,7 +195,7 @@ static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
 	assert_int_equal(rows[0].state, WINDOW_DONE);
 	assert_int_equal(rows[1].state, WINDOW_FAILED);
 	assert_int_equal(rows[2].state, WINDOW_SALVAGED);
-	assert_int_equal(database_load(f->db, 1, &w, &f->err), 0);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 1, &w, &f->err), 0);
 	assert_int_equal(w->state, WINDOW_SALVAGED);
 	assert_non_null(strstr(w->reason, "the daemon ended"));
 	window_result_free(w);
@@ -215,7 +214,7 @@ static void what_was_kept_while_a_window_ran_is_replaced_at_its_end(void **state
 	put(f, early);
 	window_result_free(early);
 	put_sample(f, 1, "shop");
-	assert_int_equal(database_load(f->db, 1, &w, &f->err), 0);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 1, &w, &f->err), 0);
 	assert_int_equal(w->state, WINDOW_DONE);
 	window_result_free(w);
 }
@@ -317,7 +316,7 @@ static void a_deleted_window_takes_its_record_along(void **state)
 	w->state = WINDOW_FAILED;
 	put(f, w);
 	window_result_free(w);
-	assert_int_equal(database_load(f->db, 1, &w, &f->err), -ECANCELED);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 1, &w, &f->err), -ECANCELED);
 }
 
 static void notes_are_kept(void **state)
@@ -382,7 +381,7 @@ static void a_file_of_version_1_is_read_as_it_was_meant(void **state)
 		struct window_result *then = sample_window(i, i % 2 ? "shop" : "pay", 30 + i);
 		struct window_result *now = NULL;
 
-		assert_int_equal(database_load(f->db, i, &now, &f->err), 0);
+		assert_int_equal(database_load(f->db, PROC_ANY_UID, i, &now, &f->err), 0);
 		assert_string_equal(now->app, then->app);
 		assert_memory_equal(now->profile.kinds, then->profile.kinds,
 				    sizeof(now->profile.kinds));

@@ -136,11 +136,10 @@ static struct database *open_database(struct fixture *f)
 
 static enum window_state state_in_database(struct fixture *f, unsigned number)
 {
-	struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
 	struct database *db = open_database(f);
 	struct database_row row;
 
-	assert_int_equal(database_find(db, &all, number, &row, &f->err), 0);
+	assert_int_equal(database_find(db, PROC_ANY_UID, number, &row, &f->err), 0);
 	database_close(db);
 	return row.state;
 }
@@ -190,7 +189,7 @@ static unsigned count_large(struct fixture *f, struct database *db)
 	for (unsigned number = 1; number <= 2; number++) {
 		struct window_result *kept = NULL;
 
-		assert_int_equal(database_load(db, number, &kept, &f->err), 0);
+		assert_int_equal(database_load(db, PROC_ANY_UID, number, &kept, &f->err), 0);
 		count += strcmp(kept->jdk, "large") == 0;
 		window_result_free(kept);
 	}
@@ -236,13 +235,13 @@ static void a_running_window_is_written_again_as_it_grows(void **state)
 
 	TURN_UNTIL(f, windows, 1);
 	db = open_database(f);
-	assert_int_equal(database_load(db, 1, &kept, &f->err), 0);
+	assert_int_equal(database_load(db, PROC_ANY_UID, 1, &kept, &f->err), 0);
 	before = kept->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application.count;
 	window_result_free(kept);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, 2, 2, 5, true);
 	for (int round = 0; round < 100; round++) {
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
-		assert_int_equal(database_load(db, 1, &kept, &f->err), 0);
+		assert_int_equal(database_load(db, PROC_ANY_UID, 1, &kept, &f->err), 0);
 		if (kept->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application.count > before)
 			break;
 		window_result_free(kept);
@@ -567,7 +566,7 @@ static void a_database_with_flipped_bits_is_salvaged_or_set_aside(void **state)
 		assert_int_equal(rows[0].number, w->number);
 		for (size_t i = 0; i < count; i++) {
 			struct window_result *old = NULL;
-			int r = database_load(db, rows[i].number, &old, &f->err);
+			int r = database_load(db, PROC_ANY_UID, rows[i].number, &old, &f->err);
 
 			readable += r == 0;
 			if (r == 0)
