@@ -12,16 +12,12 @@
 /* Room in a reply for what is not the report's text. */
 #define DOCUMENT_OVERHEAD_BYTES 1024
 
-/* Invariant: window is kept, and NULL of a job. While it is on the pool, only cancelled is touched
- * by both threads. */
+/* While it is on the pool, only cancelled is touched by both threads. */
 struct render {
 	uv_work_t work;
 	struct renders *renders;
 	struct render *next; /* of those that wait */
-	struct window_result *window;
-	struct render_job job; /* or none, for a window that is here */
-	Jxp__Format format;
-	uint32_t pairs;
+	struct render_job job;
 	render_done_fn done;
 	void *arg;
 	bool started;
@@ -42,9 +38,7 @@ struct renders {
 
 static void free_render(struct render *render)
 {
-	window_result_free(render->window);
-	if (render->job.release)
-		render->job.release(render->job.arg);
+	render->job.release(render->job.arg);
 	buffer_release(&render->frame);
 	free(render);
 }
@@ -78,19 +72,6 @@ static int pack(struct render *render, const struct window_result *about, char *
 	return frame_append(&render->frame, &reply.base, FRAME_MAX_REPLY);
 }
 
-static int write_text(struct render *render, const struct window_result **about, char **text,
-		      size_t *size)
-{
-	size_t room = FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES;
-
-	if (render->job.write)
-		return render->job.write(render->job.arg, &render->cancelled, room, text, size,
-					 about, &render->err);
-	*about = render->window;
-	return report_new_unless(&render->cancelled, render->window, render->format, render->pairs,
-				 room, text, size, &render->err);
-}
-
 static void on_pool(uv_work_t *work)
 {
 	struct render *render = work->data;
@@ -99,7 +80,9 @@ static void on_pool(uv_work_t *work)
 	size_t size = 0;
 
 	if (render->result == 0)
-		render->result = write_text(render, &about, &text, &size);
+		render->result = render->job.write(render->job.arg, &render->cancelled,
+						   FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES, &text,
+						   &size, &about, &render->err);
 	if (render->result < 0)
 		return;
 	render->result = pack(render, about, text, size);
@@ -133,22 +116,6 @@ static void on_written(uv_work_t *work, int status)
 		free(r);
 }
 
-/* A window that runs goes on changing: its report is that of this moment. */
-static void take_snapshot(struct render *render)
-{
-	struct window_result *snapshot;
-
-	if (!render->window || render->window->finished)
-		return;
-	snapshot = window_result_snapshot(render->window);
-	if (!snapshot) {
-		render->result = err_set(&render->err, ENOMEM, "out of memory for the report");
-		return;
-	}
-	window_result_free(render->window);
-	render->window = snapshot;
-}
-
 static void start_next(struct renders *r)
 {
 	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
@@ -159,9 +126,7 @@ static void start_next(struct renders *r)
 		r->first = render->next;
 		if (!r->first)
 			r->last = &r->first;
-		take_snapshot(render);
-		if (render->job.begin)
-			render->result = render->job.begin(render->job.arg, &render->err);
+		render->result = render->job.begin(render->job.arg, &render->err);
 		render->started = true;
 		r->on_pool[i] = render;
 		/* Fails only without a function to call. */
@@ -169,49 +134,83 @@ static void start_next(struct renders *r)
 	}
 }
 
-static struct render *add_render(struct renders *r, render_done_fn done, void *arg)
+int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
+		     render_done_fn done, void *arg)
 {
 	struct render *render = calloc(1, sizeof(*render));
 
 	if (!render)
-		return NULL;
+		return -ENOMEM;
 	render->work.data = render;
 	render->renders = r;
+	render->job = *job;
 	render->done = done;
 	render->arg = arg;
 	buffer_init(&render->frame, FRAME_MAX_REPLY + FRAME_HEADER_BYTES);
 	*r->last = render;
 	r->last = &render->next;
-	return render;
+	*out = render;
+	start_next(r);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- a window that is here */
+
+struct window_report {
+	struct window_result *window; /* kept */
+	Jxp__Format format;
+	uint32_t pairs;
+};
+
+/* One that runs goes on changing: its report is that of this moment. */
+static int begin_report(void *arg, struct err *err)
+{
+	struct window_report *report = arg;
+	struct window_result *still = window_result_still(report->window);
+
+	if (!still)
+		return err_set(err, ENOMEM, "out of memory for the report");
+	window_result_free(report->window);
+	report->window = still;
+	return 0;
+}
+
+static int write_report(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+			size_t *size, const struct window_result **about, struct err *err)
+{
+	const struct window_report *report = arg;
+
+	*about = report->window;
+	return report_new_unless(cancelled, report->window, report->format, report->pairs,
+				 max_bytes, text, size, err);
+}
+
+static void release_report(void *arg)
+{
+	struct window_report *report = arg;
+
+	window_result_free(report->window);
+	free(report);
 }
 
 int render_start(struct render **out, struct renders *r, const struct window_result *w,
 		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg)
 {
-	struct render *render = add_render(r, done, arg);
+	struct window_report *report = calloc(1, sizeof(*report));
+	const struct render_job job = {
+	    .arg = report, .begin = begin_report, .write = write_report, .release = release_report};
+	int status;
 
-	if (!render)
+	if (!report)
 		return -ENOMEM;
-	render->window = window_result_keep(w);
-	render->format = format;
-	render->pairs = pairs;
-	*out = render;
-	start_next(r);
-	return 0;
+	*report = (struct window_report){window_result_keep(w), format, pairs};
+	status = render_start_job(out, r, &job, done, arg);
+	if (status < 0)
+		release_report(report);
+	return status;
 }
 
-int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
-		     render_done_fn done, void *arg)
-{
-	struct render *render = add_render(r, done, arg);
-
-	if (!render)
-		return -ENOMEM;
-	render->job = *job;
-	*out = render;
-	start_next(r);
-	return 0;
-}
+/* ---------------------------------------------------------------- its end */
 
 static void unlink_waiting(struct renders *r, struct render *render)
 {

@@ -41,7 +41,7 @@ typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *erro
 struct render_job {
 	void *arg;
 	/* On the loop, when its turn comes: takes what only the loop may touch. 0, or -errno with a
-	 * line, and then nothing is written. May be NULL. */
+	 * line, and then nothing is written. */
 	int (*begin)(void *arg, struct err *err);
 	/* On the pool: a text of at most max_bytes, to be freed, and in *about the window that it
 	 * is of, arg's until it is released, or NULL. *cancelled: nobody wants it any more. 0, or

@@ -66,16 +66,14 @@ static void release(void *arg)
 /* A single one that runs is shown as it is now; those of a time as they were kept. */
 static int hold(struct selection *s, const struct window_result *w)
 {
-	struct window_result *snapshot;
+	struct window_result *still;
 	int r;
 
-	if (w->finished)
-		return selection_hold(s, w);
-	if (!s->number)
+	if (!w->finished && !s->number)
 		return 0;
-	snapshot = window_result_snapshot(w);
-	r = snapshot ? selection_hold(s, snapshot) : -ENOMEM;
-	window_result_free(snapshot);
+	still = window_result_still(w);
+	r = still ? selection_hold(s, still) : -ENOMEM;
+	window_result_free(still);
 	return r;
 }
 

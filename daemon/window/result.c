@@ -122,6 +122,11 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	return copy;
 }
 
+struct window_result *window_result_still(const struct window_result *w)
+{
+	return w->finished ? window_result_keep(w) : window_result_snapshot(w);
+}
+
 size_t window_result_memory_bytes(const struct window_result *w)
 {
 	return sizeof(*w) + profile_memory_bytes(&w->profile) +

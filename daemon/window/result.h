@@ -126,6 +126,10 @@ void window_result_free(struct window_result *w);
  * without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
 
+/* Of w what nothing changes any more, for the caller to free: w itself, kept, if it is finished,
+ * else a snapshot. NULL without memory. */
+struct window_result *window_result_still(const struct window_result *w);
+
 /* What it takes. */
 size_t window_result_memory_bytes(const struct window_result *w);
 
