@@ -50,7 +50,6 @@ struct keeper {
 	struct writer_batch batch;
 	size_t batch_waiting; /* so many of the batch are the first of waiting, */
 	void *batch_metrics;
-	unsigned batch_next_number;
 	struct keeper_stats stats;
 };
 
@@ -196,14 +195,16 @@ static void say_damage(const struct salvage_account *s)
 		  s->reason, s->kept, s->lost, s->aside);
 }
 
-/* Said when it begins and when it is over: a disk that is full stays so for a while. */
-static void say_result(const struct keeper *k, const struct writer_batch *b)
+/* Can what there is be written? why: the reason, or NULL. Said when that changes: a disk that is
+ * full stays so for a while. */
+static void set_failing(struct keeper *k, const char *why)
 {
-	if (b->result < 0 && !k->stats.failing)
-		log_error("windows are not kept at present, and are tried again: %s",
-			  b->err.message);
-	else if (b->result == 0 && k->stats.failing)
+	if (why && !k->stats.failing)
+		log_error("windows are not kept at present, and are tried again: %s", why);
+	else if (!why && k->stats.failing)
 		log_info("windows are kept again");
+	k->stats.failing = why != NULL;
+	k->changed |= why != NULL;
 }
 
 static void say_salvaged(unsigned count)
@@ -236,8 +237,7 @@ static void take_result(struct keeper *k)
 		k->stats.damages++;
 		say_damage(&b->salvage);
 	}
-	say_result(k, b);
-	k->stats.failing = b->result < 0;
+	set_failing(k, b->result < 0 ? b->err.message : NULL);
 	k->stats.errors += b->result < 0;
 	k->stats.retired += b->retired;
 	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
@@ -252,8 +252,6 @@ static void take_result(struct keeper *k)
 		k->changed |= b->retired > 0;
 		if (b->next_number > 0)
 			k->taken_number = b->next_number;
-	} else {
-		k->changed = true;
 	}
 	if (k->metrics.kept)
 		k->metrics.kept(k->metrics.arg, k->stats.failing);
@@ -442,9 +440,7 @@ static int open_database(struct keeper *k, struct database **db, struct err *err
 		r = write_start(k, *db, err);
 	if (!may_pass(r))
 		return r;
-	log_error("windows are not kept at present, and are tried again: %s", err->message);
-	k->stats.failing = true;
-	k->changed = true;
+	set_failing(k, err->message);
 	return 0;
 }
 
