@@ -92,7 +92,17 @@ struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double 
 
 /* ---------------------------------------------------------------- adding */
 
-static void add_all_totals(struct totals *sum, const struct totals *more)
+void app_counts_add(struct app_counts *sum, const struct app_counts *more)
+{
+	saturate_add(&sum->numa_samples, more->numa_samples);
+	saturate_add(&sum->numa_remote_samples, more->numa_remote_samples);
+	saturate_add(&sum->windows, more->windows);
+	saturate_add(&sum->windows_early, more->windows_early);
+	saturate_add(&sum->windows_large, more->windows_large);
+	saturate_add(&sum->switched_off, more->switched_off);
+}
+
+void metrics_totals_add(struct totals *sum, const struct totals *more)
 {
 	saturate_add(&sum->count, more->count);
 	saturate_add(&sum->wasteful_count, more->wasteful_count);
@@ -103,13 +113,8 @@ static void add_all_totals(struct totals *sum, const struct totals *more)
 static void add_app(struct app_metrics *to, const struct app_metrics *from)
 {
 	for (size_t i = 0; i < KIND_VALUES; i++)
-		add_all_totals(&to->kinds[i], &from->kinds[i]);
-	saturate_add(&to->counts.numa_samples, from->counts.numa_samples);
-	saturate_add(&to->counts.numa_remote_samples, from->counts.numa_remote_samples);
-	saturate_add(&to->counts.windows, from->counts.windows);
-	saturate_add(&to->counts.windows_early, from->counts.windows_early);
-	saturate_add(&to->counts.windows_large, from->counts.windows_large);
-	saturate_add(&to->counts.switched_off, from->counts.switched_off);
+		metrics_totals_add(&to->kinds[i], &from->kinds[i]);
+	app_counts_add(&to->counts, &from->counts);
 	if (from->seen_s > to->seen_s)
 		to->seen_s = from->seen_s;
 	if (to->ended || !from->ended)

@@ -149,18 +149,17 @@ static bool is_app_name(const char *name)
 static bool unpack_kind(const Jxp__StoredKindMetrics *m, struct app_metrics *app)
 {
 	const Jxp__StoredTotals *from = m->totals;
-	struct totals *to;
 
 	if (!from || from->wasteful_count > from->count ||
 	    from->wasteful_bytes > from->checked_bytes || !is_value(m->last_ratio))
 		return false;
 	if (!pair_kind_find(from->kind))
 		return true;
-	to = &app->kinds[from->kind];
-	saturate_add(&to->count, from->count);
-	saturate_add(&to->wasteful_count, from->wasteful_count);
-	saturate_add(&to->checked_bytes, from->checked_bytes);
-	saturate_add(&to->wasteful_bytes, from->wasteful_bytes);
+	metrics_totals_add(&app->kinds[from->kind],
+			   &(struct totals){.count = from->count,
+					    .wasteful_count = from->wasteful_count,
+					    .checked_bytes = from->checked_bytes,
+					    .wasteful_bytes = from->wasteful_bytes});
 	app->last_has_kind[from->kind] = m->last_has;
 	app->last_ratio[from->kind] = m->last_ratio;
 	return true;
@@ -175,12 +174,13 @@ static bool unpack_app(const Jxp__StoredAppMetrics *m, struct metrics *out)
 	    !is_value(m->last_overhead))
 		return false;
 	app = metrics_find_app(out, m->app, 0);
-	saturate_add(&app->counts.numa_samples, m->numa_samples);
-	saturate_add(&app->counts.numa_remote_samples, m->numa_remote_samples);
-	saturate_add(&app->counts.windows, m->windows);
-	saturate_add(&app->counts.windows_early, m->windows_early);
-	saturate_add(&app->counts.windows_large, m->windows_large);
-	saturate_add(&app->counts.switched_off, m->switched_off);
+	app_counts_add(&app->counts,
+		       &(struct app_counts){.numa_samples = m->numa_samples,
+					    .numa_remote_samples = m->numa_remote_samples,
+					    .windows = m->windows,
+					    .windows_early = m->windows_early,
+					    .windows_large = m->windows_large,
+					    .switched_off = m->switched_off});
 	app->seen_s = m->seen_s;
 	app->ended = m->ended;
 	app->last_end_s = m->last_end_s;

@@ -91,6 +91,10 @@ struct metrics {
 	double latency_brought_s[METRICS_LATENCIES];
 };
 
+/* Add to sums, which saturate; of totals the squares are nobody's here. */
+void app_counts_add(struct app_counts *sum, const struct app_counts *more);
+void metrics_totals_add(struct totals *sum, const struct totals *more);
+
 /* The application's own sums, or those of the rest. now_s: since 1970; 0: nobody makes room. */
 struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double now_s);
 
