@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/label.h"
 #include "fleet/config/template.h"
 
 struct slice {
@@ -101,7 +102,7 @@ static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_
 		if (value.length == 0)
 			return false;
 		for (size_t i = 0; i < value.length && used < NAMING_BYTES - 1; i++)
-			made[used++] = template_is_plain(value.text[i]) ? value.text[i] : '_';
+			made[used++] = label_may_have(value.text[i]) ? value.text[i] : '_';
 	}
 	if (used == 0)
 		return false;

@@ -1,9 +1,10 @@
 #include "daemon/engine/app_name.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/label.h"
 
 #define JAR_SUFFIX ".jar"
 
@@ -39,12 +40,8 @@ void app_name_of(char *label, size_t size, const char *program)
 		length = without_version(name, length - suffix);
 	else
 		name = behind(name, &length, '.');
-	for (size_t i = 0; i < length && used + 1 < size && used + 1 < APP_NAME_BYTES; i++) {
-		bool plain = isascii((unsigned char)name[i]) &&
-			     (isalnum((unsigned char)name[i]) || strchr("._-", name[i]));
-
-		label[used++] = plain ? name[i] : '_';
-	}
+	for (size_t i = 0; i < length && used + 1 < size && used + 1 < APP_NAME_BYTES; i++)
+		label[used++] = label_may_have(name[i]) ? name[i] : '_';
 	label[used] = '\0';
 	if (used == 0)
 		(void)snprintf(label, size, "unknown");

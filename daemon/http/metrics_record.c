@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "daemon/container/arena.h"
 #include "daemon/container/saturate.h"
 #include "daemon/http/metrics_sums.h"
@@ -138,11 +139,9 @@ static bool is_value(double value)
 /* As daemon/engine/app_name.h makes them: a label that needs no escaping. */
 static bool is_app_name(const char *name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789._-";
 	size_t length = strlen(name);
 
-	return length > 0 && length < APP_NAME_BYTES && strspn(name, allowed) == length;
+	return length > 0 && length < APP_NAME_BYTES && label_is_valid(name, length);
 }
 
 /* Kinds that a later version has are left out. */

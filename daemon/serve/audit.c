@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/label.h"
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/window/result.h"
 
-#define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 #define VALUE_BYTES     ERR_MESSAGE_MAX /* of one, before it is quoted */
 #define CHARACTER_BYTES 4               /* of the longest one, and of an escaped one */
 
@@ -47,7 +47,7 @@ static void put_text(struct line *l, const char *key, const char *value)
 	size_t length = utf8_sanitize(clean, sizeof(clean), value);
 
 	l->used += (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, " %s=", key);
-	if (length > 0 && strspn(clean, WORD_CHARACTERS) == length)
+	if (length > 0 && label_is_valid(clean, length))
 		l->used +=
 		    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, "%s", clean);
 	else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "common/units.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
@@ -259,14 +260,6 @@ static int check_match(struct reading *r, const struct config *c, const char *pa
 
 #define PLAIN "a name has letters, digits, '.', '_' and '-' only"
 
-static bool is_plain(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (!template_is_plain(text[i]))
-			return false;
-	return true;
-}
-
 /* path: of the rule. */
 static int check_name(struct reading *r, const struct config *c, const char *path, const char *name)
 {
@@ -279,7 +272,7 @@ static int check_name(struct reading *r, const struct config *c, const char *pat
 	do {
 		if (template_next(&name, &part, &why) < 0)
 			return wrong(r, at, "%s", why.message);
-		if (part.kind == TEMPLATE_TEXT && !is_plain(part.text, part.length))
+		if (part.kind == TEMPLATE_TEXT && !label_is_valid(part.text, part.length))
 			return wrong(r, at, PLAIN);
 		length += part.kind == TEMPLATE_TEXT ? part.length : 0;
 		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
@@ -317,7 +310,7 @@ static int check_schedule(struct reading *r, const struct config *c, const char 
 {
 	char at[PLACE_PATH_BYTES];
 
-	if (!is_plain(s->name, strlen(s->name)))
+	if (!label_is_valid(s->name, strlen(s->name)))
 		return wrong(r, member(at, path, "name"), PLAIN);
 	if (s->every_ns < EVERY_MIN_NS)
 		return wrong(r, member(at, path, "every"), "use 10s or more");

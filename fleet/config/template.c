@@ -1,7 +1,7 @@
 #include "fleet/config/template.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const struct {
@@ -38,11 +38,6 @@ static int take_placeholder(const char *inside, size_t length, struct template_p
 		return 0;
 	}
 	return err_set(err, EINVAL, "there is no '{%.*s}': use " PLACEHOLDERS, (int)length, inside);
-}
-
-bool template_is_plain(char c)
-{
-	return isascii((unsigned char)c) && (isalnum((unsigned char)c) || (c && strchr("._-", c)));
 }
 
 int template_next(const char **at, struct template_part *part, struct err *err)

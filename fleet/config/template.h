@@ -12,7 +12,6 @@
 #ifndef JXPERF_FLEET_CONFIG_TEMPLATE_H
 #define JXPERF_FLEET_CONFIG_TEMPLATE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/err.h"
@@ -26,11 +25,6 @@ enum template_kind {
 	TEMPLATE_LABEL,
 	TEMPLATE_ENV,
 };
-
-/* What names consist of, which go into metrics and lists as they are: ASCII letters and digits,
- * '.',
- * '_' and '-'. */
-bool template_is_plain(char c);
 
 struct template_part {
 	enum template_kind kind;

@@ -1,0 +1,16 @@
+/*
+ * Labels: names that go into metrics, lists and logs as they are, without being escaped there.
+ */
+#ifndef JXPERF_COMMON_LABEL_H
+#define JXPERF_COMMON_LABEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ASCII letters and digits, '.', '_' and '-'. */
+bool label_may_have(char c);
+
+/* Has text, of length bytes, nothing else? True when it is empty. */
+bool label_is_valid(const char *text, size_t length);
+
+#endif
