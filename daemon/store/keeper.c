@@ -225,6 +225,7 @@ static void take_late_start(struct keeper *k, const struct writer_batch *b)
 	if (!k->metrics_unknown)
 		return;
 	k->metrics_unknown = false;
+	k->changed = true; /* What is counted by now was not in this batch. */
 	if (b->metrics_found && k->metrics.found)
 		k->metrics.found(k->metrics.arg, b->metrics_found, b->metrics_found_bytes);
 }

@@ -15,12 +15,12 @@
 #include "daemon/store/database.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/tree_fixture.h"
 
 #define OTHER_USER 2000
 
 /* A database of its own, and a selection of all windows of "shop" in it. */
 struct fixture {
-	char directory[64];
 	char path[96];
 	struct database *db;
 	struct selection s;
@@ -34,9 +34,8 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-selection.XXXXXX");
-	assert_non_null(mkdtemp(f->directory));
-	(void)snprintf(f->path, sizeof(f->path), "%s/windows.db", f->directory);
+	(void)tree_make();
+	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
 	f->s = (struct selection){.database = f->path, .owner = PROC_ANY_UID, .app = "shop"};
 	*state = f;
@@ -45,18 +44,11 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const ends[] = {"", "-wal", "-shm"};
 	struct fixture *f = *state;
 
 	selection_release(&f->s);
 	database_close(f->db);
-	for (size_t i = 0; i < 3; i++) {
-		char path[128];
-
-		(void)snprintf(path, sizeof(path), "%s%s", f->path, ends[i]);
-		(void)unlink(path); /* It may not be there. */
-	}
-	(void)rmdir(f->directory);
+	tree_remove();
 	free(f);
 	return 0;
 }

@@ -12,9 +12,8 @@
 #include "daemon/http/metrics.h"
 #include "daemon/http/metrics_sums.h"
 #include "proto/kinds.h"
+#include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample_findings.h"
-
-#define GOLDEN "tests/unit/golden/metrics.txt"
 
 static struct window_result *running_window(const char *app)
 {
@@ -432,12 +431,56 @@ static struct metrics *metrics_of_everything(void)
 	return m;
 }
 
-/* Both forms, one behind the other, without the version. UPDATE_GOLDEN=1 writes the file anew. */
+static void sums_that_are_added_to_none_show_as_they_were(void **state)
+{
+	struct metrics *earlier = metrics_of_everything(), *m = metrics_new();
+	char *expected = exposition(earlier, false), *text;
+
+	(void)state;
+	metrics_add(m, earlier);
+	text = exposition(m, false);
+	assert_string_equal(text, expected);
+	free(text);
+	free(expected);
+	metrics_free(m);
+	metrics_free(earlier);
+}
+
+static void earlier_sums_are_added_and_the_last_window_stays_the_last(void **state)
+{
+	struct metrics *earlier = metrics_of_everything(), *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window_result *w = running_window("Shop");
+
+	(void)state;
+	assert_line(earlier, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 6");
+	assert_line(earlier,
+		    "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
+	observe(w, 8, true);
+	start_after(m, w, 0.3);
+	window_result_end(w, NULL);
+	w->end_unix_ns = UINT64_C(1795248060500000000);
+	metrics_window_ended(m, w, &cursor);
+	metrics_attach_failed(m, EPERM);
+	metrics_add(m, earlier);
+	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 14");
+	assert_line(m, "jxperf_inefficient_bytes_total{app=\"Shop\",kind=\"dead_store\"} 11");
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 2");
+	assert_line(m, "jxperf_windows_total{app=\"Bare\"} 1");
+	assert_line(m, "jxperf_numa_remote_accesses_total{app=\"Shop\"} 7");
+	assert_line(m, "jxperf_attach_duration_seconds_count 2");
+	assert_line(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 1");
+	assert_line(m, "jxperf_window_end_timestamp_seconds{app=\"Shop\"} 1795248060.500");
+	window_result_free(w);
+	metrics_free(m);
+	metrics_free(earlier);
+}
+
+/* Both forms, one behind the other, without the version. */
 static void the_exposition_is_as_agreed(void **state)
 {
-	static char expected[65536], text[65536];
+	static char text[GOLDEN_SIZE];
 	struct metrics *m = metrics_of_everything();
-	FILE *file;
 	size_t used = 0;
 
 	(void)state;
@@ -450,17 +493,7 @@ static void the_exposition_is_as_agreed(void **state)
 							 line);
 		free(part);
 	}
-	if (getenv("UPDATE_GOLDEN")) {
-		file = fopen(GOLDEN, "we");
-		assert_non_null(file);
-		assert_true(fputs(text, file) >= 0);
-		assert_int_equal(fclose(file), 0);
-	}
-	file = fopen(GOLDEN, "re");
-	assert_non_null(file);
-	expected[fread(expected, 1, sizeof(expected) - 1, file)] = '\0';
-	assert_int_equal(fclose(file), 0);
-	assert_string_equal(text, expected);
+	assert_golden("metrics.txt", text);
 	metrics_free(m);
 }
 
@@ -481,6 +514,8 @@ int main(void)
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),
 	    cmocka_unit_test(every_sample_follows_the_help_and_type_of_its_family),
 	    cmocka_unit_test(openmetrics_names_counter_families_without_total_and_ends_with_eof),
+	    cmocka_unit_test(sums_that_are_added_to_none_show_as_they_were),
+	    cmocka_unit_test(earlier_sums_are_added_and_the_last_window_stays_the_last),
 	    cmocka_unit_test(the_exposition_is_as_agreed),
 	};
 

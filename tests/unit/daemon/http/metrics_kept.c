@@ -16,12 +16,14 @@
 #include "common/clock.h"
 #include "daemon/http/metrics_kept.h"
 #include "daemon/http/metrics_record.h"
+#include "tests/unit/support/tree_fixture.h"
 
 /* Real keepers in a directory: the first is left as if it had been killed. */
 #define PATIENCE_S 10
 
 struct fixture {
 	char directory[96];
+	char path[96]; /* of the database in it */
 	uv_loop_t loop;
 	struct keeper *keeper;
 	struct window_sink sink;
@@ -51,8 +53,9 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-metrics.XXXXXX");
-	assert_non_null(mkdtemp(f->directory));
+	(void)tree_make();
+	(void)snprintf(f->directory, sizeof(f->directory), "%s", tree_path("state"));
+	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("state/windows.db"));
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	open_keeper(f);
 	*state = f;
@@ -62,12 +65,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
 	close_keeper(f);
 	assert_int_equal(uv_loop_close(&f->loop), 0);
-	(void)snprintf(command, sizeof(command), "rm -rf %s", f->directory);
-	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	tree_remove();
 	free(f);
 	return 0;
 }
@@ -113,15 +114,13 @@ static void turn_until_shown(struct fixture *f, unsigned wanted)
 /* What a daemon would find that was started now. */
 static unsigned on_disk(struct fixture *f)
 {
-	char path[128];
 	struct database *db = NULL;
 	struct metrics *found = NULL;
 	void *bytes = NULL;
 	size_t size = 0;
 	unsigned value;
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(database_open(path, DATABASE_READ, &db, NULL), 0);
+	assert_int_equal(database_open(f->path, DATABASE_READ, &db, NULL), 0);
 	assert_int_equal(database_note(db, DATABASE_NOTE_METRICS, &bytes, &size, NULL), 0);
 	database_close(db);
 	if (!bytes)
@@ -175,11 +174,9 @@ static void while_nothing_can_be_written_all_is_shown_and_never_falls_after(void
 	struct fixture *f = *state;
 	unsigned before = 0;
 	uint64_t end;
-	char path[128];
 	struct sqlite3 *other = NULL;
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	count_one(f);
 	turn_until_shown(f, 1); /* The batch has failed. */
@@ -206,18 +203,38 @@ static void while_nothing_can_be_written_all_is_shown_and_never_falls_after(void
 	assert_int_equal(on_disk(f), before);
 }
 
+static void what_a_start_could_not_read_is_added_when_it_can(void **state)
+{
+	struct fixture *f = *state;
+	struct sqlite3 *other = NULL;
+
+	count_one(f);
+	count_one(f);
+	close_keeper(f);
+	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	/* Also its readers are kept out. */
+	assert_int_equal(sqlite3_exec(other,
+				      "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	open_keeper(f);
+	assert_null(keeper_metrics_found(f->keeper, &(size_t){0}));
+	count_one(f);
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+	turn_until_shown(f, 3);
+	assert_int_equal(on_disk(f), 3);
+}
+
 static void damaged_metrics_begin_at_zero_and_are_said(void **state)
 {
 	struct fixture *f = *state;
-	char path[128];
 	struct sqlite3 *db = NULL;
 	struct keeper_settings settings = {.directory = f->directory};
 	struct err err = {""};
 
 	count_one(f);
 	close_keeper(f);
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db,
 				      "UPDATE notes SET value = x'00112233' WHERE name = "
 				      "'" DATABASE_NOTE_METRICS "'",
@@ -244,6 +261,7 @@ int main(void)
 	    TEST(a_later_daemon_goes_on_with_what_was_kept),
 	    TEST(without_a_keeper_all_is_shown_at_once),
 	    TEST(while_nothing_can_be_written_all_is_shown_and_never_falls_after),
+	    TEST(what_a_start_could_not_read_is_added_when_it_can),
 	    TEST(damaged_metrics_begin_at_zero_and_are_said),
 	};
 

@@ -16,11 +16,11 @@
 #include "daemon/store/database.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/tree_fixture.h"
 
 #define ROOM 64
 
 struct fixture {
-	char directory[64];
 	char path[96];
 	struct database *db;
 	struct err err;
@@ -31,9 +31,8 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-database.XXXXXX");
-	assert_non_null(mkdtemp(f->directory));
-	(void)snprintf(f->path, sizeof(f->path), "%s/windows.db", f->directory);
+	(void)tree_make();
+	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
 	*state = f;
 	return 0;
@@ -41,17 +40,10 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const ends[] = {"", "-wal", "-shm"};
 	struct fixture *f = *state;
 
 	database_close(f->db);
-	for (size_t i = 0; i < 3; i++) {
-		char path[128];
-
-		(void)snprintf(path, sizeof(path), "%s%s", f->path, ends[i]);
-		(void)unlink(path); /* It may not be there. */
-	}
-	(void)rmdir(f->directory);
+	tree_remove();
 	free(f);
 	return 0;
 }
@@ -406,10 +398,10 @@ static void somebody_elses_file_is_left_alone(void **state)
 static void what_is_no_database_is_said_to_be_damaged(void **state)
 {
 	struct fixture *f = *state;
-	char path[128];
+	char path[96];
 	FILE *file;
 
-	(void)snprintf(path, sizeof(path), "%s/other", f->directory);
+	(void)snprintf(path, sizeof(path), "%s", tree_path("other"));
 	file = fopen(path, "we");
 	assert_non_null(file);
 	for (int i = 0; i < 4096; i++)

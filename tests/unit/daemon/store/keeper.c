@@ -20,6 +20,7 @@
 #include "common/proc.h"
 #include "daemon/store/keeper.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/tree_fixture.h"
 
 /* The time of day as a test sets it: before the C library's function, this one is found. */
 static time_t clock_step_s;
@@ -38,6 +39,7 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 
 struct fixture {
 	char directory[96];
+	char path[128];    /* of the database in it */
 	uint64_t flush_ms; /* 0: 50 */
 	uv_loop_t loop;
 	struct keeper *keeper;
@@ -45,6 +47,12 @@ struct fixture {
 	struct err err;
 	unsigned kept, failed; /* what metrics were told */
 };
+
+static void place(struct fixture *f, const char *name)
+{
+	(void)snprintf(f->directory, sizeof(f->directory), "%s", tree_path(name));
+	(void)snprintf(f->path, sizeof(f->path), "%s/windows.db", f->directory);
+}
 
 static void open_keeper(struct fixture *f)
 {
@@ -67,8 +75,8 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
-	(void)snprintf(f->directory, sizeof(f->directory), "/tmp/jxperf-keeper.XXXXXX");
-	assert_non_null(mkdtemp(f->directory));
+	(void)tree_make();
+	place(f, "state");
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	open_keeper(f);
 	*state = f;
@@ -78,12 +86,10 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
 	close_keeper(f);
 	assert_int_equal(uv_loop_close(&f->loop), 0);
-	(void)snprintf(command, sizeof(command), "rm -rf %s", f->directory);
-	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
+	tree_remove();
 	free(f);
 	return 0;
 }
@@ -127,10 +133,8 @@ static struct window_result *begin(struct fixture *f, unsigned number)
 static struct database *open_database(struct fixture *f)
 {
 	struct database *db = NULL;
-	char path[128];
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(database_open(path, DATABASE_READ, &db, &f->err), 0);
+	assert_int_equal(database_open(f->path, DATABASE_READ, &db, &f->err), 0);
 	return db;
 }
 
@@ -275,9 +279,8 @@ static void copy_directory(const struct fixture *f, struct fixture *copy)
 {
 	char command[256];
 
-	(void)snprintf(copy->directory, sizeof(copy->directory), "/tmp/jxperf-copy.XXXXXX");
-	assert_non_null(mkdtemp(copy->directory));
-	(void)snprintf(command, sizeof(command), "cp -r %s/. %s", f->directory, copy->directory);
+	place(copy, "copy");
+	(void)snprintf(command, sizeof(command), "cp -r %s %s", f->directory, copy->directory);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 }
 
@@ -299,12 +302,6 @@ static void after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on(void **
 	assert_true(keeper_first_number(copy.keeper) > 2);
 	close_keeper(&copy);
 	assert_int_equal(uv_loop_close(&copy.loop), 0);
-	{
-		char command[128];
-
-		(void)snprintf(command, sizeof(command), "rm -rf %s", copy.directory);
-		assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
-	}
 	finish(f, w);
 	window_result_free(w);
 }
@@ -312,10 +309,8 @@ static void after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on(void **
 static sqlite3 *lock_database(struct fixture *f)
 {
 	sqlite3 *db = NULL;
-	char path[128];
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
 	return db;
 }
@@ -331,7 +326,6 @@ static void what_a_start_cannot_write_is_written_later(void **state)
 	struct fixture *f = *state;
 	struct fixture copy = {.loop = {0}};
 	struct window_result *running = begin(f, 1), *w;
-	char command[128];
 	sqlite3 *locked;
 
 	TURN_UNTIL(f, windows, 1);
@@ -352,8 +346,6 @@ static void what_a_start_cannot_write_is_written_later(void **state)
 	window_result_free(w);
 	close_keeper(&copy);
 	assert_int_equal(uv_loop_close(&copy.loop), 0);
-	(void)snprintf(command, sizeof(command), "rm -rf %s", copy.directory);
-	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a path of ours */
 	finish(f, running);
 	window_result_free(running);
 }
@@ -426,10 +418,8 @@ static void on_kept(void *arg, bool failing)
 static void leave_windows(struct fixture *f, unsigned count)
 {
 	struct database *db = NULL;
-	char path[128];
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(database_open(path, DATABASE_WRITE, &db, &f->err), 0);
+	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), 0);
 	assert_int_equal(database_begin(db, &f->err), 0);
 	for (unsigned i = 1; i <= count; i++) {
 		struct window_result *w = sample_window_empty(i, "shop");
@@ -520,14 +510,12 @@ static void fill(struct fixture *f, unsigned windows)
 
 static void flip(struct fixture *f, uint64_t random)
 {
-	char path[128];
 	struct stat st;
 	int fd;
 	unsigned char byte;
 	off_t at;
 
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	fd = open(f->path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	at = (off_t)((random >> 8) % (uint64_t)st.st_size);
@@ -590,16 +578,14 @@ static void a_directory_of_a_later_version_is_left_alone(void **state)
 	struct keeper_settings settings = {.directory = f->directory};
 	struct keeper *later = NULL;
 	sqlite3 *db = NULL;
-	char path[128];
 
 	close_keeper(f);
-	(void)snprintf(path, sizeof(path), "%s/windows.db", f->directory);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	assert_int_equal(keeper_new(&later, &f->loop, &settings, &f->err), -EPROTONOSUPPORT);
 	(void)uv_run(&f->loop, UV_RUN_NOWAIT);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_keeper(f);
