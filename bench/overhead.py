@@ -28,7 +28,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-from lib import BUILD, jdks  # noqa: E402
+from lib import BUILD, Skip, jdks  # noqa: E402
+from support.cgroup import Group  # noqa: E402
 from support.gc_log import GcLog  # noqa: E402
 from support.profile import BENCH_CLASS_PATH  # noqa: E402
 
@@ -39,10 +40,10 @@ ASPROF = os.environ.get("ASPROF")
 
 
 class Program:
-    """A workload, the JVM options it is run with, and the oldest and newest JDK for it."""
+    """A workload, the JVM options it is run with, the CPUs that its cgroup lets it have, and the JDK for it."""
 
-    def __init__(self, name, *options, label=None, oldest=0, newest_jdk=False):
-        self.name, self.options = name, options
+    def __init__(self, name, *options, label=None, oldest=0, newest_jdk=False, cpus=None):
+        self.name, self.options, self.cpus = name, options, cpus
         self.label = label or name
         self.oldest, self.newest_jdk = oldest, newest_jdk
 
@@ -62,6 +63,7 @@ PROGRAMS = [
     Program("GrowthArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowthArrays700m"),
     Program("GrowthArrays", "-XX:+UseG1GC", label="GrowthArraysNewest", newest_jdk=True),
     Program("GrowthArrays", "-XX:+UseZGC", "-Xmx2g", label="GrowthArraysZgc", oldest=21, newest_jdk=True),
+    Program("GrowthArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowthArraysHalfCpu", cpus=0.5),
     Program("ArrayCache", "-Xmx2g"),
     Program("ShortThreads"),
     Program("VirtualTasks", oldest=21, newest_jdk=True),
@@ -93,8 +95,11 @@ class Workload:
     def __init__(self, program):
         self.errors = tempfile.TemporaryFile("w+")
         self.log = GcLog()
+        self.group = Group(controller="cpu") if program.cpus else None
+        if self.group:
+            self.group.limit_cpus(program.cpus)
         self.child = subprocess.Popen(
-            [program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
+            [*(self.group.enter() if self.group else ()), program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
              "-cp", BENCH_CLASS_PATH, program.name],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
@@ -128,6 +133,8 @@ class Workload:
     def stop(self):
         self.child.kill()
         self.child.wait()
+        if self.group:
+            self.group.stop()
 
 
 class Slot:
@@ -258,10 +265,12 @@ def main():
     medians = []
     try:
         for program in programs:
-            if program.jdk():
+            try:
+                if not program.jdk():
+                    raise Skip(f"it needs JDK {program.oldest} or later")
                 medians.append(measure(program, daemon, modes))
-            else:
-                print(f"{program.label}: left out, it needs JDK {program.oldest} or later", flush=True)
+            except Skip as reason:
+                print(f"{program.label}: left out, {reason}", flush=True)
         for mode in modes:
             row(f"all.{mode}.throughput", [m[mode] for m in medians])
     finally:
