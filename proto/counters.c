@@ -131,6 +131,8 @@ const struct counter counter_table[] = {
     /* Said in words of their own: how many samples, pairs and threads there were, and at what cost.
      */
     {C(TICKS), .name = "ticks"},
+    {C(TICK_NS), .name = "tick_ns"},
+    {C(PLACES_FOUND), .name = "places_found"},
     {C(SAMPLES), .name = "samples"},
     {C(HOPS), .name = "hops"},
     {C(ARMED), .name = "armed"},
@@ -140,6 +142,14 @@ const struct counter counter_table[] = {
     {C(THREADS), .name = "threads"},
     {C(PASSES), .name = "passes"},
     {C(PASS_NS), .name = "pass_ns"},
+    {C(PLACES_NO_OBJECT), .name = "places_no_object",
+     .sentence = "accesses to the heap went to objects that nothing in the thread's hands told"},
+    {C(PLACES_NO_CLASS), .name = "places_no_class",
+     .sentence = "accesses to the heap went to objects whose class could not be vouched for"},
+    {C(PLACES_FULL), .name = "places_full",
+     .sentence = "accesses to the heap went to objects of more classes than the agent remembers"},
+    {C(PLACES_LOST), .name = "places_lost",
+     .sentence = "classes have no name: they were unloaded first, or could not be read"},
 };
 
 _Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == JXP__COUNTER__COUNTER_MAX,

@@ -10,7 +10,7 @@
 #define JXPERF_VERSION "0.1.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
-#define PROTOCOL_VERSION 2
+#define PROTOCOL_VERSION 3
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */
@@ -22,6 +22,7 @@
 #define LIMIT_METHODS       (1u << 18)
 #define LIMIT_NODES         (1u << 20)
 #define LIMIT_INSTRUCTIONS  (1u << 18)
+#define LIMIT_LOCATIONS     (1u << 16)
 #define LIMIT_THREADS       (1u << 14)
 #define LIMIT_PAIRS         (1u << 17)
 #define LIMIT_CLASSES       (1u << 16) /* of tracked objects */

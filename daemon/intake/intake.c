@@ -10,13 +10,14 @@
 void intake_init(struct intake *in, struct window_result *result)
 {
 	*in = (struct intake){.result = result};
-	object_intake_init(&in->objects, result, &in->nodes);
+	object_intake_init(&in->objects, result, &in->nodes, &in->locations);
 }
 
 void intake_release(struct intake *in)
 {
 	agent_ids_release(&in->methods);
 	agent_ids_release(&in->nodes);
+	agent_ids_release(&in->locations);
 	agent_ids_release(&in->instructions);
 	free(in->announced);
 	free(in->lines);
@@ -181,6 +182,26 @@ static int add_instruction(struct intake *in, const Jxp__Instruction *i)
 	return r < 0 ? r : agent_ids_add(&in->instructions, i->id, id);
 }
 
+/* A kind that is not known yet is told as little as an unknown place. */
+static int add_location(struct intake *in, const Jxp__Location *m)
+{
+	struct location location = {.kind = m->kind > JXP__LOCATION__KIND__STACK ? 0 : m->kind};
+	uint32_t id;
+	int r;
+
+	if (!acceptable_id(in, &in->locations, m->id, LIMIT_LOCATIONS, LOSS_LOCATIONS))
+		return 0;
+	if ((r = intern(in, m->class_name, &location.class_name)) < 0 ||
+	    (r = intern(in, m->field, &location.field)) < 0 ||
+	    (r = intern(in, m->declared_in, &location.declared_in)) < 0 ||
+	    (r = intern(in, m->type, &location.type)) < 0)
+		return r;
+	r = locations_add(&in->result->profile.locations, &location, &id);
+	if (r < 0)
+		return lost_or_failed(in, r, LOSS_LOCATIONS);
+	return agent_ids_add(&in->locations, m->id, id);
+}
+
 static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 {
 	if (t->type <= JXP__TRANSITION__TYPE__NONE || t->type > JXP__TRANSITION__TYPE__ABANDONED)
@@ -256,7 +277,7 @@ static void take_counters(struct intake *in, const Jxp__Batch *batch)
 size_t intake_memory_bytes(const struct intake *in)
 {
 	return agent_ids_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
-	       agent_ids_memory_bytes(&in->instructions) +
+	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
 	       in->announced_capacity * sizeof(*in->announced) +
 	       in->line_capacity * sizeof(*in->lines) + object_intake_memory_bytes(&in->objects) +
 	       in->threads.capacity * sizeof(*in->threads.threads) +
@@ -273,6 +294,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 		r = add_node(in, batch->nodes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_instructions; i++)
 		r = add_instruction(in, batch->instructions[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_locations; i++)
+		r = add_location(in, batch->locations[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
 		const Jxp__Thread *t = batch->threads[i];
 

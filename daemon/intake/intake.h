@@ -48,6 +48,7 @@ struct intake {
 	size_t line_count;
 	size_t line_capacity;
 	struct agent_ids nodes;        /* agent's id -> node of the window's tree */
+	struct agent_ids locations;    /* agent's id -> location of the window's profile */
 	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
 	struct thread_table threads;

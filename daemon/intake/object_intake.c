@@ -7,9 +7,9 @@
 #include "proto/limits.h"
 
 void object_intake_init(struct object_intake *in, struct window_result *result,
-			const struct agent_ids *nodes)
+			const struct agent_ids *nodes, const struct agent_ids *locations)
 {
-	*in = (struct object_intake){.result = result, .nodes = nodes};
+	*in = (struct object_intake){.result = result, .nodes = nodes, .locations = locations};
 	object_order_init(&in->order, result->request.objects_max);
 	object_table_init(&in->table, result->request.objects_max);
 }
@@ -19,7 +19,7 @@ void object_intake_release(struct object_intake *in)
 	agent_ids_release(&in->classes);
 	object_order_release(&in->order);
 	object_table_release(&in->table);
-	object_intake_init(in, in->result, in->nodes);
+	object_intake_init(in, in->result, in->nodes, in->locations);
 }
 
 static void lose(struct object_intake *in, enum loss loss, uint64_t count)

@@ -20,19 +20,20 @@
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
-	struct window_result *result;  /* borrowed */
-	const struct agent_ids *nodes; /* borrowed: agent's id -> node of the window's tree */
-	struct agent_ids classes;      /* agent's id -> string of the window's profile */
+	struct window_result *result;      /* borrowed */
+	const struct agent_ids *nodes;     /* borrowed: agent's id -> node of the window's tree */
+	const struct agent_ids *locations; /* borrowed: likewise, of its locations */
+	struct agent_ids classes;          /* agent's id -> string of the window's profile */
 	struct object_order order;
 	struct object_table table;
 	uint64_t evicted; /* of the table's, counted as losses so far */
 };
 
 void object_intake_init(struct object_intake *in, struct window_result *result,
-			const struct agent_ids *nodes);
+			const struct agent_ids *nodes, const struct agent_ids *locations);
 void object_intake_release(struct object_intake *in);
 
-/* Applies the object part of a batch whose nodes are known already. 0 or -ENOMEM. */
+/* Applies the object part of a batch whose nodes and locations are known already. 0 or -ENOMEM. */
 int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch);
 
 /* Nothing more will come: applies what waits. 0 or -ENOMEM. */

@@ -14,6 +14,7 @@ void profile_release(struct profile *p)
 {
 	strings_release(&p->strings);
 	cct_release(&p->cct);
+	locations_release(&p->locations);
 	free(p->pairs);
 	hash_index_release(&p->pair_index);
 	*p = (struct profile){0};
@@ -31,6 +32,7 @@ int profile_copy(struct profile *to, const struct profile *from)
 		    .node_capacity = cct->node_count,
 		    .method_count = cct->method_count,
 		    .method_capacity = cct->method_count},
+	    .locations = {.count = from->locations.count, .capacity = from->locations.count},
 	    .pair_count = from->pair_count,
 	    .pair_capacity = from->pair_count,
 	};
@@ -41,6 +43,9 @@ int profile_copy(struct profile *to, const struct profile *from)
 	if (r == 0)
 		r = array_copy(&to->cct.methods, cct->methods, cct->method_count,
 			       sizeof(*cct->methods));
+	if (r == 0)
+		r = array_copy(&to->locations.list, from->locations.list, from->locations.count,
+			       sizeof(*from->locations.list));
 	if (r == 0)
 		r = array_copy(&to->pairs, from->pairs, from->pair_count, sizeof(*from->pairs));
 	return r;
@@ -170,6 +175,6 @@ size_t profile_memory_bytes(const struct profile *p)
 	return p->strings.capacity + index_bytes(&p->strings.index) +
 	       p->cct.node_capacity * sizeof(*p->cct.nodes) + index_bytes(&p->cct.node_index) +
 	       p->cct.method_capacity * sizeof(*p->cct.methods) +
-	       index_bytes(&p->cct.method_index) + p->pair_capacity * sizeof(*p->pairs) +
-	       index_bytes(&p->pair_index);
+	       index_bytes(&p->cct.method_index) + locations_memory_bytes(&p->locations) +
+	       p->pair_capacity * sizeof(*p->pairs) + index_bytes(&p->pair_index);
 }

@@ -18,6 +18,7 @@
 
 #include "daemon/container/strings.h"
 #include "daemon/profile/cct.h"
+#include "daemon/profile/locations.h"
 #include "proto/kinds.h"
 
 /* One completed pair. */
@@ -64,6 +65,7 @@ struct kind_totals {
 struct profile {
 	struct strings strings;
 	struct cct cct;
+	struct locations locations;
 	struct pair *pairs;
 	size_t pair_count;
 	size_t pair_capacity;

@@ -7,6 +7,8 @@ const struct loss_words loss_words[LOSS_MAX] = {
     [LOSS_NODES] = {.name = "nodes", .sentence = "frames were beyond the daemon's limit"},
     [LOSS_INSTRUCTIONS] = {.name = "instructions",
 			   .sentence = "instructions were beyond the daemon's limit"},
+    [LOSS_LOCATIONS] = {.name = "locations",
+			.sentence = "names of accessed memory were beyond the daemon's limit"},
     [LOSS_STRINGS] = {.name = "strings",
 		      .sentence = "names were beyond the daemon's limit and are shown empty"},
     [LOSS_THREADS] = {.name = "threads",

@@ -11,6 +11,7 @@ enum loss {
 	LOSS_LINES,        /* line tables beyond the session's memory */
 	LOSS_NODES,        /* beyond LIMIT_NODES, or deeper than MAX_FRAMES_LIMIT */
 	LOSS_INSTRUCTIONS, /* beyond LIMIT_INSTRUCTIONS */
+	LOSS_LOCATIONS,    /* beyond LIMIT_LOCATIONS: shown as not known */
 	LOSS_STRINGS,      /* names that no longer fitted; shown as "" */
 	LOSS_THREADS,      /* beyond LIMIT_THREADS: missing from `threads` only */
 	LOSS_PAIRS,        /* beyond LIMIT_PAIRS: in the totals, not in the list */

@@ -1,0 +1,43 @@
+/*
+ * What accessed memory is called: fields, static fields, elements of arrays, parts of a header,
+ * places on a stack. Interned, so that pairs and accesses name one by a small integer; 0 is a place
+ * that could not be told.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_LOCATIONS_H
+#define JXPERF_DAEMON_PROFILE_LOCATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "proto/jxperf.pb-c.h"
+
+/* Texts are strings of the profile, 0 where there is none. */
+struct location {
+	uint32_t kind;       /* Jxp__Location__Kind */
+	uint32_t class_name; /* of the object, or the class that a static field belongs to */
+	uint32_t field;
+	uint32_t declared_in;
+	uint32_t type;
+};
+
+/* All zero is an empty table. */
+struct locations {
+	struct location *list; /* id N is list[N - 1] */
+	size_t count;
+	size_t capacity;
+	struct hash_index index;
+};
+
+void locations_release(struct locations *l);
+
+/* The id, new or known. 0, -ENOSPC above LIMIT_LOCATIONS, or -ENOMEM. */
+int locations_add(struct locations *l, const struct location *location, uint32_t *id);
+
+/* Of id 0: a place of kind UNKNOWN, of no class. */
+struct location locations_get(const struct locations *l, uint32_t id);
+
+/* Heap bytes held. */
+size_t locations_memory_bytes(const struct locations *l);
+
+#endif
