@@ -11,6 +11,7 @@
 #define MARKED 3u /* a mark word of an object that was moved */
 
 static gregset_t regs;
+static struct place_memory met;
 static uint64_t frame[256];
 static uint64_t point, longs; /* classes */
 
@@ -21,6 +22,7 @@ static int set_up(void **state)
 	point = fake_klass_add(FAKE_INSTANCE(40), 0x100);
 	longs = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 3), 0x200);
 	memset(regs, 0, sizeof(regs));
+	met = (struct place_memory){0};
 	memset(frame, 0, sizeof(frame));
 	regs[REG_RSP] = (greg_t)(uintptr_t)frame;
 	return 0;
@@ -30,7 +32,7 @@ static enum place_result find(uint64_t address, int base, int index, struct plac
 {
 	const struct insn_memory memory = {.base = base, .index = index, .scale = 8, .size = 8};
 
-	return place_find(&fake_layout, &fake_regions, address, &memory, regs, out);
+	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
 }
 
 static void assert_in(const struct place *p, uint64_t klass, unsigned offset, unsigned words)
@@ -89,8 +91,8 @@ static void a_pointer_into_an_array_leaves_it_to_other_registers(void **state)
 
 	(void)state;
 	regs[REG_RSI] = (greg_t)(array + 4000);
-	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT);
-	regs[REG_R9] = 0x2000 >> 3; /* narrow */
+	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
+	regs[REG_R9] = 0x2000 >> 3;                                             /* narrow */
 	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 4064, 1002);
 }
@@ -122,6 +124,62 @@ static void a_pointer_to_a_field_leads_to_the_header_before_it(void **state)
 	regs[REG_R9] = (greg_t)(object + 32);
 	assert_int_equal(find(object + 32, REG_R9, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 32, 5);
+}
+
+static void a_stub_fills_an_array_whose_header_lies_far_before(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+
+	(void)state;
+	regs[REG_RDI] = (greg_t)(array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	regs[REG_RDI] = (greg_t)array;
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND); /* So its class is met. */
+	met = (struct place_memory){0};
+	regs[REG_RDI] = (greg_t)(array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 100000, 40002);
+	/* It is remembered as long as nothing moves. */
+	memset(fake_heap + 0x2000, 0, 16);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_true(p.element);
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_false(p.element);
+	place_forget(&met);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+}
+
+static void looking_far_in_vain_is_not_done_again_at_once(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+	unsigned tries = 0;
+
+	(void)state;
+	regs[REG_RDI] = (greg_t)fake_at(0x80000);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(find(fake_at(0x80000), REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	regs[REG_RBX] = (greg_t)array;
+	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND);
+	place_forget(&met);
+	regs[REG_RBX] = 0;
+	while (find(array + 100000, REG_RDI, -1, &p) != PLACE_FOUND)
+		assert_true(++tries < 64);
+	assert_true(tries > 0);
+}
+
+static void an_instance_does_not_begin_far_before(void **state)
+{
+	uint64_t large = fake_klass_add(FAKE_INSTANCE(4096), 0x300);
+	uint64_t object = fake_object_add(large, 0x2000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	regs[REG_RBX] = (greg_t)object;
+	assert_int_equal(find(object + 16, REG_RBX, -1, &p), PLACE_FOUND);
+	regs[REG_RBX] = (greg_t)(object + 2000);
+	assert_int_equal(find(object + 2000, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 static void the_nearest_of_several_holds_the_access(void **state)
@@ -239,6 +297,9 @@ int main(void)
 	    TEST(a_pointer_into_an_array_leaves_it_to_other_registers),
 	    TEST(a_frame_may_have_the_pointer),
 	    TEST(a_pointer_to_a_field_leads_to_the_header_before_it),
+	    TEST(a_stub_fills_an_array_whose_header_lies_far_before),
+	    TEST(looking_far_in_vain_is_not_done_again_at_once),
+	    TEST(an_instance_does_not_begin_far_before),
 	    TEST(the_nearest_of_several_holds_the_access),
 	    TEST(headers_that_none_has_are_refused),
 	    TEST(a_class_that_is_none_is_told_apart),
