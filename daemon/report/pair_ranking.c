@@ -2,38 +2,80 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "daemon/container/saturate.h"
-#include "daemon/profile/estimate.h"
 
-/* By calling contexts; of one context, the most wasteful first, then in the order of arrival. */
-static int compare_contexts(const void *a, const void *b)
+int pair_scope_init(struct pair_scope *s, const struct window_result *w, const bool *regions)
 {
-	const struct pair *x = *(const struct pair *const *)a;
-	const struct pair *y = *(const struct pair *const *)b;
+	int r;
 
-	if (x->watch_node != y->watch_node)
-		return x->watch_node < y->watch_node ? -1 : 1;
-	if (x->trap_node != y->trap_node)
-		return x->trap_node < y->trap_node ? -1 : 1;
-	if (x->wasteful_bytes != y->wasteful_bytes)
-		return x->wasteful_bytes > y->wasteful_bytes ? -1 : 1;
-	return x < y ? -1 : x > y;
+	*s = (struct pair_scope){.window = w};
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		s->regions[i] = !regions || regions[i];
+	r = cct_paths(&w->profile.cct, &s->paths);
+	if (r == 0)
+		r = cct_lines(&w->profile.cct, &s->lines);
+	if (r == 0)
+		r = locations_fields(&w->profile.locations, &s->fields);
+	return r;
 }
 
-static int compare_waste(const void *a, const void *b)
+void pair_scope_release(struct pair_scope *s)
 {
-	const struct pair *x = &((const struct ranked_pair *)a)->sum;
-	const struct pair *y = &((const struct ranked_pair *)b)->sum;
+	free(s->paths);
+	free(s->lines);
+	free(s->fields);
+	*s = (struct pair_scope){0};
+}
 
-	if (x->wasteful_bytes != y->wasteful_bytes)
-		return x->wasteful_bytes > y->wasteful_bytes ? -1 : 1;
-	if (x->checked_bytes != y->checked_bytes)
-		return x->checked_bytes > y->checked_bytes ? -1 : 1;
-	if (x->watch_node != y->watch_node) /* qsort is not stable: contexts decide. */
-		return x->watch_node < y->watch_node ? -1 : 1;
-	return x->trap_node < y->trap_node ? -1 : x->trap_node > y->trap_node;
+/* ---------------------------------------------------------------- grouping */
+
+/* A pair of the profile, where it belongs in the view, and to which part of its row. */
+struct entry {
+	uint32_t key[2];
+	uint32_t part[2];
+	double size; /* parts and entries are compared by it */
+	const struct pair *pair;
+};
+
+static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
+			     const struct pair *pair)
+{
+	uint32_t place[2] = {s->fields[pair->location], pair->region};
+	uint32_t lines[2] = {s->lines[pair->watch_node], s->lines[pair->trap_node]};
+	uint32_t paths[2] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
+	const uint32_t *key = view == PAIRS_BY_LOCATION ? place
+			      : view == PAIRS_BY_LINES  ? lines
+							: paths;
+	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
+
+	return (struct entry){
+	    .key = {key[0], key[1]},
+	    .part = {part[0], part[1]},
+	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
+	    .pair = pair};
+}
+
+static int compare_numbers(const uint32_t a[2], const uint32_t b[2])
+{
+	if (a[0] != b[0])
+		return a[0] < b[0] ? -1 : 1;
+	return a[1] < b[1] ? -1 : a[1] > b[1];
+}
+
+/* Rows, their parts, and of a part the largest first, then in the order of arrival. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int keys = compare_numbers(x->key, y->key), parts = compare_numbers(x->part, y->part);
+
+	if (keys || parts)
+		return keys ? keys : parts;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return x->pair < y->pair ? -1 : x->pair > y->pair;
 }
 
 static void add_variant(struct ranked_pair *to, const struct pair *variant)
@@ -43,26 +85,126 @@ static void add_variant(struct ranked_pair *to, const struct pair *variant)
 	to->sum.checked_bytes += variant->checked_bytes;
 	to->sum.wasteful_bytes += variant->wasteful_bytes;
 	saturate_add(&to->sum.wasteful_squares, variant->wasteful_squares);
+	to->sum.cpu.ns += variant->cpu.ns;
+	to->sum.cpu.squares += variant->cpu.squares;
 	to->variants++;
 }
 
-/* Entries come sorted by context, so those of one pair are neighbours. */
-static void merge_variants(struct pair_ranking *r, const struct pair *const *sorted, size_t count)
+static void name_after(struct pair *sum, const struct pair *like)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct ranked_pair *last = r->count ? &r->pairs[r->count - 1] : NULL;
+	sum->watch_node = like->watch_node;
+	sum->trap_node = like->trap_node;
+	sum->watch_instruction = like->watch_instruction;
+	sum->trap_instruction = like->trap_instruction;
+	sum->location = like->location;
+	sum->kind = like->kind;
+	sum->region = like->region;
+}
 
-		if (last && last->sum.watch_node == sorted[i]->watch_node &&
-		    last->sum.trap_node == sorted[i]->trap_node) {
-			add_variant(last, sorted[i]);
-			continue;
+/* One row of entries that follow each other; returns how many these are. */
+static size_t take_row(struct ranked_pair *row, const struct entry *entries, size_t count)
+{
+	double best = -1, size = 0;
+	size_t i, part = 0;
+
+	*row = (struct ranked_pair){0};
+	for (i = 0; i < count && compare_numbers(entries[i].key, entries[0].key) == 0; i++) {
+		if (compare_numbers(entries[i].part, entries[part].part) != 0) {
+			part = i;
+			size = 0;
 		}
-		if (last && last->sum.wasteful_bytes == 0)
-			r->count--; /* Nothing wasted: not ranked. */
-		r->pairs[r->count++] = (struct ranked_pair){.sum = *sorted[i], .variants = 1};
+		size += entries[i].size;
+		add_variant(row, entries[i].pair);
+		if (size > best) {
+			best = size;
+			name_after(&row->sum, entries[part].pair);
+		}
 	}
-	if (r->count && r->pairs[r->count - 1].sum.wasteful_bytes == 0)
-		r->count--;
+	return i;
+}
+
+/* ---------------------------------------------------------------- ranking */
+
+static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp__Kind kind)
+{
+	struct cpu_whole whole = window_result_cpu_whole(w, kind);
+
+	row->fraction =
+	    estimate_fraction((double)row->sum.wasteful_bytes,
+			      (double)w->profile.kinds[kind].application.checked_bytes);
+	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
+	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
+}
+
+bool ranked_pair_is_evidence(const struct ranked_pair *row)
+{
+	return row->sum.wasteful_count >= PAIRS_EVIDENCE;
+}
+
+double ranked_pair_lower_bound(const struct ranked_pair *row)
+{
+	return row->cpu.known ? row->cpu.ci95.low : row->ci95.low;
+}
+
+static int region_rank(const struct ranked_pair *row)
+{
+	static const int ranks[PROFILE_REGIONS] = {[JXP__REGION__REGION_HEAP] = 0,
+						   [JXP__REGION__REGION_OTHER] = 1,
+						   [JXP__REGION__REGION_STACK] = 2};
+
+	return ranks[row->sum.region];
+}
+
+/* The larger one first: -1, 0 or 1. */
+static int larger_first(double x, double y)
+{
+	return x > y ? -1 : x < y;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct ranked_pair *x = a, *y = b;
+	int r = region_rank(x) - region_rank(y);
+
+	if (r == 0)
+		r = larger_first(ranked_pair_lower_bound(x), ranked_pair_lower_bound(y));
+	if (r == 0)
+		r = larger_first((double)x->sum.wasteful_bytes, (double)y->sum.wasteful_bytes);
+	if (r == 0)
+		r = larger_first((double)x->sum.checked_bytes, (double)y->sum.checked_bytes);
+	if (r == 0) /* qsort is not stable: contexts decide. */
+		r = compare_numbers((uint32_t[]){x->sum.watch_node, x->sum.trap_node},
+				    (uint32_t[]){y->sum.watch_node, y->sum.trap_node});
+	return r ? r : compare_numbers((uint32_t[]){x->sum.location, x->sum.region},
+				       (uint32_t[]){y->sum.location, y->sum.region});
+}
+
+/* Adds a row to those that are not shown by themselves. */
+static void fold(struct pair_ranking *r, const struct ranked_pair *row)
+{
+	size_t variants = r->folded.variants + row->variants;
+
+	if (r->folded_rows++ == 0)
+		name_after(&r->folded.sum, &row->sum);
+	add_variant(&r->folded, &row->sum);
+	r->folded.variants = variants;
+}
+
+static void rank(struct pair_ranking *r, enum pair_view view)
+{
+	bool all = view == PAIRS_BY_CONTEXTS;
+	size_t kept = 0;
+
+	qsort(r->pairs, r->count, sizeof(*r->pairs), compare_rows);
+	for (size_t i = 0; i < r->count; i++) {
+		bool evidence = ranked_pair_is_evidence(&r->pairs[i]);
+
+		if (!evidence || (!all && kept >= PAIRS_ROWS_MAX))
+			fold(r, &r->pairs[i]);
+		if (all || (evidence && kept < PAIRS_ROWS_MAX))
+			r->pairs[kept++] = r->pairs[i];
+	}
+	r->count = kept;
 }
 
 /* All kinds' rankings are held at a time, and take no more than one did with room for all pairs. */
@@ -70,37 +212,56 @@ static void shrink(struct pair_ranking *r)
 {
 	struct ranked_pair *fitting = NULL;
 
-	if (r->count == 0)
-		pair_ranking_release(r);
-	else if ((fitting = realloc(r->pairs, r->count * sizeof(*r->pairs))))
+	if (r->count == 0) {
+		free(r->pairs);
+		r->pairs = NULL;
+	} else if ((fitting = realloc(r->pairs, r->count * sizeof(*r->pairs)))) {
 		r->pairs = fitting;
+	}
 }
 
-int pair_ranking_init(struct pair_ranking *r, const struct profile *p, Jxp__Kind kind)
+/* The kind's pairs in the regions that are shown; returns how many. */
+static size_t collect(struct entry *entries, const struct pair_scope *s, Jxp__Kind kind,
+		      enum pair_view view)
 {
-	_cleanup_free_ const struct pair **sorted = NULL;
+	const struct profile *p = &s->window->profile;
 	size_t count = 0;
 
+	for (size_t i = 0; i < p->pair_count; i++)
+		if (p->pairs[i].kind == kind && s->regions[p->pairs[i].region])
+			entries[count++] = entry_of(s, view, &p->pairs[i]);
+	qsort(entries, count, sizeof(*entries), compare_entries);
+	return count;
+}
+
+int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__Kind kind,
+		      enum pair_view view)
+{
+	size_t most = s->window->profile.pair_count, count;
+	_cleanup_free_ struct entry *entries = NULL;
+
 	*r = (struct pair_ranking){0};
-	if (p->pair_count == 0)
+	if (most == 0)
 		return 0;
-	sorted = calloc(p->pair_count, sizeof(const struct pair *));
-	r->pairs = calloc(p->pair_count, sizeof(*r->pairs));
-	if (!sorted || !r->pairs) {
+	entries = calloc(most, sizeof(*entries));
+	r->pairs = calloc(most, sizeof(*r->pairs));
+	if (!entries || !r->pairs) {
 		pair_ranking_release(r);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < p->pair_count; i++)
-		if (p->pairs[i].kind == kind)
-			sorted[count++] = &p->pairs[i];
-	qsort(sorted, count, sizeof(const struct pair *), compare_contexts);
-	merge_variants(r, sorted, count);
-	qsort(r->pairs, r->count, sizeof(*r->pairs), compare_waste);
+	count = collect(entries, s, kind, view);
+	for (size_t i = 0; i < count;) {
+		struct ranked_pair *row = &r->pairs[r->count];
+
+		i += take_row(row, &entries[i], count - i);
+		if (row->sum.wasteful_bytes == 0)
+			continue; /* Nothing wasted: not ranked. */
+		estimate(row, s->window, kind);
+		r->count++;
+	}
+	rank(r, view);
+	estimate(&r->folded, s->window, kind);
 	shrink(r);
-	for (size_t i = 0; i < r->count; i++)
-		r->pairs[i].fraction =
-		    estimate_fraction((double)r->pairs[i].sum.wasteful_bytes,
-				      (double)p->kinds[kind].application.checked_bytes);
 	return 0;
 }
 
@@ -108,4 +269,17 @@ void pair_ranking_release(struct pair_ranking *r)
 {
 	free(r->pairs);
 	*r = (struct pair_ranking){0};
+}
+
+void ranked_pair_of_places(struct ranked_pair *sum, const struct pair_scope *s, Jxp__Kind kind,
+			   uint32_t place)
+{
+	const struct profile *p = &s->window->profile;
+
+	*sum = (struct ranked_pair){0};
+	for (size_t i = 0; i < p->pair_count; i++)
+		if (p->pairs[i].kind == kind &&
+		    locations_get(&p->locations, p->pairs[i].location).kind == place)
+			add_variant(sum, &p->pairs[i]);
+	estimate(sum, s->window, kind);
 }

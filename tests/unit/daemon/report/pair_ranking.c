@@ -23,6 +23,18 @@ static void observe(struct profile *p, uint32_t watch, uint32_t trap, uint32_t i
 	assert_int_equal(profile_add(p, &o), 0);
 }
 
+/* Of a window whose sampler is no clock, and takes the profile as it is. */
+static void rank(struct pair_ranking *r, const struct profile *p, Jxp__Kind kind,
+		 enum pair_view view)
+{
+	struct window_result w = {.profile = *p};
+	struct pair_scope scope;
+
+	assert_int_equal(pair_scope_init(&scope, &w, NULL), 0);
+	assert_int_equal(pair_ranking_init(r, &scope, kind, view), 0);
+	pair_scope_release(&scope);
+}
+
 static void the_most_wasteful_pair_comes_first(void **state)
 {
 	struct profile p = {0};
@@ -32,7 +44,7 @@ static void the_most_wasteful_pair_comes_first(void **state)
 	observe(&p, 1, 1, 0, 8, true);
 	observe(&p, 2, 1, 0, 64, true);
 	observe(&p, 3, 1, 0, 28, true);
-	assert_int_equal(pair_ranking_init(&r, &p, DEAD), 0);
+	rank(&r, &p, DEAD, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 3);
 	assert_int_equal(r.pairs[0].sum.watch_node, 2);
 	assert_int_equal(r.pairs[1].sum.watch_node, 3);
@@ -51,11 +63,11 @@ static void pairs_that_wasted_nothing_are_left_out(void **state)
 	observe(&p, 1, 1, 0, 8, false);
 	observe(&p, 2, 1, 0, 8, true);
 	observe(&p, 3, 1, 0, 8, false);
-	assert_int_equal(pair_ranking_init(&r, &p, DEAD), 0);
+	rank(&r, &p, DEAD, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.pairs[0].sum.watch_node, 2);
 	pair_ranking_release(&r);
-	assert_int_equal(pair_ranking_init(&r, &p, SILENT_STORE), 0);
+	rank(&r, &p, SILENT_STORE, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 0);
 	assert_null(r.pairs);
 	pair_ranking_release(&r);
@@ -72,7 +84,7 @@ static void the_same_contexts_are_one_pair_shown_as_what_wasted_most(void **stat
 	observe(&p, 1, 2, 11, 8, true);
 	observe(&p, 1, 2, 12, 16, false);
 	observe(&p, 1, 3, 10, 1, true);
-	assert_int_equal(pair_ranking_init(&r, &p, DEAD), 0);
+	rank(&r, &p, DEAD, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 2);
 	assert_int_equal(r.pairs[0].variants, 3);
 	assert_int_equal(r.pairs[0].sum.watch_instruction, 11);
@@ -89,7 +101,7 @@ static void a_profile_without_pairs_has_an_empty_ranking(void **state)
 	struct pair_ranking r;
 
 	(void)state;
-	assert_int_equal(pair_ranking_init(&r, &p, DEAD), 0);
+	rank(&r, &p, DEAD, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 0);
 	pair_ranking_release(&r);
 }
