@@ -34,8 +34,8 @@ void pair_scope_release(struct pair_scope *s)
 
 /* A pair of the profile, where it belongs in the view, and to which part of its row. */
 struct entry {
-	uint32_t key[2];
-	uint32_t part[2];
+	uint32_t key[3];
+	uint32_t part[3];
 	double size; /* parts and entries are compared by it */
 	const struct pair *pair;
 };
@@ -43,26 +43,28 @@ struct entry {
 static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
 			     const struct pair *pair)
 {
-	uint32_t place[2] = {s->fields[pair->location], pair->region};
-	uint32_t lines[2] = {s->lines[pair->watch_node], s->lines[pair->trap_node]};
-	uint32_t paths[2] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
+	bool stack = pair->region == JXP__REGION__REGION_STACK;
+	uint32_t place[3] = {s->fields[pair->location], pair->region};
+	uint32_t lines[3] = {s->lines[pair->watch_node], s->lines[pair->trap_node], stack};
+	uint32_t paths[3] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
 	const uint32_t *key = view == PAIRS_BY_LOCATION ? place
 			      : view == PAIRS_BY_LINES  ? lines
 							: paths;
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
+	struct entry e = {.size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
+			  .pair = pair};
 
-	return (struct entry){
-	    .key = {key[0], key[1]},
-	    .part = {part[0], part[1]},
-	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
-	    .pair = pair};
+	memcpy(e.key, key, sizeof(e.key));
+	memcpy(e.part, part, sizeof(e.part));
+	return e;
 }
 
-static int compare_numbers(const uint32_t a[2], const uint32_t b[2])
+static int compare_numbers(const uint32_t a[3], const uint32_t b[3])
 {
-	if (a[0] != b[0])
-		return a[0] < b[0] ? -1 : 1;
-	return a[1] < b[1] ? -1 : a[1] > b[1];
+	for (int i = 0; i < 3; i++)
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	return 0;
 }
 
 /* Rows, their parts, and of a part the largest first, then in the order of arrival. */
@@ -173,10 +175,10 @@ static int compare_rows(const void *a, const void *b)
 	if (r == 0)
 		r = larger_first((double)x->sum.checked_bytes, (double)y->sum.checked_bytes);
 	if (r == 0) /* qsort is not stable: contexts decide. */
-		r = compare_numbers((uint32_t[]){x->sum.watch_node, x->sum.trap_node},
-				    (uint32_t[]){y->sum.watch_node, y->sum.trap_node});
-	return r ? r : compare_numbers((uint32_t[]){x->sum.location, x->sum.region},
-				       (uint32_t[]){y->sum.location, y->sum.region});
+		r = compare_numbers(
+		    (uint32_t[]){x->sum.watch_node, x->sum.trap_node, x->sum.location},
+		    (uint32_t[]){y->sum.watch_node, y->sum.trap_node, y->sum.location});
+	return r;
 }
 
 /* Adds a row to those that are not shown by themselves. */

@@ -28,7 +28,7 @@
 enum pair_view {
 	/* By place, and region where there is no name. Fields are those of the declaring class. */
 	PAIRS_BY_LOCATION,
-	/* By leaf method and line of both accesses. */
+	/* By leaf method and line of both accesses; what is on stacks apart from the rest. */
 	PAIRS_BY_LINES,
 	/* By both calling contexts, be their frames interpreted or compiled. The profile tells
 	 * instructions, regions and places apart (an unrolled loop has a copy of each access). */

@@ -23,6 +23,21 @@ static void share(FILE *out, const struct report_finding *f)
 	fprintf(out, " (%.1f to %.1f%%)", 100 * ci->low, 100 * ci->high);
 }
 
+static bool same_line(const struct profile *p, uint32_t a, uint32_t b)
+{
+	const struct cct_node *x = cct_node(&p->cct, a), *y = cct_node(&p->cct, b);
+
+	return x && y && x->method == y->method && x->line == y->line;
+}
+
+static void leaf(FILE *out, const struct profile *p, uint32_t node)
+{
+	if (node)
+		report_text_frame(out, p, node);
+	else
+		fputs("[calling context unknown]", out);
+}
+
 static void finding(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct report_finding *f = &m->findings[rank];
@@ -35,16 +50,15 @@ static void finding(FILE *out, const struct report_model *m, size_t rank)
 	fprintf(out, " %s %s: ", report_place_is_plural(p, sum->location) ? "are" : "is",
 		f->kind->kind->finding);
 	share(out, f);
-	fprintf(out, "\n   %s in ", access);
-	if (sum->watch_node)
-		report_text_frame(out, p, sum->watch_node);
-	else
-		fputs("[calling context unknown]", out);
-	fprintf(out, ",\n   %s again in ", access);
-	if (sum->trap_node)
-		report_text_frame(out, p, sum->trap_node);
-	else
-		fputs("[calling context unknown]", out);
+	fputs("\n   ", out);
+	if (same_line(p, sum->watch_node, sum->trap_node)) {
+		fprintf(out, "%s, and %s again, in ", access, access);
+	} else {
+		fprintf(out, "%s in ", access);
+		leaf(out, p, sum->watch_node);
+		fprintf(out, ",\n   %s again in ", access);
+	}
+	leaf(out, p, sum->trap_node);
 	fputc('\n', out);
 }
 

@@ -34,7 +34,7 @@ static void fraction_row(FILE *out, const struct report_kind *k)
 	char cells[4][CELL_BYTES];
 
 	fprintf(out, "%-14s %-22s %-22s %-22s %s\n", k->kind->title,
-		cell(cells[0], k->cpu.known, k->cpu.share, &k->cpu.ci95),
+		cell(cells[0], k->cpu.known && k->application->count > 0, k->cpu.share, &k->cpu.ci95),
 		cell(cells[1], k->application->count > 0, k->fraction, &k->ci95),
 		cell(cells[2], heap->totals->count > 0, heap->fraction, &heap->ci95),
 		cell(cells[3], stack->totals->count > 0, stack->fraction, &stack->ci95));
@@ -81,8 +81,8 @@ static void fractions(FILE *out, const struct report_model *m)
 
 static void columns(FILE *out, const char *title)
 {
-	fprintf(out, "%8s  %-15s %8s %9s %9s  %s\n", "CPU time", "95% interval", "checked",
-		"wasteful", "pairs", title);
+	fprintf(out, "%8s  %-15s %8s %9s %9s  %s\n", "CPU time", "95% interval", "of bytes",
+		"wasteful", "of pairs", title);
 }
 
 /* The share of CPU time, that of checked bytes, and of how many pairs these are. */
@@ -119,31 +119,41 @@ static void line_row(FILE *out, const struct profile *p, const struct ranked_pai
 	fputc('\n', out);
 }
 
+/* A view and its words. */
+struct view {
+	const struct pair_ranking *ranking;
+	const char *title;
+	const char *one; /* "place", */
+	const char *many;
+	void (*row)(FILE *out, const struct profile *p, const struct ranked_pair *row);
+};
+
 /* What is too little to be shown by itself. */
-static void folded(FILE *out, const struct pair_ranking *r, const char *what)
+static void folded(FILE *out, const struct view *v)
 {
-	if (r->folded_rows == 0)
+	size_t rows = v->ranking->folded_rows;
+
+	if (rows == 0)
 		return;
-	figures(out, &r->folded);
-	fprintf(out, "%zu %s%s, each with fewer than %u wasteful pairs\n", r->folded_rows, what,
-		r->folded_rows == 1 ? "" : "s", PAIRS_EVIDENCE);
+	figures(out, &v->ranking->folded);
+	fprintf(out, "%zu %s%s with fewer than %u wasteful pairs\n", rows,
+		rows == 1 ? v->one : v->many, rows == 1 ? "" : ", each", PAIRS_EVIDENCE);
 }
 
-static void table(FILE *out, const struct profile *p, const struct pair_ranking *r, size_t limit,
-		  const char *title, const char *what,
-		  void (*row)(FILE *out, const struct profile *p, const struct ranked_pair *row))
+static void table(FILE *out, const struct profile *p, const struct view *v, size_t limit)
 {
+	const struct pair_ranking *r = v->ranking;
 	size_t shown = r->count < limit ? r->count : limit;
 
 	if (shown == 0 && r->folded_rows == 0)
 		return;
 	fputc('\n', out);
-	columns(out, title);
+	columns(out, v->title);
 	for (size_t i = 0; i < shown && !ferror(out); i++)
-		row(out, p, &r->pairs[i]);
+		v->row(out, p, &r->pairs[i]);
 	if (shown < r->count)
-		fprintf(out, "%8s  %zu more %ss are not shown\n", "", r->count - shown, what);
-	folded(out, r, what);
+		fprintf(out, "%zu more %s are not shown\n", r->count - shown, v->many);
+	folded(out, v);
 }
 
 /* ---------------------------------------------------------------- whole contexts */
@@ -183,42 +193,42 @@ static void pair(FILE *out, const struct profile *p, const struct pair_kind *kin
 	access_path(out, p, sum->trap_node, sum->trap_instruction);
 }
 
-/* Those with evidence; what is left is one row. */
+/* Those with evidence, as paths; what is left is one row. */
 static void whole_contexts(FILE *out, const struct profile *p, const struct report_kind *k,
 			   size_t limit)
 {
 	const struct pair_ranking *r = &k->pairs;
-	size_t shown = 0, evidence = 0;
+	size_t evidence = 0;
 
-	fputs("\nby whole calling contexts\n", out);
-	for (size_t i = 0; i < r->count && !ferror(out); i++) {
-		if (!ranked_pair_is_evidence(&r->pairs[i]))
-			continue;
-		if (evidence++ < limit)
-			pair(out, p, k->kind, &r->pairs[i], ++shown);
-	}
-	if (shown > 0)
+	fputs("\nWhole calling contexts\n", out);
+	for (size_t i = 0; i < r->count && !ferror(out); i++)
+		if (ranked_pair_is_evidence(&r->pairs[i]) && ++evidence <= limit)
+			pair(out, p, k->kind, &r->pairs[i], evidence);
+	if (evidence > 0 && limit > 0)
 		report_text_rule(out, NULL);
-	if (shown < evidence)
-		fprintf(out, "%zu more pairs are not shown\n", evidence - shown);
-	if (r->folded_rows > 0) {
-		columns(out, "");
-		folded(out, r, "pair of contexts");
-	}
+	if (evidence > limit)
+		fprintf(out, "%zu more pairs are not shown\n", evidence - limit);
+	if (r->folded_rows == 0)
+		return;
+	columns(out, "whole calling contexts");
+	folded(out, &(struct view){.ranking = r,
+				   .one = "pair of calling contexts",
+				   .many = "pairs of calling contexts"});
 }
 
 /* ---------------------------------------------------------------- a kind */
 
 static void spills(FILE *out, const struct report_kind *k)
 {
-	char share[CELL_BYTES];
+	char share[CELL_BYTES], text[256];
 
 	if (k->spills.sum.wasteful_count == 0)
 		return;
-	fprintf(out,
-		"compiler's spills: %s of checked bytes; values that did not fit into registers, "
-		"little can be done about these\n",
-		cell(share, true, k->spills.fraction, &k->spills.ci95));
+	(void)snprintf(text, sizeof(text),
+		       "%s of checked bytes are compiler's spills, values that did not fit into "
+		       "registers: little can be done about these.",
+		       cell(share, true, k->spills.fraction, &k->spills.ci95));
+	report_text_wrapped(out, text);
 }
 
 static void kind(FILE *out, const struct report_model *m, const struct report_kind *k, size_t limit)
@@ -232,9 +242,15 @@ static void kind(FILE *out, const struct report_model *m, const struct report_ki
 		return;
 	}
 	if (m->shown.fields)
-		table(out, p, &k->by_location, limit, "field or other place", "place", place_row);
+		table(out, p,
+		      &(struct view){&k->by_location, "field or other place", "place", "places",
+				     place_row},
+		      limit);
 	if (m->shown.lines)
-		table(out, p, &k->by_lines, limit, "lines", "pair of lines", line_row);
+		table(out, p,
+		      &(struct view){&k->by_lines, "lines", "pair of lines", "pairs of lines",
+				     line_row},
+		      limit);
 	if (m->shown.pairs)
 		whole_contexts(out, p, k, limit);
 }
