@@ -66,9 +66,7 @@ static void the_list_is_documented(void **state)
 		const struct scaffolding *s = &scaffolding_table[i];
 		char words[128];
 
-		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name,
-			       s->method ? (s->class_name[strlen(s->class_name) - 1] == '.' ? "" : ".")
-					 : "",
+		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name, s->method ? "." : "",
 			       s->method ? s->method : "");
 		if (!strstr(text, words))
 			fail_msg("docs/design.md does not have %s", words);
