@@ -21,7 +21,7 @@ const char *name_of_region(Jxp__Region region)
 	return LOOKUP(names, region);
 }
 
-const char *name_of_place(Jxp__Location__Kind kind)
+const char *name_of_location(Jxp__Location__Kind kind)
 {
 	static const char *const names[] = {
 	    [JXP__LOCATION__KIND__UNKNOWN] = "unknown", [JXP__LOCATION__KIND__FIELD] = "field",

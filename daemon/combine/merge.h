@@ -32,7 +32,7 @@
  * result (daemon/combine/batches.h), and reports take the wider interval. For CPU time that is a design
  * effect of the kind, by which the intervals of its pairs are widened, too.
  *
- * Takes what the merged profile takes, 168 bytes more for each pair, 144 for each site, and the map of
+ * Takes what the merged profile takes, 152 bytes more for each pair, 144 for each site, and the map of
  * the window that is being added. Bounded as one window's profile is.
  */
 #ifndef JXPERF_DAEMON_COMBINE_MERGE_H

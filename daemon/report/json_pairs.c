@@ -24,7 +24,7 @@ json_t *report_json_location(const struct profile *p, uint32_t id)
 	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "class", text_or_null(p, l.class_name),
 			 "field", text_or_null(p, l.field), "declared_in",
 			 text_or_null(p, l.declared_in), "type", text_or_null(p, l.type), "kind",
-			 name_of_place((Jxp__Location__Kind)l.kind));
+			 name_of_location((Jxp__Location__Kind)l.kind));
 }
 
 /* The method and line of a node; null for none. */

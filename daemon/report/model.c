@@ -10,11 +10,15 @@ static struct report_period period_of(const struct window_result *w)
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
 }
 
-static struct report_shown shown_of(Jxp__View view)
+static struct report_shown shown_of(const struct report_wanted *wanted)
 {
+	Jxp__View view = wanted->view;
+	bool stacks_only = wanted->some_regions && !wanted->regions[JXP__REGION__REGION_HEAP] &&
+			   !wanted->regions[JXP__REGION__REGION_OTHER];
 	bool all = view == JXP__VIEW__VIEW_ALL, pairs = all || view == JXP__VIEW__VIEW_PAIRS;
 
-	return (struct report_shown){.fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
+	return (struct report_shown){.findings = !stacks_only,
+				     .fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
 				     .lines = pairs || view == JXP__VIEW__VIEW_LINES,
 				     .pairs = pairs,
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
@@ -139,19 +143,19 @@ static void offer_rows(struct report_model *m, const struct report_kind *k,
 	}
 }
 
-/* Of the row that has been seen most often. Whole contexts are no more often seen than their lines or
- * places, of which those without evidence are not listed. */
+/* Of the row that has been seen most often: here no row of places or lines has evidence. */
 static double evidence_s(const struct report_model *m)
 {
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < m->kind_count; i++)
-		for (size_t j = 0; j < m->kinds[i].pairs.count; j++) {
-			const struct pair *sum = &m->kinds[i].pairs.pairs[j].sum;
+	for (size_t i = 0; i < m->kind_count; i++) {
+		const struct report_kind *k = &m->kinds[i];
 
-			if (sum->region != JXP__REGION__REGION_STACK && sum->wasteful_count > most)
-				most = sum->wasteful_count;
-		}
+		if (k->by_location.folded_most > most)
+			most = k->by_location.folded_most;
+		if (k->by_lines.folded_most > most)
+			most = k->by_lines.folded_most;
+	}
 	return most ? (double)m->elapsed_ns / (double)NS_PER_S * PAIRS_EVIDENCE / (double)most : 0;
 }
 
@@ -263,7 +267,7 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 	int r;
 
 	*m = (struct report_model){.window = w,
-				   .shown = shown_of(wanted->view),
+				   .shown = shown_of(wanted),
 				   .elapsed_ns = window_result_elapsed_ns(w),
 				   .gate = window_result_gate(w),
 				   .period = period_of(w)};

@@ -189,6 +189,9 @@ static void fold(struct pair_ranking *r, const struct ranked_pair *row)
 	if (r->folded_rows++ == 0)
 		name_after(&r->folded.sum, &row->sum);
 	add_variant(&r->folded, &row->sum);
+	if (row->sum.region != JXP__REGION__REGION_STACK &&
+	    row->sum.wasteful_count > r->folded_most)
+		r->folded_most = row->sum.wasteful_count;
 	r->folded.variants = variants;
 }
 

@@ -56,7 +56,8 @@ struct pair_ranking {
 	struct ranked_pair *pairs; /* those that waste anything */
 	size_t count;
 	struct ranked_pair folded; /* without evidence, or beyond PAIRS_ROWS_MAX: their sum, */
-	size_t folded_rows;        /* and how many */
+	size_t folded_rows;        /* how many, */
+	uint64_t folded_most;      /* and the most wasteful pairs of one of them that is on no stack */
 };
 
 /* 0 or -ENOMEM; released in either case, when no ranking will be made of it any more. regions NULL:

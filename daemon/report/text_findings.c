@@ -23,13 +23,6 @@ static void share(FILE *out, const struct report_finding *f)
 	fprintf(out, " (%.1f to %.1f%%)", 100 * ci->low, 100 * ci->high);
 }
 
-static bool same_line(const struct profile *p, uint32_t a, uint32_t b)
-{
-	const struct cct_node *x = cct_node(&p->cct, a), *y = cct_node(&p->cct, b);
-
-	return x && y && x->method == y->method && x->line == y->line;
-}
-
 static void leaf(FILE *out, const struct profile *p, uint32_t node)
 {
 	if (node)
@@ -51,7 +44,7 @@ static void finding(FILE *out, const struct report_model *m, size_t rank)
 		f->kind->kind->finding);
 	share(out, f);
 	fputs("\n   ", out);
-	if (same_line(p, sum->watch_node, sum->trap_node)) {
+	if (report_is_same_line(p, sum->watch_node, sum->trap_node)) {
 		fprintf(out, "%s, and %s again, in ", access, access);
 	} else {
 		fprintf(out, "%s in ", access);

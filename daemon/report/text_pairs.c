@@ -113,7 +113,10 @@ static void line_row(FILE *out, const struct profile *p, const struct ranked_pai
 	figures(out, row);
 	report_text_line(out, p, row->sum.watch_node);
 	fputs(", then ", out);
-	report_text_line(out, p, row->sum.trap_node);
+	if (report_is_same_line(p, row->sum.watch_node, row->sum.trap_node))
+		fputs("again", out);
+	else
+		report_text_line(out, p, row->sum.trap_node);
 	fputs(": ", out);
 	report_text_place(out, p, row->sum.location, (Jxp__Region)row->sum.region);
 	fputc('\n', out);

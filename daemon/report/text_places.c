@@ -104,6 +104,13 @@ void report_text_line(FILE *out, const struct profile *p, uint32_t node)
 		fprintf(out, "(%s)", file[0] ? file : "Unknown Source");
 }
 
+bool report_is_same_line(const struct profile *p, uint32_t node, uint32_t other)
+{
+	const struct cct_node *x = cct_node(&p->cct, node), *y = cct_node(&p->cct, other);
+
+	return x && y && x->method == y->method && x->line == y->line;
+}
+
 void report_text_percent(FILE *out, double fraction)
 {
 	double percent = 100 * fraction;

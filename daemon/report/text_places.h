@@ -20,6 +20,9 @@ bool report_place_is_plural(const struct profile *p, uint32_t location);
 /* "HashMap.putVal(HashMap.java:631)" of a node's frame, without packages; 0: unknown. */
 void report_text_line(FILE *out, const struct profile *p, uint32_t node);
 
+/* Are these frames of one line? */
+bool report_is_same_line(const struct profile *p, uint32_t node, uint32_t other);
+
 /* Percent with as many digits as it takes: "3.1%", "0.04%". */
 void report_text_percent(FILE *out, double fraction);
 
