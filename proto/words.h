@@ -10,6 +10,7 @@
 
 const char *name_of_region(Jxp__Region region); /* "heap" */
 const char *name_of_tier(Jxp__Tier tier);       /* "jit" */
+const char *name_of_location(Jxp__Location__Kind kind); /* "field" */
 const char *name_of_sampler(Jxp__Sampler sampler);
 
 #endif

@@ -11,6 +11,11 @@
 int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
 			json_t **summary);
 
+/* What an access touched: {"class", "field", "declared_in", "type", "kind"}, of a location of the
+ * window's profile. Its names are of those that the document may hold; once they are used up, only
+ * the kind is told. */
+json_t *report_json_location(struct json_writer *writer, uint32_t location);
+
 /* The member "numa" of a report, and of an allocation site. */
 json_t *report_json_numa(const struct report_model *m);
 json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);

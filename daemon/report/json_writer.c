@@ -89,3 +89,11 @@ bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32
 	writer->name_bytes_left -= bytes;
 	return true;
 }
+
+bool report_json_take_names(struct json_writer *writer, size_t bytes)
+{
+	if (bytes > writer->name_bytes_left)
+		return false;
+	writer->name_bytes_left -= bytes;
+	return true;
+}

@@ -21,4 +21,7 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
 /* A calling context, root first, one frame a line, the label (unless NULL) before the leaf. */
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
 
+/* What an access touched, in a few words: "java.util.HashMap$Node.next", "element of long[]". */
+void report_text_location(FILE *out, const struct profile *p, uint32_t location);
+
 #endif
