@@ -12,21 +12,6 @@ static const struct profile *profile_of(const struct json_writer *writer)
 
 /* ---------------------------------------------------------------- places and lines */
 
-static json_t *text_or_null(const struct profile *p, uint32_t id)
-{
-	return id ? json_string(strings_get(&p->strings, id)) : json_null();
-}
-
-json_t *report_json_location(const struct profile *p, uint32_t id)
-{
-	struct location l = locations_get(&p->locations, id);
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "class", text_or_null(p, l.class_name),
-			 "field", text_or_null(p, l.field), "declared_in",
-			 text_or_null(p, l.declared_in), "type", text_or_null(p, l.type), "kind",
-			 name_of_location((Jxp__Location__Kind)l.kind));
-}
-
 /* The method and line of a node; null for none. */
 static json_t *line_json(const struct profile *p, uint32_t id)
 {
@@ -97,7 +82,7 @@ static json_t *place_json(struct json_writer *writer, const struct ranked_pair *
 {
 	return with(row_json(row),
 		    json_pack("{s:o, s:s}", "location",
-			      report_json_location(profile_of(writer), row->sum.location),
+			      report_json_location(writer, row->sum.location),
 			      "region", region_name(row)));
 }
 
@@ -108,7 +93,7 @@ static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *
 	return with(row_json(row),
 		    json_pack("{s:o, s:o, s:o, s:s}", "watch", line_json(p, row->sum.watch_node),
 			      "trap", line_json(p, row->sum.trap_node), "location",
-			      report_json_location(p, row->sum.location), "region",
+			      report_json_location(writer, row->sum.location), "region",
 			      region_name(row)));
 }
 
@@ -118,7 +103,7 @@ static json_t *access_json(struct json_writer *writer, const struct pair *pair, 
 	const struct profile *p = profile_of(writer);
 
 	return json_pack("{s:s, s:o, s:o}", "instruction", strings_get(&p->strings, instruction),
-			 "location", report_json_location(p, pair->location), "frames",
+			 "location", report_json_location(writer, pair->location), "frames",
 			 report_json_frames(writer, node));
 }
 
@@ -143,8 +128,7 @@ static json_t *view_json(struct json_writer *writer, const struct pair_ranking *
 	for (size_t i = 0; shown && i < r->count && i < limit; i++) {
 		const struct pair *sum = &r->pairs[i].sum;
 
-		if (!report_json_take_place(writer, sum->location) ||
-		    !report_json_take_lines(writer, sum->watch_node, sum->trap_node))
+		if (!report_json_take_lines(writer, sum->watch_node, sum->trap_node))
 			break;
 		if (json_array_append_new(rows, row(writer, &r->pairs[i])) < 0)
 			return NULL;
@@ -169,10 +153,7 @@ static json_t *pairs_json(struct json_writer *writer, const struct pair_ranking 
 	for (size_t i = 0; writer->model->shown.pairs && i < ranking->count && i < limit; i++) {
 		const struct pair *pair = &ranking->pairs[i].sum;
 
-		/* Both accesses have the location. */
-		if (!report_json_take_place(writer, pair->location) ||
-		    !report_json_take_place(writer, pair->location) ||
-		    !report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
+		if (!report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
 			break;
 		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
 			return NULL;

@@ -91,7 +91,7 @@ bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32
 	return true;
 }
 
-static bool take_names(struct json_writer *writer, size_t bytes)
+bool report_json_take_names(struct json_writer *writer, size_t bytes)
 {
 	if (bytes > writer->name_bytes_left)
 		return false;
@@ -99,20 +99,9 @@ static bool take_names(struct json_writer *writer, size_t bytes)
 	return true;
 }
 
-bool report_json_take_place(struct json_writer *writer, uint32_t location)
-{
-	const struct profile *p = profile_of(writer);
-	struct location l = locations_get(&p->locations, location);
-
-	return take_names(writer, strlen(strings_get(&p->strings, l.class_name)) +
-				      strlen(strings_get(&p->strings, l.field)) +
-				      strlen(strings_get(&p->strings, l.declared_in)) +
-				      strlen(strings_get(&p->strings, l.type)));
-}
-
 bool report_json_take_lines(struct json_writer *writer, uint32_t node, uint32_t other)
 {
 	const struct profile *p = profile_of(writer);
 
-	return take_names(writer, name_bytes(p, node) + name_bytes(p, other));
+	return report_json_take_names(writer, name_bytes(p, node) + name_bytes(p, other));
 }

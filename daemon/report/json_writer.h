@@ -38,8 +38,10 @@ json_t *report_json_frames(struct json_writer *writer, uint32_t node);
  * document may hold. False, with nothing taken, when there is not enough left. */
 bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other);
 
-/* The same of the names of a location, and of the leaf frames of two contexts. */
-bool report_json_take_place(struct json_writer *writer, uint32_t location);
+/* The same of the leaf frames of two contexts. */
 bool report_json_take_lines(struct json_writer *writer, uint32_t node, uint32_t other);
+
+/* Takes bytes of names alone. False, with nothing taken, when there are not enough left. */
+bool report_json_take_names(struct json_writer *writer, size_t bytes);
 
 #endif

@@ -22,4 +22,7 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
  * that are scaffolding (daemon/report/scaffolding.h) are one line where they follow each other. */
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
 
+/* What an access touched, in a few words: "java.util.HashMap$Node.next", "element of long[]". */
+void report_text_location(FILE *out, const struct profile *p, uint32_t location);
+
 #endif

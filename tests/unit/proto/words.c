@@ -15,6 +15,7 @@ static void every_value_has_its_word(void **state)
 	assert_string_equal(name_of_location(JXP__LOCATION__KIND__SPILL), "spill");
 	assert_string_equal(name_of_view(JXP__VIEW__VIEW_FIELDS), "fields");
 	assert_string_not_equal(name_of_view((Jxp__View)(VIEW_VALUES - 1)), "unknown");
+	assert_string_equal(name_of_location(JXP__LOCATION__KIND__ELEMENT), "element");
 }
 
 static void values_out_of_range_are_unknown(void **state)

@@ -124,6 +124,39 @@ static void a_path_is_root_first_with_its_label_before_the_leaf(void **state)
 	profile_release(&profile);
 }
 
+static void a_location_is_told_in_the_words_of_a_java_developer(void **state)
+{
+	struct profile p = {0};
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct page page;
+	uint32_t own, inherited, element, nothing;
+
+	(void)state;
+	assert_int_equal(strings_intern(&p.strings, "a.B", &l.class_name), 0);
+	assert_int_equal(strings_intern(&p.strings, "next", &l.field), 0);
+	l.declared_in = l.class_name;
+	assert_int_equal(locations_add(&p.locations, &l, &own), 0);
+	assert_int_equal(strings_intern(&p.strings, "a.A", &l.declared_in), 0);
+	assert_int_equal(locations_add(&p.locations, &l, &inherited), 0);
+	l = (struct location){.kind = JXP__LOCATION__KIND__ELEMENT};
+	assert_int_equal(strings_intern(&p.strings, "long[]", &l.class_name), 0);
+	assert_int_equal(locations_add(&p.locations, &l, &element), 0);
+	nothing = 0;
+	page_open(&page);
+	report_text_location(page.out, &p, own);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, inherited);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, element);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, nothing);
+	assert_page(&page, "a.B.next\n"
+			   "a.B.next (of a.A)\n"
+			   "element of long[]\n"
+			   "memory whose object is not known");
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +164,7 @@ int main(void)
 	    cmocka_unit_test(long_text_is_broken_at_blanks),
 	    cmocka_unit_test(a_frame_says_where_it_is_as_far_as_it_is_known),
 	    cmocka_unit_test(a_path_is_root_first_with_its_label_before_the_leaf),
+	    cmocka_unit_test(a_location_is_told_in_the_words_of_a_java_developer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
