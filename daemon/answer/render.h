@@ -21,7 +21,7 @@
 
 #include "common/buffer.h"
 #include "common/err.h"
-#include "daemon/report/wanted.h"
+#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/cleanup.h"
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 /* One object for each node that was needed. */
 struct json_writer {

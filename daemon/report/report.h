@@ -1,7 +1,7 @@
 /*
  * Reports: a window as text, JSON (schema 1) or collapsed stacks.
  *
- * Pairs are listed in the order of daemon/report/pair_ranking.h and only when something was wasted. A report may be asked
+ * Pairs are listed in the order of daemon/report/content/pair_ranking.h and only when something was wasted. A report may be asked
  * for while its window runs. Any thread may write one of a window that nothing changes meanwhile
  * (daemon/answer/render.h). What a format or its size limit leaves out is said in the report
  * itself.
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
-#include "daemon/report/wanted.h"
+#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 

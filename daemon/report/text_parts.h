@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 /* The first lines of a merge. */
 void report_text_merged(FILE *out, const struct window_result *w);

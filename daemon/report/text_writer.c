@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "daemon/report/scaffolding.h"
+#include "daemon/report/content/scaffolding.h"
 #include "proto/limits.h"
 
 #define RULE_COLUMNS 80

@@ -161,8 +161,10 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 
 	if (!a)
 		return;
-	r = report_wanted_set(&a->wanted, request->format, request->pairs, request->view,
-			      request->regions, request->n_regions, &err);
+	r = report_check_format(request->format, &err);
+	if (r == 0)
+		r = report_wanted_set(&a->wanted, request->format, request->pairs, request->view,
+				      request->regions, request->n_regions, &err);
 	if (r == 0)
 		r = add_side(a, c, request->window, request->merged, &err);
 	send_job(c, a, r, &err);

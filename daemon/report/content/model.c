@@ -1,4 +1,4 @@
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 #include "common/clock.h"
 

@@ -8,17 +8,17 @@
  * for each allocation site and 24 for each context that accesses one: with all limits reached, 71 MiB.
  * While it is made, a pair takes 184 bytes more, and a context 8.
  */
-#ifndef JXPERF_DAEMON_REPORT_MODEL_H
-#define JXPERF_DAEMON_REPORT_MODEL_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
+#define JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/profile/estimate.h"
-#include "daemon/report/object_ranking.h"
-#include "daemon/report/pair_ranking.h"
-#include "daemon/report/wanted.h"
+#include "daemon/report/content/object_ranking.h"
+#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/kinds.h"
 

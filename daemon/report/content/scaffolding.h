@@ -5,8 +5,8 @@
  *
  * Constant data and functions of it: any thread.
  */
-#ifndef JXPERF_DAEMON_REPORT_SCAFFOLDING_H
-#define JXPERF_DAEMON_REPORT_SCAFFOLDING_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_SCAFFOLDING_H
+#define JXPERF_DAEMON_REPORT_CONTENT_SCAFFOLDING_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /*
  * What is wanted of a report: its format, how much of it, and which parts.
  */
-#ifndef JXPERF_DAEMON_REPORT_WANTED_H
-#define JXPERF_DAEMON_REPORT_WANTED_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_WANTED_H
+#define JXPERF_DAEMON_REPORT_CONTENT_WANTED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct report_wanted {
 	bool regions[PROFILE_REGIONS];
 };
 
-/* As a request says. 0; -EINVAL, or -EOPNOTSUPP for a format that is not there, with a line. */
+/* As a request says, whose format the caller knows to be there. 0, or -EINVAL with a line. */
 int report_wanted_set(struct report_wanted *wanted, Jxp__Format format, size_t pairs,
 		      Jxp__View view, const Jxp__Region *regions, size_t region_count,
 		      struct err *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define DEAD        JXP__KIND__KIND_DEAD_STORE

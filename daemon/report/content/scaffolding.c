@@ -1,4 +1,4 @@
-#include "daemon/report/scaffolding.h"
+#include "daemon/report/content/scaffolding.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -9,8 +9,8 @@
  * observations are no evidence: what they come to together is in "folded". Whole contexts are all
  * listed; of the other views only rows with evidence are, and PAIRS_ROWS_MAX at most.
  */
-#ifndef JXPERF_DAEMON_REPORT_PAIR_RANKING_H
-#define JXPERF_DAEMON_REPORT_PAIR_RANKING_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
+#define JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/report/scaffolding.h"
+#include "daemon/report/content/scaffolding.h"
 
 static void assert_group(const char *class_name, const char *method, const char *group)
 {
