@@ -24,8 +24,8 @@ const char *name_of_region(Jxp__Region region)
 const char *name_of_view(Jxp__View view)
 {
 	static const char *const names[] = {
-	    [JXP__VIEW__VIEW_ALL] = "all",     [JXP__VIEW__VIEW_PAIRS] = "pairs",
-	    [JXP__VIEW__VIEW_FIELDS] = "fields", [JXP__VIEW__VIEW_LINES] = "lines",
+	    [JXP__VIEW__VIEW_ALL] = "all",         [JXP__VIEW__VIEW_PAIRS] = "pairs",
+	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
 	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
 	};
 

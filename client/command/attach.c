@@ -28,7 +28,7 @@ struct attach_options {
 	double budget;
 	Jxp__Format format;
 	bool format_given;
-	uint32_t pairs;           /* 0: not given */
+	uint32_t pairs; /* 0: not given */
 	Jxp__View view;
 	struct parse_regions regions;
 	uint64_t object_min_size; /* bytes */
@@ -227,12 +227,12 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 /* What would be done with a report has no meaning without one. */
 static int check_options(const struct attach_options *o, struct err *err)
 {
-	const char *senseless = o->output         ? "-o"
-				: o->format_given ? "--format"
-				: o->pairs        ? "--pairs"
-				: o->view         ? "--view"
+	const char *senseless = o->output          ? "-o"
+				: o->format_given  ? "--format"
+				: o->pairs         ? "--pairs"
+				: o->view          ? "--view"
 				: o->regions.count ? "--region"
-						  : NULL;
+						   : NULL;
 
 	if (!o->background || !senseless)
 		return 0;

@@ -180,8 +180,8 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 	const struct window_report *report = arg;
 
 	*about = report->window;
-	return report_new_unless(cancelled, report->window, &report->wanted, max_bytes, text,
-				 size, err);
+	return report_new_unless(cancelled, report->window, &report->wanted, max_bytes, text, size,
+				 err);
 }
 
 static void release_report(void *arg)

@@ -1,6 +1,6 @@
-/* Pairs in the JSON report: the member "inefficiency", a kind each with its totals, then its pairs by
- * the place that they touch, by their lines, and by their whole contexts. Shares of CPU time are null
- * where the sampler is no clock. */
+/* Pairs in the JSON report: the member "inefficiency", a kind each with its totals, then its pairs
+ * by the place that they touch, by their lines, and by their whole contexts. Shares of CPU time are
+ * null where the sampler is no clock. */
 #include "daemon/report/json_parts.h"
 
 #include "proto/words.h"
@@ -52,14 +52,13 @@ static json_t *row_json(const struct ranked_pair *row)
 {
 	const struct pair *sum = &row->sum;
 
-	return with_cpu(
-	    json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
-		      "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
-		      (json_int_t)sum->wasteful_bytes, "checked_bytes",
-		      (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
-		      "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
-		      (json_int_t)row->variants),
-	    &row->cpu);
+	return with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
+				  "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
+				  (json_int_t)sum->wasteful_bytes, "checked_bytes",
+				  (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
+				  "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
+				  (json_int_t)row->variants),
+			&row->cpu);
 }
 
 /* Takes a row and what a view has beside. NULL without memory. */
@@ -80,10 +79,9 @@ static const char *region_name(const struct ranked_pair *row)
 
 static json_t *place_json(struct json_writer *writer, const struct ranked_pair *row)
 {
-	return with(row_json(row),
-		    json_pack("{s:o, s:s}", "location",
-			      report_json_location(writer, row->sum.location),
-			      "region", region_name(row)));
+	return with(row_json(row), json_pack("{s:o, s:s}", "location",
+					     report_json_location(writer, row->sum.location),
+					     "region", region_name(row)));
 }
 
 static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *row)
@@ -111,11 +109,11 @@ static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *r
 {
 	const struct pair *pair = &row->sum;
 
-	return with(
-	    row_json(row),
-	    json_pack("{s:s, s:o, s:o}", "region", region_name(row), "watch",
-		      access_json(writer, pair, pair->watch_node, pair->watch_instruction), "trap",
-		      access_json(writer, pair, pair->trap_node, pair->trap_instruction)));
+	return with(row_json(row),
+		    json_pack("{s:s, s:o, s:o}", "region", region_name(row), "watch",
+			      access_json(writer, pair, pair->watch_node, pair->watch_instruction),
+			      "trap",
+			      access_json(writer, pair, pair->trap_node, pair->trap_instruction)));
 }
 
 /* The first rows of a view that the limits admit. NULL without memory. */
@@ -175,8 +173,8 @@ static json_t *regions_json(const struct report_kind *k)
 					   name_of_region(r->region), "checked_bytes",
 					   (json_int_t)r->totals->checked_bytes, "wasteful_bytes",
 					   (json_int_t)r->totals->wasteful_bytes, "fraction",
-					   r->fraction, "fraction_ci95",
-					   interval_json(&r->ci95))) < 0)
+					   r->fraction, "fraction_ci95", interval_json(&r->ci95))) <
+		    0)
 			return NULL;
 	}
 	return TAKE_PTR(regions);
@@ -208,19 +206,17 @@ static json_t *kind_json(struct json_writer *writer, const struct report_kind *k
 	if (!pairs)
 		return NULL;
 	return with(
-	    with_cpu(json_pack("{s:s, s:I, s:I, s:f, s:o, s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
-			       "kind", k->kind->name, "checked_bytes",
-			       (json_int_t)t->checked_bytes, "wasteful_bytes",
-			       (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
-			       "fraction_ci95", interval_json(&k->ci95), "checked_accesses",
-			       (json_int_t)t->count, "wasteful_accesses",
-			       (json_int_t)t->wasteful_count, "pairs_total",
-			       (json_int_t)k->pairs.count, "pairs_omitted",
-			       (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs",
-			       pairs, "jvm_internal", "checked_bytes",
-			       (json_int_t)k->jvm->checked_bytes, "wasteful_bytes",
-			       (json_int_t)k->jvm->wasteful_bytes),
-		     &k->cpu),
+	    with_cpu(
+		json_pack("{s:s, s:I, s:I, s:f, s:o, s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
+			  "kind", k->kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
+			  "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
+			  "fraction_ci95", interval_json(&k->ci95), "checked_accesses",
+			  (json_int_t)t->count, "wasteful_accesses", (json_int_t)t->wasteful_count,
+			  "pairs_total", (json_int_t)k->pairs.count, "pairs_omitted",
+			  (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs", pairs,
+			  "jvm_internal", "checked_bytes", (json_int_t)k->jvm->checked_bytes,
+			  "wasteful_bytes", (json_int_t)k->jvm->wasteful_bytes),
+		&k->cpu),
 	    views_json(writer, k, limit));
 }
 

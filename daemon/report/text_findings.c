@@ -1,5 +1,5 @@
-/* The first lines of the text report: at most three sentences that say which places and lines cost the
- * most CPU time for nothing, and how sure that is. */
+/* The first lines of the text report: at most three sentences that say which places and lines cost
+ * the most CPU time for nothing, and how sure that is. */
 #include "daemon/report/text_parts.h"
 
 #include <inttypes.h>
@@ -91,8 +91,9 @@ static void nothing(FILE *out, const struct report_model *m)
 	if (all == 0)
 		fputs("Nothing can be said of waste: no pair of accesses was completed.\n", out);
 	else if (wasteful == 0)
-		fprintf(out, "No waste was found outside stacks: %" PRIu64 " pairs of accesses were "
-			     "checked.\n",
+		fprintf(out,
+			"No waste was found outside stacks: %" PRIu64 " pairs of accesses were "
+			"checked.\n",
 			all);
 	else if (m->evidence_s > 0)
 		fprintf(out,

@@ -1,5 +1,5 @@
-/* Pairs in the text report: the shares of all kinds, then of each kind its pairs by the place that they
- * touch, by the lines that they are of, and by their whole contexts. */
+/* Pairs in the text report: the shares of all kinds, then of each kind its pairs by the place that
+ * they touch, by the lines that they are of, and by their whole contexts. */
 #include "daemon/report/text_parts.h"
 
 #include <inttypes.h>
@@ -33,11 +33,12 @@ static void fraction_row(FILE *out, const struct report_kind *k)
 	const struct report_region *stack = region_of(k, JXP__REGION__REGION_STACK);
 	char cells[4][CELL_BYTES];
 
-	fprintf(out, "%-14s %-22s %-22s %-22s %s\n", k->kind->title,
-		cell(cells[0], k->cpu.known && k->application->count > 0, k->cpu.share, &k->cpu.ci95),
-		cell(cells[1], k->application->count > 0, k->fraction, &k->ci95),
-		cell(cells[2], heap->totals->count > 0, heap->fraction, &heap->ci95),
-		cell(cells[3], stack->totals->count > 0, stack->fraction, &stack->ci95));
+	fprintf(
+	    out, "%-14s %-22s %-22s %-22s %s\n", k->kind->title,
+	    cell(cells[0], k->cpu.known && k->application->count > 0, k->cpu.share, &k->cpu.ci95),
+	    cell(cells[1], k->application->count > 0, k->fraction, &k->ci95),
+	    cell(cells[2], heap->totals->count > 0, heap->fraction, &heap->ci95),
+	    cell(cells[3], stack->totals->count > 0, stack->fraction, &stack->ci95));
 }
 
 /* What the columns are of. */

@@ -27,12 +27,12 @@ static struct place place_of(const struct profile *p, uint32_t id)
 	struct location l = locations_get(&p->locations, id);
 	const char *class_name = short_class(strings_get(&p->strings, l.class_name));
 
-	return (struct place){
-	    .location = l,
-	    .class_name = class_name,
-	    .owner = l.declared_in ? short_class(strings_get(&p->strings, l.declared_in))
-				   : class_name,
-	    .field = strings_get(&p->strings, l.field)};
+	return (struct place){.location = l,
+			      .class_name = class_name,
+			      .owner = l.declared_in
+					   ? short_class(strings_get(&p->strings, l.declared_in))
+					   : class_name,
+			      .field = strings_get(&p->strings, l.field)};
 }
 
 static void unnamed(FILE *out, const char *class_name, Jxp__Region region)

@@ -10,8 +10,8 @@
 
 #include "daemon/profile/profile.h"
 
-/* "HashMap$Node.next", "elements of long[]", "compiler's spills": without packages. Places without a
- * name have their region's. */
+/* "HashMap$Node.next", "elements of long[]", "compiler's spills": without packages. Places without
+ * a name have their region's. */
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
 
 /* Does the word for it take "are"? */

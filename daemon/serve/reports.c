@@ -103,8 +103,7 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 	int r = selection_load(&a->side[0], cancelled, about, err);
 
 	return r < 0 ? r
-		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size,
-					 err);
+		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size, err);
 }
 
 static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,

@@ -204,11 +204,10 @@ struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kin
 {
 	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK)
 		return (struct cpu_whole){.design_effect = 1};
-	return (struct cpu_whole){
-	    .tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS],
-	    .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS],
-	    .cpu = w->profile.kinds[kind].application.cpu,
-	    .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
+	return (struct cpu_whole){.tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS],
+				  .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS],
+				  .cpu = w->profile.kinds[kind].application.cpu,
+				  .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

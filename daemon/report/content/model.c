@@ -110,7 +110,8 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 /* ---------------------------------------------------------------- findings */
 
 /* Keeps the best in order. */
-static void offer(struct report_model *m, const struct report_kind *k, const struct ranked_pair *row)
+static void offer(struct report_model *m, const struct report_kind *k,
+		  const struct ranked_pair *row)
 {
 	struct report_finding finding = {k, row};
 	double bound = ranked_pair_lower_bound(row);

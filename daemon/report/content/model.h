@@ -4,9 +4,9 @@
  * profiled, when, how it ended, counters) are the window's, which the model borrows.
  *
  * Read-only once made: a report that comes out too long is written again from the same model. It
- * takes 144 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a kind; 736
- * for each allocation site and 24 for each context that accesses one: with all limits reached, 71 MiB.
- * While it is made, a pair takes 184 bytes more, and a context 8.
+ * takes 144 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a
+ * kind; 736 for each allocation site and 24 for each context that accesses one: with all limits
+ * reached, 71 MiB. While it is made, a pair takes 184 bytes more, and a context 8.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
 #define JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
@@ -44,11 +44,11 @@ struct report_region {
 /* One kind of pairs that was asked for. */
 struct report_kind {
 	const struct pair_kind *kind;
-	const struct totals *application; /* of the window */
-	const struct totals *jvm;         /* the virtual machine's own accesses */
-	double fraction;                  /* of checked bytes; 0 where none were */
-	struct interval ci95;             /* of that fraction */
-	struct cpu_share cpu;             /* CPU time at wasteful accesses */
+	const struct totals *application;              /* of the window */
+	const struct totals *jvm;                      /* the virtual machine's own accesses */
+	double fraction;                               /* of checked bytes; 0 where none were */
+	struct interval ci95;                          /* of that fraction */
+	struct cpu_share cpu;                          /* CPU time at wasteful accesses */
 	struct report_region regions[PROFILE_REGIONS]; /* heap, stack, other */
 	struct ranked_pair spills;                     /* those at compilers' spills, together */
 	struct pair_ranking by_location;
@@ -56,8 +56,8 @@ struct report_kind {
 	struct pair_ranking pairs;
 };
 
-/* What a reader should look at first: a row of a kind's places, or, where a place has no name, of its
- * lines. */
+/* What a reader should look at first: a row of a kind's places, or, where a place has no name, of
+ * its lines. */
 struct report_finding {
 	const struct report_kind *kind;
 	const struct ranked_pair *row;
@@ -128,8 +128,8 @@ struct report_model {
 	struct report_quality quality;
 };
 
-/* Nothing may change w until the model is released, nor may m be moved. 0 or -ENOMEM, and then nothing
- * is held. */
+/* Nothing may change w until the model is released, nor may m be moved. 0 or -ENOMEM, and then
+ * nothing is held. */
 int report_model_init(struct report_model *m, const struct window_result *w);
 /* The same of some of its parts. */
 int report_model_init_wanted(struct report_model *m, const struct window_result *w,

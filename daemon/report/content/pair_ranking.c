@@ -131,9 +131,8 @@ static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp
 {
 	struct cpu_whole whole = window_result_cpu_whole(w, kind);
 
-	row->fraction =
-	    estimate_fraction((double)row->sum.wasteful_bytes,
-			      (double)w->profile.kinds[kind].application.checked_bytes);
+	row->fraction = estimate_fraction((double)row->sum.wasteful_bytes,
+					  (double)w->profile.kinds[kind].application.checked_bytes);
 	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
 	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
 }

@@ -1,13 +1,13 @@
 /*
- * The wasteful pairs of one kind as reports show them, added up before they are split: by the field or
- * other place that both accesses touch, by the pair of lines that make them, and by the pair of whole
- * calling contexts.
+ * The wasteful pairs of one kind as reports show them, added up before they are split: by the field
+ * or other place that both accesses touch, by the pair of lines that make them, and by the pair of
+ * whole calling contexts.
  *
- * Rows are in the order of what can be acted on: those on the heap, then other memory, then stacks; and
- * of each by the lower end of the 95% interval of their share of CPU time (or of checked bytes, where
- * that is all that is known), so that noise does not lead. Rows of fewer than PAIRS_EVIDENCE wasteful
- * observations are no evidence: what they come to together is in "folded". Whole contexts are all
- * listed; of the other views only rows with evidence are, and PAIRS_ROWS_MAX at most.
+ * Rows are in the order of what can be acted on: those on the heap, then other memory, then stacks;
+ * and of each by the lower end of the 95% interval of their share of CPU time (or of checked bytes,
+ * where that is all that is known), so that noise does not lead. Rows of fewer than PAIRS_EVIDENCE
+ * wasteful observations are no evidence: what they come to together is in "folded". Whole contexts
+ * are all listed; of the other views only rows with evidence are, and PAIRS_ROWS_MAX at most.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
 #define JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
@@ -19,8 +19,8 @@
 #include "daemon/profile/profile.h"
 #include "daemon/window/result.h"
 
-/* The floor of evidence: with five or more observations an interval has a lower end worth ranking by
- * (about a third of the estimate). */
+/* The floor of evidence: with five or more observations an interval has a lower end worth ranking
+ * by (about a third of the estimate). */
 #define PAIRS_EVIDENCE 5u
 
 #define PAIRS_ROWS_MAX ((size_t)1000)
@@ -39,7 +39,7 @@ enum pair_view {
 struct pair_scope {
 	const struct window_result *window;
 	bool regions[PROFILE_REGIONS]; /* which are shown; shares stay those of everything */
-	uint32_t *paths;               /* cct_paths, cct_lines and locations_fields of its profile */
+	uint32_t *paths; /* cct_paths, cct_lines and locations_fields of its profile */
 	uint32_t *lines;
 	uint32_t *fields;
 };
@@ -57,7 +57,7 @@ struct pair_ranking {
 	size_t count;
 	struct ranked_pair folded; /* without evidence, or beyond PAIRS_ROWS_MAX: their sum, */
 	size_t folded_rows;        /* how many, */
-	uint64_t folded_most;      /* and the most wasteful pairs of one of them that is on no stack */
+	uint64_t folded_most; /* and the most wasteful pairs of one of them that is on no stack */
 };
 
 /* 0 or -ENOMEM; released in either case, when no ranking will be made of it any more. regions NULL:

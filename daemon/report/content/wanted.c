@@ -11,8 +11,9 @@ int report_wanted_set(struct report_wanted *wanted, Jxp__Format format, size_t p
 	struct report_wanted w = {.format = format, .pairs = pairs, .view = view};
 
 	if ((unsigned)view >= VIEW_VALUES)
-		return err_set(err, EINVAL, "there is no view %d of a report: use the jxperfctl of "
-					    "this daemon's version",
+		return err_set(err, EINVAL,
+			       "there is no view %d of a report: use the jxperfctl of "
+			       "this daemon's version",
 			       (int)view);
 	for (size_t i = 0; i < region_count; i++) {
 		if ((unsigned)regions[i] >= PROFILE_REGIONS)

@@ -78,8 +78,8 @@ static void sample_location(struct sample_batch *s, uint32_t i, Jxp__Location__K
 	l->kind = kind;
 	l->class_name = (char *)class_name;
 	l->field = (char *)field;
-	l->declared_in = kind == JXP__LOCATION__KIND__FIELD ? (char *)"org.example.Main$Base"
-							    : (char *)"";
+	l->declared_in =
+	    kind == JXP__LOCATION__KIND__FIELD ? (char *)"org.example.Main$Base" : (char *)"";
 	l->type = (char *)type;
 	s->location_pointers[i] = l;
 }

@@ -291,7 +291,8 @@ static struct cpu_share cpu_share_of(const struct window_result *w)
 	return cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole);
 }
 
-/* A window of so many seconds of CPU time, sampled every period, with wasteful dead stores of one line. */
+/* A window of so many seconds of CPU time, sampled every period, with wasteful dead stores of one
+ * line. */
 static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, uint64_t period_ns,
 					     unsigned wasteful, const char *field)
 {
@@ -321,9 +322,8 @@ static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, ui
 /* 20% of 10 s, sampled every 5 ms, and 40% of 30 s, every 15 ms: 35% of 40 s. */
 static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
 {
-	struct window_result *windows[2] = {
-	    window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
-	    window_of_ticks(2, 30, 15 * NS_PER_MS, 800, "next")};
+	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
+					    window_of_ticks(2, 30, 15 * NS_PER_MS, 800, "next")};
 	struct window_result *w = merged(windows, 2);
 	struct cpu_share one = cpu_share_of(windows[1]), both = cpu_share_of(w);
 	const struct pair *pair = &w->profile.pairs[0];
@@ -361,8 +361,7 @@ static void windows_that_differ_widen_the_interval_of_a_share_of_cpu_time(void *
 
 	(void)state;
 	for (unsigned i = 0; i < 16; i++)
-		windows[i] =
-		    window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
+		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
 	w = merged(windows, 16);
 	half = (cpu_share_of(w).ci95.high - cpu_share_of(w).ci95.low) / 2;
 	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);

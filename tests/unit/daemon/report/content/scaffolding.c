@@ -66,8 +66,8 @@ static void the_list_is_documented(void **state)
 		const struct scaffolding *s = &scaffolding_table[i];
 		char words[128];
 
-		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name, s->method ? "." : "",
-			       s->method ? s->method : "");
+		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name,
+			       s->method ? "." : "", s->method ? s->method : "");
 		if (!strstr(text, words))
 			fail_msg("docs/design.md does not have %s", words);
 	}
