@@ -241,6 +241,83 @@ static void what_rose_and_what_was_switched_off_is_said(void **state)
 	window_result_free(w);
 }
 
+static char *part_of(const struct window_result *w, const struct report_wanted *wanted)
+{
+	struct err err = {""};
+	char *text = NULL;
+	size_t size;
+
+	if (report_new_unless(NULL, w, wanted, ENOUGH, &text, &size, &err) < 0)
+		fail_msg("%s", err.message);
+	return text;
+}
+
+static void a_view_has_its_part_of_the_report_only(void **state)
+{
+	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_FIELDS};
+	struct window_result *w = crafted_window();
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "field or other place"));
+	assert_null(strstr(text, "Whole calling contexts"));
+	assert_null(strstr(text, "Quality"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_PAIRS;
+	wanted.format = JXP__FORMAT__FORMAT_JSON;
+	wanted.some_regions = wanted.regions[JXP__REGION__REGION_STACK] = true;
+	text = part_of(w, &wanted);
+	assert_non_null(strstr(text, "\"region\": \"stack\""));
+	assert_null(strstr(text, "\"region\": \"heap\",\n     \"watch\""));
+	assert_non_null(strstr(text, "\"kind\": \"spill\""));
+	assert_null(strstr(text, "\"kind\": \"element\""));
+	free(text);
+	window_result_free(w);
+}
+
+static void without_evidence_the_first_line_says_how_long_a_window_would_have_to_be(void **state)
+{
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
+	struct observation o = {.kind = DEAD,
+				.region = JXP__REGION__REGION_HEAP,
+				.wasteful = true,
+				.checked_bytes = 8};
+	char *text;
+
+	(void)state;
+	w->start_ns = NS_PER_S;
+	w->end_ns = 13 * NS_PER_S;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_ptr_equal(strstr(text, "Nothing stands out yet: of 2 pairs of accesses 2 were "
+				      "wasteful"),
+			 text);
+	assert_non_null(strstr(text, "A window of 30 s may show which matter (this one: 12.0 s)."));
+	free(text);
+	window_result_free(w);
+}
+
+/* A sampler of operations knows of no time, and says nothing of it. */
+static void hardware_samplers_have_no_share_of_cpu_time(void **state)
+{
+	struct window_result *w = crafted_window();
+	char *text;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"cpu_share\": null"));
+	assert_null(strstr(text, "\"cpu_share\": 0"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_null(strstr(text, "% of CPU time"));
+	assert_non_null(strstr(text, " of the bytes checked for silent loads ("));
+	free(text);
+	window_result_free(w);
+}
+
 static void the_json_report_is_as_agreed(void **state)
 {
 	struct window_result *w = crafted_window();
@@ -637,6 +714,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_text_report_is_as_agreed),
 	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
+	    cmocka_unit_test(a_view_has_its_part_of_the_report_only),
+	    cmocka_unit_test(
+		without_evidence_the_first_line_says_how_long_a_window_would_have_to_be),
+	    cmocka_unit_test(hardware_samplers_have_no_share_of_cpu_time),
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
