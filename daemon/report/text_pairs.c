@@ -118,7 +118,7 @@ static void line_row(FILE *out, const struct profile *p, const struct ranked_pai
 		fputs("again", out);
 	else
 		report_text_line(out, p, row->sum.trap_node);
-	fputs(": ", out);
+	fputs(row->parts > 1 ? ": mostly " : ": ", out);
 	report_text_place(out, p, row->sum.location, (Jxp__Region)row->sum.region);
 	fputc('\n', out);
 }

@@ -64,8 +64,9 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
 		fprintf(out, "elements of %s", place.class_name[0] ? place.class_name : "an array");
 		break;
 	case JXP__LOCATION__KIND__HEADER:
-		fprintf(out, "the header of %s (%s)",
-			place.class_name[0] ? place.class_name : "an object", place.field);
+		fprintf(out, "the %s%s of %s", place.field,
+			strcmp(place.field, "length") == 0 ? "" : " word",
+			place.class_name[0] ? place.class_name : "an object");
 		break;
 	case JXP__LOCATION__KIND__SPILL:
 		fputs("compiler's spills", out);

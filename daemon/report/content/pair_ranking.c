@@ -109,11 +109,12 @@ static size_t take_row(struct ranked_pair *row, const struct entry *entries, siz
 	double best = -1, size = 0;
 	size_t i, part = 0;
 
-	*row = (struct ranked_pair){0};
+	*row = (struct ranked_pair){.parts = 1};
 	for (i = 0; i < count && compare_numbers(entries[i].key, entries[0].key) == 0; i++) {
 		if (compare_numbers(entries[i].part, entries[part].part) != 0) {
 			part = i;
 			size = 0;
+			row->parts++;
 		}
 		size += entries[i].size;
 		add_variant(row, entries[i].pair);

@@ -47,6 +47,7 @@ struct pair_scope {
 struct ranked_pair {
 	struct pair sum; /* contexts, instructions, place and region: of its largest part */
 	size_t variants; /* entries of the profile that it stands for */
+	size_t parts;    /* by what the view does not split: places of lines, lines of a place */
 	double fraction; /* wasteful bytes, of all checked ones of its kind */
 	struct interval ci95;
 	struct cpu_share cpu; /* of the window's CPU time */

@@ -49,7 +49,9 @@ static void places_are_named_without_packages(void **state)
 	assert_place(JXP__LOCATION__KIND__ELEMENT, "java.lang.String[][]", "", "", HEAP,
 		     "elements of String[][]");
 	assert_place(JXP__LOCATION__KIND__HEADER, "a.B", "mark", "", HEAP,
-		     "the header of B (mark)");
+		     "the mark word of B");
+	assert_place(JXP__LOCATION__KIND__HEADER, "long[]", "length", "", HEAP,
+		     "the length of long[]");
 	assert_place(JXP__LOCATION__KIND__SPILL, "", "", "", JXP__REGION__REGION_STACK,
 		     "compiler's spills");
 	assert_place(JXP__LOCATION__KIND__FIELD, "a.B$$Lambda/0x00007f.1", "arg$1", "", HEAP,

@@ -270,6 +270,7 @@ static void a_row_is_named_after_its_largest_part(void **state)
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.pairs[0].sum.watch_node, 2);
 	assert_int_equal(r.pairs[0].sum.wasteful_count, 10);
+	assert_int_equal(r.pairs[0].parts, 2);
 	pair_ranking_release(&r);
 	profile_release(&w.profile);
 }

@@ -14,9 +14,7 @@ static void assert_group(const char *class_name, const char *method, const char 
 {
 	const struct scaffolding *found = scaffolding_find(class_name, method);
 
-	if (!found)
-		fail_msg("%s.%s is not scaffolding", class_name, method);
-	assert_string_equal(found->group, group);
+	assert_string_equal(found ? found->group : "none", group);
 }
 
 static void frames_that_only_call_are_scaffolding(void **state)
