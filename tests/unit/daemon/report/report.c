@@ -279,10 +279,8 @@ static void without_evidence_the_first_line_says_how_long_a_window_would_have_to
 {
 	struct window_request request = {.kinds = {false, true, true, true}};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
-	struct observation o = {.kind = DEAD,
-				.region = JXP__REGION__REGION_HEAP,
-				.wasteful = true,
-				.checked_bytes = 8};
+	struct observation o = {
+	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
 	char *text;
 
 	(void)state;
