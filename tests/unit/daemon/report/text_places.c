@@ -48,8 +48,7 @@ static void places_are_named_without_packages(void **state)
 	assert_place(JXP__LOCATION__KIND__ELEMENT, "long[]", "", "", HEAP, "elements of long[]");
 	assert_place(JXP__LOCATION__KIND__ELEMENT, "java.lang.String[][]", "", "", HEAP,
 		     "elements of String[][]");
-	assert_place(JXP__LOCATION__KIND__HEADER, "a.B", "mark", "", HEAP,
-		     "the mark word of B");
+	assert_place(JXP__LOCATION__KIND__HEADER, "a.B", "mark", "", HEAP, "the mark word of B");
 	assert_place(JXP__LOCATION__KIND__HEADER, "long[]", "length", "", HEAP,
 		     "the length of long[]");
 	assert_place(JXP__LOCATION__KIND__SPILL, "", "", "", JXP__REGION__REGION_STACK,
