@@ -47,6 +47,9 @@
  * square fits 64 bits with room for the sum of a window. */
 #define LIMIT_PAIR_BYTES (1u << 20)
 
+/* Likewise the CPU time: more than a day's is a lie. */
+#define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
+
 #define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u
 

@@ -38,6 +38,7 @@ int record_unpack_profile(const Jxp__StoredProfile *m, struct profile *p);
 /* Does the profile have these? 0 is the empty one of each. */
 bool record_has_text(const struct profile *p, uint32_t id);
 bool record_has_node(const struct profile *p, uint32_t id);
+bool record_has_location(const struct profile *p, uint32_t id);
 
 int record_pack_objects(struct arena *a, const struct object_profile *o, Jxp__StoredObjects *m);
 /* p: the profile that texts and contexts are of. */
