@@ -15,6 +15,9 @@ void report_text_merged(FILE *out, const struct window_result *w);
 /* With at most limit pairs of each kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 
+/* With at most limit of them. */
+void report_text_classes(FILE *out, const struct report_model *m, size_t limit);
+
 /* With at most limit sites of them. */
 void report_text_objects(FILE *out, const struct report_model *m, size_t limit);
 

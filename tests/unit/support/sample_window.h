@@ -118,15 +118,19 @@ static inline void sample_window_objects(struct window_result *w, uint32_t node,
 	object_profile_allocated(o, second, 2, 16);
 	object_profile_died(o, first, 3, 4096, 0);
 	for (int i = 0; i < 30; i++) {
-		r = object_profile_access(o, first, access, 5e6, 3, i * 5e6);
+		r = object_profile_access(
+		    o, first, &(struct object_access){.node = access, .weight = 5e6}, 3, i * 5e6);
 		assert(r == 0);
 	}
-	r = object_profile_access(o, second, node, 5e6, 5, 0);
+	r = object_profile_access(o, second, &(struct object_access){.node = node, .weight = 5e6},
+				  5, 0);
 	assert(r == 0);
 	(void)r;
 	for (int i = 0; i < 40; i++)
-		object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
-	object_profile_untracked(o, JXP__REGION__REGION_STACK, 5e6);
+		object_profile_untracked(o, JXP__REGION__REGION_HEAP,
+					 &(struct object_access){.weight = 5e6});
+	object_profile_untracked(o, JXP__REGION__REGION_STACK,
+				 &(struct object_access){.weight = 5e6});
 }
 
 static inline void sample_window_numa(struct window_result *w)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/combine/merge.h"
+#include "daemon/profile/site_shares.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/random_program.h"
 
@@ -391,7 +392,8 @@ static void a_site_covers_windows_that_differ(void **state)
 	(void)state;
 	for (unsigned run = 0; run < runs; run++) {
 		struct window_result *windows[12], *w;
-		struct interval ci;
+		struct site_share share;
+		uint32_t rank = 0;
 
 		for (unsigned i = 0; i < 12; i++) {
 			struct object_profile *o;
@@ -404,14 +406,23 @@ static void a_site_covers_windows_that_differ(void **state)
 			assert_int_equal(object_profile_site(o, 0, node, &site), 0);
 			for (unsigned n = 0; n < 300; n++)
 				if (draw(&seed) >= p)
-					object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
+					object_profile_untracked(
+					    o, JXP__REGION__REGION_HEAP,
+					    &(struct object_access){.weight = 5e6});
 				else
 					assert_int_equal(
-					    object_profile_access(o, site, node, 5e6, 1, 0), 0);
+					    object_profile_access(o, site,
+								  &(struct object_access){
+								      .node = node, .weight = 5e6},
+								  1, 0),
+					    0);
 		}
 		w = merged(windows, 12);
-		ci = object_profile_fraction_ci95(&w->objects, &w->objects.sites[0]);
-		held += ci.low <= 0.3 && 0.3 <= ci.high;
+		share = (struct site_share){.object_weight = 1,
+					    .between = w->objects.sites[0].between};
+		assert_int_equal(site_shares_estimate(&w->objects.strata, &rank, &share, 1, NULL),
+				 0);
+		held += share.ci95.low <= 0.3 && 0.3 <= share.ci95.high;
 		free_all(windows, 12);
 		window_result_free(w);
 	}
