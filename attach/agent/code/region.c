@@ -30,14 +30,19 @@ static bool inside(const struct region_range *ranges, unsigned count, uint64_t a
 
 uint64_t region_canonical(const struct region_map *map, uint64_t address)
 {
-	if (!map->offset_mask || !inside(map->heap, map->heap_count, address))
+	if (!map->offset_mask || !region_is_heap(map, address))
 		return address;
 	return (address & map->offset_mask) | map->view;
 }
 
+bool region_is_heap(const struct region_map *map, uint64_t address)
+{
+	return inside(map->heap, map->heap_count, address);
+}
+
 int region_find(const struct region_map *map, uint64_t address)
 {
-	if (inside(map->heap, map->heap_count, address))
+	if (region_is_heap(map, address))
 		return JXP__REGION__REGION_HEAP;
 	if (inside(map->jvm, map->jvm_count, address))
 		return JXP__REGION__REGION_JVM;

@@ -40,6 +40,9 @@ bool region_add_jvm(struct region_map *map, uint64_t low, uint64_t high);
  * mapping is always there, so the result can be read. */
 uint64_t region_canonical(const struct region_map *map, uint64_t address);
 
+/* Is the address in the heap? */
+bool region_is_heap(const struct region_map *map, uint64_t address);
+
 /* The Region (jxperf.proto) of an address, as far as ranges tell; REGION_OTHER otherwise. */
 int region_find(const struct region_map *map, uint64_t address);
 

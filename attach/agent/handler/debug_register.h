@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/insn.h"
+#include "attach/agent/place/place.h"
 #include "attach/agent/handler/record.h"
 
 /* Execution breakpoints spent on following control flow to one access. */
@@ -24,9 +25,11 @@ struct watchpoint {
 	uint8_t width;  /* bytes of the sampled access, of which length are watched */
 	uint8_t hops;
 	uint8_t ignored;
-	bool value_taken; /* value was read before the access ran */
-	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
-	enum insn_element element;
+	bool value_taken;          /* value was read before the access ran */
+	bool swaps;                /* the sampled store is a compare-and-swap, which may fail */
+	enum insn_element element; /* that the instruction moves, where the place does not tell */
+	struct place place;        /* of the watched bytes */
+	enum place_result placed;
 	uint64_t address;
 	/* Instruction pointers at which the sampled access itself traps: behind it; of a repeated
 	 * string instruction also on it. */
@@ -39,8 +42,8 @@ struct watchpoint {
 	uint64_t hop[WATCHPOINT_MAX_HOPS];
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
 	unsigned skip;                         /* accesses still to be passed over */
-	uint64_t weight;                       /* of the access that is looked for, KIND_OBJECTS */
-	uint64_t ahead; /* the access to sample, when waited for behind it; else 0 */
+	uint64_t weight; /* CPU time in ns that the sample stands for (clock sampler, else 0) */
+	uint64_t ahead;  /* the access to sample, when waited for behind it; else 0 */
 };
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/place/object_layout.h"
 #include "attach/agent/code/region.h"
 #include "attach/agent/handler/context.h"
 #include "attach/agent/handler/stack.h"
@@ -40,6 +41,7 @@ struct handlers {
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
 				 * even while the application runs */
 	struct region_map regions;
+	struct object_layout layout;
 	struct stack_walker walker;
 	struct context_table *contexts; /* every window's: mapped once for the process */
 };

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/insn.h"
+#include "attach/agent/place/place.h"
 
 enum record_type { /* values of Transition.Type */
 		   RECORD_ARMED = 1,
@@ -32,6 +33,7 @@ struct record {
 	uint64_t address;
 	uint32_t watch_context; /* context_table ids */
 	struct code_bytes watch_code;
+	struct place place; /* of what is watched, or was accessed */
 	uint8_t type;
 	uint8_t length; /* bytes watched, or accessed */
 	uint8_t region; /* Region */
@@ -42,8 +44,12 @@ struct record {
 			uint32_t
 			    checked_bytes; /* that the pair stands for: 1 to LIMIT_PAIR_BYTES */
 			struct code_bytes trap_code;
+			uint64_t cpu_ns; /* that the pair stands for; 0: not known */
 			uint8_t reg;
-			bool wasteful;
+			/* Is the pair wasteful if what lies there are values of this type? Bit
+			 * enum insn_element; the place decides, and is named later. */
+			uint8_t wasteful_as;
+			uint8_t element; /* what the instructions say of the type */
 			bool jvm_access; /* the second access was made outside Java code */
 		};
 		struct { /* RECORD_ACCESS */

@@ -156,6 +156,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 	if (reg < 0)
 		return;
 	t->watchpoints[reg].kind = kind;
+	t->watchpoints[reg].weight = handlers.period * kinds;
 	t->watchpoints[reg].hops = 0;
 	t->watchpoints[reg].ahead = 0;
 	t->watchpoints[reg].skip = random_below(&t->random, SKIP_CHOICES);
@@ -176,6 +177,9 @@ static void vary_period(struct thread *t)
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
+	/* What came before a thread has registers is no part of what is looked at. */
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
+		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
 	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))
 		return;
 	vary_period(t);

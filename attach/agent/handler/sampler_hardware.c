@@ -147,8 +147,10 @@ static void take_sample(struct thread *t, const struct hardware_sample *h, const
 		return;
 	}
 	reg = sampler_take_register(t);
-	if (reg >= 0)
-		watchpoint_arm(t, (unsigned)reg, (uint8_t)kind, &s, uc);
+	if (reg < 0)
+		return;
+	t->watchpoints[reg].weight = 0; /* Operations, not time. */
+	watchpoint_arm(t, (unsigned)reg, (uint8_t)kind, &s, uc);
 }
 
 static void on_record(struct thread *t, const ucontext_t *uc)

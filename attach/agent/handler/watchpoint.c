@@ -9,6 +9,7 @@
 #include "attach/agent/code/trap.h"
 #include "attach/agent/code/value.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/placing.h"
 #include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 #include "proto/kinds.h"
@@ -84,6 +85,7 @@ static void fill_record(struct record *r, const struct watchpoint *w, unsigned r
 			     .address = w->address,
 			     .watch_context = w->context,
 			     .watch_code = w->code,
+			     .place = w->place,
 			     .type = (uint8_t)type,
 			     .kind = w->kind,
 			     .reg = (uint8_t)reg,
@@ -249,6 +251,12 @@ static void mark_armed(struct thread *t, unsigned reg)
 	record_transition(t, reg, RECORD_ARMED);
 }
 
+/* What an instruction moves, where that counts: an object's class tells better. */
+static enum insn_element element_at(const struct place *place, const struct insn *in)
+{
+	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
+}
+
 /* Fills in everything about the sample that must be known before the register is set. */
 static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
 		    const ucontext_t *uc)
@@ -272,7 +280,8 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	w->width = (uint8_t)s->extent.width;
 	w->address = start;
 	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
-	w->element = element_of_access(&s->insn);
+	w->placed = placing_find(w->region, start, &s->insn, uc->uc_mcontext.gregs, &w->place);
+	w->element = element_at(&w->place, &s->insn);
 	w->after = s->insn.ip + s->insn.length;
 	w->again = s->insn.repeats ? s->insn.ip : w->after;
 	w->ignored = 0;
@@ -356,31 +365,55 @@ static bool same_bytes(const uint8_t *first, const uint8_t *second, unsigned sha
 	return true;
 }
 
-/* Did the second access load or store the value of the first one? */
+/* Did the second access load or store the value of the first one, if values of this type lie there?
+ */
 static bool is_same_value(const struct watchpoint *w, const struct trap_access *a,
-			  const uint8_t *now, unsigned shared)
+			  const uint8_t *now, unsigned shared, enum insn_element element)
 {
-	enum insn_element element = w->element;
 	const uint8_t *second = now;
 
 	/* A read-modify-write loaded what was there before it. */
 	if (kind_of(w)->ends == PAIR_LOAD && a->writes)
 		second = w->last_value;
-	if (element == ELEMENT_INTEGER)
-		element = element_of_access(&a->insn);
 	return same_bytes(w->value, second, shared, element);
 }
 
-static bool is_wasteful(const struct watchpoint *w, const struct trap_access *a, const uint8_t *now,
-			unsigned shared)
+/* record.wasteful_as */
+static uint8_t wasteful_as(const struct watchpoint *w, const struct trap_access *a,
+			   const uint8_t *now, unsigned shared)
 {
-	switch (kind_of(w)->waste) {
-	case PAIR_WASTE_OVERWRITTEN:
-		return a->writes && !a->reads;
-	case PAIR_WASTE_SAME_VALUE:
-		return is_same_value(w, a, now, shared);
+	unsigned as = 0;
+
+	for (unsigned e = ELEMENT_INTEGER; e <= ELEMENT_FLOAT64; e++) {
+		bool wasteful = kind_of(w)->waste == PAIR_WASTE_OVERWRITTEN
+				    ? a->writes && !a->reads
+				    : is_same_value(w, a, now, shared, (enum insn_element)e);
+
+		as |= (unsigned)wasteful << e;
 	}
-	return false;
+	return (uint8_t)as;
+}
+
+/* The second access touches the same bytes in the same epoch, so its registers may tell the object
+ * where those of the first did not. */
+static void place_again(struct watchpoint *w, const struct trap_access *a, const ucontext_t *uc)
+{
+	struct insn in = a->insn;
+
+	if (w->placed == PLACE_FOUND || w->region != JXP__REGION__REGION_HEAP)
+		return;
+	in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
+	w->placed = placing_find(w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
+}
+
+/* The CPU time that the pair stands for; its sample stands for less if the second access touched
+ * only some of the watched bytes. */
+static uint64_t pair_cpu_ns(const struct thread *t, unsigned reg, unsigned shared)
+{
+	const struct watchpoint *w = &t->watchpoints[reg];
+
+	return (uint64_t)((double)w->weight * reservoir_weight(&t->reservoir, reg) *
+			  __builtin_popcount(shared) / w->length);
 }
 
 /* bytes times weight, rounded up or down at random, right on average. */
@@ -398,6 +431,8 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	unsigned shared = trap_shared(&a->extent, w->address, w->length);
 	struct record r;
 
+	place_again(w, a, uc);
+	placing_count(t, w->region, w->placed);
 	fill_record(&r, w, reg, RECORD_TRAPPED);
 	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {
 		if (codemap_covers(a->insn.ip)) {
@@ -411,7 +446,11 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
 						     w->length, w->width, &t->random),
 				   reservoir_weight(&t->reservoir, reg), &t->random);
-	r.wasteful = is_wasteful(w, a, now, shared);
+	r.wasteful_as = wasteful_as(w, a, now, shared);
+	r.element = (uint8_t)w->element;
+	if (w->element == ELEMENT_INTEGER)
+		r.element = (uint8_t)element_at(&w->place, &a->insn);
+	r.cpu_ns = pair_cpu_ns(t, reg, shared);
 	watchpoint_code(&r.trap_code, &a->insn);
 	free_register(t, reg);
 	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);

@@ -148,6 +148,19 @@ bool vmstructs_int_constant(const char *name, int32_t *value)
 	return true;
 }
 
+bool vmstructs_long_constant(const char *name, uint64_t *value)
+{
+	const char *row =
+	    row_of("gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride",
+		   "gHotSpotVMLongConstantEntryNameOffset", name);
+	uint64_t offset;
+
+	if (!row || !number_of("gHotSpotVMLongConstantEntryValueOffset", &offset))
+		return false;
+	*value = *(const uint64_t *)(row + offset);
+	return true;
+}
+
 bool vmstructs_code_cache(uint64_t *low, uint64_t *high)
 {
 	uint64_t l, h;
@@ -162,7 +175,7 @@ bool vmstructs_code_cache(uint64_t *low, uint64_t *high)
 
 /* ---------------------------------------------------------------- flags */
 
-static bool type_size(const char *type, uint64_t *size)
+bool vmstructs_type_size(const char *type, uint64_t *size)
 {
 	const char *row = row_of("gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride",
 				 "gHotSpotVMTypeEntryTypeNameOffset", type);
@@ -181,8 +194,9 @@ static uint64_t flag_address(const char *flag)
 	struct entry name, address;
 
 	if (!vmstructs_static_word("JVMFlag", "flags", &flags) ||
-	    !vmstructs_static_word("JVMFlag", "numFlags", &count) || !type_size("JVMFlag", &size) ||
-	    !find("JVMFlag", "_name", &name) || !find("JVMFlag", "_addr", &address))
+	    !vmstructs_static_word("JVMFlag", "numFlags", &count) ||
+	    !vmstructs_type_size("JVMFlag", &size) || !find("JVMFlag", "_name", &name) ||
+	    !find("JVMFlag", "_addr", &address))
 		return 0;
 	for (uint64_t i = 0; i < count; i++) {
 		const char *row = (const char *)(uintptr_t)(flags + i * size);
@@ -194,7 +208,7 @@ static uint64_t flag_address(const char *flag)
 	return 0;
 }
 
-static bool flag_is_set(const char *flag)
+bool vmstructs_flag(const char *flag)
 {
 	uint64_t address = flag_address(flag);
 	bool value = false;
@@ -212,7 +226,7 @@ const char *vmstructs_gc(void)
 	};
 
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
-		if (flag_is_set(collectors[i].flag))
+		if (vmstructs_flag(collectors[i].flag))
 			return collectors[i].name;
 	return "";
 }
@@ -226,7 +240,7 @@ uint64_t vmstructs_max_heap(void)
 
 bool vmstructs_always_pretouch(void)
 {
-	return flag_is_set("AlwaysPreTouch");
+	return vmstructs_flag("AlwaysPreTouch");
 }
 
 /* ---------------------------------------------------------------- ZGC */
@@ -250,7 +264,7 @@ static bool zgc_has_views(void)
 	uint64_t shift;
 
 	return strcmp(vmstructs_gc(), "ZGC") == 0 &&
-	       (flag_address("ZGenerational") ? !flag_is_set("ZGenerational")
+	       (flag_address("ZGenerational") ? !vmstructs_flag("ZGenerational")
 					      : !zgc_global("_ZPointerLoadShift", NULL, &shift));
 }
 

@@ -43,6 +43,13 @@ bool vmstructs_offset(const char *type, const char *field, uint64_t *offset);
 bool vmstructs_static_word(const char *type, const char *field, uint64_t *value);
 bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value);
 bool vmstructs_int_constant(const char *name, int32_t *value);
+bool vmstructs_long_constant(const char *name, uint64_t *value);
+
+/* The size of one of the JVM's types, bytes. False, unchanged, when the table does not say. */
+bool vmstructs_type_size(const char *type, uint64_t *size);
+
+/* Is this VM flag there and set? */
+bool vmstructs_flag(const char *flag);
 
 /* Is the collector ZGC with generations? */
 bool vmstructs_zgc_is_generational(void);

@@ -38,6 +38,16 @@ static void release_instruction(void *part)
 	free(((Jxp__Instruction *)part)->text);
 }
 
+static void release_location(void *part)
+{
+	Jxp__Location *l = part;
+
+	free(l->class_name);
+	free(l->field);
+	free(l->declared_in);
+	free(l->type);
+}
+
 static void release_thread(void *part)
 {
 	free(((Jxp__Thread *)part)->name);
@@ -77,6 +87,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->methods, m->n_methods, release_method);
 	free_parts(m->nodes, m->n_nodes, NULL);
 	free_parts(m->instructions, m->n_instructions, release_instruction);
+	free_parts(m->locations, m->n_locations, release_location);
 	free_parts(m->threads, m->n_threads, release_thread);
 	free_parts(m->transitions, m->n_transitions, NULL);
 	free_parts(m->classes, m->n_classes, release_class);
@@ -225,6 +236,21 @@ bool batch_instruction(struct batch *b, uint32_t id, const char *text)
 		return false;
 	i->id = id;
 	i->text = copy_string(b, text);
+	return !b->failed;
+}
+
+bool batch_location(struct batch *b, uint32_t id, const struct place_name *n)
+{
+	Jxp__Location *l = ADD(b, location, locations);
+
+	if (!l)
+		return false;
+	l->id = id;
+	l->kind = n->kind;
+	l->class_name = copy_string(b, n->class_name ? n->class_name : "");
+	l->field = copy_string(b, n->field ? n->field : "");
+	l->declared_in = copy_string(b, n->declared_in ? n->declared_in : "");
+	l->type = copy_string(b, n->type ? n->type : "");
 	return !b->failed;
 }
 

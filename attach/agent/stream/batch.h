@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "attach/agent/jvm/method_names.h"
+#include "attach/agent/jvm/place_names.h"
 #include "attach/agent/stream/link.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -38,6 +39,7 @@ Jxp__MemoryAccess *batch_access(struct batch *b);
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);
 bool batch_method(struct batch *b, uint32_t id, const struct method_names *m);
+bool batch_location(struct batch *b, uint32_t id, const struct place_name *n);
 bool batch_instruction(struct batch *b, uint32_t id, const char *text);
 bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended);
 

@@ -10,6 +10,7 @@
 #include "attach/agent/jvm/java_name.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/stream/numbering.h"
+#include "attach/agent/stream/place_numbers.h"
 #include "common/clock.h"
 #include "common/proc.h"
 #include "proto/limits.h"
@@ -24,6 +25,7 @@ struct drain {
 	struct batch batch;
 	struct numbering methods;      /* by jmethodID */
 	struct numbering instructions; /* by their bytes */
+	struct place_numbers places;
 	uint64_t names_lost;
 	bool vm_dead;
 	uint32_t classes_sent;     /* numbers of class_table up to this one */
@@ -45,6 +47,7 @@ struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *
 	batch_init(&d->batch);
 	numbering_init(&d->methods);
 	numbering_init(&d->instructions);
+	place_numbers_init(&d->places);
 	return d;
 }
 
@@ -55,6 +58,7 @@ void drain_free(struct drain *d)
 	batch_clear(&d->batch);
 	numbering_release(&d->methods);
 	numbering_release(&d->instructions);
+	place_numbers_release(&d->places);
 	free(d);
 }
 
@@ -158,10 +162,24 @@ static uint32_t instruction_id(struct drain *d, const struct code_bytes *code)
 	return id;
 }
 
+/* The number of a place; what the instructions say of the values there counts unless its name says
+ * more. A JVM that has died is not read any more. */
+static uint32_t place_id(struct drain *d, const struct place *place, uint8_t *element)
+{
+	struct place_type type = {0};
+	uint32_t id = d->vm_dead ? 0 : place_numbers_of(&d->places, &d->batch, place, &type);
+
+	if (type.typed)
+		*element = type.element;
+	return id;
+}
+
 static void add_record(struct drain *d, const struct thread *t, const struct record *r)
 {
 	uint32_t watch_instruction = instruction_id(d, &r->watch_code);
 	uint32_t trap_instruction = instruction_id(d, &r->trap_code);
+	uint8_t element = r->element;
+	uint32_t location = place_id(d, &r->place, &element);
 	Jxp__Transition *m;
 
 	send_context(d, r->watch_context);
@@ -182,13 +200,17 @@ static void add_record(struct drain *d, const struct thread *t, const struct rec
 	m->trap_node = r->trap_context;
 	m->trap_instruction = trap_instruction;
 	m->checked_bytes = r->checked_bytes;
-	m->wasteful = r->wasteful;
+	m->wasteful = r->wasteful_as >> element & 1;
+	m->cpu_ns = r->cpu_ns;
+	m->location = location;
 	m->jvm_access = r->jvm_access;
 }
 
 static void add_access(struct drain *d, const struct thread *t, const struct record *r)
 {
 	uint32_t instruction = instruction_id(d, &r->watch_code);
+	uint8_t element = 0;
+	uint32_t location = place_id(d, &r->place, &element);
 	Jxp__MemoryAccess *m;
 
 	send_context(d, r->watch_context);
@@ -206,6 +228,8 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->node = r->watch_context;
 	m->instruction = instruction;
 	m->weight = r->weight;
+	m->location = location;
+	m->object_bytes = (uint64_t)r->place.words * 8;
 }
 
 static int send_batch(struct drain *d)
@@ -371,6 +395,11 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 	m->setup_ns = cost->setup_ns;
 	m->period = cost->period;
 	return send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
+}
+
+uint64_t drain_places_lost(const struct drain *d)
+{
+	return d->places.lost;
 }
 
 uint64_t drain_names_lost(const struct drain *d)

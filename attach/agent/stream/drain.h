@@ -64,6 +64,9 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 /* Methods that could not be named because their class was gone. */
 uint64_t drain_names_lost(const struct drain *d);
 
+/* Places whose class was gone, or that were too many to be named. */
+uint64_t drain_places_lost(const struct drain *d);
+
 /* The JVM has died: nothing may be asked of it any more. */
 void drain_vm_died(struct drain *d);
 

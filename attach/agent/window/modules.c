@@ -11,6 +11,7 @@
 #include "attach/agent/code/debug_info.h"
 #include "attach/agent/code/element.h"
 #include "attach/agent/code/interrupted.h"
+#include "attach/agent/place/klass.h"
 #include "attach/agent/code/xstate.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
@@ -40,7 +41,7 @@
 
 /* What grows by doubling is there one and a half times for a moment; one of the two numberings at a
  * time. */
-#define NUMBERINGS_BYTES (2 * NUMBERING_BYTES + NUMBERING_BYTES / 2)
+#define NUMBERINGS_BYTES (3 * NUMBERING_BYTES + NUMBERING_BYTES / 2)
 #define DORMANT_BYTES    (DORMANT_MAX * sizeof(struct dormant_thread) / 2 * 3)
 
 #define OBJECTS_BYTES (OBJECTS_LIMIT * sizeof(struct tracked_object))
@@ -61,6 +62,7 @@
 	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)          \
 	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                    \
 	ROW("interrupted accesses", NULL, interrupted_clear, NULL, INTERRUPTED_BYTES)     \
+	ROW("classes met", NULL, klass_clear, NULL, KLASS_BYTES)                          \
 	ROW("store barriers", init_barrier, NULL, NULL, 0)                                \
 	ROW("vector registers", init_xstate, NULL, NULL, 0)                               \
 	ROW("calling contexts", handlers_init, NULL, handlers_release,                    \

@@ -12,6 +12,8 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/jvm/roster.h"
+#include "attach/agent/jvm/klass_fields.h"
+#include "attach/agent/jvm/layout_facts.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
@@ -96,6 +98,8 @@ static int prepare(struct window *w, struct err *err)
 		r = modules_prepare(err);
 	if (r < 0)
 		return r;
+	layout_facts_read(w->vm->jni, &handlers.regions, &handlers.layout);
+	(void)klass_fields_init(); /* Without it places have no names. */
 	r = roster_open();
 	w->drain = r == 0 ? drain_new(w->link, w->vm, handlers.contexts) : NULL;
 	if (!w->drain)
@@ -213,6 +217,7 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
+	counters[JXP__COUNTER__COUNTER_PLACES_LOST] = drain_places_lost(w->drain);
 	tracker_counters(&w->objects.tracker, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */

@@ -99,7 +99,7 @@ static struct record trap_in(uint32_t watch, uint32_t trap)
 			       .trap_code = {.length = 1, .bytes = {0xc3}},
 			       .reg = 2,
 			       .checked_bytes = 8,
-			       .wasteful = true};
+			       .wasteful_as = 1};
 }
 
 static void record(struct fixture *f, struct record r)

@@ -1,0 +1,43 @@
+#include "attach/agent/handler/placing.h"
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/thread.h"
+
+/* Compiled code addresses its own frame by the stack pointer, or by rbp where it keeps frames. */
+static bool is_spill(const struct insn *in)
+{
+	const struct insn_memory *m = &in->memory;
+
+	return in->has_memory && m->index < 0 && (m->base == REG_RSP || m->base == REG_RBP) &&
+	       codemap_covers(in->ip);
+}
+
+enum place_result placing_find(int region, uint64_t address, const struct insn *in,
+			       const gregset_t regs, struct place *out)
+{
+	*out = (struct place){.kind = PLACE_NONE};
+	switch (region) {
+	case JXP__REGION__REGION_HEAP:
+		return place_find(&handlers.layout, &handlers.regions, address,
+				  in->has_memory ? &in->memory : NULL, regs, out);
+	case JXP__REGION__REGION_STACK:
+		out->kind = is_spill(in) ? PLACE_SPILL : PLACE_STACK;
+		return PLACE_FOUND;
+	default:
+		return PLACE_NO_OBJECT;
+	}
+}
+
+void placing_count(struct thread *t, int region, enum place_result result)
+{
+	static const Jxp__Counter counters[] = {
+	    [PLACE_FOUND] = JXP__COUNTER__COUNTER_PLACES_FOUND,
+	    [PLACE_NO_OBJECT] = JXP__COUNTER__COUNTER_PLACES_NO_OBJECT,
+	    [PLACE_NO_CLASS] = JXP__COUNTER__COUNTER_PLACES_NO_CLASS,
+	    [PLACE_FULL] = JXP__COUNTER__COUNTER_PLACES_FULL,
+	};
+
+	if (region == JXP__REGION__REGION_HEAP)
+		thread_count(t, counters[result], 1);
+}

@@ -1,0 +1,149 @@
+#include "attach/agent/jvm/layout_facts.h"
+
+#include <string.h>
+
+#include "attach/agent/place/klass.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/vmstructs.h"
+
+/* Which structure has the bases of narrow pointers, and under which names, changed between
+ * releases; the newest first. */
+struct narrow_names {
+	const char *type, *base, *shift;
+};
+
+static const struct narrow_names oop_names[] = {
+    {"CompressedOops", "_base", "_shift"},
+    {"CompressedOops", "_narrow_oop._base", "_narrow_oop._shift"},
+    {"Universe", "_narrow_oop._base", "_narrow_oop._shift"},
+};
+static const struct narrow_names class_names[] = {
+    {"CompressedKlassPointers", "_base", "_shift"},
+    {"CompressedKlassPointers", "_narrow_klass._base", "_narrow_klass._shift"},
+    {"Universe", "_narrow_klass._base", "_narrow_klass._shift"},
+};
+
+#define NARROW_NAMES 3u
+
+static bool read_narrow(const struct narrow_names names[NARROW_NAMES], struct narrow_pointers *out)
+{
+	uint64_t base, shift;
+
+	for (unsigned i = 0; i < NARROW_NAMES; i++) {
+		if (!vmstructs_static_word(names[i].type, names[i].base, &base) ||
+		    !vmstructs_static_word(names[i].type, names[i].shift, &shift))
+			continue;
+		/* The shift is an int, so the word has something else in its upper half. */
+		*out = (struct narrow_pointers){
+		    .base = base, .shift = (uint32_t)shift & 63, .used = true};
+		return true;
+	}
+	return false;
+}
+
+static bool offset_of(const char *type, const char *field, uint32_t *out)
+{
+	uint64_t offset;
+
+	if (!vmstructs_offset(type, field, &offset))
+		return false;
+	*out = (uint32_t)offset;
+	return true;
+}
+
+/* The offset of a field that HotSpot injects into objects of type java.lang.Class, which it notes
+ * in an int. */
+static bool injected_offset(const char *field, uint32_t *out)
+{
+	uint64_t word;
+
+	if (!vmstructs_static_word("java_lang_Class", field, &word))
+		return false;
+	*out = (uint32_t)word;
+	return true;
+}
+
+static bool read_header(struct object_layout *l)
+{
+	uint64_t shift;
+
+	if (vmstructs_long_constant("markWord::hash_shift", &shift) ||
+	    vmstructs_long_constant("markOopDesc::hash_shift", &shift))
+		l->hash_shift = (uint32_t)shift;
+	if (vmstructs_flag("UseCompactObjectHeaders")) {
+		if (!vmstructs_long_constant("markWord::klass_shift", &shift))
+			return false;
+		l->compact_shift = (uint32_t)shift;
+		l->class_word = CLASS_WORD_COMPACT;
+		l->array_length = 8;
+	} else if (vmstructs_flag("UseCompressedClassPointers")) {
+		l->class_word = CLASS_WORD_NARROW;
+		l->array_length = 12;
+	} else {
+		l->class_word = CLASS_WORD_FULL;
+		l->array_length = 16;
+	}
+	return l->class_word == CLASS_WORD_FULL || read_narrow(class_names, &l->classes);
+}
+
+/* ZGC's handles are coloured; those of others are plain. */
+static void read_handles(struct object_layout *l)
+{
+	if (!vmstructs_zgc_pointers(&l->handle_bad, &l->handle_shift))
+		l->handle_bad = l->handle_shift = NULL;
+}
+
+/* The Klass of a class that JNI finds; 0 when it cannot be read. What a reference says is read
+ * twice, since a pause may move the mirror in between. */
+static uint64_t klass_named(JNIEnv *jni, const struct region_map *regions,
+			    const struct object_layout *l, const char *name)
+{
+	jclass class = (*jni)->FindClass(jni, name);
+	const volatile uint64_t *slot;
+	uint64_t klass = 0;
+
+	if (!class) {
+		(*jni)->ExceptionClear(jni);
+		return 0;
+	}
+	slot = (const volatile uint64_t *)((uintptr_t) class & ~(uintptr_t)3);
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t object = *slot;
+
+		if (safe_read(region_canonical(regions, object) + l->mirror_klass, &klass,
+			      sizeof(klass)) &&
+		    *slot == object)
+			break;
+		klass = 0;
+	}
+	(*jni)->DeleteLocalRef(jni, class);
+	return klass;
+}
+
+/* One of each kind that HotSpot has (klassKind.hpp), in its archive or not. */
+static void trust_some(JNIEnv *jni, const struct region_map *regions, const struct object_layout *l)
+{
+	static const char *const names[] = {"java/lang/String",    "java/lang/ref/WeakReference",
+					    "java/lang/Class",     "java/lang/ClassLoader",
+					    "[Ljava/lang/Object;", "[J"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		klass_trust(l, klass_named(jni, regions, l, names[i]));
+}
+
+void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out)
+{
+	struct object_layout l = {.class_word = CLASS_WORD_NONE};
+
+	if (vmstructs_flag("UseCompressedOops"))
+		(void)read_narrow(oop_names, &l.oops); /* Else none are recognised. */
+	read_handles(&l);
+	if (!offset_of("Klass", "_layout_helper", &l.klass_layout) ||
+	    !offset_of("Klass", "_java_mirror", &l.klass_mirror) ||
+	    !injected_offset("_klass_offset", &l.mirror_klass) ||
+	    !injected_offset("_oop_size_offset", &l.mirror_words) || !read_header(&l))
+		l.class_word = CLASS_WORD_NONE;
+	else if ((l.mirror_class = klass_named(jni, regions, &l, "java/lang/Class")))
+		trust_some(jni, regions, &l);
+	*out = l;
+}

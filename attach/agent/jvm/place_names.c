@@ -1,0 +1,187 @@
+#include "attach/agent/jvm/place_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/place/klass.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/jvm/klass_fields.h"
+
+/* No class of a real program has so many superclasses. */
+#define SUPERS_MAX 64u
+
+/* The mark word's bytes; what else a header has lies behind it. */
+#define MARK_BYTES 8u
+
+void place_name_release(struct place_name *n)
+{
+	free(n->class_name);
+	free(n->field);
+	free(n->declared_in);
+	free(n->type);
+	*n = (struct place_name){0};
+}
+
+/* The JNI signature of a class from the JVM's name for it, which is freed; NULL without memory. */
+static char *signature_of(char *symbol)
+{
+	char *signature;
+
+	if (symbol[0] == '[')
+		return symbol;
+	if (asprintf(&signature, "L%s;", symbol) < 0)
+		signature = NULL;
+	free(symbol);
+	return signature;
+}
+
+/* The Java name of a class; to be freed, or NULL. */
+static char *class_name(uint64_t klass)
+{
+	char *symbol = klass_symbol(klass), *signature, *name;
+
+	if (!symbol)
+		return NULL;
+	/* A hidden class's has a '+' before its number. */
+	for (char *plus = symbol; (plus = strstr(plus, "+0x"));)
+		*plus = '/';
+	signature = signature_of(symbol);
+	name = signature ? java_name_of(signature) : NULL;
+	free(signature);
+	return name;
+}
+
+static void set_element(struct place_name *n, char type)
+{
+	n->typed = true;
+	n->element = type == 'F'   ? ELEMENT_FLOAT32
+		     : type == 'D' ? ELEMENT_FLOAT64
+				   : ELEMENT_INTEGER;
+}
+
+static bool set_field(struct place_name *n, Jxp__Location__Kind kind, uint64_t declared_in,
+		      struct klass_field *f)
+{
+	n->kind = kind;
+	n->field = f->name;
+	f->name = NULL;
+	n->declared_in = class_name(declared_in);
+	n->type = java_name_of(f->signature);
+	set_element(n, f->signature[0]);
+	klass_field_release(f);
+	return n->declared_in && n->type;
+}
+
+/* A field of an object, its class's or a superclass's. */
+static bool name_field(const struct object_layout *layout, uint64_t klass, uint32_t offset,
+		       struct place_name *n)
+{
+	unsigned reference_bytes = layout->oops.used ? 4 : 8;
+	struct klass_field f;
+
+	for (unsigned i = 0; klass && i < SUPERS_MAX; i++, klass = klass_super(klass))
+		if (klass_field_at(klass, offset, false, reference_bytes, &f))
+			return set_field(n, JXP__LOCATION__KIND__FIELD, klass, &f);
+	return true; /* Padding, or one of the JVM's own. */
+}
+
+/* Of the object that stands for a class: its static fields lie in there, too. */
+static bool name_static(const struct object_layout *layout, const struct place *p, uint64_t klass,
+			struct place_name *n)
+{
+	unsigned reference_bytes = layout->oops.used ? 4 : 8;
+	uint64_t subject = klass_address(p->subject);
+	struct klass_field f;
+	char *name;
+
+	if (!subject || !klass_field_at(subject, p->offset, true, reference_bytes, &f))
+		return name_field(layout, klass, p->offset, n);
+	name = class_name(subject);
+	if (!name) {
+		klass_field_release(&f);
+		return false;
+	}
+	free(n->class_name);
+	n->class_name = name;
+	return set_field(n, JXP__LOCATION__KIND__STATIC, subject, &f);
+}
+
+static bool name_header(const struct object_layout *layout, const struct place *p, bool array,
+			struct place_name *n)
+{
+	const char *part = p->offset < MARK_BYTES                       ? "mark"
+			   : array && p->offset >= layout->array_length ? "length"
+									: "class";
+
+	n->kind = JXP__LOCATION__KIND__HEADER;
+	n->field = strdup(part);
+	set_element(n, 0);
+	return n->field;
+}
+
+/* Elements' types by BasicType, from T_BOOLEAN on. */
+static bool name_element(const char *array, struct place_name *n)
+{
+	size_t length = strlen(array);
+
+	n->kind = JXP__LOCATION__KIND__ELEMENT;
+	n->type = length > 2 ? strndup(array, length - 2) : NULL; /* Without "[]". */
+	if (!n->type)
+		return false;
+	set_element(n, strcmp(n->type, "float") == 0    ? 'F'
+		       : strcmp(n->type, "double") == 0 ? 'D'
+							: 0);
+	return true;
+}
+
+/* Where an object's own part begins that is not an array. */
+static uint32_t header_end(const struct object_layout *layout)
+{
+	return layout->class_word == CLASS_WORD_FULL     ? 16
+	       : layout->class_word == CLASS_WORD_NARROW ? 12
+							 : MARK_BYTES;
+}
+
+static bool name_object(const struct object_layout *layout, const struct place *p, uint64_t klass,
+			struct place_name *n)
+{
+	int32_t layout_helper;
+	bool array;
+
+	if (!safe_read(klass + layout->klass_layout, &layout_helper, sizeof(layout_helper)))
+		return false;
+	array = klass_is_array(layout_helper);
+	if (p->element)
+		return name_element(n->class_name, n);
+	if (array || p->offset < header_end(layout))
+		return name_header(layout, p, array, n);
+	if (p->subject)
+		return name_static(layout, p, klass, n);
+	return name_field(layout, klass, p->offset, n);
+}
+
+/* In one piece: was there no other class there while its names were read? */
+static bool still_there(const struct object_layout *layout, const struct region_map *regions,
+			const struct place *p)
+{
+	return klass_vouches(layout, regions, klass_address(p->klass)) &&
+	       (!p->subject || klass_vouches(layout, regions, klass_address(p->subject)));
+}
+
+bool place_name_resolve(const struct object_layout *layout, const struct region_map *regions,
+			const struct place *place, struct place_name *out)
+{
+	uint64_t klass = klass_address(place->klass);
+	struct place_name n = {.kind = JXP__LOCATION__KIND__UNKNOWN,
+			       .class_name = class_name(klass)};
+
+	if (n.class_name && name_object(layout, place, klass, &n) &&
+	    still_there(layout, regions, place)) {
+		*out = n;
+		return true;
+	}
+	place_name_release(&n);
+	return false;
+}

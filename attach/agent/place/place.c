@@ -1,0 +1,309 @@
+#include "attach/agent/place/place.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "attach/agent/place/klass.h"
+#include "attach/agent/code/safe_read.h"
+
+/* Mark word, class, length of an array, with room for the widest. */
+#define HEADER_BYTES 24u
+
+/* The longest array has 2^31 elements of 8 bytes. */
+#define OBJECT_BYTES_MAX (UINT64_C(1) << 34)
+
+/* Slots of the frame that are looked at, from the stack pointer on. */
+#define FRAME_WORDS 160u
+
+/* Candidates in a frame and in registers, both readings of each, and how many of them are looked
+ * up: each takes a system call. */
+#define CANDIDATES_MAX (2u * 2u * FRAME_WORDS)
+#define LOOKUPS_MAX    8u
+
+/* Words before the access that may be the header of its object. A compact header is one word, which
+ * other data resembles more easily. */
+#define BEFORE_WORDS_MAX     64u
+#define BEFORE_WORDS_COMPACT 16u
+
+/* markWord.hpp. */
+#define LOCK_MASK     3u
+#define LOCK_UNLOCKED 1u
+#define LOCK_MARKED   3u
+#define BIASED_BIT    4u
+#define AGE_END       7u /* between age and hash there are unused bits */
+#define HASH_BITS     31u
+
+/* What does not change while one access is looked up. */
+struct search {
+	const struct object_layout *layout;
+	const struct region_map *regions;
+	uint64_t address; /* canonical */
+	enum place_result failure;
+};
+
+static bool is_mark_word(const struct object_layout *layout, uint64_t mark)
+{
+	uint32_t hash_end = layout->hash_shift + HASH_BITS;
+
+	if (mark == 0 || (mark & LOCK_MASK) == LOCK_MARKED)
+		return false;
+	/* Where there is a lock there may be a pointer, and so where one is biased (before JDK 18).
+	 */
+	if ((mark & LOCK_MASK) != LOCK_UNLOCKED || mark & BIASED_BIT ||
+	    layout->hash_shift < AGE_END)
+		return layout->class_word != CLASS_WORD_COMPACT || !(mark & BIASED_BIT);
+	if ((mark & ((UINT64_C(1) << layout->hash_shift) - 1)) >> AGE_END)
+		return false;
+	return layout->class_word == CLASS_WORD_COMPACT || mark >> hash_end == 0;
+}
+
+static uint64_t class_of(const struct object_layout *layout, const uint64_t *header)
+{
+	uint64_t narrow;
+
+	switch (layout->class_word) {
+	case CLASS_WORD_FULL:
+		return header[1];
+	case CLASS_WORD_NARROW:
+		narrow = header[1] & UINT32_MAX;
+		break;
+	case CLASS_WORD_COMPACT:
+		narrow = header[0] >> layout->compact_shift;
+		break;
+	default:
+		return 0;
+	}
+	return narrow ? layout->classes.base + (narrow << layout->classes.shift) : 0;
+}
+
+/* The size of an object of this class, which begins with header; 0: not known. */
+static uint64_t object_bytes(const struct object_layout *layout, uint64_t object,
+			     const struct klass *klass, const uint64_t *header)
+{
+	uint32_t words;
+	int32_t length;
+
+	if (klass_is_array(klass->layout_helper)) {
+		memcpy(&length, (const char *)header + layout->array_length, sizeof(length));
+		if (length < 0)
+			return 0;
+		return klass_array_header_bytes(klass->layout_helper) +
+		       ((uint64_t)length << klass_element_log2(klass->layout_helper));
+	}
+	/* What stands for a class has its static fields behind its own. */
+	if (klass_address(klass->id) == layout->mirror_class && layout->mirror_class)
+		return safe_read(object + layout->mirror_words, &words, sizeof(words))
+			   ? (uint64_t)words * 8
+			   : 0;
+	return klass_instance_bytes(klass->layout_helper);
+}
+
+static uint32_t subject_of(const struct search *s, uint64_t object, const struct klass *klass)
+{
+	struct klass subject;
+	uint64_t address;
+
+	if (!s->layout->mirror_class || klass_address(klass->id) != s->layout->mirror_class ||
+	    !safe_read(object + s->layout->mirror_klass, &address, sizeof(address)) ||
+	    klass_find(s->layout, s->regions, address, &subject) != KLASS_FOUND)
+		return 0;
+	return subject.id;
+}
+
+static bool read_header(const struct search *s, uint64_t object, uint64_t *header)
+{
+	/* The smallest object, at the end of what can be read, has two words. */
+	return safe_read(object, header, HEADER_BYTES) ||
+	       safe_read(object, header, 2 * sizeof(*header)) ||
+	       (s->layout->class_word == CLASS_WORD_COMPACT &&
+		safe_read(object, header, sizeof(*header)));
+}
+
+/* Is there an object at this address that holds the accessed one? */
+static bool holds(struct search *s, uint64_t object, struct place *out)
+{
+	uint64_t header[HEADER_BYTES / sizeof(uint64_t)] = {0};
+	struct klass klass;
+	uint64_t bytes, offset = s->address - object;
+
+	if (!read_header(s, object, header) || !is_mark_word(s->layout, header[0]))
+		return false;
+	switch (klass_find(s->layout, s->regions, class_of(s->layout, header), &klass)) {
+	case KLASS_FOUND:
+		break;
+	case KLASS_NONE:
+		s->failure = PLACE_NO_CLASS;
+		return false;
+	case KLASS_FULL:
+		s->failure = PLACE_FULL;
+		return false;
+	}
+	bytes = object_bytes(s->layout, object, &klass, header);
+	if (offset >= bytes)
+		return false;
+	*out = (struct place){
+	    .klass = klass.id,
+	    .subject = subject_of(s, object, &klass),
+	    .offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX,
+	    .words = bytes / 8 < UINT32_MAX ? (uint32_t)((bytes + 7) / 8) : UINT32_MAX,
+	    .kind = PLACE_OBJECT,
+	    .element = klass_is_array(klass.layout_helper) &&
+		       offset >= klass_array_header_bytes(klass.layout_helper),
+	};
+	return true;
+}
+
+/* Could the value be a pointer to an object that holds the address? */
+static bool is_candidate(const struct search *s, uint64_t value)
+{
+	return value % 8 == 0 && value <= s->address && s->address - value < OBJECT_BYTES_MAX &&
+	       region_is_heap(s->regions, value);
+}
+
+/* The pointers that a register's value may be: itself, and as a narrow one. Returns how many. */
+static unsigned readings(const struct search *s, uint64_t value, uint64_t out[2])
+{
+	const struct narrow_pointers *narrow = &s->layout->oops;
+	uint64_t plain = region_canonical(s->regions, value);
+	unsigned count = 0;
+
+	if (is_candidate(s, plain))
+		out[count++] = plain;
+	if (narrow->used && value && value <= UINT32_MAX) {
+		uint64_t decoded = narrow->base + (value << narrow->shift);
+
+		if (decoded != plain && is_candidate(s, decoded))
+			out[count++] = decoded;
+	}
+	return count;
+}
+
+/* A register of the operand: in use, so what it points to is there. */
+static bool named_by(struct search *s, int reg, const gregset_t regs, struct place *out)
+{
+	uint64_t read[2];
+	unsigned count = reg >= 0 ? readings(s, (uint64_t)regs[reg], read) : 0;
+
+	for (unsigned i = 0; i < count; i++)
+		if (holds(s, read[i], out))
+			return true;
+	return false;
+}
+
+struct candidates {
+	uint64_t list[CANDIDATES_MAX];
+	unsigned count;
+};
+
+static void add(const struct search *s, struct candidates *c, uint64_t value)
+{
+	uint64_t read[2];
+	unsigned count = readings(s, value, read);
+
+	for (unsigned i = 0; i < count && c->count < CANDIDATES_MAX; i++)
+		c->list[c->count++] = read[i];
+}
+
+static void add_frame(const struct search *s, struct candidates *c, const gregset_t regs)
+{
+	uint64_t words[FRAME_WORDS];
+	size_t read = safe_read_some((uint64_t)regs[REG_RSP], words, sizeof(words));
+
+	for (size_t i = 0; i < read / sizeof(words[0]); i++) {
+		add(s, c, words[i]);
+		if (s->layout->oops.used && words[i] > UINT32_MAX) {
+			add(s, c, words[i] & UINT32_MAX);
+			add(s, c, words[i] >> 32);
+		}
+	}
+}
+
+/* Takes out the nearest one left, the highest; 0: there is none. */
+static uint64_t take_nearest(struct candidates *c)
+{
+	uint64_t nearest = 0;
+
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->list[i] > nearest)
+			nearest = c->list[i];
+	for (unsigned i = 0; i < c->count; i++)
+		if (c->list[i] == nearest)
+			c->list[i] = 0;
+	return nearest;
+}
+
+static bool held_by(struct search *s, struct candidates *c, struct place *out)
+{
+	for (unsigned i = 0; i < LOOKUPS_MAX; i++) {
+		uint64_t object = take_nearest(c);
+
+		if (object == 0)
+			return false;
+		if (holds(s, object, out))
+			return true;
+	}
+	return false;
+}
+
+/* The general registers of gregset_t, without the stack pointer and r15, which is the JavaThread.
+ */
+static const int registers[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP,
+				REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14};
+
+static bool in_registers(struct search *s, const gregset_t regs, struct place *out)
+{
+	struct candidates c = {.count = 0};
+
+	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+		add(s, &c, (uint64_t)regs[registers[i]]);
+	return held_by(s, &c, out);
+}
+
+static bool in_frame(struct search *s, const gregset_t regs, struct place *out)
+{
+	struct candidates c = {.count = 0};
+
+	add_frame(s, &c, regs);
+	return held_by(s, &c, out);
+}
+
+/* A pointer into an object may be all that is left of one to it: C2 makes one to the field that it
+ * stores to with G1's barrier (JDK 24). Then the object's header lies not far before: the nearest
+ * word that looks like one, of a class that handlers have met, whose object holds the address. What
+ * lies in between are the object's own fields, which would have to look like a header. */
+static bool begins_before(struct search *s, struct place *out)
+{
+	uint64_t words[BEFORE_WORDS_MAX + HEADER_BYTES / sizeof(uint64_t)];
+	unsigned count =
+	    s->layout->class_word == CLASS_WORD_COMPACT ? BEFORE_WORDS_COMPACT : BEFORE_WORDS_MAX;
+	uint64_t last = s->address & ~UINT64_C(7), first = last - count * sizeof(words[0]);
+
+	if (!region_is_heap(s->regions, first) ||
+	    !safe_read(first, words, (count + 2) * sizeof(words[0])))
+		return false;
+	for (unsigned i = count + 1; i-- > 0;)
+		if (is_mark_word(s->layout, words[i]) &&
+		    klass_is_met(class_of(s->layout, &words[i])) &&
+		    holds(s, first + i * sizeof(words[0]), out))
+			return true;
+	return false;
+}
+
+enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
+			     uint64_t address, const struct insn_memory *memory,
+			     const gregset_t regs, struct place *out)
+{
+	struct search s = {.layout = layout,
+			   .regions = regions,
+			   .address = region_canonical(regions, address),
+			   .failure = PLACE_NO_OBJECT};
+
+	if (layout->class_word == CLASS_WORD_NONE)
+		return PLACE_NO_OBJECT;
+	if (memory && (named_by(&s, memory->base, regs, out) ||
+		       (memory->index != memory->base && named_by(&s, memory->index, regs, out))))
+		return PLACE_FOUND;
+	if (in_registers(&s, regs, out) || in_frame(&s, regs, out) || begins_before(&s, out))
+		return PLACE_FOUND;
+	return s.failure;
+}

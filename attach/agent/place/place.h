@@ -1,0 +1,59 @@
+/*
+ * Which object an access touches, and where in it, told from what the accessing thread holds.
+ *
+ * Code that touches an object has a pointer to it: mostly the base register of the operand. C2's
+ * loops go over arrays with pointers into them, and keep the one to the array in another register,
+ * as a narrow pointer, or in their frame. So each such value is a candidate: an address in the
+ * heap, before the access, with a header that is one, of a class that is one (klass.h), whose
+ * object holds the accessed bytes. Objects do not overlap, so it is the one.
+ *
+ * A register or slot that nothing uses any more may name what has been somewhere before the last
+ * collection. So the operand's own registers come first, which are in use, and others by how near
+ * before the access they point: within the object itself only its own fields could look like
+ * another one's header. The last resort are the words just before the access.
+ *
+ * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
+ */
+#ifndef JXPERF_AGENT_PLACE_PLACE_H
+#define JXPERF_AGENT_PLACE_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "attach/agent/code/insn.h"
+#include "attach/agent/place/object_layout.h"
+#include "attach/agent/code/region.h"
+
+enum place_kind {
+	PLACE_NONE, /* not told */
+	PLACE_OBJECT,
+	PLACE_SPILL, /* of a compiled frame */
+	PLACE_STACK, /* other places of a thread's stack */
+};
+
+struct place {
+	uint32_t klass; /* of the object: an id of klass.h; 0: not told */
+	uint32_t
+	    subject; /* of an object of type java.lang.Class: the class that it stands for; or 0 */
+	uint32_t offset; /* of the access in the object, bytes; UINT32_MAX: beyond */
+	uint32_t words;  /* size of the object, in words of 8 bytes; at most UINT32_MAX */
+	uint8_t kind;    /* enum place_kind */
+	bool element;    /* the object is an array, and this one of its elements */
+};
+
+enum place_result {
+	PLACE_FOUND,
+	PLACE_NO_OBJECT, /* nothing at hand is an object that holds the address */
+	PLACE_NO_CLASS,  /* something may be, but its class is none, or cannot vouch for itself now
+			  */
+	PLACE_FULL,      /* its class is one too many */
+};
+
+/* Of an address in the heap. memory: the operand by which it is accessed, as far as the registers
+ * still have what it was made of; NULL: not known. out is unchanged unless found. */
+enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
+			     uint64_t address, const struct insn_memory *memory,
+			     const gregset_t regs, struct place *out);
+
+#endif
