@@ -302,8 +302,10 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 		(void)utf8_sanitize(in->result->objects_refused,
 				    sizeof(in->result->objects_refused),
 				    batch->objects_refused); /* May be cut. */
-	if (batch->object_interval)
+	if (batch->object_interval) {
 		in->result->object_interval = batch->object_interval;
+		in->result->object_min_size = batch->object_min_size;
+	}
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
 		r = add_class(in, batch->classes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)

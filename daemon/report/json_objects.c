@@ -113,10 +113,10 @@ static json_t *summary_json(struct json_writer *writer, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f, s:o, s:I, s:I}",
+	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f, s:o, s:I, s:b, s:I}",
 	    "metric", o->metric, "metric_unit", o->unit, "event",
 	    w->request.event[0] ? w->request.event : NULL, "min_size",
-	    (json_int_t)w->request.object_min_size, "tracked_max",
+	    (json_int_t)window_result_object_min_size(w), "tracked_max",
 	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
 	    "sampled_accesses", (json_int_t)o->samples, "attributed", sum_json(&l->attributed),
 	    "whole", o->whole, "attributed_fraction", o->attributed_fraction, "untracked",
@@ -130,7 +130,8 @@ static json_t *summary_json(struct json_writer *writer, size_t shown)
 	    "refused", w->objects_refused, "uncollected_bytes", count_json(o->uncollected_bytes),
 	    "uncollected_since_s", o->judged_s, "tracked_s", m->quality.tracked_s, "class_unknown",
 	    report_json_class_unknown(writer), "classes_total", (json_int_t)o->classes.count,
-	    "objects_small", (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL]);
+	    "min_size_adapts", w->request.object_min_size_adapts, "objects_small",
+	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL]);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,

@@ -50,9 +50,9 @@ static void heading(FILE *out, const struct report_model *m)
 		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
 		100 * m->objects.attributed_fraction, m->objects.metric);
-	if (w->request.object_min_size)
+	if (window_result_object_min_size(w))
 		fprintf(out, "older than the window,\nbelow %s, or not sampled",
-			bytes_text(size, (double)w->request.object_min_size));
+			bytes_text(size, (double)window_result_object_min_size(w)));
 	else
 		fputs("older than the window,\nor not sampled", out);
 	if (w->object_interval)
@@ -71,17 +71,19 @@ static void heading(FILE *out, const struct report_model *m)
 static void hints(FILE *out, const struct report_model *m)
 {
 	const struct report_objects *o = &m->objects;
-	const uint64_t *counters = m->window->counters;
+	const struct window_result *w = m->window;
+	const uint64_t *counters = w->counters;
 	uint64_t sampled = counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED];
 	uint64_t small = counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL];
 	char size[NUMBER_BYTES];
 
 	if (sampled >= HINT_SAMPLES && (double)small > HINT_PART * (double)sampled)
-		fprintf(
-		    out,
-		    "hint: %" PRIu64 " of %" PRIu64 " sampled allocations were of objects below "
-		    "%s, which were not tracked: --object-min-size 0 tracks all\n\n",
-		    small, sampled, bytes_text(size, (double)m->window->request.object_min_size));
+		fprintf(out,
+			"hint: %" PRIu64 " of %" PRIu64
+			" sampled allocations were of objects below %s, too small to be tracked%s: "
+			"--object-min-size 0\ntracks all from the beginning\n\n",
+			small, sampled, bytes_text(size, (double)w->request.object_min_size),
+			w->request.object_min_size_adapts ? " then" : "");
 	else if (o->classes.field_count > 0 && o->whole > 0 &&
 		 o->attributed_fraction < 1 - HINT_PART)
 		fputs("hint: most accesses go to objects that were made before the window, or are "

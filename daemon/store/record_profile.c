@@ -387,9 +387,9 @@ static int unpack_totals(const Jxp__StoredTotals *m, struct totals *into)
 			   .wasteful_cpu = {m->wasteful_cpu_ns, m->wasteful_cpu_squares},
 			   .cpu = {m->cpu_ns, m->cpu_squares}};
 
-	if (t.wasteful_count > t.count ||
-	    t.wasteful_bytes > t.checked_bytes || (t.checked_bytes > 0) != (t.sum_squares > 0) ||
-	    !cpu_is_valid(&t.wasteful_cpu) || !cpu_is_valid(&t.cpu))
+	if (t.wasteful_count > t.count || t.wasteful_bytes > t.checked_bytes ||
+	    (t.checked_bytes > 0) != (t.sum_squares > 0) || !cpu_is_valid(&t.wasteful_cpu) ||
+	    !cpu_is_valid(&t.cpu))
 		return -EBADMSG;
 	*into = t;
 	return 0;
