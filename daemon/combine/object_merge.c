@@ -118,7 +118,7 @@ static int add_strata(const struct addition *a, const uint32_t *positions)
 
 		r = names_class(&a->to->profile, &a->from->profile, s->class_name, &name, losses);
 		if (r == 0)
-			r = strata_find(to, name, s->size_class, &found[i]);
+			r = strata_find(to, name, s->size_class, s->weight_class, &found[i]);
 		if (r < 0)
 			return r;
 		access_moments_add(&to->list[found[i]].all, &s->all, a->weight);

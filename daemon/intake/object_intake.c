@@ -95,6 +95,9 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
+	r = strata_allocated(&o->strata, e->class_name, e->size_bytes, e->object_weight);
+	if (r < 0)
+		return r;
 	if (window_result_measures_numa(in->result))
 		object.alloc_node = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);

@@ -210,14 +210,13 @@ static int add_to_heap(struct object_profile *o, const struct object_access *a, 
 		       bool tracked, bool seen, uint32_t *stratum)
 {
 	uint32_t class_name = a->class_name ? a->class_name : site_class, field;
-	int r = class_profile_field(&o->classes, class_name, a->class_name ? a->location : 0,
-				    &field);
+	int r =
+	    class_profile_field(&o->classes, class_name, a->class_name ? a->location : 0, &field);
 
 	if (r == 0)
 		r = class_profile_add(&o->classes, field, a->node, a->weight, tracked);
 	if (r == 0)
-		r = strata_find(&o->strata, a->class_name, strata_size_class(a->object_bytes),
-				stratum);
+		r = strata_find_now(&o->strata, a->class_name, a->object_bytes, stratum);
 	if (r < 0)
 		return r;
 	access_moments_count(&o->strata.list[*stratum].all, a->weight);

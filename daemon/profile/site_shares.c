@@ -23,7 +23,8 @@ struct cell {
 struct estimation {
 	struct group *groups;
 	size_t group_count;
-	uint32_t *group_of; /* by stratum */
+	uint32_t *group_of; /* by stratum, */
+	bool *telling;      /* likewise: does the group have what it met? */
 	struct cell *cells;
 	size_t cell_count;
 	struct access_moments whole;
@@ -43,12 +44,17 @@ static int compare_strata(const void *a, const void *b)
 
 	if (x->class_name != y->class_name)
 		return x->class_name < y->class_name ? -1 : 1;
-	return x->size_class < y->size_class ? -1 : x->size_class > y->size_class;
+	if (x->size_class != y->size_class)
+		return x->size_class < y->size_class ? -1 : 1;
+	return x->weight_class < y->weight_class ? -1 : x->weight_class > y->weight_class;
 }
 
-static void add_stratum(struct stratum *to, const struct stratum *s)
+/* What tells nothing counts in the stratum's share alone, unless nothing does. */
+static void add_stratum(struct stratum *to, const struct stratum *s, bool telling)
 {
 	access_moments_add(&to->all, &s->all, 1);
+	if (!telling)
+		return;
 	access_moments_add(&to->seen, &s->seen, 1);
 	tracked_sums_add(&to->tracked, &s->tracked, 1);
 }
@@ -66,7 +72,7 @@ static void close_class(struct estimation *e, const struct ordered *order, size_
 
 	if (e->group_count < 2 || is_large(last) || last[-1].sum.class_name != last->sum.class_name)
 		return;
-	add_stratum(&last[-1].sum, &last->sum);
+	add_stratum(&last[-1].sum, &last->sum, true);
 	while (end > 0 && e->group_of[order[end - 1].position] == number)
 		e->group_of[order[--end].position]--;
 	e->group_count--;
@@ -79,20 +85,64 @@ static bool joins(const struct estimation *e, const struct stratum *s)
 	return last && last->sum.class_name == s->class_name && !is_large(last);
 }
 
-static void make_groups(struct estimation *e, const struct ordered *order, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct stratum *s = order[i].stratum;
+/* Of the strata of a class, by weight class: are they evidence? */
+struct evidence {
+	bool telling[STRATA_WEIGHT_CLASSES];
+	bool any;
+};
 
-		if (i > 0 && s->class_name != order[i - 1].stratum->class_name)
-			close_class(e, order, i);
-		if (joins(e, s))
-			add_stratum(&e->groups[e->group_count - 1].sum, s);
-		else
-			e->groups[e->group_count++] = (struct group){.sum = *s};
+static size_t class_end(const struct ordered *order, size_t first, size_t count)
+{
+	size_t end = first;
+
+	while (end < count && order[end].stratum->class_name == order[first].stratum->class_name)
+		end++;
+	return end;
+}
+
+static void look_at_class(const struct ordered *order, size_t count, struct evidence *evidence)
+{
+	struct access_moments seen[STRATA_WEIGHT_CLASSES] = {{0}};
+
+	*evidence = (struct evidence){0};
+	for (size_t i = 0; i < count; i++)
+		access_moments_add(&seen[order[i].stratum->weight_class], &order[i].stratum->seen,
+				   1);
+	for (uint32_t w = 0; w < STRATA_WEIGHT_CLASSES; w++) {
+		double n = estimate_fraction(seen[w].metric * seen[w].metric, seen[w].squares);
+
+		evidence->telling[w] = n / strata_weight(w) >= SITE_SHARES_EXPECTED;
+		evidence->any |= evidence->telling[w];
+	}
+}
+
+static void make_class(struct estimation *e, const struct ordered *order, size_t first, size_t end)
+{
+	struct evidence evidence;
+
+	look_at_class(order + first, end - first, &evidence);
+	for (size_t i = first; i < end; i++) {
+		const struct stratum *s = order[i].stratum;
+		bool telling = !evidence.any || evidence.telling[s->weight_class];
+
+		e->telling[order[i].position] = telling;
+		if (!joins(e, s))
+			e->groups[e->group_count++] = (struct group){
+			    .sum = {.class_name = s->class_name, .size_class = s->size_class}};
+		add_stratum(&e->groups[e->group_count - 1].sum, s, telling);
 		e->group_of[order[i].position] = (uint32_t)(e->group_count - 1);
 	}
-	close_class(e, order, count);
+	close_class(e, order, end);
+}
+
+static void make_groups(struct estimation *e, const struct ordered *order, size_t count)
+{
+	for (size_t at = 0; at < count;) {
+		size_t end = class_end(order, at, count);
+
+		make_class(e, order, at, end);
+		at = end;
+	}
 	for (size_t i = 0; i < e->group_count; i++)
 		e->groups[i].share =
 		    estimate_fraction(e->groups[i].sum.all.metric, e->whole.metric);
@@ -105,7 +155,8 @@ static int group_strata(struct estimation *e, const struct strata *s)
 	e->whole = strata_all(s);
 	e->groups = calloc(s->count + 1, sizeof(*e->groups));
 	e->group_of = calloc(s->count + 1, sizeof(*e->group_of));
-	if (!order || !e->groups || !e->group_of)
+	e->telling = calloc(s->count + 1, sizeof(*e->telling));
+	if (!order || !e->groups || !e->group_of || !e->telling)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)
 		order[i] = (struct ordered){&s->list[i], (uint32_t)i};
@@ -127,16 +178,20 @@ static int compare_cells(const void *a, const void *b)
 
 static int make_cells(struct estimation *e, const struct strata *s, const uint32_t *rank)
 {
-	size_t used = 0;
+	size_t count = 0, used = 0;
 
 	e->cells = calloc(s->site_count + 1, sizeof(*e->cells));
 	if (!e->cells)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->site_count; i++)
-		e->cells[i] = (struct cell){rank[s->sites[i].site],
-					    e->group_of[s->sites[i].stratum], s->sites[i].tracked};
-	qsort(e->cells, s->site_count, sizeof(*e->cells), compare_cells);
 	for (size_t i = 0; i < s->site_count; i++) {
+		const struct stratum_site *from = &s->sites[i];
+
+		if (e->telling[from->stratum])
+			e->cells[count++] = (struct cell){
+			    rank[from->site], e->group_of[from->stratum], from->tracked};
+	}
+	qsort(e->cells, count, sizeof(*e->cells), compare_cells);
+	for (size_t i = 0; i < count; i++) {
 		if (used > 0 && compare_cells(&e->cells[used - 1], &e->cells[i]) == 0)
 			tracked_sums_add(&e->cells[used - 1].tracked, &e->cells[i].tracked, 1);
 		else
@@ -186,13 +241,17 @@ static struct part seen_part(const struct group *g, const struct tracked_sums *t
 	double beta = fmax(2 * t->covariance / (t->metric * m) - q, 0);
 	struct part part = {t->metric / fmax(m, all->metric),
 			    score_interval(t->metric / m, alpha, beta)};
+	struct interval split;
 
 	if (!(m > 0)) /* No window says so. */
 		return unseen_part(g, 1);
-	/* Its part of what went to tracked objects' sites cannot be less. */
+	/* Its part of what went to tracked objects' sites is not less, and, where estimates come to
+	 * more than there was, not known better than from those. */
+	split = estimate_ci95(t->metric, all->metric, all->variance);
 	if (t->metric < all->metric)
-		part.ci.high =
-		    fmin(part.ci.high, estimate_ci95(t->metric, all->metric, all->variance).high);
+		part.ci.high = fmin(part.ci.high, split.high);
+	if (all->metric > m)
+		part.ci.low = fmin(part.ci.low, split.low);
 	part.ci.low = fmin(part.ci.low, part.share);
 	part.ci.high = fmax(part.ci.high, part.share);
 	return part;
@@ -399,6 +458,7 @@ int site_shares_estimate(const struct strata *s, const uint32_t *rank, struct si
 		estimate_all(&e, shares, count);
 	free(e.groups);
 	free(e.group_of);
+	free(e.telling);
 	free(e.cells);
 	return r;
 }

@@ -17,6 +17,11 @@
  * them too small: those of one class are taken together, in the order of sizes, until there are
  * SITE_SHARES_TRACKED.
  *
+ * Where objects of a stratum had hardly a chance to be tracked (so large a weight that fewer than
+ * SITE_SHARES_EXPECTED accesses would have met one), that none was met says nothing, and one that
+ * was met would have counted for all. Such strata count in A_h alone, and R_h is that of the other
+ * strata of the class, if there are any.
+ *
  * Intervals are of 95%. In each stratum that of Y_h / m_h is the score interval for a variance
  * p S / m - p^2 (2 P / m - q / m^2), where S = V(Y) / Y, P = Cov(Y, m) / Y and q the sum of
  * squares: with all weights 1 it is Wilson's, with large weights of objects one of a Poisson count.
@@ -32,6 +37,10 @@
 
 #include "daemon/profile/estimate.h"
 #include "daemon/profile/strata.h"
+
+/* Accesses to tracked objects that a stratum would have, if all its objects were young, to be
+ * evidence of its own. */
+#define SITE_SHARES_EXPECTED 5.0
 
 /* Accesses to tracked objects that a stratum has if its class has so many. */
 #define SITE_SHARES_TRACKED 50u

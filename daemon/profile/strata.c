@@ -1,5 +1,6 @@
 #include "daemon/profile/strata.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,16 +37,23 @@ uint32_t strata_size_class(uint64_t object_bytes)
 	return object_bytes ? 63u - (uint32_t)__builtin_clzll(object_bytes) : 0;
 }
 
-/* Two ids without padding, so that they can be hashed as bytes. */
+/* Ids without padding, so that they can be hashed as bytes. */
 struct id_pair {
 	uint32_t first;
 	uint32_t second;
 };
 
+struct stratum_key {
+	uint32_t class_name;
+	uint32_t size_class;
+	uint32_t weight_class;
+};
+
 static bool stratum_matches(const void *table, uint32_t position, const void *key)
 {
 	const struct strata *s = table;
-	struct id_pair own = {s->list[position].class_name, s->list[position].size_class};
+	const struct stratum *at = &s->list[position];
+	struct stratum_key own = {at->class_name, at->size_class, at->weight_class};
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
@@ -58,7 +66,7 @@ static bool site_matches(const void *table, uint32_t position, const void *key)
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
-static int find_or_add(struct strata *s, const struct id_pair *key, uint32_t *stratum)
+static int find_or_add(struct strata *s, const struct stratum_key *key, uint32_t *stratum)
 {
 	uint32_t hash = hash_bytes(key, sizeof(*key));
 	int r;
@@ -75,17 +83,54 @@ static int find_or_add(struct strata *s, const struct id_pair *key, uint32_t *st
 		r = hash_index_insert(&s->index, hash, (uint32_t)s->count);
 	if (r < 0)
 		return r;
-	s->list[s->count] = (struct stratum){.class_name = key->first, .size_class = key->second};
+	s->list[s->count] = (struct stratum){.class_name = key->class_name,
+					     .size_class = key->size_class,
+					     .weight_class = key->weight_class};
 	*stratum = (uint32_t)s->count++;
 	return 0;
 }
 
-int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t *stratum)
+int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t weight_class,
+		uint32_t *stratum)
 {
-	struct id_pair nothing = {0, 0}, key = {class_name, class_name ? size_class : 0};
+	struct stratum_key nothing = {0}, key = {class_name, size_class, weight_class};
 	int r = s->count == 0 ? find_or_add(s, &nothing, stratum) : 0;
 
-	return r < 0 ? r : find_or_add(s, &key, stratum);
+	return r < 0 ? r : find_or_add(s, class_name ? &key : &nothing, stratum);
+}
+
+int strata_allocated(struct strata *s, uint32_t class_name, uint64_t object_bytes, double weight)
+{
+	uint32_t stratum;
+	int r = strata_find(s, class_name, strata_size_class(object_bytes), 0, &stratum);
+
+	if (r == 0 && stratum != 0)
+		s->list[stratum].weight = weight;
+	return r;
+}
+
+/* By factors of 4, from 1. */
+static uint32_t weight_class_of(double weight)
+{
+	double n = weight >= 1 ? 1 + floor(log2(weight) / 2) : 0;
+
+	return (uint32_t)fmin(n, STRATA_WEIGHT_CLASSES - 1);
+}
+
+double strata_weight(uint32_t weight_class)
+{
+	return weight_class > 1 ? 2 * exp2(2.0 * (weight_class - 1)) : 1;
+}
+
+int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes, uint32_t *stratum)
+{
+	uint32_t size_class = strata_size_class(object_bytes), weight_class;
+	int r = strata_find(s, class_name, size_class, 0, stratum);
+
+	if (r < 0 || *stratum == 0)
+		return r;
+	weight_class = weight_class_of(s->list[*stratum].weight);
+	return weight_class ? strata_find(s, class_name, size_class, weight_class, stratum) : 0;
 }
 
 void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight)

@@ -3,8 +3,11 @@
  * them, and in each such stratum those that met tracked objects, by site: what the shares of
  * allocation sites are estimated from (daemon/profile/site_shares.h).
  *
- * A stratum is a class with a size class, the binary logarithm of the object's bytes rounded down.
- * Stratum 0 has what does not tell its class (class 0), and what no longer fits.
+ * A stratum is a class with a size class, the binary logarithm of the object's bytes rounded down,
+ * and the chance that such an object had to be tracked when it was accessed: a weight class, by
+ * factors of 4 of what the last one weighed that was allocated before. Sampling is paced, so that
+ * chance may be 1 in one second and a thousandth in the next. Stratum 0 has what does not tell its
+ * class (class 0), and what no longer fits.
  *
  * Bounded by LIMIT_STRATA and LIMIT_STRATUM_SITES; accesses for which there is no room are counted
  * in refused.
@@ -29,6 +32,8 @@ struct tracked_sums {
 struct stratum {
 	uint32_t class_name;        /* a string of the profile; 0: not known */
 	uint32_t size_class;        /* 0: not known */
+	uint32_t weight_class;      /* 0: none had been allocated; below STRATA_WEIGHT_CLASSES */
+	double weight;              /* of weight class 0: what the last one weighed, or 0 */
 	struct access_moments all;  /* sampled accesses */
 	struct access_moments seen; /* of these, when it was known where tracked objects are */
 	struct tracked_sums tracked;
@@ -39,6 +44,9 @@ struct stratum_site {
 	uint32_t site;    /* of the object profile */
 	struct tracked_sums tracked;
 };
+
+/* Up to LIMIT_OBJECT_WEIGHT. */
+#define STRATA_WEIGHT_CLASSES 24u
 
 /* All zero is empty. */
 struct strata {
@@ -63,7 +71,18 @@ int strata_copy(struct strata *to, const struct strata *from);
 uint32_t strata_size_class(uint64_t object_bytes);
 
 /* The position of a stratum, new or known; 0 where there is no room for it. 0 or -ENOMEM. */
-int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t *stratum);
+int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t weight_class,
+		uint32_t *stratum);
+
+/* That of an access which is made now. */
+int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes,
+		    uint32_t *stratum);
+
+/* An object of that class and size was allocated and is tracked with this weight. 0 or -ENOMEM. */
+int strata_allocated(struct strata *s, uint32_t class_name, uint64_t object_bytes, double weight);
+
+/* What an object weighs in a stratum of this weight class, about; 1 for class 0. */
+double strata_weight(uint32_t weight_class);
 
 /* Adds what was counted of a site's objects to the stratum and to the site in it. 0 or -ENOMEM. */
 int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,

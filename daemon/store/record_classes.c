@@ -12,6 +12,7 @@ static int pack_strata(struct arena *a, const struct strata *s, Jxp__StoredObjec
 
 	if (!RECORD_COLUMN(a, m, stratum_class, count) ||
 	    !RECORD_COLUMN(a, m, stratum_size, count) ||
+	    !RECORD_COLUMN(a, m, stratum_weight, count) ||
 	    !RECORD_COLUMN(a, m, stratum_samples, count) ||
 	    !RECORD_COLUMN(a, m, stratum_metric, count) ||
 	    !RECORD_COLUMN(a, m, stratum_squares, count) ||
@@ -22,6 +23,7 @@ static int pack_strata(struct arena *a, const struct strata *s, Jxp__StoredObjec
 	for (size_t i = 0; i < count; i++) {
 		m->stratum_class[i] = s->list[i].class_name;
 		m->stratum_size[i] = s->list[i].size_class;
+		m->stratum_weight[i] = s->list[i].weight_class;
 		m->stratum_samples[i] = s->list[i].all.samples;
 		m->stratum_metric[i] = s->list[i].all.metric;
 		m->stratum_squares[i] = s->list[i].all.squares;
@@ -115,11 +117,11 @@ static bool columns_match(const Jxp__StoredObjects *m)
 	size_t strata = m->n_stratum_class, cells = m->n_cell_stratum, fields = m->n_field_class,
 	       accesses = m->n_field_access_field;
 
-	return m->n_stratum_size == strata && m->n_stratum_samples == strata &&
-	       m->n_stratum_metric == strata && m->n_stratum_squares == strata &&
-	       m->n_stratum_seen_samples == strata && m->n_stratum_seen_metric == strata &&
-	       m->n_stratum_seen_squares == strata && m->n_cell_site == cells &&
-	       m->n_cell_samples == cells && m->n_cell_metric == cells &&
+	return m->n_stratum_size == strata && m->n_stratum_weight == strata &&
+	       m->n_stratum_samples == strata && m->n_stratum_metric == strata &&
+	       m->n_stratum_squares == strata && m->n_stratum_seen_samples == strata &&
+	       m->n_stratum_seen_metric == strata && m->n_stratum_seen_squares == strata &&
+	       m->n_cell_site == cells && m->n_cell_samples == cells && m->n_cell_metric == cells &&
 	       m->n_cell_variance == cells && m->n_cell_covariance == cells &&
 	       m->n_field_location == fields && m->n_field_samples == fields &&
 	       m->n_field_metric == fields && m->n_field_squares == fields &&
@@ -144,10 +146,12 @@ static int unpack_strata(const Jxp__StoredObjects *m, const struct profile *p, s
 					      m->stratum_seen_squares[i]};
 		uint32_t position;
 
-		if (!record_has_text(p, m->stratum_class[i]) || !moments_are_valid(&all) ||
+		if (m->stratum_weight[i] >= STRATA_WEIGHT_CLASSES ||
+		    !record_has_text(p, m->stratum_class[i]) || !moments_are_valid(&all) ||
 		    !moments_are_valid(&seen))
 			return -EBADMSG;
-		r = strata_find(s, m->stratum_class[i], m->stratum_size[i], &position);
+		r = strata_find(s, m->stratum_class[i], m->stratum_size[i], m->stratum_weight[i],
+				&position);
 		if (r < 0 || position != i)
 			return r < 0 ? r : -EBADMSG;
 		s->list[i].all = all;
@@ -183,7 +187,7 @@ static int unpack_sums(struct object_profile *o)
 	struct access_moments all = {.metric = o->attributed.metric + heap->metric,
 				     .squares = o->heap_squares};
 	uint32_t stratum;
-	int r = strata_find(&o->strata, 0, 0, &stratum);
+	int r = strata_find(&o->strata, 0, 0, 0, &stratum);
 
 	if (r < 0)
 		return r;

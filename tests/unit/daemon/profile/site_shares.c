@@ -244,6 +244,11 @@ static void draw(struct object_profile *l, const struct population *p, bool told
 			metric[c][i] = 0;
 			if (i == 0 && crowd->site)
 				sites[c] = site_of(l, crowd->class_name, crowd->site);
+			if (crowd->site)
+				assert_int_equal(strata_allocated(&l->strata, crowd->class_name,
+								  1ull << crowd->size_class,
+								  crowd->weight),
+						 0);
 			if (tracked[c][i])
 				object_profile_allocated(l, sites[c], crowd->weight,
 							 1ull << crowd->size_class);
