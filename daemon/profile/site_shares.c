@@ -11,6 +11,7 @@
 struct group {
 	struct stratum sum;
 	double share; /* A_h */
+	bool known;   /* there is evidence enough of how it divides */
 };
 
 /* A site's part of a group. */
@@ -85,10 +86,10 @@ static bool joins(const struct estimation *e, const struct stratum *s)
 	return last && last->sum.class_name == s->class_name && !is_large(last);
 }
 
-/* Of the strata of a class, by weight class: are they evidence? */
+/* Of the strata of a class, by weight class: are they evidence of its sites? */
 struct evidence {
 	bool telling[STRATA_WEIGHT_CLASSES];
-	bool any;
+	bool enough;
 };
 
 static size_t class_end(const struct ordered *order, size_t first, size_t count)
@@ -103,17 +104,28 @@ static size_t class_end(const struct ordered *order, size_t first, size_t count)
 static void look_at_class(const struct ordered *order, size_t count, struct evidence *evidence)
 {
 	struct access_moments seen[STRATA_WEIGHT_CLASSES] = {{0}};
+	uint32_t best = 0;
+	double most = 0;
 
 	*evidence = (struct evidence){0};
 	for (size_t i = 0; i < count; i++)
 		access_moments_add(&seen[order[i].stratum->weight_class], &order[i].stratum->seen,
 				   1);
-	for (uint32_t w = 0; w < STRATA_WEIGHT_CLASSES; w++) {
+	/* Those that came before any such object was sampled say something only of a class that
+	 * is not allocated at all: what there is of it is older. */
+	for (uint32_t w = 1; w < STRATA_WEIGHT_CLASSES; w++) {
 		double n = estimate_fraction(seen[w].metric * seen[w].metric, seen[w].squares);
 
-		evidence->telling[w] = n / strata_weight(w) >= SITE_SHARES_EXPECTED;
-		evidence->any |= evidence->telling[w];
+		n /= strata_weight(w);
+		evidence->telling[w] = n >= SITE_SHARES_EXPECTED;
+		evidence->enough |= evidence->telling[w];
+		if (n > most) {
+			best = w;
+			most = n;
+		}
 	}
+	evidence->telling[best] = true;
+	evidence->enough |= best == 0;
 }
 
 static void make_class(struct estimation *e, const struct ordered *order, size_t first, size_t end)
@@ -123,13 +135,14 @@ static void make_class(struct estimation *e, const struct ordered *order, size_t
 	look_at_class(order + first, end - first, &evidence);
 	for (size_t i = first; i < end; i++) {
 		const struct stratum *s = order[i].stratum;
-		bool telling = !evidence.any || evidence.telling[s->weight_class];
+		bool telling = evidence.telling[s->weight_class];
 
 		e->telling[order[i].position] = telling;
 		if (!joins(e, s))
 			e->groups[e->group_count++] = (struct group){
 			    .sum = {.class_name = s->class_name, .size_class = s->size_class}};
 		add_stratum(&e->groups[e->group_count - 1].sum, s, telling);
+		e->groups[e->group_count - 1].known = evidence.enough;
 		e->group_of[order[i].position] = (uint32_t)(e->group_count - 1);
 	}
 	close_class(e, order, end);
@@ -415,13 +428,13 @@ static int make_rests(const struct estimation *e, struct class_rests *rests)
 
 		if (i == 0 || e->groups[i - 1].sum.class_name != g->sum.class_name)
 			rests->list[rests->count++] =
-			    (struct class_rest){.class_name = g->sum.class_name};
+			    (struct class_rest){.class_name = g->sum.class_name, .known = g->known};
 		rests->list[rests->count - 1].fraction += g->share * (1 - fmin(met, 1));
 	}
 	return 0;
 }
 
-double class_rests_find(const struct class_rests *rests, uint32_t class_name)
+struct class_rest class_rests_find(const struct class_rests *rests, uint32_t class_name)
 {
 	size_t low = 0, high = rests->count;
 
@@ -433,9 +446,9 @@ double class_rests_find(const struct class_rests *rests, uint32_t class_name)
 		else
 			high = middle;
 	}
-	return low < rests->count && rests->list[low].class_name == class_name
-		   ? rests->list[low].fraction
-		   : 0;
+	if (low < rests->count && rests->list[low].class_name == class_name)
+		return rests->list[low];
+	return (struct class_rest){.class_name = class_name};
 }
 
 void class_rests_release(struct class_rests *rests)

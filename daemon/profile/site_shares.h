@@ -19,8 +19,9 @@
  *
  * Where objects of a stratum had hardly a chance to be tracked (so large a weight that fewer than
  * SITE_SHARES_EXPECTED accesses would have met one), that none was met says nothing, and one that
- * was met would have counted for all. Such strata count in A_h alone, and R_h is that of the other
- * strata of the class, if there are any.
+ * was met would have counted for all. Such strata, and those of before any was sampled, count in
+ * A_h alone, and R_h is that of the other strata of the class; if there is none, of the one where
+ * most would have been met.
  *
  * Intervals are of 95%. In each stratum that of Y_h / m_h is the score interval for a variance
  * p S / m - p^2 (2 P / m - q / m^2), where S = V(Y) / Y, P = Cov(Y, m) / Y and q the sum of
@@ -32,6 +33,7 @@
 #ifndef JXPERF_DAEMON_PROFILE_SITE_SHARES_H
 #define JXPERF_DAEMON_PROFILE_SITE_SHARES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +63,7 @@ struct class_rest {
 	uint32_t
 	    class_name; /* ascending; 0 first: of objects whose class the access did not tell */
 	double fraction;
+	bool known; /* else objects hardly had a chance to be tracked: it may be anything */
 };
 
 struct class_rests {
@@ -73,8 +76,8 @@ struct class_rests {
 int site_shares_estimate(const struct strata *s, const uint32_t *rank, struct site_share *shares,
 			 size_t count, struct class_rests *rests);
 
-/* 0 for a class without accesses. */
-double class_rests_find(const struct class_rests *rests, uint32_t class_name);
+/* Of fraction 0, and not known, for a class that no access told. */
+struct class_rest class_rests_find(const struct class_rests *rests, uint32_t class_name);
 void class_rests_release(struct class_rests *rests);
 
 #endif

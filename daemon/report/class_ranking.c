@@ -196,7 +196,7 @@ static void finish_class(struct ranked_class *c, const struct access_moments *wh
 			 const struct class_rests *rests)
 {
 	set_share(&c->sum, whole, &c->fraction, &c->ci95);
-	c->older_fraction = class_rests_find(rests, c->class_name);
+	c->older = class_rests_find(rests, c->class_name);
 }
 
 int class_ranking_init(struct class_ranking *r, const struct window_result *w,

@@ -31,8 +31,8 @@ struct ranked_class {
 	struct access_sum tracked; /* of these, what met a tracked object */
 	double fraction;           /* of all accesses to the heap */
 	struct interval ci95;
-	double older_fraction; /* likewise: older than the window, or not of what is tracked */
-	size_t first_field;    /* in the ranking's fields */
+	struct class_rest older; /* likewise: older than the window, or not of what is tracked */
+	size_t first_field;      /* in the ranking's fields */
 	size_t field_count;
 };
 

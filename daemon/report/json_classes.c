@@ -67,12 +67,13 @@ static json_t *class_json(struct json_writer *writer, const struct ranked_class 
 
 	if (!fields)
 		return NULL;
-	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:I, s:I, s:f, s:I, s:O}", "class",
-	    strings_get(&p->strings, c->class_name), "fraction", c->fraction, "fraction_ci95",
-	    c->ci95.low, c->ci95.high, "samples", (json_int_t)c->sum.samples, "tracked_samples",
-	    (json_int_t)c->tracked.samples, "older_fraction", c->older_fraction, "fields_omitted",
-	    (json_int_t)(c->field_count - json_array_size(fields)), "fields", fields);
+	return json_pack("{s:s, s:f, s:[f,f], s:I, s:I, s:f, s:b, s:I, s:O}", "class",
+			 strings_get(&p->strings, c->class_name), "fraction", c->fraction,
+			 "fraction_ci95", c->ci95.low, c->ci95.high, "samples",
+			 (json_int_t)c->sum.samples, "tracked_samples",
+			 (json_int_t)c->tracked.samples, "older_fraction", c->older.fraction,
+			 "older_known", c->older.known, "fields_omitted",
+			 (json_int_t)(c->field_count - json_array_size(fields)), "fields", fields);
 }
 
 json_t *report_json_classes(struct json_writer *writer, size_t limit)

@@ -31,8 +31,10 @@ static void row(FILE *out, const struct ranked_class *c, const char *name)
 {
 	char interval[INTERVAL_BYTES], older[16] = "";
 
-	if (c->class_name)
-		(void)snprintf(older, sizeof(older), "%.1f%%", 100 * c->older_fraction);
+	if (c->class_name && c->older.known)
+		(void)snprintf(older, sizeof(older), "%.1f%%", 100 * c->older.fraction);
+	else if (c->class_name)
+		(void)snprintf(older, sizeof(older), "?");
 	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %8s  %s\n", 100 * c->fraction,
 		interval_text(interval, &c->ci95), c->sum.samples, older, name);
 }
@@ -66,7 +68,7 @@ static void table(FILE *out, const struct report_model *m, size_t shown)
 	if (r->unknown.sum.samples > 0)
 		row(out, &r->unknown, "class not known");
 	fputs("older: the part that went to objects made before the window, or of which none is "
-	      "tracked\n",
+	      "tracked; ?: too few\nwere tracked to tell\n",
 	      out);
 }
 

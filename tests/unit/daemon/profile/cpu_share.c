@@ -160,8 +160,7 @@ static struct cpu_share window(const struct population *p, uint64_t *state)
 	uint64_t count = 0;
 
 	for (unsigned i = 0; i < p->ticks; i++) {
-		double period =
-		    i < p->period_doubles_at * p->ticks ? PERIOD_NS : 2 * PERIOD_NS;
+		double period = i < p->period_doubles_at * p->ticks ? PERIOD_NS : 2 * PERIOD_NS;
 		double u = uniform(state), w = p->kinds * draw_weight(p->waits, state);
 
 		whole.tick_ns += period;
