@@ -380,6 +380,21 @@ static void add_unseen(const struct estimation *e, uint32_t class_name,
 	}
 }
 
+static void divide_class(const struct estimation *e, const struct cell *cells, size_t count,
+			 struct site_share *share)
+{
+	struct tracked_sums own = {0}, all = {0};
+
+	for (size_t i = first_group(e, share->class_name);
+	     i < e->group_count && e->groups[i].sum.class_name == share->class_name; i++)
+		tracked_sums_add(&all, &e->groups[i].sum.tracked, 1);
+	for (size_t i = 0; i < count; i++)
+		if (e->groups[cells[i].group].sum.class_name == share->class_name)
+			tracked_sums_add(&own, &cells[i].tracked, 1);
+	share->of_class = estimate_fraction(own.metric, all.metric);
+	share->of_class_ci95 = estimate_ci95(own.metric, all.metric, all.variance);
+}
+
 static void estimate(const struct estimation *e, const struct cell *cells, size_t count,
 		     struct site_share *share)
 {
@@ -397,6 +412,7 @@ static void estimate(const struct estimation *e, const struct cell *cells, size_
 	if (share->class_name)
 		add_unseen(e, share->class_name, share, cells, count, &t);
 	finish_total(e, &t, share);
+	divide_class(e, cells, count, share);
 	if (e->whole.metric <= 0)
 		share->ci95 = (struct interval){0, 1};
 }

@@ -56,6 +56,10 @@ struct site_share {
 	/* Out: */
 	double fraction; /* of all accesses to the heap */
 	struct interval ci95;
+	/* Of those to objects of its class that were made in the window and are tracked: how the
+	 * class divides among sites, whatever of it is older. [0, 1] where none was met. */
+	double of_class;
+	struct interval of_class_ci95;
 };
 
 /* Older, or not of the population of tracked objects. Of all accesses to the heap. */

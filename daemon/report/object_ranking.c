@@ -166,6 +166,8 @@ static int rank_sites(struct object_ranking *r, const struct object_profile *l,
 		r->sites[i].sum.node = sites[i].path;
 		r->sites[i].fraction = sites[i].share.fraction;
 		r->sites[i].ci95 = sites[i].share.ci95;
+		r->sites[i].of_class = sites[i].share.of_class;
+		r->sites[i].of_class_ci95 = sites[i].share.of_class_ci95;
 		r->sum += sites[i].share.fraction;
 		places[sites[i].position] = i;
 	}

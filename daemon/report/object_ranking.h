@@ -18,6 +18,8 @@ struct ranked_site {
 	struct object_site sum;
 	double fraction; /* of all accesses to the heap (daemon/profile/site_shares.h) */
 	struct interval ci95;
+	double of_class; /* likewise: of its class's accesses to tracked objects */
+	struct interval of_class_ci95;
 	size_t first_access; /* in the ranking's accesses, most expensive first */
 	size_t access_count;
 	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */

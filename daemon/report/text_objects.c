@@ -145,6 +145,11 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
 		100 * site->fraction, m->objects.metric,
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
+	if (site->of_class > 0)
+		fprintf(out,
+			"%.1f%% (%.1f%% to %.1f%%) of what goes to tracked objects of this class\n",
+			100 * site->of_class, 100 * site->of_class_ci95.low,
+			100 * site->of_class_ci95.high);
 	report_text_path(out, p, site->sum.node, "allocated");
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
 		char title[NUMBER_BYTES];

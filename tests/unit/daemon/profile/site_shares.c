@@ -128,6 +128,7 @@ static void shares_and_rests_add_up_to_one(void **state)
 	sum = share_of(l, a).fraction + share_of(l, b).fraction + share_of(l, c).fraction;
 	assert_float_equal(share_of(l, a).fraction, 0.75 * 50 / 100, 1e-12);
 	assert_float_equal(share_of(l, c).fraction, 0.5 * 40 / 100, 1e-12);
+	assert_float_equal(share_of(l, a).of_class, 0.75, 1e-12);
 	sum += rests_of(l, 2, &own);
 	assert_float_equal(sum, 1, 1e-12);
 	assert_float_equal(own, 0.2, 1e-12);
@@ -464,6 +465,9 @@ static void what_nearly_all_accesses_go_to_is_known_from_250_of_them(void **stat
 	assert_true(width(of_class) < 0.16);
 	assert_true(few.ci95.low > 0.2 && few.ci95.low < 0.7 && few.ci95.high > 0.85);
 	assert_true(few.ci95.high <= of_class.high + 1e-9);
+	/* That all that did went to this site is known better. */
+	assert_float_equal(few.of_class, 1, 1e-9);
+	assert_true(few.of_class_ci95.low > 0.6);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
