@@ -103,6 +103,23 @@ static inline struct window_result *sample_window_empty(unsigned number, const c
 	return w;
 }
 
+/* Accesses to objects that are older than the window, each of the weight of one tick. */
+static inline void sample_window_older(struct window_result *w, const char *class_name,
+				       const char *field, uint32_t node, int count)
+{
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct object_access a = {.node = node, .object_bytes = 32, .weight = 5e6};
+	int r;
+
+	l.class_name = l.declared_in = a.class_name = sample_window_text(w, class_name);
+	l.field = sample_window_text(w, field);
+	l.type = sample_window_text(w, "int");
+	r = locations_add(&w->profile.locations, &l, &a.location);
+	for (int i = 0; i < count && r == 0; i++)
+		r = object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, &a);
+	assert(r == 0);
+}
+
 static inline void sample_window_objects(struct window_result *w, uint32_t node, uint32_t access)
 {
 	struct object_profile *o = &w->objects;
@@ -179,6 +196,7 @@ static inline struct window_result *sample_window(unsigned number, const char *a
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, fill, sum, 60 - wasteful, false);
 	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, sum, sum, 25, true);
 	sample_window_objects(w, fill, sum);
+	sample_window_older(w, "org.example.Cache", "hits", sum, 12);
 	sample_window_numa(w);
 	sample_window_effects(w);
 	w->losses[LOSS_PAIRS] = 2;
