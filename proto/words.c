@@ -21,6 +21,17 @@ const char *name_of_region(Jxp__Region region)
 	return LOOKUP(names, region);
 }
 
+const char *name_of_view(Jxp__View view)
+{
+	static const char *const names[] = {
+	    [JXP__VIEW__VIEW_ALL] = "all",         [JXP__VIEW__VIEW_PAIRS] = "pairs",
+	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
+	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
+	};
+
+	return LOOKUP(names, view);
+}
+
 const char *name_of_tier(Jxp__Tier tier)
 {
 	static const char *const names[] = {

@@ -182,9 +182,8 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w,
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	double tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
-	struct pair_weights weights = {
-	    .observation = samples > 0 ? time * cpu_s(w) / samples : 0,
-	    .cpu = tick_ns > 0 ? time * cpu_s(w) / tick_ns : 0};
+	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
+				       .cpu = tick_ns > 0 ? time * cpu_s(w) / tick_ns : 0};
 
 	m->samples += samples;
 	m->stands_for_s += samples * weights.observation;
@@ -297,8 +296,7 @@ int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 		m->result->pid = 0;
 	pair_merge_finish(&m->pairs, m->result,
 			  &(struct pair_weights){
-			      .observation =
-				  m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
+			      .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
 			      .cpu = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1});
 	object_merge_finish(&m->objects, m->result);
 	set_times(m);

@@ -1,6 +1,6 @@
 /*
- * Finds the names, methods, calling contexts and locations of one profile in another, where they have other
- * ids.
+ * Finds the names, methods, calling contexts and locations of one profile in another, where they
+ * have other ids.
  *
  * A JVM numbers the classes that it makes itself (lambdas, proxies, reflection), differently each
  * time that it runs. Here they have no numbers: all lambdas of a class are one.
@@ -31,8 +31,8 @@ struct names_map {
 	uint32_t *locations;
 };
 
-/* All methods, contexts and locations of from, added to to where they are new. 0 or -ENOMEM, and then the map
- * is empty. */
+/* All methods, contexts and locations of from, added to to where they are new. 0 or -ENOMEM, and
+ * then the map is empty. */
 int names_map_init(struct names_map *m, struct profile *to, const struct profile *from,
 		   enum names_by by, uint64_t losses[LOSS_MAX]);
 void names_map_release(struct names_map *m);

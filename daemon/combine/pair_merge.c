@@ -171,7 +171,8 @@ static double squares_of_variance(double variance, const struct totals *t)
 static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
 {
 	double share = estimate_fraction(t->wasteful_cpu.ns, whole->tick_ns);
-	double squares = estimate_fraction(t->wasteful_cpu.squares, whole->tick_ns * whole->tick_ns);
+	double squares =
+	    estimate_fraction(t->wasteful_cpu.squares, whole->tick_ns * whole->tick_ns);
 
 	return squares - estimate_fraction(share * share, whole->ticks);
 }

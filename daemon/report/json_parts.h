@@ -7,6 +7,9 @@
 
 #include "daemon/report/json_writer.h"
 
+/* The member "inefficiency", with at most limit rows of each list of a kind. */
+json_t *report_json_kinds(struct json_writer *writer, size_t limit);
+
 /* The members "objects", with at most sites of them, and "objects_summary". 0 or -ENOMEM. */
 int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
 			json_t **summary);

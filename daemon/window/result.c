@@ -185,14 +185,25 @@ const char *window_result_state_name(const struct window_result *w)
 	return window_state_name(w->state);
 }
 
-struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind)
+double window_result_design_effect(const struct window_result *w, Jxp__Kind kind)
+{
+	double squares = (double)w->profile.kinds[kind].application.sum_squares;
+
+	return w->merged && squares > 0 ? fmax(1, w->merged->squares[kind] / squares) : 1;
+}
+
+struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
+					uint64_t wasteful_bytes)
 {
 	const struct totals *t = &w->profile.kinds[kind].application;
-	double squares = (double)t->sum_squares;
 
-	if (w->merged)
-		squares = fmax(squares, w->merged->squares[kind]);
-	return estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes, squares);
+	return estimate_ci95((double)wasteful_bytes, (double)t->checked_bytes,
+			     (double)t->sum_squares * window_result_design_effect(w, kind));
+}
+
+struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind)
+{
+	return window_result_part_ci95(w, kind, w->profile.kinds[kind].application.wasteful_bytes);
 }
 
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)

@@ -166,6 +166,12 @@ const char *window_result_state_name(const struct window_result *w);
  * sampled and of how windows differ. */
 struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind);
 
+/* Likewise of a part of them, and by how much (at least 1) its variance is larger than sampling's.
+ */
+struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
+					uint64_t wasteful_bytes);
+double window_result_design_effect(const struct window_result *w, Jxp__Kind kind);
+
 /* What shares of CPU time at wasteful accesses of a kind are of: all that the clock's ticks stand
  * for. Without ticks with other samplers, and in windows that were kept before ticks told. */
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind);

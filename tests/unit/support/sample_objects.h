@@ -5,6 +5,8 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_OBJECTS_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_OBJECTS_H
 
+#include <string.h>
+
 #include "proto/jxperf.pb-c.h"
 
 #define SAMPLE_OBJECTS 64
@@ -45,9 +47,10 @@ static inline void sample_objects_init(struct sample_objects *s, Jxp__Batch *bat
 	batch->positions = s->position_pointers;
 }
 
-/* The next location of this session, from 1: what lies in an object of the class. */
-static inline uint32_t sample_location(struct sample_objects *s, Jxp__Location__Kind kind,
-				       const char *class_name, const char *field, const char *type)
+/* One more location, behind those of the batch: what lies in an object of the class. */
+static inline uint32_t sample_objects_location(struct sample_objects *s, Jxp__Location__Kind kind,
+					       const char *class_name, const char *field,
+					       const char *type)
 {
 	size_t i = s->batch->n_locations;
 	Jxp__Location *l = &s->locations[i];
@@ -59,6 +62,9 @@ static inline uint32_t sample_location(struct sample_objects *s, Jxp__Location__
 	l->field = (char *)field;
 	l->declared_in = (char *)(field[0] ? class_name : "");
 	l->type = (char *)type;
+	if (s->batch->locations != s->location_pointers && i > 0)
+		memcpy(s->location_pointers, s->batch->locations,
+		       i * sizeof(*s->location_pointers));
 	s->location_pointers[i] = l;
 	s->batch->locations = s->location_pointers;
 	s->batch->n_locations++;

@@ -42,7 +42,23 @@ static inline uint32_t sample_window_node(struct window_result *w, uint32_t pare
 	return id;
 }
 
-/* count pairs of eight bytes in heap memory. */
+/* A field of an object in which all pairs lie. */
+static inline uint32_t sample_window_field(struct window_result *w)
+{
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD,
+			     .class_name = sample_window_text(w, "org.example.Main$Sub"),
+			     .field = sample_window_text(w, "total"),
+			     .declared_in = sample_window_text(w, "org.example.Main"),
+			     .type = sample_window_text(w, "long")};
+	uint32_t id = 0;
+	int r = locations_add(&w->profile.locations, &l, &id);
+
+	assert(r == 0);
+	(void)r;
+	return id;
+}
+
+/* count pairs of eight bytes in heap memory, each of 5 ms of CPU time. */
 static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, uint32_t watch,
 				       uint32_t trap, unsigned count, bool wasteful)
 {
@@ -50,6 +66,8 @@ static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, 
 				.region = JXP__REGION__REGION_HEAP,
 				.wasteful = wasteful,
 				.checked_bytes = 8,
+				.cpu_ns = 5 * NS_PER_MS,
+				.location = sample_window_field(w),
 				.watch_node = watch,
 				.trap_node = trap,
 				.watch_instruction = sample_window_text(w, "mov [rax], edx"),
@@ -100,6 +118,8 @@ static inline struct window_result *sample_window_empty(unsigned number, const c
 	w->overhead_ns = 90 * NS_PER_MS;
 	w->effective_period = 5 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 2200;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 2200 * 5 * NS_PER_MS;
 	return w;
 }
 

@@ -79,6 +79,22 @@ static void contexts_are_met_by_their_names(void **state)
 	window_result_free(w);
 }
 
+/* But for the rounding of what is weighted. */
+static void assert_same_totals(const struct window_result *a, const struct window_result *b,
+			       Jxp__Kind kind)
+{
+	const struct kind_totals *x = &a->profile.kinds[kind], *y = &b->profile.kinds[kind];
+	const size_t counts = offsetof(struct totals, wasteful_cpu);
+
+	assert_memory_equal(&x->application, &y->application, counts);
+	assert_memory_equal(&x->jvm, &y->jvm, counts);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		assert_memory_equal(&x->regions[i], &y->regions[i], counts);
+	assert_float_equal(x->application.wasteful_cpu.ns, y->application.wasteful_cpu.ns, 1);
+	assert_float_equal(x->application.cpu.squares, y->application.cpu.squares,
+			   1e-9 * y->application.cpu.squares);
+}
+
 static void one_window_alone_is_merged_into_itself(void **state)
 {
 	struct window_result *one = sample_window(7, "org.example.Main", 40);
@@ -90,7 +106,8 @@ static void one_window_alone_is_merged_into_itself(void **state)
 	for (size_t i = 0; i < w->profile.pair_count; i++)
 		assert_memory_equal(&w->profile.pairs[i].count, &one->profile.pairs[i].count,
 				    5 * sizeof(uint64_t));
-	assert_memory_equal(w->profile.kinds, one->profile.kinds, sizeof(w->profile.kinds));
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		assert_same_totals(w, one, pair_kinds[i].kind);
 	assert_float_equal(site->metric, own->metric, 1e-6 * own->metric);
 	assert_float_equal(site->live_bytes, own->live_bytes, 1e-6);
 	assert_float_equal(object_profile_uncollected(&w->objects),
@@ -302,6 +319,94 @@ static void an_observation_counts_the_cpu_time_that_it_stands_for(void **state)
 				    windows[1]->profile.kinds[DEAD].application.checked_bytes),
 			   0.03 * (double)t->checked_bytes);
 	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static struct cpu_share cpu_share_of(const struct window_result *w)
+{
+	const struct totals *t = &w->profile.kinds[DEAD].application;
+	struct cpu_whole whole = window_result_cpu_whole(w, DEAD);
+
+	return cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole);
+}
+
+/* A window of so many seconds of CPU time, sampled every period, with wasteful dead stores of one
+ * line. */
+static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, uint64_t period_ns,
+					     unsigned wasteful, const char *field)
+{
+	struct window_result *w = sample_window_empty(number, "shop");
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct observation o = {.kind = DEAD,
+				.region = JXP__REGION__REGION_HEAP,
+				.wasteful = true,
+				.checked_bytes = 8,
+				.cpu_ns = period_ns};
+
+	w->cpu_ns = cpu_s * NS_PER_S;
+	w->overhead_ns = 0;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = w->cpu_ns / period_ns;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = w->cpu_ns;
+	/* Ids differ between the windows. */
+	if (number > 1)
+		(void)sample_window_field(w);
+	l.field = sample_window_text(w, field);
+	assert_int_equal(locations_add(&w->profile.locations, &l, &o.location), 0);
+	o.watch_node = o.trap_node = sample_window_node(w, 0, "main", 10);
+	for (unsigned i = 0; i < wasteful; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	return w;
+}
+
+/* 20% of 10 s, sampled every 5 ms, and 40% of 30 s, every 15 ms: 35% of 40 s. */
+static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
+{
+	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
+					    window_of_ticks(2, 30, 15 * NS_PER_MS, 800, "next")};
+	struct window_result *w = merged(windows, 2);
+	struct cpu_share one = cpu_share_of(windows[1]), both = cpu_share_of(w);
+	const struct pair *pair = &w->profile.pairs[0];
+	struct location l = locations_get(&w->profile.locations, pair->location);
+
+	(void)state;
+	assert_true(both.known);
+	assert_float_equal(both.share, 0.35, 1e-6);
+	assert_true(both.ci95.low < 0.35 && both.ci95.high > 0.35);
+	assert_true(both.ci95.high - both.ci95.low < 2 * (one.ci95.high - one.ci95.low));
+	/* The field is one, though it has other ids in each. */
+	assert_int_equal(w->profile.pair_count, 1);
+	assert_string_equal(strings_get(&w->profile.strings, l.field), "next");
+	assert_float_equal(pair->cpu.ns, w->profile.kinds[DEAD].application.wasteful_cpu.ns, 1);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void windows_without_ticks_have_no_part_in_shares_of_cpu_time(void **state)
+{
+	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
+					    plain_window(2, 2000, 0)};
+	struct window_result *w = merged(windows, 2);
+
+	(void)state;
+	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void windows_that_differ_widen_the_interval_of_a_share_of_cpu_time(void **state)
+{
+	struct window_result *windows[16], *w;
+	double half;
+
+	(void)state;
+	for (unsigned i = 0; i < 16; i++)
+		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
+	w = merged(windows, 16);
+	half = (cpu_share_of(w).ci95.high - cpu_share_of(w).ci95.low) / 2;
+	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
+	/* The windows' own shares vary by 15 points: t(15) * 15.5 / sqrt(16) is 8.2. */
+	assert_true(half > 0.07 && half < 0.095);
+	free_all(windows, 16);
 	window_result_free(w);
 }
 
@@ -523,6 +628,9 @@ int main(void)
 	    cmocka_unit_test(what_cannot_be_merged_is_counted_and_what_differs_is_said),
 	    cmocka_unit_test(nothing_to_merge_is_an_error),
 	    cmocka_unit_test(an_observation_counts_the_cpu_time_that_it_stands_for),
+	    cmocka_unit_test(a_share_of_cpu_time_is_that_of_all_windows_cpu_time),
+	    cmocka_unit_test(windows_without_ticks_have_no_part_in_shares_of_cpu_time),
+	    cmocka_unit_test(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time),
 	    cmocka_unit_test(a_scheduled_window_counts_what_it_stands_for),
 	    cmocka_unit_test(a_window_that_was_cut_short_does_not_outweigh_others),
 	    cmocka_unit_test(five_windows_say_what_one_of_five_times_the_length_says),

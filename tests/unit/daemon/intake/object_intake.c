@@ -349,8 +349,9 @@ static void accesses_are_counted_by_what_they_touch_whatever_they_meet(void **st
 {
 	struct fixture *f = *state;
 	const struct class_profile *c = &objects_of(f)->classes;
-	uint32_t next = sample_location(&f->objects, JXP__LOCATION__KIND__FIELD,
-					"java.util.HashMap$Node", "next", "java.util.HashMap$Node");
+	uint32_t next =
+	    sample_objects_location(&f->objects, JXP__LOCATION__KIND__FIELD,
+				    "java.util.HashMap$Node", "next", "java.util.HashMap$Node");
 	Jxp__MemoryAccess *a;
 
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);

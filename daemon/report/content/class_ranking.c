@@ -1,4 +1,4 @@
-#include "daemon/report/class_ranking.h"
+#include "daemon/report/content/class_ranking.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "daemon/report/object_ranking.h"
+#include "daemon/report/content/object_ranking.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * The profile tells the same path apart when one of its frames ran interpreted first and compiled
  * later; here such paths are one, shown as they were first seen.
  */
-#ifndef JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
-#define JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_OBJECT_RANKING_H
+#define JXPERF_DAEMON_REPORT_CONTENT_OBJECT_RANKING_H
 
 #include <stddef.h>
 

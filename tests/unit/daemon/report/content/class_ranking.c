@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 #include "tests/unit/support/sample_findings.h"
 
 static int set_up(void **state)

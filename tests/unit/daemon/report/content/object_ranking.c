@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/report/object_ranking.h"
+#include "daemon/report/content/object_ranking.h"
 #include "tests/unit/support/sample_findings.h"
 
 static const struct window_request request = {.objects = true};

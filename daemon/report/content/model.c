@@ -1,6 +1,7 @@
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 #include "common/clock.h"
+#include "daemon/report/content/model_pairs.h"
 
 static struct report_period period_of(const struct window_result *w)
 {
@@ -10,35 +11,20 @@ static struct report_period period_of(const struct window_result *w)
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
 }
 
-static int kind_init(struct report_kind *k, const struct window_result *w,
-		     const struct pair_kind *kind)
+static struct report_shown shown_of(const struct report_wanted *wanted)
 {
-	const struct totals *t = &w->profile.kinds[kind->kind].application;
+	Jxp__View view = wanted->view;
+	bool stacks_only = wanted->some_regions && !wanted->regions[JXP__REGION__REGION_HEAP] &&
+			   !wanted->regions[JXP__REGION__REGION_OTHER];
+	bool all = view == JXP__VIEW__VIEW_ALL, pairs = all || view == JXP__VIEW__VIEW_PAIRS;
 
-	*k = (struct report_kind){
-	    .kind = kind,
-	    .application = t,
-	    .jvm = &w->profile.kinds[kind->kind].jvm,
-	    .fraction = estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
-	    .ci95 = window_result_fraction_ci95(w, kind->kind)};
-	return pair_ranking_init(&k->pairs, &w->profile, kind->kind);
-}
-
-static int kinds_init(struct report_model *m)
-{
-	const struct window_result *w = m->window;
-
-	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		int r;
-
-		if (!w->request.kinds[pair_kinds[i].kind])
-			continue;
-		r = kind_init(&m->kinds[m->kind_count], w, &pair_kinds[i]);
-		if (r < 0)
-			return r;
-		m->kind_count++;
-	}
-	return 0;
+	return (struct report_shown){.findings = !stacks_only,
+				     .fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
+				     .lines = pairs || view == JXP__VIEW__VIEW_LINES,
+				     .pairs = pairs,
+				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
+				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
+				     .quality = all};
 }
 
 static const char *metric_of(const struct window_result *w)
@@ -129,23 +115,33 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 
 int report_model_init(struct report_model *m, const struct window_result *w)
 {
+	return report_model_init_wanted(m, w, &(struct report_wanted){0});
+}
+
+int report_model_init_wanted(struct report_model *m, const struct window_result *w,
+			     const struct report_wanted *wanted)
+{
 	int r;
 
 	*m = (struct report_model){.window = w,
+				   .shown = shown_of(wanted),
 				   .elapsed_ns = window_result_elapsed_ns(w),
 				   .gate = window_result_gate(w),
 				   .period = period_of(w)};
-	numa_init(&m->numa, w);
+	if (m->shown.numa)
+		numa_init(&m->numa, w);
 	quality_init(&m->quality, w);
-	if ((r = kinds_init(m)) < 0 || (r = objects_init(&m->objects, w)) < 0)
+	r = report_model_init_pairs(m, wanted);
+	if (r == 0 && m->shown.objects)
+		r = objects_init(&m->objects, w);
+	if (r < 0)
 		report_model_release(m);
 	return r;
 }
 
 void report_model_release(struct report_model *m)
 {
-	for (size_t i = 0; i < m->kind_count; i++)
-		pair_ranking_release(&m->kinds[i].pairs);
+	report_model_release_pairs(m);
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
 	*m = (struct report_model){0};
