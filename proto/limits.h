@@ -29,8 +29,8 @@
 #define LIMIT_OBJECTS        (1u << 16) /* tracked at a time */
 #define LIMIT_SITES          (1u << 16)
 #define LIMIT_SITE_ACCESSES  (1u << 18)
-#define LIMIT_CLASS_FIELDS   (1u << 16) /* a class with a field, or what else lies in it */
-#define LIMIT_CLASS_ACCESSES (1u << 18) /* their calling contexts */
+#define LIMIT_CLASS_FIELDS   (1u << 15) /* a class with a field, or what else lies in it */
+#define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
 #define LIMIT_STRATA         (1u << 15) /* a class with a size */
 #define LIMIT_STRATUM_SITES  (1u << 17) /* and allocation sites in it */
 #define LIMIT_STRING_BYTES   4096u

@@ -253,7 +253,7 @@ int object_profile_access(struct object_profile *o, uint32_t site, const struct 
 				    .covariance = metric * a->weight};
 	struct access_key key = {site, a->node, a->location};
 	struct site_access *access;
-	uint32_t stratum;
+	uint32_t stratum = 0;
 	int r;
 
 	add_to_site(o, site, &sums, a->weight);
@@ -262,7 +262,7 @@ int object_profile_access(struct object_profile *o, uint32_t site, const struct 
 		r = strata_add_tracked(&o->strata, stratum, site, &sums);
 	if (r == 0)
 		r = find_or_add_access(o, &key, &access);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	access->samples++;
 	access->metric += metric;
@@ -302,7 +302,7 @@ void object_site_set_uncollected(struct object_site *site, double count, double 
 int object_profile_untracked(struct object_profile *o, unsigned region,
 			     const struct object_access *a)
 {
-	uint32_t stratum;
+	uint32_t stratum = 0;
 
 	o->untracked[region].samples++;
 	o->untracked[region].metric += a->weight;
@@ -314,7 +314,7 @@ int object_profile_untracked(struct object_profile *o, unsigned region,
 
 int object_profile_unsettled(struct object_profile *o, const struct object_access *a)
 {
-	uint32_t stratum;
+	uint32_t stratum = 0;
 
 	o->unsettled.samples++;
 	o->unsettled.metric += a->weight;

@@ -3,8 +3,8 @@
  * accessed, whenever the object was made. First comes what certainly has most: everything is in the
  * order of the lower limits of the shares.
  *
- * As in daemon/report/content/object_ranking.h, a path whose frames ran interpreted first and compiled
- * later is one.
+ * As in daemon/report/content/object_ranking.h, a path whose frames ran interpreted first and
+ * compiled later is one.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_CLASS_RANKING_H
 #define JXPERF_DAEMON_REPORT_CONTENT_CLASS_RANKING_H

@@ -219,11 +219,11 @@ struct crowd {
 struct population {
 	const char *name;
 	struct crowd crowds[CROWDS]; /* of share 0: the end */
+	double unsettled;            /* of the samples */
+	double later; /* by how much object weights grow after a fifth of the samples; 0: not */
 	unsigned samples;
-	double unsettled; /* of the samples */
-	bool unequal;     /* weights of samples are drawn from 0.5 to 1.5 */
-	double later;     /* by how much object weights grow after a fifth of the samples; 0: not */
-	bool helps;       /* to know classes makes intervals narrower */
+	bool unequal; /* weights of samples are drawn from 0.5 to 1.5 */
+	bool helps;   /* to know classes makes intervals narrower */
 };
 
 struct outcome {
@@ -244,7 +244,7 @@ static void draw(struct object_profile *l, const struct population *p, bool told
 {
 	static double metric[CROWDS][OBJECTS];
 	static bool tracked[CROWDS][OBJECTS];
-	uint32_t sites[CROWDS];
+	uint32_t sites[CROWDS] = {0};
 
 	for (int c = 0; c < CROWDS && p->crowds[c].share > 0; c++) {
 		const struct crowd *crowd = &p->crowds[c];
