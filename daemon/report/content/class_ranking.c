@@ -221,8 +221,7 @@ int class_ranking_init(struct class_ranking *r, const struct window_result *w,
 	}
 	for (size_t i = 0; i < r->count; i++)
 		finish_class(&r->classes[i], &whole, rests);
-	if (r->unknown.field_count)
-		finish_class(&r->unknown, &whole, rests);
+	finish_class(&r->unknown, &whole, rests);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ struct ranked_class {
 struct class_ranking {
 	struct ranked_class *classes; /* whose name is known */
 	size_t count;
-	struct ranked_class unknown; /* the rest, with one field; all zero when there is none */
+	struct ranked_class unknown; /* the rest, with at most one field */
 	struct ranked_field *fields;
 	size_t field_count;
 	struct class_access *accesses; /* field: position in fields; most of a field first */
