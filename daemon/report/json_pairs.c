@@ -77,11 +77,26 @@ static const char *region_name(const struct ranked_pair *row)
 
 /* ---------------------------------------------------------------- views */
 
+/* The location of a row that adds up objects of several classes: a field is its declaring class's.
+ */
+static json_t *declared_json(struct json_writer *writer, uint32_t id)
+{
+	const struct profile *p = &writer->model->window->profile;
+	_cleanup_json_ json_t *location = report_json_location(writer, id);
+	json_t *declared_in = json_object_get(location, "declared_in"); /* Borrowed. */
+	struct location l = locations_get(&p->locations, id);
+
+	if (location && l.kind == JXP__LOCATION__KIND__FIELD && l.declared_in &&
+	    json_object_set(location, "class", declared_in) < 0)
+		return NULL;
+	return TAKE_PTR(location);
+}
+
 static json_t *place_json(struct json_writer *writer, const struct ranked_pair *row)
 {
-	return with(row_json(row), json_pack("{s:o, s:s}", "location",
-					     report_json_location(writer, row->sum.location),
-					     "region", region_name(row)));
+	return with(row_json(row),
+		    json_pack("{s:o, s:s}", "location", declared_json(writer, row->sum.location),
+			      "region", region_name(row)));
 }
 
 static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *row)

@@ -1,7 +1,6 @@
 #include "daemon/report/content/model.h"
 
 #include "common/clock.h"
-#include "daemon/report/content/model_pairs.h"
 
 static struct report_period period_of(const struct window_result *w)
 {
@@ -25,6 +24,28 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
 				     .quality = all};
+}
+
+/* Of a scope that is needed no longer than for them. */
+static int pairs_init(struct report_model *m, const struct report_wanted *wanted)
+{
+	struct pair_scope scope;
+	int r;
+
+	if (!m->shown.fields && !m->shown.lines)
+		return 0;
+	r = pair_scope_init(&scope, m->window, wanted->some_regions ? wanted->regions : NULL);
+	if (r == 0)
+		r = report_kinds_init(m->kinds, &m->kind_count, &scope);
+	pair_scope_release(&scope);
+	if (r < 0)
+		return r;
+	m->finding_count =
+	    report_findings_init(m->findings, m->kinds, m->kind_count, &m->window->profile);
+	if (m->finding_count == 0)
+		m->evidence_s = report_evidence_needed(m->kinds, m->kind_count) *
+				(double)m->elapsed_ns / (double)NS_PER_S;
+	return 0;
 }
 
 static const char *metric_of(const struct window_result *w)
@@ -131,7 +152,7 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 	if (m->shown.numa)
 		numa_init(&m->numa, w);
 	quality_init(&m->quality, w);
-	r = report_model_init_pairs(m, wanted);
+	r = pairs_init(m, wanted);
 	if (r == 0 && m->shown.objects)
 		r = objects_init(&m->objects, w);
 	if (r < 0)
@@ -141,7 +162,7 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 
 void report_model_release(struct report_model *m)
 {
-	report_model_release_pairs(m);
+	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
 	*m = (struct report_model){0};

@@ -18,6 +18,7 @@
 
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/class_ranking.h"
+#include "daemon/report/content/kind_findings.h"
 #include "daemon/report/content/object_ranking.h"
 #include "daemon/report/content/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
@@ -34,38 +35,6 @@ struct report_shown {
 	bool numa;
 	bool quality; /* in text */
 };
-
-/* Of a kind, what lies in one region. */
-struct report_region {
-	Jxp__Region region;
-	const struct totals *totals;
-	double fraction;
-	struct interval ci95;
-};
-
-/* One kind of pairs that was asked for. */
-struct report_kind {
-	const struct pair_kind *kind;
-	const struct totals *application;              /* of the window */
-	const struct totals *jvm;                      /* the virtual machine's own accesses */
-	double fraction;                               /* of checked bytes; 0 where none were */
-	struct interval ci95;                          /* of that fraction */
-	struct cpu_share cpu;                          /* CPU time at wasteful accesses */
-	struct report_region regions[PROFILE_REGIONS]; /* heap, stack, other */
-	struct ranked_pair spills;                     /* those at compilers' spills, together */
-	struct pair_ranking by_location;
-	struct pair_ranking by_lines;
-	struct pair_ranking pairs;
-};
-
-/* What a reader should look at first: a row of a kind's places, or, where a place has no name, of
- * its lines. */
-struct report_finding {
-	const struct report_kind *kind;
-	const struct ranked_pair *row;
-};
-
-#define REPORT_FINDINGS_MAX 3u
 
 /* Between two samples of a thread. */
 struct report_period {

@@ -213,9 +213,9 @@ static void what_is_no_view_or_region_is_refused(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0, (Jxp__View)99,
-					   NULL, 0, &err),
-			 -EINVAL);
+	assert_int_equal(
+	    report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0, (Jxp__View)99, NULL, 0, &err),
+	    -EINVAL);
 	assert_non_null(strstr(err.message, "99"));
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,

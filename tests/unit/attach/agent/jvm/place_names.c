@@ -1,0 +1,192 @@
+/* What places are called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/jvm/place_names.h"
+#include "tests/unit/support/agent/fake_fields.h"
+
+static struct place_name name;
+
+static int set_up(void **state)
+{
+	return fake_fields_setup(state);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	place_name_release(&name);
+	return 0;
+}
+
+/* The id that handlers would have given the class. */
+static uint32_t met(uint64_t klass)
+{
+	struct klass k;
+
+	assert_int_equal(klass_find(&fake_layout, &fake_regions, klass, &k), KLASS_FOUND);
+	return k.id;
+}
+
+static bool resolve(const struct place *p)
+{
+	place_name_release(&name);
+	return place_name_resolve(&fake_layout, &fake_regions, p, &name);
+}
+
+static void assert_name(Jxp__Location__Kind kind, const char *class_name, const char *field,
+			const char *type)
+{
+	assert_int_equal(name.kind, kind);
+	assert_string_equal(name.class_name, class_name);
+	if (field)
+		assert_string_equal(name.field, field);
+	else
+		assert_null(name.field);
+	if (type)
+		assert_string_equal(name.type, type);
+	else
+		assert_null(name.type);
+}
+
+static void fields_have_class_name_and_type(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
+
+	(void)state;
+	fake_list_as_since_21();
+	p.klass = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__FIELD, "org.Point", "x", "double");
+	assert_string_equal(name.declared_in, "org.Point");
+	assert_true(name.typed);
+	assert_int_equal(name.element, ELEMENT_FLOAT64);
+	p.offset = 12;
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__FIELD, "org.Point", "next", "Node");
+	assert_int_equal(name.element, ELEMENT_INTEGER);
+}
+
+static void a_superclass_declares_its_fields(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
+	uint64_t subclass;
+
+	(void)state;
+	fake_list_as_since_21();
+	subclass = fake_klass_add(FAKE_INSTANCE(40), 0x200);
+	fake_name(0, "org/Point3");
+	fake_klass_of(subclass)->name = (uintptr_t)&fake_symbols[0];
+	fake_klass_of(subclass)->super = fake_klass;
+	p.klass = met(subclass);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__FIELD, "org.Point3", "x", "double");
+	assert_string_equal(name.declared_in, "org.Point");
+}
+
+static void headers_have_parts(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT};
+
+	(void)state;
+	fake_list_as_since_21();
+	p.klass = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__HEADER, "org.Point", "mark", NULL);
+	p.offset = 8;
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__HEADER, "org.Point", "class", NULL);
+}
+
+static void arrays_have_elements_and_a_length(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 800, .element = true};
+	uint64_t doubles;
+
+	(void)state;
+	fake_list_as_since_21();
+	doubles = fake_klass_add(FAKE_ARRAY(16, FAKE_T_DOUBLE, 3), 0x200);
+	fake_name(0, "[D");
+	fake_klass_of(doubles)->name = (uintptr_t)&fake_symbols[0];
+	p.klass = met(doubles);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__ELEMENT, "double[]", NULL, "double");
+	assert_int_equal(name.element, ELEMENT_FLOAT64);
+	p = (struct place){
+	    .kind = PLACE_OBJECT, .klass = p.klass, .offset = fake_layout.array_length};
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__HEADER, "double[]", "length", NULL);
+}
+
+static void static_fields_belong_to_the_class_that_a_mirror_stands_for(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 112};
+	uint64_t mirrors;
+
+	(void)state;
+	fake_list_as_since_21();
+	mirrors = fake_klass_add(FAKE_INSTANCE(96), 0x200);
+	fake_name(0, "java/lang/Class");
+	fake_klass_of(mirrors)->name = (uintptr_t)&fake_symbols[0];
+	p.klass = met(mirrors);
+	p.subject = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__STATIC, "org.Point", "count", "long");
+}
+
+static void what_has_no_name_has_its_class(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 28};
+
+	(void)state;
+	fake_list_as_since_21();
+	p.klass = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_name(JXP__LOCATION__KIND__UNKNOWN, "org.Point", NULL, NULL);
+	assert_false(name.typed);
+}
+
+static void hidden_classes_are_named_as_elsewhere(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
+
+	(void)state;
+	fake_list_as_since_21();
+	fake_name(7, "A$$Lambda+0x00007f3c");
+	p.klass = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_string_equal(name.class_name, "A$$Lambda.0x00007f3c");
+}
+
+static void a_class_that_has_gone_has_no_name(void **state)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
+
+	(void)state;
+	fake_list_as_since_21();
+	p.klass = met(fake_klass);
+	memset(fake_heap, 0, FAKE_HEAP_BYTES); /* And its mirror. */
+	assert_false(resolve(&p));
+	memset(fake_class_space, 0, FAKE_KLASS_BYTES);
+	assert_false(resolve(&p));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(fields_have_class_name_and_type),
+	    TEST(a_superclass_declares_its_fields),
+	    TEST(headers_have_parts),
+	    TEST(arrays_have_elements_and_a_length),
+	    TEST(static_fields_belong_to_the_class_that_a_mirror_stands_for),
+	    TEST(what_has_no_name_has_its_class),
+	    TEST(hidden_classes_are_named_as_elsewhere),
+	    TEST(a_class_that_has_gone_has_no_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* Which addresses are classes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/support/agent/fake_heap.h"
+
+static enum klass_found find(uint64_t address, struct klass *out)
+{
+	return klass_find(&fake_layout, &fake_regions, address, out);
+}
+
+static void a_class_is_what_its_mirror_names(void **state)
+{
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
+	uint64_t b = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 3), 0x200);
+	struct klass first, again, other;
+
+	(void)state;
+	assert_false(klass_is_met(a));
+	assert_int_equal(find(a, &first), KLASS_FOUND);
+	assert_int_equal(find(b, &other), KLASS_FOUND);
+	assert_int_equal(find(a, &again), KLASS_FOUND);
+	assert_true(klass_is_met(a));
+	assert_int_equal(first.id, again.id);
+	assert_int_not_equal(first.id, other.id);
+	assert_int_equal(klass_address(other.id), b);
+	assert_int_equal(klass_instance_bytes(first.layout_helper), 32);
+	assert_true(klass_is_array(other.layout_helper));
+	assert_int_equal(klass_array_header_bytes(other.layout_helper), 16);
+	assert_int_equal(klass_element_log2(other.layout_helper), 3);
+	assert_int_equal(klass_element_type(other.layout_helper), FAKE_T_LONG);
+}
+
+static void what_no_mirror_names_is_none(void **state)
+{
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
+	struct klass k;
+
+	(void)state;
+	memset(fake_heap + 0x100, 0, 64); /* It stands for another one. */
+	assert_int_equal(find(a, &k), KLASS_NONE);
+	assert_int_equal(find(a + 4, &k), KLASS_NONE);
+	assert_int_equal(find(0, &k), KLASS_NONE);
+	assert_int_equal(find(16, &k), KLASS_NONE);
+	assert_int_equal(klass_address(0), 0);
+}
+
+static void a_mirror_outside_of_the_heap_does_not_count(void **state)
+{
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
+	uint64_t elsewhere[8] = {[2] = a};
+	struct klass k;
+
+	(void)state;
+	fake_handles[0] = (uintptr_t)elsewhere;
+	assert_int_equal(find(a, &k), KLASS_NONE);
+}
+
+static void layout_helpers_that_none_has_are_refused(void **state)
+{
+	const int32_t wrong[] = {0, 4, FAKE_ARRAY(16, FAKE_T_LONG, 9),
+				 FAKE_ARRAY(4, FAKE_T_LONG, 3), FAKE_ARRAY(16, 200, 3)};
+	struct klass k;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(find(fake_klass_add(wrong[i], 0x100), &k), KLASS_NONE);
+}
+
+/* ZGC: a handle may have to be brought up to date by a load barrier, which is not ours to run. */
+static void a_coloured_handle_that_is_not_up_to_date_is_not_read(void **state)
+{
+	static uint64_t bad = 0x1, shift = 4;
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
+	uint64_t b = fake_klass_add(FAKE_INSTANCE(48), 0x200);
+	struct klass k;
+
+	(void)state;
+	fake_layout.handle_bad = &bad;
+	fake_layout.handle_shift = &shift;
+	fake_klass_of(b)->table = 0x2000;
+	fake_handles[1] = fake_handles[1] << 4 | bad;
+	assert_int_equal(find(b, &k), KLASS_NONE);
+	/* Another one's mirror can be read, and has the same virtual table. */
+	fake_klass_of(a)->table = 0x2000;
+	fake_handles[0] <<= 4;
+	assert_int_equal(find(a, &k), KLASS_FOUND);
+	assert_int_equal(find(b, &k), KLASS_FOUND);
+}
+
+static void a_class_that_took_anothers_place_says_its_own_size(void **state)
+{
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
+	struct klass k;
+
+	(void)state;
+	assert_int_equal(find(a, &k), KLASS_FOUND);
+	fake_klass_of(a)->layout_helper = FAKE_INSTANCE(64);
+	assert_int_equal(find(a, &k), KLASS_FOUND);
+	assert_int_equal(klass_instance_bytes(k.layout_helper), 64);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, fake_heap_setup)
+	const struct CMUnitTest tests[] = {
+	    TEST(a_class_is_what_its_mirror_names),
+	    TEST(what_no_mirror_names_is_none),
+	    TEST(a_mirror_outside_of_the_heap_does_not_count),
+	    TEST(layout_helpers_that_none_has_are_refused),
+	    TEST(a_coloured_handle_that_is_not_up_to_date_is_not_read),
+	    TEST(a_class_that_took_anothers_place_says_its_own_size),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

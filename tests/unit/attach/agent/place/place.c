@@ -1,0 +1,313 @@
+/* Which object an access touches, by what the thread has in its hands. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/place/place.h"
+#include "tests/unit/support/agent/fake_heap.h"
+
+#define MARKED 3u /* a mark word of an object that was moved */
+
+static gregset_t regs;
+static struct place_memory met;
+static uint64_t frame[256];
+static uint64_t point, longs; /* classes */
+
+static int set_up(void **state)
+{
+	if (fake_heap_setup(state) < 0)
+		return -1;
+	point = fake_klass_add(FAKE_INSTANCE(40), 0x100);
+	longs = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 3), 0x200);
+	memset(regs, 0, sizeof(regs));
+	met = (struct place_memory){0};
+	memset(frame, 0, sizeof(frame));
+	regs[REG_RSP] = (greg_t)(uintptr_t)frame;
+	return 0;
+}
+
+static enum place_result find(uint64_t address, int base, int index, struct place *out)
+{
+	const struct insn_memory memory = {.base = base, .index = index, .scale = 8, .size = 8};
+
+	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
+}
+
+static void assert_in(const struct place *p, uint64_t klass, unsigned offset, unsigned words)
+{
+	assert_int_equal(p->kind, PLACE_OBJECT);
+	assert_int_equal(klass_address(p->klass), klass);
+	assert_int_equal(p->offset, offset);
+	assert_int_equal(p->words, words);
+}
+
+static void the_base_register_names_the_object(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	regs[REG_RBX] = (greg_t)object;
+	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	assert_in(&p, point, 24, 5);
+	assert_false(p.element);
+	/* Behind its end lies something else. */
+	assert_int_equal(find(object + 40, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+}
+
+static void an_index_register_may_be_a_narrow_pointer(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	regs[REG_R12] = (greg_t)fake_at(0);
+	regs[REG_RDX] = 0x1000 >> 3;
+	assert_int_equal(find(object + 16, REG_R12, REG_RDX, &p), PLACE_FOUND);
+	assert_in(&p, point, 16, 5);
+}
+
+static void an_array_is_as_long_as_it_says(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 10);
+	struct place p;
+
+	(void)state;
+	regs[REG_RSI] = (greg_t)array;
+	assert_int_equal(find(array + 16 + 9 * 8, REG_RSI, REG_RCX, &p), PLACE_FOUND);
+	assert_in(&p, longs, 16 + 9 * 8, 12);
+	assert_true(p.element);
+	assert_int_equal(find(array + 12, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_false(p.element);
+	assert_int_equal(find(array + 16 + 10 * 8, REG_RSI, REG_RCX, &p), PLACE_NO_OBJECT);
+}
+
+static void a_pointer_into_an_array_leaves_it_to_other_registers(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 1000);
+	struct place p;
+
+	(void)state;
+	regs[REG_RSI] = (greg_t)(array + 4000);
+	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
+	regs[REG_R9] = 0x2000 >> 3;                                             /* narrow */
+	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 4064, 1002);
+}
+
+static void a_frame_may_have_the_pointer(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 1000);
+	struct place p;
+
+	(void)state;
+	regs[REG_RSI] = (greg_t)(array + 4000);
+	frame[100] = array;
+	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 4000, 1002);
+	/* Or one half of a word. */
+	frame[100] = (uint64_t)(0x2000 >> 3) << 32 | 0x7fffffff;
+	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
+}
+
+/* G1 since JDK 24 stores by a pointer to the field. */
+static void a_pointer_to_a_field_leads_to_the_header_before_it(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	regs[REG_R9] = (greg_t)object;
+	assert_int_equal(find(object + 8, REG_R9, -1, &p), PLACE_FOUND); /* So the class is met. */
+	regs[REG_R9] = (greg_t)(object + 32);
+	assert_int_equal(find(object + 32, REG_R9, -1, &p), PLACE_FOUND);
+	assert_in(&p, point, 32, 5);
+}
+
+static void a_stub_fills_an_array_whose_header_lies_far_before(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+
+	(void)state;
+	regs[REG_RDI] = (greg_t)(array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	regs[REG_RDI] = (greg_t)array;
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND); /* So its class is met. */
+	met = (struct place_memory){0};
+	regs[REG_RDI] = (greg_t)(array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 100000, 40002);
+	/* It is remembered as long as nothing moves. */
+	memset(fake_heap + 0x2000, 0, 16);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_true(p.element);
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_false(p.element);
+	place_forget(&met);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+}
+
+static void looking_far_in_vain_is_not_done_again_at_once(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+	unsigned tries = 0;
+
+	(void)state;
+	regs[REG_RDI] = (greg_t)fake_at(0x80000);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(find(fake_at(0x80000), REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	regs[REG_RBX] = (greg_t)array;
+	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND);
+	place_forget(&met);
+	regs[REG_RBX] = 0;
+	while (find(array + 100000, REG_RDI, -1, &p) != PLACE_FOUND)
+		assert_true(++tries < 64);
+	assert_true(tries > 0);
+}
+
+static void an_instance_does_not_begin_far_before(void **state)
+{
+	uint64_t large = fake_klass_add(FAKE_INSTANCE(4096), 0x300);
+	uint64_t object = fake_object_add(large, 0x2000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	regs[REG_RBX] = (greg_t)object;
+	assert_int_equal(find(object + 16, REG_RBX, -1, &p), PLACE_FOUND);
+	regs[REG_RBX] = (greg_t)(object + 2000);
+	assert_int_equal(find(object + 2000, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+}
+
+static void the_nearest_of_several_holds_the_access(void **state)
+{
+	uint64_t stale = fake_array_add(longs, 0x2000, 1000);
+	uint64_t object = fake_object_add(point, 0x2800, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	/* What the array was lies around what is there now. */
+	regs[REG_R8] = (greg_t)stale;
+	regs[REG_R9] = (greg_t)object;
+	regs[REG_RDI] = (greg_t)(object + 24);
+	assert_int_equal(find(object + 24, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_in(&p, point, 24, 5);
+}
+
+static void headers_that_none_has_are_refused(void **state)
+{
+	const uint64_t marks[] = {0, MARKED, 0x80 | FAKE_UNLOCKED,
+				  UINT64_C(1) << 50 | FAKE_UNLOCKED};
+	struct place p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		regs[REG_RBX] = (greg_t)fake_object_add(point, 0x1000, marks[i]);
+		assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_OBJECT);
+	}
+	/* A hash, a lock's record, a monitor. */
+	regs[REG_RBX] = (greg_t)fake_object_add(point, 0x1000, 0x123400 | FAKE_UNLOCKED);
+	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+	(void)fake_object_add(point, 0x1000, 0x7fff00001000);
+	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+	(void)fake_object_add(point, 0x1000, 0x7fff00001002);
+	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+}
+
+static void a_class_that_is_none_is_told_apart(void **state)
+{
+	struct place p;
+
+	(void)state;
+	regs[REG_RBX] =
+	    (greg_t)fake_object_add(point + 5 * FAKE_KLASS_BYTES, 0x1000, FAKE_UNLOCKED);
+	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_CLASS);
+}
+
+static void a_mirror_says_what_it_stands_for_and_how_long_it_is(void **state)
+{
+	uint64_t class_class = fake_klass_add(FAKE_INSTANCE(48), 0x300);
+	struct place p;
+
+	(void)state;
+	fake_layout.mirror_class = class_class;
+	(void)fake_object_add(class_class, 0x100, FAKE_UNLOCKED); /* that of point */
+	regs[REG_R10] = (greg_t)fake_at(0x100);
+	assert_int_equal(find(fake_at(0x100 + 56), REG_R10, -1, &p), PLACE_FOUND);
+	assert_in(&p, class_class, 56, FAKE_MIRROR_BYTES / 8);
+	assert_int_equal(klass_address(p.subject), point);
+}
+
+static void compact_headers_have_the_class_in_the_mark_word(void **state)
+{
+	uint64_t object;
+	struct place p;
+
+	(void)state;
+	fake_layout.class_word = CLASS_WORD_COMPACT;
+	fake_layout.compact_shift = 42;
+	fake_layout.hash_shift = 11;
+	fake_layout.array_length = 8;
+	fake_layout.classes.shift = 10;
+	object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	regs[REG_RBX] = (greg_t)object;
+	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
+	assert_in(&p, point, 8, 5);
+}
+
+static void full_class_pointers_are_read_whole(void **state)
+{
+	uint64_t array;
+	struct place p;
+
+	(void)state;
+	fake_layout.class_word = CLASS_WORD_FULL;
+	fake_layout.array_length = 16;
+	array = fake_array_add(longs, 0x2000, 4);
+	regs[REG_RBX] = (greg_t)array;
+	assert_int_equal(find(array + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 24, 6);
+}
+
+/* ZGC before its generations: a pointer's state lies in its address. */
+static void views_of_the_heap_are_one(void **state)
+{
+	uint64_t view = UINT64_C(1) << 46, object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	fake_regions.offset_mask = view - 1;
+	fake_regions.view = fake_at(0) & view;
+	(void)region_add_heap(&fake_regions, fake_at(0) ^ view, fake_at(FAKE_HEAP_BYTES) ^ view);
+	regs[REG_RBX] = (greg_t)(object ^ view);
+	assert_int_equal(find((object + 24) ^ view, REG_RBX, -1, &p), PLACE_FOUND);
+	assert_in(&p, point, 24, 5);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+	const struct CMUnitTest tests[] = {
+	    TEST(the_base_register_names_the_object),
+	    TEST(an_index_register_may_be_a_narrow_pointer),
+	    TEST(an_array_is_as_long_as_it_says),
+	    TEST(a_pointer_into_an_array_leaves_it_to_other_registers),
+	    TEST(a_frame_may_have_the_pointer),
+	    TEST(a_pointer_to_a_field_leads_to_the_header_before_it),
+	    TEST(a_stub_fills_an_array_whose_header_lies_far_before),
+	    TEST(looking_far_in_vain_is_not_done_again_at_once),
+	    TEST(an_instance_does_not_begin_far_before),
+	    TEST(the_nearest_of_several_holds_the_access),
+	    TEST(headers_that_none_has_are_refused),
+	    TEST(a_class_that_is_none_is_told_apart),
+	    TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is),
+	    TEST(compact_headers_have_the_class_in_the_mark_word),
+	    TEST(full_class_pointers_are_read_whole),
+	    TEST(views_of_the_heap_are_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
