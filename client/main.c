@@ -54,7 +54,7 @@ static const char options_help[] =
     "  --period T     time between samples of a thread (the daemon's choice)\n"
     "  --budget P     most of the target's CPU time to spend (1%%)\n"
     "  --object-min-size SIZE\n"
-    "                 track objects of at least SIZE, 512B, 1KiB, 2MiB or 0 (1KiB)\n"
+    "                 track objects of at least SIZE, 512B, 1KiB, 2MiB or 0 (as most are)\n"
     "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n"

@@ -163,6 +163,7 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	to->findings.kernel_gate &= w->findings.kernel_gate;
 	to->always_pretouch |= w->always_pretouch;
 	to->object_interval = w->object_interval;
+	to->object_min_size = w->object_min_size;
 }
 
 static void add_counts(struct window_result *to, const struct window_result *w)

@@ -8,6 +8,7 @@
 #include "daemon/combine/batches.h"
 #include "daemon/container/array.h"
 #include "daemon/container/saturate.h"
+#include "daemon/profile/estimate.h"
 
 /* Room for the sums of the newest pair. */
 static int reserve(struct pair_merge *m, struct window_merged *facts, size_t count)

@@ -76,20 +76,25 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *kinds = report_json_kinds(writer, limit);
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
+	_cleanup_json_ json_t *classes = NULL;
 
 	if (!kinds)
 		return NULL;
 	if (m->objects.tracked) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
 			return NULL;
+		classes = report_json_classes(writer, limit);
+		if (!classes)
+			return NULL;
 	} else {
+		classes = json_array();
 		objects = json_array();
 		objects_summary = json_null();
 	}
-	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA, "window",
-			 window_json(m), "quality", report_json_quality(m), "inefficiency", kinds,
-			 "objects_summary", objects_summary, "objects", objects, "numa",
-			 report_json_numa(m));
+	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA,
+			 "window", window_json(m), "quality", report_json_quality(m),
+			 "inefficiency", kinds, "objects_summary", objects_summary, "objects",
+			 objects, "classes", classes, "numa", report_json_numa(m));
 }
 
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)

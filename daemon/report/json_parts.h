@@ -19,6 +19,11 @@ int report_json_objects(struct json_writer *writer, size_t sites, json_t **objec
  * the kind is told. */
 json_t *report_json_location(struct json_writer *writer, uint32_t location);
 
+/* The member "classes", with at most limit of them, and what objects_summary says of accesses whose
+ * class is not known. */
+json_t *report_json_classes(struct json_writer *writer, size_t limit);
+json_t *report_json_class_unknown(struct json_writer *writer);
+
 /* The member "numa" of a report, and of an allocation site. */
 json_t *report_json_numa(const struct report_model *m);
 json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);

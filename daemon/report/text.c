@@ -93,6 +93,7 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 	if (m->objects.tracked) {
 		if (m->kind_count > 0)
 			fputc('\n', out);
+		report_text_classes(out, m, pairs);
 		report_text_objects(out, m, pairs);
 	}
 	if (m->numa.asked) {

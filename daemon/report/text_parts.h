@@ -18,6 +18,9 @@ void report_text_findings(FILE *out, const struct report_model *m);
 /* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 
+/* With at most limit of them. */
+void report_text_classes(FILE *out, const struct report_model *m, size_t limit);
+
 /* With at most limit sites of them. */
 void report_text_objects(FILE *out, const struct report_model *m, size_t limit);
 

@@ -45,6 +45,11 @@ int record_pack_objects(struct arena *a, const struct object_profile *o, Jxp__St
 int record_unpack_objects(const Jxp__StoredObjects *m, const struct profile *p,
 			  struct object_profile *o);
 
+/* Of these, classes and strata. */
+int record_pack_classes(struct arena *a, const struct object_profile *o, Jxp__StoredObjects *m);
+int record_unpack_classes(const Jxp__StoredObjects *m, const struct profile *p,
+			  struct object_profile *o);
+
 int record_pack_numa(struct arena *a, const struct numa_profile *n, unsigned nodes,
 		     Jxp__StoredNuma *m);
 /* sites: of the window's object profile. */

@@ -18,6 +18,11 @@ bool window_result_tracks_objects(const struct window_result *w)
 	return window_request_tracks_objects(&w->request, w->findings.numa.node_count);
 }
 
+uint64_t window_result_object_min_size(const struct window_result *w)
+{
+	return w->request.object_min_size_adapts ? w->object_min_size : w->request.object_min_size;
+}
+
 bool window_result_samples_pairs(const struct window_result *w)
 {
 	return window_request_samples_pairs(&w->request);
@@ -58,6 +63,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->pid = pid;
 	w->owner = PROC_ANY_UID;
 	w->request = *request;
+	w->object_min_size = request->object_min_size;
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->asked_ns = clock_monotonic_ns();

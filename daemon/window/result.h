@@ -78,6 +78,7 @@ struct window_result {
 	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
 	struct side_effects side_effects;
 	uint64_t object_interval; /* bytes of allocation between two samples, last in force */
+	uint64_t object_min_size; /* bytes; likewise, where request.object_min_size_adapts */
 	/* The agent's counts, plus what the kernel's gate counted itself. */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
@@ -91,6 +92,9 @@ struct window_result {
 
 /* Does the window need allocations and memory accesses? */
 bool window_result_tracks_objects(const struct window_result *w);
+
+/* How small tracked objects were at last. */
+uint64_t window_result_object_min_size(const struct window_result *w);
 
 /* Does it need watchpoints? */
 bool window_result_samples_pairs(const struct window_result *w);

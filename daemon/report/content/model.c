@@ -66,6 +66,7 @@ static const char *unit_of(const struct window_result *w)
 static int objects_init(struct report_objects *o, const struct window_result *w)
 {
 	const struct object_profile *l = &w->objects;
+	int r;
 
 	if (!window_result_tracks_objects(w))
 		return 0;
@@ -73,12 +74,14 @@ static int objects_init(struct report_objects *o, const struct window_result *w)
 				     .metric = metric_of(w),
 				     .unit = unit_of(w),
 				     .samples = object_profile_samples(l),
-				     .whole = object_profile_whole(l),
-				     .attributed_fraction =
-					 estimate_fraction(l->estimated, object_profile_whole(l)),
+				     .whole = strata_all(&l->strata).metric,
 				     .uncollected_bytes = object_profile_uncollected(l),
 				     .judged_s = window_result_judged_s(w)};
-	return object_ranking_init(&o->ranking, w);
+	r = object_ranking_init(&o->ranking, w);
+	if (r == 0)
+		r = class_ranking_init(&o->classes, w, &o->ranking.rests);
+	o->attributed_fraction = o->ranking.sum;
+	return r;
 }
 
 static void numa_init(struct report_numa *n, const struct window_result *w)
@@ -161,5 +164,6 @@ void report_model_release(struct report_model *m)
 {
 	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
+	class_ranking_release(&m->objects.classes);
 	*m = (struct report_model){0};
 }

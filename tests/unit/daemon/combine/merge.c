@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/combine/merge.h"
+#include "daemon/profile/site_shares.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/random_program.h"
 
@@ -118,6 +119,44 @@ static void one_window_alone_is_merged_into_itself(void **state)
 	assert_true(w->finished);
 	assert_int_equal(w->number, 0);
 	window_result_free(one);
+	window_result_free(w);
+}
+
+static const struct class_field *field_of(const struct window_result *w, const char *class_name)
+{
+	const struct class_profile *c = &w->objects.classes;
+
+	for (size_t i = 0; i < c->field_count; i++)
+		if (strcmp(strings_get(&w->profile.strings, c->fields[i].class_name), class_name) ==
+		    0)
+			return &c->fields[i];
+	fail_msg("no field of %s", class_name);
+	return NULL;
+}
+
+static void classes_are_met_by_names(void **state)
+{
+	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
+	struct window_result *w;
+	const struct class_field *f;
+	struct location l;
+
+	(void)state;
+	/* In another order, so that ids are others. */
+	sample_window_older(windows[1], "org.example.New", "size", 1, 3);
+	sample_window_older(windows[1], "org.example.Cache", "hits", 1, 8);
+	w = merged(windows, 2);
+	f = field_of(w, "org.example.Cache");
+	l = locations_get(&w->profile.locations, f->location);
+	assert_string_equal(strings_get(&w->profile.strings, l.field), "hits");
+	assert_int_equal(f->sum.samples, 12 + 12 + 8);
+	assert_float_equal(f->sum.metric, 32 * 5e6, 1);
+	assert_int_equal(field_of(w, "org.example.New")->sum.samples, 3);
+	assert_float_equal(strata_all(&w->objects.strata).metric,
+			   strata_all(&windows[0]->objects.strata).metric +
+			       strata_all(&windows[1]->objects.strata).metric,
+			   1);
+	free_all(windows, 2);
 	window_result_free(w);
 }
 
@@ -496,7 +535,8 @@ static void a_site_covers_windows_that_differ(void **state)
 	(void)state;
 	for (unsigned run = 0; run < runs; run++) {
 		struct window_result *windows[12], *w;
-		struct interval ci;
+		struct site_share share;
+		uint32_t rank = 0;
 
 		for (unsigned i = 0; i < 12; i++) {
 			struct object_profile *o;
@@ -509,14 +549,23 @@ static void a_site_covers_windows_that_differ(void **state)
 			assert_int_equal(object_profile_site(o, 0, node, &site), 0);
 			for (unsigned n = 0; n < 300; n++)
 				if (draw(&seed) >= p)
-					object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
+					object_profile_untracked(
+					    o, JXP__REGION__REGION_HEAP,
+					    &(struct object_access){.weight = 5e6});
 				else
 					assert_int_equal(
-					    object_profile_access(o, site, node, 5e6, 1, 0), 0);
+					    object_profile_access(o, site,
+								  &(struct object_access){
+								      .node = node, .weight = 5e6},
+								  1, 0),
+					    0);
 		}
 		w = merged(windows, 12);
-		ci = object_profile_fraction_ci95(&w->objects, &w->objects.sites[0]);
-		held += ci.low <= 0.3 && 0.3 <= ci.high;
+		share =
+		    (struct site_share){.object_weight = 1, .between = w->objects.sites[0].between};
+		assert_int_equal(site_shares_estimate(&w->objects.strata, &rank, &share, 1, NULL),
+				 0);
+		held += share.ci95.low <= 0.3 && 0.3 <= share.ci95.high;
 		free_all(windows, 12);
 		window_result_free(w);
 	}
@@ -572,6 +621,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
+	    cmocka_unit_test(classes_are_met_by_names),
 	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),
 	    cmocka_unit_test(lambdas_of_two_runs_are_the_same),
 	    cmocka_unit_test(what_lives_is_an_average_and_what_was_allocated_a_sum),

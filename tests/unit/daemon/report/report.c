@@ -98,21 +98,34 @@ static struct window_result *crafted_window(void)
 	return w;
 }
 
+static Jxp__MemoryAccess *touches(Jxp__MemoryAccess *a, uint32_t location, uint64_t object_bytes)
+{
+	a->location = location;
+	a->object_bytes = location ? object_bytes : 0;
+	return a;
+}
+
 /* Two sites that are accessed, from two contexts, and one that is only allocated. */
 static void add_objects(struct sample_objects *s)
 {
+	uint32_t element =
+	    sample_objects_location(s, JXP__LOCATION__KIND__ELEMENT, "float[]", "", "float");
+	uint32_t next =
+	    sample_objects_location(s, JXP__LOCATION__KIND__FIELD, "java.util.HashMap$Node", "next",
+				    "java.util.HashMap$Node");
+
 	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
 	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
 	sample_allocation(s, 3, 0, 10, 0x30000)->class_id = 2;
 	s->allocations[2].weight = 1000;
 	s->allocations[2].size_bytes = 4096;
 	for (uint64_t i = 0; i < 6; i++)
-		sample_access(s, 0, 20 + i, 0x10000 + 8 * i)->cpu = 2;
+		touches(sample_access(s, 0, 20 + i, 0x10000 + 8 * i), element, 100)->cpu = 2;
 	sample_access(s, 0, 30, 0x10008)->node = 2;
 	for (uint64_t i = 0; i < 5; i++)
 		(void)sample_access(s, 0, 40 + i, 0x20000);
 	for (uint64_t i = 0; i < 30; i++)
-		(void)sample_access(s, 0, 50 + i, 0x90000);
+		(void)touches(sample_access(s, 0, 50 + i, 0x90000), i < 24 ? next : 0, 32);
 	sample_access(s, 0, 90, 0x7fff0000)->region = JXP__REGION__REGION_STACK;
 	sample_access(s, 0, 91, 0x7fff0000)->region = JXP__REGION__REGION_JVM;
 	(void)sample_pass(s, 2, 0, 0, 2);

@@ -256,8 +256,14 @@ static void objects_are_counted_in_time_operations_or_an_event(void **state)
 	(void)state;
 	assert_int_equal(object_profile_site(&w->objects, 0, 0, &cheap), 0);
 	assert_int_equal(object_profile_site(&w->objects, 1, 0, &dear), 0);
-	assert_int_equal(object_profile_access(&w->objects, cheap, 0, 10, 1, 0), 0);
-	assert_int_equal(object_profile_access(&w->objects, dear, 0, 30, 1, 0), 0);
+	assert_int_equal(object_profile_access(&w->objects, cheap,
+					       &(struct object_access){.node = 0, .weight = 10}, 1,
+					       0),
+			 0);
+	assert_int_equal(object_profile_access(&w->objects, dear,
+					       &(struct object_access){.node = 0, .weight = 30}, 1,
+					       0),
+			 0);
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_true(m.objects.tracked);
 	assert_string_equal(m.objects.metric, "CPU time");
