@@ -112,7 +112,7 @@ class Tally:
         else:
             right = any(p.is_at(location) for p in self.places[method])
         if not right:
-            self.wrong[(method, says, tuple(sorted((k, str(v)) for k, v in location.items())))] += count
+            self.wrong[(method, says, _words(location))] += count
 
     def add_report(self, report):
         for kind in report["inefficiency"]:
@@ -126,7 +126,6 @@ class Tally:
         for row in report["classes"]:
             for field in row["fields"]:
                 location = {"class": row["class"], **field}
-                location = {k: location.get(k) for k in ("class", "field", "declared_in", "type", "kind")}
                 for access in field["accesses"]:
                     self.add(location, access["frames"], round(access["fraction"] * accesses) or 1, "classes")
 
@@ -135,8 +134,8 @@ class Tally:
         for access in ("watch", "trap"):
             location = pair[access]["location"]
             if location["kind"] not in ("spill", "stack", "unknown"):
-                self.wrong[(_touching(pair[access]["frames"]), f"{kind['kind']} {access} in {pair['region']}",
-                            tuple(sorted((k, str(v)) for k, v in location.items())))] += pair["count"]
+                says = f"{kind['kind']} {access} in {pair['region']}"
+                self.wrong[(_touching(pair[access]["frames"]), says, _words(location))] += pair["count"]
 
     @property
     def class_right(self):
@@ -150,9 +149,13 @@ class Tally:
         yield (f"{self.checked} checked of {self.heap} of the heap, in {len(self.methods)} of {len(self.places)} methods; class known "
                f"{self.class_right:.4f}, place {self.place_right:.4f}; wrong {sum(self.wrong.values())}")
         for (method, says, location), count in self.wrong.most_common(8):
-            yield f"WRONG {count}: {method}, {says}: {dict(location)}"
+            yield f"WRONG {count}: {method}, {says}: {location}"
         for (method, of), count in self.unknown.most_common(5):
             yield f"unknown {count}: {method}, {of}"
+
+
+def _words(location):
+    return " ".join(f"{key}={location.get(key)}" for key in ("kind", "class", "field", "declared_in", "type"))
 
 
 # What the methods call, inlined into them.

@@ -327,7 +327,7 @@ final class KnownPlaces {
     }
 
     static void touch_Point_aVolatile(Point p, Point q) {
-        for (int i = 0; i < LOOP; i++) {
+        for (int i = 0; i < LOOP / 8; i++) {
             p.aVolatile = q.aVolatile + 1;
         }
     }
@@ -518,7 +518,7 @@ final class KnownPlaces {
     }
 
     static void touch_static_aVolatile(long v) {
-        for (int i = 0; i < LOOP / 4; i++) {
+        for (int i = 0; i < LOOP / 8; i++) {
             Statics.aVolatile = Statics.aVolatile + v;
         }
     }
@@ -597,7 +597,7 @@ final class KnownPlaces {
 
     static long touch_strided(long[] a) {
         long sum = 0;
-        for (int i = 0; i < a.length; i += 9) {
+        for (int i = 0; i < 9 * ARRAY; i += 9) {
             sum = sum * 31 + a[i];
         }
         return sum;
@@ -618,7 +618,7 @@ final class KnownPlaces {
 
     /** Of several MiB, so far from its header. */
     static void touch_large(long[] a, int start, long v) {
-        int end = Math.min(a.length, start + 8 * ARRAY);
+        int end = Math.min(a.length, start + ARRAY);
         for (int i = start; i < end; i++) {
             a[i] = v + i;
         }
@@ -842,7 +842,7 @@ final class KnownPlaces {
         touch_copy(longs, longs2);
         touch_copy_bytes(bytes, bytes2);
         touch_backwards(longs);
-        touch_large(large, round * 8 * ARRAY % LARGE_LONGS, round);
+        touch_large(large, round * 7919 % (LARGE_LONGS - ARRAY), round);
         touch_refs(refs, small);
         return touch_ints_sum(ints) + touch_strided(large) / 3 + touch_nested(nested) + touch_derived(ints, 1, round, 3)
             + touch_refs_load(refs, small) + touch_point_array(points, points[1]);
