@@ -842,7 +842,7 @@ final class KnownPlaces {
         touch_copy(longs, longs2);
         touch_copy_bytes(bytes, bytes2);
         touch_backwards(longs);
-        touch_large(large, round * 7919 % (LARGE_LONGS - ARRAY), round);
+        touch_large(large, Math.floorMod(round * 7919, LARGE_LONGS - ARRAY), round);
         touch_refs(refs, small);
         return touch_ints_sum(ints) + touch_strided(large) / 3 + touch_nested(nested) + touch_derived(ints, 1, round, 3)
             + touch_refs_load(refs, small) + touch_point_array(points, points[1]);
