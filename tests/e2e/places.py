@@ -122,6 +122,9 @@ class Tally:
                     continue
                 for access in ("watch", "trap"):
                     self.add(pair[access]["location"], pair[access]["frames"], pair["count"], f"{kind['kind']} {access}")
+        for site in report["objects"]:
+            for access in site["accesses"]:
+                self.add(access["location"], access["frames"], access["samples"], "objects")
         accesses = report["objects_summary"]["sampled_accesses"]
         for row in report["classes"]:
             for field in row["fields"]:
@@ -148,6 +151,8 @@ class Tally:
     def lines(self):
         yield (f"{self.checked} checked of {self.heap} of the heap, in {len(self.methods)} of {len(self.places)} methods; class known "
                f"{self.class_right:.4f}, place {self.place_right:.4f}; wrong {sum(self.wrong.values())}")
+        missing = sorted(set(self.places) - set(self.methods))
+        yield f"seldom met: {' '.join(missing) or 'none'}"
         for (method, says, location), count in self.wrong.most_common(8):
             yield f"WRONG {count}: {method}, {says}: {location}"
         for (method, of), count in self.unknown.most_common(5):
