@@ -85,6 +85,10 @@ def places_of(jvm):
 # ---------------------------------------------------------------- what is said
 
 
+# What the methods call, inlined into them.
+LIBRARY = ("java.", "jdk.", "sun.")
+
+
 class Tally:
     """Observations of one JVM, each with a location and the frames of its access."""
 
@@ -95,13 +99,22 @@ class Tally:
         self.unknown = collections.Counter()
         self.methods = collections.Counter()
 
+    def _touching(self, frames):
+        """The touch method whose own code, or that of a library in it, made the access."""
+        for frame in frames:
+            if frame["method"] in self.places:
+                return frame["method"]
+            if not frame["class"].startswith(LIBRARY):
+                return None
+        return None
+
     def add(self, location, frames, count, says):
         """An access to the heap. says: where the report says so."""
         kind, of = location["kind"], location.get("class")
         self.heap += count
         self.heap_class += count * bool(of)
         self.heap_place += count * (kind != "unknown")
-        method = _touching(frames)
+        method = self._touching(frames)
         if not method:
             return
         self.checked += count
@@ -138,7 +151,7 @@ class Tally:
             location = pair[access]["location"]
             if location["kind"] not in ("spill", "stack", "unknown"):
                 says = f"{kind['kind']} {access} in {pair['region']}"
-                self.wrong[(_touching(pair[access]["frames"]), says, _words(location))] += pair["count"]
+                self.wrong[(self._touching(pair[access]["frames"]), says, _words(location))] += pair["count"]
 
     @property
     def class_right(self):
@@ -161,20 +174,6 @@ class Tally:
 
 def _words(location):
     return " ".join(f"{key}={location.get(key)}" for key in ("kind", "class", "field", "declared_in", "type"))
-
-
-# What the methods call, inlined into them.
-LIBRARY = ("java.", "jdk.", "sun.")
-
-
-def _touching(frames):
-    """The touch method whose own code, or that of a library in it, made the access."""
-    for frame in frames:
-        if frame["method"].startswith("touch_"):
-            return frame["method"]
-        if not frame["class"].startswith(LIBRARY):
-            return None
-    return None
 
 
 # ---------------------------------------------------------------- JVMs
