@@ -29,7 +29,7 @@ CPU_S = 5
 OPTIONS = ["--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "200us"]
 # The program's methods, and those of records.
 NEVER_INLINED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,KnownPlaces*::touch_*",
-                 "-XX:CompileCommand=dontinline,KnownRecords*::touch_*"]
+                 "-XX:CompileCommand=dontinline,KnownRecords*::touch_*", "-XX:CompileCommand=dontinline,Lookalikes::touch_*"]
 
 CLASS_RIGHT_LEAST = 0.97
 FIELD_RIGHT_LEAST = 0.95
@@ -187,7 +187,8 @@ def newer_classes():
         return None
     directory = make_directory()
     sources = glob.glob(os.path.join(ROOT, "tests/workloads/jdk17/*.java"))
-    subprocess.run([jdk.javac, "--release", "17", "-Xlint:-options", "-cp", classes(), "-d", directory, *sources], check=True)
+    # It says of internal classes that they are.
+    subprocess.run([jdk.javac, "--release", "17", "-cp", classes(), "-d", directory, *sources], check=True, capture_output=True)
     return directory
 
 
@@ -195,6 +196,10 @@ def start(jdk, options):
     newer = newer_classes() if jdk.release >= 17 else None
     return Workload(jdk, "KnownPlaces", *NEVER_INLINED, *options, before=[newer] if newer else (),
                     arguments=["KnownRecords"] if newer else ())
+
+
+def start_lookalikes(jdk, options):
+    return Workload(jdk, "KnownPlaces", *NEVER_INLINED, *options, before=[newer_classes()], arguments=["Lookalikes"])
 
 
 def start_in_tree(home, options):
@@ -242,6 +247,8 @@ def plan():
         for collector, option in OPTION_OF.items():
             yield f"{newest}, {collector}", collector, start, newest, [option]
             yield f"{newest}, {collector}, compact headers", collector, start, newest, [option, *COMPACT]
+    for jdk in sorted({found.get(17), newest} - {None}, key=lambda j: j.release):
+        yield f"{jdk}, G1, with data like objects", "G1", start_lookalikes, jdk, ["-XX:+UseG1GC"]
     trees = homes() if os.geteuid() == 0 else {}
     for release, collector, options in LATER:
         words = ", generations" if options else ""

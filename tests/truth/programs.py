@@ -36,7 +36,7 @@ PROGRAMS = {
     "FloatCopies": ["silent_store"],
     "IntCopies": ["silent_store"],
     "NearFields": ["silent_store"],
-    "MostlyElsewhere": ["dead_store"],
+    "MostlyElsewhere": ["silent_store"],
     "PartOfTime": ["dead_store", "silent_load"],
 }
 

@@ -30,6 +30,7 @@ final class KnownPlaces {
     private static final int OBJECTS = 64;
     private static final int ROUNDS_OF_OBJECTS = 200;
     private static final int GARBAGE_BYTES = 24 * 1024;
+    private static final int LARGE_FLOATS = 8 * 1024;
     private static final int LARGE_LONGS = 256 * 1024;
 
     static volatile Object keep;
@@ -220,6 +221,9 @@ final class KnownPlaces {
         elements("touch_booleans", boolean[].class);
         elements("touch_copy", long[].class);
         elements("touch_copy_bytes", byte[].class);
+        elements("touch_copy_floats", float[].class);
+        elements("touch_copy_refs", Object[].class);
+        classWord("touch_copy_refs", Object[].class);
         elements("touch_backwards", long[].class);
         elements("touch_strided", long[].class);
         elements("touch_derived", int[].class);
@@ -591,6 +595,18 @@ final class KnownPlaces {
         System.arraycopy(a, 1, b, 0, a.length - 1);
     }
 
+    /** Long ones: of the array itself the loop around may hold no more than where its elements begin. */
+    static void touch_copy_floats(float[] a, float[] b, float[] to) {
+        for (int i = 0; i < 3; i++) {
+            System.arraycopy(a, 0, to, 0, to.length);
+            System.arraycopy(b, 0, to, 0, to.length);
+        }
+    }
+
+    static void touch_copy_refs(Object[] a, Object[] to) {
+        System.arraycopy(a, 0, to, 0, to.length);
+    }
+
     static void touch_backwards(long[] a) {
         for (int i = a.length - 2; i >= 0; i--) {
             a[i + 1] = a[i] + i;
@@ -712,7 +728,11 @@ final class KnownPlaces {
     private Object[] headers;
     private Small small;
     private Object[] refs;
+    private Object[] refs2;
     private long[][] nested;
+    private float[] copied;
+    private float[] copied2;
+    private float[] copy;
     private final long[] large = new long[LARGE_LONGS];
     private byte[] bytes;
     private byte[] bytes2;
@@ -746,7 +766,11 @@ final class KnownPlaces {
         small = new Small(1);
         headers = new Object[] {small, new Large(1, small), new Sealed(1)};
         refs = new Object[ARRAY];
+        refs2 = new Object[ARRAY];
         nested = new long[8][100];
+        copied = new float[LARGE_FLOATS];
+        copied2 = new float[LARGE_FLOATS];
+        copy = new float[LARGE_FLOATS];
         bytes = new byte[ARRAY];
         bytes2 = new byte[ARRAY];
         shorts = new short[ARRAY];
@@ -843,6 +867,8 @@ final class KnownPlaces {
         touch_booleans(booleans, booleans2);
         touch_copy(longs, longs2);
         touch_copy_bytes(bytes, bytes2);
+        touch_copy_floats(copied, copied2, copy);
+        touch_copy_refs(refs, refs2);
         touch_backwards(longs);
         touch_large(large, Math.floorMod(round * 7919, LARGE_LONGS - ARRAY), round);
         touch_refs(refs, small);
