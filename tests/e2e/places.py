@@ -7,6 +7,7 @@ places only.
   PLACES_CHECKED   how many observations each JVM must have had checked; windows follow each other until then (default: one
                    window). `make soak-places` checks 100,000 of all JVMs together.
   PLACES_ONLY      JVMs whose names have this in them
+  PLACES_LOOKALIKES   1: also arrays of numbers that are the headers of other objects
 """
 # Runs alone: its windows keep both processors busy.
 import collections
@@ -23,6 +24,7 @@ from support.tree import Contained, bring_workloads, homes
 
 CHECKED = int(os.environ.get("PLACES_CHECKED", "0"))
 ONLY = os.environ.get("PLACES_ONLY", "")
+LOOKALIKES = os.environ.get("PLACES_LOOKALIKES") == "1"
 WINDOWS_MOST = 60
 
 CPU_S = 5
@@ -247,8 +249,8 @@ def plan():
         for collector, option in OPTION_OF.items():
             yield f"{newest}, {collector}", collector, start, newest, [option]
             yield f"{newest}, {collector}, compact headers", collector, start, newest, [option, *COMPACT]
-    for jdk in sorted({found.get(17), newest} - {None}, key=lambda j: j.release):
-        yield f"{jdk}, G1, with data like objects", "G1", start_lookalikes, jdk, ["-XX:+UseG1GC"]
+    for jdk in (found.get(17), newest) if LOOKALIKES else ():
+        yield f"{jdk}, G1, with numbers like headers", "G1", start_lookalikes, jdk, ["-XX:+UseG1GC"]
     trees = homes() if os.geteuid() == 0 else {}
     for release, collector, options in LATER:
         words = ", generations" if options else ""

@@ -597,7 +597,7 @@ final class KnownPlaces {
 
     /** Long ones: of the array itself the loop around may hold no more than where its elements begin. */
     static void touch_copy_floats(float[] a, float[] b, float[] to) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 2; i++) {
             System.arraycopy(a, 0, to, 0, to.length);
             System.arraycopy(b, 0, to, 0, to.length);
         }
@@ -867,7 +867,9 @@ final class KnownPlaces {
         touch_booleans(booleans, booleans2);
         touch_copy(longs, longs2);
         touch_copy_bytes(bytes, bytes2);
-        touch_copy_floats(copied, copied2, copy);
+        if (round % 8 == 0) {
+            touch_copy_floats(copied, copied2, copy);
+        }
         touch_copy_refs(refs, refs2);
         touch_backwards(longs);
         touch_large(large, Math.floorMod(round * 7919, LARGE_LONGS - ARRAY), round);
