@@ -140,12 +140,11 @@ class Tally:
         for site in report["objects"]:
             for access in site["accesses"]:
                 self.add(access["location"], access["frames"], access["samples"], "objects")
-        accesses = report["objects_summary"]["sampled_accesses"]
         for row in report["classes"]:
             for field in row["fields"]:
                 location = {"class": row["class"], **field}
                 for access in field["accesses"]:
-                    self.add(location, access["frames"], round(access["fraction"] * accesses) or 1, "classes")
+                    self.add(location, access["frames"], access["samples"], "classes")
 
     def _add_elsewhere(self, kind, pair):
         """What is on a stack is nobody's field."""
