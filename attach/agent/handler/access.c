@@ -32,9 +32,9 @@ void access_record(struct thread *t, const struct sample *s, bool store, uint64_
 	r.address = region_canonical(&handlers.regions, s->extent.address);
 	r.length = (uint8_t)s->extent.size;
 	r.region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
-	placing_count(
-	    t, r.region,
-	    placing_find(r.region, s->extent.address, &s->insn, uc->uc_mcontext.gregs, &r.place));
+	placing_count(t, r.region,
+		      placing_find(t, r.region, s->extent.address, &s->insn, uc->uc_mcontext.gregs,
+				   &r.place));
 	watchpoint_code(&r.watch_code, &s->insn);
 	r.store = store;
 	r.cpu = (uint16_t)cpu;

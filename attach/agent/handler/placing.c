@@ -13,14 +13,14 @@ static bool is_spill(const struct insn *in)
 	       codemap_covers(in->ip);
 }
 
-enum place_result placing_find(int region, uint64_t address, const struct insn *in,
-			       const gregset_t regs, struct place *out)
+enum place_result placing_find(struct thread *t, int region, uint64_t address,
+			       const struct insn *in, const gregset_t regs, struct place *out)
 {
 	*out = (struct place){.kind = PLACE_NONE};
 	switch (region) {
 	case JXP__REGION__REGION_HEAP:
 		return place_find(&handlers.layout, &handlers.regions, address,
-				  in->has_memory ? &in->memory : NULL, regs, out);
+				  in->has_memory ? &in->memory : NULL, regs, &t->places, out);
 	case JXP__REGION__REGION_STACK:
 		out->kind = is_spill(in) ? PLACE_SPILL : PLACE_STACK;
 		return PLACE_FOUND;

@@ -37,6 +37,7 @@ static void enter_epoch(struct thread *t)
 	if (t->epoch == now)
 		return;
 	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	place_forget(&t->places);
 	t->epoch = now;
 }
 

@@ -78,6 +78,7 @@ struct thread {
 	struct random random;
 	struct reservoir reservoir;
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
+	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
 
 	/* Handler writes, session thread reads. */

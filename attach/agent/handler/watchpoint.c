@@ -280,7 +280,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	w->width = (uint8_t)s->extent.width;
 	w->address = start;
 	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
-	w->placed = placing_find(w->region, start, &s->insn, uc->uc_mcontext.gregs, &w->place);
+	w->placed = placing_find(t, w->region, start, &s->insn, uc->uc_mcontext.gregs, &w->place);
 	w->element = element_at(&w->place, &s->insn);
 	w->after = s->insn.ip + s->insn.length;
 	w->again = s->insn.repeats ? s->insn.ip : w->after;
@@ -396,14 +396,15 @@ static uint8_t wasteful_as(const struct watchpoint *w, const struct trap_access 
 
 /* The second access touches the same bytes in the same epoch, so its registers may tell the object
  * where those of the first did not. */
-static void place_again(struct watchpoint *w, const struct trap_access *a, const ucontext_t *uc)
+static void place_again(struct thread *t, struct watchpoint *w, const struct trap_access *a,
+			const ucontext_t *uc)
 {
 	struct insn in = a->insn;
 
 	if (w->placed == PLACE_FOUND || w->region != JXP__REGION__REGION_HEAP)
 		return;
 	in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
-	w->placed = placing_find(w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
+	w->placed = placing_find(t, w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
 }
 
 /* The CPU time that the pair stands for; its sample stands for less if the second access touched
@@ -431,7 +432,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	unsigned shared = trap_shared(&a->extent, w->address, w->length);
 	struct record r;
 
-	place_again(w, a, uc);
+	place_again(t, w, a, uc);
 	placing_count(t, w->region, w->placed);
 	fill_record(&r, w, reg, RECORD_TRAPPED);
 	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {

@@ -120,15 +120,32 @@ static uint64_t klass_named(JNIEnv *jni, const struct region_map *regions,
 	return klass;
 }
 
-/* One of each kind that HotSpot has (klassKind.hpp), in its archive or not. */
-static void trust_some(JNIEnv *jni, const struct region_map *regions, const struct object_layout *l)
+/* One of each kind that HotSpot has (klassKind.hpp), in its archive or not, and arrays whose
+ * objects may have to be found without having met one (place.h). */
+static void meet_some(JNIEnv *jni, const struct region_map *regions, const struct object_layout *l)
 {
-	static const char *const names[] = {"java/lang/String",    "java/lang/ref/WeakReference",
-					    "java/lang/Class",     "java/lang/ClassLoader",
-					    "[Ljava/lang/Object;", "[J"};
+	static const char *const names[] = {"java/lang/String",
+					    "java/lang/ref/WeakReference",
+					    "java/lang/Class",
+					    "java/lang/ClassLoader",
+					    "[Ljava/lang/Object;",
+					    "[Ljava/lang/String;",
+					    "[Z",
+					    "[B",
+					    "[C",
+					    "[S",
+					    "[I",
+					    "[J",
+					    "[F",
+					    "[D"};
+	struct klass ignored;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		klass_trust(l, klass_named(jni, regions, l, names[i]));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint64_t klass = klass_named(jni, regions, l, names[i]);
+
+		klass_trust(l, klass);
+		(void)klass_find(l, regions, klass, &ignored); /* Else it is met later. */
+	}
 }
 
 void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out)
@@ -144,6 +161,6 @@ void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct obj
 	    !injected_offset("_oop_size_offset", &l.mirror_words) || !read_header(&l))
 		l.class_word = CLASS_WORD_NONE;
 	else if ((l.mirror_class = klass_named(jni, regions, &l, "java/lang/Class")))
-		trust_some(jni, regions, &l);
+		meet_some(jni, regions, &l);
 	*out = l;
 }

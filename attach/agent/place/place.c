@@ -20,10 +20,20 @@
 #define CANDIDATES_MAX (2u * 2u * FRAME_WORDS)
 #define LOOKUPS_MAX    8u
 
-/* Words before the access that may be the header of its object. A compact header is one word, which
- * other data resembles more easily. */
-#define BEFORE_WORDS_MAX     64u
-#define BEFORE_WORDS_COMPACT 16u
+/* Bytes before the access in which its object may begin whatever it is; a compact header is one
+ * word, which other data resembles more easily. Arrays may begin farther away. */
+#define NEAR_BYTES         512u
+#define NEAR_BYTES_COMPACT 128u
+
+/* How far: 256 KiB, read in parts. Measured at some 0.1 ms; what was found is remembered. */
+#define CHUNK_WORDS 256u
+#define CHUNKS_MAX  128u
+
+/* Accesses for which that is not done after it was in vain. */
+#define PASS_OVER_MAX 63u
+
+/* Objects that are remembered are at least so large: others are found as fast as looked up. */
+#define REMEMBERED_BYTES 1024u
 
 /* markWord.hpp. */
 #define LOCK_MASK     3u
@@ -147,9 +157,11 @@ static bool holds(struct search *s, uint64_t object, struct place *out)
 	    .offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX,
 	    .words = bytes / 8 < UINT32_MAX ? (uint32_t)((bytes + 7) / 8) : UINT32_MAX,
 	    .kind = PLACE_OBJECT,
-	    .element = klass_is_array(klass.layout_helper) &&
-		       offset >= klass_array_header_bytes(klass.layout_helper),
+	    .header_bytes = klass_is_array(klass.layout_helper)
+				? (uint8_t)klass_array_header_bytes(klass.layout_helper)
+				: 0,
 	};
+	out->element = out->header_bytes > 0 && offset >= out->header_bytes;
 	return true;
 }
 
@@ -267,31 +279,115 @@ static bool in_frame(struct search *s, const gregset_t regs, struct place *out)
 	return held_by(s, &c, out);
 }
 
-/* A pointer into an object may be all that is left of one to it: C2 makes one to the field that it
- * stores to with G1's barrier (JDK 24). Then the object's header lies not far before: the nearest
- * word that looks like one, of a class that handlers have met, whose object holds the address. What
- * lies in between are the object's own fields, which would have to look like a header. */
-static bool begins_before(struct search *s, struct place *out)
+/* Does the header that begins with this word, the next one behind it, look like that of an object
+ * that may hold the address? Far before it only an array can begin. */
+static bool may_begin(const struct search *s, const uint64_t *words, uint64_t at)
 {
-	uint64_t words[BEFORE_WORDS_MAX + HEADER_BYTES / sizeof(uint64_t)];
-	unsigned count =
-	    s->layout->class_word == CLASS_WORD_COMPACT ? BEFORE_WORDS_COMPACT : BEFORE_WORDS_MAX;
-	uint64_t last = s->address & ~UINT64_C(7), first = last - count * sizeof(words[0]);
+	uint64_t distance = s->address - at;
+	struct klass klass;
 
-	if (!region_is_heap(s->regions, first) ||
-	    !safe_read(first, words, (count + 2) * sizeof(words[0])))
+	if (!is_mark_word(s->layout, words[0]) || !klass_is_met(class_of(s->layout, words)))
 		return false;
-	for (unsigned i = count + 1; i-- > 0;)
-		if (is_mark_word(s->layout, words[i]) &&
-		    klass_is_met(class_of(s->layout, &words[i])) &&
-		    holds(s, first + i * sizeof(words[0]), out))
-			return true;
+	if (distance < NEAR_BYTES)
+		return s->layout->class_word != CLASS_WORD_COMPACT || distance < NEAR_BYTES_COMPACT;
+	return klass_find(s->layout, s->regions, class_of(s->layout, words), &klass) ==
+		   KLASS_FOUND &&
+	       klass_is_array(klass.layout_helper);
+}
+
+/* A pointer into an object may be all that is left of one to it: C2 makes one to the field that it
+ * stores to with G1's barrier (JDK 24), and hands one to the stubs that fill arrays. Then the
+ * object's header lies before: the nearest word that looks like one, of a class that handlers have
+ * met, whose object holds the address. What lies in between is the object's own, which would have
+ * to look like a header. */
+static bool begins_before(struct search *s, unsigned chunks, struct place *out)
+{
+	uint64_t words[CHUNK_WORDS + 1] = {0}; /* With what follows the last one. */
+	uint64_t end = (s->address & ~UINT64_C(7)) + sizeof(words[0]);
+
+	while (chunks-- > 0) {
+		uint64_t first = end - CHUNK_WORDS * sizeof(words[0]);
+
+		words[CHUNK_WORDS] = words[0];
+		if (!region_is_heap(s->regions, first) ||
+		    !safe_read(first, words, CHUNK_WORDS * sizeof(words[0])))
+			return false;
+		for (unsigned i = CHUNK_WORDS; i-- > 0;) {
+			uint64_t at = first + i * sizeof(words[0]);
+
+			if (may_begin(s, &words[i], at) && holds(s, at, out))
+				return true;
+		}
+		end = first;
+	}
 	return false;
+}
+
+/* Near, or far if it is worth it. */
+static bool found_before(struct search *s, struct place_memory *met, struct place *out)
+{
+	bool far = met->passed_over >= met->pass_over;
+
+	if (!far)
+		met->passed_over++;
+	if (begins_before(s, far ? CHUNKS_MAX : 1, out)) {
+		met->pass_over = far ? 0 : met->pass_over;
+		return true;
+	}
+	if (far) {
+		met->passed_over = 0;
+		met->pass_over =
+		    met->pass_over < PASS_OVER_MAX ? 2 * met->pass_over + 1 : PASS_OVER_MAX;
+	}
+	return false;
+}
+
+static bool recall(const struct place_memory *m, uint64_t address, struct place *out)
+{
+	for (unsigned i = 0; i < PLACE_REMEMBERED; i++) {
+		const struct place_remembered *r = &m->objects[i];
+		uint64_t offset = address - r->address;
+
+		if (r->address == 0 || offset >= r->bytes)
+			continue;
+		*out = r->place;
+		out->offset = offset < UINT32_MAX ? (uint32_t)offset : UINT32_MAX;
+		out->element = offset >= out->header_bytes;
+		return true;
+	}
+	return false;
+}
+
+/* Arrays only: where in them makes no difference to what it is called. */
+static void remember(struct place_memory *m, uint64_t address, const struct place *found)
+{
+	if (found->header_bytes == 0 || (uint64_t)found->words * 8 < REMEMBERED_BYTES ||
+	    found->offset == UINT32_MAX)
+		return;
+	m->objects[m->next++ % PLACE_REMEMBERED] = (struct place_remembered){
+	    .address = address - found->offset,
+	    .bytes = (uint64_t)found->words * 8,
+	    .place = *found,
+	};
+}
+
+void place_forget(struct place_memory *m)
+{
+	memset(m->objects, 0, sizeof(m->objects));
+}
+
+static bool look_up(struct search *s, const struct insn_memory *memory, const gregset_t regs,
+		    struct place_memory *met, struct place *out)
+{
+	if (memory && (named_by(s, memory->base, regs, out) ||
+		       (memory->index != memory->base && named_by(s, memory->index, regs, out))))
+		return true;
+	return in_registers(s, regs, out) || in_frame(s, regs, out) || found_before(s, met, out);
 }
 
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
 			     uint64_t address, const struct insn_memory *memory,
-			     const gregset_t regs, struct place *out)
+			     const gregset_t regs, struct place_memory *met, struct place *out)
 {
 	struct search s = {.layout = layout,
 			   .regions = regions,
@@ -300,10 +396,10 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 
 	if (layout->class_word == CLASS_WORD_NONE)
 		return PLACE_NO_OBJECT;
-	if (memory && (named_by(&s, memory->base, regs, out) ||
-		       (memory->index != memory->base && named_by(&s, memory->index, regs, out))))
+	if (recall(met, s.address, out))
 		return PLACE_FOUND;
-	if (in_registers(&s, regs, out) || in_frame(&s, regs, out) || begins_before(&s, out))
-		return PLACE_FOUND;
-	return s.failure;
+	if (!look_up(&s, memory, regs, met, out))
+		return s.failure;
+	remember(met, s.address, out);
+	return PLACE_FOUND;
 }

@@ -10,7 +10,7 @@
  * A register or slot that nothing uses any more may name what has been somewhere before the last
  * collection. So the operand's own registers come first, which are in use, and others by how near
  * before the access they point: within the object itself only its own fields could look like
- * another one's header. The last resort are the words just before the access.
+ * another one's header. The last resort is what lies before the access in memory.
  *
  * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
  */
@@ -36,10 +36,11 @@ struct place {
 	uint32_t klass; /* of the object: an id of klass.h; 0: not told */
 	uint32_t
 	    subject; /* of an object of type java.lang.Class: the class that it stands for; or 0 */
-	uint32_t offset; /* of the access in the object, bytes; UINT32_MAX: beyond */
-	uint32_t words;  /* size of the object, in words of 8 bytes; at most UINT32_MAX */
-	uint8_t kind;    /* enum place_kind */
-	bool element;    /* the object is an array, and this one of its elements */
+	uint32_t offset;      /* of the access in the object, bytes; UINT32_MAX: beyond */
+	uint32_t words;       /* size of the object, in words of 8 bytes; at most UINT32_MAX */
+	uint8_t kind;         /* enum place_kind */
+	bool element;         /* the object is an array, and this one of its elements */
+	uint8_t header_bytes; /* of an array; 0: it is none */
 };
 
 enum place_result {
@@ -50,10 +51,29 @@ enum place_result {
 	PLACE_FULL,      /* its class is one too many */
 };
 
+/* Arrays that were found lately: they are where they were until the next epoch begins. */
+#define PLACE_REMEMBERED 8u
+
+struct place_memory {
+	struct place_remembered {
+		uint64_t address; /* 0: nothing */
+		uint64_t bytes;
+		struct place place;
+	} objects[PLACE_REMEMBERED];
+	unsigned next;
+	/* Looking far before an access takes long. When it is in vain, the next ones are not, of
+	 * which there are twice as many each time. */
+	unsigned passed_over, pass_over;
+};
+
+/* Its objects, when an epoch begins. All zero remembers nothing. */
+void place_forget(struct place_memory *m);
+
 /* Of an address in the heap. memory: the operand by which it is accessed, as far as the registers
- * still have what it was made of; NULL: not known. out is unchanged unless found. */
+ * still have what it was made of; NULL: not known. met: of the thread. out is unchanged unless
+ * found. */
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
 			     uint64_t address, const struct insn_memory *memory,
-			     const gregset_t regs, struct place *out);
+			     const gregset_t regs, struct place_memory *met, struct place *out);
 
 #endif

@@ -11,8 +11,14 @@
 #define MARKED 3u /* a mark word of an object that was moved */
 
 static gregset_t regs;
+static struct place_memory met;
 static uint64_t frame[256];
 static uint64_t point, longs; /* classes */
+
+static void hold(int reg, uint64_t value)
+{
+	regs[reg] = (greg_t)value;
+}
 
 static int set_up(void **state)
 {
@@ -21,8 +27,9 @@ static int set_up(void **state)
 	point = fake_klass_add(FAKE_INSTANCE(40), 0x100);
 	longs = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 3), 0x200);
 	memset(regs, 0, sizeof(regs));
+	met = (struct place_memory){0};
 	memset(frame, 0, sizeof(frame));
-	regs[REG_RSP] = (greg_t)(uintptr_t)frame;
+	hold(REG_RSP, (uintptr_t)frame);
 	return 0;
 }
 
@@ -30,7 +37,7 @@ static enum place_result find(uint64_t address, int base, int index, struct plac
 {
 	const struct insn_memory memory = {.base = base, .index = index, .scale = 8, .size = 8};
 
-	return place_find(&fake_layout, &fake_regions, address, &memory, regs, out);
+	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
 }
 
 static void assert_in(const struct place *p, uint64_t klass, unsigned offset, unsigned words)
@@ -47,7 +54,7 @@ static void the_base_register_names_the_object(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_RBX] = (greg_t)object;
+	hold(REG_RBX, object);
 	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 	assert_false(p.element);
@@ -61,7 +68,7 @@ static void an_index_register_may_be_a_narrow_pointer(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_R12] = (greg_t)fake_at(0);
+	hold(REG_R12, fake_at(0));
 	regs[REG_RDX] = 0x1000 >> 3;
 	assert_int_equal(find(object + 16, REG_R12, REG_RDX, &p), PLACE_FOUND);
 	assert_in(&p, point, 16, 5);
@@ -73,7 +80,7 @@ static void an_array_is_as_long_as_it_says(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_RSI] = (greg_t)array;
+	hold(REG_RSI, array);
 	assert_int_equal(find(array + 16 + 9 * 8, REG_RSI, REG_RCX, &p), PLACE_FOUND);
 	assert_in(&p, longs, 16 + 9 * 8, 12);
 	assert_true(p.element);
@@ -88,9 +95,9 @@ static void a_pointer_into_an_array_leaves_it_to_other_registers(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_RSI] = (greg_t)(array + 4000);
-	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT);
-	regs[REG_R9] = 0x2000 >> 3; /* narrow */
+	hold(REG_RSI, array + 4000);
+	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
+	regs[REG_R9] = 0x2000 >> 3;                                             /* narrow */
 	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 4064, 1002);
 }
@@ -101,7 +108,7 @@ static void a_frame_may_have_the_pointer(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_RSI] = (greg_t)(array + 4000);
+	hold(REG_RSI, array + 4000);
 	frame[100] = array;
 	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 4000, 1002);
@@ -117,11 +124,67 @@ static void a_pointer_to_a_field_leads_to_the_header_before_it(void **state)
 	struct place p;
 
 	(void)state;
-	regs[REG_R9] = (greg_t)object;
+	hold(REG_R9, object);
 	assert_int_equal(find(object + 8, REG_R9, -1, &p), PLACE_FOUND); /* So the class is met. */
-	regs[REG_R9] = (greg_t)(object + 32);
+	hold(REG_R9, object + 32);
 	assert_int_equal(find(object + 32, REG_R9, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 32, 5);
+}
+
+static void a_stub_fills_an_array_whose_header_lies_far_before(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+
+	(void)state;
+	hold(REG_RDI, array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	hold(REG_RDI, array);
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND); /* So its class is met. */
+	met = (struct place_memory){0};
+	hold(REG_RDI, array + 100000);
+	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_in(&p, longs, 100000, 40002);
+	/* It is remembered as long as nothing moves. */
+	memset(fake_heap + 0x2000, 0, 16);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_true(p.element);
+	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_false(p.element);
+	place_forget(&met);
+	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+}
+
+static void looking_far_in_vain_is_not_done_again_at_once(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 40000);
+	struct place p;
+	unsigned tries = 0;
+
+	(void)state;
+	hold(REG_RDI, fake_at(0x80000));
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(find(fake_at(0x80000), REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	hold(REG_RBX, array);
+	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND);
+	place_forget(&met);
+	regs[REG_RBX] = 0;
+	while (find(array + 100000, REG_RDI, -1, &p) != PLACE_FOUND)
+		assert_true(++tries < 64);
+	assert_true(tries > 0);
+}
+
+static void an_instance_does_not_begin_far_before(void **state)
+{
+	uint64_t large = fake_klass_add(FAKE_INSTANCE(4096), 0x300);
+	uint64_t object = fake_object_add(large, 0x2000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	hold(REG_RBX, object);
+	assert_int_equal(find(object + 16, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(REG_RBX, object + 2000);
+	assert_int_equal(find(object + 2000, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 static void the_nearest_of_several_holds_the_access(void **state)
@@ -132,9 +195,9 @@ static void the_nearest_of_several_holds_the_access(void **state)
 
 	(void)state;
 	/* What the array was lies around what is there now. */
-	regs[REG_R8] = (greg_t)stale;
-	regs[REG_R9] = (greg_t)object;
-	regs[REG_RDI] = (greg_t)(object + 24);
+	hold(REG_R8, stale);
+	hold(REG_R9, object);
+	hold(REG_RDI, object + 24);
 	assert_int_equal(find(object + 24, REG_RDI, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 }
@@ -147,11 +210,11 @@ static void headers_that_none_has_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		regs[REG_RBX] = (greg_t)fake_object_add(point, 0x1000, marks[i]);
+		hold(REG_RBX, fake_object_add(point, 0x1000, marks[i]));
 		assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_OBJECT);
 	}
 	/* A hash, a lock's record, a monitor. */
-	regs[REG_RBX] = (greg_t)fake_object_add(point, 0x1000, 0x123400 | FAKE_UNLOCKED);
+	hold(REG_RBX, fake_object_add(point, 0x1000, 0x123400 | FAKE_UNLOCKED));
 	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
 	(void)fake_object_add(point, 0x1000, 0x7fff00001000);
 	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
@@ -177,7 +240,7 @@ static void a_mirror_says_what_it_stands_for_and_how_long_it_is(void **state)
 	(void)state;
 	fake_layout.mirror_class = class_class;
 	(void)fake_object_add(class_class, 0x100, FAKE_UNLOCKED); /* that of point */
-	regs[REG_R10] = (greg_t)fake_at(0x100);
+	hold(REG_R10, fake_at(0x100));
 	assert_int_equal(find(fake_at(0x100 + 56), REG_R10, -1, &p), PLACE_FOUND);
 	assert_in(&p, class_class, 56, FAKE_MIRROR_BYTES / 8);
 	assert_int_equal(klass_address(p.subject), point);
@@ -195,7 +258,7 @@ static void compact_headers_have_the_class_in_the_mark_word(void **state)
 	fake_layout.array_length = 8;
 	fake_layout.classes.shift = 10;
 	object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
-	regs[REG_RBX] = (greg_t)object;
+	hold(REG_RBX, object);
 	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 8, 5);
 }
@@ -209,7 +272,7 @@ static void full_class_pointers_are_read_whole(void **state)
 	fake_layout.class_word = CLASS_WORD_FULL;
 	fake_layout.array_length = 16;
 	array = fake_array_add(longs, 0x2000, 4);
-	regs[REG_RBX] = (greg_t)array;
+	hold(REG_RBX, array);
 	assert_int_equal(find(array + 24, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 24, 6);
 }
@@ -224,7 +287,7 @@ static void views_of_the_heap_are_one(void **state)
 	fake_regions.offset_mask = view - 1;
 	fake_regions.view = fake_at(0) & view;
 	(void)region_add_heap(&fake_regions, fake_at(0) ^ view, fake_at(FAKE_HEAP_BYTES) ^ view);
-	regs[REG_RBX] = (greg_t)(object ^ view);
+	hold(REG_RBX, object ^ view);
 	assert_int_equal(find((object + 24) ^ view, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 }
@@ -239,6 +302,9 @@ int main(void)
 	    TEST(a_pointer_into_an_array_leaves_it_to_other_registers),
 	    TEST(a_frame_may_have_the_pointer),
 	    TEST(a_pointer_to_a_field_leads_to_the_header_before_it),
+	    TEST(a_stub_fills_an_array_whose_header_lies_far_before),
+	    TEST(looking_far_in_vain_is_not_done_again_at_once),
+	    TEST(an_instance_does_not_begin_far_before),
 	    TEST(the_nearest_of_several_holds_the_access),
 	    TEST(headers_that_none_has_are_refused),
 	    TEST(a_class_that_is_none_is_told_apart),
