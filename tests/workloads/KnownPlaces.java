@@ -910,9 +910,9 @@ final class KnownPlaces {
         sealed[i] = touch_sealed_other(sealed[i]);
         touch_points(points, round);
         sum += captured.touch_captured(ARRAY);
-        keep = touch_new_small(100);
-        keep = touch_new_large(40, small);
-        keep = touch_new_bytes(40, 40);
+        keep = touch_new_small(300);
+        keep = touch_new_large(150, small);
+        keep = touch_new_bytes(150, 40);
         for (Extra extra : extras) {
             sum += extra.run(LOOP);
         }
