@@ -244,7 +244,9 @@ final class KnownPlaces {
         anything("touch_new_small", Small.class, Small[].class);
         anything("touch_new_large", Large.class, Large[].class);
         anything("touch_new_bytes", byte[].class, byte[][].class);
+        // The one is inlined into the other.
         line("touch_captured", "field", "KnownPlaces$$Lambda*", "arg$1", "KnownPlaces$$Lambda*", "long[]");
+        line("lambda$capture$0", "field", "KnownPlaces$$Lambda*", "arg$1", "KnownPlaces$$Lambda*", "long[]");
         line("touch_captured", "header", "KnownPlaces$$Lambda*", "*", "-", "*");
         elements("lambda$capture$0", long[].class);
     }
