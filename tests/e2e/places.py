@@ -122,7 +122,7 @@ class Tally:
         self.checked += count
         self.methods[method] += count
         if kind == "unknown":
-            self.unknown[(method, of or "no class")] += count
+            self.unknown[(method, of or "no class", says)] += count
             right = not of or any(p.is_of(of) for p in self.places[method])
         else:
             right = any(p.is_at(location) for p in self.places[method])
@@ -169,8 +169,8 @@ class Tally:
         yield f"seldom met: {' '.join(missing) or 'none'}"
         for (method, says, location), count in self.wrong.most_common(8):
             yield f"WRONG {count}: {method}, {says}: {location}"
-        for (method, of), count in self.unknown.most_common(5):
-            yield f"unknown {count}: {method}, {of}"
+        for (method, of, says), count in self.unknown.most_common(5):
+            yield f"unknown {count}: {method}, {of}, {says}"
 
 
 def _words(location):
