@@ -136,7 +136,8 @@ class Tally:
                     self._add_elsewhere(kind, pair)
                     continue
                 for access in ("watch", "trap"):
-                    self.add(pair[access]["location"], pair[access]["frames"], pair["count"], f"{kind['kind']} {access}")
+                    says = f"{kind['kind']} {access}, {pair[access]['instruction']}"
+                    self.add(pair[access]["location"], pair[access]["frames"], pair["count"], says)
         for site in report["objects"]:
             for access in site["accesses"]:
                 self.add(access["location"], access["frames"], access["samples"], "objects")
