@@ -132,7 +132,8 @@ const struct counter counter_table[] = {
      */
     {C(TICKS), .name = "ticks"},
     {C(TICK_NS), .name = "tick_ns"},
-    {C(PLACES_FOUND), .name = "places_found"},
+    {C(PLACES_FOUND), .name = "places_found",
+     .sentence = "accesses to the heap had their object told by a register or the stack"},
     {C(SAMPLES), .name = "samples"},
     {C(HOPS), .name = "hops"},
     {C(ARMED), .name = "armed"},

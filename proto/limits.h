@@ -19,18 +19,22 @@
 #define FRAME_MAX_REPLY   (64u << 20)
 
 /* What the engine accepts from one session; beyond it, entries are dropped and counted. */
-#define LIMIT_METHODS       (1u << 18)
-#define LIMIT_NODES         (1u << 20)
-#define LIMIT_INSTRUCTIONS  (1u << 18)
-#define LIMIT_LOCATIONS     (1u << 16)
-#define LIMIT_THREADS       (1u << 14)
-#define LIMIT_PAIRS         (1u << 17)
-#define LIMIT_CLASSES       (1u << 16) /* of tracked objects */
-#define LIMIT_OBJECTS       (1u << 16) /* tracked at a time */
-#define LIMIT_SITES         (1u << 16)
-#define LIMIT_SITE_ACCESSES (1u << 18)
-#define LIMIT_STRING_BYTES  4096u
-#define LIMIT_LINES         65536u
+#define LIMIT_METHODS        (1u << 18)
+#define LIMIT_NODES          (1u << 20)
+#define LIMIT_INSTRUCTIONS   (1u << 18)
+#define LIMIT_LOCATIONS      (1u << 16)
+#define LIMIT_THREADS        (1u << 14)
+#define LIMIT_PAIRS          (1u << 17)
+#define LIMIT_CLASSES        (1u << 16) /* of tracked objects */
+#define LIMIT_OBJECTS        (1u << 16) /* tracked at a time */
+#define LIMIT_SITES          (1u << 16)
+#define LIMIT_SITE_ACCESSES  (1u << 18)
+#define LIMIT_CLASS_FIELDS   (1u << 15) /* a class with a field, or what else lies in it */
+#define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
+#define LIMIT_STRATA         (1u << 15) /* a class with a size */
+#define LIMIT_STRATUM_SITES  (1u << 17) /* and allocation sites in it */
+#define LIMIT_STRING_BYTES   4096u
+#define LIMIT_LINES          65536u
 
 /* What a window's counts can be, and its CPU time: of a day, and of a thousand processors. */
 #define LIMIT_COUNTER (UINT64_C(1) << 47)
@@ -46,6 +50,9 @@
  * widest access times the weight of a sample that kept its register for thousands of others. The
  * square fits 64 bits with room for the sum of a window. */
 #define LIMIT_PAIR_BYTES (1u << 20)
+
+/* Likewise the CPU time: more than a day's is a lie. */
+#define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
 
 #define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u

@@ -21,6 +21,17 @@ const char *name_of_region(Jxp__Region region)
 	return LOOKUP(names, region);
 }
 
+const char *name_of_view(Jxp__View view)
+{
+	static const char *const names[] = {
+	    [JXP__VIEW__VIEW_ALL] = "all",         [JXP__VIEW__VIEW_PAIRS] = "pairs",
+	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
+	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
+	};
+
+	return LOOKUP(names, view);
+}
+
 const char *name_of_tier(Jxp__Tier tier)
 {
 	static const char *const names[] = {
@@ -31,6 +42,18 @@ const char *name_of_tier(Jxp__Tier tier)
 	};
 
 	return LOOKUP(names, tier);
+}
+
+const char *name_of_location(Jxp__Location__Kind kind)
+{
+	static const char *const names[] = {
+	    [JXP__LOCATION__KIND__UNKNOWN] = "unknown", [JXP__LOCATION__KIND__FIELD] = "field",
+	    [JXP__LOCATION__KIND__STATIC] = "static",   [JXP__LOCATION__KIND__ELEMENT] = "element",
+	    [JXP__LOCATION__KIND__HEADER] = "header",   [JXP__LOCATION__KIND__SPILL] = "spill",
+	    [JXP__LOCATION__KIND__STACK] = "stack",
+	};
+
+	return LOOKUP(names, kind);
 }
 
 const char *name_of_sampler(Jxp__Sampler sampler)

@@ -8,8 +8,12 @@
 
 #include "proto/jxperf.pb-c.h"
 
-const char *name_of_region(Jxp__Region region); /* "heap" */
-const char *name_of_tier(Jxp__Tier tier);       /* "jit" */
+const char *name_of_region(Jxp__Region region);         /* "heap" */
+const char *name_of_tier(Jxp__Tier tier);               /* "jit" */
+const char *name_of_location(Jxp__Location__Kind kind); /* "field" */
 const char *name_of_sampler(Jxp__Sampler sampler);
+const char *name_of_view(Jxp__View view); /* "fields"; "all" */
+
+#define VIEW_VALUES 6
 
 #endif

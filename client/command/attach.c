@@ -28,7 +28,9 @@ struct attach_options {
 	double budget;
 	Jxp__Format format;
 	bool format_given;
-	uint32_t pairs;           /* 0: not given */
+	uint32_t pairs; /* 0: not given */
+	Jxp__View view;
+	struct parse_regions regions;
 	uint64_t object_min_size; /* bytes */
 	bool object_min_size_given;
 	const char *event; /* "": the sampler's own */
@@ -87,6 +89,8 @@ static const struct argument_option attach_arguments[] = {
     {.name = "event", .type = ARGUMENT_TEXT, FIELD(event), .noun = "an event"},
     {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
+    {.name = "view", .type = ARGUMENT_PARSED, .parse = value_view, FIELD(view)},
+    {.name = "region", .type = ARGUMENT_PARSED, .parse = value_regions, FIELD(regions)},
     {.name = "open-through-daemon", FIELD(open_through_daemon)},
     {.name = "force", FIELD(force)},
     {.name = "background", FIELD(background)},
@@ -160,6 +164,9 @@ static void describe(Jxp__AttachRequest *attach, const struct attach_options *o,
 	attach->open_through_daemon = o->open_through_daemon;
 	attach->force = o->force;
 	attach->pairs = o->pairs;
+	attach->view = o->view;
+	attach->regions = (Jxp__Region *)o->regions.region;
+	attach->n_regions = o->regions.count;
 	attach->object_min_size = o->object_min_size;
 	attach->object_min_size_given = o->object_min_size_given;
 	attach->event = (char *)o->event;
@@ -220,10 +227,12 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 /* What would be done with a report has no meaning without one. */
 static int check_options(const struct attach_options *o, struct err *err)
 {
-	const char *senseless = o->output         ? "-o"
-				: o->format_given ? "--format"
-				: o->pairs        ? "--pairs"
-						  : NULL;
+	const char *senseless = o->output          ? "-o"
+				: o->format_given  ? "--format"
+				: o->pairs         ? "--pairs"
+				: o->view          ? "--view"
+				: o->regions.count ? "--region"
+						   : NULL;
 
 	if (!o->background || !senseless)
 		return 0;

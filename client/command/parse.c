@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/units.h"
+#include "proto/words.h"
 
 #define COUNT_MAX 1000000
 
@@ -208,4 +209,29 @@ int parse_format(const char *text, Jxp__Format *format, struct err *err)
 			       text);
 	*format = (Jxp__Format)name->value;
 	return 0;
+}
+
+int parse_view(const char *text, Jxp__View *view, struct err *err)
+{
+	for (unsigned i = 0; i < VIEW_VALUES; i++)
+		if (strcmp(name_of_view((Jxp__View)i), text) == 0) {
+			*view = (Jxp__View)i;
+			return 0;
+		}
+	return err_set(err, EINVAL,
+		       "unknown view '%s': use pairs, fields, lines, objects, numa or all", text);
+}
+
+int parse_regions(const char *text, struct parse_regions *regions, struct err *err)
+{
+	if (strcmp(text, "all") == 0) {
+		regions->count = 0;
+		return 0;
+	}
+	for (unsigned i = 0; i < JXP__REGION__REGION_JVM; i++)
+		if (strcmp(name_of_region((Jxp__Region)i), text) == 0) {
+			*regions = (struct parse_regions){{(Jxp__Region)i}, 1};
+			return 0;
+		}
+	return err_set(err, EINVAL, "unknown region '%s': use heap, stack, other or all", text);
 }

@@ -43,6 +43,18 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 /* "auto", "pebs", "ibs", "clock". */
 int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err);
 
+/* "all", "pairs", "fields", "lines", "objects", "numa". */
+int parse_view(const char *text, Jxp__View *view, struct err *err);
+
+/* Whose pairs a report lists: of all regions, or of one. */
+struct parse_regions {
+	Jxp__Region region[1];
+	size_t count; /* 0: all */
+};
+
+/* "heap", "stack", "other", "all". */
+int parse_regions(const char *text, struct parse_regions *regions, struct err *err);
+
 /* "text", "json", "collapsed", "pprof". */
 int parse_format(const char *text, Jxp__Format *format, struct err *err);
 

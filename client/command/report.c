@@ -3,6 +3,7 @@
 
 #include "common/arguments.h"
 #include "client/command/command.h"
+#include "client/command/parse.h"
 #include "client/command/values.h"
 #include "client/daemon/exchange.h"
 #include "client/output/output.h"
@@ -10,6 +11,8 @@
 struct report_options {
 	Jxp__Format format;
 	uint32_t pairs;
+	Jxp__View view;
+	struct parse_regions regions;
 	const char *output;
 	const char *app;
 	uint64_t since_unix_ns;
@@ -21,6 +24,8 @@ struct report_options {
 static const struct argument_option report_arguments[] = {
     {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
+    {.name = "view", .type = ARGUMENT_PARSED, .parse = value_view, FIELD(view)},
+    {.name = "region", .type = ARGUMENT_PARSED, .parse = value_regions, FIELD(regions)},
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
     {.name = "since", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(since_unix_ns)},
     {.name = "until", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(until_unix_ns)},
@@ -62,6 +67,9 @@ static int report(struct client *c, const struct report_options *o, const char *
 	}
 	report.format = o->format;
 	report.pairs = o->pairs;
+	report.view = o->view;
+	report.regions = (Jxp__Region *)o->regions.region;
+	report.n_regions = o->regions.count;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
 	request.report = &report;
 	if ((r = output_open(&output, o->output, err)) < 0 ||

@@ -158,8 +158,7 @@ int render_start_job(struct render **out, struct renders *r, const struct render
 
 struct window_report {
 	struct window_result *window; /* kept */
-	Jxp__Format format;
-	uint32_t pairs;
+	struct report_wanted wanted;
 };
 
 /* One that runs goes on changing: its report is that of this moment. */
@@ -181,8 +180,8 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 	const struct window_report *report = arg;
 
 	*about = report->window;
-	return report_new_unless(cancelled, report->window, report->format, report->pairs,
-				 max_bytes, text, size, err);
+	return report_new_unless(cancelled, report->window, &report->wanted, max_bytes, text, size,
+				 err);
 }
 
 static void release_report(void *arg)
@@ -194,7 +193,7 @@ static void release_report(void *arg)
 }
 
 int render_start(struct render **out, struct renders *r, const struct window_result *w,
-		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg)
+		 const struct report_wanted *wanted, render_done_fn done, void *arg)
 {
 	struct window_report *report = calloc(1, sizeof(*report));
 	const struct render_job job = {
@@ -203,7 +202,7 @@ int render_start(struct render **out, struct renders *r, const struct window_res
 
 	if (!report)
 		return -ENOMEM;
-	*report = (struct window_report){window_result_keep(w), format, pairs};
+	*report = (struct window_report){window_result_keep(w), *wanted};
 	status = render_start_job(out, r, &job, done, arg);
 	if (status < 0)
 		release_report(report);

@@ -21,6 +21,7 @@
 
 #include "common/buffer.h"
 #include "common/err.h"
+#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -59,10 +60,10 @@ struct renders *renders_new(uv_loop_t *loop);
  * free(NULL) is safe. */
 void renders_free(struct renders *r);
 
-/* Has the report of w written, with at most pairs pairs of each kind (0: the format's default). 0
+/* Has the report of w written, as wanted. 0
  * with the handle, valid until done or render_cancel, in *out; or -ENOMEM. */
 int render_start(struct render **out, struct renders *r, const struct window_result *w,
-		 Jxp__Format format, uint32_t pairs, render_done_fn done, void *arg);
+		 const struct report_wanted *wanted, render_done_fn done, void *arg);
 
 /* The same of what a job writes. On failure arg is the caller's still. */
 int render_start_job(struct render **out, struct renders *r, const struct render_job *job,

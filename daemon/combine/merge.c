@@ -163,6 +163,7 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	to->findings.kernel_gate &= w->findings.kernel_gate;
 	to->always_pretouch |= w->always_pretouch;
 	to->object_interval = w->object_interval;
+	to->object_min_size = w->object_min_size;
 }
 
 static void add_counts(struct window_result *to, const struct window_result *w)
@@ -176,10 +177,25 @@ static void add_counts(struct window_result *to, const struct window_result *w)
 	saturate_add(&to->setup_ns, w->setup_ns);
 }
 
-static int add_profiles(struct merge *m, const struct window_result *w)
+/* Counts what w is of the whole. */
+static struct pair_weights weigh(struct merge *m, const struct window_result *w, double time)
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	double time = time_weight(w), weight = samples > 0 ? time * cpu_s(w) / samples : 0;
+	double tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
+				       .cpu = tick_ns > 0 ? time * cpu_s(w) / tick_ns : 0};
+
+	m->samples += samples;
+	m->stands_for_s += samples * weights.observation;
+	m->tick_ns += tick_ns;
+	m->ticks_for_s += tick_ns * weights.cpu;
+	return weights;
+}
+
+static int add_profiles(struct merge *m, const struct window_result *w)
+{
+	double time = time_weight(w);
+	struct pair_weights weights = weigh(m, w, time);
 	struct window_result *to = m->result;
 	struct names_map map;
 	bool fold;
@@ -190,12 +206,10 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 		pair_merge_fold(m->facts, to->profile.pair_count);
 		object_merge_fold(&m->objects, m->facts, to->objects.site_count);
 	}
-	m->samples += samples;
-	m->stands_for_s += samples * weight;
 	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
 	if (r < 0)
 		return r;
-	r = pair_merge_add(&m->pairs, to, w, &map, weight, batch);
+	r = pair_merge_add(&m->pairs, to, w, &map, &weights, batch);
 	if (r == 0)
 		r = object_merge_add(&m->objects, to, w, &map, time,
 				     time * (double)window_result_objects_ns(w) / (double)NS_PER_S,
@@ -281,7 +295,9 @@ int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 	if (m->facts->processes > 1)
 		m->result->pid = 0;
 	pair_merge_finish(&m->pairs, m->result,
-			  m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1);
+			  &(struct pair_weights){
+			      .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
+			      .cpu = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1});
 	object_merge_finish(&m->objects, m->result);
 	set_times(m);
 	*w = m->result;

@@ -21,12 +21,20 @@
  * that one with a moment's samples could outweigh all others. Accesses to objects have their
  * samples' CPU time (or operations) in them and are weighted by S_w / T_w alone.
  *
+ * CPU time at wasteful accesses is a share of what the window's ticks stand for, K_w (TICK_NS). So
+ * what pairs stand for of it is weighted by S_w / T_w * C_w / K_w, and K_w itself becomes S_w / T_w
+ * * C_w: the share of the merge is the mean of those of its windows by the CPU time that they stand
+ * for. All of it is divided by one number in the end, so that the merge's own K is the sum of the
+ * windows', as its counter says. A window without ticks (kept before they were counted) has no part
+ * in it.
+ *
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
- * result (daemon/combine/batches.h), and reports take the wider interval.
+ * result (daemon/combine/batches.h), and reports take the wider interval. For CPU time that is a
+ * design effect of the kind, by which the intervals of its pairs are widened, too.
  *
- * Takes what the merged profile takes, 144 bytes more for each pair and each site, and the map of
- * the window that is being added. Bounded as one window's profile is.
+ * Takes what the merged profile takes, 152 bytes more for each pair, 144 for each site, and the map
+ * of the window that is being added. Bounded as one window's profile is.
  */
 #ifndef JXPERF_DAEMON_COMBINE_MERGE_H
 #define JXPERF_DAEMON_COMBINE_MERGE_H
@@ -50,7 +58,9 @@ struct merge {
 	uint64_t elapsed_ns;
 	uint64_t objects_ns;
 	double samples;      /* of all windows, */
-	double stands_for_s; /* and the CPU time that these stand for */
+	double stands_for_s; /* and the CPU time that these stand for; */
+	double tick_ns;      /* ticks of all windows, */
+	double ticks_for_s;  /* and the CPU time that these stand for */
 	pid_t processes[MERGE_PROCESSES_MAX];
 };
 

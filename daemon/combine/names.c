@@ -103,20 +103,45 @@ static int map_node(struct names_map *m, struct profile *to, const struct cct_no
 	return 0;
 }
 
+static int map_location(struct profile *to, const struct profile *from,
+			const struct location *location, uint32_t *out, uint64_t losses[LOSS_MAX])
+{
+	struct location known = {.kind = location->kind};
+	int r = names_class(to, from, location->class_name, &known.class_name, losses);
+
+	if (r == 0)
+		r = names_text(to, from, location->field, &known.field, losses);
+	if (r == 0)
+		r = names_class(to, from, location->declared_in, &known.declared_in, losses);
+	if (r == 0)
+		r = names_class(to, from, location->type, &known.type, losses);
+	if (r == 0)
+		r = locations_add(&to->locations, &known, out);
+	if (r != -ENOSPC)
+		return r;
+	saturate_add(&losses[LOSS_LOCATIONS], 1);
+	*out = 0;
+	return 0;
+}
+
 int names_map_init(struct names_map *m, struct profile *to, const struct profile *from,
 		   enum names_by by, uint64_t losses[LOSS_MAX])
 {
 	int r = 0;
 
 	*m = (struct names_map){.methods = calloc(from->cct.method_count + 1, sizeof(*m->methods)),
-				.nodes = calloc(from->cct.node_count + 1, sizeof(*m->nodes))};
-	if (!m->methods || !m->nodes)
+				.nodes = calloc(from->cct.node_count + 1, sizeof(*m->nodes)),
+				.locations =
+				    calloc(from->locations.count + 1, sizeof(*m->locations))};
+	if (!m->methods || !m->nodes || !m->locations)
 		r = -ENOMEM;
 	for (size_t i = 0; i < from->cct.method_count && r == 0; i++)
 		r = map_method(to, from, &from->cct.methods[i], by, &m->methods[i + 1], losses);
 	/* Parents are older than their children. */
 	for (size_t i = 0; i < from->cct.node_count && r == 0; i++)
 		r = map_node(m, to, &from->cct.nodes[i], by, &m->nodes[i + 1], losses);
+	for (size_t i = 0; i < from->locations.count && r == 0; i++)
+		r = map_location(to, from, &from->locations.list[i], &m->locations[i + 1], losses);
 	if (r < 0)
 		names_map_release(m);
 	return r;
@@ -126,5 +151,6 @@ void names_map_release(struct names_map *m)
 {
 	free(m->methods);
 	free(m->nodes);
+	free(m->locations);
 	*m = (struct names_map){0};
 }

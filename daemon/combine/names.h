@@ -1,11 +1,11 @@
 /*
- * Finds the names, methods and calling contexts of one profile in another, where they have other
- * ids.
+ * Finds the names, methods, calling contexts and locations of one profile in another, where they
+ * have other ids.
  *
  * A JVM numbers the classes that it makes itself (lambdas, proxies, reflection), differently each
  * time that it runs. Here they have no numbers: all lambdas of a class are one.
  *
- * What does not fit into the other profile any more is 0 there (no name, no method, no context),
+ * What does not fit into the other profile any more is 0 there (no name, method, context or place),
  * and is counted as the same loss in a window is.
  */
 #ifndef JXPERF_DAEMON_COMBINE_NAMES_H
@@ -28,10 +28,11 @@ enum names_by {
 struct names_map {
 	uint32_t *methods;
 	uint32_t *nodes;
+	uint32_t *locations;
 };
 
-/* All methods and contexts of from, added to to where they are new. 0 or -ENOMEM, and then the map
- * is empty. */
+/* All methods, contexts and locations of from, added to to where they are new. 0 or -ENOMEM, and
+ * then the map is empty. */
 int names_map_init(struct names_map *m, struct profile *to, const struct profile *from,
 		   enum names_by by, uint64_t losses[LOSS_MAX]);
 void names_map_release(struct names_map *m);

@@ -86,6 +86,7 @@ static int add_accesses(const struct addition *a, const uint32_t *positions)
 		if (access.site == NO_SITE)
 			continue;
 		access.node = a->map->nodes[access.node];
+		access.location = a->map->locations[access.location];
 		access.metric *= a->weight;
 		r = object_profile_add_access(&a->to->objects, &access);
 		if (r == -ENOSPC)
@@ -100,6 +101,77 @@ static void add_sum(struct access_sum *to, const struct access_sum *from, double
 {
 	saturate_add(&to->samples, from->samples);
 	to->metric += weight * from->metric;
+}
+
+/* A stratum with the sites that have tracked objects in it. */
+static int add_strata(const struct addition *a, const uint32_t *positions)
+{
+	const struct strata *from = &a->from->objects.strata;
+	struct strata *to = &a->to->objects.strata;
+	_cleanup_free_ uint32_t *found = calloc(from->count + 1, sizeof(*found));
+	uint64_t *losses = a->to->losses;
+	int r = found ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < from->count && r == 0; i++) {
+		const struct stratum *s = &from->list[i];
+		uint32_t name = 0;
+
+		r = names_class(&a->to->profile, &a->from->profile, s->class_name, &name, losses);
+		if (r == 0)
+			r = strata_find(to, name, s->size_class, s->weight_class, &found[i]);
+		if (r < 0)
+			return r;
+		access_moments_add(&to->list[found[i]].all, &s->all, a->weight);
+		access_moments_add(&to->list[found[i]].seen, &s->seen, a->weight);
+	}
+	for (size_t i = 0; i < from->site_count && r == 0; i++) {
+		const struct stratum_site *s = &from->sites[i];
+		struct tracked_sums sums = {0};
+
+		tracked_sums_add(&sums, &s->tracked, a->weight);
+		if (positions[s->site] != NO_SITE)
+			r = strata_add_tracked(to, found[s->stratum], positions[s->site], &sums);
+	}
+	return r;
+}
+
+static int add_class_fields(const struct addition *a, uint32_t *found)
+{
+	const struct class_profile *from = &a->from->objects.classes;
+	struct class_profile *to = &a->to->objects.classes;
+
+	for (size_t i = 0; i < from->field_count; i++) {
+		const struct class_field *f = &from->fields[i];
+		uint32_t name = 0;
+		int r = names_class(&a->to->profile, &a->from->profile, f->class_name, &name,
+				    a->to->losses);
+
+		if (r == 0)
+			r = class_profile_field(to, name, a->map->locations[f->location],
+						&found[i]);
+		if (r < 0)
+			return r;
+		access_moments_add(&to->fields[found[i]].sum, &f->sum, a->weight);
+		add_sum(&to->fields[found[i]].tracked, &f->tracked, a->weight);
+	}
+	return 0;
+}
+
+static int add_classes(const struct addition *a)
+{
+	const struct class_profile *from = &a->from->objects.classes;
+	_cleanup_free_ uint32_t *found = calloc(from->field_count + 1, sizeof(*found));
+	int r = found ? add_class_fields(a, found) : -ENOMEM;
+
+	for (size_t i = 0; i < from->access_count && r == 0; i++) {
+		struct class_access access = from->accesses[i];
+
+		access.field = found[access.field];
+		access.node = a->map->nodes[access.node];
+		access.metric *= a->weight;
+		r = class_profile_add_access(&a->to->objects.classes, &access);
+	}
+	return r;
 }
 
 static double heap_of(const struct object_profile *o)
@@ -185,6 +257,10 @@ int object_merge_add(struct object_merge *m, struct window_result *to,
 	if (r == 0)
 		r = add_accesses(&a, positions);
 	if (r == 0)
+		r = add_strata(&a, positions);
+	if (r == 0)
+		r = add_classes(&a);
+	if (r == 0)
 		r = add_numa(&a, positions);
 	if (r == 0)
 		add_sums(m, &a);
@@ -199,6 +275,40 @@ void object_merge_fold(struct object_merge *m, struct window_merged *facts, size
 		batches_fold(facts->sites[i]);
 }
 
+static void scale_moments(struct access_moments *m, double scale)
+{
+	m->metric *= scale;
+	m->squares *= scale * scale;
+}
+
+static void scale_tracked(struct tracked_sums *t, double scale)
+{
+	t->metric *= scale;
+	t->variance *= scale * scale;
+	t->covariance *= scale * scale;
+}
+
+static void scale_strata(struct strata *s, double scale)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		scale_moments(&s->list[i].all, scale);
+		scale_moments(&s->list[i].seen, scale);
+		scale_tracked(&s->list[i].tracked, scale);
+	}
+	for (size_t i = 0; i < s->site_count; i++)
+		scale_tracked(&s->sites[i].tracked, scale);
+}
+
+static void scale_classes(struct class_profile *c, double scale)
+{
+	for (size_t i = 0; i < c->field_count; i++) {
+		scale_moments(&c->fields[i].sum, scale);
+		c->fields[i].tracked.metric *= scale;
+	}
+	for (size_t i = 0; i < c->access_count; i++)
+		c->accesses[i].metric *= scale;
+}
+
 static void scale_sums(struct object_profile *o, double scale)
 {
 	o->attributed.metric *= scale;
@@ -210,6 +320,8 @@ static void scale_sums(struct object_profile *o, double scale)
 	o->heap_squares *= scale * scale;
 	for (size_t i = 0; i < o->access_count; i++)
 		o->accesses[i].metric *= scale;
+	scale_strata(&o->strata, scale);
+	scale_classes(&o->classes, scale);
 }
 
 static void finish_site(struct object_merge *m, struct window_result *to, size_t position,
@@ -218,8 +330,6 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 	struct object_site *s = &to->objects.sites[position];
 	double *batches = to->merged->sites[position];
 	double share = m->stands_for_s > 0 ? 1 / m->stands_for_s : 0;
-	double whole = object_profile_whole(&to->objects);
-
 	s->metric *= scale;
 	s->variance *= scale * scale;
 	s->covariance *= scale * scale;
@@ -228,8 +338,7 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 	object_site_set_uncollected(s, share * m->sites[position].count,
 				    share * m->sites[position].bytes);
 	scale_nodes(batches, MERGED_BATCHES, scale);
-	s->between = inflation * whole * whole *
-		     batches_variance(batches, to->merged->heap, to->merged->batches);
+	s->between = inflation * batches_variance(batches, to->merged->heap, to->merged->batches);
 }
 
 static void scale_numa(struct numa_profile *n, double scale)
@@ -251,6 +360,8 @@ void object_merge_finish(struct object_merge *m, struct window_result *to)
 	if (object_profile_is_overestimated(&to->objects))
 		memcpy(facts->heap, m->estimated, sizeof(facts->heap));
 	scale_nodes(facts->heap, MERGED_BATCHES, scale);
+	saturate_add(&to->losses[LOSS_CLASS_ACCESSES], to->objects.classes.refused);
+	saturate_add(&to->losses[LOSS_STRATA], to->objects.strata.refused);
 	object_profile_close(&to->objects, 0);
 	for (size_t i = 0; i < to->objects.site_count; i++)
 		finish_site(m, to, i, scale, inflation);

@@ -8,6 +8,7 @@
 #include "daemon/combine/batches.h"
 #include "daemon/container/array.h"
 #include "daemon/container/saturate.h"
+#include "daemon/profile/estimate.h"
 
 /* Room for the sums of the newest pair. */
 static int reserve(struct pair_merge *m, struct window_merged *facts, size_t count)
@@ -26,14 +27,22 @@ static int reserve(struct pair_merge *m, struct window_merged *facts, size_t cou
 	return 0;
 }
 
+static void add_cpu(struct cpu_sums *to, const struct cpu_sums *from, double weight)
+{
+	to->ns += weight * from->ns;
+	to->squares += weight * weight * from->squares;
+}
+
 static int add_pair(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		    const struct names_map *map, const struct pair *pair, double weight,
-		    unsigned batch)
+		    const struct names_map *map, const struct pair *pair,
+		    const struct pair_weights *weights, unsigned batch)
 {
 	struct pair known = {.kind = pair->kind,
 			     .region = pair->region,
 			     .watch_node = map->nodes[pair->watch_node],
-			     .trap_node = map->nodes[pair->trap_node]};
+			     .trap_node = map->nodes[pair->trap_node],
+			     .location = map->locations[pair->location]};
+	double weight = weights->observation;
 	uint32_t position = 0;
 	struct pair *added;
 	int r = names_text(&to->profile, &w->profile, pair->watch_instruction,
@@ -55,6 +64,7 @@ static int add_pair(struct pair_merge *m, struct window_result *to, const struct
 	added = &to->profile.pairs[position];
 	saturate_add(&added->count, pair->count);
 	saturate_add(&added->wasteful_count, pair->wasteful_count);
+	add_cpu(&added->cpu, &pair->cpu, weights->cpu);
 	m->pairs[position].checked += weight * (double)pair->checked_bytes;
 	m->pairs[position].wasteful += weight * (double)pair->wasteful_bytes;
 	m->pairs[position].squares += weight * weight * (double)pair->wasteful_squares;
@@ -63,34 +73,47 @@ static int add_pair(struct pair_merge *m, struct window_result *to, const struct
 }
 
 static void add_totals(struct pair_sums *sums, struct totals *to, const struct totals *from,
-		       double weight)
+		       const struct pair_weights *weights)
 {
+	double weight = weights->observation;
+
 	saturate_add(&to->count, from->count);
 	saturate_add(&to->wasteful_count, from->wasteful_count);
 	sums->checked += weight * (double)from->checked_bytes;
 	sums->wasteful += weight * (double)from->wasteful_bytes;
 	sums->squares += weight * weight * (double)from->sum_squares;
+	add_cpu(&to->wasteful_cpu, &from->wasteful_cpu, weights->cpu);
+	add_cpu(&to->cpu, &from->cpu, weights->cpu);
+}
+
+static void add_kind(struct kind_sums *sums, struct kind_totals *to, const struct kind_totals *from,
+		     const struct pair_weights *weights)
+{
+	add_totals(&sums->application, &to->application, &from->application, weights);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		add_totals(&sums->regions[i], &to->regions[i], &from->regions[i], weights);
+	add_totals(&sums->jvm, &to->jvm, &from->jvm, weights);
 }
 
 int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		   const struct names_map *map, double weight, unsigned batch)
+		   const struct names_map *map, const struct pair_weights *weights, unsigned batch)
 {
+	struct window_merged *facts = to->merged;
 	int r = 0;
 
 	for (size_t i = 0; i < w->profile.pair_count && r == 0; i++)
-		r = add_pair(m, to, w, map, &w->profile.pairs[i], weight, batch);
+		r = add_pair(m, to, w, map, &w->profile.pairs[i], weights, batch);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
-		const struct kind_totals *from = &w->profile.kinds[kind];
-		struct kind_totals *totals = &to->profile.kinds[kind];
+		const struct totals *from = &w->profile.kinds[kind].application;
 
-		add_totals(&m->application[kind], &totals->application, &from->application, weight);
-		add_totals(&m->jvm[kind], &totals->jvm, &from->jvm, weight);
-		to->merged->checked[kind][batch] +=
-		    weight * (double)from->application.checked_bytes;
-		to->merged->wasteful[kind][batch] +=
-		    weight * (double)from->application.wasteful_bytes;
+		add_kind(&m->kinds[kind], &to->profile.kinds[kind], &w->profile.kinds[kind],
+			 weights);
+		facts->checked[kind][batch] += weights->observation * (double)from->checked_bytes;
+		facts->wasteful[kind][batch] += weights->observation * (double)from->wasteful_bytes;
+		facts->cpu[kind][batch] += weights->cpu * from->wasteful_cpu.ns;
 	}
+	facts->ticks[batch] += weights->cpu * (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
 	return r;
 }
 
@@ -99,7 +122,9 @@ void pair_merge_fold(struct window_merged *facts, size_t pairs)
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		batches_fold(facts->checked[pair_kinds[i].kind]);
 		batches_fold(facts->wasteful[pair_kinds[i].kind]);
+		batches_fold(facts->cpu[pair_kinds[i].kind]);
 	}
+	batches_fold(facts->ticks);
 	for (size_t i = 0; i < pairs; i++)
 		batches_fold(facts->pairs[i]);
 }
@@ -109,8 +134,19 @@ static uint64_t rounded(double sum)
 	return sum < 0x1p64 ? (uint64_t)rint(sum) : UINT64_MAX;
 }
 
-static void finish_totals(const struct pair_sums *sums, struct totals *t, double scale)
+static void scale_cpu(struct cpu_sums *cpu, double scale)
 {
+	cpu->ns *= scale;
+	cpu->squares *= scale * scale;
+}
+
+static void finish_totals(const struct pair_sums *sums, struct totals *t,
+			  const struct pair_weights *scales)
+{
+	double scale = scales->observation;
+
+	scale_cpu(&t->wasteful_cpu, scales->cpu);
+	scale_cpu(&t->cpu, scales->cpu);
 	t->checked_bytes = rounded(scale * sums->checked);
 	t->wasteful_bytes = rounded(scale * sums->wasteful);
 	t->sum_squares = rounded(ceil(scale * scale * sums->squares)); /* 0 with none only. */
@@ -131,30 +167,62 @@ static double squares_of_variance(double variance, const struct totals *t)
 	return p > 0 && p < 1 ? variance * sum * sum / (p * (1 - p)) : 0;
 }
 
+/* What sampling alone makes of the variance of a share of CPU time (daemon/profile/cpu_share.h). */
+static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
+{
+	double share = estimate_fraction(t->wasteful_cpu.ns, whole->tick_ns);
+	double squares =
+	    estimate_fraction(t->wasteful_cpu.squares, whole->tick_ns * whole->tick_ns);
+
+	return squares - estimate_fraction(share * share, whole->ticks);
+}
+
+/* By what the windows differ more than that. */
+static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
+{
+	const struct window_merged *facts = to->merged;
+	struct cpu_whole whole = window_result_cpu_whole(to, kind);
+	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
+	double variance = batches_variance(facts->cpu[kind], facts->ticks, facts->batches);
+
+	return sampling > 0 && variance > 0
+		   ? fmax(1, batches_inflation(facts->batches) * variance / sampling)
+		   : 1;
+}
+
 static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kind kind,
-			double scale)
+			const struct pair_weights *scale)
 {
 	struct kind_totals *totals = &to->profile.kinds[kind];
 	struct window_merged *facts = to->merged;
 	double variance;
 
-	finish_totals(&m->application[kind], &totals->application, scale);
-	finish_totals(&m->jvm[kind], &totals->jvm, scale);
-	scale_batches(facts->checked[kind], scale);
-	scale_batches(facts->wasteful[kind], scale);
+	finish_totals(&m->kinds[kind].application, &totals->application, scale);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale);
+	finish_totals(&m->kinds[kind].jvm, &totals->jvm, scale);
+	scale_batches(facts->checked[kind], scale->observation);
+	scale_batches(facts->wasteful[kind], scale->observation);
+	scale_batches(facts->cpu[kind], scale->cpu);
+	facts->cpu_effect[kind] = cpu_effect(to, kind);
 	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], facts->batches);
 	if (variance > 0)
 		facts->squares[kind] = batches_inflation(facts->batches) *
 				       squares_of_variance(variance, &totals->application);
 }
 
-void pair_merge_finish(struct pair_merge *m, struct window_result *to, double scale)
+void pair_merge_finish(struct pair_merge *m, struct window_result *to,
+		       const struct pair_weights *scales)
 {
+	double scale = scales->observation;
+
+	scale_batches(to->merged->ticks, scales->cpu);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
-		finish_kind(m, to, pair_kinds[i].kind, scale);
+		finish_kind(m, to, pair_kinds[i].kind, scales);
 	for (size_t i = 0; i < to->profile.pair_count; i++) {
 		struct pair *pair = &to->profile.pairs[i];
 
+		scale_cpu(&pair->cpu, scales->cpu);
 		pair->checked_bytes = rounded(scale * m->pairs[i].checked);
 		pair->wasteful_bytes = rounded(scale * m->pairs[i].wasteful);
 		pair->wasteful_squares = rounded(scale * scale * m->pairs[i].squares);

@@ -1,6 +1,6 @@
 /*
  * The pairs and totals of a merge: weighted sums as they grow, in doubles, which become the
- * integers of a profile once, at the end.
+ * integers of a profile once, at the end. CPU time is doubles there, too, and grows in its place.
  */
 #ifndef JXPERF_DAEMON_COMBINE_PAIR_MERGE_H
 #define JXPERF_DAEMON_COMBINE_PAIR_MERGE_H
@@ -15,25 +15,38 @@ struct pair_sums {
 	double squares; /* of a pair's wasteful observations, of a total's all */
 };
 
+/* The totals of a kind. */
+struct kind_sums {
+	struct pair_sums application;
+	struct pair_sums regions[PROFILE_REGIONS];
+	struct pair_sums jvm;
+};
+
+/* Of each observation: its bytes, and the CPU time that it stands for. */
+struct pair_weights {
+	double observation;
+	double cpu;
+};
+
 /* All zero is empty. */
 struct pair_merge {
 	struct pair_sums *pairs; /* of each pair of the merge's profile */
 	size_t capacity;
 	size_t batch_capacity; /* of the facts' pairs */
-	struct pair_sums application[KIND_VALUES];
-	struct pair_sums jvm[KIND_VALUES];
+	struct kind_sums kinds[KIND_VALUES];
 };
 
-/* Adds the pairs of w to those of to, whose names map has; weight: of each observation; batch: of w
- * (daemon/combine/batches.h). 0 or -ENOMEM. */
+/* Adds the pairs of w to those of to, whose names map has; batch: of w (daemon/combine/batches.h).
+ * 0 or -ENOMEM. */
 int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		   const struct names_map *map, double weight, unsigned batch);
+		   const struct names_map *map, const struct pair_weights *weights, unsigned batch);
 
 /* The batches of facts became half as many. */
 void pair_merge_fold(struct window_merged *facts, size_t pairs);
 
-/* Everything into the profile of to and its facts, times scale. */
-void pair_merge_finish(struct pair_merge *m, struct window_result *to, double scale);
+/* Everything into the profile of to and its facts, times scale. The counters of to are final. */
+void pair_merge_finish(struct pair_merge *m, struct window_result *to,
+		       const struct pair_weights *scale);
 
 void pair_merge_release(struct pair_merge *m);
 

@@ -50,6 +50,7 @@ static int choose_kinds(const Jxp__AttachRequest *asked, struct window_request *
 	r->objects_max = LIMIT_OBJECTS;
 	r->object_min_size =
 	    asked->object_min_size_given ? asked->object_min_size : WINDOW_OBJECT_MIN_DEFAULT;
+	r->object_min_size_adapts = !asked->object_min_size_given;
 	return 0;
 }
 

@@ -213,11 +213,13 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
 		return false;
 	return t->type != JXP__TRANSITION__TYPE__TRAPPED ||
-	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_PAIR_BYTES);
+	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_PAIR_BYTES &&
+		t->cpu_ns <= LIMIT_PAIR_CPU_NS);
 }
 
 static int add_pair(struct intake *in, const Jxp__Transition *t)
 {
+	bool clock = in->result->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK;
 	struct observation o = {
 	    .kind = t->kind,
 	    .region = t->region,
@@ -228,6 +230,8 @@ static int add_pair(struct intake *in, const Jxp__Transition *t)
 	    .trap_node = translate(in, &in->nodes, t->trap_node),
 	    .watch_instruction = translate(in, &in->instructions, t->watch_instruction),
 	    .trap_instruction = translate(in, &in->instructions, t->trap_instruction),
+	    .location = translate(in, &in->locations, t->location),
+	    .cpu_ns = clock ? t->cpu_ns : 0,
 	};
 
 	return lost_or_failed(in, profile_add(&in->result->profile, &o), LOSS_PAIRS);

@@ -54,23 +54,30 @@ static int note_numa(struct object_intake *in, const struct object_event *e,
 	return numa_profile_access(&in->result->numa, &access);
 }
 
+static struct object_access access_of(const struct object_event *e)
+{
+	return (struct object_access){.node = e->node,
+				      .location = e->location,
+				      .class_name = e->class_name,
+				      .object_bytes = e->size_bytes,
+				      .weight = (double)e->access_weight};
+}
+
 /* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
 	struct object_profile *o = &in->result->objects;
 	struct tracked_object *object = object_table_find(&in->table, e->address);
-	double weight = (double)e->access_weight;
+	struct object_access access = access_of(e);
 	int r;
 
 	r = note_numa(in, e, object);
 	if (r < 0)
 		return r;
-	if (!object) {
-		object_profile_untracked(o, e->region, weight);
-		return 0;
-	}
-	r = object_profile_access(o, object->site, e->node, weight, object->weight, object->metric);
-	object->metric += weight;
+	if (!object)
+		return object_profile_untracked(o, e->region, &access);
+	r = object_profile_access(o, object->site, &access, object->weight, object->metric);
+	object->metric += access.weight;
 	return lost_or_failed(in, r, LOSS_SITE_ACCESSES);
 }
 
@@ -88,6 +95,9 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_SITES);
+	r = strata_allocated(&o->strata, e->class_name, e->size_bytes, e->object_weight);
+	if (r < 0)
+		return r;
 	if (window_result_measures_numa(in->result))
 		object.alloc_node = numa_topology_node_of_cpu(&in->result->findings.numa, e->cpu);
 	r = object_table_add(&in->table, &object, settled);
@@ -102,20 +112,21 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct access_sum *unsettled = &in->result->objects.unsettled;
+	struct object_profile *o = &in->result->objects;
+	struct object_access access;
+	int r;
 
 	if (e->type == OBJECT_ALLOCATION)
 		return apply_allocation(in, e, settled);
 	if (settled)
 		return apply_access(in, e);
-	if (e->region == JXP__REGION__REGION_HEAP) {
-		unsettled->samples++;
-		unsettled->metric += (double)e->access_weight;
-	} else {
-		object_profile_untracked(&in->result->objects, e->region, (double)e->access_weight);
-	}
+	access = access_of(e);
+	if (e->region == JXP__REGION__REGION_HEAP)
+		r = object_profile_unsettled(o, &access);
+	else
+		r = object_profile_untracked(o, e->region, &access);
 	/* Where its page is does not depend on which object is there. */
-	return note_numa(in, e, NULL);
+	return r < 0 ? r : note_numa(in, e, NULL);
 }
 
 static void on_died(void *context, const struct tracked_object *object)
@@ -139,6 +150,17 @@ static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 	return r;
 }
 
+/* What the tables have counted themselves. */
+static void note_losses(struct object_intake *in)
+{
+	uint64_t *losses = in->result->losses;
+
+	lose(in, LOSS_OVERLAPS, in->table.evicted - in->evicted);
+	in->evicted = in->table.evicted;
+	losses[LOSS_CLASS_ACCESSES] = in->result->objects.classes.refused;
+	losses[LOSS_STRATA] = in->result->objects.strata.refused;
+}
+
 /* Applies all that can be. */
 static int pump(struct object_intake *in)
 {
@@ -151,8 +173,7 @@ static int pump(struct object_intake *in)
 						   &pass)) != ORDER_NOTHING)
 		r = item == ORDER_PASS ? apply_pass(in, pass)
 				       : apply_event(in, &event, item == ORDER_SETTLED);
-	lose(in, LOSS_OVERLAPS, in->table.evicted - in->evicted);
-	in->evicted = in->table.evicted;
+	note_losses(in);
 	return r;
 }
 
@@ -246,6 +267,12 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 	e.region = (uint8_t)a->region;
 	e.length_bytes = (uint8_t)a->length;
 	e.node = translate(in, in->nodes, a->node);
+	e.location = translate(in, in->locations, a->location);
+	e.class_name = locations_get(&in->result->profile.locations, e.location).class_name;
+	if (a->object_bytes <= LIMIT_OBJECT_BYTES)
+		e.size_bytes = a->object_bytes;
+	else
+		lose(in, LOSS_INVALID, 1);
 	return queue(in, &e);
 }
 
@@ -278,8 +305,10 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 		(void)utf8_sanitize(in->result->objects_refused,
 				    sizeof(in->result->objects_refused),
 				    batch->objects_refused); /* May be cut. */
-	if (batch->object_interval)
+	if (batch->object_interval) {
 		in->result->object_interval = batch->object_interval;
+		in->result->object_min_size = batch->object_min_size;
+	}
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
 		r = add_class(in, batch->classes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)
@@ -304,6 +333,7 @@ int object_intake_finish(struct object_intake *in)
 	/* What is left is of epochs that nobody settled. */
 	while (r == 0 && object_order_evict(&in->order, &event))
 		r = apply_event(in, &event, false);
+	note_losses(in);
 	return r;
 }
 

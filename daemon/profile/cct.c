@@ -124,18 +124,20 @@ size_t cct_depth(const struct cct *t, uint32_t id)
 	return node ? node->depth : 0;
 }
 
-/* Nodes that are looked for by the path of their parent. */
+/* Nodes that are looked for by the path of their parent, or by their line. */
 struct path_table {
 	const struct cct *cct;
-	const uint32_t *paths;
+	const uint32_t *paths; /* NULL: by line */
 };
 
 static struct node_key path_key(const struct path_table *t, uint32_t id)
 {
 	struct node_key key = node_key(cct_node(t->cct, id));
 
-	key.parent = t->paths[key.parent];
 	key.tier = 0;
+	key.parent = t->paths ? t->paths[key.parent] : 0;
+	if (!t->paths)
+		key.bci = 0;
 	return key;
 }
 
@@ -146,11 +148,11 @@ static bool path_matches(const void *table, uint32_t position, const void *key)
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
-int cct_paths(const struct cct *t, uint32_t **paths)
+static int find_equal(const struct cct *t, bool by_line, uint32_t **out)
 {
 	_cleanup_(hash_index_release) struct hash_index index = {0};
 	_cleanup_free_ uint32_t *found = calloc(t->node_count + 1, sizeof(*found));
-	struct path_table table = {.cct = t, .paths = found};
+	struct path_table table = {.cct = t, .paths = by_line ? NULL : found};
 
 	if (!found)
 		return -ENOMEM;
@@ -167,6 +169,16 @@ int cct_paths(const struct cct *t, uint32_t **paths)
 			return -ENOMEM;
 		found[id] = id;
 	}
-	*paths = TAKE_PTR(found);
+	*out = TAKE_PTR(found);
 	return 0;
+}
+
+int cct_paths(const struct cct *t, uint32_t **paths)
+{
+	return find_equal(t, false, paths);
+}
+
+int cct_lines(const struct cct *t, uint32_t **lines)
+{
+	return find_equal(t, true, lines);
 }

@@ -62,6 +62,10 @@ const struct cct_method *cct_method(const struct cct *t, uint32_t id);
  */
 int cct_paths(const struct cct *t, uint32_t **paths);
 
+/* Which contexts end in the same line: for each node the oldest one whose method and line are its
+ * own, whatever called it, and 0 for 0, in an array to be freed. 0 or -ENOMEM. */
+int cct_lines(const struct cct *t, uint32_t **lines);
+
 /* The number of frames on the path from the root to the node. */
 size_t cct_depth(const struct cct *t, uint32_t id);
 

@@ -9,6 +9,8 @@
 #ifndef JXPERF_DAEMON_PROFILE_ESTIMATE_H
 #define JXPERF_DAEMON_PROFILE_ESTIMATE_H
 
+#define ESTIMATE_Z95 1.959963984540054 /* the normal distribution's 97.5% quantile */
+
 struct interval {
 	double low;
 	double high;
@@ -20,5 +22,11 @@ double estimate_fraction(double part, double whole);
 /* sum and sum_squares are those of the weights x, part the sum of the wasteful ones. Without any
  * observation nothing is known: [0, 1]. */
 struct interval estimate_ci95(double part, double sum, double sum_squares);
+
+/* Of a part of observations that have weights of their own: an access is in the part or not. The
+ * variance is that of a ratio (Cochran, section 6.5), (sum over all of x^2 ([in the part] - p)^2) /
+ * (sum x)^2. */
+struct interval estimate_share_ci95(double part, double part_squares, double whole,
+				    double whole_squares);
 
 #endif

@@ -37,6 +37,11 @@ int locations_add(struct locations *l, const struct location *location, uint32_t
 /* Of id 0: a place of kind UNKNOWN, of no class. */
 struct location locations_get(const struct locations *l, uint32_t id);
 
+/* Which locations are the same place in the source: a field is that of the class that declares it,
+ * whatever the object is. For each id the oldest such one, and 0 for 0, in an array to be freed. 0
+ * or -ENOMEM. */
+int locations_fields(const struct locations *l, uint32_t **fields);
+
 /* Heap bytes held. */
 size_t locations_memory_bytes(const struct locations *l);
 

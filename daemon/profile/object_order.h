@@ -47,9 +47,13 @@ struct object_event {
 	uint8_t region;
 	uint8_t length_bytes; /* of the access */
 	bool store;
-	uint32_t object;     /* allocation: the agent's number; */
-	uint32_t class_name; /* a string of the profile; */
-	uint64_t size_bytes; /* allocation */
+	union {
+		uint32_t object;   /* allocation: the agent's number */
+		uint32_t location; /* access: of the profile, 0: not known */
+	};
+	uint32_t
+	    class_name; /* a string of the profile; of an access only as it tells itself, or 0 */
+	uint64_t size_bytes; /* of the object; 0: not known (accesses only) */
 	union {
 		double object_weight;   /* allocation */
 		uint64_t access_weight; /* access: in the unit of the metric */

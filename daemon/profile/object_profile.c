@@ -1,7 +1,6 @@
 #include "daemon/profile/object_profile.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,8 @@ void object_profile_release(struct object_profile *o)
 	hash_index_release(&o->site_index);
 	free(o->accesses);
 	hash_index_release(&o->access_index);
+	class_profile_release(&o->classes);
+	strata_release(&o->strata);
 	*o = (struct object_profile){0};
 }
 
@@ -30,17 +31,29 @@ int object_profile_copy(struct object_profile *to, const struct object_profile *
 	to->site_capacity = from->site_count;
 	to->access_capacity = from->access_count;
 	to->accesses = NULL;
+	to->classes = (struct class_profile){0};
+	to->strata = (struct strata){0};
 	r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
 	if (r == 0)
 		r = array_copy(&to->accesses, from->accesses, from->access_count,
 			       sizeof(*from->accesses));
+	if (r == 0)
+		r = class_profile_copy(&to->classes, &from->classes);
+	if (r == 0)
+		r = strata_copy(&to->strata, &from->strata);
 	return r;
 }
 
-/* Two ids without padding, so that they can be hashed as bytes. */
+/* Ids without padding, so that they can be hashed as bytes. */
 struct id_pair {
 	uint32_t first;
 	uint32_t second;
+};
+
+struct access_key {
+	uint32_t site;
+	uint32_t node;
+	uint32_t location;
 };
 
 static bool site_matches(const void *table, uint32_t position, const void *key)
@@ -54,7 +67,8 @@ static bool site_matches(const void *table, uint32_t position, const void *key)
 static bool access_matches(const void *table, uint32_t position, const void *key)
 {
 	const struct object_profile *o = table;
-	struct id_pair own = {o->accesses[position].site, o->accesses[position].node};
+	const struct site_access *a = &o->accesses[position];
+	struct access_key own = {a->site, a->node, a->location};
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
@@ -166,15 +180,14 @@ double object_profile_uncollected(const struct object_profile *o)
 	return bytes;
 }
 
-static int find_or_add_access(struct object_profile *o, uint32_t site, uint32_t node,
+static int find_or_add_access(struct object_profile *o, const struct access_key *key,
 			      struct site_access **out)
 {
-	struct id_pair key = {site, node};
-	uint32_t hash = hash_bytes(&key, sizeof(key));
+	uint32_t hash = hash_bytes(key, sizeof(*key));
 	uint32_t position;
 	int r;
 
-	if (hash_index_find(&o->access_index, hash, access_matches, o, &key, &position)) {
+	if (hash_index_find(&o->access_index, hash, access_matches, o, key, &position)) {
 		*out = &o->accesses[position];
 		return 0;
 	}
@@ -186,32 +199,70 @@ static int find_or_add_access(struct object_profile *o, uint32_t site, uint32_t 
 		r = hash_index_insert(&o->access_index, hash, (uint32_t)o->access_count);
 	if (r < 0)
 		return r;
-	o->accesses[o->access_count] = (struct site_access){.site = site, .node = node};
+	o->accesses[o->access_count] =
+	    (struct site_access){.site = key->site, .node = key->node, .location = key->location};
 	*out = &o->accesses[o->access_count++];
 	return 0;
 }
 
-int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node, double weight,
-			  double object_weight, double object_metric)
+/* One access to the heap: where it belongs among classes and strata. */
+static int add_to_heap(struct object_profile *o, const struct object_access *a, uint32_t site_class,
+		       bool tracked, bool seen, uint32_t *stratum)
+{
+	uint32_t class_name = a->class_name ? a->class_name : site_class, field;
+	int r =
+	    class_profile_field(&o->classes, class_name, a->class_name ? a->location : 0, &field);
+
+	if (r == 0)
+		r = class_profile_add(&o->classes, field, a->node, a->weight, tracked);
+	if (r == 0)
+		r = strata_find_now(&o->strata, a->class_name, a->object_bytes, stratum);
+	if (r < 0)
+		return r;
+	access_moments_count(&o->strata.list[*stratum].all, a->weight);
+	if (seen)
+		access_moments_count(&o->strata.list[*stratum].seen, a->weight);
+	return 0;
+}
+
+static void add_to_site(struct object_profile *o, uint32_t site, const struct tracked_sums *sums,
+			double weight)
 {
 	struct object_site *s = &o->sites[site];
-	double metric = weight * object_weight;
-	double variance =
-	    metric * metric + 2 * object_weight * (object_weight - 1) * object_metric * weight;
-	struct site_access *access;
-	int r;
 
 	s->samples++;
-	s->metric += metric;
-	s->variance += variance;
-	s->covariance += metric * weight;
+	s->metric += sums->metric;
+	s->variance += sums->variance;
+	s->covariance += sums->covariance;
 	o->heap_squares += weight * weight;
 	o->attributed.samples++;
 	o->attributed.metric += weight;
-	o->estimated += metric;
-	o->variance += variance;
-	r = find_or_add_access(o, site, node, &access);
-	if (r < 0)
+	o->estimated += sums->metric;
+	o->variance += sums->variance;
+}
+
+int object_profile_access(struct object_profile *o, uint32_t site, const struct object_access *a,
+			  double object_weight, double object_metric)
+{
+	double metric = a->weight * object_weight;
+	struct tracked_sums sums = {.samples = 1,
+				    .metric = metric,
+				    .variance = metric * metric + 2 * object_weight *
+								      (object_weight - 1) *
+								      object_metric * a->weight,
+				    .covariance = metric * a->weight};
+	struct access_key key = {site, a->node, a->location};
+	struct site_access *access;
+	uint32_t stratum = 0;
+	int r;
+
+	add_to_site(o, site, &sums, a->weight);
+	r = add_to_heap(o, a, o->sites[site].class_name, true, true, &stratum);
+	if (r == 0)
+		r = strata_add_tracked(&o->strata, stratum, site, &sums);
+	if (r == 0)
+		r = find_or_add_access(o, &key, &access);
+	if (r != 0)
 		return r;
 	access->samples++;
 	access->metric += metric;
@@ -220,8 +271,9 @@ int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node
 
 int object_profile_add_access(struct object_profile *o, const struct site_access *from)
 {
+	struct access_key key = {from->site, from->node, from->location};
 	struct site_access *access;
-	int r = find_or_add_access(o, from->site, from->node, &access);
+	int r = find_or_add_access(o, &key, &access);
 
 	if (r < 0)
 		return r;
@@ -247,12 +299,26 @@ void object_site_set_uncollected(struct object_site *site, double count, double 
 	    (struct fresh_objects){.judgement = CLOSED_JUDGEMENT, .count = count, .bytes = bytes};
 }
 
-void object_profile_untracked(struct object_profile *o, unsigned region, double weight)
+int object_profile_untracked(struct object_profile *o, unsigned region,
+			     const struct object_access *a)
 {
+	uint32_t stratum = 0;
+
 	o->untracked[region].samples++;
-	o->untracked[region].metric += weight;
-	if (region == JXP__REGION__REGION_HEAP)
-		o->heap_squares += weight * weight;
+	o->untracked[region].metric += a->weight;
+	if (region != JXP__REGION__REGION_HEAP)
+		return 0;
+	o->heap_squares += a->weight * a->weight;
+	return add_to_heap(o, a, 0, false, true, &stratum);
+}
+
+int object_profile_unsettled(struct object_profile *o, const struct object_access *a)
+{
+	uint32_t stratum = 0;
+
+	o->unsettled.samples++;
+	o->unsettled.metric += a->weight;
+	return add_to_heap(o, a, 0, false, false, &stratum);
 }
 
 uint64_t object_profile_samples(const struct object_profile *o)
@@ -281,45 +347,9 @@ bool object_profile_is_overestimated(const struct object_profile *o)
 	return heap_metric(o) < o->estimated;
 }
 
-double object_profile_fraction(const struct object_profile *o, const struct object_site *site)
-{
-	return estimate_fraction(site->metric, object_profile_whole(o));
-}
-
-/* Of the numerator of p = site / whole minus p times the whole, which is what makes p uncertain. */
-static double residual_variance(const struct object_profile *o, const struct object_site *site,
-				double p)
-{
-	double within = object_profile_is_overestimated(o)
-			    ? (1 - 2 * p) * site->variance + p * p * o->variance
-			    : site->variance - 2 * p * site->covariance + p * p * o->heap_squares;
-
-	return fmax(within, site->between);
-}
-
-struct interval object_profile_fraction_ci95(const struct object_profile *o,
-					     const struct object_site *site)
-{
-	double whole = object_profile_whole(o), p = object_profile_fraction(o, site);
-	double squares = o->heap_squares, residual;
-
-	if (p <= 0) {
-		/* One access to one of its objects would have counted this much. */
-		squares *= estimate_fraction(site->alloc_count, (double)site->allocations) *
-			   estimate_fraction(whole, heap_metric(o));
-	} else if (p >= 1) {
-		squares = fmax(squares, site->variance);
-	} else {
-		residual = residual_variance(o, site, p);
-		/* p (1 - p) / n is the variance of the fraction, residual / whole^2. */
-		if (residual > 0)
-			squares = residual / (p * (1 - p));
-	}
-	return estimate_ci95(site->metric, whole, squares);
-}
-
 size_t object_profile_memory_bytes(const struct object_profile *o)
 {
 	return o->site_capacity * sizeof(*o->sites) + o->access_capacity * sizeof(*o->accesses) +
-	       (o->site_index.capacity + o->access_index.capacity) * sizeof(struct hash_slot);
+	       (o->site_index.capacity + o->access_index.capacity) * sizeof(struct hash_slot) +
+	       class_profile_memory_bytes(&o->classes) + strata_memory_bytes(&o->strata);
 }

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #include "daemon/container/hash_index.h"
-#include "daemon/profile/estimate.h"
+#include "daemon/profile/class_profile.h"
+#include "daemon/profile/strata.h"
 
 #define OBJECT_PROFILE_REGIONS 4 /* Jxp__Region */
 #define OBJECT_PROFILE_FRESH   3
@@ -40,22 +41,27 @@ struct object_site {
 	} fresh[OBJECT_PROFILE_FRESH];
 	uint64_t samples;  /* accesses */
 	double metric;     /* their weights times their objects' */
-	double variance;   /* of metric, as estimated; see object_profile_fraction_ci95 */
+	double variance;   /* of metric, as estimated: of two-stage sampling (docs/design.md) */
 	double covariance; /* of metric with the sum over all accesses to the heap */
-	double between;    /* of windows that were merged: what residuals have at least; else 0 */
+	double between;    /* variance of the share as windows that were merged differ; else 0 */
 };
 
-/* The accesses to objects of one site from one calling context. */
+/* The accesses to one field of the objects of one site from one calling context. */
 struct site_access {
 	uint32_t site;
 	uint32_t node;
+	uint32_t location; /* of the profile; 0: not known */
 	uint64_t samples;
 	double metric;
 };
 
-struct access_sum {
-	uint64_t samples;
-	double metric;
+/* One sampled access, as it tells itself. */
+struct object_access {
+	uint32_t node;
+	uint32_t location;     /* of the profile; 0: not known */
+	uint32_t class_name;   /* a string of the profile; 0: not known */
+	uint64_t object_bytes; /* 0: not known */
+	double weight;
 };
 
 /* All zero is an empty profile. */
@@ -75,8 +81,10 @@ struct object_profile {
 	struct access_sum unsettled; /* to the heap, when nobody knew where objects were */
 	double estimated;            /* the sum of all sites' metric */
 	double variance;             /* and of their variances */
-	double heap_squares;         /* of the weights of all accesses to the heap */
-	uint32_t judgement;          /* how many collections have found tracked objects dead */
+	double heap_squares; /* of the weights of accesses to the heap, unsettled ones left out */
+	struct class_profile classes; /* all accesses to the heap, by what they touch, */
+	struct strata strata;         /* and by class and size: what sites' shares come from */
+	uint32_t judgement;           /* how many collections have found tracked objects dead */
 	uint64_t judged_ns[OBJECT_PROFILE_FRESH]; /* when each of the last ones did, likewise */
 	bool concurrent_gc;                       /* see object_profile_judged */
 };
@@ -119,13 +127,17 @@ double object_profile_uncollected_count(const struct object_profile *o,
 double object_profile_uncollected_bytes(const struct object_profile *o,
 					const struct object_site *site);
 
-/* One access of this weight to an object of the site, which has the weight object_weight and had
- * accesses of object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's
- * sums, but its context could not be kept. */
-int object_profile_access(struct object_profile *o, uint32_t site, uint32_t node, double weight,
+/* One access to an object of the site, which has the weight object_weight and had accesses of
+ * object_metric, unweighted, before. 0; -ENOSPC or -ENOMEM when it is in the site's sums, but its
+ * context could not be kept. */
+int object_profile_access(struct object_profile *o, uint32_t site, const struct object_access *a,
 			  double object_weight, double object_metric);
 
-void object_profile_untracked(struct object_profile *o, unsigned region, double weight);
+/* One access that met nothing tracked, or, unsettled, to the heap when nobody knew where objects
+ * were. 0 or -ENOMEM. */
+int object_profile_untracked(struct object_profile *o, unsigned region,
+			     const struct object_access *a);
+int object_profile_unsettled(struct object_profile *o, const struct object_access *a);
 
 /* Adds what was counted elsewhere of accesses from a context to a site of this profile; not to the
  * site. 0, -ENOSPC or -ENOMEM. */
@@ -139,22 +151,9 @@ void object_site_set_uncollected(struct object_site *site, double count, double 
 /* All sampled accesses. */
 uint64_t object_profile_samples(const struct object_profile *o);
 
-/* What sites' fractions are of: all sampled accesses to the heap, or the sum of the estimates where
- * that is larger. */
+/* All sampled accesses to the heap but unsettled ones, or the sum of the sites' metric where that
+ * is larger. */
 double object_profile_whole(const struct object_profile *o);
-
-double object_profile_fraction(const struct object_profile *o, const struct object_site *site);
-
-/*
- * 95% interval of that fraction. Two draws make it uncertain: which accesses were sampled, and
- * which objects were tracked. The variance of a site's sum is that of two-stage sampling (Sarndal,
- * Swensson, Wretman, "Model Assisted Survey Sampling", section 4.3), with objects drawn
- * independently: each access adds its square, and two accesses to one object of weight w add
- * 2 w (w - 1) times their product. The fraction's follows by linearisation of the ratio; it is
- * turned into an effective number of samples for Wilson's interval (daemon/profile/estimate.h).
- */
-struct interval object_profile_fraction_ci95(const struct object_profile *o,
-					     const struct object_site *site);
 
 /* Are estimates' sums the larger ones, which fractions are of then? */
 bool object_profile_is_overestimated(const struct object_profile *o);

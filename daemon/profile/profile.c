@@ -57,16 +57,27 @@ struct pair_key {
 	uint32_t trap_node;
 	uint32_t watch_instruction;
 	uint32_t trap_instruction;
-	uint32_t kind;
-	uint32_t region;
+	uint32_t location;
+	uint16_t kind;
+	uint16_t region;
 };
+
+static struct pair_key pair_key(const struct pair *p)
+{
+	return (struct pair_key){.watch_node = p->watch_node,
+				 .trap_node = p->trap_node,
+				 .watch_instruction = p->watch_instruction,
+				 .trap_instruction = p->trap_instruction,
+				 .location = p->location,
+				 .kind = p->kind,
+				 .region = p->region};
+}
 
 static bool pair_matches(const void *table, uint32_t position, const void *key)
 {
 	const struct profile *profile = table;
 	const struct pair *p = &profile->pairs[position];
-	struct pair_key own = {p->watch_node,       p->trap_node, p->watch_instruction,
-			       p->trap_instruction, p->kind,      p->region};
+	struct pair_key own = pair_key(p);
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
@@ -93,53 +104,73 @@ static int find_or_add_pair(struct profile *p, const struct pair_key *key, struc
 						.trap_node = key->trap_node,
 						.watch_instruction = key->watch_instruction,
 						.trap_instruction = key->trap_instruction,
+						.location = key->location,
 						.kind = (uint8_t)key->kind,
 						.region = (uint8_t)key->region};
 	*out = &p->pairs[p->pair_count++];
 	return 0;
 }
 
+static void cpu_add(struct cpu_sums *c, uint64_t ns)
+{
+	c->ns += (double)ns;
+	c->squares += (double)ns * (double)ns;
+}
+
 static void totals_add(struct totals *t, const struct observation *o)
 {
 	t->count++;
+	cpu_add(&t->cpu, o->cpu_ns);
 	t->checked_bytes += o->checked_bytes;
 	saturate_add(&t->sum_squares, (uint64_t)o->checked_bytes * o->checked_bytes);
 	if (!o->wasteful)
 		return;
 	t->wasteful_count++;
 	t->wasteful_bytes += o->checked_bytes;
+	cpu_add(&t->wasteful_cpu, o->cpu_ns);
+}
+
+static void pair_add(struct pair *pair, const struct observation *o)
+{
+	pair->count++;
+	pair->checked_bytes += o->checked_bytes;
+	if (!o->wasteful)
+		return;
+	pair->wasteful_count++;
+	pair->wasteful_bytes += o->checked_bytes;
+	saturate_add(&pair->wasteful_squares, (uint64_t)o->checked_bytes * o->checked_bytes);
+	cpu_add(&pair->cpu, o->cpu_ns);
 }
 
 int profile_add(struct profile *p, const struct observation *o)
 {
 	bool jvm = o->jvm_access || o->region == JXP__REGION__REGION_JVM;
-	struct pair_key key = {o->watch_node,       o->trap_node,      o->watch_instruction,
-			       o->trap_instruction, (uint32_t)o->kind, (uint32_t)o->region};
+	struct pair_key key = {.watch_node = o->watch_node,
+			       .trap_node = o->trap_node,
+			       .watch_instruction = o->watch_instruction,
+			       .trap_instruction = o->trap_instruction,
+			       .location = o->location,
+			       .kind = (uint16_t)o->kind,
+			       .region = (uint16_t)o->region};
 	struct pair *pair;
 	int r;
 
 	assert(pair_kind_find(o->kind));
-	totals_add(jvm ? &p->kinds[o->kind].jvm : &p->kinds[o->kind].application, o);
-	if (jvm)
+	if (jvm) {
+		totals_add(&p->kinds[o->kind].jvm, o);
 		return 0;
-	r = find_or_add_pair(p, &key, &pair);
-	if (r < 0)
-		return r;
-	pair->count++;
-	pair->checked_bytes += o->checked_bytes;
-	if (o->wasteful) {
-		pair->wasteful_count++;
-		pair->wasteful_bytes += o->checked_bytes;
-		saturate_add(&pair->wasteful_squares,
-			     (uint64_t)o->checked_bytes * o->checked_bytes);
 	}
-	return 0;
+	totals_add(&p->kinds[o->kind].application, o);
+	totals_add(&p->kinds[o->kind].regions[o->region], o);
+	r = find_or_add_pair(p, &key, &pair);
+	if (r == 0)
+		pair_add(pair, o);
+	return r;
 }
 
 int profile_pair(struct profile *p, const struct pair *like, uint32_t *position)
 {
-	struct pair_key key = {like->watch_node,       like->trap_node, like->watch_instruction,
-			       like->trap_instruction, like->kind,      like->region};
+	struct pair_key key = pair_key(like);
 	struct pair *pair;
 	int r = find_or_add_pair(p, &key, &pair);
 
@@ -162,6 +193,8 @@ int profile_add_pair(struct profile *p, const struct pair *from)
 	saturate_add(&pair->checked_bytes, from->checked_bytes);
 	saturate_add(&pair->wasteful_bytes, from->wasteful_bytes);
 	saturate_add(&pair->wasteful_squares, from->wasteful_squares);
+	pair->cpu.ns += from->cpu.ns;
+	pair->cpu.squares += from->cpu.squares;
 	return 0;
 }
 

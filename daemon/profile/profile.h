@@ -6,6 +6,10 @@
  * Pairs whose address or second access belongs to the virtual machine itself are the JVM's
  * business, not the application's waste: only their totals are kept.
  *
+ * With the clock sampler each pair also stands for CPU time (Transition.cpu_ns of jxperf.proto);
+ * sums of it are doubles, since a merge weighs them (daemon/combine/merge.h). What share of all CPU
+ * time that is: daemon/profile/cpu_share.h.
+ *
  * Totals count every observation, also when the pair table is full (LIMIT_PAIRS); the caller counts
  * the pairs that were not kept.
  */
@@ -32,6 +36,14 @@ struct observation {
 	uint32_t trap_node;
 	uint32_t watch_instruction; /* and of its strings */
 	uint32_t trap_instruction;
+	uint32_t location; /* of its locations; 0: not told */
+	uint64_t cpu_ns;   /* 0..LIMIT_PAIR_CPU_NS; 0 where the sampler is no clock */
+};
+
+/* Of observations: CPU time that they stand for, and the squares of it. */
+struct cpu_sums {
+	double ns;
+	double squares;
 };
 
 struct pair {
@@ -39,6 +51,7 @@ struct pair {
 	uint32_t trap_node;
 	uint32_t watch_instruction;
 	uint32_t trap_instruction;
+	uint32_t location;
 	uint8_t kind;   /* Jxp__Kind */
 	uint8_t region; /* Jxp__Region, never REGION_JVM */
 	uint64_t count; /* observations, */
@@ -46,6 +59,7 @@ struct pair {
 	uint64_t checked_bytes;
 	uint64_t wasteful_bytes;
 	uint64_t wasteful_squares; /* of the wasteful observations' bytes */
+	struct cpu_sums cpu;       /* of the wasteful observations */
 };
 
 struct totals {
@@ -54,10 +68,17 @@ struct totals {
 	uint64_t checked_bytes;
 	uint64_t wasteful_bytes;
 	uint64_t sum_squares; /* of the observations' checked bytes */
+	struct cpu_sums wasteful_cpu;
+	struct cpu_sums cpu; /* of all observations */
 };
+
+/* The regions of the application's own memory: those below REGION_JVM. */
+#define PROFILE_REGIONS JXP__REGION__REGION_JVM
 
 struct kind_totals {
 	struct totals application;
+	struct totals regions[PROFILE_REGIONS]; /* the same by Region: they add up to it, but for
+						   windows that were kept before there were any */
 	struct totals jvm;
 };
 

@@ -87,7 +87,7 @@ int report_collapsed_write(FILE *out, const struct report_model *m, size_t pairs
 {
 	const struct profile *p = &m->window->profile;
 
-	for (size_t i = 0; i < m->kind_count; i++)
+	for (size_t i = 0; i < m->kind_count && m->shown.pairs; i++)
 		kind_lines(out, p, &m->kinds[i], pairs);
 	object_lines(out, p, &m->objects.ranking, pairs);
 	return 0;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 /* With at most pairs pairs of each kind. 0 or -ENOMEM; stream errors are the caller's, and a writer
  * that meets one (ferror: the report is too long) stops soon. */

@@ -70,83 +70,31 @@ static json_t *window_json(const struct report_model *m)
 	return with_merged(with_schedule(window, &w->request.schedule), w->merged);
 }
 
-static json_t *access_json(struct json_writer *writer, uint32_t node, uint32_t instruction)
-{
-	return json_pack("{s:s, s:o}", "instruction",
-			 strings_get(&writer->model->window->profile.strings, instruction),
-			 "frames", report_json_frames(writer, node));
-}
-
-static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *ranked)
-{
-	const struct pair *pair = &ranked->sum;
-
-	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "fraction",
-			 ranked->fraction, "wasteful_bytes", (json_int_t)pair->wasteful_bytes,
-			 "checked_bytes", (json_int_t)pair->checked_bytes, "count",
-			 (json_int_t)pair->count, "wasteful_count",
-			 (json_int_t)pair->wasteful_count, "variants", (json_int_t)ranked->variants,
-			 "region", name_of_region((Jxp__Region)pair->region), "watch",
-			 access_json(writer, pair->watch_node, pair->watch_instruction), "trap",
-			 access_json(writer, pair->trap_node, pair->trap_instruction));
-}
-
-/* The first pairs of the ranking that the limits admit. */
-static json_t *pairs_json(struct json_writer *writer, const struct pair_ranking *ranking,
-			  size_t limit)
-{
-	_cleanup_json_ json_t *pairs = json_array();
-
-	for (size_t i = 0; i < ranking->count && i < limit; i++) {
-		const struct pair *pair = &ranking->pairs[i].sum;
-
-		if (!report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
-			break;
-		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(pairs);
-}
-
-static json_t *kind_json(struct json_writer *writer, const struct report_kind *k, size_t limit)
-{
-	const struct totals *t = k->application;
-	_cleanup_json_ json_t *pairs = pairs_json(writer, &k->pairs, limit);
-
-	if (!pairs)
-		return NULL;
-	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
-			 "kind", k->kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
-			 "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
-			 "fraction_ci95", k->ci95.low, k->ci95.high, "checked_accesses",
-			 (json_int_t)t->count, "wasteful_accesses", (json_int_t)t->wasteful_count,
-			 "pairs_total", (json_int_t)k->pairs.count, "pairs_omitted",
-			 (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs", pairs,
-			 "jvm_internal", "checked_bytes", (json_int_t)k->jvm->checked_bytes,
-			 "wasteful_bytes", (json_int_t)k->jvm->wasteful_bytes);
-}
-
 static json_t *document_json(struct json_writer *writer, size_t limit)
 {
 	const struct report_model *m = writer->model;
-	_cleanup_json_ json_t *kinds = json_array();
+	_cleanup_json_ json_t *kinds = report_json_kinds(writer, limit);
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
+	_cleanup_json_ json_t *classes = NULL;
 
-	for (size_t i = 0; i < m->kind_count; i++)
-		if (json_array_append_new(kinds, kind_json(writer, &m->kinds[i], limit)) < 0)
-			return NULL;
+	if (!kinds)
+		return NULL;
 	if (m->objects.tracked) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
 			return NULL;
+		classes = report_json_classes(writer, limit);
+		if (!classes)
+			return NULL;
 	} else {
+		classes = json_array();
 		objects = json_array();
 		objects_summary = json_null();
 	}
-	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA, "window",
-			 window_json(m), "quality", report_json_quality(m), "inefficiency", kinds,
-			 "objects_summary", objects_summary, "objects", objects, "numa",
-			 report_json_numa(m));
+	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA,
+			 "window", window_json(m), "quality", report_json_quality(m),
+			 "inefficiency", kinds, "objects_summary", objects_summary, "objects",
+			 objects, "classes", classes, "numa", report_json_numa(m));
 }
 
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)

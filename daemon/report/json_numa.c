@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "daemon/profile/estimate.h"
-#include "daemon/report/numa_advice.h"
+#include "daemon/report/content/numa_advice.h"
 
 /* [{"node": id, "fraction": f}], largest share first; [] when all sums are 0. */
 static json_t *shares_json(const struct numa_topology *t, const double *sums)

@@ -19,11 +19,13 @@ static json_t *count_json(double value)
 	return json_integer((json_int_t)fmin(fmax(round(value), 0), COUNT_MAX));
 }
 
-static json_t *access_json(struct json_writer *writer, const struct site_access *a)
+static json_t *access_json(struct json_writer *writer, const struct ranked_site *site,
+			   const struct site_access *a)
 {
-	return json_pack("{s:f, s:I, s:f, s:o}", "fraction",
-			 estimate_fraction(a->metric, writer->model->objects.whole), "samples",
-			 (json_int_t)a->samples, "metric", a->metric, "frames",
+	return json_pack("{s:f, s:I, s:f, s:o, s:o}", "fraction",
+			 site->fraction * estimate_fraction(a->metric, site->sum.metric), "samples",
+			 (json_int_t)a->samples, "metric", a->metric, "location",
+			 report_json_location(writer, a->location), "frames",
 			 report_json_frames(writer, a->node));
 }
 
@@ -35,7 +37,7 @@ static json_t *accesses_json(struct json_writer *writer, const struct ranked_sit
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_MAX; i++) {
 		if (!report_json_take_contexts(writer, accesses[i].node, 0))
 			break;
-		if (json_array_append_new(list, access_json(writer, &accesses[i])) < 0)
+		if (json_array_append_new(list, access_json(writer, site, &accesses[i])) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(list);
@@ -53,14 +55,16 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	if (!list)
 		return NULL;
 	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:O, "
+	    "{s:s, s:f, s:[f,f], s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:I, s:I, s:O, "
 	    "s:o}",
 	    "class", strings_get(&p->strings, site->class_name), "fraction", ranked->fraction,
-	    "fraction_ci95", ranked->ci95.low, ranked->ci95.high, "samples",
-	    (json_int_t)site->samples, "metric", site->metric, "alloc_count",
-	    count_json(site->alloc_count), "alloc_samples", (json_int_t)site->allocations,
-	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
-	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
+	    "fraction_ci95", ranked->ci95.low, ranked->ci95.high, "class_fraction",
+	    ranked->of_class, "class_fraction_ci95", ranked->of_class_ci95.low,
+	    ranked->of_class_ci95.high, "samples", (json_int_t)site->samples, "metric",
+	    site->metric, "alloc_count", count_json(site->alloc_count), "alloc_samples",
+	    (json_int_t)site->allocations, "alloc_bytes", count_json(site->alloc_bytes),
+	    "live_count", count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
 	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
 	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
 	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
@@ -101,8 +105,9 @@ static json_t *untracked_json(const struct object_profile *l)
 	return TAKE_PTR(regions);
 }
 
-static json_t *summary_json(const struct report_model *m, size_t shown)
+static json_t *summary_json(struct json_writer *writer, size_t shown)
 {
+	const struct report_model *m = writer->model;
 	const struct report_objects *o = &m->objects;
 	const struct window_result *w = m->window;
 	const struct object_profile *l = &w->objects;
@@ -110,10 +115,10 @@ static json_t *summary_json(const struct report_model *m, size_t shown)
 
 	return json_pack(
 	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f}",
+	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f, s:o, s:I, s:b, s:I}",
 	    "metric", o->metric, "metric_unit", o->unit, "event",
 	    w->request.event[0] ? w->request.event : NULL, "min_size",
-	    (json_int_t)w->request.object_min_size, "tracked_max",
+	    (json_int_t)window_result_object_min_size(w), "tracked_max",
 	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
 	    "sampled_accesses", (json_int_t)o->samples, "attributed", sum_json(&l->attributed),
 	    "whole", o->whole, "attributed_fraction", o->attributed_fraction, "untracked",
@@ -125,7 +130,10 @@ static json_t *summary_json(const struct report_model *m, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
 	    (json_int_t)o->ranking.count, "sites_omitted", (json_int_t)(o->ranking.count - shown),
 	    "refused", w->objects_refused, "uncollected_bytes", count_json(o->uncollected_bytes),
-	    "uncollected_since_s", o->judged_s, "tracked_s", m->quality.tracked_s);
+	    "uncollected_since_s", o->judged_s, "tracked_s", m->quality.tracked_s, "class_unknown",
+	    report_json_class_unknown(writer), "classes_total", (json_int_t)o->classes.count,
+	    "min_size_adapts", w->request.object_min_size_adapts, "objects_small",
+	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL]);
 }
 
 int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,
@@ -135,7 +143,7 @@ int report_json_objects(struct json_writer *writer, size_t limit, json_t **objec
 
 	if (!sites)
 		return -ENOMEM;
-	*summary = summary_json(writer->model, json_array_size(sites));
+	*summary = summary_json(writer, json_array_size(sites));
 	if (!*summary)
 		return -ENOMEM;
 	*objects = TAKE_PTR(sites);

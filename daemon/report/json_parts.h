@@ -7,9 +7,22 @@
 
 #include "daemon/report/json_writer.h"
 
+/* The member "inefficiency", with at most limit rows of each list of a kind. */
+json_t *report_json_kinds(struct json_writer *writer, size_t limit);
+
 /* The members "objects", with at most sites of them, and "objects_summary". 0 or -ENOMEM. */
 int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
 			json_t **summary);
+
+/* What an access touched: {"class", "field", "declared_in", "type", "kind"}, of a location of the
+ * window's profile. Its names are of those that the document may hold; once they are used up, only
+ * the kind is told. */
+json_t *report_json_location(struct json_writer *writer, uint32_t location);
+
+/* The member "classes", with at most limit of them, and what objects_summary says of accesses whose
+ * class is not known. */
+json_t *report_json_classes(struct json_writer *writer, size_t limit);
+json_t *report_json_class_unknown(struct json_writer *writer);
 
 /* The member "numa" of a report, and of an allocation site. */
 json_t *report_json_numa(const struct report_model *m);

@@ -64,7 +64,8 @@ json_t *report_json_frames(struct json_writer *writer, uint32_t node)
 
 static size_t name_bytes(const struct profile *p, uint32_t id)
 {
-	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+	const struct cct_node *node = cct_node(&p->cct, id);
+	const struct cct_method *method = node ? cct_method(&p->cct, node->method) : NULL;
 
 	return method ? strlen(strings_get(&p->strings, method->class_name)) +
 			    strlen(strings_get(&p->strings, method->name)) +
@@ -88,4 +89,19 @@ bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32
 	writer->frames_left -= frames;
 	writer->name_bytes_left -= bytes;
 	return true;
+}
+
+bool report_json_take_names(struct json_writer *writer, size_t bytes)
+{
+	if (bytes > writer->name_bytes_left)
+		return false;
+	writer->name_bytes_left -= bytes;
+	return true;
+}
+
+bool report_json_take_lines(struct json_writer *writer, uint32_t node, uint32_t other)
+{
+	const struct profile *p = profile_of(writer);
+
+	return report_json_take_names(writer, name_bytes(p, node) + name_bytes(p, other));
 }

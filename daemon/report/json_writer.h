@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 #include "common/cleanup.h"
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 /* One object for each node that was needed. */
 struct json_writer {
 	const struct report_model *model;
 	json_t **frames; /* by node id, NULL until needed */
 	size_t frames_left;
-	size_t name_bytes_left; /* of those frames */
+	size_t name_bytes_left; /* of those frames, and other names */
 };
 
 static inline void cleanup_json(json_t **json)
@@ -37,5 +37,11 @@ json_t *report_json_frames(struct json_writer *writer, uint32_t node);
 /* Takes the frames of two calling contexts (0: none), and the bytes of their names, from what the
  * document may hold. False, with nothing taken, when there is not enough left. */
 bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other);
+
+/* The same of the leaf frames of two contexts. */
+bool report_json_take_lines(struct json_writer *writer, uint32_t node, uint32_t other);
+
+/* Takes bytes of names alone. False, with nothing taken, when there are not enough left. */
+bool report_json_take_names(struct json_writer *writer, size_t bytes);
 
 #endif

@@ -43,7 +43,8 @@ int report_check_format(Jxp__Format format, struct err *err)
 int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err)
 {
-	return report_new_unless(NULL, w, format, pairs, max_bytes, text, size, err);
+	return report_new_unless(NULL, w, &(struct report_wanted){.format = format, .pairs = pairs},
+				 max_bytes, text, size, err);
 }
 
 static int write_model(FILE *out, const void *what, size_t pairs)
@@ -54,18 +55,19 @@ static int write_model(FILE *out, const void *what, size_t pairs)
 }
 
 int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
-		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
-		      struct err *err)
+		      const struct report_wanted *wanted, size_t max_bytes, char **text,
+		      size_t *size, struct err *err)
 {
-	const struct format *found = find_format(format);
+	const struct format *found = find_format(wanted->format);
+	size_t pairs = wanted->pairs;
 	struct report_model model;
 	int r;
 
 	if (!found)
-		return report_check_format(format, err);
+		return report_check_format(wanted->format, err);
 	if (pairs == 0)
 		pairs = found->default_pairs;
-	r = report_model_init(&model, w);
+	r = report_model_init_wanted(&model, w, wanted);
 	if (r == 0) {
 		r = bounded_text_new(cancelled, write_model,
 				     &(struct model_writer){&model, found->write}, pairs, max_bytes,

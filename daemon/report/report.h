@@ -1,10 +1,10 @@
 /*
  * Reports: a window as text, JSON (schema 1) or collapsed stacks.
  *
- * Pairs are listed most wasteful first and only when something was wasted. A report may be asked
- * for while its window runs. Any thread may write one of a window that nothing changes meanwhile
- * (daemon/answer/render.h). What a format or its size limit leaves out is said in the report
- * itself.
+ * Pairs are listed in the order of daemon/report/content/pair_ranking.h and only when something was
+ * wasted. A report may be asked for while its window runs. Any thread may write one of a window
+ * that nothing changes meanwhile (daemon/answer/render.h). What a format or its size limit leaves
+ * out is said in the report itself.
  */
 #ifndef JXPERF_DAEMON_REPORT_REPORT_H
 #define JXPERF_DAEMON_REPORT_REPORT_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "common/err.h"
+#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -23,10 +24,11 @@
 int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
 	       char **text, size_t *size, struct err *err);
 
-/* The same, and writing ends early, with -ECANCELED, when another thread sets *cancelled. */
+/* The same of what is wanted, and writing ends early, with -ECANCELED, when another thread sets
+ * *cancelled. */
 int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
-		      Jxp__Format format, size_t pairs, size_t max_bytes, char **text, size_t *size,
-		      struct err *err);
+		      const struct report_wanted *wanted, size_t max_bytes, char **text,
+		      size_t *size, struct err *err);
 
 /* -EOPNOTSUPP with the reason when reports of this format cannot be had, else 0. */
 int report_check_format(Jxp__Format format, struct err *err);

@@ -85,18 +85,22 @@ static void header(FILE *out, const struct report_model *m)
 
 int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 {
+	if (m->kind_count > 0 && m->shown.findings)
+		report_text_findings(out, m);
 	header(out, m);
 	if (m->kind_count > 0)
 		report_text_pairs(out, m, pairs);
 	if (m->objects.tracked) {
 		if (m->kind_count > 0)
 			fputc('\n', out);
+		report_text_classes(out, m, pairs);
 		report_text_objects(out, m, pairs);
 	}
 	if (m->numa.asked) {
 		fputc('\n', out);
 		report_text_numa(out, m);
 	}
-	report_text_quality(out, m);
+	if (m->shown.quality)
+		report_text_quality(out, m);
 	return 0;
 }

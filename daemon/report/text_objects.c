@@ -50,14 +50,46 @@ static void heading(FILE *out, const struct report_model *m)
 		l->untracked[JXP__REGION__REGION_OTHER].samples, l->unsettled.samples);
 	fprintf(out, "%.1f%% of the heap's %s is of tracked objects' sites; the rest of objects ",
 		100 * m->objects.attributed_fraction, m->objects.metric);
-	fprintf(out, "older than the window,\nbelow %s, or not sampled",
-		bytes_text(size, (double)w->request.object_min_size));
+	if (window_result_object_min_size(w))
+		fprintf(out, "older than the window,\nbelow %s, or not sampled",
+			bytes_text(size, (double)window_result_object_min_size(w)));
+	else
+		fputs("older than the window,\nor not sampled", out);
 	if (w->object_interval)
 		fprintf(out, " (one in about %s of allocation is)",
 			bytes_text(interval, (double)w->object_interval));
 	fprintf(out, "\n%" PRIu64 " passes over the tracked objects took %.1f ms\n\n",
 		w->counters[JXP__COUNTER__COUNTER_PASSES],
 		(double)w->counters[JXP__COUNTER__COUNTER_PASS_NS] / 1e6);
+}
+
+/* Of sampled allocations so many say what most are; and so large a part is most. */
+#define HINT_SAMPLES 20
+#define HINT_PART    0.5
+
+/* Why few or no sites are known, and what can be done about it. */
+static void hints(FILE *out, const struct report_model *m)
+{
+	const struct report_objects *o = &m->objects;
+	const struct window_result *w = m->window;
+	const uint64_t *counters = w->counters;
+	uint64_t sampled = counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED];
+	uint64_t small = counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL];
+	char size[NUMBER_BYTES];
+
+	if (sampled >= HINT_SAMPLES && (double)small > HINT_PART * (double)sampled)
+		fprintf(out,
+			"hint: %" PRIu64 " of %" PRIu64
+			" sampled allocations were of objects below %s, too small to be tracked%s: "
+			"--object-min-size 0\ntracks all from the beginning\n\n",
+			small, sampled, bytes_text(size, (double)w->request.object_min_size),
+			w->request.object_min_size_adapts ? " then" : "");
+	else if (o->classes.field_count > 0 && o->whole > 0 &&
+		 o->attributed_fraction < 1 - HINT_PART)
+		fputs("hint: most accesses go to objects that were made before the window, or are "
+		      "not tracked; the classes above\nhave them, by field and by who accesses "
+		      "them\n\n",
+		      out);
 }
 
 /* What nobody has looked at is not known to be garbage, and not known to be in use either. */
@@ -113,6 +145,11 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
 		100 * site->fraction, m->objects.metric,
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
+	if (site->of_class > 0)
+		fprintf(out,
+			"%.1f%% (%.1f%% to %.1f%%) of what goes to tracked objects of this class\n",
+			100 * site->of_class, 100 * site->of_class_ci95.low,
+			100 * site->of_class_ci95.high);
 	report_text_path(out, p, site->sum.node, "allocated");
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
 		char title[NUMBER_BYTES];
@@ -120,6 +157,11 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 		(void)snprintf(title, sizeof(title), "ACCESSED, %.1f%%",
 			       100 * estimate_fraction(accesses[i].metric, site->sum.metric));
 		report_text_rule(out, title);
+		if (accesses[i].location) {
+			fputs("to ", out);
+			report_text_location(out, p, accesses[i].location);
+			fputc('\n', out);
+		}
 		report_text_path(out, p, accesses[i].node, NULL);
 	}
 	if (site->access_count > ACCESSES_SHOWN)
@@ -176,6 +218,7 @@ void report_text_objects(FILE *out, const struct report_model *m, size_t limit)
 	else if (w->objects_refused[0])
 		fprintf(out, "no objects are tracked: %s\n", w->objects_refused);
 	uncollected(out, m);
+	hints(out, m);
 	if (shown > 0)
 		columns(out);
 	else

@@ -7,13 +7,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 /* The first lines of a merge. */
 void report_text_merged(FILE *out, const struct window_result *w);
 
-/* With at most limit pairs of each kind. */
+/* The first lines of all: what to look at first, or why there is nothing yet. */
+void report_text_findings(FILE *out, const struct report_model *m);
+
+/* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
+
+/* With at most limit of them. */
+void report_text_classes(FILE *out, const struct report_model *m, size_t limit);
 
 /* With at most limit sites of them. */
 void report_text_objects(FILE *out, const struct report_model *m, size_t limit);

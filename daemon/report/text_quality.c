@@ -38,10 +38,12 @@ void report_text_quality(FILE *out, const struct report_model *m)
 
 	fputs("\nQuality\n", out);
 	fprintf(out,
-		"%10" PRIu64 " sampling ticks led to %" PRIu64 " signals, %" PRIu64
+		"%10" PRIu64 " sampling ticks, of %.1f s of CPU time, led to %" PRIu64
+		" signals, %" PRIu64
 		" breakpoints on the way to an access and %.3f s in handlers\n",
-		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SIGNALS],
-		counters[JXP__COUNTER__COUNTER_HOPS],
+		counters[JXP__COUNTER__COUNTER_TICKS],
+		(double)counters[JXP__COUNTER__COUNTER_TICK_NS] / (double)NS_PER_S,
+		counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
 		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t n = counters[counter_table[i].counter];

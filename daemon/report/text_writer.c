@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/report/content/scaffolding.h"
 #include "proto/limits.h"
 
 #define RULE_COLUMNS 80
@@ -64,6 +65,48 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
 		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
 }
 
+/* The group of a frame that is scaffolding, or NULL. */
+static const char *scaffolding_of(const struct profile *p, uint32_t id)
+{
+	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+	const struct scaffolding *found =
+	    method ? scaffolding_find(strings_get(&p->strings, method->class_name),
+				      strings_get(&p->strings, method->name))
+		   : NULL;
+
+	return found ? found->group : NULL;
+}
+
+/* Writes one frame of those above a leaf, or all that are scaffolding; returns how many. path: leaf
+ * first, of which left are still to be written. */
+static size_t frames(FILE *out, const struct profile *p, const uint32_t *path, size_t left)
+{
+	const char *groups[SCAFFOLDING_ROWS];
+	size_t count = 0, group_count = 0;
+
+	for (; count < left - 1; count++) {
+		const char *group = scaffolding_of(p, path[left - 1 - count]);
+		size_t known = 0;
+
+		if (!group)
+			break;
+		while (known < group_count && strcmp(groups[known], group) != 0)
+			known++;
+		if (known == group_count)
+			groups[group_count++] = group;
+	}
+	if (count == 0) {
+		report_text_frame(out, p, path[left - 1]);
+		fputc('\n', out);
+		return 1;
+	}
+	fprintf(out, "... (%zu frame%s of ", count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < group_count; i++)
+		fprintf(out, "%s%s", i ? ", " : "", groups[i]);
+	fputs(")\n", out);
+	return count;
+}
+
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label)
 {
 	uint32_t path[MAX_FRAMES_LIMIT];
@@ -71,10 +114,8 @@ void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const c
 
 	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
 		path[depth++] = id; /* The tree admits no deeper path. */
-	while (depth > 1 && !ferror(out)) {
-		report_text_frame(out, p, path[--depth]);
-		fputc('\n', out);
-	}
+	while (depth > 1 && !ferror(out))
+		depth -= frames(out, p, path, depth);
 	if (label)
 		fprintf(out, "%s: ", label);
 	if (leaf)

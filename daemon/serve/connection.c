@@ -43,8 +43,7 @@ struct connection {
 	struct reading *reading;            /* READING */
 	struct render *render;              /* RENDERING */
 	size_t report_bytes;                /* FINISHING with a report */
-	Jxp__Format format;
-	uint32_t pairs;
+	struct report_wanted wanted;        /* ATTACHED */
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -173,10 +172,10 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
-void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
-			    uint32_t pairs)
+void connection_send_report(struct connection *c, const struct window_result *w,
+			    const struct report_wanted *wanted)
 {
-	if (render_start(&c->render, c->context->renders, w, format, pairs, on_rendered, c) < 0) {
+	if (render_start(&c->render, c->context->renders, w, wanted, on_rendered, c) < 0) {
 		connection_fail(c, false, "out of memory for the report");
 		return;
 	}
@@ -238,7 +237,7 @@ static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
-	connection_send_report(c, w, c->format, c->pairs);
+	connection_send_report(c, w, &c->wanted);
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
@@ -328,6 +327,9 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	struct err err;
 	int r = attach_request_check(request, &asked, &err);
 
+	if (r == 0 && !request->background)
+		r = report_wanted_set(&c->wanted, request->format, request->pairs, request->view,
+				      request->regions, request->n_regions, &err);
 	if (r == 0)
 		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
@@ -346,8 +348,6 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		return;
 	}
 	c->state = request->background ? STARTING : ATTACHED;
-	c->format = request->format;
-	c->pairs = request->pairs;
 	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
 }
 

@@ -84,8 +84,8 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 void connection_fail(struct connection *c, bool usage, const char *message);
 
 /* Has the report of w written and sends it as the last reply. */
-void connection_send_report(struct connection *c, const struct window_result *w, Jxp__Format format,
-			    uint32_t pairs);
+void connection_send_report(struct connection *c, const struct window_result *w,
+			    const struct report_wanted *wanted);
 
 /* The same of what a job writes; it is released in any case. */
 void connection_send_job(struct connection *c, const struct render_job *job);

@@ -15,8 +15,9 @@ struct asked {
 	struct window_asker asker;
 	struct selection side[2];
 	unsigned sides;
-	Jxp__Format format;
-	uint32_t rows; /* or pairs; 0: the format's default */
+	struct report_wanted wanted; /* of a report */
+	Jxp__Format format;          /* of a difference, */
+	uint32_t rows;               /* and its rows; 0: the format's default */
 };
 
 /* ---------------------------------------------------------------- what is meant */
@@ -102,8 +103,7 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 	int r = selection_load(&a->side[0], cancelled, about, err);
 
 	return r < 0 ? r
-		     : report_new_unless(cancelled, *about, a->format, a->rows, max_bytes, text,
-					 size, err);
+		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size, err);
 }
 
 static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
@@ -123,7 +123,7 @@ static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes,
 
 /* ---------------------------------------------------------------- requests */
 
-static struct asked *new_asked(struct connection *c, Jxp__Format format, uint32_t rows)
+static struct asked *new_asked(struct connection *c)
 {
 	struct asked *a = calloc(1, sizeof(*a));
 
@@ -133,8 +133,6 @@ static struct asked *new_asked(struct connection *c, Jxp__Format format, uint32_
 	}
 	a->engine = connection_context(c)->engine;
 	a->asker = *connection_asker(c);
-	a->format = format;
-	a->rows = rows;
 	return a;
 }
 
@@ -156,7 +154,7 @@ static void send_job(struct connection *c, struct asked *a, int r, const struct 
 
 void reports_send_report(struct connection *c, const Jxp__ReportRequest *request)
 {
-	struct asked *a = new_asked(c, request->format, request->pairs);
+	struct asked *a = new_asked(c);
 	struct err err;
 	int r;
 
@@ -164,18 +162,23 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 		return;
 	r = report_check_format(request->format, &err);
 	if (r == 0)
+		r = report_wanted_set(&a->wanted, request->format, request->pairs, request->view,
+				      request->regions, request->n_regions, &err);
+	if (r == 0)
 		r = add_side(a, c, request->window, request->merged, &err);
 	send_job(c, a, r, &err);
 }
 
 void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request)
 {
-	struct asked *a = new_asked(c, request->format, request->rows);
+	struct asked *a = new_asked(c);
 	struct err err;
 	int r;
 
 	if (!a)
 		return;
+	a->format = request->format;
+	a->rows = request->rows;
 	r = diff_check_format(request->format, &err);
 	for (unsigned i = 0; i < 2 && r == 0; i++) {
 		const Jxp__Selection *wanted = i == 0 ? request->a : request->b;

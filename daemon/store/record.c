@@ -36,6 +36,7 @@ static int pack_request(struct arena *a, const struct window_request *r, Jxp__St
 	m->registers = r->registers;
 	m->max_frames = r->max_frames;
 	m->object_min_size = r->object_min_size;
+	m->object_min_size_adapts = r->object_min_size_adapts;
 	m->objects_max = r->objects_max;
 	m->event = (char *)r->event;
 	m->open_through_daemon = r->open_through_daemon;
@@ -103,6 +104,7 @@ static void pack_facts(const struct window_result *w, Jxp__StoredWindow *m)
 	m->objects_from_ns = w->objects_from_ns;
 	m->objects_off_ns = w->objects_off_ns;
 	m->object_interval = w->object_interval;
+	m->object_min_size = w->object_min_size;
 	m->cpu_ns = w->cpu_ns;
 	m->overhead_ns = w->overhead_ns;
 	m->setup_ns = w->setup_ns;
@@ -180,6 +182,7 @@ static bool unpack_facts(const Jxp__StoredWindow *m, struct window_result *w)
 	w->objects_from_ns = m->objects_from_ns;
 	w->objects_off_ns = m->objects_off_ns;
 	w->object_interval = m->object_interval;
+	w->object_min_size = m->object_min_size;
 	w->cpu_ns = m->cpu_ns;
 	w->overhead_ns = m->overhead_ns;
 	w->setup_ns = m->setup_ns;
@@ -205,6 +208,7 @@ static bool unpack_request(const Jxp__StoredRequest *m, struct window_request *r
 	r->registers = m->registers;
 	r->max_frames = m->max_frames;
 	r->object_min_size = m->object_min_size;
+	r->object_min_size_adapts = m->object_min_size_adapts;
 	r->objects_max = m->objects_max;
 	unpack_text(r->event, sizeof(r->event), m->event);
 	r->open_through_daemon = m->open_through_daemon;

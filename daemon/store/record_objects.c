@@ -49,12 +49,14 @@ static int pack_accesses(struct arena *a, const struct object_profile *o, Jxp__S
 	size_t count = o->access_count;
 
 	if (!RECORD_COLUMN(a, m, access_site, count) || !RECORD_COLUMN(a, m, access_node, count) ||
+	    !RECORD_COLUMN(a, m, access_location, count) ||
 	    !RECORD_COLUMN(a, m, access_samples, count) ||
 	    !RECORD_COLUMN(a, m, access_metric, count))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		m->access_site[i] = o->accesses[i].site;
 		m->access_node[i] = o->accesses[i].node;
+		m->access_location[i] = o->accesses[i].location;
 		m->access_samples[i] = o->accesses[i].samples;
 		m->access_metric[i] = o->accesses[i].metric;
 	}
@@ -69,6 +71,8 @@ int record_pack_objects(struct arena *a, const struct object_profile *o, Jxp__St
 	r = pack_sites(a, o, m);
 	if (r == 0)
 		r = pack_accesses(a, o, m);
+	if (r == 0)
+		r = record_pack_classes(a, o, m);
 	if (r == 0 && (!RECORD_COLUMN(a, m, untracked_samples, OBJECT_PROFILE_REGIONS) ||
 		       !RECORD_COLUMN(a, m, untracked_metric, OBJECT_PROFILE_REGIONS)))
 		r = -ENOMEM;
@@ -153,16 +157,19 @@ static int unpack_accesses(const Jxp__StoredObjects *m, const struct profile *p,
 	int r = 0;
 
 	if (m->n_access_node != count || m->n_access_samples != count ||
-	    m->n_access_metric != count)
+	    m->n_access_metric != count ||
+	    (m->n_access_location != count && m->n_access_location != 0))
 		return -EBADMSG;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct site_access access = {.site = m->access_site[i],
 					     .node = m->access_node[i],
+					     .location =
+						 m->n_access_location ? m->access_location[i] : 0,
 					     .samples = m->access_samples[i],
 					     .metric = m->access_metric[i]};
 
 		if (access.site >= o->site_count || !record_has_node(p, access.node) ||
-		    !record_is_sum(access.metric))
+		    !record_has_location(p, access.location) || !record_is_sum(access.metric))
 			return -EBADMSG;
 		r = object_profile_add_access(o, &access);
 		if (r == -ENOSPC || (r == 0 && o->access_count != i + 1))
@@ -203,6 +210,8 @@ int record_unpack_objects(const Jxp__StoredObjects *m, const struct profile *p,
 		r = unpack_sites(m, p, o);
 	if (r == 0)
 		r = unpack_accesses(m, p, o);
+	if (r == 0)
+		r = record_unpack_classes(m, p, o);
 	return r;
 }
 

@@ -38,10 +38,16 @@ int record_unpack_profile(const Jxp__StoredProfile *m, struct profile *p);
 /* Does the profile have these? 0 is the empty one of each. */
 bool record_has_text(const struct profile *p, uint32_t id);
 bool record_has_node(const struct profile *p, uint32_t id);
+bool record_has_location(const struct profile *p, uint32_t id);
 
 int record_pack_objects(struct arena *a, const struct object_profile *o, Jxp__StoredObjects *m);
 /* p: the profile that texts and contexts are of. */
 int record_unpack_objects(const Jxp__StoredObjects *m, const struct profile *p,
+			  struct object_profile *o);
+
+/* Of these, classes and strata. */
+int record_pack_classes(struct arena *a, const struct object_profile *o, Jxp__StoredObjects *m);
+int record_unpack_classes(const Jxp__StoredObjects *m, const struct profile *p,
 			  struct object_profile *o);
 
 int record_pack_numa(struct arena *a, const struct numa_profile *n, unsigned nodes,

@@ -39,6 +39,41 @@ static int pack_nodes(struct arena *a, const struct cct *t, Jxp__StoredProfile *
 	return 0;
 }
 
+static int pack_locations(struct arena *a, const struct locations *l, Jxp__StoredProfile *m)
+{
+	if (!RECORD_COLUMN(a, m, location_kind, l->count) ||
+	    !RECORD_COLUMN(a, m, location_class, l->count) ||
+	    !RECORD_COLUMN(a, m, location_field, l->count) ||
+	    !RECORD_COLUMN(a, m, location_declared_in, l->count) ||
+	    !RECORD_COLUMN(a, m, location_type, l->count))
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++) {
+		m->location_kind[i] = l->list[i].kind;
+		m->location_class[i] = l->list[i].class_name;
+		m->location_field[i] = l->list[i].field;
+		m->location_declared_in[i] = l->list[i].declared_in;
+		m->location_type[i] = l->list[i].type;
+	}
+	return 0;
+}
+
+/* What pairs got later than the rest. */
+static int pack_places(struct arena *a, const struct profile *p, Jxp__StoredProfile *m)
+{
+	size_t count = p->pair_count;
+
+	if (!RECORD_COLUMN(a, m, pair_location, count) ||
+	    !RECORD_COLUMN(a, m, pair_cpu_ns, count) ||
+	    !RECORD_COLUMN(a, m, pair_cpu_squares, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		m->pair_location[i] = p->pairs[i].location;
+		m->pair_cpu_ns[i] = p->pairs[i].cpu.ns;
+		m->pair_cpu_squares[i] = p->pairs[i].cpu.squares;
+	}
+	return 0;
+}
+
 static int pack_pairs(struct arena *a, const struct profile *p, Jxp__StoredProfile *m)
 {
 	size_t count = p->pair_count;
@@ -82,6 +117,28 @@ static void pack_totals(Jxp__StoredTotals *m, Jxp__Kind kind, bool jvm, const st
 	m->checked_bytes = t->checked_bytes;
 	m->wasteful_bytes = t->wasteful_bytes;
 	m->sum_squares = t->sum_squares;
+	m->wasteful_cpu_ns = t->wasteful_cpu.ns;
+	m->wasteful_cpu_squares = t->wasteful_cpu.squares;
+	m->cpu_ns = t->cpu.ns;
+	m->cpu_squares = t->cpu.squares;
+}
+
+static int pack_regions(struct arena *a, const struct profile *p, Jxp__StoredProfile *m)
+{
+	size_t count = PAIR_KINDS * PROFILE_REGIONS;
+	Jxp__StoredTotals *totals = record_allocate(a, count, sizeof(*totals));
+
+	if (!totals || !RECORD_COLUMN(a, m, region_totals, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		Jxp__Kind kind = pair_kinds[i / PROFILE_REGIONS].kind;
+		size_t region = i % PROFILE_REGIONS;
+
+		pack_totals(&totals[i], kind, false, &p->kinds[kind].regions[region]);
+		totals[i].region = (Jxp__Region)region;
+		m->region_totals[i] = &totals[i];
+	}
+	return 0;
 }
 
 static int pack_kinds(struct arena *a, const struct profile *p, Jxp__StoredProfile *m)
@@ -116,6 +173,12 @@ int record_pack_profile(struct arena *a, const struct profile *p, Jxp__StoredPro
 		r = pack_pairs(a, p, m);
 	if (r == 0)
 		r = pack_kinds(a, p, m);
+	if (r == 0)
+		r = pack_regions(a, p, m);
+	if (r == 0)
+		r = pack_locations(a, &p->locations, m);
+	if (r == 0)
+		r = pack_places(a, p, m);
 	return r;
 }
 
@@ -130,6 +193,11 @@ bool record_has_text(const struct profile *p, uint32_t id)
 bool record_has_node(const struct profile *p, uint32_t id)
 {
 	return id <= p->cct.node_count;
+}
+
+bool record_has_location(const struct profile *p, uint32_t id)
+{
+	return id <= p->locations.count;
 }
 
 static bool has_method(const struct profile *p, uint32_t id)
@@ -213,6 +281,40 @@ static int unpack_nodes(const Jxp__StoredProfile *m, struct profile *p)
 	return r;
 }
 
+static int unpack_locations(const Jxp__StoredProfile *m, struct profile *p)
+{
+	size_t count = m->n_location_kind;
+	int r = 0;
+
+	if (m->n_location_class != count || m->n_location_field != count ||
+	    m->n_location_declared_in != count || m->n_location_type != count)
+		return -EBADMSG;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		struct location location = {m->location_kind[i], m->location_class[i],
+					    m->location_field[i], m->location_declared_in[i],
+					    m->location_type[i]};
+		uint32_t id = 0;
+
+		if (location.kind > JXP__LOCATION__KIND__STACK ||
+		    !record_has_text(p, location.class_name) ||
+		    !record_has_text(p, location.field) ||
+		    !record_has_text(p, location.declared_in) || !record_has_text(p, location.type))
+			return -EBADMSG;
+		r = locations_add(&p->locations, &location, &id);
+		r = expect(r, id, i + 1);
+	}
+	return r;
+}
+
+/* All of them, or, in a record of before, none. */
+static bool place_columns_match(const Jxp__StoredProfile *m)
+{
+	size_t count = m->n_pair_location;
+
+	return (count == 0 || count == m->n_pair_kind) && m->n_pair_cpu_ns == count &&
+	       m->n_pair_cpu_squares == count;
+}
+
 static bool pair_columns_match(const Jxp__StoredProfile *m)
 {
 	size_t count = m->n_pair_kind;
@@ -221,7 +323,14 @@ static bool pair_columns_match(const Jxp__StoredProfile *m)
 	       m->n_pair_trap_node == count && m->n_pair_watch_instruction == count &&
 	       m->n_pair_trap_instruction == count && m->n_pair_count == count &&
 	       m->n_pair_wasteful_count == count && m->n_pair_checked_bytes == count &&
-	       m->n_pair_wasteful_bytes == count && m->n_pair_wasteful_squares == count;
+	       m->n_pair_wasteful_bytes == count && m->n_pair_wasteful_squares == count &&
+	       place_columns_match(m);
+}
+
+static bool cpu_is_valid(const struct cpu_sums *cpu)
+{
+	return record_is_sum(cpu->ns) && record_is_sum(cpu->squares) &&
+	       (cpu->ns > 0) == (cpu->squares > 0);
 }
 
 static bool pair_is_valid(const struct profile *p, const struct pair *pair)
@@ -230,7 +339,8 @@ static bool pair_is_valid(const struct profile *p, const struct pair *pair)
 	       record_has_node(p, pair->watch_node) && record_has_node(p, pair->trap_node) &&
 	       record_has_text(p, pair->watch_instruction) &&
 	       record_has_text(p, pair->trap_instruction) && pair->wasteful_count <= pair->count &&
-	       pair->wasteful_bytes <= pair->checked_bytes;
+	       pair->wasteful_bytes <= pair->checked_bytes &&
+	       record_has_location(p, pair->location) && cpu_is_valid(&pair->cpu);
 }
 
 static int unpack_pairs(const Jxp__StoredProfile *m, struct profile *p)
@@ -252,6 +362,11 @@ static int unpack_pairs(const Jxp__StoredProfile *m, struct profile *p)
 				    .wasteful_bytes = m->pair_wasteful_bytes[i],
 				    .wasteful_squares = m->pair_wasteful_squares[i]};
 
+		if (m->n_pair_location > 0) {
+			pair.location = m->pair_location[i];
+			pair.cpu = (struct cpu_sums){m->pair_cpu_ns[i], m->pair_cpu_squares[i]};
+		}
+
 		if (m->pair_kind[i] >= KIND_VALUES ||
 		    m->pair_region[i] >= JXP__REGION__REGION_JVM || !pair_is_valid(p, &pair))
 			return -EBADMSG;
@@ -261,22 +376,37 @@ static int unpack_pairs(const Jxp__StoredProfile *m, struct profile *p)
 	return r;
 }
 
-static int unpack_totals(const Jxp__StoredTotals *m, struct profile *p)
+/* into: of the profile's totals. */
+static int unpack_totals(const Jxp__StoredTotals *m, struct totals *into)
 {
 	struct totals t = {.count = m->count,
 			   .wasteful_count = m->wasteful_count,
 			   .checked_bytes = m->checked_bytes,
 			   .wasteful_bytes = m->wasteful_bytes,
-			   .sum_squares = m->sum_squares};
+			   .sum_squares = m->sum_squares,
+			   .wasteful_cpu = {m->wasteful_cpu_ns, m->wasteful_cpu_squares},
+			   .cpu = {m->cpu_ns, m->cpu_squares}};
 
-	if (!pair_kind_find(m->kind) || t.wasteful_count > t.count ||
-	    t.wasteful_bytes > t.checked_bytes || (t.checked_bytes > 0) != (t.sum_squares > 0))
+	if (t.wasteful_count > t.count || t.wasteful_bytes > t.checked_bytes ||
+	    (t.checked_bytes > 0) != (t.sum_squares > 0) || !cpu_is_valid(&t.wasteful_cpu) ||
+	    !cpu_is_valid(&t.cpu))
 		return -EBADMSG;
-	if (m->jvm)
-		p->kinds[m->kind].jvm = t;
-	else
-		p->kinds[m->kind].application = t;
+	*into = t;
 	return 0;
+}
+
+static int unpack_kind(const Jxp__StoredTotals *m, struct profile *p)
+{
+	if (!pair_kind_find(m->kind))
+		return -EBADMSG;
+	return unpack_totals(m, m->jvm ? &p->kinds[m->kind].jvm : &p->kinds[m->kind].application);
+}
+
+static int unpack_region(const Jxp__StoredTotals *m, struct profile *p)
+{
+	if (!pair_kind_find(m->kind) || (unsigned)m->region >= PROFILE_REGIONS)
+		return -EBADMSG;
+	return unpack_totals(m, &p->kinds[m->kind].regions[m->region]);
 }
 
 int record_unpack_profile(const Jxp__StoredProfile *m, struct profile *p)
@@ -288,8 +418,12 @@ int record_unpack_profile(const Jxp__StoredProfile *m, struct profile *p)
 	if (r == 0)
 		r = unpack_nodes(m, p);
 	if (r == 0)
+		r = unpack_locations(m, p);
+	if (r == 0)
 		r = unpack_pairs(m, p);
 	for (size_t i = 0; i < m->n_totals && r == 0; i++)
-		r = unpack_totals(m->totals[i], p);
+		r = unpack_kind(m->totals[i], p);
+	for (size_t i = 0; i < m->n_region_totals && r == 0; i++)
+		r = unpack_region(m->region_totals[i], p);
 	return r;
 }

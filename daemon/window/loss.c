@@ -52,4 +52,10 @@ const struct loss_words loss_words[LOSS_MAX] = {
     [LOSS_FIRST_TOUCHES] =
 	{.name = "first_touches",
 	 .sentence = "first touches of pages were beyond what the kernel part remembers"},
+    [LOSS_CLASS_ACCESSES] =
+	{.name = "class_accesses",
+	 .sentence = "accesses were to more fields, or from more contexts, than are listed"},
+    [LOSS_STRATA] = {.name = "strata",
+		     .sentence =
+			 "accesses were to objects of more classes and sizes than are told apart"},
 };

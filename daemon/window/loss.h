@@ -29,6 +29,8 @@ enum loss {
 	LOSS_OVERLAPS,        /* objects where a newer one is said to be */
 	LOSS_UNKNOWN_THREADS, /* requests for events, after many for threads that were not found */
 	LOSS_FIRST_TOUCHES,   /* of pages: there was no room to remember them */
+	LOSS_CLASS_ACCESSES,  /* beyond LIMIT_CLASS_FIELDS or LIMIT_CLASS_ACCESSES: in sums only */
+	LOSS_STRATA,          /* accesses beyond LIMIT_STRATA or LIMIT_STRATUM_SITES */
 	LOSS_MAX,
 };
 

@@ -63,12 +63,17 @@ struct window_merged {
 	unsigned batches;
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double (*pairs)[MERGED_BATCHES]; /* wasteful bytes of each pair of the profile; */
-	double heap[MERGED_BATCHES];     /* what object_profile_whole is, */
-	double (*sites)[MERGED_BATCHES]; /* and the metric of each allocation site */
+	double (*pairs)[MERGED_BATCHES];         /* wasteful bytes of each pair of the profile; */
+	double heap[MERGED_BATCHES];             /* what object_profile_whole is, */
+	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
+	double ticks[MERGED_BATCHES];            /* likewise CPU time, */
+	double cpu[KIND_VALUES][MERGED_BATCHES]; /* and that at wasteful accesses of each kind */
 	/* What a kind's sum_squares would have to be for its interval to say how windows differ,
 	 * or 0 where that is not known. */
 	double squares[KIND_VALUES];
+	/* By what variances of a kind's share of CPU time are larger than sampling's, at least 1.
+	 */
+	double cpu_effect[KIND_VALUES];
 };
 
 /* NULL without memory. */

@@ -42,8 +42,9 @@ struct window_request {
 	double budget; /* fraction of the target's CPU time */
 	uint32_t registers;
 	uint32_t max_frames;
-	uint64_t object_min_size; /* bytes; smaller objects are not tracked */
-	uint32_t objects_max;     /* tracked at a time; 0 where none are */
+	uint64_t object_min_size;    /* bytes; smaller objects are not tracked, */
+	bool object_min_size_adapts; /* to begin with: nobody has said how small they may be */
+	uint32_t objects_max;        /* tracked at a time; 0 where none are */
 	/* The event that samples accesses to objects, by its libpfm4 name; "": the sampler's own.
 	 */
 	char event[WINDOW_EVENT_BYTES];

@@ -18,6 +18,11 @@ bool window_result_tracks_objects(const struct window_result *w)
 	return window_request_tracks_objects(&w->request, w->findings.numa.node_count);
 }
 
+uint64_t window_result_object_min_size(const struct window_result *w)
+{
+	return w->request.object_min_size_adapts ? w->object_min_size : w->request.object_min_size;
+}
+
 bool window_result_samples_pairs(const struct window_result *w)
 {
 	return window_request_samples_pairs(&w->request);
@@ -58,6 +63,7 @@ struct window_result *window_result_new(unsigned number, pid_t pid,
 	w->pid = pid;
 	w->owner = PROC_ANY_UID;
 	w->request = *request;
+	w->object_min_size = request->object_min_size;
 	w->findings = *findings;
 	w->state = WINDOW_ATTACHING;
 	w->asked_ns = clock_monotonic_ns();
@@ -179,14 +185,35 @@ const char *window_result_state_name(const struct window_result *w)
 	return window_state_name(w->state);
 }
 
-struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind)
+double window_result_design_effect(const struct window_result *w, Jxp__Kind kind)
+{
+	double squares = (double)w->profile.kinds[kind].application.sum_squares;
+
+	return w->merged && squares > 0 ? fmax(1, w->merged->squares[kind] / squares) : 1;
+}
+
+struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
+					uint64_t wasteful_bytes)
 {
 	const struct totals *t = &w->profile.kinds[kind].application;
-	double squares = (double)t->sum_squares;
 
-	if (w->merged)
-		squares = fmax(squares, w->merged->squares[kind]);
-	return estimate_ci95((double)t->wasteful_bytes, (double)t->checked_bytes, squares);
+	return estimate_ci95((double)wasteful_bytes, (double)t->checked_bytes,
+			     (double)t->sum_squares * window_result_design_effect(w, kind));
+}
+
+struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind)
+{
+	return window_result_part_ci95(w, kind, w->profile.kinds[kind].application.wasteful_bytes);
+}
+
+struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
+{
+	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK)
+		return (struct cpu_whole){.design_effect = 1};
+	return (struct cpu_whole){.tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS],
+				  .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS],
+				  .cpu = w->profile.kinds[kind].application.cpu,
+				  .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

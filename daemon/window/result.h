@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/profile/cpu_share.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
@@ -77,6 +78,7 @@ struct window_result {
 	uint64_t objects_off_ns; /* they were switched off then, objects_refused says why; or 0 */
 	struct side_effects side_effects;
 	uint64_t object_interval; /* bytes of allocation between two samples, last in force */
+	uint64_t object_min_size; /* bytes; likewise, where request.object_min_size_adapts */
 	/* The agent's counts, plus what the kernel's gate counted itself. */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
@@ -90,6 +92,9 @@ struct window_result {
 
 /* Does the window need allocations and memory accesses? */
 bool window_result_tracks_objects(const struct window_result *w);
+
+/* How small tracked objects were at last. */
+uint64_t window_result_object_min_size(const struct window_result *w);
 
 /* Does it need watchpoints? */
 bool window_result_samples_pairs(const struct window_result *w);
@@ -160,6 +165,16 @@ const char *window_result_state_name(const struct window_result *w);
 /* 95% interval of a kind's fraction of wasteful bytes; of a merge, the wider one of what was
  * sampled and of how windows differ. */
 struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind);
+
+/* Likewise of a part of them, and by how much (at least 1) its variance is larger than sampling's.
+ */
+struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
+					uint64_t wasteful_bytes);
+double window_result_design_effect(const struct window_result *w, Jxp__Kind kind);
+
+/* What shares of CPU time at wasteful accesses of a kind are of: all that the clock's ticks stand
+ * for. Without ticks with other samplers, and in windows that were kept before ticks told. */
+struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind);
 
 /* From the start to the end, or to now. */
 uint64_t window_result_elapsed_ns(const struct window_result *w);

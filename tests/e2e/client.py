@@ -133,7 +133,7 @@ def without_a_terminal_there_is_no_progress():
     place, storer = Place(), the_storer()
     result = place.run("attach", str(storer.pid), "--duration", "1500ms")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith(f"window w1: {FIRST}"), result.stdout
+    assert f"\nwindow w1: {FIRST}" in result.stdout, result.stdout
     assert result.stderr.count("\n") == 1 and "starting a private one" in result.stderr, result.stderr
     place.assert_clean()
 

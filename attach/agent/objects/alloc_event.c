@@ -34,7 +34,7 @@ static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
 static _Atomic uint32_t interval = ALLOC_SAMPLING_DEFAULT;
 static struct track_room room;
-static uint64_t min_size_bytes;
+static _Atomic uint64_t min_size_bytes;
 static unsigned max_frames;
 static double kept_byte_ns;
 
@@ -248,7 +248,7 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 
 	count(&sampled);
 	know_this_thread();
-	if (e.size_bytes < min_size_bytes) {
+	if (e.size_bytes < atomic_load_explicit(&min_size_bytes, memory_order_relaxed)) {
 		count(&small);
 	} else if (!is_drawn(&e)) {
 		return;
@@ -285,7 +285,7 @@ void alloc_events_start(const struct object_settings *settings, unsigned max_ref
 {
 	(void)pthread_mutex_lock(&lock);
 	head = tail = 0;
-	min_size_bytes = settings->min_size_bytes;
+	atomic_store(&min_size_bytes, settings->min_size_bytes);
 	max_frames = settings->max_frames;
 	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
 	kept_byte_ns = effect->kept_byte_ns;
@@ -333,6 +333,17 @@ void alloc_events_ref_released(uint32_t kept_words)
 void alloc_events_set_interval(uint32_t bytes)
 {
 	atomic_store(&interval, bytes);
+}
+
+void alloc_events_set_min_size(uint64_t bytes)
+{
+	atomic_store(&min_size_bytes, bytes);
+}
+
+void alloc_events_sizes(uint64_t *all, uint64_t *below)
+{
+	*below = atomic_load(&small);
+	*all = atomic_load(&sampled);
 }
 
 void alloc_events_count(uint64_t *counters)

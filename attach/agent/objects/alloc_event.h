@@ -72,6 +72,12 @@ void alloc_events_ref_released(uint32_t kept_words);
 /* The interval that the JVM has been told. */
 void alloc_events_set_interval(uint32_t bytes);
 
+/* Smaller objects are not tracked from now on. */
+void alloc_events_set_min_size(uint64_t bytes);
+
+/* How many allocations of the window were sampled, and how many of them were smaller. */
+void alloc_events_sizes(uint64_t *all, uint64_t *below);
+
 /* In a thread that starts: its first sample point has just been drawn. */
 void alloc_events_thread_started(void);
 

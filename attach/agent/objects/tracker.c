@@ -53,6 +53,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	}
 	effect = object_refs_init(vm->jni, settings->budget);
 	alloc_pace_init(&t->pace, settings->budget);
+	alloc_floor_init(&t->floor, settings->min_size_bytes, settings->min_size_adapts);
 	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(settings, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
@@ -63,6 +64,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		return r;
 	}
 	drain_set_object_interval(drain, t->pace.interval);
+	drain_set_object_min_size(drain, t->floor.bytes);
 	t->running = true;
 	return 0;
 }
@@ -175,14 +177,26 @@ int tracker_update(struct tracker *t, bool *more)
 	return r < 0 ? r : pass(t, more);
 }
 
+static void set_floor(struct tracker *t, bool room)
+{
+	uint64_t before = t->floor.bytes, sampled, small;
+
+	alloc_events_sizes(&sampled, &small);
+	if (alloc_floor_next(&t->floor, sampled, small, room) == before)
+		return;
+	alloc_events_set_min_size(t->floor.bytes);
+	drain_set_object_min_size(t->drain, t->floor.bytes);
+}
+
 void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
 {
+	bool room = t->objects.count < t->objects.max / 2;
 	uint32_t before = t->pace.interval, now;
 
 	if (!t->running)
 		return;
-	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns,
-			      t->objects.count < t->objects.max / 2);
+	set_floor(t, room);
+	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns, room);
 	if (now == before)
 		return;
 	alloc_sampling_set_interval(t->vm, now);

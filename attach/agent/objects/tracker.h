@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "attach/agent/jvm/vm.h"
+#include "attach/agent/objects/alloc_floor.h"
 #include "attach/agent/objects/alloc_pace.h"
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/objects.h"
@@ -19,6 +20,7 @@ struct tracker {
 	struct drain *drain;
 	struct objects objects;
 	struct alloc_pace pace;
+	struct alloc_floor floor;
 	bool running;
 	uint64_t settled_ns;   /* no allocation of an earlier time will be sent */
 	uint64_t pass_ns;      /* CPU time of passes so far */
@@ -37,8 +39,8 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
  * -errno when the session cannot go on. */
 int tracker_update(struct tracker *t, bool *more);
 
-/* Chooses the interval anew, as cpu_ns of the target since the window began allow. About four times
- * a second. */
+/* Chooses the interval anew, as cpu_ns of the target since the window began allow, and the smallest
+ * size. About four times a second. */
 void tracker_set_pace(struct tracker *t, uint64_t cpu_ns);
 
 /* Stops sampling and sends what has gathered; nothing of it is left in the JVM, unless that has

@@ -32,6 +32,7 @@ struct drain {
 	Jxp__Positions *positions; /* of the batch: the part that is being filled, or NULL */
 	uint64_t settled_ns;
 	uint32_t object_interval;
+	uint64_t object_min_size;
 	char objects_refused[sizeof(((struct err *)0)->message)];
 };
 
@@ -237,6 +238,7 @@ static int send_batch(struct drain *d)
 	d->batch.message.time_ns = clock_monotonic_ns();
 	d->batch.message.settled_ns = d->settled_ns;
 	d->batch.message.object_interval = d->object_interval;
+	d->batch.message.object_min_size = d->object_min_size;
 	/* The batch does not own it, so it is cleared with the message. */
 	if (d->objects_refused[0])
 		d->batch.message.objects_refused = d->objects_refused;
@@ -350,6 +352,11 @@ int drain_settle(struct drain *d, uint32_t epoch)
 void drain_set_object_interval(struct drain *d, uint32_t bytes)
 {
 	d->object_interval = bytes;
+}
+
+void drain_set_object_min_size(struct drain *d, uint64_t bytes)
+{
+	d->object_min_size = bytes;
 }
 
 void drain_refuse_objects(struct drain *d, const char *reason)

@@ -49,6 +49,9 @@ int drain_settle(struct drain *d, uint32_t epoch);
 /* The mean number of bytes between two sampled allocations, from now on. */
 void drain_set_object_interval(struct drain *d, uint32_t bytes);
 
+/* The smallest size of tracked objects, from now on. */
+void drain_set_object_min_size(struct drain *d, uint64_t bytes);
+
 /* Why the window tracks no objects though it was to; copied. */
 void drain_refuse_objects(struct drain *d, const char *reason);
 

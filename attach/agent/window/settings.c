@@ -57,6 +57,7 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 		return err_set(err, EINVAL, "the daemon asked for objects, and none of them");
 	s->objects = (struct object_settings){.max = objects ? start->objects_max : 0,
 					      .min_size_bytes = start->object_min_size,
+					      .min_size_adapts = start->object_min_size_adapts,
 					      .from_ns = start->objects_from_ns,
 					      .max_frames = start->max_frames,
 					      .budget = start->budget};

@@ -12,6 +12,10 @@ static void every_value_has_its_word(void **state)
 	assert_string_equal(name_of_region(JXP__REGION__REGION_STACK), "stack");
 	assert_string_equal(name_of_tier(JXP__TIER__TIER_INTERPRETED), "interpreted");
 	assert_string_equal(name_of_sampler(JXP__SAMPLER__SAMPLER_IBS), "ibs");
+	assert_string_equal(name_of_location(JXP__LOCATION__KIND__SPILL), "spill");
+	assert_string_equal(name_of_view(JXP__VIEW__VIEW_FIELDS), "fields");
+	assert_string_not_equal(name_of_view((Jxp__View)(VIEW_VALUES - 1)), "unknown");
+	assert_string_equal(name_of_location(JXP__LOCATION__KIND__ELEMENT), "element");
 }
 
 static void values_out_of_range_are_unknown(void **state)

@@ -1,6 +1,6 @@
 /*
- * A batch as an agent would send it, for tests: two methods, three contexts, and pairs of each
- * kind.
+ * A batch as an agent would send it, for tests: methods, three contexts, three places (1 a field, 2
+ * elements of an array, 3 a spill), and pairs of each kind.
  *
  *   Main.main:10 ─┬─ Main.fill:21       (node 2)
  *                 └─ Main.sum:31        (node 3)
@@ -22,8 +22,10 @@ struct sample_batch {
 	Jxp__Instruction *instruction_pointers[2];
 	Jxp__Thread thread;
 	Jxp__Thread *thread_pointers[1];
-	Jxp__Transition transitions[16];
-	Jxp__Transition *transition_pointers[16];
+	Jxp__Location locations[3];
+	Jxp__Location *location_pointers[3];
+	Jxp__Transition transitions[64];
+	Jxp__Transition *transition_pointers[64];
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 };
 
@@ -66,6 +68,22 @@ static void sample_instruction(struct sample_batch *s, uint32_t i, const char *t
 	s->instruction_pointers[i] = &s->instructions[i];
 }
 
+static void sample_location(struct sample_batch *s, uint32_t i, Jxp__Location__Kind kind,
+			    const char *class_name, const char *field, const char *type)
+{
+	Jxp__Location *l = &s->locations[i];
+
+	jxp__location__init(l);
+	l->id = i + 1;
+	l->kind = kind;
+	l->class_name = (char *)class_name;
+	l->field = (char *)field;
+	l->declared_in =
+	    kind == JXP__LOCATION__KIND__FIELD ? (char *)"org.example.Main$Base" : (char *)"";
+	l->type = (char *)type;
+	s->location_pointers[i] = l;
+}
+
 /* The definitions, one thread, and no transition yet. The batch points into *s. */
 static void sample_batch_init(struct sample_batch *s)
 {
@@ -79,6 +97,9 @@ static void sample_batch_init(struct sample_batch *s)
 	sample_node(s, 2, 1);
 	sample_instruction(s, 0, "mov qword ptr [rax+rcx*8+0x10], rdx");
 	sample_instruction(s, 1, "add rdx, qword ptr [rax+rcx*8+0x10]");
+	sample_location(s, 0, JXP__LOCATION__KIND__FIELD, "org.example.Main$Sub", "total", "long");
+	sample_location(s, 1, JXP__LOCATION__KIND__ELEMENT, "long[]", "", "long");
+	sample_location(s, 2, JXP__LOCATION__KIND__SPILL, "", "", "");
 	jxp__thread__init(&s->thread);
 	s->thread.tid = 100;
 	s->thread.name = (char *)"main";
@@ -89,6 +110,8 @@ static void sample_batch_init(struct sample_batch *s)
 	s->batch.n_nodes = 3;
 	s->batch.instructions = s->instruction_pointers;
 	s->batch.n_instructions = 2;
+	s->batch.locations = s->location_pointers;
+	s->batch.n_locations = 3;
 	s->batch.threads = s->thread_pointers;
 	s->batch.n_threads = 1;
 	s->batch.transitions = s->transition_pointers;

@@ -5,6 +5,8 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_OBJECTS_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_OBJECTS_H
 
+#include <string.h>
+
 #include "proto/jxperf.pb-c.h"
 
 #define SAMPLE_OBJECTS 64
@@ -22,6 +24,8 @@ struct sample_objects {
 	uint32_t moved[SAMPLE_OBJECTS];
 	uint64_t addresses[SAMPLE_OBJECTS];
 	uint32_t dead[SAMPLE_OBJECTS];
+	Jxp__Location locations[SAMPLE_OBJECTS];
+	Jxp__Location *location_pointers[SAMPLE_OBJECTS];
 };
 
 /* The batch then points into *s: class 1 is float[], class 2 java.lang.Object. */
@@ -43,11 +47,35 @@ static inline void sample_objects_init(struct sample_objects *s, Jxp__Batch *bat
 	batch->positions = s->position_pointers;
 }
 
+/* One more location, behind those of the batch: what lies in an object of the class. */
+static inline uint32_t sample_objects_location(struct sample_objects *s, Jxp__Location__Kind kind,
+					       const char *class_name, const char *field,
+					       const char *type)
+{
+	size_t i = s->batch->n_locations;
+	Jxp__Location *l = &s->locations[i];
+
+	jxp__location__init(l);
+	l->id = (uint32_t)i + 1;
+	l->kind = kind;
+	l->class_name = (char *)class_name;
+	l->field = (char *)field;
+	l->declared_in = (char *)(field[0] ? class_name : "");
+	l->type = (char *)type;
+	if (s->batch->locations != s->location_pointers && i > 0)
+		memcpy(s->location_pointers, s->batch->locations,
+		       i * sizeof(*s->location_pointers));
+	s->location_pointers[i] = l;
+	s->batch->locations = s->location_pointers;
+	s->batch->n_locations++;
+	return l->id;
+}
+
 /* The next batch of the same session: nothing is in it yet. */
 static inline void sample_objects_next(struct sample_objects *s)
 {
 	s->batch->n_classes = s->batch->n_allocations = 0;
-	s->batch->n_accesses = s->batch->n_positions = 0;
+	s->batch->n_accesses = s->batch->n_positions = s->batch->n_locations = 0;
 }
 
 /* An object of class 1 and 100 bytes, for itself alone, allocated in context 2. */

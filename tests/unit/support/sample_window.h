@@ -42,7 +42,23 @@ static inline uint32_t sample_window_node(struct window_result *w, uint32_t pare
 	return id;
 }
 
-/* count pairs of eight bytes in heap memory. */
+/* A field of an object in which all pairs lie. */
+static inline uint32_t sample_window_field(struct window_result *w)
+{
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD,
+			     .class_name = sample_window_text(w, "org.example.Main$Sub"),
+			     .field = sample_window_text(w, "total"),
+			     .declared_in = sample_window_text(w, "org.example.Main"),
+			     .type = sample_window_text(w, "long")};
+	uint32_t id = 0;
+	int r = locations_add(&w->profile.locations, &l, &id);
+
+	assert(r == 0);
+	(void)r;
+	return id;
+}
+
+/* count pairs of eight bytes in heap memory, each of 5 ms of CPU time. */
 static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, uint32_t watch,
 				       uint32_t trap, unsigned count, bool wasteful)
 {
@@ -50,6 +66,8 @@ static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, 
 				.region = JXP__REGION__REGION_HEAP,
 				.wasteful = wasteful,
 				.checked_bytes = 8,
+				.cpu_ns = 5 * NS_PER_MS,
+				.location = sample_window_field(w),
 				.watch_node = watch,
 				.trap_node = trap,
 				.watch_instruction = sample_window_text(w, "mov [rax], edx"),
@@ -100,7 +118,26 @@ static inline struct window_result *sample_window_empty(unsigned number, const c
 	w->overhead_ns = 90 * NS_PER_MS;
 	w->effective_period = 5 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 2200;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 2200 * 5 * NS_PER_MS;
 	return w;
+}
+
+/* Accesses to objects that are older than the window, each of the weight of one tick. */
+static inline void sample_window_older(struct window_result *w, const char *class_name,
+				       const char *field, uint32_t node, int count)
+{
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct object_access a = {.node = node, .object_bytes = 32, .weight = 5e6};
+	int r;
+
+	l.class_name = l.declared_in = a.class_name = sample_window_text(w, class_name);
+	l.field = sample_window_text(w, field);
+	l.type = sample_window_text(w, "int");
+	r = locations_add(&w->profile.locations, &l, &a.location);
+	for (int i = 0; i < count && r == 0; i++)
+		r = object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, &a);
+	assert(r == 0);
 }
 
 static inline void sample_window_objects(struct window_result *w, uint32_t node, uint32_t access)
@@ -118,15 +155,19 @@ static inline void sample_window_objects(struct window_result *w, uint32_t node,
 	object_profile_allocated(o, second, 2, 16);
 	object_profile_died(o, first, 3, 4096, 0);
 	for (int i = 0; i < 30; i++) {
-		r = object_profile_access(o, first, access, 5e6, 3, i * 5e6);
+		r = object_profile_access(
+		    o, first, &(struct object_access){.node = access, .weight = 5e6}, 3, i * 5e6);
 		assert(r == 0);
 	}
-	r = object_profile_access(o, second, node, 5e6, 5, 0);
+	r = object_profile_access(o, second, &(struct object_access){.node = node, .weight = 5e6},
+				  5, 0);
 	assert(r == 0);
 	(void)r;
 	for (int i = 0; i < 40; i++)
-		object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
-	object_profile_untracked(o, JXP__REGION__REGION_STACK, 5e6);
+		object_profile_untracked(o, JXP__REGION__REGION_HEAP,
+					 &(struct object_access){.weight = 5e6});
+	object_profile_untracked(o, JXP__REGION__REGION_STACK,
+				 &(struct object_access){.weight = 5e6});
 }
 
 static inline void sample_window_numa(struct window_result *w)
@@ -175,6 +216,7 @@ static inline struct window_result *sample_window(unsigned number, const char *a
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, fill, sum, 60 - wasteful, false);
 	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, sum, sum, 25, true);
 	sample_window_objects(w, fill, sum);
+	sample_window_older(w, "org.example.Cache", "hits", sum, 12);
 	sample_window_numa(w);
 	sample_window_effects(w);
 	w->losses[LOSS_PAIRS] = 2;

@@ -169,6 +169,29 @@ static void kinds_of_objects_are_known(void **state)
 	assert_int_equal(kinds[1], JXP__KIND__KIND_OBJECTS);
 }
 
+static void views_and_regions_are_known_by_name(void **state)
+{
+	struct parse_regions regions = {{JXP__REGION__REGION_OTHER}, 0};
+	Jxp__View view;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(parse_view("fields", &view, &err), 0);
+	assert_int_equal(view, JXP__VIEW__VIEW_FIELDS);
+	assert_int_equal(parse_view("all", &view, &err), 0);
+	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
+	assert_int_equal(parse_regions("stack", &regions, &err), 0);
+	assert_int_equal(regions.count, 1);
+	assert_int_equal(regions.region[0], JXP__REGION__REGION_STACK);
+	assert_int_equal(parse_regions("all", &regions, &err), 0);
+	assert_int_equal(regions.count, 0);
+	assert_refused(parse_view("unknown", &view, &err), "'unknown'", &err);
+	assert_refused(parse_view("", &view, &err), "''", &err);
+	/* Its pairs are not listed. */
+	assert_refused(parse_regions("jvm", &regions, &err), "'jvm'", &err);
+	assert_refused(parse_regions("heap,stack", &regions, &err), "'heap,stack'", &err);
+}
+
 static void unknown_samplers_and_formats_are_quoted(void **state)
 {
 	Jxp__Sampler sampler;
@@ -219,6 +242,7 @@ int main(void)
 	    cmocka_unit_test(counts_have_a_range),
 	    cmocka_unit_test(unknown_kinds_are_quoted_alone),
 	    cmocka_unit_test(kinds_of_objects_are_known),
+	    cmocka_unit_test(views_and_regions_are_known_by_name),
 	    cmocka_unit_test(unknown_samplers_and_formats_are_quoted),
 	    cmocka_unit_test(a_period_begins_and_ends_with_times),
 	};

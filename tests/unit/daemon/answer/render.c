@@ -136,8 +136,11 @@ static struct outcome *ask(size_t i, const struct window_result *w, uint32_t pai
 {
 	struct outcome *o = &f.outcomes[i];
 
-	assert_int_equal(
-	    render_start(&o->render, f.renders, w, JXP__FORMAT__FORMAT_JSON, pairs, on_done, o), 0);
+	assert_int_equal(render_start(&o->render, f.renders, w,
+				      &(struct report_wanted){.format = JXP__FORMAT__FORMAT_JSON,
+							      .pairs = pairs},
+				      on_done, o),
+			 0);
 	return o;
 }
 

@@ -233,11 +233,14 @@ static struct window_result *accesses_of(uint64_t *seed, unsigned number, double
 		double at = draw(seed);
 
 		if (at < first + 0.3)
-			assert_int_equal(
-			    object_profile_access(&w->objects, sites[at >= first], make, 5e6, 1, 0),
-			    0);
+			assert_int_equal(object_profile_access(
+					     &w->objects, sites[at >= first],
+					     &(struct object_access){.node = make, .weight = 5e6},
+					     1, 0),
+					 0);
 		else
-			object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, 5e6);
+			object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP,
+						 &(struct object_access){.weight = 5e6});
 	}
 	return w;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/combine/merge.h"
+#include "daemon/profile/site_shares.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/random_program.h"
 
@@ -78,6 +79,22 @@ static void contexts_are_met_by_their_names(void **state)
 	window_result_free(w);
 }
 
+/* But for the rounding of what is weighted. */
+static void assert_same_totals(const struct window_result *a, const struct window_result *b,
+			       Jxp__Kind kind)
+{
+	const struct kind_totals *x = &a->profile.kinds[kind], *y = &b->profile.kinds[kind];
+	const size_t counts = offsetof(struct totals, wasteful_cpu);
+
+	assert_memory_equal(&x->application, &y->application, counts);
+	assert_memory_equal(&x->jvm, &y->jvm, counts);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		assert_memory_equal(&x->regions[i], &y->regions[i], counts);
+	assert_float_equal(x->application.wasteful_cpu.ns, y->application.wasteful_cpu.ns, 1);
+	assert_float_equal(x->application.cpu.squares, y->application.cpu.squares,
+			   1e-9 * y->application.cpu.squares);
+}
+
 static void one_window_alone_is_merged_into_itself(void **state)
 {
 	struct window_result *one = sample_window(7, "org.example.Main", 40);
@@ -89,7 +106,8 @@ static void one_window_alone_is_merged_into_itself(void **state)
 	for (size_t i = 0; i < w->profile.pair_count; i++)
 		assert_memory_equal(&w->profile.pairs[i].count, &one->profile.pairs[i].count,
 				    5 * sizeof(uint64_t));
-	assert_memory_equal(w->profile.kinds, one->profile.kinds, sizeof(w->profile.kinds));
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		assert_same_totals(w, one, pair_kinds[i].kind);
 	assert_float_equal(site->metric, own->metric, 1e-6 * own->metric);
 	assert_float_equal(site->live_bytes, own->live_bytes, 1e-6);
 	assert_float_equal(object_profile_uncollected(&w->objects),
@@ -101,6 +119,44 @@ static void one_window_alone_is_merged_into_itself(void **state)
 	assert_true(w->finished);
 	assert_int_equal(w->number, 0);
 	window_result_free(one);
+	window_result_free(w);
+}
+
+static const struct class_field *field_of(const struct window_result *w, const char *class_name)
+{
+	const struct class_profile *c = &w->objects.classes;
+
+	for (size_t i = 0; i < c->field_count; i++)
+		if (strcmp(strings_get(&w->profile.strings, c->fields[i].class_name), class_name) ==
+		    0)
+			return &c->fields[i];
+	fail_msg("no field of %s", class_name);
+	return NULL;
+}
+
+static void classes_are_met_by_names(void **state)
+{
+	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
+	struct window_result *w;
+	const struct class_field *f;
+	struct location l;
+
+	(void)state;
+	/* In another order, so that ids are others. */
+	sample_window_older(windows[1], "org.example.New", "size", 1, 3);
+	sample_window_older(windows[1], "org.example.Cache", "hits", 1, 8);
+	w = merged(windows, 2);
+	f = field_of(w, "org.example.Cache");
+	l = locations_get(&w->profile.locations, f->location);
+	assert_string_equal(strings_get(&w->profile.strings, l.field), "hits");
+	assert_int_equal(f->sum.samples, 12 + 12 + 8);
+	assert_float_equal(f->sum.metric, 32 * 5e6, 1);
+	assert_int_equal(field_of(w, "org.example.New")->sum.samples, 3);
+	assert_float_equal(strata_all(&w->objects.strata).metric,
+			   strata_all(&windows[0]->objects.strata).metric +
+			       strata_all(&windows[1]->objects.strata).metric,
+			   1);
+	free_all(windows, 2);
 	window_result_free(w);
 }
 
@@ -266,6 +322,94 @@ static void an_observation_counts_the_cpu_time_that_it_stands_for(void **state)
 	window_result_free(w);
 }
 
+static struct cpu_share cpu_share_of(const struct window_result *w)
+{
+	const struct totals *t = &w->profile.kinds[DEAD].application;
+	struct cpu_whole whole = window_result_cpu_whole(w, DEAD);
+
+	return cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole);
+}
+
+/* A window of so many seconds of CPU time, sampled every period, with wasteful dead stores of one
+ * line. */
+static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, uint64_t period_ns,
+					     unsigned wasteful, const char *field)
+{
+	struct window_result *w = sample_window_empty(number, "shop");
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct observation o = {.kind = DEAD,
+				.region = JXP__REGION__REGION_HEAP,
+				.wasteful = true,
+				.checked_bytes = 8,
+				.cpu_ns = period_ns};
+
+	w->cpu_ns = cpu_s * NS_PER_S;
+	w->overhead_ns = 0;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = w->cpu_ns / period_ns;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = w->cpu_ns;
+	/* Ids differ between the windows. */
+	if (number > 1)
+		(void)sample_window_field(w);
+	l.field = sample_window_text(w, field);
+	assert_int_equal(locations_add(&w->profile.locations, &l, &o.location), 0);
+	o.watch_node = o.trap_node = sample_window_node(w, 0, "main", 10);
+	for (unsigned i = 0; i < wasteful; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	return w;
+}
+
+/* 20% of 10 s, sampled every 5 ms, and 40% of 30 s, every 15 ms: 35% of 40 s. */
+static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
+{
+	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
+					    window_of_ticks(2, 30, 15 * NS_PER_MS, 800, "next")};
+	struct window_result *w = merged(windows, 2);
+	struct cpu_share one = cpu_share_of(windows[1]), both = cpu_share_of(w);
+	const struct pair *pair = &w->profile.pairs[0];
+	struct location l = locations_get(&w->profile.locations, pair->location);
+
+	(void)state;
+	assert_true(both.known);
+	assert_float_equal(both.share, 0.35, 1e-6);
+	assert_true(both.ci95.low < 0.35 && both.ci95.high > 0.35);
+	assert_true(both.ci95.high - both.ci95.low < 2 * (one.ci95.high - one.ci95.low));
+	/* The field is one, though it has other ids in each. */
+	assert_int_equal(w->profile.pair_count, 1);
+	assert_string_equal(strings_get(&w->profile.strings, l.field), "next");
+	assert_float_equal(pair->cpu.ns, w->profile.kinds[DEAD].application.wasteful_cpu.ns, 1);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void windows_without_ticks_have_no_part_in_shares_of_cpu_time(void **state)
+{
+	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
+					    plain_window(2, 2000, 0)};
+	struct window_result *w = merged(windows, 2);
+
+	(void)state;
+	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void windows_that_differ_widen_the_interval_of_a_share_of_cpu_time(void **state)
+{
+	struct window_result *windows[16], *w;
+	double half;
+
+	(void)state;
+	for (unsigned i = 0; i < 16; i++)
+		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
+	w = merged(windows, 16);
+	half = (cpu_share_of(w).ci95.high - cpu_share_of(w).ci95.low) / 2;
+	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
+	/* The windows' own shares vary by 15 points: t(15) * 15.5 / sqrt(16) is 8.2. */
+	assert_true(half > 0.07 && half < 0.095);
+	free_all(windows, 16);
+	window_result_free(w);
+}
+
 static void a_scheduled_window_counts_what_it_stands_for(void **state)
 {
 	struct window_result *windows[2] = {plain_window(1, 3000, 1), plain_window(2, 3000, 0)};
@@ -391,7 +535,8 @@ static void a_site_covers_windows_that_differ(void **state)
 	(void)state;
 	for (unsigned run = 0; run < runs; run++) {
 		struct window_result *windows[12], *w;
-		struct interval ci;
+		struct site_share share;
+		uint32_t rank = 0;
 
 		for (unsigned i = 0; i < 12; i++) {
 			struct object_profile *o;
@@ -404,14 +549,23 @@ static void a_site_covers_windows_that_differ(void **state)
 			assert_int_equal(object_profile_site(o, 0, node, &site), 0);
 			for (unsigned n = 0; n < 300; n++)
 				if (draw(&seed) >= p)
-					object_profile_untracked(o, JXP__REGION__REGION_HEAP, 5e6);
+					object_profile_untracked(
+					    o, JXP__REGION__REGION_HEAP,
+					    &(struct object_access){.weight = 5e6});
 				else
 					assert_int_equal(
-					    object_profile_access(o, site, node, 5e6, 1, 0), 0);
+					    object_profile_access(o, site,
+								  &(struct object_access){
+								      .node = node, .weight = 5e6},
+								  1, 0),
+					    0);
 		}
 		w = merged(windows, 12);
-		ci = object_profile_fraction_ci95(&w->objects, &w->objects.sites[0]);
-		held += ci.low <= 0.3 && 0.3 <= ci.high;
+		share =
+		    (struct site_share){.object_weight = 1, .between = w->objects.sites[0].between};
+		assert_int_equal(site_shares_estimate(&w->objects.strata, &rank, &share, 1, NULL),
+				 0);
+		held += share.ci95.low <= 0.3 && 0.3 <= share.ci95.high;
 		free_all(windows, 12);
 		window_result_free(w);
 	}
@@ -467,12 +621,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
+	    cmocka_unit_test(classes_are_met_by_names),
 	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),
 	    cmocka_unit_test(lambdas_of_two_runs_are_the_same),
 	    cmocka_unit_test(what_lives_is_an_average_and_what_was_allocated_a_sum),
 	    cmocka_unit_test(what_cannot_be_merged_is_counted_and_what_differs_is_said),
 	    cmocka_unit_test(nothing_to_merge_is_an_error),
 	    cmocka_unit_test(an_observation_counts_the_cpu_time_that_it_stands_for),
+	    cmocka_unit_test(a_share_of_cpu_time_is_that_of_all_windows_cpu_time),
+	    cmocka_unit_test(windows_without_ticks_have_no_part_in_shares_of_cpu_time),
+	    cmocka_unit_test(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time),
 	    cmocka_unit_test(a_scheduled_window_counts_what_it_stands_for),
 	    cmocka_unit_test(a_window_that_was_cut_short_does_not_outweigh_others),
 	    cmocka_unit_test(five_windows_say_what_one_of_five_times_the_length_says),

@@ -105,10 +105,12 @@ static void objects_have_a_smallest_size_that_may_be_0(void **state)
 	assert_false(request.numa);
 	assert_false(request.kinds[JXP__KIND__KIND_DEAD_STORE]);
 	assert_int_equal(request.object_min_size, 1024);
+	assert_true(request.object_min_size_adapts);
 	assert_true(request.objects_max > 0);
 	r.object_min_size_given = 1;
 	assert_int_equal(check(&r), 0);
 	assert_int_equal(request.object_min_size, 0);
+	assert_false(request.object_min_size_adapts);
 	kind = JXP__KIND__KIND_NUMA;
 	assert_int_equal(check(&r), 0);
 	assert_true(request.numa); /* On one node it needs no objects. */

@@ -198,6 +198,7 @@ static void what_was_asked_of_objects_reaches_the_agent(void **state)
 					       .objects = true,
 					       .numa = true,
 					       .object_min_size = 4096,
+					       .object_min_size_adapts = true,
 					       .objects_max = 77};
 	struct window_findings findings = sample_findings;
 	struct fixture *f = *state;
@@ -212,6 +213,7 @@ static void what_was_asked_of_objects_reaches_the_agent(void **state)
 	assert_int_equal(frame->start->kinds[1], JXP__KIND__KIND_OBJECTS);
 	assert_int_equal(frame->start->kinds[2], JXP__KIND__KIND_NUMA);
 	assert_int_equal(frame->start->object_min_size, 4096);
+	assert_true(frame->start->object_min_size_adapts);
 	assert_int_equal(frame->start->objects_max, 77);
 	assert_false(frame->start->kernel_gate);
 	assert_int_equal(passed, 0);

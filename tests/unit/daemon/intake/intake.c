@@ -149,7 +149,7 @@ static void a_repeated_id_keeps_its_first_meaning(void **state)
 	f->sample.batch.n_threads = 0;
 	(void)sample_pair(&f->sample, DEAD, 2, 2, 8, 1);
 	apply(f);
-	assert_int_equal(lost(f, LOSS_REPEATED_IDS), 8);
+	assert_int_equal(lost(f, LOSS_REPEATED_IDS), 11);
 	assert_int_equal(cct_depth(&f->window->profile.cct, f->window->profile.pairs[0].trap_node),
 			 2);
 }
@@ -164,6 +164,44 @@ static void a_pair_with_unknown_contexts_still_counts(void **state)
 	assert_int_equal(p->kinds[DEAD].application.checked_bytes, 8);
 	assert_int_equal(p->pairs[0].watch_node, 0);
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
+}
+
+static void a_pair_arrives_with_its_place_and_its_cpu_time(void **state)
+{
+	struct fixture *f = *state;
+	const struct profile *p = &f->window->profile;
+	Jxp__Transition *t = sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
+	struct location l;
+
+	t->location = 1;
+	t->cpu_ns = LIMIT_PAIR_CPU_NS;
+	apply(f);
+	assert_int_equal(p->pair_count, 1);
+	l = locations_get(&p->locations, p->pairs[0].location);
+	assert_int_equal(l.kind, JXP__LOCATION__KIND__FIELD);
+	assert_string_equal(strings_get(&p->strings, l.field), "total");
+	assert_true(p->pairs[0].cpu.ns == (double)LIMIT_PAIR_CPU_NS);
+	assert_true(p->kinds[DEAD].regions[t->region].wasteful_cpu.ns == p->pairs[0].cpu.ns);
+}
+
+static void an_unknown_place_is_none_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->location = 77;
+	apply(f);
+	assert_int_equal(f->window->profile.pairs[0].location, 0);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
+}
+
+static void only_the_clock_counts_cpu_time(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->cpu_ns = 5;
+	apply(f);
+	assert_true(f->window->profile.pairs[0].cpu.ns == 0);
 }
 
 static void id_0_is_no_definition(void **state)
@@ -188,14 +226,15 @@ static void transitions_out_of_range_are_dropped_and_counted(void **state)
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->length = 9;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 0;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 1u << 31;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->cpu_ns = LIMIT_PAIR_CPU_NS + 1;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)-1;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)4;
 	(void)sample_pair(&f->sample, (Jxp__Kind)0, 2, 3, 8, 1);
 	(void)sample_pair(&f->sample, (Jxp__Kind)-5, 2, 3, 8, 1);
 	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
 	apply(f);
-	assert_int_equal(lost(f, LOSS_INVALID), 12);
-	assert_int_equal(window_result_dropped(f->window), 12);
+	assert_int_equal(lost(f, LOSS_INVALID), 13);
+	assert_int_equal(window_result_dropped(f->window), 13);
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
@@ -294,6 +333,11 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_pair_with_unknown_contexts_still_counts, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_pair_arrives_with_its_place_and_its_cpu_time, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(an_unknown_place_is_none_and_counted, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(only_the_clock_counts_cpu_time, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(id_0_is_no_definition, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(transitions_out_of_range_are_dropped_and_counted,
 					    set_up, tear_down),

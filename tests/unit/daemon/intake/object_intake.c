@@ -340,6 +340,79 @@ static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **stat
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static const char *class_of_field(const struct fixture *f, const struct class_field *field)
+{
+	return strings_get(&f->window->profile.strings, field->class_name);
+}
+
+static void accesses_are_counted_by_what_they_touch_whatever_they_meet(void **state)
+{
+	struct fixture *f = *state;
+	const struct class_profile *c = &objects_of(f)->classes;
+	uint32_t next =
+	    sample_objects_location(&f->objects, JXP__LOCATION__KIND__FIELD,
+				    "java.util.HashMap$Node", "next", "java.util.HashMap$Node");
+	Jxp__MemoryAccess *a;
+
+	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
+	a = sample_access(&f->objects, 0, 20, 0x9000); /* Older than the window. */
+	a->location = next;
+	a->object_bytes = 32;
+	(void)sample_access(&f->objects, 0, 21, 0x1000); /* Its class is that of what it met. */
+	(void)sample_access(&f->objects, 0, 22, 0x9000); /* Nobody knows. */
+	a = sample_access(&f->objects, 4, 23, 0x9000);   /* While objects were moved. */
+	a->location = next;
+	apply(f, 30);
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_int_equal(c->field_count, 3);
+	assert_int_equal(c->fields[0].sum.samples, 1);
+	assert_string_equal(class_of_field(f, &c->fields[1]), "java.util.HashMap$Node");
+	assert_int_equal(c->fields[1].sum.samples, 2);
+	assert_int_equal(c->fields[1].tracked.samples, 0);
+	assert_string_equal(class_of_field(f, &c->fields[2]), "float[]");
+	assert_int_equal(c->fields[2].location, 0);
+	assert_int_equal(c->fields[2].tracked.samples, 1);
+	assert_float_equal(strata_all(&objects_of(f)->strata).metric, 40, 0);
+	assert_int_equal(c->access_count, 3);
+}
+
+static void sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__MemoryAccess *a = sample_access(&f->objects, 0, 20, 0x9000);
+
+	a->location = 77;
+	a->object_bytes = LIMIT_OBJECT_BYTES + 1;
+	apply(f, 30);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+	assert_int_equal(objects_of(f)->classes.fields[0].sum.samples, 1);
+}
+
+static void what_is_beyond_the_limits_of_classes_is_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->objects.classes.refused = 5;
+	f->window->objects.strata.refused = 6;
+	apply(f, 30);
+	assert_int_equal(lost(f, LOSS_CLASS_ACCESSES), 5);
+	assert_int_equal(lost(f, LOSS_STRATA), 6);
+}
+
+static void the_smallest_size_in_force_is_the_agents(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.object_min_size_adapts = true;
+	f->objects.batch->object_interval = 4096;
+	f->objects.batch->object_min_size = 256;
+	apply(f, 30);
+	assert_int_equal(window_result_object_min_size(f->window), 256);
+	f->window->request.object_min_size_adapts = false;
+	assert_int_equal(window_result_object_min_size(f->window), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +432,10 @@ int main(void)
 	    TEST(why_an_agent_tracks_no_objects_is_kept),
 	    TEST(positions_and_deaths_of_what_never_was_are_counted),
 	    TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits),
+	    TEST(accesses_are_counted_by_what_they_touch_whatever_they_meet),
+	    TEST(sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out),
+	    TEST(what_is_beyond_the_limits_of_classes_is_counted),
+	    TEST(the_smallest_size_in_force_is_the_agents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

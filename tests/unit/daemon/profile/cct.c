@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "daemon/profile/cct.h"
 #include "proto/limits.h"
@@ -60,6 +61,30 @@ static void methods_are_interned_by_class_name_and_file(void **state)
 	cct_release(&t);
 }
 
+static void lines_are_equal_whatever_called_them_and_however_they_ran(void **state)
+{
+	struct cct_node node = {.method = 0, .bci = 4, .line = 10, .tier = JXP__TIER__TIER_JIT};
+	struct cct t = {0};
+	uint32_t root = add(&t, 0, 0, 1), ids[4], *lines;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		node.parent = i % 2 ? root : 0;
+		node.bci = 4 + (int32_t)i; /* Of one line. */
+		node.line = i == 3 ? 11 : 10;
+		node.tier = (uint16_t)(i == 2 ? JXP__TIER__TIER_INTERPRETED : JXP__TIER__TIER_JIT);
+		assert_int_equal(cct_add_node(&t, &node, &ids[i]), 0);
+	}
+	assert_int_equal(cct_lines(&t, &lines), 0);
+	assert_int_equal(lines[0], 0);
+	assert_int_equal(lines[ids[0]], ids[0]);
+	assert_int_equal(lines[ids[1]], ids[0]);
+	assert_int_equal(lines[ids[2]], ids[0]);
+	assert_int_equal(lines[ids[3]], ids[3]);
+	free(lines);
+	cct_release(&t);
+}
+
 static void depth_counts_frames_and_is_limited(void **state)
 {
 	struct cct_node node = {.bci = 1, .line = -1};
@@ -97,6 +122,7 @@ int main(void)
 	    cmocka_unit_test(the_same_path_is_one_node),
 	    cmocka_unit_test(overloads_with_different_lines_stay_apart),
 	    cmocka_unit_test(methods_are_interned_by_class_name_and_file),
+	    cmocka_unit_test(lines_are_equal_whatever_called_them_and_however_they_ran),
 	    cmocka_unit_test(depth_counts_frames_and_is_limited),
 	    cmocka_unit_test(a_full_tree_refuses_new_nodes_and_still_finds_old),
 	};

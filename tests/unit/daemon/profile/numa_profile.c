@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/profile/numa_profile.h"
-#include "daemon/report/numa_advice.h"
+#include "daemon/report/content/numa_advice.h"
 #include "tests/unit/support/tree_fixture.h"
 
 /* ---------------------------------------------------------------- topology */

@@ -55,7 +55,9 @@ static void every_part_of_the_key_makes_another_pair(void **state)
 	assert_int_equal(profile_add(&p, &o), 0);
 	o = base, o.kind = JXP__KIND__KIND_DEAD_STORE;
 	assert_int_equal(profile_add(&p, &o), 0);
-	assert_int_equal(p.pair_count, 7);
+	o = base, o.location = 5;
+	assert_int_equal(profile_add(&p, &o), 0);
+	assert_int_equal(p.pair_count, 8);
 	profile_release(&p);
 }
 
@@ -96,6 +98,46 @@ static void totals_carry_what_the_interval_needs(void **state)
 	profile_release(&p);
 }
 
+static void cpu_time_is_summed_of_what_is_wasteful_and_of_all(void **state)
+{
+	struct observation waste = silent_load(2, true, 8), use = silent_load(2, false, 8);
+	const struct totals *t;
+	struct profile p = {0};
+
+	(void)state;
+	waste.cpu_ns = 3;
+	use.cpu_ns = 4;
+	assert_int_equal(profile_add(&p, &waste), 0);
+	assert_int_equal(profile_add(&p, &waste), 0);
+	assert_int_equal(profile_add(&p, &use), 0);
+	t = &p.kinds[JXP__KIND__KIND_SILENT_LOAD].application;
+	assert_true(t->wasteful_cpu.ns == 6 && t->wasteful_cpu.squares == 18);
+	assert_true(t->cpu.ns == 10 && t->cpu.squares == 34);
+	assert_true(p.pairs[0].cpu.ns == 6 && p.pairs[0].cpu.squares == 18);
+	profile_release(&p);
+}
+
+static void regions_add_up_to_the_applications_totals(void **state)
+{
+	struct observation o = silent_load(2, true, 8);
+	const struct kind_totals *k;
+	struct profile p = {0};
+
+	(void)state;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o.region = JXP__REGION__REGION_STACK, o.checked_bytes = 4, o.wasteful = false;
+	assert_int_equal(profile_add(&p, &o), 0);
+	o.region = JXP__REGION__REGION_JVM;
+	assert_int_equal(profile_add(&p, &o), 0);
+	k = &p.kinds[JXP__KIND__KIND_SILENT_LOAD];
+	assert_int_equal(k->application.checked_bytes, 12);
+	assert_int_equal(k->regions[JXP__REGION__REGION_HEAP].wasteful_bytes, 8);
+	assert_int_equal(k->regions[JXP__REGION__REGION_STACK].checked_bytes, 4);
+	assert_int_equal(k->regions[JXP__REGION__REGION_STACK].sum_squares, 16);
+	assert_int_equal(k->regions[JXP__REGION__REGION_OTHER].count, 0);
+	profile_release(&p);
+}
+
 static void a_full_pair_table_still_counts_in_the_totals(void **state)
 {
 	struct observation o;
@@ -121,6 +163,8 @@ int main(void)
 	    cmocka_unit_test(every_part_of_the_key_makes_another_pair),
 	    cmocka_unit_test(the_virtual_machines_own_accesses_are_kept_apart),
 	    cmocka_unit_test(totals_carry_what_the_interval_needs),
+	    cmocka_unit_test(cpu_time_is_summed_of_what_is_wasteful_and_of_all),
+	    cmocka_unit_test(regions_add_up_to_the_applications_totals),
 	    cmocka_unit_test(a_full_pair_table_still_counts_in_the_totals),
 	};
 

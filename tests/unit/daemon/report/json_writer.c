@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/report/json_writer.h"
+#include "daemon/report/json_parts.h"
 #include "tests/unit/support/sample_findings.h"
 
 /* A window whose profile has a path of three frames of one method; *leaf is its end. */
@@ -81,11 +81,45 @@ static void contexts_are_taken_from_what_the_document_may_hold(void **state)
 	window_result_free(w);
 }
 
+static void a_location_says_what_was_touched_and_is_of_what_the_document_may_hold(void **state)
+{
+	_cleanup_(json_writer_release) struct json_writer writer = {0};
+	_cleanup_json_ json_t *node = NULL;
+	_cleanup_json_ json_t *without_names = NULL;
+	_cleanup_json_ json_t *none = NULL;
+	struct report_model m;
+	uint32_t leaf, id;
+	struct window_result *w = window_with_a_path(&leaf);
+	struct location location = {.kind = JXP__LOCATION__KIND__FIELD};
+
+	(void)state;
+	assert_int_equal(strings_intern(&w->profile.strings, "a.B", &location.class_name), 0);
+	assert_int_equal(strings_intern(&w->profile.strings, "next", &location.field), 0);
+	assert_int_equal(locations_add(&w->profile.locations, &location, &id), 0);
+	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(json_writer_init(&writer, &m), 0);
+	writer.name_bytes_left = strlen("a.Bnext");
+	node = report_json_location(&writer, id);
+	without_names = report_json_location(&writer, id);
+	none = report_json_location(&writer, 0);
+	assert_string_equal(json_string_value(json_object_get(node, "class")), "a.B");
+	assert_string_equal(json_string_value(json_object_get(node, "field")), "next");
+	assert_string_equal(json_string_value(json_object_get(node, "declared_in")), "");
+	assert_string_equal(json_string_value(json_object_get(node, "kind")), "field");
+	assert_string_equal(json_string_value(json_object_get(without_names, "class")), "");
+	assert_string_equal(json_string_value(json_object_get(without_names, "kind")), "field");
+	assert_string_equal(json_string_value(json_object_get(none, "kind")), "unknown");
+	json_writer_release(&writer);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(frames_are_leaf_first_and_shared),
 	    cmocka_unit_test(contexts_are_taken_from_what_the_document_may_hold),
+	    cmocka_unit_test(a_location_says_what_was_touched_and_is_of_what_the_document_may_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

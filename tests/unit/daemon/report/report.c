@@ -29,6 +29,19 @@
 #define SILENT_STORE JXP__KIND__KIND_SILENT_STORE
 #define SILENT_LOAD  JXP__KIND__KIND_SILENT_LOAD
 
+/* At a place, standing for so much CPU time. */
+static void add_place_pairs(struct sample_batch *s, uint32_t location, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		Jxp__Transition *t = sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
+
+		t->location = location;
+		t->cpu_ns = (i % 2 ? 24 : 72) * NS_PER_MS;
+		if (location == 3)
+			t->region = JXP__REGION__REGION_STACK;
+	}
+}
+
 static void add_pairs(struct sample_batch *s)
 {
 	for (int i = 0; i < 3; i++)
@@ -41,6 +54,9 @@ static void add_pairs(struct sample_batch *s)
 	(void)sample_pair(s, SILENT_LOAD, 0, 3, 2, 1);
 	sample_pair(s, SILENT_LOAD, 3, 3, 8, 1)->jvm_access = 1;
 	sample_pair(s, SILENT_LOAD, 3, 77, 1, 0)->region = JXP__REGION__REGION_OTHER;
+	add_place_pairs(s, 1, 7);
+	add_place_pairs(s, 2, 12);
+	add_place_pairs(s, 3, 20);
 }
 
 static struct window_result *crafted_window(void)
@@ -65,6 +81,8 @@ static struct window_result *crafted_window(void)
 		sample.counters[i] = 100 + i;
 	sample.counters[JXP__COUNTER__COUNTER_RING_FULL] = 2;
 	sample.counters[JXP__COUNTER__COUNTER_STACK_LOW] = 0;
+	sample.counters[JXP__COUNTER__COUNTER_TICKS] = 3600;
+	sample.counters[JXP__COUNTER__COUNTER_TICK_NS] = UINT64_C(3600) * 8 * NS_PER_MS;
 	sample.batch.cpu_ns = 29 * NS_PER_S;
 	sample.batch.overhead_ns = 29 * NS_PER_S / 125;
 	sample.batch.setup_ns = 12 * NS_PER_MS;
@@ -80,21 +98,34 @@ static struct window_result *crafted_window(void)
 	return w;
 }
 
+static Jxp__MemoryAccess *touches(Jxp__MemoryAccess *a, uint32_t location, uint64_t object_bytes)
+{
+	a->location = location;
+	a->object_bytes = location ? object_bytes : 0;
+	return a;
+}
+
 /* Two sites that are accessed, from two contexts, and one that is only allocated. */
 static void add_objects(struct sample_objects *s)
 {
+	uint32_t element =
+	    sample_objects_location(s, JXP__LOCATION__KIND__ELEMENT, "float[]", "", "float");
+	uint32_t next =
+	    sample_objects_location(s, JXP__LOCATION__KIND__FIELD, "java.util.HashMap$Node", "next",
+				    "java.util.HashMap$Node");
+
 	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
 	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
 	sample_allocation(s, 3, 0, 10, 0x30000)->class_id = 2;
 	s->allocations[2].weight = 1000;
 	s->allocations[2].size_bytes = 4096;
 	for (uint64_t i = 0; i < 6; i++)
-		sample_access(s, 0, 20 + i, 0x10000 + 8 * i)->cpu = 2;
+		touches(sample_access(s, 0, 20 + i, 0x10000 + 8 * i), element, 100)->cpu = 2;
 	sample_access(s, 0, 30, 0x10008)->node = 2;
 	for (uint64_t i = 0; i < 5; i++)
 		(void)sample_access(s, 0, 40 + i, 0x20000);
 	for (uint64_t i = 0; i < 30; i++)
-		(void)sample_access(s, 0, 50 + i, 0x90000);
+		(void)touches(sample_access(s, 0, 50 + i, 0x90000), i < 24 ? next : 0, 32);
 	sample_access(s, 0, 90, 0x7fff0000)->region = JXP__REGION__REGION_STACK;
 	sample_access(s, 0, 91, 0x7fff0000)->region = JXP__REGION__REGION_JVM;
 	(void)sample_pass(s, 2, 0, 0, 2);
@@ -219,6 +250,81 @@ static void what_rose_and_what_was_switched_off_is_said(void **state)
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	assert_non_null(strstr(text, "\"objects_switched_off\": 1"));
 	assert_non_null(strstr(text, "\"rose\": [\n    \"gc_per_s\"\n   ]"));
+	free(text);
+	window_result_free(w);
+}
+
+static char *part_of(const struct window_result *w, const struct report_wanted *wanted)
+{
+	struct err err = {""};
+	char *text = NULL;
+	size_t size;
+
+	if (report_new_unless(NULL, w, wanted, ENOUGH, &text, &size, &err) < 0)
+		fail_msg("%s", err.message);
+	return text;
+}
+
+static void a_view_has_its_part_of_the_report_only(void **state)
+{
+	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_FIELDS};
+	struct window_result *w = crafted_window();
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "field or other place"));
+	assert_null(strstr(text, "Whole calling contexts"));
+	assert_null(strstr(text, "Quality"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_PAIRS;
+	wanted.format = JXP__FORMAT__FORMAT_JSON;
+	wanted.some_regions = wanted.regions[JXP__REGION__REGION_STACK] = true;
+	text = part_of(w, &wanted);
+	assert_non_null(strstr(text, "\"region\": \"stack\""));
+	assert_null(strstr(text, "\"region\": \"heap\",\n     \"watch\""));
+	assert_non_null(strstr(text, "\"kind\": \"spill\""));
+	assert_null(strstr(text, "\"kind\": \"element\""));
+	free(text);
+	window_result_free(w);
+}
+
+static void without_evidence_the_first_line_says_how_long_a_window_would_have_to_be(void **state)
+{
+	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
+	struct observation o = {
+	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
+	char *text;
+
+	(void)state;
+	w->start_ns = NS_PER_S;
+	w->end_ns = 13 * NS_PER_S;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_ptr_equal(strstr(text, "Nothing stands out yet: of 2 pairs of accesses 2 were "
+				      "wasteful"),
+			 text);
+	assert_non_null(strstr(text, "A window of 30 s may show which matter (this one: 12.0 s)."));
+	free(text);
+	window_result_free(w);
+}
+
+/* A sampler of operations knows of no time, and says nothing of it. */
+static void hardware_samplers_have_no_share_of_cpu_time(void **state)
+{
+	struct window_result *w = crafted_window();
+	char *text;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"cpu_share\": null"));
+	assert_null(strstr(text, "\"cpu_share\": 0"));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_null(strstr(text, "% of CPU time"));
+	assert_non_null(strstr(text, " of the bytes checked for silent loads ("));
 	free(text);
 	window_result_free(w);
 }
@@ -491,7 +597,7 @@ static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state
 
 	(void)state;
 	assert_non_null(strstr(text, "none found"));
-	assert_non_null(strstr(text, "0.0% to 100.0%"));
+	assert_non_null(strstr(text, "Nothing can be said of waste: no pair"));
 	assert_non_null(report);
 	json_decref(report);
 	free(text);
@@ -619,6 +725,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_text_report_is_as_agreed),
 	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
+	    cmocka_unit_test(a_view_has_its_part_of_the_report_only),
+	    cmocka_unit_test(
+		without_evidence_the_first_line_says_how_long_a_window_would_have_to_be),
+	    cmocka_unit_test(hardware_samplers_have_no_share_of_cpu_time),
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),

@@ -124,6 +124,76 @@ static void a_path_is_root_first_with_its_label_before_the_leaf(void **state)
 	profile_release(&profile);
 }
 
+/* A frame of a class below parent. */
+static uint32_t add_frame(struct profile *p, uint32_t parent, const char *class_name,
+			  const char *method)
+{
+	struct cct_method m = {0};
+	uint32_t id;
+
+	assert_int_equal(strings_intern(&p->strings, class_name, &m.class_name), 0);
+	assert_int_equal(strings_intern(&p->strings, method, &m.name), 0);
+	assert_int_equal(cct_add_method(&p->cct, &m, &id), 0);
+	return add_node(p, parent, id, 7);
+}
+
+static void scaffolding_is_one_line_and_the_leaf_is_never_folded(void **state)
+{
+	struct profile p = {0};
+	struct page page;
+	uint32_t node;
+
+	(void)state;
+	node = add_frame(&p, 0, "java.lang.Thread", "run");
+	node = add_frame(&p, node, "java.util.concurrent.ThreadPoolExecutor$Worker", "run");
+	node = add_frame(&p, node, "java.util.concurrent.ThreadPoolExecutor", "runWorker");
+	node = add_frame(&p, node, "a.B", "work");
+	node = add_frame(&p, node, "a.B$$Lambda$1", "apply");
+	node = add_frame(&p, node, "a.B", "step");
+	node = add_frame(&p, node, "java.lang.reflect.Method", "invoke");
+	page_open(&page);
+	report_text_path(page.out, &p, node, "x");
+	assert_page(&page, "... (3 frames of thread entry, java.util.concurrent)\n"
+			   "a.B.work(Unknown Source:7)\n"
+			   "... (1 frame of lambdas)\n"
+			   "a.B.step(Unknown Source:7)\n"
+			   "x: java.lang.reflect.Method.invoke(Unknown Source:7)\n");
+	profile_release(&p);
+}
+
+static void a_location_is_told_in_the_words_of_a_java_developer(void **state)
+{
+	struct profile p = {0};
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct page page;
+	uint32_t own, inherited, element, nothing;
+
+	(void)state;
+	assert_int_equal(strings_intern(&p.strings, "a.B", &l.class_name), 0);
+	assert_int_equal(strings_intern(&p.strings, "next", &l.field), 0);
+	l.declared_in = l.class_name;
+	assert_int_equal(locations_add(&p.locations, &l, &own), 0);
+	assert_int_equal(strings_intern(&p.strings, "a.A", &l.declared_in), 0);
+	assert_int_equal(locations_add(&p.locations, &l, &inherited), 0);
+	l = (struct location){.kind = JXP__LOCATION__KIND__ELEMENT};
+	assert_int_equal(strings_intern(&p.strings, "long[]", &l.class_name), 0);
+	assert_int_equal(locations_add(&p.locations, &l, &element), 0);
+	nothing = 0;
+	page_open(&page);
+	report_text_location(page.out, &p, own);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, inherited);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, element);
+	fputc('\n', page.out);
+	report_text_location(page.out, &p, nothing);
+	assert_page(&page, "a.B.next\n"
+			   "a.B.next (of a.A)\n"
+			   "element of long[]\n"
+			   "memory whose object is not known");
+	profile_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +201,8 @@ int main(void)
 	    cmocka_unit_test(long_text_is_broken_at_blanks),
 	    cmocka_unit_test(a_frame_says_where_it_is_as_far_as_it_is_known),
 	    cmocka_unit_test(a_path_is_root_first_with_its_label_before_the_leaf),
+	    cmocka_unit_test(scaffolding_is_one_line_and_the_leaf_is_never_folded),
+	    cmocka_unit_test(a_location_is_told_in_the_words_of_a_java_developer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "common/cleanup.h"
 #include "daemon/report/report.h"
 #include "daemon/store/record.h"
+#include "daemon/store/record_parts.h"
 #include "tests/unit/support/sample_window.h"
 
 #define ENOUGH (1u << 20)
@@ -135,6 +136,71 @@ static void part_of_a_record_is_none(void **state)
 	window_result_free(w);
 }
 
+/* As it was before there were classes. */
+static void strip_classes(Jxp__StoredObjects *m)
+{
+	m->n_access_location = 0;
+	m->n_stratum_class = m->n_stratum_size = m->n_stratum_weight = m->n_stratum_samples = 0;
+	m->n_stratum_metric = m->n_stratum_squares = m->n_stratum_seen_samples = 0;
+	m->n_stratum_seen_metric = m->n_stratum_seen_squares = 0;
+	m->n_cell_stratum = m->n_cell_site = m->n_cell_samples = m->n_cell_metric = 0;
+	m->n_cell_variance = m->n_cell_covariance = 0;
+	m->n_field_class = m->n_field_location = m->n_field_samples = m->n_field_metric = 0;
+	m->n_field_squares = m->n_field_tracked_samples = m->n_field_tracked_metric = 0;
+	m->n_field_access_field = m->n_field_access_node = m->n_field_access_samples = 0;
+	m->n_field_access_metric = 0;
+}
+
+static void a_record_of_before_has_one_stratum_and_no_classes(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	struct object_profile back = {0};
+	Jxp__StoredObjects message;
+	struct arena arena = {0};
+	const struct stratum *s;
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	assert_int_equal(record_pack_objects(&arena, &w->objects, &message), 0);
+	strip_classes(&message);
+	assert_int_equal(record_unpack_objects(&message, &w->profile, &back), 0);
+	assert_int_equal(back.classes.field_count, 0);
+	assert_int_equal(back.strata.count, 1);
+	s = &back.strata.list[0];
+	assert_float_equal(s->seen.metric, strata_all(&w->objects.strata).metric, 1e-3);
+	assert_float_equal(s->seen.squares, w->objects.heap_squares, 1);
+	assert_float_equal(s->tracked.metric, w->objects.estimated, 1e-3);
+	assert_int_equal(back.strata.site_count, 2);
+	assert_float_equal(back.strata.sites[0].tracked.variance, w->objects.sites[0].variance, 1);
+	object_profile_release(&back);
+	arena_release(&arena);
+	window_result_free(w);
+}
+
+static void columns_that_do_not_match_are_no_record(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	Jxp__StoredObjects message;
+	struct arena arena = {0};
+	size_t *const counts[] = {&message.n_stratum_metric, &message.n_cell_site,
+				  &message.n_field_samples, &message.n_field_access_node,
+				  &message.n_access_location};
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct object_profile back = {0};
+
+		assert_int_equal(record_pack_objects(&arena, &w->objects, &message), 0);
+		assert_true(*counts[i] > 0);
+		(*counts[i])++;
+		assert_int_equal(record_unpack_objects(&message, &w->profile, &back), -EBADMSG);
+		object_profile_release(&back);
+	}
+	arena_release(&arena);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +209,8 @@ int main(void)
 	    cmocka_unit_test(a_window_that_runs_is_kept_as_it_is),
 	    cmocka_unit_test(bits_that_flip_are_noticed),
 	    cmocka_unit_test(part_of_a_record_is_none),
+	    cmocka_unit_test(a_record_of_before_has_one_stratum_and_no_classes),
+	    cmocka_unit_test(columns_that_do_not_match_are_no_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -271,6 +271,7 @@ static void what_holds_until_changed_is_in_every_batch(void **state)
 	drain_set_settled(f->drain, 100);
 	drain_set_settled(f->drain, 90); /* Never back. */
 	drain_set_object_interval(f->drain, 4096);
+	drain_set_object_min_size(f->drain, 64);
 	drain_refuse_objects(f->drain, "this collector moves objects unseen");
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(drain_announce(f->drain, f->thread, i == 1), 0);
@@ -278,6 +279,7 @@ static void what_holds_until_changed_is_in_every_batch(void **state)
 		frame = received(f);
 		assert_int_equal(frame->batch->settled_ns, 100);
 		assert_int_equal(frame->batch->object_interval, 4096);
+		assert_int_equal(frame->batch->object_min_size, 64);
 		assert_string_equal(frame->batch->objects_refused,
 				    "this collector moves objects unseen");
 		assert_int_equal(frame->batch->threads[0]->tid, getpid());

@@ -106,11 +106,13 @@ static void objects_and_numa_are_one_and_no_pairs(void **state)
 	o.kinds[1] = JXP__KIND__KIND_NUMA;
 	o.start.objects_max = 1000;
 	o.start.object_min_size = 64;
+	o.start.object_min_size_adapts = 1;
 	o.start.objects_from_ns = 99;
 	assert_int_equal(settings_from_start(&o.start, &s, &err), 0);
 	assert_int_equal(s.sampling.kind_count, 0);
 	assert_int_equal(s.objects.max, 1000);
 	assert_int_equal(s.objects.min_size_bytes, 64);
+	assert_true(s.objects.min_size_adapts);
 	assert_int_equal(s.objects.from_ns, 99);
 	assert_int_equal(s.objects.max_frames, 256);
 	assert_true(s.objects.budget > 0.0099 && s.objects.budget < 0.0101);

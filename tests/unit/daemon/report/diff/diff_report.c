@@ -53,9 +53,13 @@ static struct window_result *build(unsigned number, int32_t line, unsigned fille
 	assert_int_equal(
 	    object_profile_site(&w->objects, sample_window_text(w, "float[]"), fill, &site), 0);
 	for (unsigned i = 0; i < accesses; i++)
-		assert_int_equal(object_profile_access(&w->objects, site, sum, 5e6, 1, 0), 0);
+		assert_int_equal(object_profile_access(
+				     &w->objects, site,
+				     &(struct object_access){.node = sum, .weight = 5e6}, 1, 0),
+				 0);
 	for (unsigned i = accesses; i < 800; i++)
-		object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, 5e6);
+		object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP,
+					 &(struct object_access){.weight = 5e6});
 	return w;
 }
 

@@ -1,4 +1,4 @@
-#include "daemon/report/object_ranking.h"
+#include "daemon/report/content/object_ranking.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 /* A site or an access with what it is merged by. */
 struct keyed_site {
 	struct object_site sum;
+	struct site_share share;
 	uint32_t path;
 	uint32_t position; /* in the profile */
 };
@@ -23,12 +24,18 @@ static int compare_site_keys(const void *a, const void *b)
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
+/* By the least that its share may be, so that what is known little of does not lead; those that
+ * nothing was seen of come last. */
 static int compare_site_costs(const void *a, const void *b)
 {
 	const struct keyed_site *x = a, *y = b;
 
-	if (x->sum.metric != y->sum.metric)
-		return x->sum.metric > y->sum.metric ? -1 : 1;
+	if ((x->sum.metric > 0) != (y->sum.metric > 0))
+		return x->sum.metric > 0 ? -1 : 1;
+	if (x->share.ci95.low != y->share.ci95.low)
+		return x->share.ci95.low > y->share.ci95.low ? -1 : 1;
+	if (x->share.fraction != y->share.fraction)
+		return x->share.fraction > y->share.fraction ? -1 : 1;
 	if (x->sum.alloc_bytes != y->sum.alloc_bytes)
 		return x->sum.alloc_bytes > y->sum.alloc_bytes ? -1 : 1;
 	return x->position < y->position ? -1 : x->position > y->position;
@@ -40,7 +47,9 @@ static int compare_access_keys(const void *a, const void *b)
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->location < y->location ? -1 : x->location > y->location;
 }
 
 static int compare_access_costs(const void *a, const void *b)
@@ -51,7 +60,9 @@ static int compare_access_costs(const void *a, const void *b)
 		return x->site < y->site ? -1 : 1;
 	if (x->metric != y->metric)
 		return x->metric > y->metric ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->location < y->location ? -1 : x->location > y->location;
 }
 
 /* Of two that were allocated between other judgements the earlier ones are not meant any more. */
@@ -100,12 +111,41 @@ static size_t merge_sites(struct keyed_site *sites, size_t count, uint32_t *merg
 	return used;
 }
 
+/* The shares of the count merged sites. merged: see merge_sites; on return, for each site of the
+ * profile, the position among sites. */
+static int estimate_shares(struct object_ranking *r, const struct object_profile *l,
+			   struct keyed_site *sites, size_t count, uint32_t *merged)
+{
+	_cleanup_free_ struct site_share *shares = calloc(count, sizeof(*shares));
+	_cleanup_free_ uint32_t *places = calloc(l->site_count, sizeof(*places));
+	int status;
+
+	if (!shares || !places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct object_site *s = &sites[i].sum;
+
+		shares[i] = (struct site_share){
+		    .class_name = s->class_name,
+		    .object_weight = s->allocations ? s->alloc_count / (double)s->allocations : 1,
+		    .between = s->between};
+		places[sites[i].position] = i;
+	}
+	for (size_t i = 0; i < l->site_count; i++)
+		merged[i] = places[merged[i]];
+	status = site_shares_estimate(&l->strata, merged, shares, count, &r->rests);
+	for (size_t i = 0; i < count; i++)
+		sites[i].share = shares[i];
+	return status;
+}
+
 /* The sites, merged and in order; rank[position in the profile] is each one's place. */
 static int rank_sites(struct object_ranking *r, const struct object_profile *l,
 		      const uint32_t *paths, uint32_t *rank)
 {
 	_cleanup_free_ struct keyed_site *sites = calloc(l->site_count, sizeof(*sites));
 	_cleanup_free_ uint32_t *places = calloc(l->site_count, sizeof(*places));
+	int status;
 
 	r->sites = calloc(l->site_count, sizeof(*r->sites));
 	if (!sites || !places || !r->sites)
@@ -115,12 +155,20 @@ static int rank_sites(struct object_ranking *r, const struct object_profile *l,
 		    .sum = l->sites[i], .path = paths[l->sites[i].node], .position = i};
 	qsort(sites, l->site_count, sizeof(*sites), compare_site_keys);
 	r->count = merge_sites(sites, l->site_count, rank);
+	status = estimate_shares(r, l, sites, r->count, rank);
+	if (status < 0)
+		return status;
+	for (uint32_t i = 0; i < r->count; i++)
+		sites[i].position = i;
 	qsort(sites, r->count, sizeof(*sites), compare_site_costs);
 	for (uint32_t i = 0; i < r->count; i++) {
 		r->sites[i].sum = sites[i].sum;
 		r->sites[i].sum.node = sites[i].path;
-		r->sites[i].fraction = object_profile_fraction(l, &r->sites[i].sum);
-		r->sites[i].ci95 = object_profile_fraction_ci95(l, &r->sites[i].sum);
+		r->sites[i].fraction = sites[i].share.fraction;
+		r->sites[i].ci95 = sites[i].share.ci95;
+		r->sites[i].of_class = sites[i].share.of_class;
+		r->sites[i].of_class_ci95 = sites[i].share.of_class_ci95;
+		r->sum += sites[i].share.fraction;
 		places[sites[i].position] = i;
 	}
 	for (size_t i = 0; i < l->site_count; i++)
@@ -182,7 +230,7 @@ int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 
 	*r = (struct object_ranking){0};
 	if (l->site_count == 0)
-		return 0;
+		return site_shares_estimate(&l->strata, NULL, NULL, 0, &r->rests);
 	rank = calloc(l->site_count, sizeof(*rank));
 	if (!rank)
 		return -ENOMEM;
@@ -205,5 +253,6 @@ void object_ranking_release(struct object_ranking *r)
 {
 	free(r->sites);
 	free(r->accesses);
+	class_rests_release(&r->rests);
 	*r = (struct object_ranking){0};
 }

@@ -1,22 +1,25 @@
 /*
- * The allocation sites of a window as reports show them: most expensive first, each with the
+ * The allocation sites of a window as reports show them: first those that certainly cost most, by
+ * the lower limits of their shares, each with the
  * contexts that access its objects.
  *
  * The profile tells the same path apart when one of its frames ran interpreted first and compiled
  * later; here such paths are one, shown as they were first seen.
  */
-#ifndef JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
-#define JXPERF_DAEMON_REPORT_OBJECT_RANKING_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_OBJECT_RANKING_H
+#define JXPERF_DAEMON_REPORT_CONTENT_OBJECT_RANKING_H
 
 #include <stddef.h>
 
-#include "daemon/profile/estimate.h"
+#include "daemon/profile/site_shares.h"
 #include "daemon/window/result.h"
 
 struct ranked_site {
 	struct object_site sum;
-	double fraction; /* of the heap's accesses, by their metric */
+	double fraction; /* of all accesses to the heap (daemon/profile/site_shares.h) */
 	struct interval ci95;
+	double of_class; /* likewise: of its class's accesses to tracked objects */
+	struct interval of_class_ci95;
 	size_t first_access; /* in the ranking's accesses, most expensive first */
 	size_t access_count;
 	struct numa_site numa; /* all zero when NUMA was not measured, or nothing was placed */
@@ -27,6 +30,8 @@ struct object_ranking {
 	size_t count;
 	struct site_access *accesses; /* site: position in sites */
 	size_t access_count;
+	double sum;               /* of the sites' fractions */
+	struct class_rests rests; /* and what they leave of each class */
 };
 
 /* 0 or -ENOMEM. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "daemon/report/numa_advice.h"
+#include "daemon/report/content/numa_advice.h"
 
 /* Positions 0, 1 and 2; ids as a machine may have them. */
 static const struct numa_topology topology = {.node_count = 3, .node_id = {0, 2, 7}};

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/report/object_ranking.h"
+#include "daemon/report/content/object_ranking.h"
 #include "tests/unit/support/sample_findings.h"
 
 static const struct window_request request = {.objects = true};
@@ -28,7 +28,10 @@ static uint32_t add_site(struct window_result *w, uint32_t class_name, uint32_t 
 
 static void add_access(struct window_result *w, uint32_t site, uint32_t node, double weight)
 {
-	assert_int_equal(object_profile_access(&w->objects, site, node, weight, 1, 0), 0);
+	assert_int_equal(
+	    object_profile_access(&w->objects, site,
+				  &(struct object_access){.node = node, .weight = weight}, 1, 0),
+	    0);
 }
 
 static void the_most_expensive_site_and_its_dearest_context_come_first(void **state)

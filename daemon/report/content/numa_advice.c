@@ -1,4 +1,4 @@
-#include "daemon/report/numa_advice.h"
+#include "daemon/report/content/numa_advice.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 
 #include "common/clock.h"
 
@@ -10,34 +10,41 @@ static struct report_period period_of(const struct window_result *w)
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
 }
 
-static int kind_init(struct report_kind *k, const struct window_result *w,
-		     const struct pair_kind *kind)
+static struct report_shown shown_of(const struct report_wanted *wanted)
 {
-	const struct totals *t = &w->profile.kinds[kind->kind].application;
+	Jxp__View view = wanted->view;
+	bool stacks_only = wanted->some_regions && !wanted->regions[JXP__REGION__REGION_HEAP] &&
+			   !wanted->regions[JXP__REGION__REGION_OTHER];
+	bool all = view == JXP__VIEW__VIEW_ALL, pairs = all || view == JXP__VIEW__VIEW_PAIRS;
 
-	*k = (struct report_kind){
-	    .kind = kind,
-	    .application = t,
-	    .jvm = &w->profile.kinds[kind->kind].jvm,
-	    .fraction = estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
-	    .ci95 = window_result_fraction_ci95(w, kind->kind)};
-	return pair_ranking_init(&k->pairs, &w->profile, kind->kind);
+	return (struct report_shown){.findings = !stacks_only,
+				     .fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
+				     .lines = pairs || view == JXP__VIEW__VIEW_LINES,
+				     .pairs = pairs,
+				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
+				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
+				     .quality = all};
 }
 
-static int kinds_init(struct report_model *m)
+/* Of a scope that is needed no longer than for them. */
+static int pairs_init(struct report_model *m, const struct report_wanted *wanted)
 {
-	const struct window_result *w = m->window;
+	struct pair_scope scope;
+	int r;
 
-	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		int r;
-
-		if (!w->request.kinds[pair_kinds[i].kind])
-			continue;
-		r = kind_init(&m->kinds[m->kind_count], w, &pair_kinds[i]);
-		if (r < 0)
-			return r;
-		m->kind_count++;
-	}
+	if (!m->shown.fields && !m->shown.lines)
+		return 0;
+	r = pair_scope_init(&scope, m->window, wanted->some_regions ? wanted->regions : NULL);
+	if (r == 0)
+		r = report_kinds_init(m->kinds, &m->kind_count, &scope);
+	pair_scope_release(&scope);
+	if (r < 0)
+		return r;
+	m->finding_count =
+	    report_findings_init(m->findings, m->kinds, m->kind_count, &m->window->profile);
+	if (m->finding_count == 0)
+		m->evidence_s = report_evidence_needed(m->kinds, m->kind_count) *
+				(double)m->elapsed_ns / (double)NS_PER_S;
 	return 0;
 }
 
@@ -59,6 +66,7 @@ static const char *unit_of(const struct window_result *w)
 static int objects_init(struct report_objects *o, const struct window_result *w)
 {
 	const struct object_profile *l = &w->objects;
+	int r;
 
 	if (!window_result_tracks_objects(w))
 		return 0;
@@ -66,12 +74,14 @@ static int objects_init(struct report_objects *o, const struct window_result *w)
 				     .metric = metric_of(w),
 				     .unit = unit_of(w),
 				     .samples = object_profile_samples(l),
-				     .whole = object_profile_whole(l),
-				     .attributed_fraction =
-					 estimate_fraction(l->estimated, object_profile_whole(l)),
+				     .whole = strata_all(&l->strata).metric,
 				     .uncollected_bytes = object_profile_uncollected(l),
 				     .judged_s = window_result_judged_s(w)};
-	return object_ranking_init(&o->ranking, w);
+	r = object_ranking_init(&o->ranking, w);
+	if (r == 0)
+		r = class_ranking_init(&o->classes, w, &o->ranking.rests);
+	o->attributed_fraction = o->ranking.sum;
+	return r;
 }
 
 static void numa_init(struct report_numa *n, const struct window_result *w)
@@ -126,23 +136,34 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 
 int report_model_init(struct report_model *m, const struct window_result *w)
 {
+	return report_model_init_wanted(m, w, &(struct report_wanted){0});
+}
+
+int report_model_init_wanted(struct report_model *m, const struct window_result *w,
+			     const struct report_wanted *wanted)
+{
 	int r;
 
 	*m = (struct report_model){.window = w,
+				   .shown = shown_of(wanted),
 				   .elapsed_ns = window_result_elapsed_ns(w),
 				   .gate = window_result_gate(w),
 				   .period = period_of(w)};
-	numa_init(&m->numa, w);
+	if (m->shown.numa)
+		numa_init(&m->numa, w);
 	quality_init(&m->quality, w);
-	if ((r = kinds_init(m)) < 0 || (r = objects_init(&m->objects, w)) < 0)
+	r = pairs_init(m, wanted);
+	if (r == 0 && m->shown.objects)
+		r = objects_init(&m->objects, w);
+	if (r < 0)
 		report_model_release(m);
 	return r;
 }
 
 void report_model_release(struct report_model *m)
 {
-	for (size_t i = 0; i < m->kind_count; i++)
-		pair_ranking_release(&m->kinds[i].pairs);
+	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
+	class_ranking_release(&m->objects.classes);
 	*m = (struct report_model){0};
 }

@@ -4,11 +4,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/report/model.h"
+#include "daemon/report/content/model.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define DEAD        JXP__KIND__KIND_DEAD_STORE
@@ -68,6 +69,161 @@ static void kinds_that_were_asked_for_have_a_fraction_with_its_interval(void **s
 	window_result_free(w);
 }
 
+/* A field of its own for each number, in which count dead stores of 10 ms each are wasted. */
+static void waste(struct window_result *w, uint32_t number, Jxp__Region region, unsigned count)
+{
+	struct location l = {.kind = JXP__LOCATION__KIND__FIELD, .class_name = 1, .field = number};
+	struct observation o = {.kind = DEAD,
+				.region = region,
+				.wasteful = true,
+				.checked_bytes = 8,
+				.cpu_ns = 10 * NS_PER_MS};
+
+	if (number > 0)
+		assert_int_equal(locations_add(&w->profile.locations, &l, &o.location), 0);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+}
+
+static struct window_result *window_of_dead_stores(void)
+{
+	struct window_request request = {.kinds = {[DEAD] = true}};
+	struct window_result *w = window_of(&request);
+
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10 * NS_PER_S;
+	return w;
+}
+
+static void what_to_look_at_first_is_on_the_heap_and_has_evidence(void **state)
+{
+	struct window_result *w = window_of_dead_stores();
+	struct report_model m;
+
+	(void)state;
+	waste(w, 1, JXP__REGION__REGION_HEAP, 6);
+	waste(w, 2, JXP__REGION__REGION_HEAP, 30);
+	waste(w, 3, JXP__REGION__REGION_HEAP, 4);
+	waste(w, 4, JXP__REGION__REGION_HEAP, 8);
+	waste(w, 5, JXP__REGION__REGION_HEAP, 20);
+	waste(w, 6, JXP__REGION__REGION_STACK, 200);
+	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(m.finding_count, REPORT_FINDINGS_MAX);
+	assert_int_equal(m.findings[0].row->sum.wasteful_count, 30);
+	assert_int_equal(m.findings[1].row->sum.wasteful_count, 20);
+	assert_int_equal(m.findings[2].row->sum.wasteful_count, 8);
+	assert_float_equal(m.findings[0].row->cpu.share, 0.03, 1e-9);
+	assert_ptr_equal(m.findings[0].kind, &m.kinds[0]);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
+static void where_places_have_no_name_lines_are_what_to_look_at(void **state)
+{
+	struct window_result *w = window_of_dead_stores();
+	struct report_model m;
+
+	(void)state;
+	waste(w, 0, JXP__REGION__REGION_HEAP, 6);
+	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(m.finding_count, 1);
+	assert_ptr_equal(m.findings[0].row, &m.kinds[0].by_lines.pairs[0]);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
+static void without_evidence_a_longer_window_is_told(void **state)
+{
+	struct window_result *w = window_of_dead_stores();
+	struct report_model m;
+
+	(void)state;
+	waste(w, 6, JXP__REGION__REGION_STACK, 200);
+	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(m.finding_count, 0);
+	assert_float_equal(m.evidence_s, 0, 0);
+	report_model_release(&m);
+	waste(w, 1, JXP__REGION__REGION_HEAP, 2);
+	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(m.finding_count, 0);
+	/* Two in ten seconds: five in 25. */
+	assert_float_equal(m.evidence_s, 25, 1e-9);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
+static void regions_have_fractions_of_their_own(void **state)
+{
+	struct window_result *w = window_of_dead_stores();
+	struct report_model m;
+	const struct report_region *r;
+
+	(void)state;
+	waste(w, 1, JXP__REGION__REGION_HEAP, 30);
+	waste(w, 2, JXP__REGION__REGION_STACK, 10);
+	observe(w, DEAD, 80, false, false);
+	assert_int_equal(report_model_init(&m, w), 0);
+	r = m.kinds[0].regions;
+	assert_int_equal(r[0].region, JXP__REGION__REGION_HEAP);
+	assert_float_equal(r[0].fraction, 0.75, 1e-9);
+	assert_true(r[0].ci95.low < 0.75 && r[0].ci95.high > 0.75);
+	assert_int_equal(r[1].region, JXP__REGION__REGION_STACK);
+	assert_float_equal(r[1].fraction, 1, 1e-9);
+	assert_true(r[1].ci95.low < 0.8);
+	assert_int_equal(r[2].totals->count, 0);
+	assert_float_equal(m.kinds[0].cpu.share, 0.04, 1e-9);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
+static void only_what_is_wanted_is_there(void **state)
+{
+	static const Jxp__Region stack = JXP__REGION__REGION_STACK;
+	struct window_request request = {.kinds = {[DEAD] = true}, .objects = true, .numa = true};
+	struct window_result *w = window_of(&request);
+	struct report_wanted wanted;
+	struct report_model m;
+	struct err err;
+
+	(void)state;
+	waste(w, 1, JXP__REGION__REGION_HEAP, 6);
+	waste(w, 2, JXP__REGION__REGION_STACK, 6);
+	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
+					   JXP__VIEW__VIEW_OBJECTS, NULL, 0, &err),
+			 0);
+	assert_int_equal(report_model_init_wanted(&m, w, &wanted), 0);
+	assert_true(m.objects.tracked && m.kind_count == 0 && !m.numa.asked);
+	report_model_release(&m);
+	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
+					   JXP__VIEW__VIEW_FIELDS, &stack, 1, &err),
+			 0);
+	assert_int_equal(report_model_init_wanted(&m, w, &wanted), 0);
+	assert_true(!m.objects.tracked && m.kind_count == 1 && m.shown.fields);
+	assert_false(m.shown.lines || m.shown.pairs || m.shown.findings);
+	assert_int_equal(m.kinds[0].by_location.count, 1);
+	assert_int_equal(m.kinds[0].by_location.pairs[0].sum.region, stack);
+	report_model_release(&m);
+	window_result_free(w);
+}
+
+static void what_is_no_view_or_region_is_refused(void **state)
+{
+	static const Jxp__Region regions[] = {JXP__REGION__REGION_JVM, (Jxp__Region)-1};
+	struct report_wanted wanted = {.pairs = 7};
+	struct err err;
+
+	(void)state;
+	assert_int_equal(
+	    report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0, (Jxp__View)99, NULL, 0, &err),
+	    -EINVAL);
+	assert_non_null(strstr(err.message, "99"));
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
+						   JXP__VIEW__VIEW_ALL, &regions[i], 1, &err),
+				 -EINVAL);
+	assert_int_equal(wanted.pairs, 7);
+}
+
 static void the_period_is_the_clocks_or_the_events(void **state)
 {
 	struct window_request request = {0};
@@ -100,8 +256,14 @@ static void objects_are_counted_in_time_operations_or_an_event(void **state)
 	(void)state;
 	assert_int_equal(object_profile_site(&w->objects, 0, 0, &cheap), 0);
 	assert_int_equal(object_profile_site(&w->objects, 1, 0, &dear), 0);
-	assert_int_equal(object_profile_access(&w->objects, cheap, 0, 10, 1, 0), 0);
-	assert_int_equal(object_profile_access(&w->objects, dear, 0, 30, 1, 0), 0);
+	assert_int_equal(object_profile_access(&w->objects, cheap,
+					       &(struct object_access){.node = 0, .weight = 10}, 1,
+					       0),
+			 0);
+	assert_int_equal(object_profile_access(&w->objects, dear,
+					       &(struct object_access){.node = 0, .weight = 30}, 1,
+					       0),
+			 0);
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_true(m.objects.tracked);
 	assert_string_equal(m.objects.metric, "CPU time");
@@ -202,6 +364,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(kinds_that_were_asked_for_have_a_fraction_with_its_interval),
+	    cmocka_unit_test(what_to_look_at_first_is_on_the_heap_and_has_evidence),
+	    cmocka_unit_test(where_places_have_no_name_lines_are_what_to_look_at),
+	    cmocka_unit_test(without_evidence_a_longer_window_is_told),
+	    cmocka_unit_test(regions_have_fractions_of_their_own),
+	    cmocka_unit_test(only_what_is_wanted_is_there),
+	    cmocka_unit_test(what_is_no_view_or_region_is_refused),
 	    cmocka_unit_test(the_period_is_the_clocks_or_the_events),
 	    cmocka_unit_test(objects_are_counted_in_time_operations_or_an_event),
 	    cmocka_unit_test(numa_is_measured_where_there_is_more_than_one_node),

@@ -1,8 +1,8 @@
 /*
  * What a reader can do about a site's remote accesses, as far as the evidence goes.
  */
-#ifndef JXPERF_DAEMON_REPORT_NUMA_ADVICE_H
-#define JXPERF_DAEMON_REPORT_NUMA_ADVICE_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_NUMA_ADVICE_H
+#define JXPERF_DAEMON_REPORT_CONTENT_NUMA_ADVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

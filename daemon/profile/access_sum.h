@@ -1,0 +1,40 @@
+/*
+ * Sums over sampled accesses. A weight is what the access stands for, in the unit of the window's
+ * metric.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_ACCESS_SUM_H
+#define JXPERF_DAEMON_PROFILE_ACCESS_SUM_H
+
+#include <stdint.h>
+
+#include "daemon/container/saturate.h"
+
+struct access_sum {
+	uint64_t samples;
+	double metric; /* sum of their weights */
+};
+
+/* With the sum of the squares of weights, which says how much is known of the metric. */
+struct access_moments {
+	uint64_t samples;
+	double metric;
+	double squares;
+};
+
+static inline void access_moments_count(struct access_moments *m, double weight)
+{
+	saturate_add(&m->samples, 1);
+	m->metric += weight;
+	m->squares += weight * weight;
+}
+
+/* Adds those of accesses whose weights are all multiplied by weight. */
+static inline void access_moments_add(struct access_moments *m, const struct access_moments *more,
+				      double weight)
+{
+	saturate_add(&m->samples, more->samples);
+	m->metric += weight * more->metric;
+	m->squares += weight * weight * more->squares;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The share of a window's CPU time that is spent at wasteful accesses, and how sure that is.
+ *
+ * The clock sampler's ticks are n points of the profiled threads' CPU time T; each stands for T / n
+ * of it. A tick may lead to a completed pair, which stands for y of CPU time: more than T / n where
+ * its kind was one of several to be drawn, or where its sample had to keep a register against
+ * others (Transition.cpu_ns of jxperf.proto); the inverse of the chance that it had, so that the
+ * sum over the wasteful pairs of anything has the CPU time spent there as its expected value
+ * (Horvitz and Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to
+ * it; in T are all ticks, also those in code that is not compiled. So
+ *
+ *   share = sum of y / T,
+ *
+ * a mean over n independent ticks of z = y n / T, which is 0 or positive. Its variance is
+ * (E z^2 - share^2) / n. With a = E z^2 / E z, what a wasteful pair effectively stands for in
+ * ticks, that is share (a - share) / n: the variance of a times a proportion of share / a. So the
+ * interval is a times Wilson's of that proportion with n (the score interval: the limits are the
+ * shares that would just not be rejected, each with its own variance). It is Wilson's for weights
+ * of 1, is never empty at 0, and needs no share below a: sum y^2 / sum y is at least sum y / n.
+ * Where the period changed in the window, n ticks of T / n vary less than those that were; the
+ * variance is too large then by share^2 (sum of periods^2 / T^2 - 1 / n), never too small.
+ *
+ * Weights of a few observations say little of what others might have weighed: a part's own a counts
+ * as its number of observations, that of all completed pairs of its kind, where it is larger, as
+ * CPU_SHARE_PRIOR more. A part without any has that alone.
+ *
+ * It is a lower bound of the waste: watchpoints that were dropped by a collection, replaced for
+ * good or still waiting at the end count as not wasteful. Pure functions.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_CPU_SHARE_H
+#define JXPERF_DAEMON_PROFILE_CPU_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/profile/estimate.h"
+#include "daemon/profile/profile.h"
+
+#define CPU_SHARE_PRIOR 3.0
+
+/* What shares of one kind are of. */
+struct cpu_whole {
+	double tick_ns;       /* T; 0: there is no such share, as with hardware samplers */
+	double ticks;         /* n */
+	struct cpu_sums cpu;  /* of all completed pairs of the kind */
+	double design_effect; /* by what variances are larger than those of independent ticks; at
+				 least 1 (daemon/combine/merge.h) */
+};
+
+struct cpu_share {
+	bool known;
+	double share; /* 0..1 */
+	struct interval ci95;
+};
+
+/* cpu: of count wasteful pairs. Not known, [0, 1], where the whole is not. */
+struct cpu_share cpu_share_estimate(const struct cpu_sums *cpu, uint64_t count,
+				    const struct cpu_whole *whole);
+
+#endif

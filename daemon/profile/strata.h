@@ -1,0 +1,100 @@
+/*
+ * All accesses to the heap, by the class and the size of the object as the access itself tells
+ * them, and in each such stratum those that met tracked objects, by site: what the shares of
+ * allocation sites are estimated from (daemon/profile/site_shares.h).
+ *
+ * A stratum is a class with a size class, the binary logarithm of the object's bytes rounded down,
+ * and the chance that such an object had to be tracked when it was accessed: a weight class, by
+ * factors of 4 of what the last one weighed that was allocated before. Sampling is paced, so that
+ * chance may be 1 in one second and a thousandth in the next. Stratum 0 has what does not tell its
+ * class (class 0), and what no longer fits.
+ *
+ * Bounded by LIMIT_STRATA and LIMIT_STRATUM_SITES; accesses for which there is no room are counted
+ * in refused.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_STRATA_H
+#define JXPERF_DAEMON_PROFILE_STRATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "daemon/profile/access_sum.h"
+
+/* Accesses to tracked objects. With access weights a and object weights w: */
+struct tracked_sums {
+	uint64_t samples;
+	double metric;     /* sum of a w, which estimates that of a over all accesses, */
+	double variance;   /* as estimated, */
+	double covariance; /* and that with the sum of a over all sampled accesses */
+};
+
+struct stratum {
+	uint32_t class_name;        /* a string of the profile; 0: not known */
+	uint32_t size_class;        /* 0: not known */
+	uint32_t weight_class;      /* 0: none had been allocated; below STRATA_WEIGHT_CLASSES */
+	double weight;              /* of weight class 0: what the last one weighed, or 0 */
+	struct access_moments all;  /* sampled accesses */
+	struct access_moments seen; /* of these, when it was known where tracked objects are */
+	struct tracked_sums tracked;
+};
+
+struct stratum_site {
+	uint32_t stratum; /* position */
+	uint32_t site;    /* of the object profile */
+	struct tracked_sums tracked;
+};
+
+/* Up to LIMIT_OBJECT_WEIGHT. */
+#define STRATA_WEIGHT_CLASSES 24u
+
+/* All zero is empty. */
+struct strata {
+	struct stratum *list;
+	size_t count;
+	size_t capacity;
+	struct hash_index index;
+	struct stratum_site *sites;
+	size_t site_count;
+	size_t site_capacity;
+	struct hash_index site_index;
+	uint64_t refused;
+};
+
+void strata_release(struct strata *s);
+
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then. */
+int strata_copy(struct strata *to, const struct strata *from);
+
+/* Of an object of so many bytes; 0 where they are not known. */
+uint32_t strata_size_class(uint64_t object_bytes);
+
+/* The position of a stratum, new or known; 0 where there is no room for it. 0 or -ENOMEM. */
+int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t weight_class,
+		uint32_t *stratum);
+
+/* That of an access which is made now. */
+int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes,
+		    uint32_t *stratum);
+
+/* An object of that class and size was allocated and is tracked with this weight. 0 or -ENOMEM. */
+int strata_allocated(struct strata *s, uint32_t class_name, uint64_t object_bytes, double weight);
+
+/* What an object weighs in a stratum of this weight class, about; 1 for class 0. */
+double strata_weight(uint32_t weight_class);
+
+/* Adds what was counted of a site's objects to the stratum and to the site in it. 0 or -ENOMEM. */
+int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
+		       const struct tracked_sums *more);
+
+/* to grows by more, of accesses whose weights are all multiplied by weight. */
+void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight);
+
+/* Over all strata. */
+struct access_moments strata_all(const struct strata *s);
+
+/* Heap bytes held. */
+size_t strata_memory_bytes(const struct strata *s);
+
+#endif

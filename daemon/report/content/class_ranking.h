@@ -1,0 +1,60 @@
+/*
+ * What is accessed in the heap, as reports show it: classes, their fields, and from where each is
+ * accessed, whenever the object was made. First comes what certainly has most: everything is in the
+ * order of the lower limits of the shares.
+ *
+ * As in daemon/report/content/object_ranking.h, a path whose frames ran interpreted first and
+ * compiled later is one.
+ */
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_CLASS_RANKING_H
+#define JXPERF_DAEMON_REPORT_CONTENT_CLASS_RANKING_H
+
+#include <stddef.h>
+
+#include "daemon/profile/estimate.h"
+#include "daemon/profile/site_shares.h"
+#include "daemon/window/result.h"
+
+struct ranked_field {
+	uint32_t class_name;
+	uint32_t location; /* of the profile; 0: the class is known from a tracked object alone */
+	struct access_moments sum;
+	double fraction; /* of all accesses to the heap */
+	struct interval ci95;
+	size_t first_access; /* in the ranking's accesses */
+	size_t access_count;
+};
+
+struct ranked_class {
+	uint32_t class_name; /* 0: accesses whose class is not known */
+	struct access_moments sum;
+	struct access_sum tracked; /* of these, what met a tracked object */
+	double fraction;           /* of all accesses to the heap */
+	struct interval ci95;
+	struct class_rest older; /* likewise: older than the window, or not of what is tracked */
+	size_t first_field;      /* in the ranking's fields */
+	size_t field_count;
+};
+
+struct class_ranking {
+	struct ranked_class *classes; /* whose name is known */
+	size_t count;
+	struct ranked_class unknown; /* the rest, with at most one field */
+	struct ranked_field *fields;
+	size_t field_count;
+	struct class_access *accesses; /* field: position in fields; most of a field first */
+	size_t access_count;
+};
+
+/* rests: of the same window. 0 or -ENOMEM, and then it is empty. */
+int class_ranking_init(struct class_ranking *r, const struct window_result *w,
+		       const struct class_rests *rests);
+void class_ranking_release(struct class_ranking *r);
+
+/* The fields of a class, and the contexts of a field; NULL for none. */
+const struct ranked_field *class_ranking_fields(const struct class_ranking *r,
+						const struct ranked_class *c);
+const struct class_access *class_ranking_accesses(const struct class_ranking *r,
+						  const struct ranked_field *f);
+
+#endif

@@ -1,0 +1,26 @@
+#include "daemon/report/content/wanted.h"
+
+#include <errno.h>
+
+#include "proto/words.h"
+
+int report_wanted_set(struct report_wanted *wanted, Jxp__Format format, size_t pairs,
+		      Jxp__View view, const Jxp__Region *regions, size_t region_count,
+		      struct err *err)
+{
+	struct report_wanted w = {.format = format, .pairs = pairs, .view = view};
+
+	if ((unsigned)view >= VIEW_VALUES)
+		return err_set(err, EINVAL,
+			       "there is no view %d of a report: use the jxperfctl of "
+			       "this daemon's version",
+			       (int)view);
+	for (size_t i = 0; i < region_count; i++) {
+		if ((unsigned)regions[i] >= PROFILE_REGIONS)
+			return err_set(err, EINVAL, "pairs of region '%s' are not listed",
+				       name_of_region(regions[i]));
+		w.some_regions = w.regions[regions[i]] = true;
+	}
+	*wanted = w;
+	return 0;
+}

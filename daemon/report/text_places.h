@@ -1,0 +1,29 @@
+/*
+ * Places of memory, and lines that access them, in few words for people. Stream errors are the
+ * caller's.
+ */
+#ifndef JXPERF_DAEMON_REPORT_TEXT_PLACES_H
+#define JXPERF_DAEMON_REPORT_TEXT_PLACES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "daemon/profile/profile.h"
+
+/* "HashMap$Node.next", "elements of long[]", "compiler's spills": without packages. Places without
+ * a name have their region's. */
+void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
+
+/* Does the word for it take "are"? */
+bool report_place_is_plural(const struct profile *p, uint32_t location);
+
+/* "HashMap.putVal(HashMap.java:631)" of a node's frame, without packages; 0: unknown. */
+void report_text_line(FILE *out, const struct profile *p, uint32_t node);
+
+/* Are these frames of one line? */
+bool report_is_same_line(const struct profile *p, uint32_t node, uint32_t other);
+
+/* Percent with as many digits as it takes: "3.1%", "0.04%". */
+void report_text_percent(FILE *out, double fraction);
+
+#endif
