@@ -123,7 +123,8 @@ class Tally:
         self.methods[method] += count
         if kind == "unknown":
             self.unknown[(method, of or "no class", says)] += count
-            right = not of or any(p.is_of(of) for p in self.places[method])
+            # Static fields lie in the object that stands for their class.
+            right = not of or any(p.is_of(of) or (p.kind, of) == ("static", "java.lang.Class") for p in self.places[method])
         else:
             right = any(p.is_at(location) for p in self.places[method])
         if not right:
