@@ -39,7 +39,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -263,6 +263,18 @@ soak-faults: deps
 soak-diff: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/diff.py
+
+# Do two windows of a server and of two libraries lead with the same? Seven minutes; variables: tests/soak/agreement.py.
+AGREEMENT_PACKAGES := tomcat10-user tomcat10-examples wrk
+soak-agreement:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) $(AGREEMENT_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/agreement.py
+
+# 100,000 accesses beside what they are known to touch, in JVMs of every sort; variables: tests/e2e/places.py.
+soak-places: deps
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) PLACES_CHECKED=$(or $(PLACES_CHECKED),6000) /usr/bin/python3 tests/e2e/places.py
 
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf

@@ -5,16 +5,13 @@ library: the releases between the oldest supported and the newest, and what a co
 allocations could hang it where there are virtual threads.
 """
 # Runs alone: its windows keep both processors busy.
-import glob
 import os
 import re
-import shutil
 
-from lib import BUILD, ROOT, Jdk, Process, add_test, need_root, note, run, skip, wait_until
-from support.profile import Daemon, Windows, assert_quality, classes, the_one_kind
+from lib import add_test, need_root, note, run, skip, wait_until
+from support.profile import Daemon, Windows, assert_quality, the_one_kind
+from support.tree import Contained, bring_workloads, homes
 
-# Sanitizer builds use the tree of the plain one.
-TREE = next((t for t in (f"{BUILD}/jdks", f"{ROOT}/build/jdks") if os.path.isdir(t)), "")
 LEAST_TRAPS = 100
 CPU_S = 6
 LEAST_OBJECTS = 1000
@@ -32,19 +29,8 @@ VIRTUAL_RELEASE = 21
 PROGRAMS = [("SilentLoad", "silent-load", True), ("DeadStoreClean", "dead-store", False)]
 
 
-class Contained(Process):
-    """A workload that runs compiled code by now, inside the tree."""
-
-    def __init__(self, home, name, *options):
-        inside = home[len(TREE):]
-        command = [os.path.join(inside, "bin/java"), "-Xmx128m", *options, "-Dgarbage=true"]
-        script = f'mount -t proc proc "{TREE}/proc" && exec chroot "{TREE}" "$@"'
-        super().__init__(["unshare", "--mount", "sh", "-c", script, "sh", *command, "-cp", "/workloads", name])
-        self.wait_for("up\n")
-
-
 def measure(daemon, home, options, program, kind):
-    jvm = Contained(home, program, *options)
+    jvm = Contained(home, program, "-Dgarbage=true", *options)
     try:
         return daemon.attach(jvm.pid, "--kinds", kind, "--budget", "3%", cpu_s=CPU_S)
     finally:
@@ -69,7 +55,7 @@ def strings_made(jvm):
 def goes_on_under_lock(home):
     """A callback that waits for transitions of virtual threads would wait for ever (JDK-8346727)."""
     daemon = Daemon()
-    jvm = Contained(home, "ThreadNames")
+    jvm = Contained(home, "ThreadNames", "-Dgarbage=true")
     options = ["--kinds", "objects", "--object-min-size", "0", "--budget", "10%"]
     report = daemon.attach(jvm.pid, *options, duration="8s")
     quality = report["quality"]
@@ -79,16 +65,6 @@ def goes_on_under_lock(home):
     assert not report["window"]["ended_early"], report["window"]
     assert quality["objects_sampled"] > LEAST_OBJECTS, quality
     assert report["objects"] and all(o["alloc_frames"] for o in report["objects"]), report["objects"][:5]
-
-
-def homes():
-    found = {}
-    if not TREE:
-        return found
-    for java in glob.glob(os.path.join(TREE, "usr/lib/jvm/java-*-openjdk-*/bin/java")):
-        jdk = Jdk(os.path.dirname(os.path.dirname(java)))
-        found[jdk.release] = jdk.home
-    return found
 
 
 def main():
@@ -101,7 +77,7 @@ def main():
                 add_test(name, lambda: (need_root(), skip("tests/jdks/fetch could not unpack it")))
                 continue
             if windows is None:
-                shutil.copytree(classes(), os.path.join(TREE, "workloads"), dirs_exist_ok=True)
+                bring_workloads()
                 windows = Windows(measure)
             report = windows.ask(found[release], options, program, kind)
             add_test(name, lambda r=release, c=collector, w=wasteful, p=report: judge(r, c, w, p.result()))

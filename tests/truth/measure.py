@@ -12,6 +12,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Process, jdks  # noqa: E402  pylint: disable=wrong-import-position
+from programs import SHARE_KNOWN  # noqa: E402  pylint: disable=wrong-import-position
 from support.profile import OPTION_OF, report_of  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "truth")
@@ -101,12 +102,40 @@ def truth_of(phases, kind):
     )
 
 
+def share_of(phases, kind):
+    """The part of all CPU time that is spent at wasteful accesses of a kind: a phase without accesses of the type adds
+    nothing to it. None where the program does not say."""
+    access = FIRST_ACCESS[kind]
+    if not truth_of(phases, kind):
+        return None
+    return _mean((p.fraction[kind] if p.accesses[access] > 0 else 0.0, p.cpu_ns) for p in phases)
+
+
 def _mean(weighted):
     weighted = list(weighted)
     return sum(f * w for f, w in weighted) / sum(w for _, w in weighted)
 
 
 # ---------------------------------------------------------------- measurement
+
+
+@dataclasses.dataclass
+class Share:
+    """Of CPU time, at wasteful accesses."""
+
+    measured: float
+    true: float
+    low: float
+    high: float
+
+    @property
+    def inside(self):
+        return self.low <= self.true <= self.high
+
+    @property
+    def error(self):
+        """In percentage points."""
+        return 100 * abs(self.measured - self.true)
 
 
 @dataclasses.dataclass
@@ -121,6 +150,7 @@ class Row:
     low: float
     high: float
     pairs: int
+    share: Share  # or None where it is not known
 
     @property
     def true(self):
@@ -138,7 +168,7 @@ class Row:
 
 
 HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (
-    f"{'95% interval':>18}{'inside':>7}{'error':>7}{'pairs':>7}"
+    f"{'95% interval':>18}{'inside':>7}{'error':>7}{'pairs':>7}  {'CPU time':>8}{'true':>8}{'95% interval':>18}{'inside':>7}"
 )
 
 
@@ -147,8 +177,15 @@ def line(row):
     return (
         f"{row.program:<16}{row.kind:<13}{row.jdk:>4} {row.collector:<11}{100 * row.measured:>8.2f}%"
         f"{100 * row.true:>7.2f}%{100 * row.truth.by_access:>9.2f}%{interval:>18}"
-        f"{'yes' if row.inside else 'NO':>7}{row.error:>7.2f}{row.pairs:>7}"
+        f"{'yes' if row.inside else 'NO':>7}{row.error:>7.2f}{row.pairs:>7}{_share_words(row.share)}"
     )
+
+
+def _share_words(share):
+    if not share:
+        return ""
+    interval = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return f"{100 * share.measured:>9.2f}%{100 * share.true:>7.2f}%{interval:>18}{'yes' if share.inside else 'NO':>7}"
 
 
 def has_collector(jdk, collector):
@@ -180,6 +217,10 @@ def _row(jdk, name, kind, report, phases):
     result = next((i for i in report["inefficiency"] if i["kind"] == kind), None)
     assert truth, f"{name} does not say what its {kind} fraction is"
     low, high = result["fraction_ci95"] if result else (0, 1)
+    share = None
+    if name in SHARE_KNOWN and report["window"]["sampler"] == "clock":
+        found, interval = (result["cpu_share"], result["cpu_share_ci95"]) if result else (math.nan, (0, 1))
+        share = Share(found, share_of(phases, kind), *interval)
     return Row(
         name,
         kind,
@@ -191,6 +232,7 @@ def _row(jdk, name, kind, report, phases):
         low,
         high,
         result["checked_accesses"] if result else 0,
+        share,
     )
 
 

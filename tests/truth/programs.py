@@ -32,7 +32,22 @@ PROGRAMS = {
     "Threads": ["silent_store"],
     "Garbage": ["silent_store"],
     "Moving": ["silent_load"],
+    "DoubleFills": ["silent_store"],
+    "FloatCopies": ["silent_store"],
+    "IntCopies": ["silent_store"],
+    "NearFields": ["silent_store"],
+    "MostlyElsewhere": ["silent_store"],
+    "PartOfTime": ["dead_store", "silent_load"],
 }
 
 # On every collector: what collectors treat differently.
 EVERY_COLLECTOR = ["ObjectRefs", "LinkedNodes", "Garbage", "Moving", "FewDead"]
+
+# Those of which it is known, too, what part of the CPU time is spent at wasteful accesses. In every phase of theirs that makes
+# accesses of a kind each loop makes some, so that all of its time counts for them; pairs are complete long before a
+# window ends or a collection comes; and the kernel has next to nothing to do for them.
+SHARE_KNOWN = [
+    "IntMasked", "DoubleNear", "Fields", "Counters", "Spills", "Vectors", "ArrayCopies", "Fills", "Bytes", "Unaligned",
+    "Strided", "LinkedNodes", "DirectBuffer", "LongDistance", "FarDead", "NearAndFar", "CostlyPhases", "SlowLoads",
+    "Threads", "DoubleFills", "FloatCopies", "IntCopies", "NearFields", "MostlyElsewhere", "PartOfTime",
+]

@@ -1,0 +1,37 @@
+"""JDKs of other Debian releases, in a file system of their own (tests/jdks/fetch), and JVMs in there."""
+import glob
+import os
+import shutil
+
+from lib import BUILD, ROOT, Jdk, Process
+from support.profile import classes
+
+# Sanitizer builds use the tree of the plain one.
+TREE = next((t for t in (f"{BUILD}/jdks", f"{ROOT}/build/jdks") if os.path.isdir(t)), "")
+
+
+def homes():
+    """By release; nothing where no tree could be unpacked."""
+    found = {}
+    if not TREE:
+        return found
+    for java in glob.glob(os.path.join(TREE, "usr/lib/jvm/java-*-openjdk-*/bin/java")):
+        jdk = Jdk(os.path.dirname(os.path.dirname(java)))
+        found[jdk.release] = jdk.home
+    return found
+
+
+def bring_workloads():
+    """The compiled workloads, where JVMs in the tree see them."""
+    shutil.copytree(classes(), os.path.join(TREE, "workloads"), dirs_exist_ok=True)
+
+
+class Contained(Process):
+    """A workload that runs compiled code by now, inside the tree."""
+
+    def __init__(self, home, name, *options):
+        inside = home[len(TREE):]
+        command = [os.path.join(inside, "bin/java"), "-Xmx128m", *options]
+        script = f'mount -t proc proc "{TREE}/proc" && exec chroot "{TREE}" "$@"'
+        super().__init__(["unshare", "--mount", "sh", "-c", script, "sh", *command, "-cp", "/workloads", name])
+        self.wait_for("up\n")
