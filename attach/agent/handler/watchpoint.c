@@ -395,13 +395,15 @@ static uint8_t wasteful_as(const struct watchpoint *w, const struct trap_access 
 }
 
 /* The second access touches the same bytes in the same epoch, so its registers may tell the object
- * where those of the first did not. */
+ * where those of the first did not, or where the first came before the object was made. */
 static void place_again(struct thread *t, struct watchpoint *w, const struct trap_access *a,
 			const ucontext_t *uc)
 {
 	struct insn in = a->insn;
 
-	if (w->placed == PLACE_FOUND || w->region != JXP__REGION__REGION_HEAP)
+	if (w->region != JXP__REGION__REGION_HEAP ||
+	    (w->placed == PLACE_FOUND &&
+	     place_holds(&handlers.layout, &handlers.regions, w->address, &w->place)))
 		return;
 	in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
 	w->placed = placing_find(t, w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);

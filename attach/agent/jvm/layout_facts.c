@@ -148,6 +148,25 @@ static void meet_some(JNIEnv *jni, const struct region_map *regions, const struc
 	}
 }
 
+/* What can be done without. */
+static void read_more(struct object_layout *l)
+{
+	uint32_t tlab;
+
+	l->heap_max = vmstructs_max_heap();
+	if (!offset_of("InstanceKlass", "_constants", &l->klass_constants) ||
+	    !offset_of("ConstantPool", "_pool_holder", &l->pool_holder))
+		l->klass_constants = 0;
+	if (offset_of("Thread", "_tlab", &tlab) &&
+	    offset_of("ThreadLocalAllocBuffer", "_start", &l->tlab_start) &&
+	    offset_of("ThreadLocalAllocBuffer", "_end", &l->tlab_end)) {
+		l->tlab_start += tlab;
+		l->tlab_end += tlab;
+	} else {
+		l->tlab_end = 0;
+	}
+}
+
 void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out)
 {
 	struct object_layout l = {.class_word = CLASS_WORD_NONE};
@@ -155,6 +174,7 @@ void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct obj
 	if (vmstructs_flag("UseCompressedOops"))
 		(void)read_narrow(oop_names, &l.oops); /* Else none are recognised. */
 	read_handles(&l);
+	read_more(&l);
 	if (!offset_of("Klass", "_layout_helper", &l.klass_layout) ||
 	    !offset_of("Klass", "_java_mirror", &l.klass_mirror) ||
 	    !injected_offset("_klass_offset", &l.mirror_klass) ||

@@ -73,6 +73,7 @@ static bool is_layout_helper(int32_t lh)
 struct head {
 	uint64_t table;
 	uint64_t mirror_handle;
+	uint64_t constants; /* of an instance class, or something else */
 	int32_t layout_helper;
 };
 
@@ -81,14 +82,18 @@ static bool read_head(const struct object_layout *layout, uint64_t address, stru
 	uint64_t words[HEAD_BYTES / sizeof(uint64_t)];
 	const char *bytes = (const char *)words;
 
-	if (address == 0 || address % KLASS_ALIGNMENT != 0 ||
-	    layout->klass_mirror > HEAD_BYTES - sizeof(uint64_t) ||
+	size_t end = layout->klass_constants > layout->klass_mirror ? layout->klass_constants
+								    : layout->klass_mirror;
+
+	if (address == 0 || address % KLASS_ALIGNMENT != 0 || end > HEAD_BYTES - sizeof(uint64_t) ||
 	    layout->klass_layout > HEAD_BYTES - sizeof(int32_t))
 		return false;
-	if (!safe_read(address, words, layout->klass_mirror + sizeof(uint64_t)))
+	/* An array class is shorter, and there is memory of other metadata behind it. */
+	if (!safe_read(address, words, end + sizeof(uint64_t)))
 		return false;
 	out->table = words[0];
 	memcpy(&out->mirror_handle, bytes + layout->klass_mirror, sizeof(out->mirror_handle));
+	memcpy(&out->constants, bytes + layout->klass_constants, sizeof(out->constants));
 	memcpy(&out->layout_helper, bytes + layout->klass_layout, sizeof(out->layout_helper));
 	return is_layout_helper(out->layout_helper);
 }
@@ -122,6 +127,16 @@ static bool mirror_agrees(const struct object_layout *layout, const struct regio
 	       safe_read(mirror + layout->mirror_klass, &back, sizeof(back)) && back == klass;
 }
 
+/* The pool belongs to one class, and is not moved by collectors. */
+static bool pool_agrees(const struct object_layout *layout, uint64_t klass, const struct head *head)
+{
+	uint64_t back;
+
+	return layout->klass_constants && !klass_is_array(head->layout_helper) &&
+	       safe_read(head->constants + layout->pool_holder, &back, sizeof(back)) &&
+	       back == klass;
+}
+
 static bool table_is_known(uint64_t table)
 {
 	for (unsigned i = 0; i < TABLES_MAX; i++)
@@ -149,7 +164,7 @@ bool klass_vouches(const struct object_layout *layout, const struct region_map *
 
 	if (!read_head(layout, address, &head))
 		return false;
-	if (mirror_agrees(layout, regions, address, &head)) {
+	if (pool_agrees(layout, address, &head) || mirror_agrees(layout, regions, address, &head)) {
 		remember_table(head.table);
 		return true;
 	}

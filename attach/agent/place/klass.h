@@ -2,10 +2,11 @@
  * Classes that handlers have met, by the address of their Klass, and what each says of the size of
  * its objects.
  *
- * An address that was not met before is a class only if it vouches for itself: its mirror, the
- * object of type java.lang.Class that stands for it, names it back. Nothing else in memory does so
- * by chance. A class whose mirror cannot be read just now (ZGC, between a move and the next load)
- * counts, too, when it has the virtual table of one that was vouched for.
+ * An address that was not met before is a class only if it vouches for itself: its constant pool,
+ * or its mirror, the object of type java.lang.Class that stands for it, names it back. Nothing else
+ * in memory does so by chance. An array class, which has no pool, whose mirror cannot be read just
+ * now (ZGC, between a move and the next load) counts, too, when it has the virtual table of one
+ * that was vouched for.
  *
  * A table of fixed size that only grows while a window runs; lookups and insertions are lock-free
  * and async-signal-safe. A class that is unloaded leaves its entry behind. Another one may be made
@@ -40,7 +41,7 @@ enum klass_found klass_find(const struct object_layout *layout, const struct reg
 /* Has klass_find found this one before? */
 bool klass_is_met(uint64_t address);
 
-/* Does the mirror name it back, at this moment? Any thread. */
+/* Does its pool or mirror name it back, at this moment? Any thread. */
 bool klass_vouches(const struct object_layout *layout, const struct region_map *regions,
 		   uint64_t address);
 

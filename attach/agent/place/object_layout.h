@@ -29,11 +29,16 @@ struct object_layout {
 	uint32_t compact_shift; /* of the class in a compact header's mark word */
 	struct narrow_pointers oops;
 	struct narrow_pointers classes;
-	uint32_t array_length; /* its offset in an array; the header ends there */
-	uint32_t klass_layout; /* offsets in a Klass: of its layout helper, */
-	uint32_t klass_mirror; /* and of the handle of its java.lang.Class */
-	uint32_t mirror_klass; /* offsets in a java.lang.Class: of the Klass, */
-	uint32_t mirror_words; /* and of its own size */
+	uint32_t array_length;    /* its offset in an array; the header ends there */
+	uint32_t klass_layout;    /* offsets in a Klass: of its layout helper, */
+	uint32_t klass_mirror;    /* and of the handle of its java.lang.Class */
+	uint32_t klass_constants; /* of the pool of an instance class; 0: not known */
+	uint32_t pool_holder;     /* and offset in that of the class */
+	uint32_t tlab_start;      /* in a JavaThread, of its allocation buffer's bounds; */
+	uint32_t tlab_end;        /* 0: not known */
+	uint64_t heap_max;        /* no object is larger; 0: not known */
+	uint32_t mirror_klass;    /* offsets in a java.lang.Class: of the Klass, */
+	uint32_t mirror_words;    /* and of its own size */
 	const uint64_t
 	    *handle_bad; /* ZGC: an object's address in a handle is not up to date with */
 	const uint64_t

@@ -149,7 +149,7 @@ static bool holds(struct search *s, uint64_t object, struct place *out)
 		return false;
 	}
 	bytes = object_bytes(s->layout, object, &klass, header);
-	if (offset >= bytes)
+	if (offset >= bytes || (s->layout->heap_max && bytes > s->layout->heap_max))
 		return false;
 	*out = (struct place){
 	    .klass = klass.id,
@@ -376,13 +376,59 @@ void place_forget(struct place_memory *m)
 	memset(m->objects, 0, sizeof(m->objects));
 }
 
-static bool look_up(struct search *s, const struct insn_memory *memory, const gregset_t regs,
-		    struct place_memory *met, struct place *out)
+/* A store that reads nothing, and takes part in no lock. */
+static bool is_plain_store(const struct insn_memory *memory)
 {
-	if (memory && (named_by(s, memory->base, regs, out) ||
-		       (memory->index != memory->base && named_by(s, memory->index, regs, out))))
-		return true;
-	return in_registers(s, regs, out) || in_frame(s, regs, out) || found_before(s, met, out);
+	return memory && memory->writes && !memory->reads;
+}
+
+/* Where an object's own part begins: behind mark word, class and an array's length. */
+static uint32_t header_end(const struct object_layout *layout, const struct place *p)
+{
+	if (p->header_bytes)
+		return p->header_bytes;
+	return layout->class_word == CLASS_WORD_FULL     ? 16
+	       : layout->class_word == CLASS_WORD_NARROW ? 12
+							 : 8;
+}
+
+/* Is this where the thread allocates? r15 is the JavaThread in compiled code. */
+static bool in_allocation_buffer(const struct search *s, const gregset_t regs)
+{
+	uint64_t thread = (uint64_t)regs[REG_R15], start, end;
+
+	return s->layout->tlab_end &&
+	       safe_read(thread + s->layout->tlab_start, &start, sizeof(start)) &&
+	       safe_read(thread + s->layout->tlab_end, &end, sizeof(end)) &&
+	       s->address >= region_canonical(s->regions, start) &&
+	       s->address < region_canonical(s->regions, end);
+}
+
+/* Could the store be one of the first to a new object, whose header is not there yet? */
+static bool may_be_first(const struct search *s, const struct insn_memory *memory,
+			 const gregset_t regs)
+{
+	return is_plain_store(memory) && memory->index < 0 && memory->displacement >= 0 &&
+	       memory->displacement < (int64_t)HEADER_BYTES && in_allocation_buffer(s, regs);
+}
+
+static enum place_result look_up(struct search *s, const struct insn_memory *memory,
+				 const gregset_t regs, struct place_memory *met, struct place *out)
+{
+	struct place p;
+	bool named =
+	    memory && (named_by(s, memory->base, regs, &p) ||
+		       (memory->index != memory->base && named_by(s, memory->index, regs, &p)));
+
+	if (!named && may_be_first(s, memory, regs))
+		return PLACE_FRESH;
+	if (!named && !in_registers(s, regs, &p) && !in_frame(s, regs, &p) &&
+	    !found_before(s, met, &p))
+		return s->failure;
+	if (is_plain_store(memory) && p.offset < header_end(s->layout, &p))
+		return PLACE_FRESH;
+	*out = p;
+	return PLACE_FOUND;
 }
 
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
@@ -393,13 +439,25 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 			   .regions = regions,
 			   .address = region_canonical(regions, address),
 			   .failure = PLACE_NO_OBJECT};
+	enum place_result r;
 
 	if (layout->class_word == CLASS_WORD_NONE)
 		return PLACE_NO_OBJECT;
 	if (recall(met, s.address, out))
 		return PLACE_FOUND;
-	if (!look_up(&s, memory, regs, met, out))
-		return s.failure;
-	remember(met, s.address, out);
-	return PLACE_FOUND;
+	r = look_up(&s, memory, regs, met, out);
+	if (r == PLACE_FOUND)
+		remember(met, s.address, out);
+	return r;
+}
+
+bool place_holds(const struct object_layout *layout, const struct region_map *regions,
+		 uint64_t address, const struct place *found)
+{
+	struct search s = {
+	    .layout = layout, .regions = regions, .address = region_canonical(regions, address)};
+	struct place now;
+
+	return found->kind != PLACE_OBJECT || found->offset == UINT32_MAX ||
+	       (holds(&s, s.address - found->offset, &now) && now.klass == found->klass);
 }

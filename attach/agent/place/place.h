@@ -12,6 +12,11 @@
  * before the access they point: within the object itself only its own fields could look like
  * another one's header. The last resort is what lies before the access in memory.
  *
+ * A new object lies in memory that still has the headers of what was there before. Its own comes
+ * first of all that is stored to it, so only those stores are in doubt: plain ones to a header are
+ * not told, nor such at the beginning of something that is no object yet in the thread's allocation
+ * buffer.
+ *
  * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
  */
 #ifndef JXPERF_AGENT_PLACE_PLACE_H
@@ -48,6 +53,7 @@ enum place_result {
 	PLACE_NO_OBJECT, /* nothing at hand is an object that holds the address */
 	PLACE_NO_CLASS,  /* something may be, but its class is none, or cannot vouch for itself now
 			  */
+	PLACE_FRESH,     /* the access makes the header of a new object, so there is none yet */
 	PLACE_FULL,      /* its class is one too many */
 };
 
@@ -75,5 +81,9 @@ void place_forget(struct place_memory *m);
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
 			     uint64_t address, const struct insn_memory *memory,
 			     const gregset_t regs, struct place_memory *met, struct place *out);
+
+/* Is what was found at address still there, as far as the object's header tells? */
+bool place_holds(const struct object_layout *layout, const struct region_map *regions,
+		 uint64_t address, const struct place *found);
 
 #endif

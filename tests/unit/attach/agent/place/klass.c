@@ -59,6 +59,21 @@ static void a_mirror_outside_of_the_heap_does_not_count(void **state)
 	assert_int_equal(find(a, &k), KLASS_NONE);
 }
 
+/* An instance class is vouched for without its mirror, which collectors move. */
+static void a_class_is_what_its_constant_pool_names(void **state)
+{
+	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100), pool[4] = {[3] = a};
+	struct klass k;
+
+	(void)state;
+	memset(fake_heap + 0x100, 0, 64);
+	fake_layout.klass_constants = offsetof(struct fake_klass, constants);
+	fake_layout.pool_holder = 3 * sizeof(pool[0]);
+	assert_int_equal(find(a, &k), KLASS_NONE);
+	fake_klass_of(a)->constants = (uintptr_t)pool;
+	assert_int_equal(find(a, &k), KLASS_FOUND);
+}
+
 static void layout_helpers_that_none_has_are_refused(void **state)
 {
 	const int32_t wrong[] = {0, 4, FAKE_ARRAY(16, FAKE_T_LONG, 9),
@@ -110,6 +125,7 @@ int main(void)
 	    TEST(a_class_is_what_its_mirror_names),
 	    TEST(what_no_mirror_names_is_none),
 	    TEST(a_mirror_outside_of_the_heap_does_not_count),
+	    TEST(a_class_is_what_its_constant_pool_names),
 	    TEST(layout_helpers_that_none_has_are_refused),
 	    TEST(a_coloured_handle_that_is_not_up_to_date_is_not_read),
 	    TEST(a_class_that_took_anothers_place_says_its_own_size),

@@ -222,6 +222,71 @@ static void headers_that_none_has_are_refused(void **state)
 	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
 }
 
+static enum place_result find_store(uint64_t address, int base, int64_t displacement,
+				    struct place *out)
+{
+	const struct insn_memory memory = {
+	    .base = base, .index = -1, .displacement = displacement, .size = 8, .writes = true};
+
+	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
+}
+
+/* Of what was there before, as long as the new header is not written. */
+static void a_store_that_makes_a_header_is_not_told(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	hold(REG_RAX, object);
+	assert_int_equal(find_store(object, REG_RAX, 0, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 8, REG_RAX, 8, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 16, REG_RAX, 16, &p), PLACE_FOUND);
+}
+
+static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
+{
+	uint64_t stale = fake_array_add(longs, 0x2000, 100);
+	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
+	struct place p;
+
+	(void)state;
+	hold(REG_R15, (uintptr_t)thread);
+	fake_layout.tlab_start = 0;
+	fake_layout.tlab_end = sizeof(thread[0]);
+	/* A new object lies in what was an array. */
+	hold(REG_RBX, stale);
+	hold(REG_RAX, stale + 64);
+	assert_int_equal(find_store(stale + 64, REG_RAX, 0, &p), PLACE_FRESH);
+	thread[0] = fake_at(0x2800);
+	assert_int_equal(find_store(stale + 64, REG_RAX, 0, &p), PLACE_FOUND);
+	assert_in(&p, longs, 64, 102);
+}
+
+static void what_was_found_is_there_until_its_header_is_anothers(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
+	struct place p;
+
+	(void)state;
+	hold(REG_RBX, object);
+	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	assert_true(place_holds(&fake_layout, &fake_regions, object + 24, &p));
+	(void)fake_array_add(longs, 0x1000, 100);
+	assert_false(place_holds(&fake_layout, &fake_regions, object + 24, &p));
+}
+
+static void no_object_is_larger_than_the_heap(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 1 << 20);
+	struct place p;
+
+	(void)state;
+	hold(REG_RBX, array);
+	fake_layout.heap_max = FAKE_HEAP_BYTES;
+	assert_int_equal(find(array + 64, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+}
+
 static void a_class_that_is_none_is_told_apart(void **state)
 {
 	struct place p;
@@ -307,6 +372,10 @@ int main(void)
 	    TEST(an_instance_does_not_begin_far_before),
 	    TEST(the_nearest_of_several_holds_the_access),
 	    TEST(headers_that_none_has_are_refused),
+	    TEST(a_store_that_makes_a_header_is_not_told),
+	    TEST(in_the_allocation_buffer_a_store_may_be_the_first),
+	    TEST(what_was_found_is_there_until_its_header_is_anothers),
+	    TEST(no_object_is_larger_than_the_heap),
 	    TEST(a_class_that_is_none_is_told_apart),
 	    TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is),
 	    TEST(compact_headers_have_the_class_in_the_mark_word),
