@@ -51,20 +51,27 @@ struct search {
 	enum place_result failure;
 };
 
+/* Bits between age and hash that no mark word has set. */
+static bool has_unused_bits(const struct object_layout *layout, uint64_t mark)
+{
+	return layout->hash_shift > AGE_END &&
+	       (mark & ((UINT64_C(1) << layout->hash_shift) - 1)) >> AGE_END;
+}
+
 static bool is_mark_word(const struct object_layout *layout, uint64_t mark)
 {
-	uint32_t hash_end = layout->hash_shift + HASH_BITS;
-
 	if (mark == 0 || (mark & LOCK_MASK) == LOCK_MARKED)
 		return false;
+	/* A compact header is one also while its object is locked. (A reference of ZGC's has one of
+	 * the unused bits set.) */
+	if (layout->class_word == CLASS_WORD_COMPACT)
+		return !(mark & BIASED_BIT) && !has_unused_bits(layout, mark);
 	/* Where there is a lock there may be a pointer, and so where one is biased (before JDK 18).
 	 */
 	if ((mark & LOCK_MASK) != LOCK_UNLOCKED || mark & BIASED_BIT ||
 	    layout->hash_shift < AGE_END)
-		return layout->class_word != CLASS_WORD_COMPACT || !(mark & BIASED_BIT);
-	if ((mark & ((UINT64_C(1) << layout->hash_shift) - 1)) >> AGE_END)
-		return false;
-	return layout->class_word == CLASS_WORD_COMPACT || mark >> hash_end == 0;
+		return true;
+	return !has_unused_bits(layout, mark) && mark >> (layout->hash_shift + HASH_BITS) == 0;
 }
 
 static uint64_t class_of(const struct object_layout *layout, const uint64_t *header)
@@ -404,12 +411,20 @@ static bool in_allocation_buffer(const struct search *s, const gregset_t regs)
 	       s->address < region_canonical(s->regions, end);
 }
 
-/* Could the store be one of the first to a new object, whose header is not there yet? */
-static bool may_be_first(const struct search *s, const struct insn_memory *memory,
-			 const gregset_t regs)
+/* A loop that clears a new object may have a pointer to where its own part begins, and there may
+ * still be another one's header: then the new one's lies just before, and its object is around
+ * both.
+ */
+static void prefer_around(struct search *s, struct place *p)
 {
-	return is_plain_store(memory) && memory->index < 0 && memory->displacement >= 0 &&
-	       memory->displacement < (int64_t)HEADER_BYTES && in_allocation_buffer(s, regs);
+	uint64_t object = s->address - p->offset;
+	struct place around;
+
+	for (uint64_t header = sizeof(uint64_t); header <= HEADER_BYTES; header += sizeof(uint64_t))
+		if (is_candidate(s, object - header) && holds(s, object - header, &around)) {
+			*p = around;
+			return;
+		}
 }
 
 static enum place_result look_up(struct search *s, const struct insn_memory *memory,
@@ -420,8 +435,12 @@ static enum place_result look_up(struct search *s, const struct insn_memory *mem
 	    memory && (named_by(s, memory->base, regs, &p) ||
 		       (memory->index != memory->base && named_by(s, memory->index, regs, &p)));
 
-	if (!named && may_be_first(s, memory, regs))
-		return PLACE_FRESH;
+	/* It may be one that clears a new object, some loops of which go backward. */
+	if (is_plain_store(memory) && in_allocation_buffer(s, regs)) {
+		if (!named)
+			return PLACE_FRESH;
+		prefer_around(s, &p);
+	}
 	if (!named && !in_registers(s, regs, &p) && !in_frame(s, regs, &p) &&
 	    !found_before(s, met, &p))
 		return s->failure;

@@ -13,9 +13,9 @@
  * another one's header. The last resort is what lies before the access in memory.
  *
  * A new object lies in memory that still has the headers of what was there before. Its own comes
- * first of all that is stored to it, so only those stores are in doubt: plain ones to a header are
- * not told, nor such at the beginning of something that is no object yet in the thread's allocation
- * buffer.
+ * first of all that is stored to it, but loops that clear the rest may go backward. So plain stores
+ * to a header are not told, nor those in the thread's allocation buffer whose operand names no
+ * object.
  *
  * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
  */

@@ -263,6 +263,22 @@ static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
 	assert_in(&p, longs, 64, 102);
 }
 
+static void a_loop_that_clears_backward_leaves_an_old_header_for_last(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 20);
+	uint64_t stale = fake_object_add(point, 0x2010, FAKE_UNLOCKED);
+	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
+	struct place p;
+
+	(void)state;
+	hold(REG_R15, (uintptr_t)thread);
+	fake_layout.tlab_end = sizeof(thread[0]);
+	hold(REG_RDI, stale);
+	assert_int_equal(find_store(stale + 32, REG_RDI, 32, &p), PLACE_FOUND);
+	assert_in(&p, longs, 48, 22);
+	assert_int_equal(array + 16, stale);
+}
+
 static void what_was_found_is_there_until_its_header_is_anothers(void **state)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
@@ -326,6 +342,11 @@ static void compact_headers_have_the_class_in_the_mark_word(void **state)
 	hold(REG_RBX, object);
 	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 8, 5);
+	/* Locked; and what resembles it, with one of the bits that a reference of ZGC's has. */
+	hold(REG_RBX, fake_object_add(point, 0x1000, 0x800));
+	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(REG_RBX, fake_object_add(point, 0x1000, 0x900));
+	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 static void full_class_pointers_are_read_whole(void **state)
@@ -374,6 +395,7 @@ int main(void)
 	    TEST(headers_that_none_has_are_refused),
 	    TEST(a_store_that_makes_a_header_is_not_told),
 	    TEST(in_the_allocation_buffer_a_store_may_be_the_first),
+	    TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last),
 	    TEST(what_was_found_is_there_until_its_header_is_anothers),
 	    TEST(no_object_is_larger_than_the_heap),
 	    TEST(a_class_that_is_none_is_told_apart),
