@@ -13,14 +13,33 @@ static bool is_spill(const struct insn *in)
 	       codemap_covers(in->ip);
 }
 
+/* String instructions have moved their registers, or will; those that store clear new objects, or
+ * fill them. */
+static struct place_operand operand_of(const struct insn *in, const gregset_t regs)
+{
+	bool backward = (uint64_t)regs[REG_EFL] & INSN_FLAG_DIRECTION;
+	const struct insn_memory *m = &in->memory;
+
+	if (!in->has_memory)
+		return (struct place_operand){
+		    .base = -1,
+		    .index = -1,
+		    .plain_store = in->string && in->string_writes,
+		    .stored_to = in->string && !backward ? (uint64_t)regs[REG_RDI] : 0};
+	return (struct place_operand){
+	    .base = m->base, .index = m->index, .plain_store = m->writes && !m->reads};
+}
+
 enum place_result placing_find(struct thread *t, int region, uint64_t address,
 			       const struct insn *in, const gregset_t regs, struct place *out)
 {
+	struct place_operand operand = operand_of(in, regs);
+
 	*out = (struct place){.kind = PLACE_NONE};
 	switch (region) {
 	case JXP__REGION__REGION_HEAP:
-		return place_find(&handlers.layout, &handlers.regions, address,
-				  in->has_memory ? &in->memory : NULL, regs, &t->places, out);
+		return place_find(&handlers.layout, &handlers.regions, address, &operand, regs,
+				  &t->places, out);
 	case JXP__REGION__REGION_STACK:
 		out->kind = is_spill(in) ? PLACE_SPILL : PLACE_STACK;
 		return PLACE_FOUND;

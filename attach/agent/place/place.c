@@ -48,6 +48,7 @@ struct search {
 	const struct object_layout *layout;
 	const struct region_map *regions;
 	uint64_t address; /* canonical */
+	uint64_t before;  /* where its object begins */
 	enum place_result failure;
 };
 
@@ -156,7 +157,8 @@ static bool holds(struct search *s, uint64_t object, struct place *out)
 		return false;
 	}
 	bytes = object_bytes(s->layout, object, &klass, header);
-	if (offset >= bytes || (s->layout->heap_max && bytes > s->layout->heap_max))
+	if (object >= s->before || offset >= bytes ||
+	    (s->layout->heap_max && bytes > s->layout->heap_max))
 		return false;
 	*out = (struct place){
 	    .klass = klass.id,
@@ -310,7 +312,7 @@ static bool may_begin(const struct search *s, const uint64_t *words, uint64_t at
 static bool begins_before(struct search *s, unsigned chunks, struct place *out)
 {
 	uint64_t words[CHUNK_WORDS + 1] = {0}; /* With what follows the last one. */
-	uint64_t end = (s->address & ~UINT64_C(7)) + sizeof(words[0]);
+	uint64_t end = (s->before + 7) & ~UINT64_C(7);
 
 	while (chunks-- > 0) {
 		uint64_t first = end - CHUNK_WORDS * sizeof(words[0]);
@@ -383,12 +385,6 @@ void place_forget(struct place_memory *m)
 	memset(m->objects, 0, sizeof(m->objects));
 }
 
-/* A store that reads nothing, and takes part in no lock. */
-static bool is_plain_store(const struct insn_memory *memory)
-{
-	return memory && memory->writes && !memory->reads;
-}
-
 /* Where an object's own part begins: behind mark word, class and an array's length. */
 static uint32_t header_end(const struct object_layout *layout, const struct place *p)
 {
@@ -427,36 +423,51 @@ static void prefer_around(struct search *s, struct place *p)
 		}
 }
 
-static enum place_result look_up(struct search *s, const struct insn_memory *memory,
+/* What a string instruction has stored to has no old headers any more: the nearest before it is the
+ * new object's. */
+static bool found_forward(struct search *s, const struct place_operand *operand,
+			  struct place_memory *met, struct place *out)
+{
+	struct place p;
+
+	s->before = operand->stored_to;
+	if (!operand->stored_to || !found_before(s, met, &p) ||
+	    p.offset < header_end(s->layout, &p))
+		return false;
+	*out = p;
+	return true;
+}
+
+static enum place_result look_up(struct search *s, const struct place_operand *operand,
 				 const gregset_t regs, struct place_memory *met, struct place *out)
 {
 	struct place p;
-	bool named =
-	    memory && (named_by(s, memory->base, regs, &p) ||
-		       (memory->index != memory->base && named_by(s, memory->index, regs, &p)));
+	bool named = named_by(s, operand->base, regs, &p) ||
+		     (operand->index != operand->base && named_by(s, operand->index, regs, &p));
 
 	/* It may be one that clears a new object, some loops of which go backward. */
-	if (is_plain_store(memory) && in_allocation_buffer(s, regs)) {
+	if (operand->plain_store && in_allocation_buffer(s, regs)) {
 		if (!named)
-			return PLACE_FRESH;
+			return found_forward(s, operand, met, out) ? PLACE_FOUND : PLACE_FRESH;
 		prefer_around(s, &p);
 	}
 	if (!named && !in_registers(s, regs, &p) && !in_frame(s, regs, &p) &&
 	    !found_before(s, met, &p))
 		return s->failure;
-	if (is_plain_store(memory) && p.offset < header_end(s->layout, &p))
+	if (operand->plain_store && p.offset < header_end(s->layout, &p))
 		return PLACE_FRESH;
 	*out = p;
 	return PLACE_FOUND;
 }
 
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
-			     uint64_t address, const struct insn_memory *memory,
+			     uint64_t address, const struct place_operand *operand,
 			     const gregset_t regs, struct place_memory *met, struct place *out)
 {
 	struct search s = {.layout = layout,
 			   .regions = regions,
 			   .address = region_canonical(regions, address),
+			   .before = region_canonical(regions, address) + 1,
 			   .failure = PLACE_NO_OBJECT};
 	enum place_result r;
 
@@ -464,7 +475,7 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 		return PLACE_NO_OBJECT;
 	if (recall(met, s.address, out))
 		return PLACE_FOUND;
-	r = look_up(&s, memory, regs, met, out);
+	r = look_up(&s, operand, regs, met, out);
 	if (r == PLACE_FOUND)
 		remember(met, s.address, out);
 	return r;
@@ -473,8 +484,10 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 bool place_holds(const struct object_layout *layout, const struct region_map *regions,
 		 uint64_t address, const struct place *found)
 {
-	struct search s = {
-	    .layout = layout, .regions = regions, .address = region_canonical(regions, address)};
+	struct search s = {.layout = layout,
+			   .regions = regions,
+			   .address = region_canonical(regions, address),
+			   .before = region_canonical(regions, address) + 1};
 	struct place now;
 
 	return found->kind != PLACE_OBJECT || found->offset == UINT32_MAX ||

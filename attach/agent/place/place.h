@@ -15,7 +15,7 @@
  * A new object lies in memory that still has the headers of what was there before. Its own comes
  * first of all that is stored to it, but loops that clear the rest may go backward. So plain stores
  * to a header are not told, nor those in the thread's allocation buffer whose operand names no
- * object.
+ * object, unless they are known to go forward.
  *
  * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
  */
@@ -26,7 +26,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/code/insn.h"
 #include "attach/agent/place/object_layout.h"
 #include "attach/agent/code/region.h"
 
@@ -75,11 +74,19 @@ struct place_memory {
 /* Its objects, when an epoch begins. All zero remembers nothing. */
 void place_forget(struct place_memory *m);
 
-/* Of an address in the heap. memory: the operand by which it is accessed, as far as the registers
- * still have what it was made of; NULL: not known. met: of the thread. out is unchanged unless
- * found. */
+/* How an access names its address: registers (gregset_t indices, -1 for none) that still have what
+ * the operand was made of, and whether it stores there, reads nothing and takes part in no lock. */
+struct place_operand {
+	int base;
+	int index;
+	bool plain_store;
+	uint64_t
+	    stored_to; /* of one of many in one instruction: it has stored to what lies before */
+};
+
+/* Of an address in the heap. met: of the thread. out is unchanged unless found. */
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
-			     uint64_t address, const struct insn_memory *memory,
+			     uint64_t address, const struct place_operand *operand,
 			     const gregset_t regs, struct place_memory *met, struct place *out);
 
 /* Is what was found at address still there, as far as the object's header tells? */

@@ -35,9 +35,9 @@ static int set_up(void **state)
 
 static enum place_result find(uint64_t address, int base, int index, struct place *out)
 {
-	const struct insn_memory memory = {.base = base, .index = index, .scale = 8, .size = 8};
+	const struct place_operand operand = {.base = base, .index = index};
 
-	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
+	return place_find(&fake_layout, &fake_regions, address, &operand, regs, &met, out);
 }
 
 static void assert_in(const struct place *p, uint64_t klass, unsigned offset, unsigned words)
@@ -222,13 +222,11 @@ static void headers_that_none_has_are_refused(void **state)
 	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
 }
 
-static enum place_result find_store(uint64_t address, int base, int64_t displacement,
-				    struct place *out)
+static enum place_result find_store(uint64_t address, int base, struct place *out)
 {
-	const struct insn_memory memory = {
-	    .base = base, .index = -1, .displacement = displacement, .size = 8, .writes = true};
+	const struct place_operand operand = {.base = base, .index = -1, .plain_store = true};
 
-	return place_find(&fake_layout, &fake_regions, address, &memory, regs, &met, out);
+	return place_find(&fake_layout, &fake_regions, address, &operand, regs, &met, out);
 }
 
 /* Of what was there before, as long as the new header is not written. */
@@ -239,9 +237,9 @@ static void a_store_that_makes_a_header_is_not_told(void **state)
 
 	(void)state;
 	hold(REG_RAX, object);
-	assert_int_equal(find_store(object, REG_RAX, 0, &p), PLACE_FRESH);
-	assert_int_equal(find_store(object + 8, REG_RAX, 8, &p), PLACE_FRESH);
-	assert_int_equal(find_store(object + 16, REG_RAX, 16, &p), PLACE_FOUND);
+	assert_int_equal(find_store(object, REG_RAX, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 8, REG_RAX, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 16, REG_RAX, &p), PLACE_FOUND);
 }
 
 static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
@@ -257,9 +255,9 @@ static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
 	/* A new object lies in what was an array. */
 	hold(REG_RBX, stale);
 	hold(REG_RAX, stale + 64);
-	assert_int_equal(find_store(stale + 64, REG_RAX, 0, &p), PLACE_FRESH);
+	assert_int_equal(find_store(stale + 64, REG_RAX, &p), PLACE_FRESH);
 	thread[0] = fake_at(0x2800);
-	assert_int_equal(find_store(stale + 64, REG_RAX, 0, &p), PLACE_FOUND);
+	assert_int_equal(find_store(stale + 64, REG_RAX, &p), PLACE_FOUND);
 	assert_in(&p, longs, 64, 102);
 }
 
@@ -274,9 +272,30 @@ static void a_loop_that_clears_backward_leaves_an_old_header_for_last(void **sta
 	hold(REG_R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
 	hold(REG_RDI, stale);
-	assert_int_equal(find_store(stale + 32, REG_RDI, 32, &p), PLACE_FOUND);
+	assert_int_equal(find_store(stale + 32, REG_RDI, &p), PLACE_FOUND);
 	assert_in(&p, longs, 48, 22);
 	assert_int_equal(array + 16, stale);
+}
+
+static void what_a_string_instruction_clears_begins_before_it(void **state)
+{
+	uint64_t array = fake_array_add(longs, 0x2000, 20);
+	const struct place_operand stos = {
+	    .base = -1, .index = -1, .plain_store = true, .stored_to = array + 64};
+	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
+	struct place p;
+
+	(void)state;
+	hold(REG_R15, (uintptr_t)thread);
+	fake_layout.tlab_end = sizeof(thread[0]);
+	hold(REG_RBX, array);
+	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND); /* So its class is met. */
+	hold(REG_RBX, 0);
+	/* It has come to where there still is another one's header; the access is behind that. */
+	(void)fake_object_add(point, 0x2040, FAKE_UNLOCKED);
+	assert_int_equal(place_find(&fake_layout, &fake_regions, array + 96, &stos, regs, &met, &p),
+			 PLACE_FOUND);
+	assert_in(&p, longs, 96, 22);
 }
 
 static void what_was_found_is_there_until_its_header_is_anothers(void **state)
@@ -396,6 +415,7 @@ int main(void)
 	    TEST(a_store_that_makes_a_header_is_not_told),
 	    TEST(in_the_allocation_buffer_a_store_may_be_the_first),
 	    TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last),
+	    TEST(what_a_string_instruction_clears_begins_before_it),
 	    TEST(what_was_found_is_there_until_its_header_is_anothers),
 	    TEST(no_object_is_larger_than_the_heap),
 	    TEST(a_class_that_is_none_is_told_apart),
