@@ -23,14 +23,11 @@ ERROR_MOST = 6.0
 HALF_INTERVALS_MOST = 3.3 / 1.96
 
 SUBSET = {
-    "IntMasked": "fractions of single elements are found in vectorised loops",
     "CostlyPhases": "loops that compute for long between their accesses count by their time",
     "NearAndFar": "pairs of long distance count as much as those of short distance",
     "InStep": "programs in step with the sampling period are seen everywhere",
     "DoubleFills": "an array's class says that its elements are doubles, where a stub fills it",
     "FloatCopies": "an array's class says that its elements are floats, where a stub copies it",
-    "IntCopies": "an array's class says that its elements are no floats, whatever their bits look like",
-    "NearFields": "a field's type says how its values compare",
     "MostlyElsewhere": "time in native code and in loops without accesses is nobody's waste",
     "PartOfTime": "a kind's share of CPU time is of all of it, also of the time of other kinds",
 }
