@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "attach/agent/code/insn.h"
-#include "attach/agent/place/place.h"
 #include "attach/agent/handler/record.h"
+#include "attach/agent/place/place.h"
 
 /* Execution breakpoints spent on following control flow to one access. */
 #define WATCHPOINT_MAX_HOPS 8u

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "attach/agent/place/klass.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/place/klass.h"
 
 /* Which structure has the bases of narrow pointers, and under which names, changed between
  * releases; the newest first. */

@@ -9,8 +9,8 @@
 
 #include <jni.h>
 
-#include "attach/agent/place/object_layout.h"
 #include "attach/agent/code/region.h"
+#include "attach/agent/place/object_layout.h"
 
 /* Where something is not told, class_word is CLASS_WORD_NONE, and no object will be told. */
 void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out);

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/place/klass.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/java_name.h"
 #include "attach/agent/jvm/klass_fields.h"
+#include "attach/agent/place/klass.h"
+#include "attach/agent/place/object_header.h"
 
 /* No class of a real program has so many superclasses. */
 #define SUPERS_MAX 64u
@@ -136,14 +137,6 @@ static bool name_element(const char *array, struct place_name *n)
 	return true;
 }
 
-/* Where an object's own part begins that is not an array. */
-static uint32_t header_end(const struct object_layout *layout)
-{
-	return layout->class_word == CLASS_WORD_FULL     ? 16
-	       : layout->class_word == CLASS_WORD_NARROW ? 12
-							 : MARK_BYTES;
-}
-
 static bool name_object(const struct object_layout *layout, const struct place *p, uint64_t klass,
 			struct place_name *n)
 {
@@ -155,7 +148,7 @@ static bool name_object(const struct object_layout *layout, const struct place *
 	array = klass_is_array(layout_helper);
 	if (p->element)
 		return name_element(n->class_name, n);
-	if (array || p->offset < header_end(layout))
+	if (array || p->offset < object_header_end(layout))
 		return name_header(layout, p, array, n);
 	if (p->subject)
 		return name_static(layout, p, klass, n);

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "attach/agent/code/insn.h"
+#include "attach/agent/code/region.h"
 #include "attach/agent/place/object_layout.h"
 #include "attach/agent/place/place.h"
-#include "attach/agent/code/region.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Texts are to be freed; NULL where there is none. */

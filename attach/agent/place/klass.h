@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/place/object_layout.h"
 #include "attach/agent/code/region.h"
+#include "attach/agent/place/object_layout.h"
 
 #define KLASS_MAX   4096u
 #define KLASS_BYTES (2u * KLASS_MAX * 16u)

@@ -3,11 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "attach/agent/place/klass.h"
 #include "attach/agent/code/safe_read.h"
-
-/* Mark word, class, length of an array, with room for the widest. */
-#define HEADER_BYTES 24u
+#include "attach/agent/place/klass.h"
+#include "attach/agent/place/object_header.h"
 
 /* The longest array has 2^31 elements of 8 bytes. */
 #define OBJECT_BYTES_MAX (UINT64_C(1) << 34)
@@ -35,14 +33,6 @@
 /* Objects that are remembered are at least so large: others are found as fast as looked up. */
 #define REMEMBERED_BYTES 1024u
 
-/* markWord.hpp. */
-#define LOCK_MASK     3u
-#define LOCK_UNLOCKED 1u
-#define LOCK_MARKED   3u
-#define BIASED_BIT    4u
-#define AGE_END       7u /* between age and hash there are unused bits */
-#define HASH_BITS     31u
-
 /* What does not change while one access is looked up. */
 struct search {
 	const struct object_layout *layout;
@@ -51,70 +41,6 @@ struct search {
 	uint64_t before;  /* where its object begins */
 	enum place_result failure;
 };
-
-/* Bits between age and hash that no mark word has set. */
-static bool has_unused_bits(const struct object_layout *layout, uint64_t mark)
-{
-	return layout->hash_shift > AGE_END &&
-	       (mark & ((UINT64_C(1) << layout->hash_shift) - 1)) >> AGE_END;
-}
-
-static bool is_mark_word(const struct object_layout *layout, uint64_t mark)
-{
-	if (mark == 0 || (mark & LOCK_MASK) == LOCK_MARKED)
-		return false;
-	/* A compact header is one also while its object is locked. (A reference of ZGC's has one of
-	 * the unused bits set.) */
-	if (layout->class_word == CLASS_WORD_COMPACT)
-		return !(mark & BIASED_BIT) && !has_unused_bits(layout, mark);
-	/* Where there is a lock there may be a pointer, and so where one is biased (before JDK 18).
-	 */
-	if ((mark & LOCK_MASK) != LOCK_UNLOCKED || mark & BIASED_BIT ||
-	    layout->hash_shift < AGE_END)
-		return true;
-	return !has_unused_bits(layout, mark) && mark >> (layout->hash_shift + HASH_BITS) == 0;
-}
-
-static uint64_t class_of(const struct object_layout *layout, const uint64_t *header)
-{
-	uint64_t narrow;
-
-	switch (layout->class_word) {
-	case CLASS_WORD_FULL:
-		return header[1];
-	case CLASS_WORD_NARROW:
-		narrow = header[1] & UINT32_MAX;
-		break;
-	case CLASS_WORD_COMPACT:
-		narrow = header[0] >> layout->compact_shift;
-		break;
-	default:
-		return 0;
-	}
-	return narrow ? layout->classes.base + (narrow << layout->classes.shift) : 0;
-}
-
-/* The size of an object of this class, which begins with header; 0: not known. */
-static uint64_t object_bytes(const struct object_layout *layout, uint64_t object,
-			     const struct klass *klass, const uint64_t *header)
-{
-	uint32_t words;
-	int32_t length;
-
-	if (klass_is_array(klass->layout_helper)) {
-		memcpy(&length, (const char *)header + layout->array_length, sizeof(length));
-		if (length < 0)
-			return 0;
-		return klass_array_header_bytes(klass->layout_helper) +
-		       ((uint64_t)length << klass_element_log2(klass->layout_helper));
-	}
-	/* What stands for a class has its static fields behind its own. */
-	if (klass_address(klass->id) == layout->mirror_class && layout->mirror_class)
-		return safe_read(object + layout->mirror_words, &words, sizeof(words))
-			   ? (uint64_t)words * 8
-			   : 0;
-	return klass_instance_bytes(klass->layout_helper);
-}
 
 static uint32_t subject_of(const struct search *s, uint64_t object, const struct klass *klass)
 {
@@ -128,25 +54,17 @@ static uint32_t subject_of(const struct search *s, uint64_t object, const struct
 	return subject.id;
 }
 
-static bool read_header(const struct search *s, uint64_t object, uint64_t *header)
-{
-	/* The smallest object, at the end of what can be read, has two words. */
-	return safe_read(object, header, HEADER_BYTES) ||
-	       safe_read(object, header, 2 * sizeof(*header)) ||
-	       (s->layout->class_word == CLASS_WORD_COMPACT &&
-		safe_read(object, header, sizeof(*header)));
-}
-
 /* Is there an object at this address that holds the accessed one? */
 static bool holds(struct search *s, uint64_t object, struct place *out)
 {
-	uint64_t header[HEADER_BYTES / sizeof(uint64_t)] = {0};
+	uint64_t header[OBJECT_HEADER_WORDS] = {0};
 	struct klass klass;
 	uint64_t bytes, offset = s->address - object;
 
-	if (!read_header(s, object, header) || !is_mark_word(s->layout, header[0]))
+	if (!object_header_read(s->layout, object, header) ||
+	    !object_header_is_mark(s->layout, header[0]))
 		return false;
-	switch (klass_find(s->layout, s->regions, class_of(s->layout, header), &klass)) {
+	switch (klass_find(s->layout, s->regions, object_header_class(s->layout, header), &klass)) {
 	case KLASS_FOUND:
 		break;
 	case KLASS_NONE:
@@ -156,7 +74,7 @@ static bool holds(struct search *s, uint64_t object, struct place *out)
 		s->failure = PLACE_FULL;
 		return false;
 	}
-	bytes = object_bytes(s->layout, object, &klass, header);
+	bytes = object_header_object_bytes(s->layout, object, &klass, header);
 	if (object >= s->before || offset >= bytes ||
 	    (s->layout->heap_max && bytes > s->layout->heap_max))
 		return false;
@@ -295,11 +213,12 @@ static bool may_begin(const struct search *s, const uint64_t *words, uint64_t at
 	uint64_t distance = s->address - at;
 	struct klass klass;
 
-	if (!is_mark_word(s->layout, words[0]) || !klass_is_met(class_of(s->layout, words)))
+	if (!object_header_is_mark(s->layout, words[0]) ||
+	    !klass_is_met(object_header_class(s->layout, words)))
 		return false;
 	if (distance < NEAR_BYTES)
 		return s->layout->class_word != CLASS_WORD_COMPACT || distance < NEAR_BYTES_COMPACT;
-	return klass_find(s->layout, s->regions, class_of(s->layout, words), &klass) ==
+	return klass_find(s->layout, s->regions, object_header_class(s->layout, words), &klass) ==
 		   KLASS_FOUND &&
 	       klass_is_array(klass.layout_helper);
 }
@@ -385,14 +304,9 @@ void place_forget(struct place_memory *m)
 	memset(m->objects, 0, sizeof(m->objects));
 }
 
-/* Where an object's own part begins: behind mark word, class and an array's length. */
 static uint32_t header_end(const struct object_layout *layout, const struct place *p)
 {
-	if (p->header_bytes)
-		return p->header_bytes;
-	return layout->class_word == CLASS_WORD_FULL     ? 16
-	       : layout->class_word == CLASS_WORD_NARROW ? 12
-							 : 8;
+	return p->header_bytes ? p->header_bytes : object_header_end(layout);
 }
 
 /* Is this where the thread allocates? r15 is the JavaThread in compiled code. */
@@ -416,7 +330,8 @@ static void prefer_around(struct search *s, struct place *p)
 	uint64_t object = s->address - p->offset;
 	struct place around;
 
-	for (uint64_t header = sizeof(uint64_t); header <= HEADER_BYTES; header += sizeof(uint64_t))
+	for (uint64_t header = sizeof(uint64_t); header <= OBJECT_HEADER_BYTES;
+	     header += sizeof(uint64_t))
 		if (is_candidate(s, object - header) && holds(s, object - header, &around)) {
 			*p = around;
 			return;

@@ -26,8 +26,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/place/object_layout.h"
 #include "attach/agent/code/region.h"
+#include "attach/agent/place/object_layout.h"
 
 enum place_kind {
 	PLACE_NONE, /* not told */
