@@ -45,7 +45,9 @@ struct pair_scope {
 };
 
 struct ranked_pair {
-	struct pair sum; /* contexts, instructions, place and region: of its largest part */
+	/* Contexts, instructions, place and region: of its largest part, one on stacks only where
+	 * there is no other. */
+	struct pair sum;
 	size_t variants; /* entries of the profile that it stands for */
 	size_t parts;    /* by what the view does not split: places of lines, lines of a place */
 	double fraction; /* wasteful bytes, of all checked ones of its kind */
