@@ -9,10 +9,10 @@ from support.profile import OPTION_OF, Windows, Workload, assert_quality, the_on
 WASTEFUL_LEAST = 0.90
 CLEAN_MOST = 0.03
 LEAST_TRAPS = 200
-CPU_S = 6
+CPU_S = 4
 
 # The fractions do not depend on it; more of it gives enough pairs on a busy machine, too.
-BUDGET = "3%"
+BUDGET = "5%"
 
 PROGRAMS = {
     "DeadStore": ("dead-store", True),
