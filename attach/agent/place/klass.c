@@ -81,7 +81,6 @@ static bool read_head(const struct object_layout *layout, uint64_t address, stru
 {
 	uint64_t words[HEAD_BYTES / sizeof(uint64_t)];
 	const char *bytes = (const char *)words;
-
 	size_t end = layout->klass_constants > layout->klass_mirror ? layout->klass_constants
 								    : layout->klass_mirror;
 
@@ -157,18 +156,22 @@ static void remember_table(uint64_t table)
 	}
 }
 
+static bool vouches(const struct object_layout *layout, const struct region_map *regions,
+		    uint64_t address, const struct head *head)
+{
+	if (pool_agrees(layout, address, head) || mirror_agrees(layout, regions, address, head)) {
+		remember_table(head->table);
+		return true;
+	}
+	return layout->handle_bad && table_is_known(head->table);
+}
+
 bool klass_vouches(const struct object_layout *layout, const struct region_map *regions,
 		   uint64_t address)
 {
 	struct head head;
 
-	if (!read_head(layout, address, &head))
-		return false;
-	if (pool_agrees(layout, address, &head) || mirror_agrees(layout, regions, address, &head)) {
-		remember_table(head.table);
-		return true;
-	}
-	return layout->handle_bad && table_is_known(head.table);
+	return read_head(layout, address, &head) && vouches(layout, regions, address, &head);
 }
 
 void klass_trust(const struct object_layout *layout, uint64_t address)
@@ -234,9 +237,8 @@ enum klass_found klass_find(const struct object_layout *layout, const struct reg
 	uint32_t id = known_id(address);
 	struct head head;
 
-	if (id == 0 && !klass_vouches(layout, regions, address))
-		return KLASS_NONE;
-	if (!read_head(layout, address, &head))
+	if (!read_head(layout, address, &head) ||
+	    (id == 0 && !vouches(layout, regions, address, &head)))
 		return KLASS_NONE;
 	if (id == 0)
 		id = insert(address);
