@@ -5,7 +5,6 @@
 #ifndef JXPERF_AGENT_HANDLER_PLACING_H
 #define JXPERF_AGENT_HANDLER_PLACING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/jni_slot.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/place/klass.h"
 
@@ -99,20 +100,18 @@ static uint64_t klass_named(JNIEnv *jni, const struct region_map *regions,
 			    const struct object_layout *l, const char *name)
 {
 	jclass class = (*jni)->FindClass(jni, name);
-	const volatile uint64_t *slot;
 	uint64_t klass = 0;
 
 	if (!class) {
 		(*jni)->ExceptionClear(jni);
 		return 0;
 	}
-	slot = (const volatile uint64_t *)((uintptr_t) class & ~(uintptr_t)3);
 	for (unsigned i = 0; i < 3; i++) {
-		uint64_t object = *slot;
+		uint64_t object = jni_slot(class);
 
 		if (safe_read(region_canonical(regions, object) + l->mirror_klass, &klass,
 			      sizeof(klass)) &&
-		    *slot == object)
+		    jni_slot(class) == object)
 			break;
 		klass = 0;
 	}

@@ -75,15 +75,19 @@ static bool set_field(struct place_name *n, Jxp__Location__Kind kind, uint64_t d
 	return n->declared_in && n->type;
 }
 
+static unsigned reference_bytes(const struct object_layout *layout)
+{
+	return layout->oops.used ? 4 : 8;
+}
+
 /* A field of an object, its class's or a superclass's. */
 static bool name_field(const struct object_layout *layout, uint64_t klass, uint32_t offset,
 		       struct place_name *n)
 {
-	unsigned reference_bytes = layout->oops.used ? 4 : 8;
 	struct klass_field f;
 
 	for (unsigned i = 0; klass && i < SUPERS_MAX; i++, klass = klass_super(klass))
-		if (klass_field_at(klass, offset, false, reference_bytes, &f))
+		if (klass_field_at(klass, offset, false, reference_bytes(layout), &f))
 			return set_field(n, JXP__LOCATION__KIND__FIELD, klass, &f);
 	return true; /* Padding, or one of the JVM's own. */
 }
@@ -92,12 +96,11 @@ static bool name_field(const struct object_layout *layout, uint64_t klass, uint3
 static bool name_static(const struct object_layout *layout, const struct place *p, uint64_t klass,
 			struct place_name *n)
 {
-	unsigned reference_bytes = layout->oops.used ? 4 : 8;
 	uint64_t subject = klass_address(p->subject);
 	struct klass_field f;
 	char *name;
 
-	if (!subject || !klass_field_at(subject, p->offset, true, reference_bytes, &f))
+	if (!subject || !klass_field_at(subject, p->offset, true, reference_bytes(layout), &f))
 		return name_field(layout, klass, p->offset, n);
 	name = class_name(subject);
 	if (!name) {
@@ -122,7 +125,6 @@ static bool name_header(const struct object_layout *layout, const struct place *
 	return n->field;
 }
 
-/* Elements' types by BasicType, from T_BOOLEAN on. */
 static bool name_element(const char *array, struct place_name *n)
 {
 	size_t length = strlen(array);

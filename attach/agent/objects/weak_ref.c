@@ -1,13 +1,10 @@
 #include "attach/agent/objects/weak_ref.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/jvm/jni_slot.h"
 #include "attach/agent/jvm/vmstructs.h"
-
-/* JNIHandles::tag_mask: the low bits tell weak references from others; local ones have none set. */
-#define TAG_MASK 3u
 
 /* Global because callbacks ask. */
 static struct {
@@ -17,16 +14,9 @@ static struct {
 	const uint64_t *shift;
 } how;
 
-static uint64_t slot_of(const void *ref)
-{
-	return atomic_load_explicit(
-	    (const _Atomic uint64_t *)((uintptr_t)ref & ~(uintptr_t)TAG_MASK),
-	    memory_order_acquire);
-}
-
 uint64_t local_ref_address(jobject local)
 {
-	return region_canonical(&handlers.regions, slot_of(local));
+	return region_canonical(&handlers.regions, jni_slot(local));
 }
 
 static uint64_t address_from_local(JNIEnv *jni, jweak ref)
@@ -49,7 +39,7 @@ uint64_t weak_ref_address(JNIEnv *jni, jweak ref)
 		return address_from_local(jni, ref);
 	if (how.refresh && (*jni)->IsSameObject(jni, ref, NULL))
 		return 0;
-	slot = slot_of(ref);
+	slot = jni_slot(ref);
 	if (slot && how.bad_mask) {
 		if (slot & *how.bad_mask)
 			return address_from_local(jni, ref);
