@@ -8,7 +8,7 @@
 #define FIELDS_MAX   100
 #define ACCESSES_MAX 20
 
-static json_t *access_json(struct json_writer *writer, const struct class_access *a)
+static json_t *access_json(struct json_writer *writer, const struct ranked_access *a)
 {
 	return json_pack("{s:f, s:I, s:o}", "fraction",
 			 estimate_fraction(a->metric, writer->model->objects.whole), "samples",
@@ -17,7 +17,7 @@ static json_t *access_json(struct json_writer *writer, const struct class_access
 
 static json_t *accesses_json(struct json_writer *writer, const struct ranked_field *f)
 {
-	const struct class_access *a = class_ranking_accesses(&writer->model->objects.classes, f);
+	const struct ranked_access *a = class_ranking_accesses(&writer->model->objects.classes, f);
 	_cleanup_json_ json_t *list = json_array();
 
 	for (size_t i = 0; i < f->access_count && i < ACCESSES_MAX; i++) {

@@ -20,7 +20,7 @@ static json_t *count_json(double value)
 }
 
 static json_t *access_json(struct json_writer *writer, const struct ranked_site *site,
-			   const struct site_access *a)
+			   const struct ranked_access *a)
 {
 	return json_pack("{s:f, s:I, s:f, s:o, s:o}", "fraction",
 			 site->fraction * estimate_fraction(a->metric, site->sum.metric), "samples",
@@ -30,7 +30,7 @@ static json_t *access_json(struct json_writer *writer, const struct ranked_site 
 }
 
 static json_t *accesses_json(struct json_writer *writer, const struct ranked_site *site,
-			     const struct site_access *accesses)
+			     const struct ranked_access *accesses)
 {
 	_cleanup_json_ json_t *list = json_array();
 

@@ -93,7 +93,7 @@ static void path(FILE *out, const struct profile *p, uint32_t leaf, double part)
 
 static void field(FILE *out, const struct report_model *m, const struct ranked_field *f)
 {
-	const struct class_access *a = class_ranking_accesses(&m->objects.classes, f);
+	const struct ranked_access *a = class_ranking_accesses(&m->objects.classes, f);
 	const struct profile *p = &m->window->profile;
 	char interval[INTERVAL_BYTES];
 

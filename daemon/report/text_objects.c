@@ -138,7 +138,7 @@ static void row(FILE *out, const struct profile *p, const struct ranked_site *ra
 static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct ranked_site *site = &m->objects.ranking.sites[rank];
-	const struct site_access *accesses = object_ranking_accesses(&m->objects.ranking, site);
+	const struct ranked_access *accesses = object_ranking_accesses(&m->objects.ranking, site);
 	const struct profile *p = &m->window->profile;
 
 	report_text_rule(out, NULL);

@@ -139,55 +139,24 @@ static int rank_fields(struct class_ranking *r, const struct class_profile *c,
 	return 0;
 }
 
-static int compare_accesses(const void *a, const void *b)
-{
-	const struct class_access *x = a, *y = b;
-
-	if (x->field != y->field)
-		return x->field < y->field ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static int compare_access_costs(const void *a, const void *b)
-{
-	const struct class_access *x = a, *y = b;
-
-	if (x->field != y->field)
-		return x->field < y->field ? -1 : 1;
-	if (x->metric != y->metric)
-		return x->metric > y->metric ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
 static int rank_accesses(struct class_ranking *r, const struct class_profile *c,
 			 const uint32_t *paths, const uint32_t *rank)
 {
-	size_t used = 0;
-
 	r->accesses = calloc(c->access_count + 1, sizeof(*r->accesses));
 	if (!r->accesses)
 		return -ENOMEM;
 	for (size_t i = 0; i < c->access_count; i++) {
-		r->accesses[i] = c->accesses[i];
-		r->accesses[i].field = rank[c->accesses[i].field];
-		r->accesses[i].node = paths[c->accesses[i].node];
-	}
-	qsort(r->accesses, c->access_count, sizeof(*r->accesses), compare_accesses);
-	for (size_t i = 0; i < c->access_count; i++) {
-		struct class_access *last = used ? &r->accesses[used - 1] : NULL;
+		const struct class_access *from = &c->accesses[i];
 
-		if (last && compare_accesses(last, &r->accesses[i]) == 0) {
-			saturate_add(&last->samples, r->accesses[i].samples);
-			last->metric += r->accesses[i].metric;
-		} else {
-			r->accesses[used++] = r->accesses[i];
-		}
+		r->accesses[i] = (struct ranked_access){.owner = rank[from->field],
+							.node = paths[from->node],
+							.samples = from->samples,
+							.metric = from->metric};
 	}
-	r->access_count = used;
-	qsort(r->accesses, used, sizeof(*r->accesses), compare_access_costs);
-	for (size_t i = used; i-- > 0;) {
-		r->fields[r->accesses[i].field].first_access = i;
-		r->fields[r->accesses[i].field].access_count++;
+	r->access_count = ranked_accesses_merge(r->accesses, c->access_count);
+	for (size_t i = r->access_count; i-- > 0;) {
+		r->fields[r->accesses[i].owner].first_access = i;
+		r->fields[r->accesses[i].owner].access_count++;
 	}
 	return 0;
 }
@@ -231,8 +200,8 @@ const struct ranked_field *class_ranking_fields(const struct class_ranking *r,
 	return c->field_count ? r->fields + c->first_field : NULL;
 }
 
-const struct class_access *class_ranking_accesses(const struct class_ranking *r,
-						  const struct ranked_field *f)
+const struct ranked_access *class_ranking_accesses(const struct class_ranking *r,
+						   const struct ranked_field *f)
 {
 	return f->access_count ? r->accesses + f->first_access : NULL;
 }

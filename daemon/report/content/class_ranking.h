@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "daemon/report/content/access_ranking.h"
 #include "daemon/profile/estimate.h"
 #include "daemon/profile/site_shares.h"
 #include "daemon/window/result.h"
@@ -42,7 +43,7 @@ struct class_ranking {
 	struct ranked_class unknown; /* the rest, with at most one field */
 	struct ranked_field *fields;
 	size_t field_count;
-	struct class_access *accesses; /* field: position in fields; most of a field first */
+	struct ranked_access *accesses; /* of fields, by position */
 	size_t access_count;
 };
 
@@ -54,7 +55,7 @@ void class_ranking_release(struct class_ranking *r);
 /* The fields of a class, and the contexts of a field; NULL for none. */
 const struct ranked_field *class_ranking_fields(const struct class_ranking *r,
 						const struct ranked_class *c);
-const struct class_access *class_ranking_accesses(const struct class_ranking *r,
-						  const struct ranked_field *f);
+const struct ranked_access *class_ranking_accesses(const struct class_ranking *r,
+						   const struct ranked_field *f);
 
 #endif

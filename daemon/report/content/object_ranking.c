@@ -41,30 +41,6 @@ static int compare_site_costs(const void *a, const void *b)
 	return x->position < y->position ? -1 : x->position > y->position;
 }
 
-static int compare_access_keys(const void *a, const void *b)
-{
-	const struct site_access *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return x->location < y->location ? -1 : x->location > y->location;
-}
-
-static int compare_access_costs(const void *a, const void *b)
-{
-	const struct site_access *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	if (x->metric != y->metric)
-		return x->metric > y->metric ? -1 : 1;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return x->location < y->location ? -1 : x->location > y->location;
-}
-
 /* Of two that were allocated between other judgements the earlier ones are not meant any more. */
 static void add_fresh(struct fresh_objects *to, const struct fresh_objects *fresh)
 {
@@ -179,34 +155,24 @@ static int rank_sites(struct object_ranking *r, const struct object_profile *l,
 static int rank_accesses(struct object_ranking *r, const struct object_profile *l,
 			 const uint32_t *paths, const uint32_t *rank)
 {
-	size_t used = 0;
-
 	if (l->access_count == 0)
 		return 0;
 	r->accesses = calloc(l->access_count, sizeof(*r->accesses));
 	if (!r->accesses)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->access_count; i++) {
-		r->accesses[i] = l->accesses[i];
-		r->accesses[i].site = rank[l->accesses[i].site];
-		r->accesses[i].node = paths[l->accesses[i].node];
-	}
-	qsort(r->accesses, l->access_count, sizeof(*r->accesses), compare_access_keys);
-	for (size_t i = 0; i < l->access_count; i++) {
-		struct site_access *last = used ? &r->accesses[used - 1] : NULL;
+		const struct site_access *from = &l->accesses[i];
 
-		if (last && compare_access_keys(last, &r->accesses[i]) == 0) {
-			last->samples += r->accesses[i].samples;
-			last->metric += r->accesses[i].metric;
-		} else {
-			r->accesses[used++] = r->accesses[i];
-		}
+		r->accesses[i] = (struct ranked_access){.owner = rank[from->site],
+							.node = paths[from->node],
+							.location = from->location,
+							.samples = from->samples,
+							.metric = from->metric};
 	}
-	r->access_count = used;
-	qsort(r->accesses, used, sizeof(*r->accesses), compare_access_costs);
-	for (size_t i = used; i-- > 0;) {
-		r->sites[r->accesses[i].site].first_access = i;
-		r->sites[r->accesses[i].site].access_count++;
+	r->access_count = ranked_accesses_merge(r->accesses, l->access_count);
+	for (size_t i = r->access_count; i-- > 0;) {
+		r->sites[r->accesses[i].owner].first_access = i;
+		r->sites[r->accesses[i].owner].access_count++;
 	}
 	return 0;
 }
@@ -243,8 +209,8 @@ int object_ranking_init(struct object_ranking *r, const struct window_result *w)
 	return status;
 }
 
-const struct site_access *object_ranking_accesses(const struct object_ranking *r,
-						  const struct ranked_site *site)
+const struct ranked_access *object_ranking_accesses(const struct object_ranking *r,
+						    const struct ranked_site *site)
 {
 	return site->access_count ? r->accesses + site->first_access : NULL;
 }

@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "daemon/report/content/access_ranking.h"
 #include "daemon/profile/site_shares.h"
 #include "daemon/window/result.h"
 
@@ -28,7 +29,7 @@ struct ranked_site {
 struct object_ranking {
 	struct ranked_site *sites;
 	size_t count;
-	struct site_access *accesses; /* site: position in sites */
+	struct ranked_access *accesses; /* of sites, by position */
 	size_t access_count;
 	double sum;               /* of the sites' fractions */
 	struct class_rests rests; /* and what they leave of each class */
@@ -37,8 +38,8 @@ struct object_ranking {
 /* 0 or -ENOMEM. */
 int object_ranking_init(struct object_ranking *r, const struct window_result *w);
 /* The access_count contexts of one of its sites; NULL for none. */
-const struct site_access *object_ranking_accesses(const struct object_ranking *r,
-						  const struct ranked_site *site);
+const struct ranked_access *object_ranking_accesses(const struct object_ranking *r,
+						    const struct ranked_site *site);
 
 void object_ranking_release(struct object_ranking *r);
 

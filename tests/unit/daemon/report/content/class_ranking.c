@@ -72,7 +72,7 @@ static void a_class_has_its_fields_and_these_their_paths(void **state)
 	uint32_t interpreted = add_node(w, 7, JXP__TIER__TIER_INTERPRETED);
 	uint32_t other = add_node(w, 8, JXP__TIER__TIER_JIT);
 	const struct ranked_field *fields;
-	const struct class_access *accesses;
+	const struct ranked_access *accesses;
 	struct report_model m;
 
 	touch(w, 1, 1, jit, 10, 1);

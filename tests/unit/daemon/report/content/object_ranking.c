@@ -40,7 +40,7 @@ static void the_most_expensive_site_and_its_dearest_context_come_first(void **st
 	uint32_t here = add_node(w, 1, JXP__TIER__TIER_JIT);
 	uint32_t there = add_node(w, 2, JXP__TIER__TIER_JIT);
 	uint32_t cheap = add_site(w, 1, here), dear = add_site(w, 2, here);
-	const struct site_access *accesses;
+	const struct ranked_access *accesses;
 	struct object_ranking r;
 
 	(void)state;
