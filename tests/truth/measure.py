@@ -119,14 +119,8 @@ def _mean(weighted):
 # ---------------------------------------------------------------- measurement
 
 
-@dataclasses.dataclass
-class Share:
-    """Of CPU time, at wasteful accesses."""
-
-    measured: float
-    true: float
-    low: float
-    high: float
+class Estimate:
+    """What has measured, true, low and high."""
 
     @property
     def inside(self):
@@ -139,7 +133,17 @@ class Share:
 
 
 @dataclasses.dataclass
-class Row:
+class Share(Estimate):
+    """Of CPU time, at wasteful accesses."""
+
+    measured: float
+    true: float
+    low: float
+    high: float
+
+
+@dataclasses.dataclass
+class Row(Estimate):
     program: str
     kind: str
     jdk: int
@@ -156,15 +160,6 @@ class Row:
     def true(self):
         """That of the population the sampler draws from."""
         return self.truth.by_time if self.sampler == "clock" else self.truth.by_access
-
-    @property
-    def inside(self):
-        return self.low <= self.true <= self.high
-
-    @property
-    def error(self):
-        """In percentage points."""
-        return 100 * abs(self.measured - self.true)
 
 
 HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (

@@ -8,26 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "daemon/profile/object_profile.h"
-#include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
-
-#define HEAP JXP__REGION__REGION_HEAP
-
-static int set_up(void **state)
-{
-	static struct object_profile l;
-
-	l = (struct object_profile){0};
-	*state = &l;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	object_profile_release(*state);
-	return 0;
-}
+#include "tests/unit/support/object_profile_fixture.h"
 
 static uint32_t site_of(struct object_profile *l, uint32_t node)
 {
