@@ -32,6 +32,7 @@ enum code_type {
 	CODE_COMPILED, /* an nmethod */
 	CODE_STUB,     /* stub routines, adapters, vtable stubs */
 	CODE_INTERPRETER,
+	CODE_NO_RETURN, /* a stub that does not return to who called it: throws, deoptimises */
 };
 
 struct code_blob {

@@ -282,6 +282,9 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 			take_memory_operand(out, in, ops, op);
 	}
 	out->string_compares = out->string && compares_strings(in);
+	/* The decoder names them as parts of the memory operands alone. */
+	if (out->string)
+		out->written_registers |= 1u << REG_RSI | 1u << REG_RDI | 1u << REG_RCX;
 	out->repeats = out->string &&
 		       (in->attributes &
 			(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));

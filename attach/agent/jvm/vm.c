@@ -106,13 +106,25 @@ static void JNICALL on_compiled_unload(jvmtiEnv *jvmti, jmethodID method, const 
 	codemap_remove((uintptr_t)address);
 }
 
+/* By the names that stubs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp). */
+static enum code_type code_type_of(const char *name)
+{
+	static const char *const no_return[] = {"throw_", "UncommonTrap", "uncommon_trap",
+						"deoptimize", "unwind_exception"};
+
+	if (strcmp(name, "Interpreter") == 0)
+		return CODE_INTERPRETER;
+	for (unsigned i = 0; i < sizeof(no_return) / sizeof(no_return[0]); i++)
+		if (strstr(name, no_return[i]))
+			return CODE_NO_RETURN;
+	return CODE_STUB;
+}
+
 static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,
 				    jint size)
 {
-	enum code_type type = strcmp(name, "Interpreter") == 0 ? CODE_INTERPRETER : CODE_STUB;
-
 	(void)jvmti;
-	codemap_add_stub((uintptr_t)address, (uint32_t)size, type);
+	codemap_add_stub((uintptr_t)address, (uint32_t)size, code_type_of(name));
 }
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)

@@ -1,0 +1,67 @@
+/*
+ * The loops of compiled code: which innermost loop an instruction lies in, and what that loop does
+ * itself, outside of the loops in it.
+ *
+ * Natural loops of the method's flow graph, found by dominators (Cooper, Harvey, Kennedy 2001;
+ * nesting as Havlak 1997), from its machine code alone: HotSpot keeps no record of them. The copies
+ * that C2 makes of a loop (before, main, after; vector and scalar) are loops of their own here;
+ * each makes what the loop makes. Code that only an exception or a jump through memory leads to
+ * hangs on every such jump of the method.
+ *
+ * A nest is made when it is first asked for, in the handler, once for each compiled method: about
+ * 10 ns a byte. It lives as long as the window. Async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_PATH_LOOPS_H
+#define JXPERF_AGENT_PATH_LOOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/search.h"
+
+/* Its tables: nests, and room for making one. */
+#define LOOPS_NESTS_BYTES   (1024u * 1024u)
+#define LOOPS_SCRATCH_BYTES (384u * 1024u)
+#define LOOPS_BYTES         (LOOPS_NESTS_BYTES + LOOPS_SCRATCH_BYTES)
+
+/* No loop. Loops are numbered from 1. */
+#define LOOP_NONE 0u
+
+struct loop_nest;
+
+/* Reserves the tables, once per process. 0 or -ENOMEM. */
+int loops_init(void);
+
+/* Forgets all nests. No handler may run. */
+void loops_clear(void);
+
+/* The loops of a compiled method or stub. NULL when they cannot be told: the method is too large,
+ * the tables are full, or another thread's handler is making one at this moment. */
+const struct loop_nest *loops_of(const struct code_blob *blob);
+
+/* The innermost loop that ip lies in. */
+unsigned loop_at(const struct loop_nest *nest, uint64_t ip);
+
+/* Where it is entered: its identity. 0 for LOOP_NONE. */
+uint64_t loop_header(const struct loop_nest *nest, unsigned loop);
+
+/* Is it outer, or in it, at any depth? Everything is in LOOP_NONE. */
+bool loop_within(const struct loop_nest *nest, unsigned loop, unsigned outer);
+
+/* The first access of the type, by address, of the loop's own; 0 when it makes none. */
+uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type);
+
+/* Does the loop itself call what returns? */
+bool loop_calls(const struct loop_nest *nest, unsigned loop);
+
+/* Is this instruction an access of the type that is the program's own? The JVM's are not: polls for
+ * safepoints, which read the first word of a page (SafepointMechanism), and what compiled code
+ * keeps in the JavaThread, to which r15 points. */
+bool loop_counts(const struct insn *in, enum access_type type);
+
+/* Does a call at ip, with what its block did before, come back? C2 passes the uncommon trap stub a
+ * request, always negative, in esi (SharedRuntime; Deoptimization::make_trap_request). */
+bool loop_is_trap_request(const uint8_t *bytes, unsigned length);
+
+#endif
