@@ -1,0 +1,91 @@
+/*
+ * An instruction taken apart and not understood: prefixes, opcode, operand encodings, length. What
+ * the walks over code need of most instructions, some twenty times faster than a whole decoder
+ * (code/insn.h), which is asked where more is needed.
+ *
+ * Covers 64-bit mode with legacy, VEX and EVEX encodings (Intel SDM volume 2, chapter 2 and
+ * appendix A). Pure functions; async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_PATH_OPCODE_H
+#define JXPERF_AGENT_PATH_OPCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opcode_map {
+	OPCODE_ONE_BYTE,
+	OPCODE_0F,
+	OPCODE_0F38,
+	OPCODE_0F3A,
+};
+
+#define OPCODE_REX_W 8u
+#define OPCODE_REX_R 4u
+#define OPCODE_REX_X 2u
+#define OPCODE_REX_B 1u
+
+struct opcode {
+	uint8_t length;
+	uint8_t map; /* enum opcode_map */
+	uint8_t code;
+	uint8_t rex; /* OPCODE_REX_*, also of VEX and EVEX */
+	uint8_t modrm;
+	bool has_rex;
+	bool has_modrm;
+	bool vex; /* VEX or EVEX */
+	bool evex;
+	bool operand16; /* prefix 66 */
+	bool repeat;    /* F3 */
+	bool repeat_not;
+	bool unusual; /* lock, a segment, 32-bit addresses: not for whoever looks at operands */
+	/* A memory operand. Registers in encoding order, -1 for none; of EVEX the displacement is
+	 * not scaled. */
+	bool has_memory;
+	bool rip_relative;
+	int8_t base;
+	int8_t index;
+	uint8_t scale;
+	int32_t displacement;
+	int64_t immediate; /* sign-extended */
+};
+
+/* False when there is no instruction, or one of an encoding that is not known here. */
+bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out);
+
+enum opcode_flow {
+	OPCODE_NEXT,
+	OPCODE_BRANCH, /* conditional, direct */
+	OPCODE_JUMP,   /* direct */
+	OPCODE_CALL,   /* direct */
+	OPCODE_INDIRECT_JUMP,
+	OPCODE_INDIRECT_CALL,
+	OPCODE_RETURN,
+	OPCODE_TRAP, /* ud2, hlt, int3: not reached by code that works */
+};
+
+enum opcode_flow opcode_flow(const struct opcode *o);
+
+/* Where a direct branch, jump or call at ip leads to. */
+static inline uint64_t opcode_target(const struct opcode *o, uint64_t ip)
+{
+	return ip + o->length + (uint64_t)o->immediate;
+}
+
+static inline unsigned opcode_reg(const struct opcode *o)
+{
+	return ((o->modrm >> 3) & 7u) | (o->rex & OPCODE_REX_R ? 8u : 0);
+}
+
+static inline unsigned opcode_rm(const struct opcode *o)
+{
+	return (o->modrm & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0);
+}
+
+/* The opcode's own extension in modrm. */
+static inline unsigned opcode_group(const struct opcode *o)
+{
+	return (o->modrm >> 3) & 7u;
+}
+
+#endif
