@@ -7,16 +7,19 @@ of the default budget and kinds alternate between the two; every other round beg
 What a window costs is what its report says of it: handlers, the kernel's part of their signals, the agent's own thread
 and the JVM's events for it, but not the attach. As a check, the same is looked at from outside: operations for each
 second of CPU time in the windows of a JVM, against those of the same JVM while its twin is profiled. One window says
-little there: throughput varies by as much as the budget. Tomcat is not looked at from outside, and its twins take turns:
-one sleeps while the other is profiled, since server and load use all of a small machine. Where others take the
+little there: throughput varies by as much as the budget. Tomcat is not looked at from outside, and its twins take
+turns: one sleeps while the other is profiled, since server and load use all of a small machine. Where others take the
 processors a window is longer by what a busy thread of the program has less of them.
 
 One row a figure: name, value (median or total over the windows), unit, and the range over windows or rounds. `ratio` is
 this build's figure by the baseline's. Then, of builds that say so: where the cost of a sample goes.
 
-  EVIDENCE_ROUNDS     windows of each build per program (default 3)     EVIDENCE_WINDOW_S   seconds of each on an idle machine (default 10)
-  EVIDENCE_WARM_UP_S  before the first (default 15, for Tomcat twice)   EVIDENCE_ONLY       comma-separated programs
-  EVIDENCE_OPTIONS    more options of attach, for both builds           EVIDENCE_BASELINE   build directory of the baseline
+  EVIDENCE_ROUNDS     windows of each build per program (default 3)
+  EVIDENCE_WINDOW_S   seconds of each, on an idle machine (default 10)
+  EVIDENCE_WARM_UP_S  before the first (default 15; twice that for Tomcat)
+  EVIDENCE_ONLY       comma-separated programs
+  EVIDENCE_OPTIONS    more options of attach, for both builds
+  EVIDENCE_BASELINE   build directory of the baseline, which need not be that older build
   EVIDENCE_JSON       a file for all of it, each window's quality included
 """
 import dataclasses
@@ -240,8 +243,8 @@ def main():
                 account(f"{name}.{build}", windows)
         ratios[name] = compare(name, found[name]["this"], found[name]["baseline"])
     summarise(ratios, found)
-    print(f"machine: {os.cpu_count()} CPUs, Linux {platform.release()}, {jdks()[0]}, {ROUNDS} windows of {WINDOW_S:g} s "
-          f"of each build{', ' + ' '.join(OPTIONS) if OPTIONS else ''}")
+    print(f"machine: {os.cpu_count()} CPUs, Linux {platform.release()}, {jdks()[0]}, {ROUNDS} windows of {WINDOW_S:g} "
+          f"s of each build{', ' + ' '.join(OPTIONS) if OPTIONS else ''}")
     if JSON:
         keep(ratios, found)
 

@@ -251,6 +251,16 @@ def assert_quality(report, least_traps):
     assert not report["window"]["ended_early"], report["window"]
     closed = ("traps", "replaced", "expired_gc", "expired_window", "abandoned")
     assert quality["armed"] == sum(quality[c] for c in closed), quality
+    assert_account(quality)
+
+
+def assert_account(quality):
+    """Each signal has one role, no part of the handlers' time counts twice, and the costs are all of the overhead."""
+    assert quality["signals"] == sum(quality[f"signals_{r}"] for r in ("ticks", "searches", "sampled", "second", "late"))
+    parts = sum(quality[p] for p in ("contexts_ns", "controls_ns", "code_ns", "placing_ns"))
+    assert 0 < parts <= quality["handler_ns"], quality
+    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns"))
+    assert costs == quality["overhead_ns"], quality
 
 
 def share_through(kind, method):
