@@ -9,7 +9,7 @@ and the JVM's events for it, but not the attach. As a check, the same is looked 
 second of CPU time in the windows of a JVM, against those of the same JVM while its twin is profiled. One window says
 little there: throughput varies by as much as the budget. Tomcat is not looked at from outside, and its twins take
 turns: one sleeps while the other is profiled, since server and load use all of a small machine. Where others take the
-processors a window is longer by what a busy thread of the program has less of them.
+processors a window is longer by what a busy thread of the program has less of them, up to three times.
 
 One row a figure: name, value (median or total over the windows), unit, and the range over windows or rounds. `ratio` is
 this build's figure by the baseline's. Then, of builds that say so: where the cost of a sample goes.
@@ -18,6 +18,7 @@ this build's figure by the baseline's. Then, of builds that say so: where the co
   EVIDENCE_WINDOW_S   seconds of each, on an idle machine (default 10)
   EVIDENCE_WARM_UP_S  before the first (default 15; twice that for Tomcat)
   EVIDENCE_ONLY       comma-separated programs
+  EVIDENCE_OUTSIDE    0: nothing is looked at from outside, and all twins take turns
   EVIDENCE_OPTIONS    more options of attach, for both builds
   EVIDENCE_BASELINE   build directory of the baseline, which need not be that older build
   EVIDENCE_JSON       a file for all of it, each window's quality included
@@ -28,6 +29,7 @@ import math
 import os
 import platform
 import shlex
+import signal
 import statistics
 import subprocess
 import sys
@@ -47,6 +49,8 @@ ONLY = [n for n in os.environ.get("EVIDENCE_ONLY", "").split(",") if n]
 OPTIONS = shlex.split(os.environ.get("EVIDENCE_OPTIONS", ""))
 BASELINE = os.environ.get("EVIDENCE_BASELINE", os.path.join(BUILD, "baseline/build"))
 JSON = os.environ.get("EVIDENCE_JSON")
+OUTSIDE = os.environ.get("EVIDENCE_OUTSIDE", "1") != "0"
+LEAST_SHARE = 1 / 3
 
 WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
 # The kernel's part is no handler's; what no part names is the rest.
@@ -71,8 +75,8 @@ class Build:
     def window(self, pid):
         """Its report."""
         command = [os.path.join(self.binaries, "jxperfctl"), "--socket", self.socket, "attach", str(pid), "--duration",
-                   duration_for(pid, WINDOW_S), "--format", "json", *OPTIONS]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10 * WINDOW_S + HANG_S, check=False)
+                   duration_for(pid, WINDOW_S, LEAST_SHARE), "--format", "json", *OPTIONS]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=3 * WINDOW_S + HANG_S, check=False)
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
         return json.loads(done.stdout)
@@ -82,15 +86,16 @@ class Library(Workload):
     """A workload beside its twin."""
 
     def pause(self):
-        pass
+        if not OUTSIDE:
+            os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self):
-        pass
+        os.kill(self.pid, signal.SIGCONT)
 
 
 def start(name):
     if name == "Tomcat":
-        return Tomcat(jdks()[0], 2 * WARM_UP_S + 2 * ROUNDS * (10 * WINDOW_S + 60) + 600)
+        return Tomcat(jdks()[0], 2 * WARM_UP_S + 2 * ROUNDS * (3 * WINDOW_S + 60) + 600)
     return Library(Program(name, *FIXED_HEAP))
 
 
@@ -144,7 +149,7 @@ def windows_of(name, builds):
                 twins[build.name].resume()
                 found[build.name].append(look(build, twins[build.name]))
                 twins[build.name].pause()
-        if name != "Tomcat":
+        if OUTSIDE and name != "Tomcat":
             first, second = (b.name for b in builds)
             look_from_outside(twins[first], found[first], found[second])
             look_from_outside(twins[second], found[second], found[first])

@@ -85,13 +85,13 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def duration_for(pid, cpu_s):
+def duration_for(pid, cpu_s, least_share=LEAST_SHARE):
     """The window in which a process with a busy thread gets so much CPU time, from how it fares now: a machine where
     others take the processors gives as many samples in a longer window."""
     before, start = cpu_seconds(pid), time.monotonic()
     time.sleep(FARES_S)
     share = (cpu_seconds(pid) - before) / (time.monotonic() - start)
-    return f"{cpu_s / min(max(share, LEAST_SHARE), 1.0):.1f}s"
+    return f"{cpu_s / min(max(share, least_share), 1.0):.1f}s"
 
 
 # ---------------------------------------------------------------- daemon and client
