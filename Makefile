@@ -14,6 +14,7 @@
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make deb        a Debian package, in build/deb
+#   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
 #   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
 
@@ -39,7 +40,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -349,6 +350,21 @@ bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
+
+# Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
+# Variables: bench/evidence.py. EVIDENCE_BASELINE names a build that is there already.
+EVIDENCE_COMMIT	:= 9907b686519e94c11bc27f528027753dcc5f0144
+EVIDENCE_TREE	:= $(B)/baseline
+# The agent of that time speaks an older protocol, so all of it is built.
+$(EVIDENCE_TREE)/Makefile:
+	$(call say,FETCH,$(@D))
+	$(Q)git worktree prune && git worktree add --quiet --detach $(@D) $(EVIDENCE_COMMIT)
+bench-evidence:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) $(AGREEMENT_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
+	$(if $(EVIDENCE_BASELINE),,$(Q)$(MAKE) --no-print-directory $(EVIDENCE_TREE)/Makefile)
+	$(if $(EVIDENCE_BASELINE),,$(Q)$(MAKE) --no-print-directory -C $(EVIDENCE_TREE) B=build all)
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/evidence.py
 
 # Does sampling a fleet estimate its total? Seconds; the daemon's own draws.
 $(B)/fleet-sim: $(B)/obj/tests/fleet/simulate.o $(CORE)

@@ -282,4 +282,5 @@ def main():
           f"{'' if ASPROF else '; async-profiler not compared (ASPROF not set)'}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -31,6 +31,64 @@ static void side_effects(FILE *out, const struct report_model *m)
 			s->reason);
 }
 
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+struct figure {
+	Jxp__Counter counter;
+	const char *words;
+};
+
+/* One line of several counters, unless all are 0: windows of older agents do not say. */
+static void figures(FILE *out, const uint64_t *counters, const char *title,
+		    const struct figure *list, size_t count, bool seconds)
+{
+	const char *before = title;
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < count; i++)
+		any |= counters[list[i].counter];
+	if (!any)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t n = counters[list[i].counter];
+
+		if (seconds)
+			fprintf(out, "%s %.3f s %s", before, (double)n / (double)NS_PER_S,
+				list[i].words);
+		else
+			fprintf(out, "%s %" PRIu64 " %s", before, n, list[i].words);
+		before = ",";
+	}
+	fputs("\n", out);
+}
+
+/* What signals were for, and where a window's overhead went. */
+static void account(FILE *out, const uint64_t *counters)
+{
+	static const struct figure signals[] = {
+	    {JXP__COUNTER__COUNTER_SIGNALS_TICKS, "ticks"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_SEARCHES, "breakpoints of searches"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_SAMPLED, "sampled accesses"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_SECOND, "second accesses"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_LATE, "late"},
+	};
+	static const struct figure handlers[] = {
+	    {JXP__COUNTER__COUNTER_CONTEXTS_NS, "calling contexts"},
+	    {JXP__COUNTER__COUNTER_CONTROLS_NS, "system calls"},
+	    {JXP__COUNTER__COUNTER_CODE_NS, "decoding and walking code"},
+	    {JXP__COUNTER__COUNTER_PLACING_NS, "finding objects"},
+	};
+	static const struct figure beside[] = {
+	    {JXP__COUNTER__COUNTER_KERNEL_NS, "bringing signals"},
+	    {JXP__COUNTER__COUNTER_SESSION_NS, "the agent's own thread"},
+	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
+	};
+
+	figures(out, counters, "           signals:", signals, COUNT(signals), false);
+	figures(out, counters, "           in handlers:", handlers, COUNT(handlers), true);
+	figures(out, counters, "           beside handlers:", beside, COUNT(beside), true);
+}
+
 void report_text_quality(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -45,6 +103,7 @@ void report_text_quality(FILE *out, const struct report_model *m)
 		(double)counters[JXP__COUNTER__COUNTER_TICK_NS] / (double)NS_PER_S,
 		counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
 		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
+	account(out, counters);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t n = counters[counter_table[i].counter];
 

@@ -11,17 +11,14 @@ to the heap. Prints the rows, and exits with 1 where they do not agree.
 import dataclasses
 import json
 import os
-import re
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-from lib import Process, jdks, make_directory  # noqa: E402
+from lib import Process, jdks  # noqa: E402
 from support.profile import BENCH_CLASS_PATH, Daemon  # noqa: E402
+from support.tomcat import Tomcat  # noqa: E402
 
 SECONDS = int(os.environ.get("AGREEMENT_SECONDS", "30"))
 WARM_UP_S = float(os.environ.get("AGREEMENT_WARM_UP", "40"))
@@ -35,94 +32,22 @@ SAME_LEAST = 4
 # A list that short says nothing.
 ROWS_LEAST = 4
 
-TOMCAT = "/usr/share/tomcat10"
-EXAMPLES = "/etc/tomcat10/Catalina/localhost/examples.xml"
-PAGES = [
-    "jsp/num/numguess.jsp", "jsp/dates/date.jsp", "jsp/snp/snoop.jsp", "jsp/jsp2/el/basic-arithmetic.jsp",
-    "jsp/jsp2/el/basic-comparisons.jsp", "jsp/jsp2/el/implicit-objects.jsp?foo=bar", "jsp/jsp2/simpletag/repeat.jsp",
-    "jsp/jsp2/simpletag/book.jsp", "jsp/jsp2/tagfiles/products.jsp", "jsp/simpletag/foo.jsp", "jsp/forward/forward.jsp",
-    "jsp/include/include.jsp", "servlets/servlet/HelloWorldExample", "servlets/servlet/RequestHeaderExample",
-]
-# One session for all, or the heap would fill with sessions.
-LOAD = """
-local pages = {%s}
-local n = 0
-request = function()
-    n = n %% #pages + 1
-    return wrk.format("GET", "/examples/" .. pages[n], {["Cookie"] = "%s"})
-end
-"""
-
 
 # ---------------------------------------------------------------- programs
 
 
-class Program:
-    """What runs, and how to end it."""
-
-    def __init__(self, pid, *processes):
-        self.pid = pid
-        self.processes = processes
-
-    def stop(self):
-        for process in self.processes:
-            process.stop()
-
-
-def _environment(**more):
-    return {**{k: v for k, v in os.environ.items() if "JAVA" not in k}, **more}
-
-
 def _library(name):
     def start(jdk):
-        jvm = Process([jdk.java, "-Xmx512m", "-cp", BENCH_CLASS_PATH, name], env=_environment())
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        jvm = Process([jdk.java, "-Xmx512m", "-cp", BENCH_CLASS_PATH, name], env=environment)
         jvm.wait_for("up\n", 60)
-        return Program(jvm.pid, jvm)
+        return jvm
 
     return start
 
 
-def _free_ports(count):
-    taken = [socket.socket() for _ in range(count)]
-    for s in taken:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in taken]
-    for s in taken:
-        s.close()
-    return ports
-
-
 def _tomcat(jdk):
-    """With its example pages, in a directory of its own, and wrk that asks for them in turn."""
-    port, control = _free_ports(2)
-    base = os.path.join(make_directory(), "base")
-    subprocess.run(["tomcat10-instance-create", "-p", str(port), "-c", str(control), base], check=True, capture_output=True)
-    contexts = os.path.join(base, "conf/Catalina/localhost")
-    os.makedirs(contexts)
-    with open(EXAMPLES, encoding="utf-8") as f, open(os.path.join(contexts, "examples.xml"), "w", encoding="utf-8") as g:
-        g.write(f.read())
-    environment = _environment(CATALINA_BASE=base, CATALINA_HOME=TOMCAT, JAVA_HOME=jdk.home, CATALINA_OPTS="-Xmx512m")
-    # The script becomes the JVM.
-    server = Process([f"{TOMCAT}/bin/catalina.sh", "run"], env=environment)
-    server.wait_for("Server startup in", 120)
-    cookie = _session(port)
-    script = os.path.join(base, "load.lua")
-    with open(script, "w", encoding="ascii") as f:
-        f.write(LOAD % (", ".join(f'"{p}"' for p in PAGES), cookie))
-    whole = int(WARM_UP_S + 20 * SECONDS + 600)
-    load = Process(["wrk", "-t1", "-c8", f"-d{whole}s", "-s", script, f"http://127.0.0.1:{port}"])
-    return Program(server.pid, load, server)
-
-
-def _get(port, page):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/examples/{page}", timeout=60) as answer:
-        return answer.headers.get("Set-Cookie", "")
-
-
-def _session(port):
-    """Its cookie, once every page has been asked for."""
-    cookies = [_get(port, page) for page in PAGES]
-    return re.match(r"[^;]*", next(c for c in cookies if c))[0]
+    return Tomcat(jdk, WARM_UP_S + 20 * SECONDS + 600)
 
 
 PROGRAMS = {"Tomcat": _tomcat, "H2": _library("H2Queries"), "Jython": _library("JythonScript")}

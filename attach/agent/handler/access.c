@@ -20,6 +20,7 @@ static uint32_t current_cpu(void)
 void access_record(struct thread *t, const struct sample *s, bool store, uint64_t weight,
 		   uint32_t cpu, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_REST);
 	struct record r = {.time_ns = clock_monotonic_ns(), .type = RECORD_ACCESS};
 
 	if (s->extent.address < REGION_LOWEST_ADDRESS || s->extent.size == 0 ||
@@ -96,6 +97,7 @@ static uint64_t look_ahead(struct thread *t, uint64_t weight, const ucontext_t *
 
 void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	struct insn in;
 	uint64_t address, wait;
@@ -118,6 +120,7 @@ void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc)
 
 void access_reached(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t wait = look_ahead(t, w->weight, uc);
 

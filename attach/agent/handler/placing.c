@@ -33,6 +33,7 @@ static struct place_operand operand_of(const struct insn *in, const gregset_t re
 enum place_result placing_find(struct thread *t, int region, uint64_t address,
 			       const struct insn *in, const gregset_t regs, struct place *out)
 {
+	ACCOUNT_AS(t, ACCOUNT_PLACES);
 	struct place_operand operand = operand_of(in, regs);
 
 	*out = (struct place){.kind = PLACE_NONE};

@@ -51,6 +51,7 @@ static void await_access(struct thread *t, unsigned reg, uint8_t kind, const str
 /* The access that was waited for has run. */
 static void has_run(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
 	struct watchpoint *w = &t->watchpoints[reg];
 	struct sample s = {.executed = true};
 
@@ -118,6 +119,8 @@ static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t i
 
 static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+
 	search_from(t, reg, kind, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], uc);
 }
 
@@ -167,6 +170,7 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
  * step with the ticks would be seen at the same places every time. */
 static void vary_period(struct thread *t)
 {
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
 	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
 

@@ -118,6 +118,7 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 
 static void take_sample(struct thread *t, const struct hardware_sample *h, const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
 	struct sample s = {0};
 	unsigned kinds;
 	int kind, reg;

@@ -59,10 +59,33 @@ static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
 	       sp + STACK_GUARD_BYTES > t->stack_low;
 }
 
+/* What a signal is for. A register whose watchpoint is gone has been freed since it trapped. */
+static Jxp__Counter role_counter(const struct thread *t, unsigned role)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+
+	if (role == THREAD_ROLE_SAMPLING)
+		return JXP__COUNTER__COUNTER_SIGNALS_TICKS;
+	if (reg >= PERF_DEBUG_REGISTERS)
+		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
+	switch (t->watchpoints[reg].state) {
+	case WATCH_SEEKING:
+		return JXP__COUNTER__COUNTER_SIGNALS_SEARCHES;
+	case WATCH_PENDING:
+		return JXP__COUNTER__COUNTER_SIGNALS_SAMPLED;
+	case WATCH_ARMED:
+		return JXP__COUNTER__COUNTER_SIGNALS_SECOND;
+	case WATCH_FREE:
+		break;
+	}
+	return JXP__COUNTER__COUNTER_SIGNALS_LATE;
+}
+
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
+	thread_count(t, role_counter(t, role), 1);
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
 		if (stack_is_low(t, uc)) {
@@ -93,9 +116,27 @@ static void swallow(struct thread *t, unsigned role)
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
 	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
+	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_LATE, 1);
 	if (reg < PERF_DEBUG_REGISTERS &&
 	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+static void count_time(struct thread *t, uint64_t cpu_ns)
+{
+	static const Jxp__Counter parts[ACCOUNT_PARTS] = {
+	    [ACCOUNT_CONTEXTS] = JXP__COUNTER__COUNTER_CONTEXTS_NS,
+	    [ACCOUNT_CONTROLS] = JXP__COUNTER__COUNTER_CONTROLS_NS,
+	    [ACCOUNT_CODE] = JXP__COUNTER__COUNTER_CODE_NS,
+	    [ACCOUNT_PLACES] = JXP__COUNTER__COUNTER_PLACING_NS,
+	};
+	uint64_t ns[ACCOUNT_PARTS];
+
+	account_end(&t->account, cpu_ns, ns);
+	for (unsigned i = ACCOUNT_REST + 1; i < ACCOUNT_PARTS; i++)
+		thread_count(t, parts[i], ns[i]);
+	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
+	thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS, cpu_ns);
 }
 
 static void handle(const siginfo_t *info, const ucontext_t *uc)
@@ -114,13 +155,12 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 	atomic_fetch_add(&t->in_handler, 1);
 	if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
 	    thread_of_signal(perf_siginfo_data(info), &role) == t) {
+		account_begin(&t->account);
 		if (perf_siginfo_async(info))
 			swallow(t, role);
 		else
 			dispatch(t, role, uc);
-		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
-		thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS,
-			     clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+		count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	}
 	atomic_fetch_sub(&t->in_handler, 1);
 }

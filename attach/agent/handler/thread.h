@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/agent/handler/account.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
 #include "attach/agent/handler/ring.h"
@@ -80,6 +81,7 @@ struct thread {
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
+	struct account account; /* of the signal that is handled */
 
 	/* Handler writes, session thread reads. */
 	_Atomic uint64_t counters[JXP__COUNTER__COUNTER_MAX];

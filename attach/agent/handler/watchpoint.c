@@ -31,6 +31,7 @@ enum access_type watchpoint_access(uint8_t kind)
 static bool set_register(struct thread *t, unsigned reg, uint32_t type, uint64_t address,
 			 uint32_t length)
 {
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	struct perf_event_attr attr;
 
 	perf_attr_breakpoint(&attr, type, address, length,
@@ -44,6 +45,8 @@ static bool set_register(struct thread *t, unsigned reg, uint32_t type, uint64_t
 
 static void free_register(struct thread *t, unsigned reg)
 {
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+
 	if (perf_disable(t->register_fd[reg]) < 0)
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 	t->watchpoints[reg].state = WATCH_FREE;
@@ -219,6 +222,8 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 
 bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
 {
+	ACCOUNT_AS(t, ACCOUNT_CONTEXTS);
+
 	switch (stack_capture(&handlers.walker, uc, ip, t->memory->frames, t->max_frames,
 			      handlers.contexts, context)) {
 	case STACK_OK:
@@ -252,8 +257,11 @@ static void mark_armed(struct thread *t, unsigned reg)
 }
 
 /* What an instruction moves, where that counts: an object's class tells better. */
-static enum insn_element element_at(const struct place *place, const struct insn *in)
+static enum insn_element element_at(struct thread *t, const struct place *place,
+				    const struct insn *in)
 {
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+
 	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
 }
 
@@ -281,7 +289,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	w->address = start;
 	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
 	w->placed = placing_find(t, w->region, start, &s->insn, uc->uc_mcontext.gregs, &w->place);
-	w->element = element_at(&w->place, &s->insn);
+	w->element = element_at(t, &w->place, &s->insn);
 	w->after = s->insn.ip + s->insn.length;
 	w->again = s->insn.repeats ? s->insn.ip : w->after;
 	w->ignored = 0;
@@ -294,6 +302,7 @@ static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct s
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
 		    const ucontext_t *uc)
 {
+	ACCOUNT_AS(t, ACCOUNT_REST);
 	struct watchpoint *w = &t->watchpoints[reg];
 	bool loads = watchpoint_access(kind) == ACCESS_LOAD;
 
@@ -452,7 +461,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	r.wasteful_as = wasteful_as(w, a, now, shared);
 	r.element = (uint8_t)w->element;
 	if (w->element == ELEMENT_INTEGER)
-		r.element = (uint8_t)element_at(&w->place, &a->insn);
+		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
 	r.cpu_ns = pair_cpu_ns(t, reg, shared);
 	watchpoint_code(&r.trap_code, &a->insn);
 	free_register(t, reg);
@@ -479,14 +488,21 @@ static void ignore_access(struct thread *t, unsigned reg, const uint8_t *now)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
+static bool explain(struct thread *t, const struct watchpoint *w, const ucontext_t *uc,
+		    struct trap_access *out)
+{
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+
+	return trap_decode(uc, w->address, w->length, out);
+}
+
 static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 	struct trap_access access;
 	uint8_t now[8] = {0};
 
-	if (!safe_read(w->address, now, w->length) ||
-	    !trap_decode(uc, w->address, w->length, &access)) {
+	if (!safe_read(w->address, now, w->length) || !explain(t, w, uc, &access)) {
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;

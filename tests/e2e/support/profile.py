@@ -85,13 +85,13 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def duration_for(pid, cpu_s):
+def duration_for(pid, cpu_s, least_share=LEAST_SHARE):
     """The window in which a process with a busy thread gets so much CPU time, from how it fares now: a machine where
     others take the processors gives as many samples in a longer window."""
     before, start = cpu_seconds(pid), time.monotonic()
     time.sleep(FARES_S)
     share = (cpu_seconds(pid) - before) / (time.monotonic() - start)
-    return f"{cpu_s / min(max(share, LEAST_SHARE), 1.0):.1f}s"
+    return f"{cpu_s / min(max(share, least_share), 1.0):.1f}s"
 
 
 # ---------------------------------------------------------------- daemon and client
@@ -251,6 +251,16 @@ def assert_quality(report, least_traps):
     assert not report["window"]["ended_early"], report["window"]
     closed = ("traps", "replaced", "expired_gc", "expired_window", "abandoned")
     assert quality["armed"] == sum(quality[c] for c in closed), quality
+    assert_account(quality)
+
+
+def assert_account(quality):
+    """Each signal has one role, no part of the handlers' time counts twice, and the costs are all of the overhead."""
+    assert quality["signals"] == sum(quality[f"signals_{r}"] for r in ("ticks", "searches", "sampled", "second", "late"))
+    parts = sum(quality[p] for p in ("contexts_ns", "controls_ns", "code_ns", "placing_ns"))
+    assert 0 < parts <= quality["handler_ns"], quality
+    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns"))
+    assert costs == quality["overhead_ns"], quality
 
 
 def share_through(kind, method):

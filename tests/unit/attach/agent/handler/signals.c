@@ -110,10 +110,48 @@ static void what_the_handler_itself_touches_is_given_up(void **state)
 	assert_true(atomic_load(&t->counters[JXP__COUNTER__COUNTER_ASYNC]) > 0);
 }
 
+static uint64_t sum(const Jxp__Counter *counters, size_t count)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += atomic_load(&t->counters[counters[i]]);
+	return all;
+}
+
+static void signals_and_their_time_are_accounted_for(void **state)
+{
+	static const Jxp__Counter roles[] = {
+	    JXP__COUNTER__COUNTER_SIGNALS_TICKS, JXP__COUNTER__COUNTER_SIGNALS_SEARCHES,
+	    JXP__COUNTER__COUNTER_SIGNALS_SAMPLED, JXP__COUNTER__COUNTER_SIGNALS_SECOND,
+	    JXP__COUNTER__COUNTER_SIGNALS_LATE};
+	static const Jxp__Counter parts[] = {
+	    JXP__COUNTER__COUNTER_CONTEXTS_NS, JXP__COUNTER__COUNTER_CONTROLS_NS,
+	    JXP__COUNTER__COUNTER_CODE_NS, JXP__COUNTER__COUNTER_PLACING_NS};
+
+	if (!*state)
+		skip();
+	watch(TRIGGER, (uintptr_t)&trigger);
+	trigger++;
+	/* Its watchpoint is gone, its event is not. */
+	t->watchpoints[TRIGGER].state = WATCH_FREE;
+	trigger++;
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), 2);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS_SEARCHES]), 1);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS_LATE]), 1);
+	assert_int_equal(sum(roles, sizeof(roles) / sizeof(roles[0])), 2);
+	/* The late one has its event closed: a system call. */
+	assert_true(atomic_load(&t->counters[JXP__COUNTER__COUNTER_CONTROLS_NS]) > 0);
+	assert_true(sum(parts, sizeof(parts) / sizeof(parts[0])) <=
+		    atomic_load(&t->counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(what_the_handler_itself_touches_is_given_up, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(signals_and_their_time_are_accounted_for, set_up,
 					    tear_down),
 	};
 
