@@ -38,6 +38,34 @@ PROGRAMS = {
     "NearFields": ["silent_store"],
     "MostlyElsewhere": ["silent_store"],
     "PartOfTime": ["dead_store", "silent_load"],
+    "FillsAndSums": ["dead_store"],
+    "ConstantFills": ["dead_store"],
+    "SideBySide": ["silent_store"],
+    "RowHeaders": ["dead_store"],
+    "RowSums": ["silent_load"],
+    "TripleNest": ["silent_store"],
+}
+
+# Those with several loops in one compiled method, or without one: which access stands for a point in time is decided by the nest of
+# loops that it lies in. C1 lays loops out in another way than C2, so they run with both.
+SHAPES = ["FillsAndSums", "ConstantFills", "SideBySide", "RowHeaders", "RowSums", "TripleNest"]
+
+# Of these one run more, with a collector for which C2 does not divide long loops into strips with a safepoint poll each.
+WITHOUT_STRIPS = ["SideBySide", "RowHeaders"]
+
+# What the JVM needs so that a program is compiled into its shape. Loops in small methods are to be in the method that calls them.
+_NO_CALLS = ["-XX:CompileCommand=quiet"]
+
+
+def _inlined(name, *methods):
+    return _NO_CALLS + [f"-XX:CompileCommand=inline,{name}.{m}" for m in (*methods, "work")]
+
+
+OPTIONS = {
+    "SideBySide": _inlined("SideBySide", "fill", "look"),
+    "RowHeaders": _inlined("RowHeaders", "rows", "fill"),
+    "RowSums": _inlined("RowSums", "rows", "sum"),
+    "TripleNest": _inlined("TripleNest", "nest", "fill"),
 }
 
 # On every collector: what collectors treat differently.
@@ -50,4 +78,5 @@ SHARE_KNOWN = [
     "IntMasked", "DoubleNear", "Fields", "Counters", "Spills", "Vectors", "ArrayCopies", "Fills", "Bytes", "Unaligned",
     "Strided", "LinkedNodes", "DirectBuffer", "LongDistance", "FarDead", "NearAndFar", "CostlyPhases", "SlowLoads",
     "Threads", "DoubleFills", "FloatCopies", "IntCopies", "NearFields", "MostlyElsewhere", "PartOfTime",
+    *SHAPES,
 ]
