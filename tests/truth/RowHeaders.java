@@ -6,7 +6,7 @@ final class RowHeaders {
     private static final int ROWS = 64;
     private static final int N = 2048;
     private static final int ROUNDS = 6;
-    private static final int[][] MIXES = {{2, 2, 8}, {2, 6, 8}, {2, 2, 24}};
+    private static final int[][] MIXES = {{2, 2, 2}, {2, 6, 2}, {2, 2, 6}};
 
     private RowHeaders() {}
 

@@ -7,7 +7,7 @@ final class TripleNest {
     private static final int ROUNDS = 3;
     private static final int PLANES = 3;
     private static final int N = 2048;
-    private static final int[][] MIXES = {{1, 1, 8}, {1, 4, 8}, {1, 1, 32}};
+    private static final int[][] MIXES = {{1, 1, 3}, {1, 4, 3}, {1, 1, 9}};
 
     private TripleNest() {}
 

@@ -6,7 +6,7 @@ at wasteful accesses, of the programs of which these are known.
   TRUTH_SECONDS   of each window (default 30)       TRUTH_AT_ONCE   windows at the same time (default 1)
   TRUTH_JDKS      comma-separated releases (default 17 and the newest)
   TRUTH_GCS       comma-separated collectors (default: all programs with G1, some with every collector)
-  TRUTH_COMPILERS comma-separated, of C2 and C1 (default: C2, and C1 too for the shapes)
+  TRUTH_COMPILERS comma-separated, of C2 and C1 (default: C2, and C1 too for most of the shapes)
   TRUTH_KINDS     'own': windows of the kind a program is about (default); 'all': of all kinds at once
   TRUTH_OPTIONS   more options of jxperfctl attach
   TRUTH_REPORTS   a directory for the reports
@@ -51,9 +51,14 @@ def chosen_programs():
     return only or list(PROGRAMS)
 
 
+def compilers_of(name):
+    """C1's loops poll at every turn, which makes two loads of each turn the JVM's own."""
+    return list(COMPILERS) if name in SHAPES and "silent_load" not in PROGRAMS[name] else ["C2"]
+
+
 def wanted(name, compiler, collector):
     """Where neither is chosen: everything with C2 and G1, and what each compiler or collector does in its own way with others."""
-    if compiler not in (listed("TRUTH_COMPILERS") or (COMPILERS if name in SHAPES else ["C2"])):
+    if compiler not in (listed("TRUTH_COMPILERS") or compilers_of(name)):
         return False
     if listed("TRUTH_GCS"):
         return collector in listed("TRUTH_GCS")
