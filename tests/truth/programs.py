@@ -101,6 +101,9 @@ OPTIONS = {
     "Recursion": _inlined("Recursion", "fill"),
 }
 
+# On every collector: what collectors treat differently.
+EVERY_COLLECTOR = ["ObjectRefs", "LinkedNodes", "Garbage", "Moving", "FewDead"]
+
 # Those of which it is known, too, what part of the CPU time is spent at wasteful accesses. In every phase of theirs that makes
 # accesses of a kind each loop makes some, so that all of its time counts for them; pairs are complete long before a
 # window ends or a collection comes; and the kernel has next to nothing to do for them.
