@@ -3,20 +3,21 @@
  * after the call, and what is filled is not: only the callee's stores are dead.
  */
 final class CalleeFills {
-    private static final int CALLS = 500;
+    private static final int CALLS = 1000;
     private static final int LOG = 64;
-    private static final int N = 96;
+    private static final int N = 48;
     private static final int[][] MIXES = {{3, 1}, {3, 3}};
 
     private CalleeFills() {}
 
     /** Not inlined. */
-    static void fill(long[] a, int n, long value) {
+    static long fill(long[] a, int n, long value) {
         long x = value;
         for (int i = 0; i < n; i++) {
             x = x * 5 + 1;
             a[i] = x;
         }
+        return x;
     }
 
     static long work(long[] log, long[] a, int[] times, long round) {
@@ -28,8 +29,7 @@ final class CalleeFills {
                 int place = k & LOG - 1;
                 log[place] = x;
                 x = Truth.slow(x);
-                fill(a, n, x);
-                x += log[place];
+                x = fill(a, n, x) + log[place];
             }
         }
         return x;

@@ -1,6 +1,6 @@
 /**
  * A loop calls a method of an interface that four classes implement in turn: each computes for as long and stores, and what
- * three of them store is never loaded.
+ * three of them store is never loaded. The loop itself stores its counter to its frame, once in eight calls.
  */
 final class ManyTypes {
     private static final int CELLS = 64;
@@ -60,8 +60,15 @@ final class ManyTypes {
     static long passes(Cell[] cells, long round) {
         long x = round;
         for (int p = 0; p < PASSES; p++) {
-            for (int i = 0; i < CELLS; i++) {
+            for (int i = 0; i < CELLS; i += 8) {
                 x = cells[i].put(x);
+                x = cells[i + 1].put(x);
+                x = cells[i + 2].put(x);
+                x = cells[i + 3].put(x);
+                x = cells[i + 4].put(x);
+                x = cells[i + 5].put(x);
+                x = cells[i + 6].put(x);
+                x = cells[i + 7].put(x);
             }
         }
         return x;

@@ -14,10 +14,9 @@ final class RowSums {
         long x = seed;
         for (int row = 0; row < ROWS; row++) {
             x = Truth.slow(x ^ numbers[row]);
-            long y = x;
             for (int i = 0; i < length; i++) {
-                y = y * 5 + 1;
-                numbers[i & ROWS - 1] = y;
+                x = x * 5 + 1;
+                numbers[i & ROWS - 1] = x;
             }
         }
         return x;

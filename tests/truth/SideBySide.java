@@ -3,9 +3,9 @@
  * last one's stores are never silent. The two that store are of one shape.
  */
 final class SideBySide {
-    private static final int N = 2048;
+    private static final int N = 1024;
     private static final int ROUNDS = 40;
-    private static final int[][] MIXES = {{20, 1, 10}, {10, 3, 10}, {10, 1, 30}};
+    private static final int[][] MIXES = {{20, 2, 10}, {10, 6, 10}, {10, 2, 30}};
 
     private SideBySide() {}
 

@@ -11,21 +11,18 @@ final class TripleNest {
 
     private TripleNest() {}
 
-    static long nest(long[] from, long[] to, int length, long seed) {
-        long last = seed;
+    /** Each step depends on the one before, so that the loops' times do not overlap. */
+    static void nest(long[] from, long[] to, int length) {
+        long x = 1;
         for (int plane = 0; plane < PLANES; plane++) {
             for (int row = 0; row < SIDE; row++) {
-                long x = row;
                 for (int i = 0; i < length; i++) {
                     x = (x ^ from[i & SIDE - 1]) * 31;
                 }
                 x = Truth.slow(x);
-                to[row] = x;
-                last ^= x;
+                to[plane * SIDE + row] = x;
             }
-            last = last * 31 + plane;
         }
-        return last;
     }
 
     static void fill(long[] a, long value) {
@@ -42,18 +39,17 @@ final class TripleNest {
         long[] a = arrays[3];
         int length = SIDE * times[1];
         int fills = times[2];
-        long x = round;
         for (int r = 0; r < ROUNDS; r++) {
-            x = nest(from, to, length, x);
+            nest(from, to, length);
             for (int k = 0; k < fills; k++) {
-                fill(a, x + k);
+                fill(a, (round * ROUNDS + r) * fills + k);
             }
         }
-        return x;
+        return round;
     }
 
     public static void main(String[] args) {
-        long[][] arrays = {Truth.longMask(SIDE, 0.5, 1), new long[SIDE], new long[SIDE], new long[N]};
+        long[][] arrays = {Truth.longMask(SIDE, 0.5, 1), new long[PLANES * SIDE], new long[PLANES * SIDE], new long[N]};
         new Truth()
             .mixes((times, round) -> work(arrays, times, round), MIXES)
             .loop("middle")

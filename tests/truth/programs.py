@@ -111,5 +111,5 @@ SHARE_KNOWN = [
     "IntMasked", "DoubleNear", "Fields", "Counters", "Spills", "Vectors", "ArrayCopies", "Fills", "Bytes", "Unaligned",
     "Strided", "LinkedNodes", "DirectBuffer", "LongDistance", "FarDead", "NearAndFar", "CostlyPhases", "SlowLoads",
     "Threads", "DoubleFills", "FloatCopies", "IntCopies", "NearFields", "MostlyElsewhere", "PartOfTime",
-    *SHAPES,
+    *(name for name in SHAPES if name != "TwoWidths"),  # Of which it is another part of the time than of the bytes.
 ]
