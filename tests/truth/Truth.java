@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
  * over the phases that make accesses of the type in question. Every quarter of a second it prints the totals
  * so far, one line a phase, with the time of System.nanoTime:
  *
- *     phase NAME at NS cpu NS stores N dead F silent_store F loads N silent_load F
+ *     phase NAME at NS cpu NS stores N dead F silent_store F loads N silent_load F width BYTES
  *
  * A fraction that is not stated is printed as "?": such a program has no truth for that kind.
  *
@@ -39,6 +39,10 @@ final class Truth {
     static volatile long sink;
 
     private final List<Phase> phases = new ArrayList<>();
+    private final List<Phase> loops = new ArrayList<>();
+    private int[][] mixes;
+    private int current = -1;
+    private long currentSince;
 
     static final class Phase {
         private final Truth program;
@@ -49,6 +53,7 @@ final class Truth {
         private double dead = Double.NaN;
         private double silentStore = Double.NaN;
         private double silentLoad = Double.NaN;
+        private int width = 8;
         private volatile long calls;
         private volatile long cpuNs;
 
@@ -73,8 +78,18 @@ final class Truth {
             return this;
         }
 
+        /** Bytes of each access, where accesses of other phases are wider or narrower: a wide one counts more. */
+        Phase width(int bytes) {
+            width = bytes;
+            return this;
+        }
+
         Phase phase(String next, LongUnaryOperator nextWork) {
             return program.phase(next, nextWork);
+        }
+
+        Phase loop(String next) {
+            return program.loop(next);
         }
 
         void run() {
@@ -87,9 +102,13 @@ final class Truth {
         }
 
         private void print(long now) {
+            print(now, cpuNs, calls);
+        }
+
+        private void print(long now, double ns, double times) {
             System.out.printf(
-                "phase %s at %d cpu %d stores %.0f dead %s silent_store %s loads %.0f silent_load %s%n",
-                name, now, cpuNs, calls * stores, text(dead), text(silentStore), calls * loads, text(silentLoad));
+                "phase %s at %d cpu %.0f stores %.0f dead %s silent_store %s loads %.0f silent_load %s width %d%n",
+                name, now, ns, times * stores, text(dead), text(silentStore), times * loads, text(silentLoad), width);
         }
 
         private static String text(double fraction) {
@@ -100,6 +119,32 @@ final class Truth {
     /** For a type of access that has no stated fraction. */
     static final double UNKNOWN = Double.NaN;
 
+    /** Does its loops, the i-th of them times[i] times, in one method; round as in phase(). */
+    interface Loops {
+        long apply(int[] times, long round);
+    }
+
+    /**
+     * A program whose loops are in one method, so that no clock can be read around each: its calls do them in several mixes
+     * in turn, as many as there are loops, which must be linearly independent. The mixes' times give the time of each loop
+     * (loop(), in the order of times) by a system of linear equations.
+     */
+    Truth mixes(Loops work, int[]... times) {
+        mixes = times;
+        for (int i = 0; i < times.length; i++) {
+            int mix = i;
+            phase("mix", round -> work.apply(times[mix], round * times.length + mix));
+        }
+        return this;
+    }
+
+    /** What is stated of it is of doing it once. Accesses that are not stated are none, or of types that nobody asks for. */
+    Phase loop(String name) {
+        Phase loop = new Phase(this, name, null);
+        loops.add(loop);
+        return loop;
+    }
+
     /** work is given a number that is new each time and returns one that depends on what it did. */
     Phase phase(String name, LongUnaryOperator work) {
         Phase phase = new Phase(this, name, work);
@@ -108,8 +153,12 @@ final class Truth {
     }
 
     private void start() {
+        start(this::repeat);
+    }
+
+    private void start(Runnable work) {
         register(this);
-        Thread thread = new Thread(this::repeat);
+        Thread thread = new Thread(work);
         thread.setDaemon(true);
         thread.start();
     }
@@ -144,6 +193,74 @@ final class Truth {
         return THREADS.getCurrentThreadCpuTime();
     }
 
+    /**
+     * For a method that never returns, in place of the harness calling one: the times of the next mix. What the calling
+     * thread did since the call before was the mix before.
+     */
+    int[] nextMix() {
+        long now = cpuNs();
+        if (current >= 0) {
+            phases.get(current).cpuNs += now - currentSince;
+            phases.get(current).calls++;
+        }
+        current = (current + 1) % mixes.length;
+        currentSince = now;
+        return mixes[current];
+    }
+
+    /** Runs what never returns, and takes its mixes by nextMix(). */
+    void runForever(Runnable work) {
+        start(work);
+        print();
+    }
+
+    private void printTotals(long now) {
+        if (mixes == null) {
+            phases.forEach(phase -> phase.print(now));
+            return;
+        }
+        int n = mixes.length;
+        double[][] equations = new double[n][n + 1];
+        double[] done = new double[n];
+        for (int mix = 0; mix < n; mix++) {
+            double calls = Math.max(1, phases.get(mix).calls);
+            for (int i = 0; i < n; i++) {
+                equations[mix][i] = mixes[mix][i];
+                done[i] += calls * mixes[mix][i];
+            }
+            equations[mix][n] = phases.get(mix).cpuNs / calls;
+        }
+        double[] ns = solved(equations);
+        for (int i = 0; i < n; i++) {
+            loops.get(i).print(now, Math.max(0, ns[i] * done[i]), done[i]);
+        }
+    }
+
+    /** Each row: coefficients and the right side. */
+    private static double[] solved(double[][] rows) {
+        int n = rows.length;
+        for (int k = 0; k < n; k++) {
+            int pivot = k;
+            for (int i = k + 1; i < n; i++) {
+                pivot = Math.abs(rows[i][k]) > Math.abs(rows[pivot][k]) ? i : pivot;
+            }
+            double[] row = rows[pivot];
+            rows[pivot] = rows[k];
+            rows[k] = row;
+            for (int i = 0; i < n; i++) {
+                double factor = i == k ? 0 : rows[i][k] / row[k];
+                for (int j = k; j <= n; j++) {
+                    rows[i][j] -= factor * row[j];
+                }
+            }
+        }
+        double[] x = new double[n];
+        for (int k = 0; k < n; k++) {
+            x[k] = rows[k][n] / rows[k][k];
+        }
+        return x;
+    }
+
     /** Prints the totals for ever; "up" once everything is compiled. */
     static void print() {
         long up = System.nanoTime() + WARM_UP_NS;
@@ -151,9 +268,7 @@ final class Truth {
         while (true) {
             long now = System.nanoTime();
             for (Truth program : ALL) {
-                for (Phase phase : program.phases) {
-                    phase.print(now);
-                }
+                program.printTotals(now);
             }
             System.out.println("end of totals");
             if (!said && now > up) {
@@ -166,6 +281,22 @@ final class Truth {
                 return;
             }
         }
+    }
+
+    // ---------------------------------------------------------------- for computing
+
+    /** A number that takes as long to compute as each of such calls (some 80 cycles, 64 instructions), without loop and access. */
+    static long slow(long x) {
+        return slow4(slow4(slow4(slow4(x))));
+    }
+
+    private static long slow4(long x) {
+        return slow2(slow2(x));
+    }
+
+    private static long slow2(long x) {
+        x = (x ^ x >>> 29) * 0x5851F42D;
+        return (x ^ x >>> 31) * 0x14057B7F;
     }
 
     // ---------------------------------------------------------------- for building arrays

@@ -12,8 +12,11 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Process, jdks  # noqa: E402  pylint: disable=wrong-import-position
-from programs import SHARE_KNOWN  # noqa: E402  pylint: disable=wrong-import-position
+from programs import OPTIONS, SHARE_KNOWN  # noqa: E402  pylint: disable=wrong-import-position
 from support.profile import OPTION_OF, report_of  # noqa: E402  pylint: disable=wrong-import-position
+
+# The compiler whose code is measured → options of the JVM.
+COMPILERS = {"C2": [], "C1": ["-XX:TieredStopAtLevel=1"]}
 
 CLASSES = os.path.join(BUILD, "truth")
 
@@ -22,7 +25,7 @@ FIRST_ACCESS = {"dead_store": "stores", "silent_store": "stores", "silent_load":
 
 _PHASE = re.compile(
     r"phase (?P<name>.+) at (?P<at>\d+) cpu (?P<cpu>\d+) stores (?P<stores>\d+) dead (?P<dead_store>\S+) "
-    r"silent_store (?P<silent_store>\S+) loads (?P<loads>\d+) silent_load (?P<silent_load>\S+)"
+    r"silent_store (?P<silent_store>\S+) loads (?P<loads>\d+) silent_load (?P<silent_load>\S+) width (?P<width>\d+)"
 )
 
 
@@ -45,7 +48,7 @@ class Program(Process):
     """A program of the suite that runs compiled code by now."""
 
     def __init__(self, jdk, name, *options):
-        command = [jdk.java, "-Xmx512m", *options, "-cp", CLASSES, name]
+        command = [jdk.java, "-Xmx512m", *options, *OPTIONS.get(name, []), "-cp", CLASSES, name]
         super().__init__(command, env={k: v for k, v in os.environ.items() if "JAVA" not in k})
         self.wait_for("up\n")
 
@@ -63,6 +66,7 @@ class Phase:
     cpu_ns: int
     accesses: dict  # "stores", "loads" → how many
     fraction: dict  # kind → number, or None
+    width: int  # of an access, in bytes
 
 
 def _at(found, when_ns):
@@ -78,6 +82,7 @@ def _difference(first, last):
         int(last["cpu"]) - int(first["cpu"]),
         {access: int(last[access]) - int(first[access]) for access in ("stores", "loads")},
         {kind: fraction(kind) for kind in FIRST_ACCESS},
+        int(last["width"]),
     )
 
 
@@ -91,14 +96,14 @@ class Truth:
 
 
 def truth_of(phases, kind):
-    """None where the program does not say."""
+    """Of bytes. None where the program does not say."""
     access = FIRST_ACCESS[kind]
     active = [p for p in phases if p.accesses[access] > 0]
     if not active or any(p.fraction[kind] is None for p in active):
         return None
     return Truth(
-        _mean((p.fraction[kind], p.cpu_ns) for p in active),
-        _mean((p.fraction[kind], p.accesses[access]) for p in active),
+        _mean((p.fraction[kind], p.width * p.cpu_ns) for p in active),
+        _mean((p.fraction[kind], p.width * p.accesses[access]) for p in active),
     )
 
 
@@ -147,6 +152,7 @@ class Row(Estimate):
     program: str
     kind: str
     jdk: int
+    compiler: str
     collector: str
     sampler: str
     measured: float
@@ -162,7 +168,7 @@ class Row(Estimate):
         return self.truth.by_time if self.sampler == "clock" else self.truth.by_access
 
 
-HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (
+HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'by':<3}{'gc':<11}{'measured':>9}{'true':>8}{'by access':>10}" + (
     f"{'95% interval':>18}{'inside':>7}{'error':>7}{'pairs':>7}  {'CPU time':>8}{'true':>8}{'95% interval':>18}{'inside':>7}"
 )
 
@@ -170,7 +176,7 @@ HEADER = f"{'program':<16}{'kind':<13}{'jdk':>4} {'gc':<11}{'measured':>9}{'true
 def line(row):
     interval = f"[{100 * row.low:.1f}, {100 * row.high:.1f}]"
     return (
-        f"{row.program:<16}{row.kind:<13}{row.jdk:>4} {row.collector:<11}{100 * row.measured:>8.2f}%"
+        f"{row.program:<16}{row.kind:<13}{row.jdk:>4} {row.compiler:<3}{row.collector:<11}{100 * row.measured:>8.2f}%"
         f"{100 * row.true:>7.2f}%{100 * row.truth.by_access:>9.2f}%{interval:>18}"
         f"{'yes' if row.inside else 'NO':>7}{row.error:>7.2f}{row.pairs:>7}{_share_words(row.share)}"
     )
@@ -187,15 +193,15 @@ def has_collector(jdk, collector):
     return jdk.runs_with(OPTION_OF[collector])
 
 
-def measure(daemon, jdk, collector, name, kinds, seconds, options=()):
+def measure(daemon, jdk, collector, name, kinds, seconds, options=(), compiler="C2"):
     """A row for each of the kinds, in order, of one window with these options of jxperfctl, and its report."""
-    program = Program(jdk, name, OPTION_OF[collector])
+    program = Program(jdk, name, OPTION_OF[collector], *COMPILERS[compiler])
     try:
         report = daemon.attach(program.pid, *options, duration=f"{seconds}s", timeout=seconds + 60)
         phases = _phases(program, [report])
     finally:
         program.stop()
-    return [_row(jdk, name, kind, report, phases) for kind in kinds], report
+    return [_row(jdk, name, kind, report, phases, compiler) for kind in kinds], report
 
 
 def _phases(program, reports):
@@ -206,7 +212,7 @@ def _phases(program, reports):
     return program.totals(_monotonic_ns(reports[0]["window"]["start"]), _monotonic_ns(reports[-1]["window"]["end"]))
 
 
-def _row(jdk, name, kind, report, phases):
+def _row(jdk, name, kind, report, phases, compiler="C2"):
     """What the report says of a kind, beside what the phases say."""
     truth = truth_of(phases, kind)
     result = next((i for i in report["inefficiency"] if i["kind"] == kind), None)
@@ -220,6 +226,7 @@ def _row(jdk, name, kind, report, phases):
         name,
         kind,
         jdk.release,
+        compiler,
         report["window"]["gc"],
         report["window"]["sampler"],
         result["fraction"] if result else math.nan,

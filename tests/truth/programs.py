@@ -38,6 +38,67 @@ PROGRAMS = {
     "NearFields": ["silent_store"],
     "MostlyElsewhere": ["silent_store"],
     "PartOfTime": ["dead_store", "silent_load"],
+    "FillsAndSums": ["dead_store"],
+    "ConstantFills": ["dead_store"],
+    "SideBySide": ["silent_store"],
+    "RowHeaders": ["dead_store"],
+    "RowSums": ["silent_load"],
+    "TripleNest": ["silent_store"],
+    "CalleeFlat": ["dead_store"],
+    "CalleeFills": ["dead_store"],
+    "CalleeReads": ["dead_store"],
+    "BytesAndLongs": ["dead_store"],
+    "TwoWidths": ["silent_store"],
+    "StraightCode": ["silent_store"],
+    "OddLengths": ["silent_store"],
+    "Searches": ["dead_store"],
+    "RareExceptions": ["dead_store"],
+    "CopiesBeside": ["silent_load"],
+    "MarkedNodes": ["silent_store"],
+    "Recursion": ["dead_store"],
+    "ManyTypes": ["dead_store"],
+    "NeverReturns": ["dead_store"],
+}
+
+# Those with several loops in one compiled method, or without one: which access stands for a point in time is decided by the nest of
+# loops that it lies in. C1 lays loops out in another way than C2, so they run with both.
+SHAPES = [
+    "FillsAndSums", "ConstantFills", "SideBySide", "RowHeaders", "RowSums", "TripleNest", "CalleeFlat", "CalleeFills",
+    "CalleeReads", "BytesAndLongs", "TwoWidths", "StraightCode", "OddLengths", "Searches", "RareExceptions", "CopiesBeside",
+    "MarkedNodes", "Recursion", "ManyTypes", "NeverReturns",
+]
+
+# Of these one run more, with a collector for which C2 does not divide long loops into strips with a safepoint poll each.
+WITHOUT_STRIPS = ["SideBySide", "RowHeaders"]
+
+
+def _inlined(name, *methods):
+    """Loops in small methods are to be in the method that calls them."""
+    return [f"-XX:CompileCommand=inline,{name}.{m}" for m in (*methods, "work")]
+
+
+def _called(name, method):
+    return [f"-XX:CompileCommand=dontinline,{name}.{method}"]
+
+
+# What the JVM needs so that a program is compiled into its shape.
+OPTIONS = {
+    "SideBySide": _inlined("SideBySide", "fill", "look"),
+    "RowHeaders": _inlined("RowHeaders", "rows", "fill"),
+    # C2's loops have safepoint polls, which load, unless counted loops have none at all.
+    "RowSums": _inlined("RowSums", "rows", "sum") + ["-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"],
+    "TripleNest": _inlined("TripleNest", "nest", "fill"),
+    "CalleeFlat": _inlined("CalleeFlat", "fill") + _called("CalleeFlat", "put"),
+    "CalleeFills": _called("CalleeFills", "fill"),
+    "CalleeReads": _inlined("CalleeReads", "fill") + _called("CalleeReads", "read"),
+    "BytesAndLongs": _inlined("BytesAndLongs", "fillBytes", "look", "fillLongs"),
+    "StraightCode": _inlined("StraightCode", "compute", "fill"),
+    "OddLengths": _inlined("OddLengths", "pass"),
+    "Searches": _inlined("Searches", "fill", "find"),
+    "RareExceptions": _inlined("RareExceptions", "risky", "fill", "look"),
+    "CopiesBeside": _inlined("CopiesBeside", "add", "compute"),
+    "MarkedNodes": _inlined("MarkedNodes", "mark", "compute", "fill"),
+    "Recursion": _inlined("Recursion", "fill"),
 }
 
 # On every collector: what collectors treat differently.
@@ -50,4 +111,5 @@ SHARE_KNOWN = [
     "IntMasked", "DoubleNear", "Fields", "Counters", "Spills", "Vectors", "ArrayCopies", "Fills", "Bytes", "Unaligned",
     "Strided", "LinkedNodes", "DirectBuffer", "LongDistance", "FarDead", "NearAndFar", "CostlyPhases", "SlowLoads",
     "Threads", "DoubleFills", "FloatCopies", "IntCopies", "NearFields", "MostlyElsewhere", "PartOfTime",
+    *(name for name in SHAPES if name != "TwoWidths"),  # Of which it is another part of the time than of the bytes.
 ]

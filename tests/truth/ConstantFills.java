@@ -1,0 +1,53 @@
+/**
+ * Arrays are filled with constants, for which C2 of some releases calls a stub: sixty fills of one that nobody sums, and six of
+ * another, each of which is followed by a sum, in one method.
+ */
+final class ConstantFills {
+    private static final int N = 4096;
+    private static final int ROUNDS = 10;
+    private static final int DEAD = 60;
+    private static final int SUMMED = 6;
+    private static final int FILLS = DEAD + SUMMED;
+
+    private ConstantFills() {}
+
+    static long work(char[] dead, char[] summed, int sums, long round) {
+        long total = 0;
+        int value = (int) round * ROUNDS * FILLS;
+        for (int r = 0; r < ROUNDS; r++) {
+            for (int f = 0; f < DEAD; f++) {
+                value++;
+                for (int i = 0; i < N; i++) {
+                    dead[i] = (char) value;
+                }
+            }
+            for (int f = 0; f < SUMMED; f++) {
+                value++;
+                for (int i = 0; i < N; i++) {
+                    summed[i] = (char) value;
+                }
+                for (int s = 0; s < sums; s++) {
+                    int sum = s;
+                    for (int i = 0; i < N; i++) {
+                        sum += summed[i];
+                    }
+                    total ^= sum;
+                }
+            }
+        }
+        return total;
+    }
+
+    public static void main(String[] args) {
+        char[] dead = new char[N];
+        char[] summed = new char[N];
+        new Truth()
+            .mixes((times, round) -> work(dead, summed, times[1] / (SUMMED * ROUNDS), round),
+                new int[] {FILLS * ROUNDS, SUMMED * ROUNDS}, new int[] {FILLS * ROUNDS, 3 * SUMMED * ROUNDS})
+            .loop("fill")
+            .stores(N, 1.0 * DEAD / FILLS, 0)
+            .loop("sum")
+            .loads(N, Truth.UNKNOWN)
+            .run();
+    }
+}
