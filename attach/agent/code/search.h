@@ -27,19 +27,12 @@ enum access_type {
 enum search_result {
 	SEARCH_HERE,  /* the instruction at ip is the access; registers are exact for it */
 	SEARCH_BREAK, /* continue from *stop_ip, once execution is there */
-	SEARCH_AHEAD, /* likewise, and the access is there; the instruction behind it comes only
-			 then */
 	SEARCH_FAILED,
 };
 
 /* Instructions looked at in one walk; longer straight-line code without an access of the type is
  * rare enough to be counted as failed. */
 #define SEARCH_MAX_INSNS 128u
-
-/* *skip accesses of the wanted type are passed over first and counted down. found is set for
- * SEARCH_HERE and SEARCH_AHEAD, *stop_ip for SEARCH_BREAK and SEARCH_AHEAD. */
-enum search_result search_walk(uint64_t ip, const gregset_t regs, enum access_type wanted,
-			       unsigned *skip, struct insn *found, uint64_t *stop_ip);
 
 /* Does the instruction make an access of the type? Of a masked or repeated one only the registers
  * tell (extent.h). */

@@ -67,6 +67,7 @@ static void wait_at(struct thread *t, int reg, uint64_t ip, uint64_t weight)
 	w->kind = JXP__KIND__KIND_OBJECTS;
 	w->weight = weight;
 	w->hops = 0;
+	w->scope = (struct walk_scope){0};
 	watchpoint_hop(t, (unsigned)reg, ip);
 }
 
@@ -86,7 +87,6 @@ static uint64_t look_ahead(struct thread *t, uint64_t weight, const ucontext_t *
 			record(t, &in, address, size, store, weight, uc);
 		return 0;
 	case SEARCH_BREAK:
-	case SEARCH_AHEAD:
 		return stop_ip;
 	case SEARCH_FAILED:
 		break;

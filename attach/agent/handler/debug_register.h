@@ -10,6 +10,7 @@
 
 #include "attach/agent/code/insn.h"
 #include "attach/agent/handler/record.h"
+#include "attach/agent/path/walk.h"
 #include "attach/agent/place/place.h"
 
 /* Execution breakpoints spent on following control flow to one access. */
@@ -25,8 +26,10 @@ struct watchpoint {
 	uint8_t width;  /* bytes of the sampled access, of which length are watched */
 	uint8_t hops;
 	uint8_t ignored;
-	bool value_taken;          /* value was read before the access ran */
-	bool swaps;                /* the sampled store is a compare-and-swap, which may fail */
+	bool value_taken; /* value was read before the access ran */
+	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
+	bool predicted;   /* pending, for an access that was not reached yet when it was set */
+	uint8_t share;    /* kinds among which the sample's tick was drawn: what its bytes count */
 	enum insn_element element; /* that the instruction moves, where the place does not tell */
 	struct place place;        /* of the watched bytes */
 	enum place_result placed;
@@ -41,9 +44,11 @@ struct watchpoint {
 	uint8_t last_value[8]; /* what the location held after its latest access */
 	uint64_t hop[WATCHPOINT_MAX_HOPS];
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
-	unsigned skip;                         /* accesses still to be passed over */
+	struct walk_scope scope;               /* what a search looks for */
 	uint64_t weight; /* CPU time in ns that the sample stands for (clock sampler, else 0) */
-	uint64_t ahead;  /* the access to sample, when waited for behind it; else 0 */
+	uint64_t
+	    ahead; /* the access to sample, when it is waited for behind it, or predicted; else 0 */
+	uint64_t ahead_address; /* which it touches, if predicted */
 };
 
 #endif

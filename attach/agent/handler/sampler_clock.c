@@ -1,10 +1,11 @@
 #include "attach/agent/handler/sampler.h"
 
-#include "attach/agent/code/ahead.h"
 #include "attach/agent/handler/access.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
+#include "attach/agent/path/walk.h"
+#include "proto/kinds.h"
 
 /* 0 to 3 accesses are passed over, at random: an instruction that waits for memory is where ticks
  * land, and what follows it at once would be sampled out of proportion. */
@@ -83,33 +84,61 @@ static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample 
 	return false;
 }
 
+/* The access is not reached yet. */
+static void look_forward(struct thread *t, unsigned reg, uint8_t kind, const struct walk_access *a)
+{
+	bool swaps = a->insn.compares_and_swaps;
+	/* What a read-modify-write loads is gone once it has run. */
+	bool lost = watchpoint_access(kind) == ACCESS_LOAD && a->insn.memory.writes;
+
+	if (a->predicted && !swaps && !lost)
+		watchpoint_predict(t, reg, kind, a);
+	else if (a->plain)
+		await_access(t, reg, kind, &a->insn);
+	else
+		watchpoint_hop(t, reg, a->insn.ip);
+}
+
+static void search_ended(struct thread *t, unsigned reg, Jxp__Counter counter)
+{
+	thread_count(t, counter, 1);
+	watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
 /* From ip on, with registers that are exact there. */
 static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t ip,
 			const ucontext_t *uc)
 {
 	const greg_t *regs = uc->uc_mcontext.gregs;
+	struct walk_scope *scope = &t->watchpoints[reg].scope;
 
 	for (unsigned i = 0; i < NOTHING_MAX; i++) {
+		struct walk_access access;
 		struct sample s = {0};
 		uint64_t stop_ip;
 
-		switch (search_walk(ip, regs, watchpoint_access(kind), &t->watchpoints[reg].skip,
-				    &s.insn, &stop_ip)) {
-		case SEARCH_HERE:
+		switch (walk_on(scope, ip, regs, &access, &stop_ip)) {
+		case WALK_ACCESS:
+			if (!access.here) {
+				look_forward(t, reg, kind, &access);
+				return;
+			}
+			s.insn = access.insn;
 			if (reached(t, reg, kind, &s, uc))
 				return;
 			/* It accesses nothing and changes no register that the search uses. */
 			ip = s.insn.ip + s.insn.length;
 			break;
-		case SEARCH_BREAK:
-			/* Where the branches do not matter, there is no need to stop at them. */
-			(void)ahead_find(stop_ip, watchpoint_access(kind), &stop_ip);
+		case WALK_STOP:
 			watchpoint_hop(t, reg, stop_ip);
 			return;
-		case SEARCH_AHEAD:
-			await_access(t, reg, kind, &s.insn);
+		case WALK_NONE:
+			search_ended(t, reg, JXP__COUNTER__COUNTER_NO_ACCESS);
 			return;
-		case SEARCH_FAILED:
+		case WALK_UNKNOWN:
+			search_ended(t, reg, JXP__COUNTER__COUNTER_LOOPS_UNKNOWN);
+			return;
+		case WALK_FAILED:
 			search_failed(t, reg);
 			return;
 		}
@@ -137,33 +166,61 @@ static void supersede(struct thread *t)
 	}
 }
 
-static void take_sample(struct thread *t, const ucontext_t *uc)
-{
-	unsigned kinds = handlers.sampling.kind_count +
-			 atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
-	unsigned choice;
-	uint8_t kind;
-	int reg;
+/* A tick is for one of the kinds that it can be for, drawn at random; it stands for the time since
+ * the one before it, and for all of these. OBJECTS is the last of them. */
+#define OBJECTS JXP__KIND__KIND_OBJECTS
 
-	if (kinds == 0)
-		return; /* For objects alone, which have not begun. */
-	choice = random_below(&t->random, kinds);
-	if (choice == handlers.sampling.kind_count) {
-		/* A tick stands for the time since the one before it. Only one in `kinds` of
-		 * them is drawn for objects, and stands for all of these. */
-		access_sample(t, handlers.period * kinds, uc);
-		return;
-	}
-	kind = handlers.sampling.kinds[choice];
-	reg = sampler_take_register(t);
+/* The kinds that a tick at ip can be for: those whose type of access its loop makes. */
+static unsigned kinds_at(struct thread *t, uint64_t ip, uint8_t *kinds)
+{
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+	unsigned count = 0;
+	bool known;
+	unsigned types = walk_types(ip, &known);
+
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
+		if (types & (1u << watchpoint_access(handlers.sampling.kinds[i])))
+			kinds[count++] = handlers.sampling.kinds[i];
+	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
+		kinds[count++] = OBJECTS;
+	if (!known)
+		thread_count(t, JXP__COUNTER__COUNTER_LOOPS_UNKNOWN, 1);
+	else if (count == 0 && handlers.sampling.kind_count > 0)
+		thread_count(t, JXP__COUNTER__COUNTER_NO_ACCESS, 1);
+	return count;
+}
+
+static void begin_search(struct thread *t, uint8_t kind, unsigned share, const ucontext_t *uc)
+{
+	struct watchpoint *w;
+	int reg = sampler_take_register(t);
+
 	if (reg < 0)
 		return;
-	t->watchpoints[reg].kind = kind;
-	t->watchpoints[reg].weight = handlers.period * kinds;
-	t->watchpoints[reg].hops = 0;
-	t->watchpoints[reg].ahead = 0;
-	t->watchpoints[reg].skip = random_below(&t->random, SKIP_CHOICES);
+	w = &t->watchpoints[reg];
+	w->kind = kind;
+	w->share = (uint8_t)share;
+	w->weight = handlers.period * share;
+	w->hops = 0;
+	w->ahead = 0;
+	walk_begin(&w->scope, watchpoint_access(kind), random_below(&t->random, SKIP_CHOICES),
+		   (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
 	search(t, (unsigned)reg, kind, uc);
+}
+
+static void take_sample(struct thread *t, const ucontext_t *uc)
+{
+	uint8_t kinds[PAIR_KINDS + 1];
+	unsigned count = kinds_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], kinds);
+	uint8_t kind;
+
+	if (count == 0)
+		return;
+	kind = kinds[random_below(&t->random, count)];
+	if (kind == OBJECTS)
+		access_sample(t, handlers.period * count, uc);
+	else
+		begin_search(t, kind, count, uc);
 }
 
 /* The next tick comes after half to one and a half periods, at random: a program that goes round in

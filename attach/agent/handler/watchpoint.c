@@ -69,10 +69,14 @@ void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip)
 	bool seen = w->hops == WATCHPOINT_MAX_HOPS;
 
 	for (unsigned i = 0; i < w->hops; i++)
-		seen |= w->hop[i] == ip && w->hop_skip[i] == w->skip;
+		seen |= w->hop[i] == ip && w->hop_skip[i] == w->scope.skip;
 	if (!seen) {
 		w->hop[w->hops] = ip;
-		w->hop_skip[w->hops++] = (uint8_t)w->skip;
+		w->hop_skip[w->hops++] = w->scope.skip;
+	}
+	if (!seen || (walk_wait(&w->scope, &ip) && w->hops <= WATCHPOINT_MAX_HOPS)) {
+		/* There is no second time of coming round. */
+		w->scope.wait = seen ? 0 : w->scope.wait;
 		thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
 		if (watchpoint_seek(t, reg, ip))
 			return;
@@ -265,38 +269,59 @@ static enum insn_element element_at(struct thread *t, const struct place *place,
 	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
 }
 
-/* Fills in everything about the sample that must be known before the register is set. */
-static bool prepare(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
-		    const ucontext_t *uc)
+/* Chooses the bytes to watch. False, counted, when they cannot be. */
+static bool choose_bytes(struct thread *t, unsigned reg, uint8_t kind, const struct insn *in,
+			 const struct extent *extent)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t start;
 
-	if (s->extent.address < REGION_LOWEST_ADDRESS || !s->extent.active) {
+	if (extent->address < REGION_LOWEST_ADDRESS || !extent->active) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return false;
 	}
-	if (overlaps_armed(t, reg, s->extent.address, s->extent.size)) {
+	if (overlaps_armed(t, reg, extent->address, extent->size)) {
 		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
 		return false;
 	}
-	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
-		return false;
 	w->kind = kind;
-	w->length =
-	    (uint8_t)watchpoint_part(&s->extent, random_offset(&s->extent, &t->random), &start);
-	w->width = (uint8_t)s->extent.width;
+	w->length = (uint8_t)watchpoint_part(extent, random_offset(extent, &t->random), &start);
+	w->width = (uint8_t)extent->width;
 	w->address = start;
-	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
-	w->placed = placing_find(t, w->region, start, &s->insn, uc->uc_mcontext.gregs, &w->place);
-	w->element = element_at(t, &w->place, &s->insn);
-	w->after = s->insn.ip + s->insn.length;
-	w->again = s->insn.repeats ? s->insn.ip : w->after;
+	w->after = in->ip + in->length;
+	w->again = in->repeats ? in->ip : w->after;
 	w->ignored = 0;
 	w->value_taken = false;
-	w->swaps = s->insn.compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
+	w->swaps = in->compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
+	w->predicted = false;
+	return true;
+}
+
+/* Fills in what the access tells of itself. False, counted, when it has no calling context. */
+static bool describe(struct thread *t, unsigned reg, const struct sample *s, const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	struct insn in = s->insn;
+
+	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
+		return false;
+	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
+	/* Registers that made its address may be gone once it has run. */
+	if (s->executed)
+		in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
+	w->placed = placing_find(t, w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
+	w->element = element_at(t, &w->place, &s->insn);
 	watchpoint_code(&w->code, &s->insn);
 	return true;
+}
+
+static bool set_watch(struct thread *t, unsigned reg)
+{
+	const struct watchpoint *w = &t->watchpoints[reg];
+
+	return set_register(t, reg,
+			    kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+			    w->address, w->length);
 }
 
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
@@ -306,7 +331,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	struct watchpoint *w = &t->watchpoints[reg];
 	bool loads = watchpoint_access(kind) == ACCESS_LOAD;
 
-	if (!prepare(t, reg, kind, s, uc)) {
+	if (!choose_bytes(t, reg, kind, &s->insn, &s->extent) || !describe(t, reg, s, uc)) {
 		free_register(t, reg);
 		return;
 	}
@@ -319,9 +344,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 			return;
 		}
 	}
-	if (!set_register(t, reg,
-			  kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
-			  w->address, w->length)) {
+	if (!set_watch(t, reg)) {
 		free_register(t, reg);
 		return;
 	}
@@ -333,12 +356,56 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	mark_armed(t, reg);
 }
 
+void watchpoint_predict(struct thread *t, unsigned reg, uint8_t kind,
+			const struct walk_access *access)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	const struct extent extent = extent_whole(access->address, access->insn.memory.size);
+
+	if (!choose_bytes(t, reg, kind, &access->insn, &extent) || !set_watch(t, reg)) {
+		free_register(t, reg);
+		return;
+	}
+	w->predicted = true;
+	w->ahead = access->insn.ip;
+	w->ahead_address = access->address;
+	w->state = WATCH_PENDING;
+	thread_count(t, JXP__COUNTER__COUNTER_PREDICTED, 1);
+}
+
+/* What was predicted trapped, if it is what trapped. */
+static void predicted_access(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	struct watchpoint *w = &t->watchpoints[reg];
+	struct sample s = {.executed = true};
+
+	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
+	    !search_fetch(w->ahead, &s.insn) || w->ahead + s.insn.length != w->after ||
+	    !safe_read(w->address, w->value, w->length)) {
+		thread_count(t, JXP__COUNTER__COUNTER_MISPREDICTED, 1);
+		free_register(t, reg);
+		return;
+	}
+	s.extent = extent_whole(w->ahead_address, s.insn.memory.size);
+	if (!describe(t, reg, &s, uc)) {
+		free_register(t, reg);
+		return;
+	}
+	w->value_taken = true;
+	memcpy(w->last_value, w->value, sizeof(w->value));
+	mark_armed(t, reg);
+}
+
 /* The sampled access itself trapped: its value is V1, and the register is armed for the second. */
 static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 
+	if (w->predicted) {
+		predicted_access(t, reg, uc);
+		return;
+	}
 	if (w->swaps && !((uint64_t)uc->uc_mcontext.gregs[REG_EFL] & INSN_FLAG_ZERO)) {
 		/* What was to be stored was not. */
 		thread_count(t, JXP__COUNTER__COUNTER_NOT_STORED, 1);
@@ -457,7 +524,7 @@ static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 	}
 	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
 						     w->length, w->width, &t->random),
-				   reservoir_weight(&t->reservoir, reg), &t->random);
+				   w->share * reservoir_weight(&t->reservoir, reg), &t->random);
 	r.wasteful_as = wasteful_as(w, a, now, shared);
 	r.element = (uint8_t)w->element;
 	if (w->element == ELEMENT_INTEGER)

@@ -45,9 +45,9 @@ enum access_type watchpoint_access(uint8_t kind);
 /* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
 
-/* The same for a search that has its hops counted: frees the register, and counts the search as
- * failed, when it has been at ip before or has used them up. A loop without an access of the wanted
- * type would otherwise cost a trap each time round. */
+/* The same for a search that has its hops counted. When it has been at ip before or has used them
+ * up, the first access of its loop stands for the sample (walk.h); a search that has none frees the
+ * register and counts as failed. It would otherwise cost a trap each time round. */
 void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip);
 
 /* Whose memory a sampled access touches (Region of jxperf.proto). */
@@ -62,6 +62,11 @@ void watchpoint_code(struct code_bytes *to, const struct insn *in);
  * is free and the reason counted. */
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *sample,
 		    const ucontext_t *uc);
+
+/* The same for an access that is known to come, and not to be preceded by another of the same
+ * bytes: everything else is found out when it traps. */
+void watchpoint_predict(struct thread *t, unsigned reg, uint8_t kind,
+			const struct walk_access *access);
 
 /* A register in state pending or armed trapped. */
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);

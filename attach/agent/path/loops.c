@@ -86,11 +86,11 @@ uint64_t loop_header(const struct loop_nest *nest, unsigned loop)
 	return loop == LOOP_NONE ? 0 : nest->start + nest->loops[loop].header;
 }
 
-bool loop_within(const struct loop_nest *nest, unsigned loop, unsigned outer)
+bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t header)
 {
-	while (loop != outer && loop != LOOP_NONE)
+	while (loop != LOOP_NONE && loop_header(nest, loop) != header)
 		loop = nest->loops[loop].parent;
-	return loop == outer;
+	return loop != LOOP_NONE;
 }
 
 /* ---------------------------------------------------------------- making one */

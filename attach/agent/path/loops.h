@@ -46,8 +46,8 @@ unsigned loop_at(const struct loop_nest *nest, uint64_t ip);
 /* Where it is entered: its identity. 0 for LOOP_NONE. */
 uint64_t loop_header(const struct loop_nest *nest, unsigned loop);
 
-/* Is it outer, or in it, at any depth? Everything is in LOOP_NONE. */
-bool loop_within(const struct loop_nest *nest, unsigned loop, unsigned outer);
+/* Is it, or is it at any depth in, the loop that is entered at header? */
+bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t header);
 
 /* The first access of the type, by address, of the loop's own; 0 when it makes none. */
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type);

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "attach/agent/code/ahead.h"
 #include "attach/agent/code/barrier.h"
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
@@ -20,6 +19,8 @@
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/objects/objects.h"
+#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/loops.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/window/dormant.h"
@@ -59,6 +60,7 @@
 	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)                 \
 	ROW("code boundaries", boundaries_init, NULL, boundaries_clear, BOUNDARIES_BYTES) \
 	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                       \
+	ROW("loops", loops_init, NULL, loops_clear, LOOPS_BYTES)                          \
 	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)          \
 	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                    \
 	ROW("interrupted accesses", NULL, interrupted_clear, NULL, INTERRUPTED_BYTES)     \

@@ -7,16 +7,15 @@
  * accesses counts for the loop's accesses. If not, the stop is at least put off to where the paths
  * part for good.
  *
- * The access must be the loop's own: one that only comes after the loop would otherwise stand for
- * all of the loop's time. So where the paths go round in circles, the innermost loop around the
- * access has to contain the starting point. Loops are taken to be the address ranges between a
- * backward branch and its target, which is how HotSpot's compilers lay them out. Calls, returns and
- * indirect jumps end the attempt; calls of the uncommon trap stub are taken never to happen.
+ * The access must be of the loop that counts (loops.h), or of flat code where none does. Ways out
+ * of that loop do not matter: whoever waits then waits for the loop to run again (walk.h). Loops in
+ * it are passed through. Calls, returns and indirect jumps end the attempt; calls that do not
+ * return are taken never to happen.
  *
  * Answers are cached. Async-signal-safe.
  */
-#ifndef JXPERF_AGENT_CODE_AHEAD_H
-#define JXPERF_AGENT_CODE_AHEAD_H
+#ifndef JXPERF_AGENT_PATH_AHEAD_H
+#define JXPERF_AGENT_PATH_AHEAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +25,9 @@
 /* Of remembered answers, 4,096 of them. */
 #define AHEAD_BYTES (4096u * sizeof(uint64_t))
 
-/* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. */
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t *stop_ip);
+/* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. header
+ * says which loop counts: where it is entered, or 0 for flat code. */
+bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip);
 
 /* Forgets the cached answers. */
 void ahead_clear(void);

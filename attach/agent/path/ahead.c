@@ -1,18 +1,15 @@
-#include "attach/agent/code/ahead.h"
+#include "attach/agent/path/ahead.h"
 
 #include <stdatomic.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/path/loops.h"
 
 /* Bounds of one exploration: decoding takes about 0.2 µs an instruction, in the application's
  * thread, once for each place that samples stop at. */
 #define INSNS_MAX  512u
 #define BLOCKS_MAX 64u
 #define COLD_MAX   32u
-
-/* A method that is longer is not scanned for its loops: finding lengths takes about 20 ns an
- * instruction. */
-#define SCAN_MAX_BYTES (32u * 1024u)
 
 /* Answers so far, of all threads' handlers, one word each, in a direct-mapped table: the low half
  * of ip, and the distance to the access in the other half, 0 with NONE set for "there is none". */
@@ -26,10 +23,13 @@ void ahead_clear(void)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
 }
 
-/* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. */
-static uint32_t cache_key(uint64_t ip, enum access_type wanted)
+/* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. Of the
+ * loop that counts, what is near to ip differs in few of the lower bits. */
+static uint32_t cache_key(uint64_t ip, enum access_type wanted, uint64_t header)
 {
-	return (uint32_t)(ip ^ (wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
+	uint64_t loop = header * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+
+	return (uint32_t)(ip ^ loop ^ (wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }
 
 static _Atomic uint64_t *cache_entry(uint32_t key)
@@ -47,19 +47,40 @@ static bool cache_get(uint32_t key, uint32_t *answer)
 
 /* ---------------------------------------------------------------- paths */
 
-struct exploration {
+/* Where the access is looked for. */
+struct scope {
 	struct code_blob blob;
+	const struct loop_nest *nest;
+	uint64_t header; /* of the loop that counts, or 0 */
 	enum access_type wanted;
+};
+
+struct exploration {
+	const struct scope *scope;
 	uint64_t blocks[BLOCKS_MAX]; /* where paths begin: visited ones, then ones to visit */
 	unsigned block_count;
 	unsigned insns;
 	uint64_t access; /* 0: none yet */
-	bool cyclic;     /* a path goes backward */
+	bool leaves;     /* a path goes where nothing counts */
 };
 
 static bool inside(const struct code_blob *blob, uint64_t ip)
 {
 	return ip >= blob->start && ip < blob->start + blob->size;
+}
+
+/* Does what is at ip count, or is it in a loop that is passed through? */
+static bool in_scope(const struct scope *s, uint64_t ip)
+{
+	unsigned loop = loop_at(s->nest, ip);
+
+	return s->header ? loop_has_around(s->nest, loop, s->header) : loop == LOOP_NONE;
+}
+
+static bool is_wanted(const struct scope *s, const struct insn *in)
+{
+	return loop_counts(in, s->wanted) &&
+	       loop_header(s->nest, loop_at(s->nest, in->ip)) == s->header;
 }
 
 static bool is_block(const struct exploration *e, uint64_t ip)
@@ -70,11 +91,14 @@ static bool is_block(const struct exploration *e, uint64_t ip)
 	return false;
 }
 
-static bool add_block(struct exploration *e, uint64_t from, uint64_t target)
+static bool add_block(struct exploration *e, uint64_t target)
 {
-	if (!inside(&e->blob, target))
+	if (!inside(&e->scope->blob, target))
 		return false;
-	e->cyclic |= target <= from;
+	if (!in_scope(e->scope, target)) {
+		e->leaves = true;
+		return true;
+	}
 	if (is_block(e, target))
 		return true;
 	if (e->block_count == BLOCKS_MAX)
@@ -83,19 +107,20 @@ static bool add_block(struct exploration *e, uint64_t from, uint64_t target)
 	return true;
 }
 
-/* C2 passes the uncommon trap stub its request, always a negative number, in esi: mov esi, imm32
- * (SharedRuntime, opto/callnode; Deoptimization::make_trap_request). */
-static bool is_trap_request(const struct insn *in)
-{
-	return in->length == 5 && in->bytes[0] == 0xbe && in->bytes[4] & 0x80;
-}
-
 static bool found(struct exploration *e, uint64_t ip)
 {
 	if (e->access != 0 && e->access != ip)
 		return false;
 	e->access = ip;
 	return true;
+}
+
+static bool is_cold_call(const struct insn *call)
+{
+	struct code_blob callee;
+
+	return call->target_direct && codemap_find(call->target, &callee) &&
+	       callee.type == CODE_NO_RETURN;
 }
 
 /* From one block's start to where its path ends or joins another. False: no single access follows.
@@ -109,68 +134,47 @@ static bool explore_block(struct exploration *e, unsigned block)
 	for (;; ip += in.length) {
 		if (ip != e->blocks[block] && is_block(e, ip))
 			return true;
-		if (++e->insns > INSNS_MAX || !inside(&e->blob, ip) || !search_fetch(ip, &in))
+		if (++e->insns > INSNS_MAX || !inside(&e->scope->blob, ip))
 			return false;
-		if (search_is_access(&in, e->wanted))
+		if (!in_scope(e->scope, ip)) {
+			e->leaves = true;
+			return true;
+		}
+		if (!search_fetch(ip, &in))
+			return false;
+		if (is_wanted(e->scope, &in))
 			return found(e, ip);
-		trap_request |= is_trap_request(&in);
+		trap_request |= loop_is_trap_request(in.bytes, in.length);
 		switch (in.flow) {
 		case FLOW_NEXT:
 			break;
 		case FLOW_CONDITIONAL:
-			if (!in.target_direct || !add_block(e, ip, in.target))
+			if (!in.target_direct || !add_block(e, in.target))
 				return false;
 			break;
 		case FLOW_JUMP:
-			return in.target_direct && add_block(e, ip, in.target);
+			return in.target_direct && add_block(e, in.target);
 		case FLOW_CALL:
-			return trap_request;
+			return trap_request || is_cold_call(&in);
 		case FLOW_RETURN:
-			return false;
+			e->leaves = true;
+			return e->scope->header != 0;
 		case FLOW_STOP:
 			return true; /* Not reached by a program that works. */
 		}
 	}
 }
 
-/* ---------------------------------------------------------------- loops */
-
-/* Does the innermost loop around inner have outer in it, too? */
-static bool same_loop(const struct code_blob *blob, uint64_t inner, uint64_t outer)
+/* Follows all paths from ip to the one access that they lead to. Where a loop counts, those that
+ * leave it do not matter. */
+static bool inevitable_access(const struct scope *scope, uint64_t ip, uint64_t *stop_ip)
 {
-	uint64_t end = blob->start + blob->size, low = 0, high = 0;
-	unsigned length;
-
-	if (blob->size > SCAN_MAX_BYTES)
-		return false;
-	for (uint64_t ip = blob->start; ip < end; ip += length) {
-		const uint8_t *bytes = (const uint8_t *)(uintptr_t)ip;
-		uint64_t target;
-
-		length = insn_length(bytes, (size_t)(end - ip));
-		if (length == 0)
-			break; /* Data at the method's end. */
-		target = insn_jump_target(bytes, length, ip);
-		if (target < blob->start || target > inner || ip < inner)
-			continue;
-		if (low == 0 || ip - target < high - low) {
-			low = target;
-			high = ip;
-		}
-	}
-	return low != 0 && outer >= low && outer <= high;
-}
-
-/* Follows all paths from ip to the one access that they lead to. */
-static bool inevitable_access(const struct code_blob *blob, uint64_t ip, enum access_type wanted,
-			      uint64_t *stop_ip)
-{
-	struct exploration e = {.blob = *blob, .wanted = wanted, .blocks = {ip}, .block_count = 1};
+	struct exploration e = {.scope = scope, .blocks = {ip}, .block_count = 1};
 
 	for (unsigned i = 0; i < e.block_count; i++)
 		if (!explore_block(&e, i))
 			return false;
-	if (e.access == 0 || (e.cyclic && !same_loop(blob, e.access, ip)))
+	if (e.access == 0 || (e.leaves && scope->header == 0))
 		return false;
 	*stop_ip = e.access;
 	return true;
@@ -187,9 +191,9 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 	for (unsigned i = 0; i < COLD_MAX; i++, ip += in.length) {
 		if (!inside(blob, ip) || !search_fetch(ip, &in))
 			return false;
-		trap_request |= is_trap_request(&in);
+		trap_request |= loop_is_trap_request(in.bytes, in.length);
 		if (in.flow == FLOW_CALL)
-			return trap_request;
+			return trap_request || is_cold_call(&in);
 		if (in.flow != FLOW_NEXT)
 			return false;
 	}
@@ -199,15 +203,16 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 /* Where the two ways out of a branch meet again, if they do without an access, a step backward, a
  * call or a return: the code in between is passed over in the order of its addresses, up to the
  * farthest target seen. */
-static bool join_of(const struct code_blob *blob, const struct insn *branch,
-		    enum access_type wanted, unsigned *insns, uint64_t *join)
+static bool join_of(const struct scope *s, const struct insn *branch, unsigned *insns,
+		    uint64_t *join)
 {
+	const struct code_blob *blob = &s->blob;
 	uint64_t ip = branch->ip + branch->length, farthest = branch->target;
 	struct insn in;
 
 	for (; ip < farthest; ip += in.length) {
-		if (--*insns == 0 || !inside(blob, ip) || !search_fetch(ip, &in) ||
-		    search_is_access(&in, wanted))
+		if (--*insns == 0 || !inside(blob, ip) || !in_scope(s, ip) ||
+		    !search_fetch(ip, &in) || is_wanted(s, &in))
 			return false;
 		if (in.flow == FLOW_NEXT)
 			continue;
@@ -224,14 +229,15 @@ static bool join_of(const struct code_blob *blob, const struct insn *branch,
 }
 
 /* The farthest place that execution is sure to come to before any access. */
-static uint64_t inevitable_stop(const struct code_blob *blob, uint64_t ip, enum access_type wanted)
+static uint64_t inevitable_stop(const struct scope *s, uint64_t ip)
 {
+	const struct code_blob *blob = &s->blob;
 	unsigned insns = INSNS_MAX;
 	struct insn in;
 	uint64_t join;
 
-	while (--insns > 0 && inside(blob, ip) && search_fetch(ip, &in)) {
-		if (search_is_access(&in, wanted))
+	while (--insns > 0 && inside(blob, ip) && in_scope(s, ip) && search_fetch(ip, &in)) {
+		if (is_wanted(s, &in))
 			break;
 		if (in.flow == FLOW_NEXT)
 			ip += in.length;
@@ -241,7 +247,7 @@ static uint64_t inevitable_stop(const struct code_blob *blob, uint64_t ip, enum 
 			break;
 		else if (is_cold(blob, in.target))
 			ip += in.length;
-		else if (in.target > ip && join_of(blob, &in, wanted, &insns, &join))
+		else if (in.target > ip && join_of(s, &in, &insns, &join))
 			ip = join;
 		else
 			break;
@@ -251,30 +257,33 @@ static uint64_t inevitable_stop(const struct code_blob *blob, uint64_t ip, enum 
 	return ip;
 }
 
-static bool look(uint64_t ip, enum access_type wanted, uint64_t *stop_ip)
+static bool look(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip)
 {
-	struct code_blob blob;
+	struct scope s = {.header = header, .wanted = wanted};
 	uint64_t stop;
 
-	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
+	if (!codemap_find(ip, &s.blob) || s.blob.type != CODE_COMPILED)
 		return false;
-	if (inevitable_access(&blob, ip, wanted, stop_ip))
+	s.nest = loops_of(&s.blob);
+	if (!s.nest || !in_scope(&s, ip))
+		return false;
+	if (inevitable_access(&s, ip, stop_ip))
 		return true;
-	stop = inevitable_stop(&blob, ip, wanted);
-	if (stop == ip || !inside(&blob, stop))
+	stop = inevitable_stop(&s, ip);
+	if (stop == ip || !inside(&s.blob, stop))
 		return false;
 	*stop_ip = stop;
 	return true;
 }
 
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t *stop_ip)
+bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip)
 {
-	uint32_t key = cache_key(ip, wanted), answer;
+	uint32_t key = cache_key(ip, wanted, header), answer;
 	uint64_t stop;
 
 	if (!cache_get(key, &answer)) {
 		/* A method is far smaller than 1 GiB: the distance fits, with its sign. */
-		answer = look(ip, wanted, &stop) ? (uint32_t)(stop - ip) & ~NONE : NONE;
+		answer = look(ip, wanted, header, &stop) ? (uint32_t)(stop - ip) & ~NONE : NONE;
 		atomic_store_explicit(cache_entry(key), (uint64_t)key << 32 | answer,
 				      memory_order_relaxed);
 	}

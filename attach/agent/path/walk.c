@@ -1,0 +1,275 @@
+#include "attach/agent/path/walk.h"
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/loops.h"
+#include "attach/agent/path/machine.h"
+
+/* Of one walk. A loop that is passed through is left by a breakpoint behind it sooner. */
+#define INSNS_MAX   192u
+#define TOUCHED_MAX 32u
+
+/* Bytes that were accessed on the way. */
+struct touched {
+	uint64_t address;
+	uint32_t size;
+};
+
+struct walk {
+	struct walk_scope *scope;
+	struct machine machine;
+	struct code_blob blob; /* around machine.ip */
+	const struct loop_nest *nest;
+	uint64_t started;
+	bool moved;
+	bool backward; /* so the same code may have run twice */
+	bool blurred;  /* an access of unknown address, or too many */
+	unsigned touched_count;
+	struct touched touched[TOUCHED_MAX];
+};
+
+static bool is_java(const struct code_blob *blob)
+{
+	return blob->type == CODE_COMPILED || blob->type == CODE_STUB;
+}
+
+static const struct loop_nest *nest_at(uint64_t ip, struct code_blob *blob)
+{
+	return codemap_find(ip, blob) && is_java(blob) ? loops_of(blob) : NULL;
+}
+
+unsigned walk_types(uint64_t ip, bool *known)
+{
+	struct code_blob blob;
+	const struct loop_nest *nest = nest_at(ip, &blob);
+	unsigned loop, types = 0;
+
+	*known = nest;
+	if (!nest)
+		return 0;
+	loop = loop_at(nest, ip);
+	if (loop == LOOP_NONE || loop_calls(nest, loop))
+		return 1u << ACCESS_LOAD | 1u << ACCESS_STORE;
+	types |= (unsigned)(loop_access(nest, loop, ACCESS_LOAD) != 0) << ACCESS_LOAD;
+	types |= (unsigned)(loop_access(nest, loop, ACCESS_STORE) != 0) << ACCESS_STORE;
+	return types;
+}
+
+void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip)
+{
+	struct code_blob blob;
+	const struct loop_nest *nest = nest_at(ip, &blob);
+	unsigned loop = nest ? loop_at(nest, ip) : LOOP_NONE;
+
+	*scope = (struct walk_scope){.type = (uint8_t)type, .skip = (uint8_t)skip};
+	if (loop == LOOP_NONE)
+		return;
+	scope->header[0] = loop_header(nest, loop);
+	scope->wait = loop_access(nest, loop, type);
+}
+
+bool walk_wait(struct walk_scope *scope, uint64_t *stop_ip)
+{
+	if (!scope->wait)
+		return false;
+	scope->depth = 0;
+	scope->skip = 0;
+	*stop_ip = scope->wait;
+	return true;
+}
+
+/* ---------------------------------------------------------------- where it is */
+
+enum where {
+	IN_OWN,     /* the instruction counts */
+	IN_ANOTHER, /* in a loop that is in the own one: passed through */
+	OUTSIDE,
+};
+
+static enum where where(const struct walk *w)
+{
+	uint64_t own = w->scope->header[w->scope->depth];
+	unsigned loop = loop_at(w->nest, w->machine.ip);
+
+	if (loop_header(w->nest, loop) == own)
+		return IN_OWN;
+	if (own && loop_has_around(w->nest, loop, own))
+		return IN_ANOTHER;
+	return OUTSIDE;
+}
+
+/* The innermost method or stub around the place that the walk is at. False when it is not one of
+ * Java's. */
+static bool look_around(struct walk *w)
+{
+	uint64_t ip = w->machine.ip;
+
+	if (w->nest && ip >= w->blob.start && ip < w->blob.start + w->blob.size)
+		return true;
+	w->nest = NULL;
+	return codemap_find(ip, &w->blob) && is_java(&w->blob);
+}
+
+/* On from behind the call that the walk is in. */
+static enum walk_end step_out(struct walk *w, uint64_t *stop_ip)
+{
+	*stop_ip = w->scope->back[w->scope->depth--];
+	return WALK_STOP;
+}
+
+/* The walk is where nothing counts. */
+static enum walk_end leave(struct walk *w, uint64_t *stop_ip)
+{
+	if (w->scope->depth > 0)
+		return step_out(w, stop_ip);
+	return walk_wait(w->scope, stop_ip) ? WALK_STOP : WALK_NONE;
+}
+
+/* A breakpoint is needed. Where the branches do not matter, there is no need to stop at them. */
+static enum walk_end stop(struct walk *w, uint64_t *stop_ip)
+{
+	*stop_ip = w->machine.ip;
+	(void)ahead_find(w->machine.ip, (enum access_type)w->scope->type,
+			 w->scope->header[w->scope->depth], stop_ip);
+	if (!w->moved && *stop_ip == w->started)
+		return w->scope->depth > 0 ? step_out(w, stop_ip) : WALK_FAILED;
+	return WALK_STOP;
+}
+
+/* ---------------------------------------------------------------- what it touches */
+
+static void touch(struct walk *w, const struct machine_effect *e)
+{
+	if (!e->loads && !e->stores)
+		return;
+	if (!e->address_known || w->touched_count == TOUCHED_MAX)
+		w->blurred = true;
+	else
+		w->touched[w->touched_count++] =
+		    (struct touched){.address = e->address, .size = e->size};
+}
+
+static bool untouched(const struct walk *w, const struct machine_effect *e)
+{
+	for (unsigned i = 0; i < w->touched_count; i++)
+		if (e->address < w->touched[i].address + w->touched[i].size &&
+		    w->touched[i].address < e->address + e->size)
+			return false;
+	return !w->blurred;
+}
+
+/* Is the instruction, whose effect is known, the access? Or one of those to be passed over? */
+static bool is_it(struct walk *w, uint64_t ip, const struct machine_effect *e,
+		  struct walk_access *access)
+{
+	enum access_type type = (enum access_type)w->scope->type;
+
+	if (!(type == ACCESS_LOAD ? e->loads : e->stores) || !search_fetch(ip, &access->insn) ||
+	    !loop_counts(&access->insn, type))
+		return false;
+	if (w->scope->skip > 0) {
+		w->scope->skip--;
+		return false;
+	}
+	access->here = !w->moved;
+	access->plain = !w->backward;
+	access->predicted = e->address_known && access->insn.has_memory && !access->insn.string &&
+			    !access->insn.unsupported && !insn_is_masked(&access->insn) &&
+			    untouched(w, e);
+	access->address = e->address;
+	return true;
+}
+
+/* ---------------------------------------------------------------- the walk */
+
+/* False when calls are too deep: the walk is to go on behind this one. */
+static bool enter_call(struct walk *w, uint64_t back)
+{
+	struct walk_scope *s = w->scope;
+
+	if (s->depth == WALK_CALLS_MAX)
+		return false;
+	s->header[++s->depth] = 0;
+	s->back[s->depth] = back;
+	return true;
+}
+
+/* Back in the caller, whose loop around the call counts, if there is one. */
+static void enter_caller(struct walk *w)
+{
+	struct walk_scope *s = w->scope;
+	const struct loop_nest *nest;
+	struct code_blob blob;
+
+	if (s->depth > 0) {
+		s->depth--;
+		return;
+	}
+	if (s->header[0])
+		return; /* It has left its loop, which will show. */
+	nest = nest_at(w->machine.ip, &blob);
+	if (nest)
+		s->header[0] = loop_header(nest, loop_at(nest, w->machine.ip));
+}
+
+/* Over one instruction. WALK_STOP when the walk goes on. */
+static enum walk_end pass(struct walk *w, bool own, struct walk_access *access, uint64_t *stop_ip,
+			  bool *done)
+{
+	struct machine *m = &w->machine;
+	uint64_t ip = m->ip, end = w->blob.start + w->blob.size;
+	struct machine_effect effect;
+	enum machine_step step;
+
+	*done = true;
+	step = machine_pass(m, (const uint8_t *)(uintptr_t)ip, (size_t)(end - ip), &effect);
+	if (own && is_it(w, ip, &effect, access))
+		return WALK_ACCESS;
+	if (step != MACHINE_PASSED)
+		return stop(w, stop_ip);
+	touch(w, &effect);
+	w->moved = true;
+	w->backward |= m->ip <= ip;
+	if (effect.called &&
+	    !enter_call(w, ip + insn_length((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip)))) {
+		*stop_ip = ip + insn_length((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip));
+		return WALK_STOP;
+	}
+	if (effect.returned)
+		enter_caller(w);
+	*done = false;
+	return WALK_STOP;
+}
+
+enum walk_end walk_on(struct walk_scope *scope, uint64_t ip, const gregset_t regs,
+		      struct walk_access *access, uint64_t *stop_ip)
+{
+	struct walk w;
+	enum walk_end end;
+	bool done = false;
+
+	/* Not cleared as a whole: it is large. */
+	w.scope = scope;
+	w.nest = NULL;
+	w.started = ip;
+	w.moved = w.backward = w.blurred = false;
+	w.touched_count = 0;
+	machine_init(&w.machine, ip, regs);
+	for (unsigned i = 0; i < INSNS_MAX; i++) {
+		enum where at;
+
+		if (!look_around(&w))
+			return scope->depth > 0 ? step_out(&w, stop_ip) : WALK_FAILED;
+		if (!w.nest)
+			w.nest = loops_of(&w.blob);
+		if (!w.nest)
+			return WALK_UNKNOWN;
+		at = where(&w);
+		if (at == OUTSIDE)
+			return leave(&w, stop_ip);
+		end = pass(&w, at == IN_OWN, access, stop_ip, &done);
+		if (done)
+			return end;
+	}
+	return stop(&w, stop_ip);
+}

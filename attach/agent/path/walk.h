@@ -1,0 +1,75 @@
+/*
+ * From a tick to the access that it stands for: the dynamically next one of a type that belongs to
+ * the innermost loop that the tick lies in (design.md, "One population").
+ *
+ * The walk follows the way that execution will take, as far as it is known (machine.h). Where it is
+ * not, the caller puts an execution breakpoint where the walk says and goes on from there with real
+ * registers. What counts as the loop's own:
+ *
+ *   loop       instructions whose innermost loop it is; loops in it are passed through
+ *   no loop    instructions in no loop, up to where one is entered
+ *   calls      what the callee does outside of its own loops; those are passed over, to the return
+ *   returns    out of flat code: what is in the innermost loop around the call, or flat code
+ *
+ * Where execution leaves the loop without another access, the loop's first access stands for it,
+ * whenever it runs next. Async-signal-safe; no state.
+ */
+#ifndef JXPERF_AGENT_PATH_WALK_H
+#define JXPERF_AGENT_PATH_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "attach/agent/code/insn.h"
+#include "attach/agent/code/search.h"
+
+/* Calls that are followed, one in the other. */
+#define WALK_CALLS_MAX 3u
+
+/* What a search looks for; it goes from stop to stop. */
+struct walk_scope {
+	uint8_t type;  /* enum access_type */
+	uint8_t skip;  /* accesses of the type to be passed over first */
+	uint8_t depth; /* calls entered */
+	/* By depth: where the loop that counts is entered, 0 for flat code. */
+	uint64_t header[WALK_CALLS_MAX + 1];
+	uint64_t back[WALK_CALLS_MAX + 1]; /* by depth: return address of the call */
+	uint64_t wait; /* the loop's first access, 0 when it has none of its own */
+};
+
+/* The access, before it runs. */
+struct walk_access {
+	struct insn insn;
+	bool here;  /* it is next, and registers are exact for it */
+	bool plain; /* nothing on the way can have run the instruction behind it, or it */
+	/* The address is known, and nothing on the way touches the same bytes: a watchpoint that is
+	 * set now is first hit by this access. */
+	bool predicted;
+	uint64_t address;
+};
+
+enum walk_end {
+	WALK_ACCESS,  /* found */
+	WALK_STOP,    /* go on from *stop_ip, once execution is there */
+	WALK_NONE,    /* there is none: the loop makes none of the type */
+	WALK_UNKNOWN, /* the method's loops cannot be told */
+	WALK_FAILED,
+};
+
+/* May a tick at ip, in compiled code, stand for loads, or stores? Bits 1 << enum access_type; 0
+ * when neither, and *known is false when that cannot be told. */
+unsigned walk_types(uint64_t ip, bool *known);
+
+/* Begins a search at ip. */
+void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip);
+
+/* Goes on, with registers that are exact at ip. */
+enum walk_end walk_on(struct walk_scope *scope, uint64_t ip, const gregset_t regs,
+		      struct walk_access *access, uint64_t *stop_ip);
+
+/* The search has come round without finding any: the loop's first access stands for the tick. False
+ * when there is none. */
+bool walk_wait(struct walk_scope *scope, uint64_t *stop_ip);
+
+#endif
