@@ -206,7 +206,9 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 {
 	if (t->type <= JXP__TRANSITION__TYPE__NONE || t->type > JXP__TRANSITION__TYPE__ABANDONED)
 		return false;
-	if (t->reg >= PERF_DEBUG_REGISTERS || t->length < 1 || t->length > 8)
+	/* A pair that was foretold had no register. */
+	if (t->reg >= PERF_DEBUG_REGISTERS + (t->type == JXP__TRANSITION__TYPE__TRAPPED) ||
+	    t->length < 1 || t->length > 8)
 		return false;
 	if (!pair_kind_find(t->kind) || !in->result->request.kinds[t->kind])
 		return false;

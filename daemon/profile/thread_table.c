@@ -69,10 +69,14 @@ int thread_table_transition(struct thread_table *t, const Jxp__Transition *chang
 	struct watched_thread *thread;
 	int r;
 
-	assert(change->reg < PERF_DEBUG_REGISTERS);
 	r = find_or_add(t, change->tid, &thread);
 	if (r < 0)
 		return r;
+	if (change->reg == PERF_DEBUG_REGISTERS) {
+		thread->traps++;
+		return 0;
+	}
+	assert(change->reg < PERF_DEBUG_REGISTERS);
 	reg = &thread->registers[change->reg];
 	if (change->type == JXP__TRANSITION__TYPE__ARMED) {
 		thread->armed++;

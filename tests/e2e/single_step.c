@@ -55,6 +55,19 @@ size_t safe_read_some(uint64_t address, void *to, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* Of the agent's tables, which are not there. */
+bool codemap_covers(uint64_t address)
+{
+	(void)address;
+	return false;
+}
+
+bool region_is_heap(const struct region_map *map, uint64_t address)
+{
+	(void)map, (void)address;
+	return false;
+}
+
 /* ---------------------------------------------------------------- the code cache */
 
 static struct {
@@ -168,7 +181,7 @@ static void predict(const struct state *s, struct prediction *p)
 	for (unsigned i = 0; i < 16; i++)
 		regs[order[i]] = (greg_t)s->regs[i];
 	regs[REG_EFL] = (greg_t)s->flags;
-	machine_init(&m, s->ip, regs);
+	machine_init(&m, NULL, s->ip, regs);
 	p->length = p->checked = 0;
 	while (p->length < AHEAD && is_code(m.ip)) {
 		struct snapshot *to = &p->after[p->length];

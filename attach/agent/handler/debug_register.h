@@ -49,6 +49,7 @@ struct watchpoint {
 	uint64_t
 	    ahead; /* the access to sample, when it is waited for behind it, or predicted; else 0 */
 	uint64_t ahead_address; /* which it touches, if predicted */
+	uint64_t foretold; /* the second access, of a pair that checks what was foretold; else 0 */
 };
 
 #endif

@@ -1,7 +1,9 @@
 #include "attach/agent/handler/sampler.h"
 
 #include "attach/agent/handler/access.h"
+#include "attach/agent/handler/foretell.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/path/walk.h"
@@ -84,73 +86,106 @@ static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample 
 	return false;
 }
 
-/* The access is not reached yet. */
-static void look_forward(struct thread *t, unsigned reg, uint8_t kind, const struct walk_access *a)
+/* Is it known which bytes the access will touch, and will its value still be there once it has run?
+ */
+static bool is_foreseen(const struct walk_access *a, enum access_type wanted)
 {
-	bool swaps = a->insn.compares_and_swaps;
-	/* What a read-modify-write loads is gone once it has run. */
-	bool lost = watchpoint_access(kind) == ACCESS_LOAD && a->insn.memory.writes;
-
-	if (a->predicted && !swaps && !lost)
-		watchpoint_predict(t, reg, kind, a);
-	else if (a->plain)
-		await_access(t, reg, kind, &a->insn);
-	else
-		watchpoint_hop(t, reg, a->insn.ip);
+	return a->predicted && !a->insn.compares_and_swaps &&
+	       !(wanted == ACCESS_LOAD && a->insn.memory.writes);
 }
 
-static void search_ended(struct thread *t, unsigned reg, Jxp__Counter counter)
+/* How far one signal has brought a search. */
+struct search {
+	struct walk walk;
+	struct walk_access access;
+	uint64_t stop_ip;
+	enum walk_end end;
+	bool foreseen; /* the bytes are chosen */
+};
+
+/* Goes on with what w looks for, from ip, with registers that are exact there. True when that needs
+ * no register any more: the pair is complete, or there is none, which is counted. */
+static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct search *s,
+		    uint64_t ip, const ucontext_t *uc)
 {
-	thread_count(t, counter, 1);
-	watchpoint_drop(t, reg, RECORD_ABANDONED);
+	struct machine_view view;
+
+	foretell_view(t, &view);
+	s->foreseen = false;
+	s->end =
+	    walk_on(&s->walk, &w->scope, &view, ip, uc->uc_mcontext.gregs, &s->access, &s->stop_ip);
+	switch (s->end) {
+	case WALK_STOP:
+		return false;
+	case WALK_ACCESS:
+		break;
+	case WALK_NONE:
+		thread_count(t, JXP__COUNTER__COUNTER_NO_ACCESS, 1);
+		return true;
+	case WALK_UNKNOWN:
+		thread_count(t, JXP__COUNTER__COUNTER_LOOPS_UNKNOWN, 1);
+		return true;
+	case WALK_FAILED:
+		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
+		return true;
+	}
+	if (!is_foreseen(&s->access, watchpoint_access(w->kind)))
+		return false;
+	const struct extent extent = extent_whole(s->access.address, s->access.insn.memory.size);
+
+	if (!pair_choose_bytes(t, w, w->kind, &s->access.insn, &extent))
+		return true;
+	s->foreseen = true;
+	return foretell_pair(t, w, kept, &s->walk, &s->access, uc);
 }
 
-/* From ip on, with registers that are exact there. */
-static void search_from(struct thread *t, unsigned reg, uint8_t kind, uint64_t ip,
-			const ucontext_t *uc)
+/* Uses a register for what is not over. */
+static void pursue(struct thread *t, unsigned reg, struct search *s, const ucontext_t *uc)
 {
-	const greg_t *regs = uc->uc_mcontext.gregs;
-	struct walk_scope *scope = &t->watchpoints[reg].scope;
+	struct watchpoint *w = &t->watchpoints[reg];
+	double kept = reservoir_weight(&t->reservoir, reg);
 
 	for (unsigned i = 0; i < NOTHING_MAX; i++) {
-		struct walk_access access;
-		struct sample s = {0};
-		uint64_t stop_ip;
+		struct sample sample = {.insn = s->access.insn};
 
-		switch (walk_on(scope, ip, regs, &access, &stop_ip)) {
-		case WALK_ACCESS:
-			if (!access.here) {
-				look_forward(t, reg, kind, &access);
-				return;
-			}
-			s.insn = access.insn;
-			if (reached(t, reg, kind, &s, uc))
-				return;
-			/* It accesses nothing and changes no register that the search uses. */
-			ip = s.insn.ip + s.insn.length;
-			break;
-		case WALK_STOP:
-			watchpoint_hop(t, reg, stop_ip);
+		if (s->end == WALK_STOP) {
+			watchpoint_hop(t, reg, s->stop_ip);
 			return;
-		case WALK_NONE:
-			search_ended(t, reg, JXP__COUNTER__COUNTER_NO_ACCESS);
+		}
+		if (s->foreseen) {
+			watchpoint_predict(t, reg, &s->access);
 			return;
-		case WALK_UNKNOWN:
-			search_ended(t, reg, JXP__COUNTER__COUNTER_LOOPS_UNKNOWN);
+		}
+		if (!s->access.here && s->access.plain) {
+			await_access(t, reg, w->kind, &s->access.insn);
 			return;
-		case WALK_FAILED:
-			search_failed(t, reg);
+		}
+		if (!s->access.here) {
+			watchpoint_hop(t, reg, s->access.insn.ip);
+			return;
+		}
+		if (reached(t, reg, w->kind, &sample, uc))
+			return;
+		/* It accesses nothing and changes no register that the search uses. */
+		if (is_over(t, w, kept, s, sample.insn.ip + sample.insn.length, uc)) {
+			watchpoint_drop(t, reg, RECORD_ABANDONED);
 			return;
 		}
 	}
 	search_failed(t, reg);
 }
 
-static void search(struct thread *t, unsigned reg, uint8_t kind, const ucontext_t *uc)
+/* Execution has come to where a search stopped. */
+static void search(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
+	struct search s;
 
-	search_from(t, reg, kind, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], uc);
+	if (is_over(t, &t->watchpoints[reg], reservoir_weight(&t->reservoir, reg), &s,
+		    (uint64_t)uc->uc_mcontext.gregs[REG_RIP], uc))
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+	else
+		pursue(t, reg, &s, uc);
 }
 
 /* A search that the next tick overtakes has its register given back: it looks for an access after a
@@ -190,22 +225,26 @@ static unsigned kinds_at(struct thread *t, uint64_t ip, uint8_t *kinds)
 	return count;
 }
 
+/* A search has a register only once it needs one. */
 static void begin_search(struct thread *t, uint8_t kind, unsigned share, const ucontext_t *uc)
 {
-	struct watchpoint *w;
-	int reg = sampler_take_register(t);
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	struct watchpoint w = {
+	    .kind = kind, .share = (uint8_t)share, .weight = handlers.period * share};
+	struct search s;
+	int reg;
 
+	walk_begin(&w.scope, watchpoint_access(kind), random_below(&t->random, SKIP_CHOICES), ip);
+	if (is_over(t, &w, 1, &s, ip, uc)) {
+		thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
+		return;
+	}
+	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
-	w = &t->watchpoints[reg];
-	w->kind = kind;
-	w->share = (uint8_t)share;
-	w->weight = handlers.period * share;
-	w->hops = 0;
-	w->ahead = 0;
-	walk_begin(&w->scope, watchpoint_access(kind), random_below(&t->random, SKIP_CHOICES),
-		   (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
-	search(t, (unsigned)reg, kind, uc);
+	t->watchpoints[reg] = w; /* As free as it was. */
+	pursue(t, (unsigned)reg, &s, uc);
 }
 
 static void take_sample(struct thread *t, const ucontext_t *uc)
@@ -255,7 +294,7 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 	else if (t->watchpoints[reg].ahead)
 		has_run(t, reg, uc);
 	else
-		search(t, reg, t->watchpoints[reg].kind, uc);
+		search(t, reg, uc);
 }
 
 const struct sampler sampler_clock = {

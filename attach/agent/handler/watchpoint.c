@@ -4,24 +4,14 @@
 #include <string.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/element.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/trap.h"
-#include "attach/agent/code/value.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/handler/placing.h"
+#include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
-#include "common/clock.h"
 #include "proto/kinds.h"
-#include "proto/limits.h"
 
 #define POLLING_PAGE_BYTES 4096u
-
-/* Only kinds of pairs are armed; the window refuses others when it begins. */
-static const struct pair_kind *kind_of(const struct watchpoint *w)
-{
-	return pair_kind_find((Jxp__Kind)w->kind);
-}
 
 enum access_type watchpoint_access(uint8_t kind)
 {
@@ -85,26 +75,11 @@ void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip)
 	watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
-static void fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
-			enum record_type type)
-{
-	*r = (struct record){.time_ns = clock_monotonic_ns(),
-			     .address = w->address,
-			     .watch_context = w->context,
-			     .watch_code = w->code,
-			     .place = w->place,
-			     .type = (uint8_t)type,
-			     .kind = w->kind,
-			     .reg = (uint8_t)reg,
-			     .length = w->length,
-			     .region = w->region};
-}
-
 static void record_transition(struct thread *t, unsigned reg, enum record_type type)
 {
 	struct record r;
 
-	fill_record(&r, &t->watchpoints[reg], reg, type);
+	pair_fill_record(&r, &t->watchpoints[reg], reg, type);
 	thread_record(t, &r);
 }
 
@@ -167,16 +142,6 @@ unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t 
 	}
 	*start = byte;
 	return 1;
-}
-
-/* The offset of an accessed byte, chosen at random. */
-static uint32_t random_offset(const struct extent *extent, struct random *random)
-{
-	uint64_t active = extent->active;
-
-	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(active)); n > 0; n--)
-		active &= active - 1;
-	return (uint32_t)__builtin_ctzll(active);
 }
 
 unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random)
@@ -260,68 +225,18 @@ static void mark_armed(struct thread *t, unsigned reg)
 	record_transition(t, reg, RECORD_ARMED);
 }
 
-/* What an instruction moves, where that counts: an object's class tells better. */
-static enum insn_element element_at(struct thread *t, const struct place *place,
-				    const struct insn *in)
-{
-	ACCOUNT_AS(t, ACCOUNT_CODE);
-
-	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
-}
-
-/* Chooses the bytes to watch. False, counted, when they cannot be. */
-static bool choose_bytes(struct thread *t, unsigned reg, uint8_t kind, const struct insn *in,
-			 const struct extent *extent)
-{
-	struct watchpoint *w = &t->watchpoints[reg];
-	uint64_t start;
-
-	if (extent->address < REGION_LOWEST_ADDRESS || !extent->active) {
-		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
-		return false;
-	}
-	if (overlaps_armed(t, reg, extent->address, extent->size)) {
-		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
-		return false;
-	}
-	w->kind = kind;
-	w->length = (uint8_t)watchpoint_part(extent, random_offset(extent, &t->random), &start);
-	w->width = (uint8_t)extent->width;
-	w->address = start;
-	w->after = in->ip + in->length;
-	w->again = in->repeats ? in->ip : w->after;
-	w->ignored = 0;
-	w->value_taken = false;
-	w->swaps = in->compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
-	w->predicted = false;
-	return true;
-}
-
-/* Fills in what the access tells of itself. False, counted, when it has no calling context. */
-static bool describe(struct thread *t, unsigned reg, const struct sample *s, const ucontext_t *uc)
-{
-	struct watchpoint *w = &t->watchpoints[reg];
-	struct insn in = s->insn;
-
-	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
-		return false;
-	w->region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
-	/* Registers that made its address may be gone once it has run. */
-	if (s->executed)
-		in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
-	w->placed = placing_find(t, w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
-	w->element = element_at(t, &w->place, &s->insn);
-	watchpoint_code(&w->code, &s->insn);
-	return true;
-}
-
+/* Sets the register on what its watchpoint is to watch. */
 static bool set_watch(struct thread *t, unsigned reg)
 {
 	const struct watchpoint *w = &t->watchpoints[reg];
 
-	return set_register(t, reg,
-			    kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
-			    w->address, w->length);
+	if (overlaps_armed(t, reg, w->address, w->length)) {
+		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
+		return false;
+	}
+	return set_register(
+	    t, reg, pair_kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
+	    w->address, w->length);
 }
 
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
@@ -331,7 +246,8 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	struct watchpoint *w = &t->watchpoints[reg];
 	bool loads = watchpoint_access(kind) == ACCESS_LOAD;
 
-	if (!choose_bytes(t, reg, kind, &s->insn, &s->extent) || !describe(t, reg, s, uc)) {
+	if (!pair_choose_bytes(t, w, kind, &s->insn, &s->extent) ||
+	    !pair_describe(t, w, s, uc->uc_mcontext.gregs, uc)) {
 		free_register(t, reg);
 		return;
 	}
@@ -356,13 +272,11 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	mark_armed(t, reg);
 }
 
-void watchpoint_predict(struct thread *t, unsigned reg, uint8_t kind,
-			const struct walk_access *access)
+void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access *access)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
-	const struct extent extent = extent_whole(access->address, access->insn.memory.size);
 
-	if (!choose_bytes(t, reg, kind, &access->insn, &extent) || !set_watch(t, reg)) {
+	if (!set_watch(t, reg)) {
 		free_register(t, reg);
 		return;
 	}
@@ -387,7 +301,7 @@ static void predicted_access(struct thread *t, unsigned reg, const ucontext_t *u
 		return;
 	}
 	s.extent = extent_whole(w->ahead_address, s.insn.memory.size);
-	if (!describe(t, reg, &s, uc)) {
+	if (!pair_describe(t, w, &s, uc->uc_mcontext.gregs, uc)) {
 		free_register(t, reg);
 		return;
 	}
@@ -425,115 +339,33 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	mark_armed(t, reg);
 }
 
-/* Are the shared bytes (bits of a set) of two values the same? Each run of them by itself: the
- * lanes between belong to nobody. */
-static bool same_bytes(const uint8_t *first, const uint8_t *second, unsigned shared,
-		       enum insn_element element)
+/* The trap that a foretold pair was left to: did it come as foretold? */
+static void compare(struct thread *t, struct watchpoint *w, const struct trap_access *a)
 {
-	while (shared) {
-		unsigned from = (unsigned)__builtin_ctz(shared);
-		unsigned bytes = (unsigned)__builtin_ctz(~(shared >> from));
-
-		if (!value_same(first + from, second + from, bytes, element))
-			return false;
-		shared &= ~(((1u << bytes) - 1) << from);
-	}
-	return true;
-}
-
-/* Did the second access load or store the value of the first one, if values of this type lie there?
- */
-static bool is_same_value(const struct watchpoint *w, const struct trap_access *a,
-			  const uint8_t *now, unsigned shared, enum insn_element element)
-{
-	const uint8_t *second = now;
-
-	/* A read-modify-write loaded what was there before it. */
-	if (kind_of(w)->ends == PAIR_LOAD && a->writes)
-		second = w->last_value;
-	return same_bytes(w->value, second, shared, element);
-}
-
-/* record.wasteful_as */
-static uint8_t wasteful_as(const struct watchpoint *w, const struct trap_access *a,
-			   const uint8_t *now, unsigned shared)
-{
-	unsigned as = 0;
-
-	for (unsigned e = ELEMENT_INTEGER; e <= ELEMENT_FLOAT64; e++) {
-		bool wasteful = kind_of(w)->waste == PAIR_WASTE_OVERWRITTEN
-				    ? a->writes && !a->reads
-				    : is_same_value(w, a, now, shared, (enum insn_element)e);
-
-		as |= (unsigned)wasteful << e;
-	}
-	return (uint8_t)as;
-}
-
-/* The second access touches the same bytes in the same epoch, so its registers may tell the object
- * where those of the first did not, or where the first came before the object was made. */
-static void place_again(struct thread *t, struct watchpoint *w, const struct trap_access *a,
-			const ucontext_t *uc)
-{
-	struct insn in = a->insn;
-
-	if (w->region != JXP__REGION__REGION_HEAP ||
-	    (w->placed == PLACE_FOUND &&
-	     place_holds(&handlers.layout, &handlers.regions, w->address, &w->place)))
+	if (!w->foretold)
 		return;
-	in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
-	w->placed = placing_find(t, w->region, w->address, &in, uc->uc_mcontext.gregs, &w->place);
-}
-
-/* The CPU time that the pair stands for; its sample stands for less if the second access touched
- * only some of the watched bytes. */
-static uint64_t pair_cpu_ns(const struct thread *t, unsigned reg, unsigned shared)
-{
-	const struct watchpoint *w = &t->watchpoints[reg];
-
-	return (uint64_t)((double)w->weight * reservoir_weight(&t->reservoir, reg) *
-			  __builtin_popcount(shared) / w->length);
-}
-
-/* bytes times weight, rounded up or down at random, right on average. */
-static uint32_t weighted(unsigned bytes, double weight, struct random *random)
-{
-	double product = bytes * weight + random_next(random) / 4294967296.0;
-
-	return product < LIMIT_PAIR_BYTES ? (uint32_t)product : LIMIT_PAIR_BYTES;
+	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_CHECKED, 1);
+	if (a->insn.ip != w->foretold)
+		thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_WRONG, 1);
 }
 
 static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
 			  const struct trap_access *a, const uint8_t *now)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
-	unsigned shared = trap_shared(&a->extent, w->address, w->length);
-	struct record r;
+	const struct pair_end end = {.access = a,
+				     .now = now,
+				     .regs = uc->uc_mcontext.gregs,
+				     .reg = reg,
+				     .kept = reservoir_weight(&t->reservoir, reg)};
 
-	place_again(t, w, a, uc);
-	placing_count(t, w->region, w->placed);
-	fill_record(&r, w, reg, RECORD_TRAPPED);
-	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {
-		if (codemap_covers(a->insn.ip)) {
-			watchpoint_drop(t, reg, RECORD_ABANDONED);
-			return;
-		}
-		/* The JVM moved or cleared the object itself: no Java frame made this access. */
-		r.trap_context = 0;
-		r.jvm_access = true;
+	compare(t, w, a);
+	if (!pair_complete(t, w, &end, uc)) {
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+		return;
 	}
-	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
-						     w->length, w->width, &t->random),
-				   w->share * reservoir_weight(&t->reservoir, reg), &t->random);
-	r.wasteful_as = wasteful_as(w, a, now, shared);
-	r.element = (uint8_t)w->element;
-	if (w->element == ELEMENT_INTEGER)
-		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
-	r.cpu_ns = pair_cpu_ns(t, reg, shared);
-	watchpoint_code(&r.trap_code, &a->insn);
 	free_register(t, reg);
 	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
-	thread_record(t, &r);
 }
 
 /* Is this access of a type that the kind's pairs end with? */
@@ -541,7 +373,7 @@ static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
 {
 	unsigned types = (a->reads ? PAIR_LOAD : 0) | (a->writes ? PAIR_STORE : 0);
 
-	return types & kind_of(w)->ends;
+	return types & pair_kind_of(w)->ends;
 }
 
 /* A store while a load is waited for: it may change the value, and it ends nothing. */

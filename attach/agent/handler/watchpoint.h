@@ -63,10 +63,10 @@ void watchpoint_code(struct code_bytes *to, const struct insn *in);
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *sample,
 		    const ucontext_t *uc);
 
-/* The same for an access that is known to come, and not to be preceded by another of the same
- * bytes: everything else is found out when it traps. */
-void watchpoint_predict(struct thread *t, unsigned reg, uint8_t kind,
-			const struct walk_access *access);
+/* The same for an access that is known to come, and not to be preceded by another of the bytes that
+ * the register's watchpoint names already (pair_choose_bytes): all else is found out when it traps.
+ */
+void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access *access);
 
 /* A register in state pending or armed trapped. */
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);

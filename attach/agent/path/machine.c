@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "attach/agent/code/codemap.h"
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/path/opcode.h"
@@ -24,9 +25,13 @@ static struct machine_value known(uint64_t bits)
 	return (struct machine_value){.bits = bits, .known = true};
 }
 
-void machine_init(struct machine *m, uint64_t ip, const gregset_t regs)
+void machine_init(struct machine *m, const struct machine_view *view, uint64_t ip,
+		  const gregset_t regs)
 {
+	m->view = view;
 	m->ip = ip;
+	m->stack_low = (uint64_t)regs[REG_RSP];
+	m->thread = (uint64_t)regs[REG_R15];
 	for (unsigned i = 0; i < 16; i++)
 		m->regs[i] = known((uint64_t)regs[greg_of[i]]);
 	m->flags = (uint32_t)regs[REG_EFL];
@@ -34,6 +39,15 @@ void machine_init(struct machine *m, uint64_t ip, const gregset_t regs)
 	m->store_count = 0;
 	m->memory_unknown = false;
 	m->faulted = false;
+}
+
+void machine_registers(const struct machine *m, gregset_t regs)
+{
+	memset(regs, 0, sizeof(gregset_t));
+	for (unsigned i = 0; i < 16; i++)
+		regs[greg_of[i]] = m->regs[i].known ? (greg_t)m->regs[i].bits : 0;
+	regs[REG_RIP] = (greg_t)m->ip;
+	regs[REG_EFL] = (greg_t)m->flags;
 }
 
 /* ---------------------------------------------------------------- values */
@@ -95,6 +109,38 @@ static bool is_stack(const struct machine *m, uint64_t address)
 	return m->regs[RSP].known && address - m->regs[RSP].bits < frame_bytes;
 }
 
+static bool is_watched(const struct machine_view *v, uint64_t address, unsigned size)
+{
+	for (unsigned i = 0; i < v->watched_count; i++)
+		if (v->watched[i].address < address + size &&
+		    address < v->watched[i].address + v->watched[i].length)
+			return true;
+	return false;
+}
+
+/* Half a page is more than the fields of a JavaThread that compiled code uses, and less than it
+ * has. */
+#define THREAD_BYTES 768u
+
+static bool is_at_hand(const struct machine *m, uint64_t address, unsigned size)
+{
+	const struct machine_view *v = m->view;
+
+	if (!v || !v->stack_high || is_watched(v, address, size))
+		return false;
+	return (address >= m->stack_low && address + size <= v->stack_high) ||
+	       region_is_heap(v->regions, address) || address - m->thread < THREAD_BYTES ||
+	       codemap_covers(address);
+}
+
+static bool read_memory(const struct machine *m, uint64_t address, void *to, unsigned size)
+{
+	if (!is_at_hand(m, address, size))
+		return safe_read(address, to, size);
+	memcpy(to, (const void *)(uintptr_t)address, size);
+	return true;
+}
+
 static struct machine_value load(struct machine *m, struct machine_value at, unsigned size)
 {
 	uint64_t word[1] = {0};
@@ -114,10 +160,15 @@ static struct machine_value load(struct machine *m, struct machine_value at, uns
 	/* Compiled code's stores through pointers do not touch its own frame. */
 	if (m->memory_unknown && !is_stack(m, at.bits))
 		return unknown;
-	if (safe_read(at.bits, word, size))
+	if (read_memory(m, at.bits, word, size))
 		return known(word[0]);
 	m->faulted = true;
 	return unknown;
+}
+
+struct machine_value machine_memory(struct machine *m, uint64_t address, unsigned size)
+{
+	return load(m, known(address), size);
 }
 
 static void store(struct machine *m, struct machine_value at, uint32_t size, struct machine_value v)

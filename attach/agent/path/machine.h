@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "attach/agent/code/region.h"
+
 /* Of the flags register. */
 #define MACHINE_CARRY    0x001u
 #define MACHINE_PARITY   0x004u
@@ -26,6 +28,22 @@
 
 /* Stores remembered. More make all memory unknown. */
 #define MACHINE_STORES 16u
+
+/* Memory that may be read as it is: the thread's stack from its pointer on, the heap, the thread's
+ * own structure and the code cache. What compiled code is about to load from there is there. All
+ * else is read through the kernel; so is what a watchpoint of the thread is on, which would trap.
+ */
+#define MACHINE_WATCHED_MAX 4u
+
+struct machine_view {
+	const struct region_map *regions;
+	uint64_t stack_high; /* end of the stack; 0: read everything through the kernel */
+	struct {
+		uint64_t address;
+		uint32_t length;
+	} watched[MACHINE_WATCHED_MAX];
+	unsigned watched_count;
+};
 
 struct machine_value {
 	uint64_t bits;
@@ -39,7 +57,9 @@ struct machine_store {
 };
 
 struct machine {
+	const struct machine_view *view;
 	uint64_t ip;
+	uint64_t stack_low, thread;    /* stack pointer and r15 at the beginning */
 	struct machine_value regs[16]; /* in encoding order: rax, rcx, rdx, rbx, rsp, ... */
 	uint32_t flags;
 	uint32_t flags_known; /* of MACHINE_FLAGS */
@@ -66,7 +86,21 @@ struct machine_effect {
 	bool returned; /* ip is where a return address led to */
 };
 
-void machine_init(struct machine *m, uint64_t ip, const gregset_t regs);
+/* view may be NULL: everything is read through the kernel. */
+void machine_init(struct machine *m, const struct machine_view *view, uint64_t ip,
+		  const gregset_t regs);
+
+/* What lies at an address now, with what was stored on the way; size at most 8. */
+struct machine_value machine_memory(struct machine *m, uint64_t address, unsigned size);
+
+/* Registers as they are now; those that are not known are 0. */
+void machine_registers(const struct machine *m, gregset_t regs);
+
+/* The stack pointer. */
+static inline struct machine_value machine_stack(const struct machine *m)
+{
+	return m->regs[4];
+}
 
 /* Passes the instruction at ip, whose bytes the caller has found. */
 enum machine_step machine_pass(struct machine *m, const uint8_t *bytes, size_t available,

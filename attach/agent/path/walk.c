@@ -6,27 +6,7 @@
 #include "attach/agent/path/machine.h"
 
 /* Of one walk. A loop that is passed through is left by a breakpoint behind it sooner. */
-#define INSNS_MAX   192u
-#define TOUCHED_MAX 32u
-
-/* Bytes that were accessed on the way. */
-struct touched {
-	uint64_t address;
-	uint32_t size;
-};
-
-struct walk {
-	struct walk_scope *scope;
-	struct machine machine;
-	struct code_blob blob; /* around machine.ip */
-	const struct loop_nest *nest;
-	uint64_t started;
-	bool moved;
-	bool backward; /* so the same code may have run twice */
-	bool blurred;  /* an access of unknown address, or too many */
-	unsigned touched_count;
-	struct touched touched[TOUCHED_MAX];
-};
+#define INSNS_MAX 192u
 
 static bool is_java(const struct code_blob *blob)
 {
@@ -142,11 +122,12 @@ static void touch(struct walk *w, const struct machine_effect *e)
 {
 	if (!e->loads && !e->stores)
 		return;
-	if (!e->address_known || w->touched_count == TOUCHED_MAX)
+	if (!e->address_known || w->touched_count == WALK_TOUCHED_MAX) {
 		w->blurred = true;
-	else
-		w->touched[w->touched_count++] =
-		    (struct touched){.address = e->address, .size = e->size};
+	} else {
+		w->touched[w->touched_count].address = e->address;
+		w->touched[w->touched_count++].size = e->size;
+	}
 }
 
 static bool untouched(const struct walk *w, const struct machine_effect *e)
@@ -223,8 +204,12 @@ static enum walk_end pass(struct walk *w, bool own, struct walk_access *access, 
 
 	*done = true;
 	step = machine_pass(m, (const uint8_t *)(uintptr_t)ip, (size_t)(end - ip), &effect);
-	if (own && is_it(w, ip, &effect, access))
+	if (own && is_it(w, ip, &effect, access)) {
+		access->passed = step == MACHINE_PASSED;
+		access->framed = w->started >= w->blob.start && w->started < end &&
+				 machine_stack(m).known && machine_stack(m).bits == m->stack_low;
 		return WALK_ACCESS;
+	}
 	if (step != MACHINE_PASSED)
 		return stop(w, stop_ip);
 	touch(w, &effect);
@@ -241,35 +226,35 @@ static enum walk_end pass(struct walk *w, bool own, struct walk_access *access, 
 	return WALK_STOP;
 }
 
-enum walk_end walk_on(struct walk_scope *scope, uint64_t ip, const gregset_t regs,
-		      struct walk_access *access, uint64_t *stop_ip)
+enum walk_end walk_on(struct walk *w, struct walk_scope *scope, const struct machine_view *view,
+		      uint64_t ip, const gregset_t regs, struct walk_access *access,
+		      uint64_t *stop_ip)
 {
-	struct walk w;
 	enum walk_end end;
 	bool done = false;
 
 	/* Not cleared as a whole: it is large. */
-	w.scope = scope;
-	w.nest = NULL;
-	w.started = ip;
-	w.moved = w.backward = w.blurred = false;
-	w.touched_count = 0;
-	machine_init(&w.machine, ip, regs);
+	w->scope = scope;
+	w->nest = NULL;
+	w->started = ip;
+	w->moved = w->backward = w->blurred = false;
+	w->touched_count = 0;
+	machine_init(&w->machine, view, ip, regs);
 	for (unsigned i = 0; i < INSNS_MAX; i++) {
 		enum where at;
 
-		if (!look_around(&w))
-			return scope->depth > 0 ? step_out(&w, stop_ip) : WALK_FAILED;
-		if (!w.nest)
-			w.nest = loops_of(&w.blob);
-		if (!w.nest)
+		if (!look_around(w))
+			return scope->depth > 0 ? step_out(w, stop_ip) : WALK_FAILED;
+		if (!w->nest)
+			w->nest = loops_of(&w->blob);
+		if (!w->nest)
 			return WALK_UNKNOWN;
-		at = where(&w);
+		at = where(w);
 		if (at == OUTSIDE)
-			return leave(&w, stop_ip);
-		end = pass(&w, at == IN_OWN, access, stop_ip, &done);
+			return leave(w, stop_ip);
+		end = pass(w, at == IN_OWN, access, stop_ip, &done);
 		if (done)
 			return end;
 	}
-	return stop(&w, stop_ip);
+	return stop(w, stop_ip);
 }

@@ -21,8 +21,10 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "attach/agent/code/codemap.h"
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/search.h"
+#include "attach/agent/path/machine.h"
 
 /* Calls that are followed, one in the other. */
 #define WALK_CALLS_MAX 3u
@@ -38,6 +40,26 @@ struct walk_scope {
 	uint64_t wait; /* the loop's first access, 0 when it has none of its own */
 };
 
+#define WALK_TOUCHED_MAX 32u
+
+/* A walk, and where it ended: behind the access, when it found one. Belongs to walk_on and rehearse
+ * (rehearse.h). */
+struct walk {
+	struct walk_scope *scope;
+	struct machine machine;
+	struct code_blob blob; /* around machine.ip */
+	const struct loop_nest *nest;
+	uint64_t started;
+	bool moved;
+	bool backward; /* so the same code may have run twice */
+	bool blurred;  /* an access of unknown address, or too many */
+	unsigned touched_count;
+	struct { /* bytes that were accessed on the way */
+		uint64_t address;
+		uint32_t size;
+	} touched[WALK_TOUCHED_MAX];
+};
+
 /* The access, before it runs. */
 struct walk_access {
 	struct insn insn;
@@ -46,6 +68,8 @@ struct walk_access {
 	/* The address is known, and nothing on the way touches the same bytes: a watchpoint that is
 	 * set now is first hit by this access. */
 	bool predicted;
+	bool passed; /* the walk is behind it */
+	bool framed; /* in the method, and with the stack pointer, that the walk began with */
 	uint64_t address;
 };
 
@@ -65,8 +89,9 @@ unsigned walk_types(uint64_t ip, bool *known);
 void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip);
 
 /* Goes on, with registers that are exact at ip. */
-enum walk_end walk_on(struct walk_scope *scope, uint64_t ip, const gregset_t regs,
-		      struct walk_access *access, uint64_t *stop_ip);
+enum walk_end walk_on(struct walk *walk, struct walk_scope *scope, const struct machine_view *view,
+		      uint64_t ip, const gregset_t regs, struct walk_access *access,
+		      uint64_t *stop_ip);
 
 /* The search has come round without finding any: the loop's first access stands for the tick. False
  * when there is none. */

@@ -1,0 +1,196 @@
+#include "attach/agent/handler/pair.h"
+
+#include <string.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/element.h"
+#include "attach/agent/code/value.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/placing.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
+#include "common/clock.h"
+#include "proto/limits.h"
+
+const struct pair_kind *pair_kind_of(const struct watchpoint *w)
+{
+	return pair_kind_find((Jxp__Kind)w->kind);
+}
+
+void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
+		      enum record_type type)
+{
+	*r = (struct record){.time_ns = clock_monotonic_ns(),
+			     .address = w->address,
+			     .watch_context = w->context,
+			     .watch_code = w->code,
+			     .place = w->place,
+			     .type = (uint8_t)type,
+			     .kind = w->kind,
+			     .reg = (uint8_t)reg,
+			     .length = w->length,
+			     .region = w->region};
+}
+
+/* What an instruction moves, where that counts: an object's class tells better. */
+static enum insn_element element_at(struct thread *t, const struct place *place,
+				    const struct insn *in)
+{
+	ACCOUNT_AS(t, ACCOUNT_CODE);
+
+	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
+}
+
+/* The offset of an accessed byte, chosen at random. */
+static uint32_t random_offset(const struct extent *extent, struct random *random)
+{
+	uint64_t active = extent->active;
+
+	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(active)); n > 0; n--)
+		active &= active - 1;
+	return (uint32_t)__builtin_ctzll(active);
+}
+
+bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, const struct insn *in,
+		       const struct extent *extent)
+{
+	uint64_t start;
+
+	if (extent->address < REGION_LOWEST_ADDRESS || !extent->active) {
+		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
+		return false;
+	}
+	w->kind = kind;
+	w->length = (uint8_t)watchpoint_part(extent, random_offset(extent, &t->random), &start);
+	w->width = (uint8_t)extent->width;
+	w->address = start;
+	w->after = in->ip + in->length;
+	w->again = in->repeats ? in->ip : w->after;
+	w->ignored = 0;
+	w->value_taken = false;
+	w->swaps = in->compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
+	w->predicted = false;
+	return true;
+}
+
+bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *s,
+		   const gregset_t regs, const ucontext_t *uc)
+{
+	struct insn in = s->insn;
+
+	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
+		return false;
+	w->region = (uint8_t)watchpoint_region(t, s, regs);
+	/* Registers that made its address may be gone once it has run. */
+	if (s->executed)
+		in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
+	w->placed = placing_find(t, w->region, w->address, &in, regs, &w->place);
+	w->element = element_at(t, &w->place, &s->insn);
+	watchpoint_code(&w->code, &s->insn);
+	return true;
+}
+
+/* Are the shared bytes (bits of a set) of two values the same? Each run of them by itself: the
+ * lanes between belong to nobody. */
+static bool same_bytes(const uint8_t *first, const uint8_t *second, unsigned shared,
+		       enum insn_element element)
+{
+	while (shared) {
+		unsigned from = (unsigned)__builtin_ctz(shared);
+		unsigned bytes = (unsigned)__builtin_ctz(~(shared >> from));
+
+		if (!value_same(first + from, second + from, bytes, element))
+			return false;
+		shared &= ~(((1u << bytes) - 1) << from);
+	}
+	return true;
+}
+
+/* Did the second access load or store the value of the first one, if values of this type lie there?
+ */
+static bool is_same_value(const struct watchpoint *w, const struct trap_access *a,
+			  const uint8_t *now, unsigned shared, enum insn_element element)
+{
+	const uint8_t *second = now;
+
+	/* A read-modify-write loaded what was there before it. */
+	if (pair_kind_of(w)->ends == PAIR_LOAD && a->writes)
+		second = w->last_value;
+	return same_bytes(w->value, second, shared, element);
+}
+
+/* record.wasteful_as */
+static uint8_t wasteful_as(const struct watchpoint *w, const struct trap_access *a,
+			   const uint8_t *now, unsigned shared)
+{
+	unsigned as = 0;
+
+	for (unsigned e = ELEMENT_INTEGER; e <= ELEMENT_FLOAT64; e++) {
+		bool wasteful = pair_kind_of(w)->waste == PAIR_WASTE_OVERWRITTEN
+				    ? a->writes && !a->reads
+				    : is_same_value(w, a, now, shared, (enum insn_element)e);
+
+		as |= (unsigned)wasteful << e;
+	}
+	return (uint8_t)as;
+}
+
+/* The second access touches the same bytes in the same epoch, so its registers may tell the object
+ * where those of the first did not, or where the first came before the object was made. */
+static void place_again(struct thread *t, struct watchpoint *w, const struct trap_access *a,
+			const gregset_t regs)
+{
+	struct insn in = a->insn;
+
+	if (w->region != JXP__REGION__REGION_HEAP ||
+	    (w->placed == PLACE_FOUND &&
+	     place_holds(&handlers.layout, &handlers.regions, w->address, &w->place)))
+		return;
+	in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
+	w->placed = placing_find(t, w->region, w->address, &in, regs, &w->place);
+}
+
+/* The CPU time that the pair stands for; its sample stands for less if the second access touched
+ * only some of the watched bytes. */
+static uint64_t cpu_ns_of(const struct watchpoint *w, double kept, unsigned shared)
+{
+	return (uint64_t)((double)w->weight * kept * __builtin_popcount(shared) / w->length);
+}
+
+/* bytes times weight, rounded up or down at random, right on average. */
+static uint32_t weighted(unsigned bytes, double weight, struct random *random)
+{
+	double product = bytes * weight + random_next(random) / 4294967296.0;
+
+	return product < LIMIT_PAIR_BYTES ? (uint32_t)product : LIMIT_PAIR_BYTES;
+}
+
+bool pair_complete(struct thread *t, struct watchpoint *w, const struct pair_end *end,
+		   const ucontext_t *uc)
+{
+	const struct trap_access *a = end->access;
+	unsigned shared = trap_shared(&a->extent, w->address, w->length);
+	struct record r;
+
+	place_again(t, w, a, end->regs);
+	placing_count(t, w->region, w->placed);
+	pair_fill_record(&r, w, end->reg, RECORD_TRAPPED);
+	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {
+		if (codemap_covers(a->insn.ip))
+			return false;
+		/* The JVM moved or cleared the object itself: no Java frame made this access. */
+		r.trap_context = 0;
+		r.jvm_access = true;
+	}
+	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
+						     w->length, w->width, &t->random),
+				   w->share * end->kept, &t->random);
+	r.wasteful_as = wasteful_as(w, a, end->now, shared);
+	r.element = (uint8_t)w->element;
+	if (w->element == ELEMENT_INTEGER)
+		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
+	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
+	watchpoint_code(&r.trap_code, &a->insn);
+	thread_record(t, &r);
+	return true;
+}

@@ -1,0 +1,73 @@
+#include "attach/agent/path/rehearse.h"
+
+#include <string.h>
+
+#include "attach/agent/path/opcode.h"
+
+/* Some 10 us, which is less than the two traps that are saved. */
+#define INSNS_MAX 320u
+
+static bool overlaps(const struct rehearse_watch *watch, const struct machine_effect *e)
+{
+	return e->address < watch->address + watch->length && watch->address < e->address + e->size;
+}
+
+static bool take_bytes(struct machine *m, const struct rehearse_watch *watch, uint8_t to[8])
+{
+	struct machine_value v = machine_memory(m, watch->address, watch->length);
+
+	memcpy(to, &v.bits, sizeof(v.bits));
+	return v.known || !watch->values;
+}
+
+/* Does the instruction, which has been passed, end the wait? False in *fine when that cannot be
+ * told. */
+static bool ends(const struct rehearse_watch *watch, uint64_t ip, const struct machine_effect *e,
+		 struct rehearsal *out, bool *fine)
+{
+	const struct insn *in = &out->insn;
+
+	*fine = search_fetch(ip, &out->insn) && in->has_memory && !in->string && !in->unsupported &&
+		!in->compares_and_swaps && !insn_is_masked(in);
+	if (!*fine)
+		return false;
+	out->extent = extent_whole(e->address, e->size);
+	out->reads = in->memory.reads;
+	out->writes = in->memory.writes;
+	if (watch->stores_only && !out->writes)
+		return false;
+	return (out->reads && watch->ends_with_load) || (out->writes && watch->ends_with_store);
+}
+
+bool rehearse(struct walk *walk, const struct rehearse_watch *watch, struct rehearsal *out)
+{
+	struct machine *m = &walk->machine;
+	uint64_t start = walk->blob.start, end = start + walk->blob.size;
+	bool fine = true;
+
+	if (!take_bytes(m, watch, out->first))
+		return false;
+	memcpy(out->before, out->first, sizeof(out->before));
+	for (unsigned i = 0; i < INSNS_MAX; i++) {
+		struct machine_effect e;
+		uint64_t ip = m->ip;
+
+		if (ip < start || ip >= end ||
+		    machine_pass(m, (const uint8_t *)(uintptr_t)ip, (size_t)(end - ip), &e) !=
+			MACHINE_PASSED ||
+		    e.called || e.returned)
+			return false;
+		if (!e.loads && !e.stores)
+			continue;
+		if (!e.address_known)
+			return false;
+		if (!overlaps(watch, &e))
+			continue;
+		if (ends(watch, ip, &e, out, &fine))
+			return machine_stack(m).known && machine_stack(m).bits == m->stack_low &&
+			       take_bytes(m, watch, out->after);
+		if (!fine || (e.stores && !take_bytes(m, watch, out->before)))
+			return false;
+	}
+	return false;
+}
