@@ -262,14 +262,20 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 		begin_search(t, kind, count, uc);
 }
 
-/* The next tick comes after half to one and a half periods, at random: a program that goes round in
- * step with the ticks would be seen at the same places every time. */
+/* Ticks come after half to one and a half periods, at random: a program that goes round in step
+ * with the ticks would be seen at the same places every time. A new length holds for some ticks,
+ * because setting it is a system call. */
+#define TICKS_ALIKE 4u
+
 static void vary_period(struct thread *t)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
 	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
 
+	if (t->ticks_alike-- > 0)
+		return;
+	t->ticks_alike = TICKS_ALIKE - 1;
 	if (perf_set_period(t->sampling_fd[0], period / 2 + part) < 0)
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 }

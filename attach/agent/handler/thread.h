@@ -77,6 +77,7 @@ struct thread {
 	_Atomic uint32_t in_handler;
 	_Atomic uint64_t wanted_sp; /* stack pointer at the transition to WANTED */
 	struct random random;
+	int ticks_alike; /* that the sampling event's period is to hold for */
 	struct reservoir reservoir;
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct place_memory places; /* of the epoch */

@@ -635,7 +635,7 @@ bool loop_counts(const struct insn *in, enum access_type type)
 		return false;
 	if (!in->has_memory)
 		return true;
-	if (m->base == REG_R15)
+	if (m->base == REG_R15 || (m->base == REG_RSP && m->index < 0 && m->displacement < 0))
 		return false;
 	return !(in->tests_memory && m->base >= 0 && m->index < 0 && m->displacement == 0);
 }

@@ -56,8 +56,9 @@ uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_ty
 bool loop_calls(const struct loop_nest *nest, unsigned loop);
 
 /* Is this instruction an access of the type that is the program's own? The JVM's are not: polls for
- * safepoints, which read the first word of a page (SafepointMechanism), and what compiled code
- * keeps in the JavaThread, to which r15 points. */
+ * safepoints, which read the first word of a page (SafepointMechanism), probes of the stack far
+ * below its pointer (bang_stack_with_offset), and what compiled code keeps in the JavaThread, to
+ * which r15 points. */
 bool loop_counts(const struct insn *in, enum access_type type);
 
 /* Does a call at ip, with what its block did before, come back? C2 passes the uncommon trap stub a

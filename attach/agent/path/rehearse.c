@@ -4,8 +4,8 @@
 
 #include "attach/agent/path/opcode.h"
 
-/* Some 10 us, which is less than the two traps that are saved. */
-#define INSNS_MAX 320u
+/* Some 5 us, which is less than the two traps that are saved. */
+#define INSNS_MAX 200u
 
 static bool overlaps(const struct rehearse_watch *watch, const struct machine_effect *e)
 {
