@@ -61,12 +61,12 @@ PROGRAMS = {
     "NeverReturns": ["dead_store"],
 }
 
-# Those with several loops in one compiled method, or without one: which access stands for a point in time is decided by the nest of
-# loops that it lies in. C1 lays loops out in another way than C2, so they run with both.
+# Those with several loops in one compiled method, or without one: which access stands for a point in time is decided by
+# the nest of loops that it lies in. C1 lays loops out in another way than C2, so they run with both.
 SHAPES = [
     "FillsAndSums", "ConstantFills", "SideBySide", "RowHeaders", "RowSums", "TripleNest", "CalleeFlat", "CalleeFills",
-    "CalleeReads", "AfterCalls", "BytesAndLongs", "TwoWidths", "StraightCode", "OddLengths", "Searches", "RareExceptions", "CopiesBeside",
-    "MarkedNodes", "Recursion", "ManyTypes", "NeverReturns",
+    "CalleeReads", "AfterCalls", "BytesAndLongs", "TwoWidths", "StraightCode", "OddLengths", "Searches", "RareExceptions",
+    "CopiesBeside", "MarkedNodes", "Recursion", "ManyTypes", "NeverReturns",
 ]
 
 # In C1's code the JVM itself accesses memory: each turn of a loop polls by two loads, each method begins with a store

@@ -56,7 +56,7 @@ def compilers_of(name):
 
 
 def wanted(name, compiler, collector):
-    """Where neither is chosen: everything with C2 and G1, and what each compiler or collector does in its own way with others."""
+    """Where neither is chosen: all with C2 and G1, and with others what each compiler or collector does in its own way."""
     if compiler not in (listed("TRUTH_COMPILERS") or compilers_of(name)):
         return False
     if listed("TRUTH_GCS"):
