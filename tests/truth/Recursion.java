@@ -1,6 +1,6 @@
 /**
- * A tree is walked by recursion: each node computes for long and stores what its next visit loads, three times: never dead. Beside it a
- * fill that nobody loads.
+ * A tree is walked by recursion: each node computes for long and stores what its next visit loads, three times: never dead.
+ * Beside it a fill that nobody loads.
  */
 final class Recursion {
     private static final int DEPTH = 8;
