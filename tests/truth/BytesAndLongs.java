@@ -1,4 +1,7 @@
-/** A byte array is filled and loaded, a long array is only filled, in one method. A dead store of a long counts as much as eight of bytes. */
+/**
+ * A byte array is filled and loaded, a long array is only filled, in one method. A dead store of a long counts as much as eight
+ * of bytes.
+ */
 final class BytesAndLongs {
     private static final int N = 4096;
     private static final int ROUNDS = 5;

@@ -5,7 +5,7 @@
 final class CostlyPhases {
     private static final int N = 8192;
     private static final int PASSES = 400;
-    private static final int STEPS = 40;
+    private static final int COSTLY_PASSES = 10;
 
     private CostlyPhases() {}
 
@@ -25,21 +25,21 @@ final class CostlyPhases {
     }
 
     /** Adds a number that takes long to compute: never dead, never the same value twice. */
-    static void add(long[] a, long seed) {
+    static long add(long[] a, long seed) {
         long x = seed | 1;
         for (int i = 0; i < N; i++) {
-            for (int s = 0; s < STEPS; s++) {
-                x ^= x << 13;
-                x ^= x >>> 7;
-                x ^= x << 17;
-            }
-            a[i] += x;
+            x = Truth.slow(x);
+            a[i] += x | 1;
         }
+        return x;
     }
 
     static long expensive(long[] a, long round) {
-        add(a, round);
-        return round;
+        long x = round;
+        for (int p = 0; p < COSTLY_PASSES; p++) {
+            x = add(a, x);
+        }
+        return x;
     }
 
     public static void main(String[] args) {
@@ -49,8 +49,8 @@ final class CostlyPhases {
             .phase("cheap", round -> cheap(a, round))
             .stores(1.0 * N * PASSES, 1, 0)
             .phase("expensive", round -> expensive(b, round))
-            .stores(N, 0, 0)
-            .loads(N, 0)
+            .stores(1.0 * N * COSTLY_PASSES, 0, 0)
+            .loads(1.0 * N * COSTLY_PASSES, 0)
             .run();
     }
 }

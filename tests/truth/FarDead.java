@@ -3,19 +3,14 @@
  * element are longer than many samples. Two of three stores are dead; one in three repeats a value.
  */
 final class FarDead {
-    private static final int N = 50_000;
-    private static final int STEPS = 60;
+    private static final int N = 200_000;
 
     private FarDead() {}
 
     static long write(long[] array, int from, int to, long value) {
         long x = value | 1;
         for (int i = from; i < to; i++) {
-            for (int s = 0; s < STEPS; s++) {
-                x ^= x << 13;
-                x ^= x >>> 7;
-                x ^= x << 17;
-            }
+            x = Truth.slow(x);
             array[i] = (x & 1) + value;
         }
         return x;

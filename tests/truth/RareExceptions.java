@@ -24,8 +24,8 @@ final class RareExceptions {
         for (int i = 0; i < N; i++) {
             x = x * 5 + 1;
             try {
-                // Once in two passes.
-                if (x >>> 19 == 0) {
+                // Once in sixteen passes.
+                if (x >>> 16 == 0) {
                     throw RARE;
                 }
                 a[i] = x;

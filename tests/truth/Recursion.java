@@ -1,20 +1,22 @@
 /**
- * A tree is walked by recursion: each node computes for long, then stores what its next visit loads: never dead. Beside it a
- * fill that nobody loads.
+ * A tree is walked by recursion: each node computes for long and stores what its next visit loads, three times: never dead.
+ * Beside it a fill that nobody loads.
  */
 final class Recursion {
     private static final int DEPTH = 8;
     private static final int NODES = (1 << DEPTH) - 1;
     private static final int N = 2048;
-    private static final int ROUNDS = 6;
-    private static final int[][] MIXES = {{1, 4}, {1, 12}};
+    private static final int ROUNDS = 4;
+    private static final int[][] MIXES = {{1, 6}, {1, 18}};
 
     private Recursion() {}
 
     private static final class Node {
         final Node left;
         final Node right;
-        long value;
+        long first;
+        long second;
+        long third;
 
         Node(int depth) {
             left = depth > 1 ? new Node(depth - 1) : null;
@@ -23,8 +25,12 @@ final class Recursion {
     }
 
     static long walk(Node node, long seed) {
-        long x = Truth.slow(seed + node.value);
-        node.value = x;
+        long x = Truth.slow(seed + node.first);
+        node.first = x;
+        x = Truth.slow(x + node.second);
+        node.second = x;
+        x = Truth.slow(x + node.third);
+        node.third = x;
         if (node.left != null) {
             x = walk(node.left, x);
             x = walk(node.right, x);
@@ -58,7 +64,7 @@ final class Recursion {
         new Truth()
             .mixes((times, round) -> work(root, a, times, round), MIXES)
             .loop("walk")
-            .stores(1.0 * NODES * ROUNDS, 0, 0)
+            .stores(3.0 * NODES * ROUNDS, 0, 0)
             .loop("fill")
             .stores(1.0 * N * ROUNDS, 1, 0)
             .run();

@@ -3,9 +3,9 @@
  * last one's stores are never silent. The two that store are of one shape.
  */
 final class SideBySide {
-    private static final int N = 1024;
-    private static final int ROUNDS = 40;
-    private static final int[][] MIXES = {{20, 2, 10}, {10, 6, 10}, {10, 2, 30}};
+    private static final int N = 8192;
+    private static final int ROUNDS = 5;
+    private static final int[][] MIXES = {{8, 1, 4}, {4, 3, 4}, {4, 1, 12}};
 
     private SideBySide() {}
 
@@ -31,7 +31,7 @@ final class SideBySide {
         int fills = times[0];
         int looks = times[1];
         int others = times[2];
-        long value = round * 50 * ROUNDS;
+        long value = round * 16 * ROUNDS;
         long sum = round;
         for (int r = 0; r < ROUNDS; r++) {
             for (int k = 0; k < fills; k++) {

@@ -28,7 +28,11 @@ import java.util.stream.IntStream;
  * Accesses are all of one width when the machine makes them, up to 8 bytes of vectors: values that repeat do so in
  * aligned blocks of 8 bytes. What repeats is spread at random (marks), as the samples of an unrolled
  * loop prefer some of its instructions, and changes from call to call (SETS). Nothing is loaded in loops but what is stated: no fields, no
- * arrays whose length the compiler does not know to be constant in the loop.
+ * arrays whose length the compiler does not know to be constant in the loop. What a loop computes between its accesses is straight code
+ * (slow()): a loop in it would be one of its own, without accesses.
+ *
+ * Where several loops are compiled into one method, no clock can be read around each: see mixes(). In such programs each loop depends
+ * on the one before, as the processor would run both at a time otherwise, and their times would not add up.
  */
 final class Truth {
     private static final long WARM_UP_NS = 3_000_000_000L;

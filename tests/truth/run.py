@@ -18,7 +18,7 @@ import platform
 import sys
 
 from measure import COMPILERS, HEADER, compile_programs, has_collector, jdks, line, measure
-from programs import EVERY_COLLECTOR, PROGRAMS, SHAPES, WITHOUT_STRIPS
+from programs import C2_ONLY, EVERY_COLLECTOR, PROGRAMS, SHAPES, WITHOUT_STRIPS
 from support.profile import OPTION_OF, Daemon
 
 SECONDS = int(os.environ.get("TRUTH_SECONDS", "30"))
@@ -52,12 +52,11 @@ def chosen_programs():
 
 
 def compilers_of(name):
-    """C1's loops poll at every turn, which makes two loads of each turn the JVM's own."""
-    return list(COMPILERS) if name in SHAPES and "silent_load" not in PROGRAMS[name] else ["C2"]
+    return list(COMPILERS) if name in SHAPES and name not in C2_ONLY else ["C2"]
 
 
 def wanted(name, compiler, collector):
-    """Where neither is chosen: everything with C2 and G1, and what each compiler or collector does in its own way with others."""
+    """Where neither is chosen: all with C2 and G1, and with others what each compiler or collector does in its own way."""
     if compiler not in (listed("TRUTH_COMPILERS") or compilers_of(name)):
         return False
     if listed("TRUTH_GCS"):
