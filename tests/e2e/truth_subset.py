@@ -23,7 +23,7 @@ ERROR_MOST = 6.0
 HALF_INTERVALS_MOST = 3.3 / 1.96
 
 SUBSET = {
-    "CostlyPhases": "loops that compute for long between their accesses count by their time",
+    "RowHeaders": "a loop's time counts for its own accesses, also what it computes between them, and not for those around it",
     "NearAndFar": "pairs of long distance count as much as those of short distance",
     "InStep": "programs in step with the sampling period are seen everywhere",
     "DoubleFills": "an array's class says that its elements are doubles, where a stub fills it",
