@@ -28,8 +28,7 @@ bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value)
 {
 	uint32_t position;
 
-	if (!hash_index_find(&m->index, hash_ids(&key, 1), key_matches, m, &key,
-			     &position))
+	if (!hash_index_find(&m->index, hash_ids(&key, 1), key_matches, m, &key, &position))
 		return false;
 	*value = m->entries[position].value;
 	return true;
