@@ -13,6 +13,7 @@
  *
  * Times are the thread's CPU time, so neighbours matter only through caches and memory. A figure is
  * the median of ROUNDS rounds in which the trees take turns; a round before them is not counted.
+ * Each round draws its accesses anew, so that nothing profits from having seen the same ones.
  * All trees must give the same answers.
  */
 #include <malloc.h>
@@ -264,6 +265,16 @@ static void order_by_zipf(struct workload *w)
 	}
 }
 
+static void draw_order(struct workload *w, enum distribution d)
+{
+	if (d == ZIPF) {
+		order_by_zipf(w);
+		return;
+	}
+	for (uint32_t i = 0; i < OPERATIONS; i++)
+		w->order[i] = d == SEQUENTIAL ? i % w->objects : (uint32_t)random_below(w->objects);
+}
+
 static void workload_init(struct workload *w, uint32_t objects, enum distribution d)
 {
 	w->objects = objects;
@@ -275,12 +286,7 @@ static void workload_init(struct workload *w, uint32_t objects, enum distributio
 		if (d != SEQUENTIAL)
 			shuffle(w->homes[half], objects);
 	}
-	if (d == ZIPF)
-		order_by_zipf(w);
-	else
-		for (uint32_t i = 0; i < OPERATIONS; i++)
-			w->order[i] =
-			    d == SEQUENTIAL ? i % objects : (uint32_t)random_below(objects);
+	draw_order(w, d);
 }
 
 static void workload_release(struct workload *w)
@@ -355,10 +361,12 @@ static void bench_rates(uint32_t objects, enum distribution d)
 	for (int mixed = 0; mixed < 2; mixed++) {
 		double rates[CONTENDERS][ROUNDS];
 
-		for (int round = -1; round < ROUNDS; round++)
+		for (int round = -1; round < ROUNDS; round++) {
 			for (size_t c = 0; c < CONTENDERS; c++)
 				rates[c][round < 0 ? 0 : round] =
 				    run(&contenders[c], &w, mixed, turns[c]);
+			draw_order(&w, d);
+		}
 		for (size_t c = 0; c < CONTENDERS; c++) {
 			char name[64];
 

@@ -1,5 +1,7 @@
 #include "daemon/container/hash.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/random.h>
 
@@ -26,4 +28,24 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 		draw_key();
 	digest = siphash(hash_key, bytes, size);
 	return (uint32_t)(digest ^ digest >> 32);
+}
+
+struct hash_id_tables hash_id_tables; /* 12 KiB */
+atomic_bool hash_id_tables_drawn;
+
+/* SipHash of counters, with the process's key, gives as many random numbers as are needed. */
+static void draw_id_tables(void)
+{
+	uint32_t *entry = &hash_id_tables.of_byte[0][0][0];
+
+	for (uint32_t i = 0; i < sizeof(hash_id_tables) / sizeof(*entry); i++)
+		entry[i] = hash_bytes(&i, sizeof(i));
+	atomic_store_explicit(&hash_id_tables_drawn, true, memory_order_release);
+}
+
+void hash_draw_id_tables(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, draw_id_tables); /* Cannot fail. */
 }

@@ -9,21 +9,24 @@
 
 #define FIRST_NODES 64u
 
-/* interval_node.mark: in the tree; not handed out; otherwise the place in the batch, counted from
- * 1, of the move that the node awaits. */
-#define MARK_IN_TREE 0u
-#define MARK_FREE    UINT32_MAX
+/* interval_node.state of a node in the tree: so many bytes behind its interval are known to be in
+ * none; up to STATE_GAP_MAX. Of one that is not handed out: STATE_FREE. Otherwise STATE_MOVING plus
+ * the place in the batch of the move that the node awaits. */
+#define STATE_GAP_MAX (STATE_MOVING - 1)
+#define STATE_MOVING  UINT32_C(0x80000000)
+#define STATE_FREE    UINT32_MAX
 
 /* A batch of at least so many nodes, which are at least that share of all, is applied by
- * rebuilding. Break-even: 1/32 in random order, 1/2 in the order of addresses
- * (docs/measurements.md). */
+ * rebuilding; one that is in the order of addresses from a greater share on, for splaying walks
+ * along. Break-even: 1/32 in random order, 1/2 in the order of addresses (docs/measurements.md). */
 #define REBUILD_AT_LEAST 64u
 #define REBUILD_SHARE    16u
+#define ORDERED_SHARE    2u
 
 void interval_tree_init(struct interval_tree *t, uint32_t limit, interval_evicted *evicted,
 			void *context)
 {
-	/* One less than ids, of which MARK_FREE's value and 0 are no node. */
+	/* One less than ids, of which the greatest and 0 are no node. */
 	if (limit > UINT32_MAX - 2)
 		limit = UINT32_MAX - 2;
 	*t = (struct interval_tree){.limit = limit, .evicted = evicted, .context = context};
@@ -32,6 +35,7 @@ void interval_tree_init(struct interval_tree *t, uint32_t limit, interval_evicte
 void interval_tree_release(struct interval_tree *t)
 {
 	free(t->nodes);
+	interval_hints_release(&t->hints);
 	*t = (struct interval_tree){0};
 }
 
@@ -39,12 +43,28 @@ void interval_tree_release(struct interval_tree *t)
 
 static bool is_live(const struct interval_tree *t, uint32_t node)
 {
-	return node != INTERVAL_NONE && node <= t->used && t->nodes[node].mark != MARK_FREE;
+	return node != INTERVAL_NONE && node <= t->used && t->nodes[node].state != STATE_FREE;
 }
 
 const struct interval_node *interval_tree_get(const struct interval_tree *t, uint32_t node)
 {
 	return is_live(t, node) ? &t->nodes[node] : NULL;
+}
+
+static uint32_t size_bits(const struct interval_node *n)
+{
+	uint64_t bytes_less_one = n->last - n->start;
+
+	return bytes_less_one ? 64 - (uint32_t)__builtin_clzll(bytes_less_one) : 0;
+}
+
+/* Places of hints are as large as intervals are (their geometric mean, which a few huge arrays do
+ * not change). When that changes, hints are missed until they are noted again. */
+static void fit_hints(struct interval_tree *t)
+{
+	if (t->count > 0)
+		t->hints.shift = (uint32_t)((t->size_bits + t->count / 2) / t->count) & 63;
+	interval_hints_resize(&t->hints, t->capacity);
 }
 
 /* By half, so that the room for growth is at most half of what is used. */
@@ -58,8 +78,11 @@ static int grow(struct interval_tree *t)
 	nodes = reallocarray(t->nodes, capacity, sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
+	/* Contains no address and has no gap: what a hint names that names none. */
+	nodes[INTERVAL_NONE] = (struct interval_node){.start = UINT64_MAX};
 	t->nodes = nodes;
 	t->capacity = (uint32_t)capacity;
+	fit_hints(t);
 	return 0;
 }
 
@@ -87,7 +110,8 @@ static int take_node(struct interval_tree *t, uint32_t *node)
 /* The node is in no tree. */
 static void give_back(struct interval_tree *t, uint32_t node)
 {
-	t->nodes[node].mark = MARK_FREE;
+	t->size_bits -= size_bits(&t->nodes[node]);
+	t->nodes[node].state = STATE_FREE;
 	t->nodes[node].left = t->free;
 	t->free = node;
 	t->count--;
@@ -107,17 +131,25 @@ static bool overlaps(const struct interval_node *n, uint64_t low, uint64_t high)
 	return low <= n->last && n->start <= high;
 }
 
+/* The nodes before and behind a place where there is none. */
+struct neighbours {
+	uint32_t below, above;
+};
+
 /*
  * Makes a node that overlaps [low, high] the root of tree t, which is not empty, or, if there is
- * none, the last one on the way to where it would be. Returns the root.
+ * none, the last one on the way to where it would be; both of its neighbours are on that way, and
+ * noted then. Returns the root.
  *
  * Simple top-down splaying: what lies left and right of the way is hung to two trees, lower and
  * higher, that become the root's subtrees. Two steps in the same direction rotate.
  */
-static uint32_t splay(struct interval_node *nodes, uint32_t t, uint64_t low, uint64_t high)
+static uint32_t splay(struct interval_node *nodes, uint32_t t, uint64_t low, uint64_t high,
+		      struct neighbours *around)
 {
 	uint32_t lower = INTERVAL_NONE, higher = INTERVAL_NONE, child;
 	uint32_t *lower_end = &lower, *higher_end = &higher;
+	struct neighbours passed = {INTERVAL_NONE, INTERVAL_NONE};
 
 	for (;;) {
 		if (high < nodes[t].start) {
@@ -128,6 +160,7 @@ static uint32_t splay(struct interval_node *nodes, uint32_t t, uint64_t low, uin
 				t = child;
 				child = nodes[t].left;
 			}
+			passed.above = t;
 			if (child == INTERVAL_NONE)
 				break;
 			*higher_end = t;
@@ -140,6 +173,7 @@ static uint32_t splay(struct interval_node *nodes, uint32_t t, uint64_t low, uin
 				t = child;
 				child = nodes[t].right;
 			}
+			passed.below = t;
 			if (child == INTERVAL_NONE)
 				break;
 			*lower_end = t;
@@ -153,60 +187,132 @@ static uint32_t splay(struct interval_node *nodes, uint32_t t, uint64_t low, uin
 	*higher_end = nodes[t].right;
 	nodes[t].left = lower;
 	nodes[t].right = higher;
+	*around = passed;
 	return t;
+}
+
+/* ---------------------------------------------------------------- look-ups */
+
+/* How far the gap behind n reaches, if above, or nothing, is the next one. */
+static uint32_t gap_before(const struct interval_tree *t, const struct interval_node *n,
+			   uint32_t above)
+{
+	uint64_t end = above != INTERVAL_NONE ? t->nodes[above].start : UINT64_MAX;
+	uint64_t gap = end > n->last ? end - n->last - 1 : 0;
+
+	return gap < STATE_GAP_MAX ? (uint32_t)gap : STATE_GAP_MAX;
+}
+
+/* The address is in the gap that n knows of. */
+static bool in_gap(const struct interval_node *n, uint64_t address)
+{
+	return n->state <= STATE_GAP_MAX && address - n->last - 1 < n->state;
+}
+
+/* Splays, and notes in *hint, if that is not NULL, who can answer the next time. */
+static const struct interval_node *search(struct interval_tree *t, uint64_t address, uint32_t *hint)
+{
+	struct neighbours around;
+	const struct interval_node *root;
+	uint32_t answers;
+
+	t->root = answers = splay(t->nodes, t->root, address, address, &around);
+	root = &t->nodes[t->root];
+	if (!overlaps(root, address, address)) {
+		root = NULL;
+		answers = around.below;
+		if (answers != INTERVAL_NONE)
+			t->nodes[answers].state = gap_before(t, &t->nodes[answers], around.above);
+	}
+	if (hint)
+		*hint = answers;
+	return root;
 }
 
 const struct interval_node *interval_tree_stab(struct interval_tree *t, uint64_t address)
 {
+	const struct interval_node *n;
+	uint32_t *hint;
+
 	if (t->root == INTERVAL_NONE)
 		return NULL;
-	t->root = splay(t->nodes, t->root, address, address);
-	return overlaps(&t->nodes[t->root], address, address) ? &t->nodes[t->root] : NULL;
+	n = &t->nodes[t->root];
+	if (overlaps(n, address, address))
+		return n;
+	if (!t->hints.slots)
+		return search(t, address, NULL);
+	hint = interval_hints_slot(&t->hints, address);
+	n = &t->nodes[*hint];
+	if (overlaps(n, address, address) && n->state != STATE_FREE)
+		return n;
+	return in_gap(n, address) ? NULL : search(t, address, hint);
 }
+
+/* ---------------------------------------------------------------- changes */
 
 /* Takes the root out of the tree. */
 static void detach_root(struct interval_tree *t)
 {
 	const struct interval_node *root = &t->nodes[t->root];
 	uint32_t left = root->left, right = root->right;
+	struct neighbours around;
 
 	if (left == INTERVAL_NONE) {
 		t->root = right;
 		return;
 	}
 	/* The greatest of what is lower comes up, and has nothing to its right. */
-	left = splay(t->nodes, left, root->start, root->last);
+	left = splay(t->nodes, left, root->start, root->last, &around);
 	t->nodes[left].right = right;
 	t->root = left;
 }
 
 static void detach(struct interval_tree *t, uint32_t node)
 {
+	struct neighbours around;
+
 	/* Intervals are disjoint, so what overlaps the node's is the node. */
-	t->root = splay(t->nodes, t->root, t->nodes[node].start, t->nodes[node].last);
+	t->root = splay(t->nodes, t->root, t->nodes[node].start, t->nodes[node].last, &around);
 	detach_root(t);
 }
 
-/* Evicts what overlaps [low, high]. The root is then a neighbour of where that lies. */
-static void make_way(struct interval_tree *t, uint64_t low, uint64_t high)
+/* Evicts what overlaps [low, high]. The root is then a neighbour of where that lies. Returns the
+ * one below, or INTERVAL_NONE. */
+static uint32_t make_way(struct interval_tree *t, uint64_t low, uint64_t high)
 {
+	struct neighbours around;
+
 	while (t->root != INTERVAL_NONE) {
-		uint32_t root = splay(t->nodes, t->root, low, high);
+		uint32_t root = splay(t->nodes, t->root, low, high, &around);
 
 		t->root = root;
 		if (!overlaps(&t->nodes[root], low, high))
-			return;
+			return around.below;
 		detach_root(t);
 		evict(t, root);
 	}
+	return INTERVAL_NONE;
 }
 
-/* Puts the node, whose interval is set, into the tree, as its root. make_way was called before. */
-static void attach(struct interval_tree *t, uint32_t node)
+/* n comes to lie in the gap behind below, and has the rest of that gap, as far as it is known. */
+static void divide_gap(struct interval_node *below, struct interval_node *n)
+{
+	uint64_t end = below->last + below->state;
+
+	n->state = end > n->last ? (uint32_t)(end - n->last) : 0;
+	if (end >= n->start)
+		below->state = (uint32_t)(n->start - below->last - 1);
+}
+
+/* Puts the node, whose interval is set, into the tree, as its root. make_way was called before and
+ * has returned below. */
+static void attach(struct interval_tree *t, uint32_t node, uint32_t below)
 {
 	struct interval_node *n = &t->nodes[node], *root = &t->nodes[t->root];
 
-	n->mark = MARK_IN_TREE;
+	n->state = 0;
+	if (below != INTERVAL_NONE)
+		divide_gap(&t->nodes[below], n);
 	n->left = n->right = INTERVAL_NONE;
 	if (t->root != INTERVAL_NONE && n->start < root->start) {
 		n->left = root->left;
@@ -224,19 +330,20 @@ int interval_tree_insert(struct interval_tree *t, uint64_t start, uint64_t size_
 			 uint32_t object, uint32_t *node)
 {
 	uint64_t last = start + (size_bytes - 1);
-	uint32_t id;
+	uint32_t id, below;
 	int r;
 
 	if (size_bytes == 0 || last < start)
 		return -EINVAL;
-	make_way(t, start, last);
+	below = make_way(t, start, last);
 	r = take_node(t, &id);
 	if (r < 0)
 		return r;
 	t->nodes[id].start = start;
 	t->nodes[id].last = last;
 	t->nodes[id].object = object;
-	attach(t, id);
+	t->size_bits += size_bits(&t->nodes[id]);
+	attach(t, id, below);
 	*node = id;
 	return 0;
 }
@@ -262,7 +369,7 @@ struct batch {
 /* Whether move i of the batch is one to be made: its node is there still, and moves no further. */
 static bool is_due(const struct interval_tree *t, const struct batch *b, uint32_t i)
 {
-	return is_live(t, b->moves[i].node) && t->nodes[b->moves[i].node].mark == i + 1;
+	return is_live(t, b->moves[i].node) && t->nodes[b->moves[i].node].state == STATE_MOVING + i;
 }
 
 /* Gives a node that is in no tree its new place, or evicts it if there is no such place. */
@@ -288,24 +395,23 @@ static void relocate_each(struct interval_tree *t, const struct batch *b)
 	for (uint32_t i = 0; i < b->move_count; i++) {
 		if (!is_live(t, b->moves[i].node))
 			continue;
-		if (t->nodes[b->moves[i].node].mark == MARK_IN_TREE)
+		if (t->nodes[b->moves[i].node].state <= STATE_GAP_MAX)
 			detach(t, b->moves[i].node);
-		t->nodes[b->moves[i].node].mark = i + 1;
+		t->nodes[b->moves[i].node].state = STATE_MOVING + i;
 	}
 	for (uint32_t i = 0; i < b->move_count; i++) {
 		uint32_t node = b->moves[i].node;
 
 		if (!is_due(t, b, i) || !set_place(t, node, b->moves[i].start))
 			continue;
-		make_way(t, t->nodes[node].start, t->nodes[node].last);
-		attach(t, node);
+		attach(t, node, make_way(t, t->nodes[node].start, t->nodes[node].last));
 	}
 }
 
 /* ---------------------------------------------------------------- batches, by rebuilding */
 
 /* Applies the batch to the nodes, without regard to the tree, which is none afterwards. The nodes
- * that have moved stay marked. */
+ * that have moved stay so marked. */
 static void relocate_nodes(struct interval_tree *t, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->dead_count; i++)
@@ -313,7 +419,7 @@ static void relocate_nodes(struct interval_tree *t, const struct batch *b)
 			give_back(t, b->dead[i]);
 	for (uint32_t i = 0; i < b->move_count; i++)
 		if (is_live(t, b->moves[i].node))
-			t->nodes[b->moves[i].node].mark = i + 1;
+			t->nodes[b->moves[i].node].state = STATE_MOVING + i;
 	for (uint32_t i = 0; i < b->move_count; i++)
 		if (is_due(t, b, i))
 			(void)set_place(t, b->moves[i].node,
@@ -333,7 +439,7 @@ static uint32_t sort_nodes(const struct interval_tree *t, struct radix_item *ite
 	for (uint32_t node = 1; node <= t->used; node++) {
 		const struct interval_node *n = &t->nodes[node];
 
-		if (n->mark == MARK_FREE)
+		if (n->state == STATE_FREE)
 			continue;
 		lowest = n->start < lowest ? n->start : lowest;
 		highest = n->start > highest ? n->start : highest;
@@ -369,7 +475,7 @@ static uint32_t drop_moved(const struct interval_tree *t, struct radix_item *ite
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (t->nodes[items[i].value].mark == MARK_IN_TREE)
+		if (t->nodes[items[i].value].state <= STATE_GAP_MAX)
 			items[kept++] = items[i];
 	return kept;
 }
@@ -395,7 +501,8 @@ static void build(struct interval_tree *t, const struct radix_item *items, uint3
 		}
 		middle = work.from + (work.to - work.from) / 2;
 		n = &t->nodes[items[middle].value];
-		n->mark = MARK_IN_TREE;
+		n->state =
+		    gap_before(t, n, middle + 1 < count ? items[middle + 1].value : INTERVAL_NONE);
 		*work.link = items[middle].value;
 		todo[todo_count++] = (__typeof__(work)){middle + 1, work.to, &n->right};
 		todo[todo_count++] = (__typeof__(work)){work.from, middle, &n->left};
@@ -408,6 +515,7 @@ static void rebuild(struct interval_tree *t, const struct batch *b, struct radix
 	uint32_t count;
 
 	relocate_nodes(t, b);
+	fit_hints(t);
 	count = sort_nodes(t, items, scratch);
 	if (are_disjoint(t, items, count)) {
 		build(t, items, count);
@@ -420,9 +528,45 @@ static void rebuild(struct interval_tree *t, const struct batch *b, struct radix
 
 		if (!is_due(t, b, i))
 			continue;
-		make_way(t, t->nodes[node].start, t->nodes[node].last);
-		attach(t, node);
+		attach(t, node, make_way(t, t->nodes[node].start, t->nodes[node].last));
 	}
+}
+
+/* How often a walk through nodes turns round. */
+struct walk {
+	uint64_t at;
+	bool up;
+	uint32_t turns;
+};
+
+static void walk_to(const struct interval_tree *t, struct walk *w, uint32_t node)
+{
+	uint64_t start = is_live(t, node) ? t->nodes[node].start : w->at;
+	bool up = start == w->at ? w->up : start > w->at;
+
+	w->turns += up != w->up;
+	w->up = up;
+	w->at = start;
+}
+
+/* Of nodes in random order two thirds are turns. */
+static bool is_in_order(const struct interval_tree *t, const struct batch *b)
+{
+	struct walk w = {0};
+
+	for (uint32_t i = 0; i < b->dead_count; i++)
+		walk_to(t, &w, b->dead[i]);
+	for (uint32_t i = 0; i < b->move_count; i++)
+		walk_to(t, &w, b->moves[i].node);
+	return w.turns <= ((uint64_t)b->dead_count + b->move_count) / 8;
+}
+
+static bool rebuilding_pays(const struct interval_tree *t, const struct batch *b)
+{
+	uint64_t size = (uint64_t)b->move_count + b->dead_count;
+
+	return size >= REBUILD_AT_LEAST && size >= t->count / REBUILD_SHARE &&
+	       (size >= t->count / ORDERED_SHARE || !is_in_order(t, b));
 }
 
 void interval_tree_relocate(struct interval_tree *t, const struct interval_move *moves,
@@ -430,9 +574,8 @@ void interval_tree_relocate(struct interval_tree *t, const struct interval_move 
 {
 	const struct batch b = {moves, dead, move_count, dead_count};
 	_cleanup_free_ struct radix_item *items = NULL, *scratch = NULL;
-	uint64_t batch_size = (uint64_t)move_count + dead_count;
 
-	if (batch_size >= REBUILD_AT_LEAST && batch_size >= t->count / REBUILD_SHARE) {
+	if (rebuilding_pays(t, &b)) {
 		items = calloc(t->count, sizeof(*items));
 		scratch = calloc(t->count, sizeof(*scratch));
 	}
@@ -440,4 +583,9 @@ void interval_tree_relocate(struct interval_tree *t, const struct interval_move 
 		rebuild(t, &b, items, scratch);
 	else
 		relocate_each(t, &b);
+}
+
+size_t interval_tree_memory_bytes(const struct interval_tree *t)
+{
+	return t->capacity * sizeof(*t->nodes) + interval_hints_memory_bytes(&t->hints);
 }

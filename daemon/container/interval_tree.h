@@ -7,13 +7,22 @@
  * elsewhere. Intervals of a tree are always disjoint, whatever the JVM said: a new interval is the
  * newer fact, so those it overlaps are stale; they are evicted and each is reported to the owner.
  *
+ * Before the tree, a look-up asks a node that answered for such an address lately
+ * (interval_hints.h): that the address lies in its interval, or in the gap behind it. An answer
+ * from there takes O(1) and leaves the tree as it is, so splaying, which writes all along its way,
+ * is only for what is not answered there. Where nothing is tracked is answered too: most accesses
+ * meet no tracked object. What a node says of the gap behind it may be less than the gap, never
+ * more: insertion shortens it, and a look-up that found nothing renews it.
+ *
  * Nodes live in one array that grows up to a limit, and are named by 32-bit ids, which stay the
  * same until the node is removed or evicted; the owner keeps the id with the object. 32 bytes a
- * node, at most half as much again of room for growth, and 16 bytes more while a large batch is
- * applied: at most 64 bytes an interval in all, once there are some hundred.
+ * node and at most 8 of hints, at most half as much again of room for growth, and 16 bytes more
+ * while a large batch is applied: at most 76 bytes an interval in all, once there are some hundred.
  *
  * Nothing recurses: a tree may be as deep as it has nodes. One operation takes O(log n) amortised
- * over all of them, so a single one may be long, but no JVM can make them long on average.
+ * over all of them, so a single one may be long, but no JVM can make them long on average: the
+ * operations that reach the tree are any sequence of operations on a splay tree, and the others
+ * take O(1) each.
  *
  * One thread at a time, lookups included: they change the tree.
  */
@@ -23,6 +32,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/container/interval_hints.h"
+
 /* The id of no node. */
 #define INTERVAL_NONE UINT32_C(0)
 
@@ -31,7 +42,7 @@ struct interval_node {
 	uint64_t last;  /* last byte, so that an interval may end with the address space */
 	uint32_t left;  /* private from here ... */
 	uint32_t right;
-	uint32_t mark; /* ... to here */
+	uint32_t state; /* ... to here */
 	uint32_t object;
 };
 
@@ -41,13 +52,15 @@ typedef void interval_evicted(void *context, uint32_t object);
 
 /* Read count; the rest is private. */
 struct interval_tree {
-	struct interval_node *nodes; /* nodes[0] is not used */
+	struct interval_node *nodes; /* nodes[0] holds nothing */
 	uint32_t root;
 	uint32_t free;     /* head of the free nodes, linked through left */
 	uint32_t used;     /* nodes[1] ... nodes[used] have been handed out before */
 	uint32_t capacity; /* length of nodes */
 	uint32_t count;    /* live intervals */
 	uint32_t limit;
+	uint64_t size_bits; /* sum of the live intervals' log2 of bytes */
+	struct interval_hints hints;
 	interval_evicted *evicted;
 	void *context;
 };
@@ -88,11 +101,13 @@ const struct interval_node *interval_tree_get(const struct interval_tree *t, uin
  * of several moves of a node the last one counts; a node that is also dead is dead. A node whose
  * new interval goes beyond 2^64 is evicted.
  *
- * Both arrays stay the caller's; one collection must be one call, of at most 2^32 - 2 moves. Cannot
+ * Both arrays stay the caller's; one collection must be one call, of at most 2^31 - 1 moves. Cannot
  * fail: a large batch is applied by rebuilding the tree, perfectly balanced, in linear time, and
  * when there is no memory for that, one node after the other.
  */
 void interval_tree_relocate(struct interval_tree *t, const struct interval_move *moves,
 			    uint32_t move_count, const uint32_t *dead, uint32_t dead_count);
+
+size_t interval_tree_memory_bytes(const struct interval_tree *t);
 
 #endif

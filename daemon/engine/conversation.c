@@ -10,6 +10,7 @@
 #include "common/fd.h"
 #include "daemon/container/arena.h"
 #include "daemon/container/array.h"
+#include "daemon/intake/decode.h"
 #include "daemon/intake/stream.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
@@ -270,7 +271,7 @@ static void on_idle(void *arg)
 static void on_frame(void *arg, const uint8_t *payload, size_t size)
 {
 	struct conversation *c = arg;
-	Jxp__AgentFrame *frame = jxp__agent_frame__unpack(&c->arena.allocator, size, payload);
+	const Jxp__AgentFrame *frame = decode_agent_frame(&c->arena, payload, size);
 
 	if (frame)
 		c->callbacks.frame(c->callbacks.arg, frame);

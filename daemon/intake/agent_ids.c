@@ -28,8 +28,7 @@ bool agent_ids_get(const struct agent_ids *m, uint32_t key, uint32_t *value)
 {
 	uint32_t position;
 
-	if (!hash_index_find(&m->index, hash_bytes(&key, sizeof(key)), key_matches, m, &key,
-			     &position))
+	if (!hash_index_find(&m->index, hash_ids(&key, 1), key_matches, m, &key, &position))
 		return false;
 	*value = m->entries[position].value;
 	return true;
@@ -41,7 +40,7 @@ int agent_ids_add(struct agent_ids *m, uint32_t key, uint32_t value)
 
 	if (r < 0)
 		return r;
-	r = hash_index_insert(&m->index, hash_bytes(&key, sizeof(key)), (uint32_t)m->count);
+	r = hash_index_insert(&m->index, hash_ids(&key, 1), (uint32_t)m->count);
 	if (r < 0)
 		return r;
 	m->entries[m->count++] = (struct agent_id){.key = key, .value = value};

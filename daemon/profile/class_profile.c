@@ -32,7 +32,7 @@ int class_profile_copy(struct class_profile *to, const struct class_profile *fro
 	return r;
 }
 
-/* Two ids without padding, so that they can be hashed as bytes. */
+/* Two ids without padding, so that they can be hashed and compared in a row. */
 struct id_pair {
 	uint32_t first;
 	uint32_t second;
@@ -56,7 +56,7 @@ static bool access_matches(const void *table, uint32_t position, const void *key
 
 static int find_or_add_field(struct class_profile *c, const struct id_pair *key, uint32_t *field)
 {
-	uint32_t hash = hash_bytes(key, sizeof(*key));
+	uint32_t hash = hash_ids(key, 2);
 	int r;
 
 	if (hash_index_find(&c->field_index, hash, field_matches, c, key, field))
@@ -89,7 +89,7 @@ int class_profile_field(struct class_profile *c, uint32_t class_name, uint32_t l
 int class_profile_add_access(struct class_profile *c, const struct class_access *from)
 {
 	struct id_pair key = {from->field, from->node};
-	uint32_t hash = hash_bytes(&key, sizeof(key)), position;
+	uint32_t hash = hash_ids(&key, 2), position;
 	int r;
 
 	if (hash_index_find(&c->access_index, hash, access_matches, c, &key, &position)) {

@@ -76,7 +76,7 @@ static bool site_matches(const void *table, uint32_t position, const void *key)
 /* NULL, with *status 0, beyond NUMA_SITES_MAX. */
 static struct numa_site *site_of(struct numa_profile *p, uint32_t site, int *status)
 {
-	uint32_t hash = hash_bytes(&site, sizeof(site)), position;
+	uint32_t hash = hash_ids(&site, 1), position;
 
 	*status = 0;
 	if (hash_index_find(&p->site_index, hash, site_matches, p, &site, &position))
@@ -162,8 +162,8 @@ const struct numa_site *numa_profile_site(const struct numa_profile *p, uint32_t
 {
 	uint32_t position;
 
-	return hash_index_find(&p->site_index, hash_bytes(&site, sizeof(site)), site_matches, p,
-			       &site, &position)
+	return hash_index_find(&p->site_index, hash_ids(&site, 1), site_matches, p, &site,
+			       &position)
 		   ? &p->sites[position]
 		   : NULL;
 }

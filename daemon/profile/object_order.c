@@ -24,11 +24,11 @@ void object_order_release(struct object_order *o)
 
 /* ---------------------------------------------------------------- events */
 
-static bool earlier(const struct order_entry *a, const struct order_entry *b)
+/* One comparison of 96 bits: which way it goes is a coin's toss, so it must not be branched on. */
+static inline bool earlier(const struct order_entry *a, const struct order_entry *b)
 {
-	if (a->epoch != b->epoch)
-		return a->epoch < b->epoch;
-	return a->time_ns < b->time_ns;
+	return ((unsigned __int128)a->epoch << 64 | a->time_ns) <
+	       ((unsigned __int128)b->epoch << 64 | b->time_ns);
 }
 
 static void sift_up(struct order_entry *heap, size_t at, struct order_entry entry)
@@ -40,22 +40,23 @@ static void sift_up(struct order_entry *heap, size_t at, struct order_entry entr
 	heap[at] = entry;
 }
 
-/* entry takes the root's place. */
+/* entry takes the root's place. Bottom-up (Wegener, "Bottom-up heapsort", Theoretical Computer
+ * Science 118, 1993): the hole goes down to a leaf, and entry, which was a leaf, up from there,
+ * which is rarely far; so it is compared with few, and no branch on the way down is a guess. */
 static void sift_down(struct order_entry *heap, size_t count, struct order_entry entry)
 {
-	size_t at = 0;
+	size_t at = 0, child;
 
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < count && earlier(&heap[child + 1], &heap[child]))
-			child++;
-		if (child >= count || !earlier(&heap[child], &entry))
-			break;
+	while ((child = 2 * at + 1) + 1 < count) {
+		child += earlier(&heap[child + 1], &heap[child]);
 		heap[at] = heap[child];
 		at = child;
 	}
-	heap[at] = entry;
+	if (child < count) {
+		heap[at] = heap[child];
+		at = child;
+	}
+	sift_up(heap, at, entry);
 }
 
 int object_order_add(struct object_order *o, const struct object_event *event)

@@ -44,7 +44,7 @@ int object_profile_copy(struct object_profile *to, const struct object_profile *
 	return r;
 }
 
-/* Ids without padding, so that they can be hashed as bytes. */
+/* Ids without padding, so that they can be hashed and compared in a row. */
 struct id_pair {
 	uint32_t first;
 	uint32_t second;
@@ -77,7 +77,7 @@ int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t 
 			uint32_t *site)
 {
 	struct id_pair key = {class_name, node};
-	uint32_t hash = hash_bytes(&key, sizeof(key));
+	uint32_t hash = hash_ids(&key, 2);
 	int r;
 
 	if (hash_index_find(&o->site_index, hash, site_matches, o, &key, site))
@@ -183,7 +183,7 @@ double object_profile_uncollected(const struct object_profile *o)
 static int find_or_add_access(struct object_profile *o, const struct access_key *key,
 			      struct site_access **out)
 {
-	uint32_t hash = hash_bytes(key, sizeof(*key));
+	uint32_t hash = hash_ids(key, 3);
 	uint32_t position;
 	int r;
 

@@ -39,7 +39,7 @@ void object_table_release(struct object_table *t)
 
 static size_t home(const struct object_table *t, uint32_t id)
 {
-	return hash_bytes(&id, sizeof(id)) & (t->slot_capacity - 1);
+	return hash_ids(&id, 1) & (t->slot_capacity - 1);
 }
 
 /* Where id is, or the free place where it would be. slot_capacity must not be 0. */
@@ -47,7 +47,7 @@ static size_t probe(const struct object_table *t, uint32_t id)
 {
 	size_t at = home(t, id);
 
-	while (t->slots[at] && t->objects[t->slots[at] - 1].id != id)
+	while (t->slots[at].id && t->slots[at].id != id)
 		at = (at + 1) & (t->slot_capacity - 1);
 	return at;
 }
@@ -59,14 +59,14 @@ static struct tracked_object *find_id(const struct object_table *t, uint32_t id)
 	if (t->slot_capacity == 0 || id == 0)
 		return NULL;
 	at = probe(t, id);
-	return t->slots[at] ? &t->objects[t->slots[at] - 1] : NULL;
+	return t->slots[at].id ? &t->objects[t->slots[at].object] : NULL;
 }
 
 /* Keeps at least half of the places free. */
 static int reserve_slots(struct object_table *t)
 {
 	size_t capacity = t->slot_capacity ? 2 * t->slot_capacity : FIRST_SLOTS;
-	uint32_t *slots;
+	struct object_slot *slots;
 
 	if ((t->count + 1) * 2 <= t->slot_capacity)
 		return 0;
@@ -78,7 +78,8 @@ static int reserve_slots(struct object_table *t)
 	t->slot_capacity = capacity;
 	for (uint32_t i = 0; i < t->used; i++)
 		if (t->objects[i].id)
-			t->slots[probe(t, t->objects[i].id)] = i + 1;
+			t->slots[probe(t, t->objects[i].id)] =
+			    (struct object_slot){.id = t->objects[i].id, .object = i};
 	return 0;
 }
 
@@ -87,15 +88,15 @@ static void remove_id(struct object_table *t, uint32_t id)
 {
 	size_t mask = t->slot_capacity - 1, gap = probe(t, id);
 
-	for (size_t at = (gap + 1) & mask; t->slots[at]; at = (at + 1) & mask) {
-		size_t wanted = home(t, t->objects[t->slots[at] - 1].id);
+	for (size_t at = (gap + 1) & mask; t->slots[at].id; at = (at + 1) & mask) {
+		size_t wanted = home(t, t->slots[at].id);
 
 		if (((at - wanted) & mask) < ((at - gap) & mask))
 			continue;
 		t->slots[gap] = t->slots[at];
 		gap = at;
 	}
-	t->slots[gap] = 0;
+	t->slots[gap].id = 0;
 }
 
 /* ---------------------------------------------------------------- objects */
@@ -158,7 +159,7 @@ int object_table_add(struct object_table *t, const struct tracked_object *object
 	}
 	t->objects[slot] = *object;
 	t->objects[slot].interval = interval;
-	t->slots[probe(t, object->id)] = slot + 1;
+	t->slots[probe(t, object->id)] = (struct object_slot){.id = object->id, .object = slot};
 	t->count++;
 	return 0;
 }
@@ -257,7 +258,7 @@ int object_table_pass(struct object_table *t, const struct object_pass *pass, ob
 
 size_t object_table_memory_bytes(const struct object_table *t)
 {
-	return t->tree.capacity * sizeof(struct interval_node) + t->capacity * sizeof(*t->objects) +
+	return interval_tree_memory_bytes(&t->tree) + t->capacity * sizeof(*t->objects) +
 	       t->slot_capacity * sizeof(*t->slots) + t->waiting_capacity * sizeof(*t->waiting) +
 	       t->move_capacity * sizeof(*t->moves) + t->dead_capacity * sizeof(*t->dead);
 }

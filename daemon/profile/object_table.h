@@ -32,6 +32,12 @@ struct tracked_object {
 	uint8_t alloc_node; /* NUMA node of the allocating thread, or NUMA_NONE */
 };
 
+/* With the id, so that a search reads no object but the one it finds. */
+struct object_slot {
+	uint32_t id;     /* 0: free */
+	uint32_t object; /* position in objects */
+};
+
 struct object_table {
 	struct interval_tree tree;
 	struct tracked_object *objects;
@@ -40,7 +46,7 @@ struct object_table {
 	uint32_t free; /* slot + 1 */
 	size_t count;
 	size_t limit;
-	uint32_t *slots; /* open addressing by the hash of id: slot + 1, 0 free */
+	struct object_slot *slots; /* open addressing by the hash of id */
 	size_t slot_capacity;
 	uint32_t *waiting; /* ids; some may be dead or placed by now */
 	size_t waiting_count;

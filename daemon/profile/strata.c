@@ -37,7 +37,7 @@ uint32_t strata_size_class(uint64_t object_bytes)
 	return object_bytes ? 63u - (uint32_t)__builtin_clzll(object_bytes) : 0;
 }
 
-/* Ids without padding, so that they can be hashed as bytes. */
+/* Ids without padding, so that they can be hashed and compared in a row. */
 struct id_pair {
 	uint32_t first;
 	uint32_t second;
@@ -68,7 +68,7 @@ static bool site_matches(const void *table, uint32_t position, const void *key)
 
 static int find_or_add(struct strata *s, const struct stratum_key *key, uint32_t *stratum)
 {
-	uint32_t hash = hash_bytes(key, sizeof(*key));
+	uint32_t hash = hash_ids(key, 3);
 	int r;
 
 	if (hash_index_find(&s->index, hash, stratum_matches, s, key, stratum))
@@ -96,7 +96,10 @@ int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint
 	struct stratum_key nothing = {0}, key = {class_name, size_class, weight_class};
 	int r = s->count == 0 ? find_or_add(s, &nothing, stratum) : 0;
 
-	return r < 0 ? r : find_or_add(s, class_name ? &key : &nothing, stratum);
+	if (r < 0 || class_name)
+		return r < 0 ? r : find_or_add(s, &key, stratum);
+	*stratum = 0; /* Nothing is the first one. */
+	return 0;
 }
 
 int strata_allocated(struct strata *s, uint32_t class_name, uint64_t object_bytes, double weight)
@@ -145,7 +148,7 @@ int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
 		       const struct tracked_sums *more)
 {
 	struct id_pair key = {stratum, site};
-	uint32_t hash = hash_bytes(&key, sizeof(key)), position;
+	uint32_t hash = hash_ids(&key, 2), position;
 	int r;
 
 	if (!hash_index_find(&s->site_index, hash, site_matches, s, &key, &position)) {

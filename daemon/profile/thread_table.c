@@ -25,7 +25,7 @@ static bool tid_matches(const void *table, uint32_t position, const void *key)
 
 static int find_or_add(struct thread_table *t, uint32_t tid, struct watched_thread **out)
 {
-	uint32_t hash = hash_bytes(&tid, sizeof(tid));
+	uint32_t hash = hash_ids(&tid, 1);
 	uint32_t position;
 	int r;
 

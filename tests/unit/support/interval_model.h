@@ -115,6 +115,9 @@ static inline uint32_t model_check(const struct interval_model *m)
 		deepest = depth > deepest ? depth : deepest;
 		MUST(++seen <= m->count);
 		MUST(n->start <= n->last && (!previous || previous->last < n->start));
+		/* What a node says of the gap behind it is no more than the gap. */
+		MUST(!previous || previous->state <= n->start - previous->last - 1);
+		MUST(n->state <= INT32_MAX && n->last + n->state >= n->last);
 		previous = n;
 		at = n->right;
 	}
@@ -180,6 +183,8 @@ static inline bool model_stab(struct interval_model *m, uint64_t address)
 	MUST((n != NULL) == (i < m->count));
 	MUST(!n || (n->object == m->list[i].object && n->start == m->list[i].start &&
 		    n->last == m->list[i].last));
+	/* What was noted is the same answer. */
+	MUST(interval_tree_stab(&m->tree, address) == n);
 	return n != NULL;
 }
 

@@ -292,6 +292,120 @@ static void a_move_beyond_the_address_space_evicts(void **state)
 	}
 }
 
+/* ---------------------------------------------------------------- what was noted of look-ups */
+
+enum { ROW = 100, PITCH = 64, SIZE = 32 };
+
+/* Intervals of SIZE bytes, PITCH apart, and every byte and gap between them has been looked up, so
+ * that all that can be noted is. The root is the last one. */
+static void fill_row(struct interval_tree *t, uint32_t *nodes)
+{
+	interval_tree_init(t, 2 * ROW, NULL, NULL);
+	for (uint32_t i = 0; i < ROW; i++)
+		assert_int_equal(interval_tree_insert(t, PITCH * (1 + i), SIZE, i, &nodes[i]), 0);
+	for (uint64_t at = PITCH; at < PITCH * (ROW + 1); at++)
+		(void)interval_tree_stab(t, at);
+}
+
+static void what_was_found_is_not_found_once_it_is_removed(void **state)
+{
+	_cleanup_(interval_tree_release) struct interval_tree t;
+	uint32_t nodes[ROW];
+
+	(void)state;
+	fill_row(&t, nodes);
+	for (uint32_t i = 0; i < ROW; i += 2)
+		assert_int_equal(interval_tree_remove(&t, nodes[i]), 0);
+	for (uint64_t at = PITCH; at < PITCH * (ROW + 1); at++)
+		assert_int_equal(interval_tree_stab(&t, at) != NULL,
+				 (at / PITCH - 1) % 2 == 1 && at % PITCH < SIZE);
+}
+
+static void an_id_that_is_used_again_does_not_answer_for_the_old_place(void **state)
+{
+	_cleanup_(interval_tree_release) struct interval_tree t;
+	uint32_t nodes[ROW], again;
+
+	(void)state;
+	fill_row(&t, nodes);
+	assert_int_equal(interval_tree_remove(&t, nodes[7]), 0);
+	assert_int_equal(interval_tree_insert(&t, 1 << 20, SIZE, OBJECT, &again), 0);
+	assert_int_equal(again, nodes[7]);
+	assert_null(interval_tree_stab(&t, PITCH * 8));
+	assert_int_equal(interval_tree_stab(&t, 1 << 20)->object, OBJECT);
+}
+
+static void an_interval_is_found_where_nothing_was_found_before(void **state)
+{
+	_cleanup_(interval_tree_release) struct interval_tree t;
+	uint32_t nodes[ROW], node;
+
+	(void)state;
+	fill_row(&t, nodes);
+	/* Inside gaps that are noted, at one of their ends and all over them. */
+	assert_int_equal(interval_tree_insert(&t, PITCH * 10 + SIZE + 8, 8, OBJECT, &node), 0);
+	assert_int_equal(interval_tree_insert(&t, PITCH * 20 + SIZE, 8, OBJECT, &node), 0);
+	assert_int_equal(interval_tree_insert(&t, PITCH * 30 + SIZE, SIZE, OBJECT, &node), 0);
+	(void)interval_tree_stab(&t, PITCH); /* None of them is the root. */
+	assert_null(interval_tree_stab(&t, PITCH * 10 + SIZE + 7));
+	assert_int_equal(interval_tree_stab(&t, PITCH * 10 + SIZE + 8)->object, OBJECT);
+	assert_int_equal(interval_tree_stab(&t, PITCH * 10 + SIZE + 15)->object, OBJECT);
+	assert_null(interval_tree_stab(&t, PITCH * 10 + SIZE + 16));
+	assert_int_equal(interval_tree_stab(&t, PITCH * 20 + SIZE)->object, OBJECT);
+	assert_null(interval_tree_stab(&t, PITCH * 20 + SIZE + 8));
+	assert_int_equal(interval_tree_stab(&t, PITCH * 31 - 1)->object, OBJECT);
+	assert_int_equal(interval_tree_stab(&t, PITCH * 31)->object, 30);
+}
+
+/* count of the row, from the lowest on, move behind it. */
+static void move_and_look_again(uint32_t count)
+{
+	_cleanup_(interval_tree_release) struct interval_tree t;
+	struct interval_move moves[ROW];
+	uint32_t nodes[ROW];
+
+	fill_row(&t, nodes);
+	for (uint32_t i = 0; i < count; i++)
+		moves[i] = (struct interval_move){.start = PITCH * (1 + ROW + i), .node = nodes[i]};
+	interval_tree_relocate(&t, moves, count, NULL, 0);
+	for (uint64_t at = PITCH; at < PITCH * (1 + ROW + count); at++) {
+		const struct interval_node *n = interval_tree_stab(&t, at);
+		uint64_t place = at / PITCH - 1;
+
+		assert_int_equal(n != NULL, place >= count && at % PITCH < SIZE);
+		assert_true(!n || n->object == place % ROW);
+	}
+}
+
+static void objects_that_moved_are_found_where_they_are(void **state)
+{
+	(void)state;
+	move_and_look_again(5);   /* One by one. */
+	move_and_look_again(ROW); /* By rebuilding. */
+}
+
+static void a_gap_of_gigabytes_is_empty_to_its_end(void **state)
+{
+	const uint64_t far = UINT64_C(1) << 40;
+	_cleanup_(interval_tree_release) struct interval_tree t;
+	uint32_t node;
+
+	(void)state;
+	interval_tree_init(&t, 10, NULL, NULL);
+	assert_int_equal(interval_tree_insert(&t, 16, 16, 1, &node), 0);
+	assert_int_equal(interval_tree_insert(&t, far, 16, 2, &node), 0);
+	for (int round = 0; round < 2; round++) {
+		assert_null(interval_tree_stab(&t, 32));
+		assert_null(interval_tree_stab(&t, UINT64_C(5) << 30));
+		assert_null(interval_tree_stab(&t, far - 1));
+		assert_null(interval_tree_stab(&t, far + 16));
+		assert_null(interval_tree_stab(&t, UINT64_MAX));
+		assert_null(interval_tree_stab(&t, 0));
+		assert_int_equal(interval_tree_stab(&t, 16)->object, 1);
+		assert_int_equal(interval_tree_stab(&t, far)->object, 2);
+	}
+}
+
 /* ---------------------------------------------------------------- properties */
 
 /* An address in a space small enough that intervals meet, with the ends of all addresses in it. */
@@ -427,9 +541,9 @@ static void a_million_overlapping_intervals_evict_each_other(void **state)
 	assert_true(t.capacity <= LIMIT + 1);
 }
 
-static void a_million_intervals_take_at_most_64_bytes_each(void **state)
+static void a_million_intervals_take_at_most_76_bytes_each(void **state)
 {
-	enum { NODES = 1000000, SCRATCH_BYTES = 16, BYTES_MAX = 64 };
+	enum { NODES = 1000000, SCRATCH_BYTES = 16, BYTES_MAX = 76 };
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
@@ -438,7 +552,7 @@ static void a_million_intervals_take_at_most_64_bytes_each(void **state)
 	for (uint32_t i = 0; i < NODES; i++) {
 		assert_int_equal(interval_tree_insert(&t, UINT64_C(16) * i, 16, i, &node), 0);
 		if (i >= 200)
-			assert_true(t.capacity * sizeof(*t.nodes) / t.count + SCRATCH_BYTES <=
+			assert_true(interval_tree_memory_bytes(&t) / t.count + SCRATCH_BYTES <=
 				    BYTES_MAX);
 	}
 }
@@ -458,11 +572,16 @@ int main(void)
 	    cmocka_unit_test(the_dead_are_gone_and_not_reported_even_if_they_also_moved),
 	    cmocka_unit_test(of_moves_to_one_place_the_last_wins),
 	    cmocka_unit_test(a_move_beyond_the_address_space_evicts),
+	    cmocka_unit_test(what_was_found_is_not_found_once_it_is_removed),
+	    cmocka_unit_test(an_id_that_is_used_again_does_not_answer_for_the_old_place),
+	    cmocka_unit_test(an_interval_is_found_where_nothing_was_found_before),
+	    cmocka_unit_test(objects_that_moved_are_found_where_they_are),
+	    cmocka_unit_test(a_gap_of_gigabytes_is_empty_to_its_end),
 	    cmocka_unit_test(any_sequence_of_operations_does_what_a_list_does),
 	    cmocka_unit_test(a_tree_as_deep_as_it_has_nodes_needs_no_stack),
 	    cmocka_unit_test(ten_million_allocations_stay_within_the_limit),
 	    cmocka_unit_test(a_million_overlapping_intervals_evict_each_other),
-	    cmocka_unit_test(a_million_intervals_take_at_most_64_bytes_each),
+	    cmocka_unit_test(a_million_intervals_take_at_most_76_bytes_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
