@@ -65,8 +65,8 @@ static inline struct account_scope account_enter(struct account *a, enum account
 }
 
 /* From here to the end of the scope the handler of a struct thread is in a part. */
-#define ACCOUNT_AS(thread, part)                                       \
-	_cleanup_(account_leave) struct account_scope account_scope_ = \
+#define ACCOUNT_AS(thread, part)                                                               \
+	_cleanup_(account_leave) __attribute__((unused)) struct account_scope account_scope_ = \
 	    account_enter(&(thread)->account, part)
 
 static inline void account_begin(struct account *a)
