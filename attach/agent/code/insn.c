@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/agent/code/opcode.h"
+
 /* gregset_t index of each 64-bit register in encoding order (sys/ucontext.h). */
 static const int8_t greg_of_gpr64[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 					 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
@@ -374,7 +376,10 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoder decoder;
+	struct opcode o;
 
+	if (opcode_read(bytes, available, &o))
+		return o.length;
 	if (!decoder_init(&decoder) ||
 	    ZYAN_FAILED(ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &in)))

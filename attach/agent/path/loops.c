@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attach/agent/code/reserved.h"
-#include "attach/agent/path/opcode.h"
+#include "attach/agent/code/opcode.h"
 
 /* Methods that are larger are not looked at. */
 #define BYTES_MAX  (256u * 1024u)
@@ -267,9 +267,25 @@ static void connect_forward(struct scratch *s)
 	}
 }
 
+/* What aligns the code behind it, and does not run. */
+static bool is_padding(const struct scratch *s, const struct code_blob *blob, unsigned b)
+{
+	struct opcode o;
+
+	for (uint32_t at = s->starts[b]; at < s->starts[b + 1]; at += o.length) {
+		if (!opcode_read((const uint8_t *)(uintptr_t)(blob->start + at), blob->size - at,
+				 &o))
+			return false;
+		if (!(o.map == OPCODE_ONE_BYTE && o.code == 0x90) &&
+		    !(o.map == OPCODE_0F && o.code == 0x1f))
+			return false;
+	}
+	return true;
+}
+
 /* What no jump of the method leads to hangs on ROOT; where there are jumps through memory, on the
  * last one before it: compilers lay out what a table leads to behind the jump. */
-static void hang_up(struct scratch *s)
+static void hang_up(struct scratch *s, const struct code_blob *blob)
 {
 	uint16_t under = ROOT;
 
@@ -283,7 +299,7 @@ static void hang_up(struct scratch *s)
 	for (unsigned b = 1; b < s->block_count; b++) {
 		uint16_t on = b == 1 ? (uint16_t)ROOT : under;
 
-		if (!s->reached[b] || b == 1) {
+		if (b == 1 || (!s->reached[b] && !is_padding(s, blob, b))) {
 			s->hung_next[b] = s->hung_first[on];
 			s->hung_first[on] = (uint16_t)b;
 		}
@@ -541,7 +557,7 @@ static struct loop_nest *make(struct scratch *s, const struct code_blob *blob)
 	if (blob->size > BYTES_MAX || !find_transfers(s, blob) || !find_blocks(s, blob))
 		return NULL;
 	connect_forward(s);
-	hang_up(s);
+	hang_up(s, blob);
 	if (!connect_backward(s))
 		return NULL;
 	put_in_order(s);

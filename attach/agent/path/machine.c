@@ -5,7 +5,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/path/opcode.h"
+#include "attach/agent/code/opcode.h"
 
 #define RAX 0u
 #define RCX 1u

@@ -1,4 +1,4 @@
-#include "attach/agent/path/opcode.h"
+#include "attach/agent/code/opcode.h"
 
 #include <string.h>
 

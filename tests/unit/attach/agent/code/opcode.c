@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "attach/agent/code/insn.h"
-#include "attach/agent/path/opcode.h"
+#include "attach/agent/code/opcode.h"
 #include "common/random.h"
 
 #define SAMPLES 2000000u
