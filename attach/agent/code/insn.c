@@ -367,16 +367,104 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	return true;
 }
 
+static bool decode_minimal(const uint8_t *bytes, size_t available, ZydisDecodedInstruction *in)
+{
+	ZydisDecoder decoder;
+
+	return decoder_init(&decoder) &&
+	       ZYAN_SUCCESS(
+		   ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)) &&
+	       ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, in));
+}
+
 unsigned insn_length(const uint8_t *bytes, size_t available)
 {
 	ZydisDecodedInstruction in;
-	ZydisDecoder decoder;
 
-	if (!decoder_init(&decoder) ||
-	    ZYAN_FAILED(ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &in)))
+	return decode_minimal(bytes, available, &in) ? in.length : 0;
+}
+
+/* Of one byte: arithmetic, moves, lea, test, shifts. */
+static bool is_plain_opcode(unsigned opcode, unsigned extension)
+{
+	if (opcode < 0x40)
+		return (opcode & 7) < 6;
+	switch (opcode) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x80:
+	case 0x81:
+	case 0x83 ... 0x8b:
+	case 0x8d:
+	case 0x90:
+	case 0x98:
+	case 0x99:
+	case 0xa8:
+	case 0xa9:
+	case 0xb8 ... 0xbf:
+	case 0xc0:
+	case 0xc1:
+	case 0xd0 ... 0xd3:
+	case 0xf6:
+	case 0xf7:
+		return true;
+	case 0xc6:
+	case 0xc7:
+		return extension == 0;
+	case 0xfe:
+	case 0xff:
+		return extension < 2;
+	default:
+		return false;
+	}
+}
+
+/* Behind 0f: vector moves and arithmetic, conditional moves, extensions. */
+static bool is_plain_opcode_0f(unsigned opcode)
+{
+	switch (opcode) {
+	case 0x10 ... 0x17:
+	case 0x28 ... 0x2f:
+	case 0x40 ... 0x76:
+	case 0x90 ... 0x9f:
+	case 0xaf:
+	case 0xb6:
+	case 0xb7:
+	case 0xbe:
+	case 0xbf:
+	case 0xd0 ... 0xfe:
+		return true;
+	default:
+		return false;
+	}
+}
+
+#define REGISTER_SP 4u /* as an instruction names it, without REX */
+
+/* Can one of its register operands be the stack pointer? */
+static bool may_name_sp(const ZydisDecodedInstruction *in)
+{
+	if (in->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && in->opcode >= 0xb8 && in->opcode <= 0xbf)
+		return (in->opcode & 7u) == REGISTER_SP && !in->raw.rex.B;
+	return (in->attributes & ZYDIS_ATTRIB_HAS_MODRM) &&
+	       ((in->raw.modrm.reg == REGISTER_SP && !in->raw.rex.R) ||
+		(in->raw.modrm.mod == 3 && in->raw.modrm.rm == REGISTER_SP && !in->raw.rex.B));
+}
+
+unsigned insn_plain_length(const uint8_t *bytes, size_t available)
+{
+	ZydisDecodedInstruction in;
+	bool plain;
+
+	if (!decode_minimal(bytes, available, &in) ||
+	    in.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || may_name_sp(&in))
 		return 0;
-	return in.length;
+	if (in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+		plain = is_plain_opcode(in.opcode, in.raw.modrm.reg);
+	else
+		plain = in.opcode_map == ZYDIS_OPCODE_MAP_0F && is_plain_opcode_0f(in.opcode);
+	return plain ? in.length : 0;
 }
 
 uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip)
