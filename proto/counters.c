@@ -50,6 +50,13 @@ const struct counter counter_table[] = {
      .sentence =
 	 "calling contexts were lost because the agent's table was full: use a shorter window",
      .stage = {5, "agent_contexts_full"}},
+    {C(CONTEXTS_RECOGNISED), .name = "contexts_recognised",
+     .sentence = "calling contexts were told by frames known from others"},
+    {C(CONTEXTS_WALKED), .name = "contexts_walked",
+     .sentence = "calling contexts were walked by the JVM"},
+    {C(CONTEXTS_DIFFER), .name = "contexts_differ",
+     .sentence = "calling contexts were recognised as others than the JVM says; its word counted, "
+		 "and it was asked for all from then on"},
     {C(NAMES_LOST), .name = "names_lost",
      .sentence =
 	 "methods or instructions have no name: a class was unloaded first, or there were too many",

@@ -40,17 +40,17 @@ static bool has_record(const struct code_blob *blob, uint64_t ip)
 
 /* A loop is stayed in the first time round; its exit is what remains after. Forward branches lead
  * to rare paths more often than not. */
-static uint64_t after_branch(struct walk *w, const struct insn *in)
+static uint64_t after_branch(struct walk *w, uint64_t ip, unsigned length, uint64_t target)
 {
-	bool backward = in->target_direct && in->target <= in->ip;
+	bool backward = target && target <= ip;
 
 	for (unsigned i = 0; i < w->taken_count; i++)
-		if (w->taken[i] == in->ip)
+		if (w->taken[i] == ip)
 			backward = false;
 	if (!backward || w->taken_count == WALK_MAX_BRANCHES)
-		return in->ip + in->length;
-	w->taken[w->taken_count++] = in->ip;
-	return in->target;
+		return ip + length;
+	w->taken[w->taken_count++] = ip;
+	return target;
 }
 
 static bool moves_stack_pointer(const struct insn *in)
@@ -58,34 +58,65 @@ static bool moves_stack_pointer(const struct insn *in)
 	return in->stack_delta != 0 || (in->written_registers & (1u << REG_RSP));
 }
 
+/* Behind an instruction of whatever kind: 0 when the way leaves the method or the frame, or ends at
+ * a call, *record. */
+static uint64_t after_any(struct walk *w, const uint8_t *code, uint64_t left, uint64_t ip,
+			  uint64_t *record)
+{
+	struct insn in;
+
+	if (!insn_decode(code, left, ip, &in))
+		return 0;
+	/* A call's record is that of its return address. */
+	if (in.flow == FLOW_CALL)
+		*record = has_record(w->blob, ip + in.length) ? ip + in.length : 0;
+	if (in.flow == FLOW_CALL || moves_stack_pointer(&in))
+		return 0;
+	if (in.flow == FLOW_NEXT)
+		return ip + in.length;
+	if (in.flow == FLOW_CONDITIONAL)
+		return after_branch(w, ip, in.length, in.target_direct ? in.target : 0);
+	return in.flow == FLOW_JUMP && in.target_direct ? in.target : 0;
+}
+
+/* The same; most need not be decoded, which is what a walk would take its time for. */
+static uint64_t after(struct walk *w, uint64_t ip, uint64_t *record)
+{
+	const uint8_t *code = (const uint8_t *)(uintptr_t)ip;
+	uint64_t left = w->blob->size - (ip - w->blob->start);
+	uint64_t target = insn_jump_target(code, left, ip);
+	unsigned length;
+
+	if (target && (code[0] == 0xeb || code[0] == 0xe9))
+		return target;
+	if (target)
+		return after_branch(w, ip, code[0] == 0x0f ? 6 : 2, target);
+	length = insn_plain_length(code, left);
+	return length ? ip + length : after_any(w, code, left, ip, record);
+}
+
 /* The first record met on the way from ip, 0 when the way leaves the method or the frame. */
 static uint64_t next_record(const struct code_blob *blob, uint64_t ip)
 {
 	struct walk w = {.blob = blob};
+	uint32_t next = codemap_debug_pc_from(blob, ip - blob->start);
+	uint64_t record = 0;
 
-	for (unsigned i = 0; i < WALK_MAX_INSNS; i++) {
-		uint64_t offset = ip - blob->start;
-		struct insn in;
+	for (unsigned i = 0; i < WALK_MAX_INSNS && !record; i++) {
+		uint64_t offset = ip - blob->start, to;
 
 		if (ip < blob->start || offset >= blob->size)
 			return 0;
-		if (has_record(blob, ip))
+		while (next < blob->debug_pc_count && blob->debug_pcs[next] < offset)
+			next++;
+		if (next < blob->debug_pc_count && blob->debug_pcs[next] == offset)
 			return ip;
-		if (!insn_decode((const uint8_t *)(uintptr_t)ip, blob->size - offset, ip, &in))
-			return 0;
-		/* A call's record is that of its return address. */
-		if (in.flow == FLOW_CALL)
-			return has_record(blob, ip + in.length) ? ip + in.length : 0;
-		if (moves_stack_pointer(&in))
-			return 0;
-		if (in.flow == FLOW_NEXT)
-			ip += in.length;
-		else if (in.flow == FLOW_CONDITIONAL)
-			ip = after_branch(&w, &in);
-		else if (in.flow == FLOW_JUMP && in.target_direct)
-			ip = in.target;
-		else
-			return 0;
+		to = after(&w, ip, &record);
+		if (!to)
+			return record;
+		if (to < ip)
+			next = codemap_debug_pc_from(blob, to - blob->start);
+		ip = to;
 	}
 	return 0;
 }

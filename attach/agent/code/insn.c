@@ -387,6 +387,87 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	return in.length;
 }
 
+/* Of one byte: arithmetic, moves, lea, test, shifts. */
+static bool is_plain_opcode(unsigned opcode, unsigned extension)
+{
+	if (opcode < 0x40)
+		return (opcode & 7) < 6;
+	switch (opcode) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x80:
+	case 0x81:
+	case 0x83 ... 0x8b:
+	case 0x8d:
+	case 0x90:
+	case 0x98:
+	case 0x99:
+	case 0xa8:
+	case 0xa9:
+	case 0xb8 ... 0xbf:
+	case 0xc0:
+	case 0xc1:
+	case 0xd0 ... 0xd3:
+	case 0xf6:
+	case 0xf7:
+		return true;
+	case 0xc6:
+	case 0xc7:
+		return extension == 0;
+	case 0xfe:
+	case 0xff:
+		return extension < 2;
+	default:
+		return false;
+	}
+}
+
+/* Behind 0f: vector moves and arithmetic, conditional moves, extensions. */
+static bool is_plain_opcode_0f(unsigned opcode)
+{
+	switch (opcode) {
+	case 0x10 ... 0x17:
+	case 0x28 ... 0x2f:
+	case 0x40 ... 0x76:
+	case 0x90 ... 0x9f:
+	case 0xaf:
+	case 0xb6:
+	case 0xb7:
+	case 0xbe:
+	case 0xbf:
+	case 0xd0 ... 0xfe:
+		return true;
+	default:
+		return false;
+	}
+}
+
+#define REGISTER_SP 4u /* as an instruction names it, without REX */
+
+/* Can one of its register operands be the stack pointer? */
+static bool may_name_sp(const struct opcode *o)
+{
+	if (o->map == OPCODE_ONE_BYTE && o->code >= 0xb8 && o->code <= 0xbf)
+		return (o->code & 7u) == REGISTER_SP && !(o->rex & OPCODE_REX_B);
+	return o->has_modrm &&
+	       (opcode_reg(o) == REGISTER_SP || (!o->has_memory && opcode_rm(o) == REGISTER_SP));
+}
+
+unsigned insn_plain_length(const uint8_t *bytes, size_t available)
+{
+	struct opcode o;
+	bool plain;
+
+	if (!opcode_read(bytes, available, &o) || o.vex || may_name_sp(&o))
+		return 0;
+	if (o.map == OPCODE_ONE_BYTE)
+		plain = is_plain_opcode(o.code, opcode_group(&o));
+	else
+		plain = o.map == OPCODE_0F && is_plain_opcode_0f(o.code);
+	return plain ? o.length : 0;
+}
+
 uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip)
 {
 	int32_t distance;

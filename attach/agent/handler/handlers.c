@@ -10,7 +10,9 @@ int handlers_init(void)
 {
 	if (!handlers.contexts)
 		handlers.contexts = reserve_memory(sizeof(struct context_table));
-	if (!handlers.contexts)
+	if (!handlers.walker.known)
+		handlers.walker.known = reserve_memory(sizeof(struct frame_table));
+	if (!handlers.contexts || !handlers.walker.known)
 		return -ENOMEM;
 	handlers_release();
 	return 0;
@@ -19,6 +21,7 @@ int handlers_init(void)
 void handlers_release(void)
 {
 	empty_memory(handlers.contexts, sizeof(struct context_table));
+	empty_memory(handlers.walker.known, sizeof(struct frame_table));
 }
 
 /* The epoch is odd during a pause, also when we began to listen in the middle of one, or when the

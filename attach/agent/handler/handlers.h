@@ -43,7 +43,9 @@ struct handlers {
 	struct region_map regions;
 	struct object_layout layout;
 	struct stack_walker walker;
-	struct context_table *contexts; /* every window's: mapped once for the process */
+	struct context_table *contexts;  /* every window's: mapped once for the process */
+	unsigned contexts_checked_every; /* of so many recognised the JVM is asked for one; 0: none
+					  */
 };
 
 extern struct handlers handlers;

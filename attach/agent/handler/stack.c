@@ -3,6 +3,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/debug_info.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/stack/frame_walk.h"
 
 static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t *uc,
 		struct agct_frame *frames, unsigned max_frames)
@@ -43,29 +44,171 @@ static bool unwind_stub(ucontext_t *uc)
 	return false;
 }
 
-enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc,
-				uint64_t ip, struct agct_frame *frames, unsigned max_frames,
-				struct context_table *table, uint32_t *context)
+/* Interns calls[0..count), innermost first. 0: the table is full. */
+static uint32_t intern(struct context_table *table, const struct agct_frame *calls, unsigned count)
 {
-	ucontext_t at = *uc;
 	uint32_t node = 0;
+
+	for (unsigned i = count; i-- > 0;) {
+		node =
+		    context_intern(table, node, (uint64_t)(uintptr_t)calls[i].method, calls[i].bci);
+		if (node == 0)
+			return 0;
+	}
+	return node;
+}
+
+/* Is the context made of just these calls? Ids do not tell: a context may have a twin. */
+static bool is_context_of(struct context_table *table, uint32_t context,
+			  const struct agct_frame *calls, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		const struct context_node *node;
+
+		if (context == 0)
+			return false;
+		node = context_node(table, context);
+		if (node->method != (uintptr_t)calls[i].method || node->bci != calls[i].bci)
+			return false;
+		context = context_parent(node);
+	}
+	return context == 0;
+}
+
+/* Asks the JVM, innermost first, depth calls at most; returns how many, 0 or less when it cannot
+ * tell. */
+static int ask(const struct stack_walker *walker, const struct stack_place *place, unsigned depth)
+{
+	ucontext_t at = *place->uc;
 	JNIEnv *env;
 	int count;
 
 	if ((*walker->vm)->GetEnv(walker->vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
-		return STACK_UNWALKABLE;
-	at.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(ip);
-	count = walk(walker, env, &at, frames, max_frames);
+		return 0;
+	at.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(place->ip);
+	count = walk(walker, env, &at, place->frames, depth);
 	if (count <= 0 && unwind_stub(&at))
-		count = walk(walker, env, &at, frames, max_frames);
+		count = walk(walker, env, &at, place->frames, depth);
+	return count;
+}
+
+static bool is_trusted(const struct stack_walker *walker)
+{
+	return walker->known &&
+	       !atomic_load_explicit(&walker->known->distrusted, memory_order_relaxed);
+}
+
+static void look(const struct stack_walker *walker, const struct stack_place *place,
+		 struct frame_walk *w)
+{
+	const greg_t *regs = place->uc->uc_mcontext.gregs;
+	struct walk_start start = {.pc = debug_info_ip(place->ip),
+				   .sp = (uint64_t)regs[REG_RSP],
+				   .fp = (uint64_t)regs[REG_RBP],
+				   .stack_high = place->stack_high,
+				   .epoch = place->epoch};
+
+	/* An application may have other stacks, of which nothing is known. */
+	if (start.sp < place->stack_low)
+		start.stack_high = 0;
+	frame_walk(&walker->layout, walker->known, &start, place->max_frames, w);
+}
+
+/* For frame_answer. The answer is there already, and to be kept: the other one is written behind
+ * it, as far as there is room. */
+struct asked {
+	const struct stack_walker *walker;
+	const struct stack_place *place;
+	unsigned used;
+};
+
+static unsigned count_from(void *arg, const struct walk_frame *frame)
+{
+	const struct asked *asked = arg;
+	const struct stack_place *place = asked->place;
+	unsigned room = place->frames_room - asked->used;
+	ucontext_t at = *place->uc;
+	greg_t *regs = at.uc_mcontext.gregs;
+	JNIEnv *env;
+	int count;
+
+	if (frame->words == 0 || room < asked->used ||
+	    (*asked->walker->vm)->GetEnv(asked->walker->vm, (void **)&env, JNI_VERSION_1_6) !=
+		JNI_OK)
+		return 0;
+	/* The JVM takes the pc for that of an access: the next debug information behind it counts
+	 * (pc_desc_near in forte.cpp). */
+	regs[REG_RIP] = (greg_t)(frame->key.key >> 1) - 1;
+	regs[REG_RSP] = (greg_t)frame->sp;
+	regs[REG_RBP] = (greg_t)frame->fp;
+	count = walk(asked->walker, env, &at, place->frames + asked->used, room);
+	return count > 0 && (unsigned)count < room ? (unsigned)count : 0;
+}
+
+static void learn(const struct stack_walker *walker, const struct stack_place *place,
+		  const struct frame_walk *w, unsigned count)
+{
+	struct asked asked = {.walker = walker, .place = place, .used = count};
+	const struct frame_answer answer = {
+	    .calls = place->frames, .count = count, .count_from = count_from, .arg = &asked};
+
+	frame_walk_learn(&walker->layout, walker->known, w, &answer);
+}
+
+/* The context of a stack whose frames are all known; 0 when they are not, or the table is full. */
+static uint32_t recognise(const struct stack_walker *walker, const struct stack_place *place,
+			  const struct frame_walk *w, struct context_table *table, unsigned *count)
+{
+	if (w->end == WALK_CUT || w->unknown > 0 || w->count == 0)
+		return 0;
+	*count = frame_walk_calls(w, walker->known, place->frames, place->max_frames);
+	return intern(table, place->frames, *count);
+}
+
+/* What the JVM says of a stack that was recognised. When it cannot tell, that is no difference. */
+static bool is_confirmed(const struct stack_walker *walker, const struct stack_place *place,
+			 struct context_table *table, uint32_t context)
+{
+	int count = ask(walker, place, place->max_frames);
+
+	return count <= 0 || is_context_of(table, context, place->frames, (unsigned)count);
+}
+
+static enum stack_result result_of(const struct stack_place *place, unsigned count)
+{
+	return count >= place->max_frames ? STACK_TRUNCATED : STACK_OK;
+}
+
+enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
+				struct context_table *table, struct stack_outcome *out)
+{
+	bool trusted = is_trusted(walker), learns;
+	struct frame_walk w;
+	unsigned known = 0;
+	int count;
+
+	*out = (struct stack_outcome){0};
+	if (trusted) {
+		look(walker, place, &w);
+		out->context = recognise(walker, place, &w, table, &known);
+	}
+	out->recognised = out->context != 0;
+	if (out->recognised && (!place->check || is_confirmed(walker, place, table, out->context)))
+		return result_of(place, known);
+	if (out->recognised) {
+		out->recognised = false;
+		out->differs = true;
+		atomic_store_explicit(&walker->known->distrusted, true, memory_order_relaxed);
+	}
+	/* To learn from an answer takes all of it. */
+	learns = trusted && !out->differs && w.end == WALK_ROOT;
+	count = ask(walker, place, learns ? place->frames_room : place->max_frames);
 	if (count <= 0)
 		return STACK_UNWALKABLE;
-	for (int i = count - 1; i >= 0; i--) {
-		node = context_intern(table, node, (uint64_t)(uintptr_t)frames[i].method,
-				      frames[i].bci);
-		if (node == 0)
-			return STACK_TABLE_FULL;
-	}
-	*context = node;
-	return (unsigned)count == max_frames ? STACK_TRUNCATED : STACK_OK;
+	if (learns && (unsigned)count < place->frames_room)
+		learn(walker, place, &w, (unsigned)count);
+	if ((unsigned)count > place->max_frames)
+		count = (int)place->max_frames;
+	out->context = intern(table, place->frames, (unsigned)count);
+	return out->context ? result_of(place, (unsigned)count) : STACK_TABLE_FULL;
 }

@@ -2,6 +2,11 @@
  * Calling contexts without safepoint bias: HotSpot's AsyncGetCallTrace (JXPerf section 5.5;
  * src/hotspot/share/prims/forte.cpp), interned into the context table.
  *
+ * It is asked only where a stack has a frame that was not met before: what it says of each frame is
+ * remembered (attach/agent/stack/), and a stack of known frames is put together from that. Now and
+ * then one that was put together is asked for as well; should the two ever differ, the JVM is asked
+ * for all of them from then on.
+ *
  * Called from signal handlers only, in the thread whose stack is walked.
  */
 #ifndef JXPERF_AGENT_HANDLER_STACK_H
@@ -13,21 +18,15 @@
 #include <ucontext.h>
 
 #include "attach/agent/handler/context.h"
-
-/* Layouts of AsyncGetCallTrace (forte.cpp). */
-struct agct_frame {
-	jint bci; /* -3: native method */
-	jmethodID method;
-};
-struct agct_trace {
-	JNIEnv *env;
-	jint count; /* frames, or a negative reason */
-	struct agct_frame *frames;
-};
+#include "attach/agent/stack/call_trace.h"
+#include "attach/agent/stack/frame_layout.h"
+#include "attach/agent/stack/frame_table.h"
 
 struct stack_walker {
 	void (*get_trace)(struct agct_trace *trace, jint depth, void *ucontext);
 	JavaVM *vm;
+	struct frame_layout layout;
+	struct frame_table *known; /* NULL: the JVM is asked for every stack */
 };
 
 enum stack_result {
@@ -37,10 +36,28 @@ enum stack_result {
 	STACK_TABLE_FULL,
 };
 
-/* Interns the calling context of the thread as if it stood at ip (the trapping instruction, not the
- * one after). frames is scratch for max_frames entries. *context is set for OK and TRUNCATED. */
-enum stack_result stack_capture(const struct stack_walker *walker, const ucontext_t *uc,
-				uint64_t ip, struct agct_frame *frames, unsigned max_frames,
-				struct context_table *table, uint32_t *context);
+/* Whose context is asked for, and with what. */
+struct stack_place {
+	const ucontext_t *uc;
+	uint64_t ip;               /* the thread as if it stood there: at the trapping
+				    * instruction, not the one after */
+	uint64_t stack_low;        /* of the thread; 0: not known */
+	uint64_t stack_high;       /* and its end */
+	uint32_t epoch;            /* of the handlers */
+	unsigned max_frames;       /* of a context; the innermost ones */
+	struct agct_frame *frames; /* scratch, */
+	unsigned frames_room;      /* for so many, at least max_frames */
+	bool check;                /* asks the JVM even where the stack is recognised */
+};
+
+struct stack_outcome {
+	uint32_t context; /* when STACK_OK or STACK_TRUNCATED */
+	bool recognised;  /* without the JVM, or with it the same */
+	bool differs;     /* it was taken for another; the JVM's answer counts */
+};
+
+/* Interns the calling context. */
+enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
+				struct context_table *table, struct stack_outcome *out);
 
 #endif

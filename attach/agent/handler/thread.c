@@ -156,7 +156,7 @@ void thread_recycle(struct thread *t)
 
 int thread_allocate(struct thread *t, unsigned max_frames)
 {
-	size_t bytes = sizeof(struct thread_memory) + max_frames * sizeof(struct agct_frame);
+	size_t bytes = sizeof(struct thread_memory);
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)

@@ -26,8 +26,13 @@
 #include "common/perf/ring.h"
 #include "common/random.h"
 #include "proto/jxperf.pb-c.h"
+#include "proto/limits.h"
 
 #define THREADS_MAX 4096u
+
+/* The most frames that the JVM is asked for at a time; pages that no stack is deep enough for are
+ * never touched. */
+#define THREAD_FRAMES MAX_FRAMES_LIMIT
 
 /* Sampling events of one thread. */
 #define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
@@ -50,7 +55,7 @@ enum thread_state {
 /* Memory of a thread that runs Java code; one mapping. */
 struct thread_memory {
 	struct ring ring;
-	struct agct_frame frames[]; /* thread.max_frames */
+	struct agct_frame frames[THREAD_FRAMES];
 };
 
 struct thread {
@@ -64,7 +69,7 @@ struct thread {
 	int register_fd[PERF_DEBUG_REGISTERS];
 	struct thread_memory *memory;
 	size_t memory_bytes;
-	unsigned max_frames; /* that memory has room for */
+	unsigned max_frames; /* of a context, to THREAD_FRAMES */
 	uint64_t stack_low;  /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
 	uint64_t period;     /* of its sampling events */

@@ -189,12 +189,42 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 	return false;
 }
 
+/* Of contexts that are recognised one in so many is walked by the JVM, too. */
+static bool is_to_be_checked(const struct thread *t)
+{
+	unsigned every = handlers.contexts_checked_every;
+
+	return every > 0 &&
+	       atomic_load_explicit(&t->counters[JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED],
+				    memory_order_relaxed) %
+		       every ==
+		   every - 1;
+}
+
 bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTEXTS);
+	const struct stack_place place = {.uc = uc,
+					  .ip = ip,
+					  .stack_low = t->stack_low,
+					  .stack_high = t->stack_high,
+					  .epoch = t->epoch,
+					  .max_frames = t->max_frames,
+					  .frames = t->memory->frames,
+					  .frames_room = THREAD_FRAMES,
+					  .check = is_to_be_checked(t)};
+	struct stack_outcome outcome;
+	enum stack_result result =
+	    stack_capture(&handlers.walker, &place, handlers.contexts, &outcome);
 
-	switch (stack_capture(&handlers.walker, uc, ip, t->memory->frames, t->max_frames,
-			      handlers.contexts, context)) {
+	*context = outcome.context;
+	thread_count(t,
+		     outcome.recognised ? JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED
+					: JXP__COUNTER__COUNTER_CONTEXTS_WALKED,
+		     1);
+	if (outcome.differs)
+		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_DIFFER, 1);
+	switch (result) {
 	case STACK_OK:
 		return true;
 	case STACK_TRUNCATED:

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
@@ -10,6 +11,7 @@
 #include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/code_facts.h"
 #include "attach/agent/jvm/gc_wake.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/klass_fields.h"
@@ -71,6 +73,21 @@ static void start_gate(struct window *w)
 			    s->sampling.event_count > 0, s->cpu_limit);
 }
 
+/* How often a calling context that was recognised is compared with what the JVM says: every so
+ * many, which costs about a microsecond each. Tests set the property to 1; 0 is never. */
+#define CONTEXTS_CHECKED_EVERY 64u
+#define CONTEXTS_PROPERTY      "jxperf.contexts.checked"
+#define RELEASE_PROPERTY       "java.vm.specification.version"
+
+static unsigned number_property(struct vm *vm, const char *name, unsigned otherwise)
+{
+	char *value = vm_property(vm, name);
+	unsigned number = value ? (unsigned)strtoul(value, NULL, 10) : otherwise;
+
+	free(value);
+	return number;
+}
+
 /* What handlers are to look at. */
 static int prepare_handlers(const struct window *w, struct err *err)
 {
@@ -85,6 +102,10 @@ static int prepare_handlers(const struct window *w, struct err *err)
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
 	vmstructs_regions(&handlers.regions);
+	code_facts_read(w->vm->jni, number_property(w->vm, RELEASE_PROPERTY, 0),
+			&handlers.walker.layout);
+	handlers.contexts_checked_every =
+	    number_property(w->vm, CONTEXTS_PROPERTY, CONTEXTS_CHECKED_EVERY);
 	return 0;
 }
 

@@ -249,6 +249,60 @@ static void an_instruction_may_overwrite_what_an_operand_is_made_of(void **state
 	assert_false(insn_overwrites(&other, &chase.memory));
 }
 
+static void assert_plain_is_right(const uint8_t *bytes, size_t size, unsigned *plain)
+{
+	unsigned length = insn_plain_length(bytes, size);
+	struct insn in;
+
+	if (length == 0)
+		return;
+	assert_true(insn_decode(bytes, size, 0x1000, &in));
+	assert_int_equal(in.length, length);
+	assert_int_equal(in.flow, FLOW_NEXT);
+	assert_int_equal(in.stack_delta, 0);
+	assert_false(in.written_registers & (1u << REG_RSP));
+	++*plain;
+}
+
+/* Every opcode of one and two bytes, with prefixes, and with every ModRM byte. */
+static void what_is_plain_at_once_is_plain_when_decoded(void **state)
+{
+	static const uint8_t prefixes[][2] = {
+	    {0x90, 0x90}, {0x48, 0x90}, {0x41, 0x90}, {0x44, 0x90}, {0x4f, 0x90}, {0x66, 0x90},
+	    {0xf2, 0x90}, {0xf3, 0x90}, {0x66, 0x48}, {0xf0, 0x48}, {0xf3, 0x44}, {0xf2, 0x49}};
+	unsigned plain = 0;
+
+	(void)state;
+	for (size_t p = 0; p < sizeof(prefixes) / sizeof(prefixes[0]); p++) {
+		for (unsigned i = 0; i < 2 * 65536; i++) {
+			uint8_t bytes[INSN_MAX_BYTES] = {0};
+			size_t at = 0;
+
+			for (unsigned j = 0; j < 2; j++)
+				if (prefixes[p][j] != 0x90)
+					bytes[at++] = prefixes[p][j];
+			if (i & 65536)
+				bytes[at++] = 0x0f;
+			bytes[at++] = (uint8_t)(i >> 8);
+			bytes[at] = (uint8_t)i;
+			assert_plain_is_right(bytes, sizeof(bytes), &plain);
+		}
+	}
+	assert_true(plain > 100000);
+}
+
+static void moves_and_arithmetic_are_plain(void **state)
+{
+	(void)state;
+	assert_int_equal(insn_plain_length((const uint8_t *)"\x48\x8b\x07", 3), 3);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\x83\xc0\x01", 3), 3);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\x0f\xb6\xc0", 3), 3);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\x48\x83\xc4\x10", 4), 0);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\xc3", 1), 0);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\xe8\0\0\0\0", 5), 0);
+	assert_int_equal(insn_plain_length((const uint8_t *)"\x5d", 1), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +323,8 @@ int main(void)
 	    cmocka_unit_test(an_instruction_may_overwrite_what_an_operand_is_made_of),
 	    cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
 	    cmocka_unit_test(a_safepoint_poll_is_a_test_of_memory),
+	    cmocka_unit_test(what_is_plain_at_once_is_plain_when_decoded),
+	    cmocka_unit_test(moves_and_arithmetic_are_plain),
 	    cmocka_unit_test(text_does_not_depend_on_the_address),
 	};
 

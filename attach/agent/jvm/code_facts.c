@@ -1,0 +1,160 @@
+#include "attach/agent/jvm/code_facts.h"
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/vmstructs.h"
+
+static bool offset_of(const char *type, const char *field, uint32_t *out)
+{
+	uint64_t offset;
+
+	if (!vmstructs_offset(type, field, &offset))
+		return false;
+	*out = (uint32_t)offset;
+	return true;
+}
+
+static bool read_heap(uint64_t address, struct code_heap *out)
+{
+	uint32_t memory, map, shift, low_boundary, high_boundary, low, high;
+	struct code_heap h = {0};
+	int32_t segment_shift;
+
+	if (!offset_of("CodeHeap", "_memory", &memory) || !offset_of("CodeHeap", "_segmap", &map) ||
+	    !offset_of("CodeHeap", "_log2_segment_size", &shift) ||
+	    !offset_of("VirtualSpace", "_low_boundary", &low_boundary) ||
+	    !offset_of("VirtualSpace", "_high_boundary", &high_boundary) ||
+	    !offset_of("VirtualSpace", "_low", &low) || !offset_of("VirtualSpace", "_high", &high))
+		return false;
+	if (!safe_read(address + memory + low_boundary, &h.low, sizeof(h.low)) ||
+	    !safe_read(address + memory + high_boundary, &h.high, sizeof(h.high)) ||
+	    !safe_read(address + map + low, &h.segments, sizeof(h.segments)) ||
+	    !safe_read(address + shift, &segment_shift, sizeof(segment_shift)) || !h.segments ||
+	    h.low >= h.high || segment_shift < 4 || segment_shift > 16)
+		return false;
+	h.segments_end = (const uint64_t *)(uintptr_t)(address + map + high);
+	h.segment_shift = (unsigned)segment_shift;
+	*out = h;
+	return true;
+}
+
+static bool read_heaps(struct code_layout *l)
+{
+	uint64_t array, data, heap;
+	uint32_t length_at, data_at;
+	int32_t length;
+
+	if (!vmstructs_static_word("CodeCache", "_heaps", &array) ||
+	    (!offset_of("GrowableArrayBase", "_len", &length_at) &&
+	     !offset_of("GenericGrowableArray", "_len", &length_at)) ||
+	    !offset_of("GrowableArray<int>", "_data", &data_at) ||
+	    !safe_read(array + length_at, &length, sizeof(length)) || length < 1 ||
+	    length > (int32_t)CODE_HEAPS_MAX || !safe_read(array + data_at, &data, sizeof(data)))
+		return false;
+	for (int32_t i = 0; i < length; i++)
+		if (!safe_read(data + (uint64_t)i * sizeof(heap), &heap, sizeof(heap)) ||
+		    !read_heap(heap, &l->heaps[i]))
+			return false;
+	l->heap_count = (unsigned)length;
+	return true;
+}
+
+static bool read_blobs(struct code_layout *l)
+{
+	uint32_t header_size;
+	uint64_t block_bytes;
+
+	if (!vmstructs_type_size("HeapBlock", &block_bytes) ||
+	    !offset_of("HeapBlock::Header", "_used", &l->block_used) ||
+	    !offset_of("CodeBlob", "_frame_size", &l->frame_size) ||
+	    !offset_of("CodeBlob", "_frame_complete_offset", &l->frame_complete) ||
+	    !offset_of("CodeBlob", "_header_size", &header_size) ||
+	    !offset_of("nmethod", "_compile_id", &l->compile_id))
+		return false;
+	l->block_bytes = (uint32_t)block_bytes;
+	/* Both became 16 bits wide at the same time. */
+	l->frame_complete_is_short = l->frame_complete == header_size + sizeof(int16_t);
+	l->code_begin_is_offset = offset_of("CodeBlob", "_code_offset", &l->code_begin);
+	return l->code_begin_is_offset || offset_of("CodeBlob", "_code_begin", &l->code_begin);
+}
+
+static bool read_interpreter(struct frame_layout *l)
+{
+	uint32_t buffer, limit;
+	uint64_t queue;
+	int32_t bytes;
+
+	if (!vmstructs_static_word("AbstractInterpreter", "_code", &queue) ||
+	    !offset_of("StubQueue", "_stub_buffer", &buffer) ||
+	    !offset_of("StubQueue", "_buffer_limit", &limit) ||
+	    !safe_read(queue + buffer, &l->interpreter_low, sizeof(l->interpreter_low)) ||
+	    !safe_read(queue + limit, &bytes, sizeof(bytes)) || bytes <= 0)
+		return false;
+	l->interpreter_high = l->interpreter_low + (uint32_t)bytes;
+	return true;
+}
+
+static bool read_entries(struct frame_layout *l)
+{
+	return vmstructs_static_word("StubRoutines", "_call_stub_return_address",
+				     &l->call_stub_return) &&
+	       offset_of("JavaCallWrapper", "_anchor", &l->wrapper_anchor) &&
+	       offset_of("JavaFrameAnchor", "_last_Java_sp", &l->anchor_sp) &&
+	       offset_of("JavaFrameAnchor", "_last_Java_pc", &l->anchor_pc) &&
+	       offset_of("JavaFrameAnchor", "_last_Java_fp", &l->anchor_fp);
+}
+
+/* To JDK 24 an id is the address of a word with the method's; later it is a number. */
+static bool ids_are_pointers(JNIEnv *jni)
+{
+	jclass object = (*jni)->FindClass(jni, "java/lang/Object");
+	jmethodID id = object ? (*jni)->GetMethodID(jni, object, "hashCode", "()I") : NULL;
+	uint64_t method = 0;
+
+	if (!id)
+		(*jni)->ExceptionClear(jni);
+	if (object)
+		(*jni)->DeleteLocalRef(jni, object);
+	return id && safe_read((uintptr_t)id, &method, sizeof(method)) && method;
+}
+
+/* JDK 11 to 21, and 25 on; between them it was a third way. */
+static bool read_scope_parts(struct scope_layout *l)
+{
+	l->apart = offset_of("nmethod", "_immutable_data", &l->immutable_data);
+	if (!offset_of("nmethod", "_scopes_pcs_offset", &l->pcs))
+		return false;
+	if (!l->apart)
+		return offset_of("nmethod", "_dependencies_offset", &l->pcs_end) &&
+		       offset_of("CompiledMethod", "_scopes_data_begin", &l->data) &&
+		       offset_of("nmethod", "_metadata_offset", &l->metadata);
+	l->pcs_end = 0;
+	return offset_of("nmethod", "_scopes_data_offset", &l->data) &&
+	       offset_of("nmethod", "_scopes_data_offset", &l->pcs_end) &&
+	       offset_of("CodeBlob", "_mutable_data", &l->mutable_data) &&
+	       offset_of("CodeBlob", "_relocation_size", &l->metadata);
+}
+
+static bool read_methods(struct scope_layout *l)
+{
+	return offset_of("Method", "_constMethod", &l->method_const) &&
+	       offset_of("ConstMethod", "_constants", &l->const_constants) &&
+	       offset_of("ConstMethod", "_method_idnum", &l->const_number) &&
+	       offset_of("ConstantPool", "_pool_holder", &l->pool_holder) &&
+	       offset_of("InstanceKlass", "_methods_jmethod_ids", &l->holder_ids);
+}
+
+/* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
+#define RELEASE_WITHOUT_ZERO_BYTES 20
+
+void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
+{
+	struct frame_layout l = {.ids_are_pointers = ids_are_pointers(jni)};
+
+	if (!read_blobs(&l.code) || !read_interpreter(&l) || !read_entries(&l) ||
+	    !read_heaps(&l.code))
+		l.code.heap_count = 0;
+	l.scopes.ids_are_pointers = l.ids_are_pointers;
+	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
+	l.scopes.known = release > 0 && read_scope_parts(&l.scopes) && read_methods(&l.scopes);
+	*out = l;
+}

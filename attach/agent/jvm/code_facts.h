@@ -1,0 +1,19 @@
+/*
+ * What HotSpot's own tables (vmstructs.h) say of its code heaps and of frames on its stacks, for
+ * handlers, which walk stacks by it (attach/agent/stack/frame_layout.h).
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_JVM_CODE_FACTS_H
+#define JXPERF_AGENT_JVM_CODE_FACTS_H
+
+#include <jni.h>
+
+#include "attach/agent/stack/frame_layout.h"
+
+/* release: of the JDK (17), 0 when it is not known. Where something is not told, code.heap_count is
+ * 0, and no stack will be walked by it; or scopes.known is not set, and what is inlined is learnt
+ * from the JVM's answers alone. */
+void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out);
+
+#endif

@@ -1,0 +1,98 @@
+#include "attach/agent/stack/code_heap.h"
+
+#include <string.h>
+
+/* A segment that belongs to no block (CodeHeap::free_sentinel). */
+#define SEGMENT_FREE 0xffu
+
+/* A step leads back up to 253 segments, of 64 or 128 bytes; after blocks were split and joined the
+ * steps may be shorter. */
+#define STEPS_MAX 256u
+
+static uint64_t word_at(uint64_t address)
+{
+	uint64_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
+	return value;
+}
+
+static int32_t int_at(uint64_t address)
+{
+	int32_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
+	return value;
+}
+
+static const struct code_heap *heap_of(const struct code_layout *layout, uint64_t pc)
+{
+	for (unsigned i = 0; i < layout->heap_count; i++)
+		if (pc >= layout->heaps[i].low && pc < layout->heaps[i].high)
+			return &layout->heaps[i];
+	return NULL;
+}
+
+/* The number of the segment that the block around a segment begins with. */
+static bool first_segment(const struct code_heap *heap, uint64_t *segment)
+{
+	uint64_t end = __atomic_load_n(heap->segments_end, __ATOMIC_RELAXED);
+	uint64_t at = *segment;
+
+	if (heap->segments + at >= end)
+		return false;
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		uint8_t back = __atomic_load_n((const uint8_t *)(uintptr_t)(heap->segments + at),
+					       __ATOMIC_RELAXED);
+
+		if (back == 0) {
+			*segment = at;
+			return true;
+		}
+		if (back == SEGMENT_FREE || back > at)
+			return false;
+		at -= back;
+	}
+	return false;
+}
+
+bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out)
+{
+	const struct code_heap *heap = heap_of(layout, pc);
+	uint64_t segment, block;
+
+	if (!heap)
+		return false;
+	segment = (pc - heap->low) >> heap->segment_shift;
+	if (!first_segment(heap, &segment))
+		return false;
+	block = heap->low + (segment << heap->segment_shift);
+	if (!__atomic_load_n((const uint8_t *)(uintptr_t)(block + layout->block_used),
+			     __ATOMIC_RELAXED))
+		return false;
+	out->start = block + layout->block_bytes;
+	out->id = (uint32_t)int_at(out->start + layout->compile_id);
+	return true;
+}
+
+uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob)
+{
+	uint64_t field = blob + layout->code_begin;
+
+	return layout->code_begin_is_offset ? blob + (uint32_t)int_at(field) : word_at(field);
+}
+
+int32_t code_heap_frame_words(const struct code_layout *layout, uint64_t blob)
+{
+	return int_at(blob + layout->frame_size);
+}
+
+int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob)
+{
+	int16_t value;
+
+	if (!layout->frame_complete_is_short)
+		return int_at(blob + layout->frame_complete);
+	memcpy(&value, (const void *)(uintptr_t)(blob + layout->frame_complete), sizeof(value));
+	return value;
+}

@@ -1,0 +1,58 @@
+/*
+ * Code blobs as HotSpot itself finds them: through the segment maps of its code heaps
+ * (CodeHeap::find_start, src/hotspot/share/memory/heap.cpp). What this says is true at the moment
+ * it is asked, while the code map (codemap.h) learns by events, which may be late.
+ *
+ * Memory of code heaps is never given back and their descriptions never move, so all of it is read
+ * directly. A blob that a thread's stack leads to is alive; of any other what is read may be
+ * nonsense, but it can be read.
+ *
+ * Async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_STACK_CODE_HEAP_H
+#define JXPERF_AGENT_STACK_CODE_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CODE_HEAPS_MAX 4u /* CodeBlobType: non-nmethod, profiled, not profiled, or all in one */
+
+struct code_heap {
+	uint64_t low; /* [low, high) is reserved */
+	uint64_t high;
+	uint64_t segments;            /* the map: a byte for each segment */
+	const uint64_t *segments_end; /* the JVM's own variable; it grows */
+	unsigned segment_shift;
+};
+
+/* How this JVM describes its code; filled in once a window (attach/agent/jvm/code_facts.h). */
+struct code_layout {
+	unsigned heap_count; /* 0: not known */
+	struct code_heap heaps[CODE_HEAPS_MAX];
+	uint32_t block_bytes; /* of the header before a blob, */
+	uint32_t block_used;  /* and offset in it of the flag that says it is in use */
+	/* Offsets in a blob. */
+	uint32_t frame_size;     /* int, words */
+	uint32_t frame_complete; /* int or int16_t: from here on the frame stands */
+	uint32_t code_begin;     /* address, or int: offset from the blob */
+	uint32_t compile_id;     /* int, of an nmethod */
+	bool frame_complete_is_short;
+	bool code_begin_is_offset;
+};
+
+struct code_heap_blob {
+	uint64_t start; /* of the blob, not of its instructions */
+	uint32_t id;    /* of an nmethod: its compilation's; of others nonsense */
+};
+
+/* The blob that pc lies in. False when there is none. */
+bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out);
+
+/* Of a blob that code_heap_find gave: its first instruction, what its frames take of the stack
+ * (words, with return address and saved rbp; 0 or less: not fixed), and how far from its first
+ * instruction the frame is not built yet (bytes; negative: it never is). */
+uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob);
+int32_t code_heap_frame_words(const struct code_layout *layout, uint64_t blob);
+int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob);
+
+#endif

@@ -1,0 +1,427 @@
+#include "attach/agent/stack/frame_walk.h"
+
+#include "attach/agent/code/codemap.h"
+
+#define WORD sizeof(uint64_t)
+
+/* Words from the frame pointer of an interpreted frame, and of an entry frame (frame_x86.hpp). */
+#define INTERPRETED_SENDER_SP (-1)
+#define INTERPRETED_METHOD    (-3)
+#define INTERPRETED_BCP       (-8)
+#define ENTRY_WRAPPER         (-6)
+
+/* Larger than any frame of compiled code by far; above it the sum of sizes might overflow. */
+#define FRAME_WORDS_MAX UINT16_MAX
+
+struct cursor {
+	const struct frame_layout *layout;
+	struct frame_table *table;
+	uint64_t pc, sp, fp;
+	uint64_t high;
+	uint32_t epoch;
+	bool innermost;
+};
+
+/* Can a word there, and those to so many before and behind it, be read? */
+static bool on_stack(const struct cursor *c, uint64_t address, uint64_t before, uint64_t behind)
+{
+	return address % WORD == 0 && address >= c->sp + before && address < c->high &&
+	       c->high - address > behind;
+}
+
+static uint64_t word(uint64_t address, int index)
+{
+	return *(const uint64_t *)(uintptr_t)(address + (uint64_t)(int64_t)index * WORD);
+}
+
+/* The stack only shrinks towards the callers. */
+static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+	if (sp <= c->sp || sp >= c->high || sp % WORD != 0)
+		return false;
+	c->pc = pc;
+	c->sp = sp;
+	c->fp = fp;
+	c->innermost = false;
+	return true;
+}
+
+/* An interpreted method, at a call of its. */
+static bool pass_interpreted(struct cursor *c, struct walk_frame *out)
+{
+	const struct frame_layout *l = c->layout;
+	uint64_t sender_sp;
+
+	/* Where the innermost one is, registers would tell. */
+	if (c->innermost || !on_stack(c, c->fp, 8 * WORD, 2 * WORD))
+		return false;
+	out->key = (struct frame_key){.key = word(c->fp, INTERPRETED_METHOD),
+				      .tie = word(c->fp, INTERPRETED_BCP),
+				      .id = l->ids_are_pointers ? 0 : c->epoch};
+	out->words = 0;
+	sender_sp = word(c->fp, INTERPRETED_SENDER_SP);
+	if (sender_sp < c->fp + 2 * WORD)
+		return false;
+	return go_to(c, word(c->fp, 1), sender_sp, word(c->fp, 0));
+}
+
+static bool is_complete(const struct cursor *c, uint64_t blob)
+{
+	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
+	uint64_t begin = code_heap_begin(&c->layout->code, blob);
+
+	return complete >= 0 && c->pc >= begin + (uint32_t)complete;
+}
+
+/* Is this what the code map has at the pc, an nmethod? It is asked about what is met first; what is
+ * known is told by its compilation. */
+static bool is_compiled(const struct code_layout *code, uint64_t blob, uint64_t pc,
+			struct code_blob *out)
+{
+	return codemap_find(pc, out) && out->type == CODE_COMPILED &&
+	       out->start == code_heap_begin(code, blob);
+}
+
+static bool meet_compiled(const struct cursor *c, uint64_t blob, struct walk_frame *out)
+{
+	int32_t words = code_heap_frame_words(&c->layout->code, blob);
+	struct agct_frame calls[SCOPES_MAX];
+	struct code_blob mapped;
+	unsigned count;
+
+	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob) ||
+	    !is_compiled(&c->layout->code, blob, c->pc, &mapped))
+		return false;
+	out->words = (uint16_t)words;
+	count = scopes_at(&c->layout->scopes, blob, mapped.start, c->pc, c->innermost,
+			  mapped.method, calls);
+	if (count && frame_learn(c->table, &out->key, out->words, calls, count))
+		out->entry = frame_find(c->table, &out->key);
+	return true;
+}
+
+static bool pass_compiled(struct cursor *c, struct walk_frame *out)
+{
+	struct code_heap_blob blob;
+	uint64_t bytes;
+
+	if (!code_heap_find(&c->layout->code, c->pc, &blob))
+		return false;
+	out->key =
+	    (struct frame_key){.key = c->pc << 1 | c->innermost, .tie = blob.start, .id = blob.id};
+	out->entry = frame_find(c->table, &out->key);
+	if (out->entry)
+		out->words = out->entry->words;
+	else if (!meet_compiled(c, blob.start, out))
+		return false;
+	bytes = out->words * WORD;
+	if (c->high - c->sp <= bytes)
+		return false;
+	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes, word(c->sp + bytes, -2));
+}
+
+/* From the frame by which native code called Java to the Java frame that called the native code.
+ * *root: there is none. */
+static bool pass_entry(struct cursor *c, bool *root)
+{
+	const struct frame_layout *l = c->layout;
+	uint64_t anchor, sp, pc;
+
+	if (!on_stack(c, c->fp, 6 * WORD, WORD))
+		return false;
+	anchor = word(c->fp, ENTRY_WRAPPER) + l->wrapper_anchor;
+	/* The anchor's three words may be in any order. */
+	if (!on_stack(c, anchor, 0, 4 * WORD) || l->anchor_sp > 3 * WORD ||
+	    l->anchor_pc > 3 * WORD || l->anchor_fp > 3 * WORD)
+		return false;
+	sp = word(anchor + l->anchor_sp, 0);
+	*root = sp == 0;
+	if (*root)
+		return true;
+	pc = word(anchor + l->anchor_pc, 0);
+	if (sp <= c->sp || !on_stack(c, sp, 0, WORD))
+		return false;
+	return go_to(c, pc ? pc : word(sp, -1), sp, word(anchor + l->anchor_fp, 0));
+}
+
+/* An id that is a pointer leads to its method: nothing else can have come to be at its place. */
+static bool id_fits(const struct frame_layout *layout, const struct frame_key *key, jmethodID id)
+{
+	return !layout->ids_are_pointers || (id && *(const uint64_t *)(const void *)id == key->key);
+}
+
+static const struct frame_entry *find_interpreted(const struct cursor *c,
+						  const struct frame_key *key)
+{
+	const struct frame_entry *e = frame_find(c->table, key);
+
+	return e && e->words == 0 && id_fits(c->layout, key, frame_call(c->table, e, 0).method)
+		   ? e
+		   : NULL;
+}
+
+/* One frame; false at the end of the walk, with why. */
+static bool step(struct cursor *c, struct frame_walk *walk)
+{
+	const struct frame_layout *l = c->layout;
+	struct walk_frame *f = &walk->frames[walk->count];
+	bool root = false;
+
+	walk->end = WALK_CUT;
+	if (c->pc == l->call_stub_return && !c->innermost) {
+		if (!pass_entry(c, &root))
+			return false;
+		if (root)
+			walk->end = WALK_ROOT;
+		return !root;
+	}
+	if (walk->count == WALK_FRAMES_MAX)
+		return false;
+	f->entry = NULL;
+	f->sp = c->sp;
+	f->fp = c->fp;
+	if (c->pc >= l->interpreter_low && c->pc < l->interpreter_high) {
+		if (!pass_interpreted(c, f))
+			return false;
+		f->entry = find_interpreted(c, &f->key);
+	} else if (!pass_compiled(c, f)) {
+		return false;
+	}
+	walk->count++;
+	walk->unknown += !f->entry;
+	walk->calls += f->entry ? f->entry->count : 0;
+	return true;
+}
+
+void frame_walk(const struct frame_layout *layout, struct frame_table *table,
+		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out)
+{
+	struct cursor c = {.layout = layout,
+			   .table = table,
+			   .pc = start->pc,
+			   .sp = start->sp,
+			   .fp = start->fp,
+			   .high = start->stack_high,
+			   .epoch = start->epoch,
+			   .innermost = true};
+
+	out->count = out->unknown = out->calls = 0;
+	out->end = WALK_CUT;
+	if (layout->code.heap_count == 0 || c.sp % WORD != 0 || c.sp >= c.high)
+		return;
+	while (step(&c, out)) {
+		if (out->unknown == 0 && out->calls >= calls_wanted) {
+			out->end = WALK_DEEP;
+			return;
+		}
+	}
+}
+
+unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,
+			  struct agct_frame *to, unsigned room)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < walk->count; i++) {
+		const struct frame_entry *e = walk->frames[i].entry;
+
+		for (unsigned j = 0; j < e->count; j++) {
+			if (count == room)
+				return count;
+			to[count++] = frame_call(table, e, j);
+		}
+	}
+	return count;
+}
+
+/* ---------------------------------------------------------------- learning */
+
+/* Which calls of the JVM's answer belong to which frame: those of a frame end with the method that
+ * it was compiled from. Where that is ambiguous (a method inlined in itself) there is an earliest
+ * and a latest end for a frame, and nothing is learnt from it unless they are the same. */
+struct assignment {
+	const struct walk_frame *frame;
+	uint64_t method; /* that its last call is of; 0: any */
+	uint16_t fixed;  /* calls that it is known to stand for; 0: unknown */
+	uint16_t end;    /* that it is known to have; 0: unknown */
+	uint16_t earliest;
+	uint16_t latest;
+};
+
+struct assignments {
+	const struct frame_answer *answer;
+	unsigned frames;
+	struct assignment of[WALK_FRAMES_MAX];
+};
+
+static bool can_end(const struct assignments *a, const struct assignment *f, unsigned end)
+{
+	const struct agct_frame *last = &a->answer->calls[end - 1];
+
+	return (!f->end || f->end == end) && (!f->method || (uintptr_t)last->method == f->method);
+}
+
+static bool find_earliest(struct assignments *a)
+{
+	unsigned end = 0;
+
+	for (unsigned i = 0; i < a->frames; i++) {
+		struct assignment *f = &a->of[i];
+
+		end += f->fixed ? f->fixed : 1;
+		while (end <= a->answer->count && !can_end(a, f, end) && !f->fixed)
+			end++;
+		if (end > a->answer->count || !can_end(a, f, end))
+			return false;
+		f->earliest = (uint16_t)end;
+	}
+	return true;
+}
+
+/* After find_earliest: no frame ends before that. */
+static bool find_latest(struct assignments *a)
+{
+	unsigned end = a->answer->count;
+
+	for (unsigned i = a->frames; i-- > 0;) {
+		struct assignment *f = &a->of[i];
+
+		while (end >= f->earliest && !can_end(a, f, end))
+			end--;
+		if (end < f->earliest)
+			return false;
+		f->latest = (uint16_t)end;
+		end -= f->fixed ? f->fixed : 1;
+	}
+	return true;
+}
+
+/* Where a frame's own calls are known, one end of it tells the other. */
+static void tighten(struct assignments *a)
+{
+	unsigned begin = 0;
+
+	for (unsigned i = 0; i < a->frames; i++) {
+		struct assignment *f = &a->of[i];
+
+		if (f->fixed && f->latest > begin + f->fixed)
+			f->latest = (uint16_t)(begin + f->fixed);
+		begin = f->latest;
+	}
+	for (unsigned i = a->frames; i-- > 1;) {
+		const struct assignment *f = &a->of[i];
+		struct assignment *before = &a->of[i - 1];
+
+		if (f->fixed && before->earliest < f->earliest - f->fixed)
+			before->earliest = (uint16_t)(f->earliest - f->fixed);
+	}
+}
+
+static bool place_all(struct assignments *a)
+{
+	if (!find_earliest(a) || !find_latest(a))
+		return false;
+	tighten(a);
+	return true;
+}
+
+/* The first frame that is to be learnt and in doubt; frames: there is none. */
+static unsigned first_in_doubt(const struct assignments *a)
+{
+	unsigned i = 0;
+
+	while (i < a->frames && (a->of[i].frame->entry || a->of[i].earliest == a->of[i].latest))
+		i++;
+	return i;
+}
+
+/* Asks the JVM once, for the caller of the first frame in doubt. Those that are so still are met
+ * again. */
+static bool resolve(struct assignments *a)
+{
+	const struct frame_answer *answer = a->answer;
+	unsigned i = first_in_doubt(a), left;
+
+	if (i + 1 >= a->frames || !answer->count_from)
+		return true;
+	left = answer->count_from(answer->arg, a->of[i + 1].frame);
+	if (left == 0 || left >= answer->count)
+		return true;
+	a->of[i].end = (uint16_t)(answer->count - left);
+	return place_all(a);
+}
+
+/* Does the JVM know what is inlined at this very place? It does at every return address. */
+static bool has_debug_info(const struct code_blob *blob, uint64_t pc)
+{
+	uint64_t offset = pc - blob->start;
+	uint32_t i = codemap_debug_pc_from(blob, offset);
+
+	return i < blob->debug_pc_count && blob->debug_pcs[i] == offset;
+}
+
+static bool may_learn(const struct frame_layout *layout, const struct assignment *f,
+		      const struct agct_frame *calls, unsigned count)
+{
+	const struct frame_key *key = &f->frame->key;
+	bool innermost = key->key & 1;
+	struct code_blob blob;
+
+	if (f->frame->words == 0)
+		return count == 1 && id_fits(layout, key, calls[0].method);
+	if (!is_compiled(&layout->code, key->tie, key->key >> 1, &blob) || blob.method != f->method)
+		return false;
+	/* A native method's code has none; where it calls from tells its state, too. */
+	if (calls[count - 1].bci == CALL_BCI_NATIVE)
+		return count == 1 && !innermost;
+	return innermost || has_debug_info(&blob, key->key >> 1);
+}
+
+static bool assign(const struct frame_layout *layout, const struct frame_walk *walk,
+		   struct assignments *a)
+{
+	a->frames = walk->count;
+	for (unsigned i = 0; i < walk->count; i++) {
+		const struct walk_frame *f = &walk->frames[i];
+		struct code_blob blob;
+
+		a->of[i] = (struct assignment){.frame = f};
+		if (f->entry)
+			a->of[i].fixed = f->entry->count;
+		else if (f->words == 0)
+			a->of[i].fixed = 1;
+		else if (is_compiled(&layout->code, f->key.tie, f->key.key >> 1, &blob))
+			a->of[i].method = blob.method;
+		else
+			return false;
+	}
+	/* The last one ends where the answer does. */
+	a->of[walk->count - 1].end = (uint16_t)a->answer->count;
+	return place_all(a) && resolve(a);
+}
+
+void frame_walk_learn(const struct frame_layout *layout, struct frame_table *table,
+		      const struct frame_walk *walk, const struct frame_answer *answer)
+{
+	struct assignments a;
+	unsigned begin = 0;
+	bool certain = true; /* where the frame begins */
+
+	a.answer = answer;
+	if (walk->end != WALK_ROOT || walk->count == 0 || answer->count > UINT16_MAX ||
+	    !assign(layout, walk, &a))
+		return;
+	for (unsigned i = 0; i < walk->count; i++) {
+		const struct assignment *f = &a.of[i];
+		const struct agct_frame *calls = answer->calls + begin;
+		unsigned count = f->latest - begin;
+
+		bool ends = f->earliest == f->latest;
+
+		if (certain && ends && !f->frame->entry && may_learn(layout, f, calls, count))
+			/* Where there is no room the JVM is asked again. */
+			(void)frame_learn(table, &f->frame->key, f->frame->words, calls, count);
+		certain = ends;
+		begin = f->latest;
+	}
+}

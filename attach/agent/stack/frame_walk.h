@@ -1,0 +1,82 @@
+/*
+ * Walking a thread's stack frame by frame, and telling the calls of each from what is known of it.
+ *
+ * Only frames whose sender is certain are passed: compiled code beyond its prologue, interpreted
+ * frames, and the entry frame between native code and the Java code that it called. A walk that
+ * meets anything else (a stub, an adapter, a return barrier of a virtual thread, code that is not
+ * there) ends there, and the JVM is to be asked. The sender of a frame is found as HotSpot finds it
+ * (frame::sender, src/hotspot/cpu/x86/frame_x86.inline.hpp).
+ *
+ * A frame that was deoptimised returns to its method's handler of that, which has no debug
+ * information: nothing is ever learnt of one.
+ *
+ * Async-signal-safe; in the thread whose stack is walked. Reads nothing but the stack, within the
+ * bounds that are given, and code heaps.
+ */
+#ifndef JXPERF_AGENT_STACK_FRAME_WALK_H
+#define JXPERF_AGENT_STACK_FRAME_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/stack/frame_layout.h"
+#include "attach/agent/stack/frame_table.h"
+
+/* Frames, without what is inlined in them. */
+#define WALK_FRAMES_MAX 192u
+
+/* Where a walk begins. */
+struct walk_start {
+	uint64_t pc; /* as the JVM is asked (debug_info.h) */
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t stack_high; /* [sp, stack_high) can be read */
+	uint32_t epoch;
+};
+
+struct walk_frame {
+	struct frame_key key;
+	const struct frame_entry *entry; /* NULL: not known */
+	uint64_t sp;
+	uint64_t fp;
+	uint16_t words; /* 0: interpreted */
+};
+
+enum walk_end {
+	WALK_CUT,  /* by a frame whose sender is not certain */
+	WALK_DEEP, /* there are more frames than were wanted; all that were passed are known */
+	WALK_ROOT, /* by the thread's first Java frame */
+};
+
+struct frame_walk {
+	enum walk_end end;
+	unsigned count;
+	unsigned unknown; /* frames */
+	unsigned calls;   /* of the others */
+	struct walk_frame frames[WALK_FRAMES_MAX];
+};
+
+/* Walks until the root, or until calls enough are known. Frames of compiled code that were not met
+ * before are taken in as their debug information tells (scopes.h). */
+void frame_walk(const struct frame_layout *layout, struct frame_table *table,
+		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out);
+
+/* The calls of a walk without unknown frames, innermost first, room at most; returns how many. */
+unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,
+			  struct agct_frame *to, unsigned room);
+
+/* The answer of the JVM that a walk is learnt from. */
+struct frame_answer {
+	const struct agct_frame *calls; /* all of the walk */
+	unsigned count;
+	/* How many calls the stack has from the frame on, a caller: when the answer alone leaves
+	 * doubts whose they are. 0 when the JVM cannot tell. NULL: it cannot be asked. */
+	unsigned (*count_from)(void *arg, const struct walk_frame *frame);
+	void *arg;
+};
+
+/* Takes in what unknown frames stand for, as far as there is no doubt. */
+void frame_walk_learn(const struct frame_layout *layout, struct frame_table *table,
+		      const struct frame_walk *walk, const struct frame_answer *answer);
+
+#endif

@@ -1,0 +1,219 @@
+#include "attach/agent/stack/scopes.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "attach/agent/code/safe_read.h"
+
+/* PcDesc: two ints of four. */
+struct pc_desc {
+	int32_t pc_offset;
+	int32_t scope_offset; /* 0: none */
+	int32_t ignored[2];
+};
+
+/* Descriptions that are read at once. */
+#define CHUNK 32u
+
+/* A compressed number has at most 5 bytes; a scope begins with three. */
+#define NUMBER_BYTES_MAX 5u
+#define SCOPE_BYTES      (3u * NUMBER_BYTES_MAX)
+
+/* Bytes from here on are followed by another one (UNSIGNED5). */
+#define BYTE_CONTINUES 192u
+
+/* The bci of a scope is kept larger by one: -1 is a method's entry. */
+#define BCI_BIAS 1
+
+#define IDS_BYTES_MAX 65536u
+
+/* Ids by Method, of all threads' handlers: a wrong pair is noticed, for an id that is a pointer
+ * leads back to its Method. */
+static struct {
+	_Atomic uint64_t method;
+	_Atomic uint64_t id;
+} known_ids[SCOPES_METHODS];
+
+_Static_assert(sizeof(known_ids) <= SCOPES_BYTES, "the ids that are remembered");
+
+/* Where the parts of an nmethod's debug information are. */
+struct parts {
+	const struct scope_layout *layout;
+	uint64_t pcs;
+	uint64_t data;
+	uint64_t metadata;
+	uint32_t pc_count;
+};
+
+static bool read_at(uint64_t address, void *to, size_t bytes)
+{
+	return safe_read(address, to, bytes);
+}
+
+static uint64_t address_in(uint64_t blob, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)(blob + offset), sizeof(value));
+	return value;
+}
+
+static uint32_t int_in(uint64_t blob, uint32_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)(blob + offset), sizeof(value));
+	return value;
+}
+
+static struct parts parts_of(const struct scope_layout *l, uint64_t blob)
+{
+	uint64_t base = l->apart ? address_in(blob, l->immutable_data) : blob;
+	struct parts p = {.layout = l, .pcs = base + int_in(blob, l->pcs)};
+	uint64_t pcs_end = base + int_in(blob, l->pcs_end);
+
+	p.data = l->apart ? base + int_in(blob, l->data) : address_in(blob, l->data);
+	p.metadata =
+	    (l->apart ? address_in(blob, l->mutable_data) : blob) + int_in(blob, l->metadata);
+	p.pc_count = pcs_end > p.pcs ? (uint32_t)((pcs_end - p.pcs) / sizeof(struct pc_desc)) : 0;
+	return p;
+}
+
+/* Inside the nmethod there is nothing that can go away. */
+static bool fetch(const struct parts *p, uint64_t address, void *to, size_t bytes)
+{
+	if (p->layout->apart)
+		return read_at(address, to, bytes);
+	memcpy(to, (const void *)(uintptr_t)address, bytes);
+	return true;
+}
+
+/* The first description at or behind an offset from the first instruction. */
+static bool find_desc(const struct parts *p, int64_t offset, struct pc_desc *out)
+{
+	struct pc_desc chunk[CHUNK];
+	uint32_t low = 0, high = p->pc_count, count;
+
+	while (high - low > CHUNK) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (!fetch(p, p->pcs + middle * sizeof(chunk[0]), chunk, sizeof(chunk[0])))
+			return false;
+		if (chunk[0].pc_offset < offset)
+			low = middle + 1;
+		else
+			high = middle + 1;
+	}
+	count = high - low;
+	if (!fetch(p, p->pcs + low * sizeof(chunk[0]), chunk, count * sizeof(chunk[0])))
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		if (chunk[i].pc_offset >= offset) {
+			*out = chunk[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint32_t number(const uint8_t **bytes, uint8_t base)
+{
+	uint32_t value = 0;
+
+	for (unsigned i = 0; i < NUMBER_BYTES_MAX; i++) {
+		uint8_t byte = *(*bytes)++;
+
+		value += (uint32_t)(byte - base) << (6 * i);
+		if (byte < BYTE_CONTINUES)
+			break;
+	}
+	return value;
+}
+
+static bool leads_to(uint64_t id, uint64_t method)
+{
+	uint64_t back;
+
+	return id && read_at(id, &back, sizeof(back)) && back == method;
+}
+
+/* Method::find_jmethod_id_or_null. */
+static bool read_id(const struct scope_layout *l, uint64_t method, uint64_t *id)
+{
+	uint64_t constants, holder, ids, count, const_method;
+	uint16_t in_class;
+
+	if (!read_at(method + l->method_const, &const_method, sizeof(const_method)) ||
+	    !read_at(const_method + l->const_constants, &constants, sizeof(constants)) ||
+	    !read_at(const_method + l->const_number, &in_class, sizeof(in_class)) ||
+	    !read_at(constants + l->pool_holder, &holder, sizeof(holder)) ||
+	    !read_at(holder + l->holder_ids, &ids, sizeof(ids)) ||
+	    !read_at(ids, &count, sizeof(count)) || in_class >= count || count > IDS_BYTES_MAX)
+		return false;
+	return read_at(ids + (in_class + 1u) * sizeof(*id), id, sizeof(*id)) && *id &&
+	       (!l->ids_are_pointers || leads_to(*id, method));
+}
+
+static bool id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
+{
+	unsigned i = (unsigned)(method >> 3 ^ method >> 13) % SCOPES_METHODS;
+
+	if (!l->ids_are_pointers)
+		return read_id(l, method, id);
+	/* An id stays readable, whatever became of its method. */
+	*id = atomic_load_explicit(&known_ids[i].id, memory_order_relaxed);
+	if (*id && atomic_load_explicit(&known_ids[i].method, memory_order_relaxed) == method &&
+	    *(const uint64_t *)(uintptr_t)*id == method)
+		return true;
+	if (!read_id(l, method, id))
+		return false;
+	atomic_store_explicit(&known_ids[i].method, method, memory_order_relaxed);
+	atomic_store_explicit(&known_ids[i].id, *id, memory_order_relaxed);
+	return true;
+}
+
+/* One scope; *offset becomes its sender's, 0 for none. */
+static bool read_scope(const struct parts *p, uint32_t *offset, struct agct_frame *out)
+{
+	uint8_t bytes[SCOPE_BYTES];
+	const uint8_t *at = bytes;
+	uint32_t method_number;
+	uint64_t method, id;
+
+	if (!fetch(p, p->data + *offset, bytes, sizeof(bytes)))
+		return false;
+	*offset = number(&at, p->layout->byte_base);
+	method_number = number(&at, p->layout->byte_base);
+	out->bci = (jint)(number(&at, p->layout->byte_base) - BCI_BIAS);
+	if (method_number == 0 || method_number > UINT16_MAX ||
+	    !fetch(p, p->metadata + (method_number - 1) * sizeof(method), &method,
+		   sizeof(method)) ||
+	    !id_of(p->layout, method, &id))
+		return false;
+	memcpy(&out->method, &id, sizeof(out->method));
+	return true;
+}
+
+unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
+		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX])
+{
+	int64_t offset = (int64_t)(pc - begin) + innermost;
+	struct pc_desc desc;
+	struct parts p;
+	uint32_t scope;
+
+	if (!layout->known)
+		return 0;
+	p = parts_of(layout, blob);
+	if (!find_desc(&p, offset, &desc) || desc.scope_offset <= 0 ||
+	    (!innermost && desc.pc_offset != offset))
+		return 0;
+	scope = (uint32_t)desc.scope_offset;
+	for (unsigned i = 0; i < SCOPES_MAX; i++) {
+		if (!read_scope(&p, &scope, &calls[i]))
+			return 0;
+		if (scope == 0)
+			return (uintptr_t)calls[i].method == method ? i + 1 : 0;
+	}
+	return 0;
+}

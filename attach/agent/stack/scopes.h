@@ -1,0 +1,51 @@
+/*
+ * What a compiled method's debug information says of a place in it: which calls are inlined there
+ * (PcDesc and ScopeDesc, src/hotspot/share/code/).
+ *
+ * Only nmethods that are alive may be asked about. What could be gone all the same is read safely,
+ * and an answer counts only if it ends with the method that the code was compiled from.
+ *
+ * Async-signal-safe.
+ */
+#ifndef JXPERF_AGENT_STACK_SCOPES_H
+#define JXPERF_AGENT_STACK_SCOPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/stack/call_trace.h"
+
+/* Deeper inlining is not followed. */
+#define SCOPES_MAX 64u
+
+/* Of the method ids that were read last, so many are remembered. */
+#define SCOPES_METHODS 1024u
+#define SCOPES_BYTES   (SCOPES_METHODS * 16u)
+
+/* Offsets, of this JVM's structures. */
+struct scope_layout {
+	bool known;
+	bool ids_are_pointers; /* frame_layout.h */
+	bool apart;            /* debug information is not in the nmethod itself (from JDK 25) */
+	uint8_t byte_base;     /* what is taken from each byte of a compressed number */
+	/* In an nmethod. Ints: where in it (apart: in its immutable data) is what. */
+	uint32_t pcs;            /* int */
+	uint32_t pcs_end;        /* int */
+	uint32_t data;           /* address; apart: int */
+	uint32_t metadata;       /* int; apart: int, offset in the mutable data */
+	uint32_t immutable_data; /* address, if apart */
+	uint32_t mutable_data;   /* address, if apart */
+	uint32_t method_const;
+	uint32_t const_constants;
+	uint32_t const_number; /* u2: of the method in its class */
+	uint32_t pool_holder;
+	uint32_t holder_ids;
+};
+
+/* The calls at pc, innermost first, of the nmethod at blob whose instructions begin at begin.
+ * innermost: pc stands for the next place behind it that has any; else it has to have some itself.
+ * method: the id that the last call is of. Returns how many, 0 where it is not certain. */
+unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
+		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
+
+#endif

@@ -1,0 +1,99 @@
+"""Calling contexts that the agent recognises are those that the JVM walks.
+
+Every one that is recognised is walked by the JVM as well, in programs of the bench and of these tests, on every JDK and
+collector. CONTEXTS_PROGRAMS: comma-separated names, instead of all.
+"""
+# Runs alone: its windows keep both processors busy.
+import os
+
+from lib import BUILD, Process, add_test, jdks, note, run, skip
+from support.profile import BENCH_CLASS_PATH, OPTION_OF, Windows, Workload
+from support.tree import Contained, bring_workloads, homes
+
+CHECK_ALL = "-Djxperf.contexts.checked=1"
+BUDGET = "10%"
+CPU_S = 4
+
+# How many have to be recognised for the test to say anything. Virtual threads that run on from a return barrier, and
+# programs that compile all the time, have few.
+LEAST = 30
+
+BENCH_PROGRAMS = ("H2Queries", "JythonScript", "BatikPaint")
+VIRTUAL = "VirtualTasks"
+PROGRAMS = {"KnownPlaces": (), "ManyMethods": ("1000",)}
+ONLY = [name for name in os.environ.get("CONTEXTS_PROGRAMS", "").split(",") if name]
+
+
+def _start(jdk, collector, program):
+    option = OPTION_OF[collector]
+    if program in PROGRAMS:
+        return Workload(jdk, program, option, CHECK_ALL, arguments=PROGRAMS[program])
+    jvm = Process([jdk.java, "-Xmx512m", option, CHECK_ALL, "-cp", BENCH_CLASS_PATH, program],
+                  env={k: v for k, v in os.environ.items() if "JAVA" not in k})
+    jvm.wait_for("up\n", 60)
+    return jvm
+
+
+def _measure(daemon, jdk, collector, program):
+    """The report's account, or None when this JDK lacks the collector."""
+    return _account(daemon, _start(jdk, collector, program)) if jdk.runs_with(OPTION_OF[collector]) else None
+
+
+def _measure_contained(daemon, home, option, program):
+    return _account(daemon, Contained(home, program, option, CHECK_ALL))
+
+
+def _account(daemon, jvm):
+    try:
+        return daemon.attach(jvm.pid, "--budget", BUDGET, cpu_s=CPU_S)["quality"]
+    finally:
+        jvm.stop()
+
+
+def _judge(jdk, collector, quality):
+    if quality is None:
+        skip(f"{jdk} has no {collector}")
+    note(f"{quality['contexts_recognised']} recognised, {quality['contexts_walked']} walked, "
+         f"{quality['contexts_differ']} differ")
+    assert quality["contexts_differ"] == 0, quality
+    assert quality["contexts_recognised"] >= LEAST, quality
+
+
+def _programs(jdk):
+    yield from PROGRAMS
+    if os.path.exists(os.path.join(BUILD, "workloads/H2Queries.class")):
+        yield from BENCH_PROGRAMS
+        if jdk.release >= 21:
+            yield VIRTUAL
+
+
+def _ask_contained():
+    """In JDKs of the tree, which may have no other collectors than these."""
+    windows = Windows(_measure_contained)
+    bring_workloads()
+    for release, home in sorted(homes().items()):
+        for collector in ("G1", "Parallel"):
+            for program in ("KnownPlaces", VIRTUAL) if release >= 21 else ("KnownPlaces",):
+                if ONLY and program not in ONLY:
+                    continue
+                quality = windows.ask(home, OPTION_OF[collector], program)
+                add_test(f"{program} (JDK {release} of the tree, {collector})",
+                         lambda q=quality: _judge(None, None, q.result()))
+
+
+def main():
+    if homes():
+        _ask_contained()
+    windows = Windows(_measure)
+    for jdk in jdks():
+        for collector in OPTION_OF:
+            for program in _programs(jdk):
+                if ONLY and program not in ONLY:
+                    continue
+                quality = windows.ask(jdk, collector, program)
+                add_test(f"{program} ({jdk}, {collector})",
+                         lambda j=jdk, c=collector, q=quality: _judge(j, c, q.result()))
+    run()
+
+
+main()

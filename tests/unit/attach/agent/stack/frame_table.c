@@ -1,0 +1,168 @@
+/* What is known of frames: found by all that it is known by, and by nothing less. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "attach/agent/stack/frame_table.h"
+
+static int new_table(void **state)
+{
+	*state = calloc(1, sizeof(struct frame_table));
+	return *state ? 0 : -1;
+}
+
+static int free_table(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static jmethodID method(uint64_t number)
+{
+	return (jmethodID)(uintptr_t)number;
+}
+
+static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
+{
+	const struct agct_frame calls[] = {{.bci = 3, .method = method(UINT64_C(0x7f0000000010))},
+					   {.bci = -1, .method = method(0x20)}};
+	const struct frame_key key = {.key = 0x1001, .tie = 0x800, .id = 7};
+	struct frame_key other = key;
+	const struct frame_entry *e;
+
+	assert_null(frame_find(*state, &key));
+	assert_true(frame_learn(*state, &key, 6, calls, 2));
+	e = frame_find(*state, &key);
+	assert_non_null(e);
+	assert_int_equal(e->words, 6);
+	assert_int_equal(e->count, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_ptr_equal(frame_call(*state, e, i).method, calls[i].method);
+		assert_int_equal(frame_call(*state, e, i).bci, calls[i].bci);
+	}
+	other.key ^= 1; /* a caller's, not the innermost */
+	assert_null(frame_find(*state, &other));
+	other = key;
+	other.tie = 0x900;
+	assert_null(frame_find(*state, &other));
+	other = key;
+	other.id = 8;
+	assert_null(frame_find(*state, &other));
+}
+
+/* Code that was unloaded leaves its frames behind; others come to stand at the same pc. */
+static void frames_at_one_pc_are_told_apart(void **state)
+{
+	for (uint32_t id = 1; id <= 5; id++) {
+		const struct agct_frame call = {.bci = (jint)id, .method = method(id)};
+
+		assert_true(
+		    frame_learn(*state, &(struct frame_key){0x1000, 0x800, id}, 4, &call, 1));
+	}
+	for (uint32_t id = 1; id <= 5; id++) {
+		const struct frame_entry *e =
+		    frame_find(*state, &(struct frame_key){0x1000, 0x800, id});
+
+		assert_non_null(e);
+		assert_int_equal(frame_call(*state, e, 0).bci, id);
+	}
+}
+
+static void an_interpreted_frame_is_renewed_in_its_place(void **state)
+{
+	struct frame_table *table = *state;
+	const struct agct_frame call = {.bci = 9, .method = method(0x30)};
+	const struct agct_frame another = {.bci = 9, .method = method(0x40)};
+
+	for (uint32_t epoch = 2; epoch < 1000; epoch += 2) {
+		const struct frame_key now = {0x5000, 0x6009, epoch};
+		const struct frame_key before = {0x5000, 0x6009, epoch - 2};
+
+		assert_true(frame_learn(table, &now, 0, &call, 1));
+		assert_non_null(frame_find(table, &now));
+		assert_null(frame_find(table, &before));
+	}
+	assert_int_equal(atomic_load(&table->calls_used), 1);
+	/* What it stands for has changed: never taken for the other. */
+	assert_true(frame_learn(table, &(struct frame_key){0x5000, 0x6009, 1000}, 0, &another, 1));
+	assert_ptr_equal(
+	    frame_call(table, frame_find(table, &(struct frame_key){0x5000, 0x6009, 1000}), 0)
+		.method,
+	    another.method);
+}
+
+static void a_full_table_refuses_and_keeps_its_content(void **state)
+{
+	const struct agct_frame call = {.bci = 1, .method = method(1)};
+	const struct frame_key first = {2, 1, 1};
+	unsigned refused = 0;
+
+	assert_true(frame_learn(*state, &first, 2, &call, 1));
+	for (uint64_t pc = 2; pc < UINT64_C(3) * FRAME_ENTRIES; pc++)
+		refused += !frame_learn(*state, &(struct frame_key){pc << 1, 1, 1}, 2, &call, 1);
+	assert_true(refused > FRAME_ENTRIES);
+	assert_non_null(frame_find(*state, &first));
+}
+
+static void too_many_calls_are_refused(void **state)
+{
+	struct agct_frame calls[FRAME_CALLS_MAX + 1] = {{0}};
+	const struct frame_key key = {2, 1, 1};
+
+	assert_false(frame_learn(*state, &key, 2, calls, FRAME_CALLS_MAX + 1));
+	assert_false(frame_learn(*state, &key, 2, calls, 0));
+	assert_true(frame_learn(*state, &key, 2, calls, FRAME_CALLS_MAX));
+}
+
+#define THREADS 4u
+#define FRAMES  2000u
+
+/* Every thread learns all frames and finds nothing else than what was learnt. */
+static void *learn_all(void *table)
+{
+	for (uint64_t i = 1; i <= FRAMES; i++) {
+		const struct agct_frame call = {.bci = (jint)i, .method = method(i)};
+		const struct frame_key key = {i << 1, i, (uint32_t)i};
+		const struct frame_entry *e = frame_find(table, &key);
+
+		if (!e)
+			(void)frame_learn(table, &key, 2, &call, 1); /* Looked at next. */
+		e = frame_find(table, &key);
+		if (!e || frame_call(table, e, 0).bci != (jint)i)
+			return table;
+	}
+	return NULL;
+}
+
+static void threads_that_learn_at_once_find_what_they_learnt(void **state)
+{
+	pthread_t threads[THREADS];
+	void *failed;
+
+	for (unsigned i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, learn_all, *state), 0);
+	for (unsigned i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], &failed), 0);
+		assert_null(failed);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, new_table, free_table)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_frame_is_found_by_pc_blob_and_compilation),
+	    TEST(frames_at_one_pc_are_told_apart),
+	    TEST(an_interpreted_frame_is_renewed_in_its_place),
+	    TEST(a_full_table_refuses_and_keeps_its_content),
+	    TEST(too_many_calls_are_refused),
+	    TEST(threads_that_learn_at_once_find_what_they_learnt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* Debug information that is made up: two calls inlined at one place of a method, none at another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/stack/scopes.h"
+
+/* Of what is made up here; the real ones come from HotSpot's tables. */
+static struct {
+	uint32_t pcs, pcs_end, metadata, padding;
+	uint64_t data;
+	uint64_t methods[2];
+	int32_t descs[5][4];
+	uint8_t bytes[64];
+} nmethod;
+
+static struct {
+	uint64_t constants;
+	uint16_t number;
+} consts[2];
+static uint64_t const_of[2]; /* Methods: their one field */
+static uint64_t holder_of_pool, ids_of_holder;
+static uint64_t ids[3];
+static uint64_t slots[2]; /* what ids are addresses of */
+static struct scope_layout layout;
+
+#define BEGIN UINT64_C(0x100000)
+
+static uint32_t offset_in_nmethod(const void *part)
+{
+	return (uint32_t)((uintptr_t)part - (uintptr_t)&nmethod);
+}
+
+/* A number of two bytes where it needs them (UNSIGNED5). */
+static uint8_t *put(uint8_t *to, uint32_t value, uint8_t base)
+{
+	if (value < 192u - base) {
+		*to++ = (uint8_t)(value + base);
+		return to;
+	}
+	value -= 192u - base;
+	*to++ = (uint8_t)(192 + value % 64);
+	*to++ = (uint8_t)(value / 64 + base);
+	return to;
+}
+
+static uint8_t *put_scope(uint8_t *to, uint32_t sender, uint32_t method, int32_t bci, uint8_t base)
+{
+	return put(put(put(to, sender, base), method, base), (uint32_t)(bci + 1), base);
+}
+
+static void make(uint8_t base)
+{
+	static const int32_t pcs[] = {-1, 16, 32, 48, INT32_MAX};
+	uint8_t *at = nmethod.bytes + 1; /* offset 0 is none */
+	uint32_t outer = 1, inner;
+
+	memset(nmethod.bytes, 0, sizeof(nmethod.bytes));
+	at = put_scope(at, 0, 1, 700, base);
+	inner = (uint32_t)(at - nmethod.bytes);
+	(void)put_scope(at, outer, 2, -1, base);
+	memset(nmethod.descs, 0, sizeof(nmethod.descs));
+	for (unsigned i = 0; i < 5; i++)
+		nmethod.descs[i][0] = pcs[i];
+	nmethod.descs[1][1] = (int32_t)outer;
+	nmethod.descs[2][1] = (int32_t)inner;
+	nmethod.pcs = offset_in_nmethod(nmethod.descs);
+	nmethod.pcs_end = offset_in_nmethod(nmethod.bytes);
+	nmethod.metadata = offset_in_nmethod(nmethod.methods);
+	nmethod.data = (uintptr_t)nmethod.bytes;
+	layout.byte_base = base;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	layout = (struct scope_layout){.known = true,
+				       .ids_are_pointers = true,
+				       .pcs = offset_in_nmethod(&nmethod.pcs),
+				       .pcs_end = offset_in_nmethod(&nmethod.pcs_end),
+				       .data = offset_in_nmethod(&nmethod.data),
+				       .metadata = offset_in_nmethod(&nmethod.metadata),
+				       .const_number = 8};
+	ids[0] = 2;
+	ids_of_holder = (uintptr_t)ids;
+	holder_of_pool = (uintptr_t)&ids_of_holder;
+	for (unsigned i = 0; i < 2; i++) {
+		consts[i].constants = (uintptr_t)&holder_of_pool;
+		consts[i].number = (uint16_t)i;
+		const_of[i] = (uintptr_t)&consts[i];
+		nmethod.methods[i] = (uintptr_t)&const_of[i];
+		slots[i] = (uintptr_t)&const_of[i];
+		ids[1 + i] = (uintptr_t)&slots[i];
+	}
+	make(1);
+	return safe_read_init();
+}
+
+static unsigned look(uint64_t offset, bool innermost, struct agct_frame *calls)
+{
+	return scopes_at(&layout, (uintptr_t)&nmethod, BEGIN, BEGIN + offset, innermost,
+			 (uintptr_t)&slots[0], calls);
+}
+
+static void what_is_inlined_comes_first(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	for (uint8_t base = 0; base < 2; base++) {
+		make(base);
+		assert_int_equal(look(32, false, calls), 2);
+		assert_ptr_equal(calls[0].method, &slots[1]);
+		assert_int_equal(calls[0].bci, -1);
+		assert_ptr_equal(calls[1].method, &slots[0]);
+		assert_int_equal(calls[1].bci, 700);
+		assert_int_equal(look(16, false, calls), 1);
+	}
+}
+
+static void a_caller_stands_where_there_is_some_and_the_innermost_before_it(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	assert_int_equal(look(17, false, calls), 0);
+	assert_int_equal(look(17, true, calls), 2);
+	assert_int_equal(look(16, true, calls), 2); /* as the JVM: behind the pc */
+	assert_int_equal(look(15, true, calls), 1);
+	/* The next place has no calls, or there is none. */
+	assert_int_equal(look(32, true, calls), 0);
+	assert_int_equal(look(48, true, calls), 0);
+}
+
+static void the_last_call_is_of_the_method_that_was_compiled(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	assert_int_equal(scopes_at(&layout, (uintptr_t)&nmethod, BEGIN, BEGIN + 32, false,
+				   (uintptr_t)&slots[1], calls),
+			 0);
+}
+
+static void an_id_leads_back_to_its_method(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	assert_int_equal(look(32, false, calls), 2);
+	slots[1] = 0; /* unloaded; it was remembered */
+	assert_int_equal(look(32, false, calls), 0);
+	slots[1] = (uintptr_t)&const_of[1];
+	ids[0] = 1; /* it has none */
+	nmethod.methods[1] = (uintptr_t)&const_of[0] + 1;
+	assert_int_equal(look(32, false, calls), 0);
+}
+
+static void memory_that_is_not_there_is_no_answer(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	nmethod.methods[1] = 64;
+	assert_int_equal(look(32, false, calls), 0);
+	layout.known = false;
+	assert_int_equal(look(16, false, calls), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(what_is_inlined_comes_first),
+	    TEST(a_caller_stands_where_there_is_some_and_the_innermost_before_it),
+	    TEST(the_last_call_is_of_the_method_that_was_compiled),
+	    TEST(an_id_leads_back_to_its_method),
+	    TEST(memory_that_is_not_there_is_no_answer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
