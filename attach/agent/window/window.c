@@ -224,7 +224,7 @@ static int report(struct window *w)
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
-	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns);
+	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns, w->orders.accesses, w->orders.met);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
