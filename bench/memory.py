@@ -8,6 +8,7 @@ by some MiB between twins without any window: `beside` is what the twin grew by 
 
   BENCH_WINDOWS   windows of a JVM (default 6)       BENCH_WINDOW_S    seconds of each (default 3)
   BENCH_ONLY      comma-separated workload names     BENCH_WARM_UP_S   (default 30)
+  BENCH_JDKS      comma-separated releases (default: 17 and the newest)
 """
 import os
 import re
@@ -24,6 +25,7 @@ from support.profile import BENCH_CLASS_PATH, Daemon  # noqa: E402
 WINDOWS = int(os.environ.get("BENCH_WINDOWS", "6"))
 WINDOW_S = float(os.environ.get("BENCH_WINDOW_S", "3"))
 WARM_UP_S = float(os.environ.get("BENCH_WARM_UP_S", "30"))
+JDKS = [int(n) for n in os.environ.get("BENCH_JDKS", "").split(",") if n]
 ONLY = [n for n in os.environ.get("BENCH_ONLY", "").split(",") if n]
 
 LIMIT_MIB = 16
@@ -69,11 +71,11 @@ def row(name, values):
 
 
 def main():
-    newest = jdks()[-1].release
+    wanted = JDKS or [17, jdks()[-1].release]
     daemon = Daemon()
     above = []
     for jdk in jdks():
-        if jdk.release not in (17, newest):
+        if jdk.release not in wanted:
             continue
         for name, program in PROGRAMS.items():
             if ONLY and name not in ONLY:
