@@ -151,6 +151,8 @@ static void *conversation_main(void *arg)
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
 	safe_read_release();
+	/* Nothing is sent any more. */
+	link_release_buffers(&c->link);
 	give_back_freed();
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach
 	 * again. */
