@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -374,6 +374,10 @@ fleet-sim: $(B)/fleet-sim
 	$(Q)$(B)/fleet-sim
 
 # The interval tree beside red-black trees: rows of the same form, a minute or two.
+bench-memory:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/memory.py
 bench-tree:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
 	$(Q)$(B)/bench/interval_tree

@@ -52,6 +52,7 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 			    uint64_t deadline_ns, int *gate);
 int conversation_send_stop(struct conversation *c);
 int conversation_send_stop_objects(struct conversation *c);
+int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met);
 
 /* Has a question of the agent's put, after those before it. 0; -ENOBUFS for one too many, or
  * -ENOMEM. */

@@ -9,6 +9,9 @@
 #include "daemon/engine/run_core.h"
 #include "proto/limits.h"
 
+/* Few accesses are sampled in less time. */
+#define TELL_MET_NS (NS_PER_S / 2)
+
 static void begin(struct run *r)
 {
 	struct window_result *w = r->result;
@@ -62,6 +65,24 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	begin(r);
 }
 
+/* Allocations get their part of the budget by it, where pairs are sampled, too. */
+static void tell_objects_met(struct run *r)
+{
+	const struct object_profile *o = &r->result->objects;
+	uint64_t met = o->attributed.samples;
+	uint64_t accesses = met + o->untracked[JXP__REGION__REGION_HEAP].samples;
+	uint64_t now = clock_monotonic_ns();
+
+	if (r->state != RUN_RUNNING || !window_result_tracks_objects(r->result) ||
+	    !window_result_samples_pairs(r->result) || accesses == r->accesses_told ||
+	    now < r->met_told_ns + TELL_MET_NS)
+		return;
+	r->met_told_ns = now;
+	r->accesses_told = accesses;
+	/* Breaks off by itself. */
+	(void)conversation_send_objects_met(r->conversation, accesses, met);
+}
+
 static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 {
 	if (intake_batch(&r->intake, frame->batch) < 0) {
@@ -70,6 +91,7 @@ static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 	}
 	numa_query_pump(&r->numa);
 	gate_control_follow(&r->gate, r->deadline_ns);
+	tell_objects_met(r);
 	r->callbacks.progressed(r->callbacks.arg, r);
 }
 

@@ -30,7 +30,9 @@ struct run {
 	struct intake intake;
 	struct gate_control gate;
 	struct numa_query numa;
-	struct guard *guard; /* NULL: nothing is seen of side effects */
+	struct guard *guard;    /* NULL: nothing is seen of side effects */
+	uint64_t met_told_ns;   /* when the agent was told last what tracking objects brings */
+	uint64_t accesses_told; /* and of how many accesses */
 };
 
 /* The limit of the state begins now. */

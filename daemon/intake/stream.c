@@ -191,6 +191,10 @@ static bool read_some(struct stream *s, uint64_t turn_end_ns)
 	n = fd_recv(s->fd, to, wanted, NULL, &fds);
 	if (n == -EAGAIN)
 		return false;
+	/* A peer that goes leaves what it has not read, and the kernel says so once all that it
+	 * sent has been read (unix_release_sock). */
+	if (n == -ECONNRESET)
+		n = 0;
 	if (n < 0) {
 		end_errno(s, (int)-n);
 		return false;

@@ -1,4 +1,5 @@
-"""What the agent takes of the target's memory: measured in its mappings, with much code and many contexts."""
+"""What the agent takes of the target's memory: measured in its mappings, with much code and many contexts, and as what
+a JVM grows by beside its twin that has no windows."""
 import concurrent.futures
 import os
 import re
@@ -91,6 +92,35 @@ def the_agent_stays_within_16_mib_and_64_kib_a_thread(jdk):
     assert quality["code_dropped"] == 0, quality
     wait_until(lambda: agent_bytes(target.pid, before) < peak - 2 * MIB, "the tables' memory given back", 2)
     target.stop()
+
+
+# Windows one after the other, each with a new thread of the agent's; less than there are malloc arenas.
+WINDOWS = 5
+CLASSES = 50_000
+TWIN_HEAP = ("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")
+
+
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) << 10
+
+
+@test_on_jdks
+def a_jvm_with_50000_classes_grows_by_at_most_16_mib_more_than_its_twin(jdk):
+    daemon = Daemon()
+    target, twin = (Workload(jdk, "ManyClasses", *TWIN_HEAP, arguments=[str(CLASSES), "1000"]) for _ in range(2))
+    before = [resident_bytes(jvm.pid) for jvm in (target, twin)]
+    grown = []
+    for _ in range(WINDOWS):
+        daemon.attach(target.pid, duration="2s")
+        grown.append([resident_bytes(jvm.pid) - b for jvm, b in zip((target, twin), before)])
+    more = [a - b for a, b in grown]
+    note("more than the twin after each window: " + ", ".join(f"{m / MIB:.1f}" for m in more) + " MiB")
+    assert MIB < max(more) <= LIMIT, grown
+    # The first one makes what lives as long as the classes do (jmethodIDs); the others are to leave nothing.
+    assert more[-1] - more[0] <= 3 * MIB, grown
+    target.stop()
+    twin.stop()
 
 
 run()

@@ -19,10 +19,9 @@ static unsigned doublings(double used, double fraction)
 	return n;
 }
 
-void alloc_pace_init(struct alloc_pace *p, double budget)
+void alloc_pace_init(struct alloc_pace *p, double fraction)
 {
-	*p = (struct alloc_pace){.interval = ALLOC_SAMPLING_DEFAULT,
-				 .fraction = budget * ALLOC_BUDGET_SHARE};
+	*p = (struct alloc_pace){.interval = ALLOC_SAMPLING_DEFAULT, .fraction = fraction};
 }
 
 uint32_t alloc_pace_next(struct alloc_pace *p, uint64_t cost_ns, uint64_t cpu_ns, bool room)

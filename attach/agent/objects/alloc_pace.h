@@ -4,8 +4,8 @@
  *
  * An allocation that is sampled costs the same whatever its size, so the cost is proportional to
  * the rate of samples. The interval grows while sampling takes more than its part of the
- * budget, and is halved while it takes less than a quarter of it and there is room for more
- * objects. Pure; session thread.
+ * budget (alloc_share.h), and is halved while it takes less than a quarter of it and there is room
+ * for more objects. Pure; session thread.
  */
 #ifndef JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
 #define JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
@@ -16,18 +16,14 @@
 #define ALLOC_INTERVAL_MIN (16u * 1024u)
 #define ALLOC_INTERVAL_MAX (1u << 30)
 
-/* The part of the budget that allocation callbacks may take. */
-#define ALLOC_BUDGET_SHARE 0.25
-
 struct alloc_pace {
 	uint32_t interval; /* bytes, in force */
-	double fraction;   /* of the target's CPU time that allocations may cost */
+	double fraction;   /* of the target's CPU time that allocations may cost; may be changed */
 	uint64_t last_cost_ns;
 	uint64_t last_cpu_ns;
 };
 
-/* budget is the window's, a fraction of the target's CPU time. */
-void alloc_pace_init(struct alloc_pace *p, double budget);
+void alloc_pace_init(struct alloc_pace *p, double fraction);
 
 /* The interval from now on. cost_ns and cpu_ns are totals of the window; room: the table of objects
  * has place for many more. Called at equal distances of time. */

@@ -14,6 +14,7 @@ struct object_settings {
 	uint64_t from_ns;        /* CLOCK_MONOTONIC time at which they begin; 0: with the window */
 	unsigned max_frames;     /* of the calling context of an allocation */
 	double budget;           /* of the window: fraction of the target's CPU time */
+	bool alone;              /* the window is for nothing else */
 };
 
 #endif

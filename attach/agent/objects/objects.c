@@ -1,7 +1,8 @@
 #include "attach/agent/objects/objects.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "common/pages.h"
 
 /* Objects read between two looks at the epoch. */
 #define CHUNK 256u
@@ -11,8 +12,7 @@ int objects_init(struct objects *o, unsigned max, const struct object_memory *me
 	*o = (struct objects){.memory = *memory};
 	if (max > OBJECTS_LIMIT)
 		max = OBJECTS_LIMIT;
-	/* Untouched pages cost nothing. */
-	o->list = calloc(max, sizeof(*o->list));
+	o->list = pages_new(max * sizeof(*o->list));
 	if (!o->list)
 		return -ENOMEM;
 	o->max = max;
@@ -35,7 +35,7 @@ void objects_drop(struct objects *o)
 void objects_release(struct objects *o)
 {
 	objects_drop(o);
-	free(o->list);
+	pages_free(o->list, o->max * sizeof(*o->list));
 	*o = (struct objects){0};
 }
 

@@ -43,7 +43,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	struct object_refs_effect effect;
 	int r;
 
-	*t = (struct tracker){.vm = vm, .drain = drain};
+	*t = (struct tracker){.vm = vm, .drain = drain, .budget = settings->budget};
 	r = objects_init(&t->objects, settings->max, &memory);
 	if (r == 0)
 		r = gc_wake_open();
@@ -52,7 +52,8 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
 	effect = object_refs_init(vm->jni, settings->budget);
-	alloc_pace_init(&t->pace, settings->budget);
+	alloc_share_init(&t->share, settings->alone);
+	alloc_pace_init(&t->pace, t->budget * t->share.share);
 	alloc_floor_init(&t->floor, settings->min_size_bytes, settings->min_size_adapts);
 	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(settings, t->objects.max, &effect);
@@ -188,7 +189,7 @@ static void set_floor(struct tracker *t, bool room)
 	drain_set_object_min_size(t->drain, t->floor.bytes);
 }
 
-void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met)
 {
 	bool room = t->objects.count < t->objects.max / 2;
 	uint32_t before = t->pace.interval, now;
@@ -196,6 +197,7 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns)
 	if (!t->running)
 		return;
 	set_floor(t, room);
+	t->pace.fraction = t->budget * alloc_share_next(&t->share, accesses, met);
 	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns, room);
 	if (now == before)
 		return;

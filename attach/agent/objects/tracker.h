@@ -11,6 +11,7 @@
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/objects/alloc_floor.h"
 #include "attach/agent/objects/alloc_pace.h"
+#include "attach/agent/objects/alloc_share.h"
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/stream/drain.h"
@@ -19,6 +20,7 @@ struct tracker {
 	struct vm *vm;
 	struct drain *drain;
 	struct objects objects;
+	struct alloc_share share;
 	struct alloc_pace pace;
 	struct alloc_floor floor;
 	bool running;
@@ -27,6 +29,7 @@ struct tracker {
 	uint64_t pass_cost_ns; /* of the one that is being made */
 	uint64_t next_pass_ns; /* not before this time */
 	double pass_fraction;  /* of wall-clock time that passes may take */
+	double budget;         /* of the window: fraction of the target's CPU time */
 	int error;             /* of the report of a pass */
 };
 
@@ -40,8 +43,9 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 int tracker_update(struct tracker *t, bool *more);
 
 /* Chooses the interval anew, as cpu_ns of the target since the window began allow, and the smallest
- * size. About four times a second. */
-void tracker_set_pace(struct tracker *t, uint64_t cpu_ns);
+ * size. accesses, met: how many sampled accesses to the heap the engine has judged, and how many of
+ * them went to a tracked object. About four times a second. */
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met);
 
 /* Stops sampling and sends what has gathered; nothing of it is left in the JVM, unless that has
  * died. */

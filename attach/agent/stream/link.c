@@ -39,6 +39,12 @@ int link_connect(struct link *link, const char *path)
 	return 0;
 }
 
+void link_release_buffers(struct link *link)
+{
+	buffer_release(&link->in);
+	buffer_release(&link->out);
+}
+
 void link_close(struct link *link)
 {
 	fd_close_all(link->received_fds, link->received_count);
@@ -46,8 +52,7 @@ void link_close(struct link *link)
 	if (link->fd >= 0)
 		(void)close(link->fd); /* All that mattered was acknowledged by send. */
 	link->fd = -1;
-	buffer_release(&link->in);
-	buffer_release(&link->out);
+	link_release_buffers(link);
 }
 
 int link_send(struct link *link, const Jxp__AgentFrame *frame)

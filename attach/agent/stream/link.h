@@ -30,6 +30,9 @@ int link_connect(struct link *link, const char *path);
 /* Closes the socket and descriptors that nobody took. Safe on a zeroed or failed link. */
 void link_close(struct link *link);
 
+/* Frees what frames are put together in; the link stays connected, for link_close alone. */
+void link_release_buffers(struct link *link);
+
 /* 0 or -errno. After -ETIMEDOUT a part of the frame may be sent; the rest goes out before the next
  * frame, so that the engine never takes the middle of one for the beginning of another. */
 int link_send(struct link *link, const Jxp__AgentFrame *frame);

@@ -1,6 +1,6 @@
 #include "attach/agent/stream/numbering.h"
 
-#include <stdlib.h>
+#include "common/pages.h"
 
 #define FIRST_CAPACITY 1024u
 
@@ -19,7 +19,7 @@ void numbering_init(struct numbering *n)
 
 void numbering_release(struct numbering *n)
 {
-	free(n->entries);
+	pages_free(n->entries, n->capacity * sizeof(*n->entries));
 	numbering_init(n);
 }
 
@@ -40,14 +40,14 @@ static struct numbering_entry *find(struct numbering_entry *entries, size_t capa
 static bool grow(struct numbering *n)
 {
 	size_t capacity = n->capacity ? n->capacity * 2 : FIRST_CAPACITY;
-	struct numbering_entry *entries = calloc(capacity, sizeof(*entries));
+	struct numbering_entry *entries = pages_new(capacity * sizeof(*entries));
 
 	if (!entries)
 		return false;
 	for (size_t i = 0; i < n->capacity; i++)
 		if (n->entries[i].id)
 			*find(entries, capacity, n->entries[i].key) = n->entries[i];
-	free(n->entries);
+	pages_free(n->entries, n->capacity * sizeof(*n->entries));
 	n->entries = entries;
 	n->capacity = capacity;
 	return true;

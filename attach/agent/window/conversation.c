@@ -13,6 +13,7 @@
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/stream/link.h"
+#include "attach/agent/window/give_back.h"
 #include "attach/agent/window/modules.h"
 #include "attach/agent/window/settings.h"
 #include "attach/agent/window/window.h"
@@ -150,6 +151,9 @@ static void *conversation_main(void *arg)
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
 	safe_read_release();
+	/* Nothing is sent any more. */
+	link_release_buffers(&c->link);
+	give_back_freed();
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach
 	 * again. */
 	atomic_store(&active, false);

@@ -60,7 +60,8 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 					      .min_size_adapts = start->object_min_size_adapts,
 					      .from_ns = start->objects_from_ns,
 					      .max_frames = start->max_frames,
-					      .budget = start->budget};
+					      .budget = start->budget,
+					      .alone = s->sampling.kind_count == 0};
 	return 0;
 }
 

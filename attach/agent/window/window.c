@@ -249,7 +249,7 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
-	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns);
+	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns, w->orders.accesses, w->orders.met);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {

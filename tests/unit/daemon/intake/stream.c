@@ -196,7 +196,7 @@ static void an_end_inside_a_frame_has_a_reason(void **state)
 	assert_non_null(strstr(f->reason, "inside a frame"));
 }
 
-static void data_before_a_reset_is_still_delivered(void **state)
+static void an_end_with_our_frame_unread_is_clean_too(void **state)
 {
 	struct fixture *f = *state;
 
@@ -206,6 +206,7 @@ static void data_before_a_reset_is_still_delivered(void **state)
 	peer_close(f); /* with our frame unread: ECONNRESET */
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->frames, 1);
+	assert_string_equal(f->reason, "(clean)");
 }
 
 /* A kernel that can refuses them to the sender; none of them may become ours to close. */
@@ -503,7 +504,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_length_of_0_ends_the_stream, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_between_frames_is_clean, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_inside_a_frame_has_a_reason, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(data_before_a_reset_is_still_delivered, set_up,
+	    cmocka_unit_test_setup_teardown(an_end_with_our_frame_unread_is_clean_too, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(
 		descriptors_nobody_asked_for_end_the_stream_or_are_not_sent, set_up, tear_down),

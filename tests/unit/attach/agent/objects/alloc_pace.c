@@ -16,7 +16,7 @@ static void cheap_sampling_gets_denser_to_a_limit(void **state)
 	uint32_t interval = 0;
 
 	(void)state;
-	alloc_pace_init(&p, 0.01);
+	alloc_pace_init(&p, 0.0025);
 	assert_int_equal(p.interval, ALLOC_SAMPLING_DEFAULT);
 	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, true), ALLOC_SAMPLING_DEFAULT / 2);
 	for (unsigned i = 2; i < 20; i++)
@@ -29,7 +29,7 @@ static void dear_sampling_gets_thinner(void **state)
 	struct alloc_pace p;
 
 	(void)state;
-	alloc_pace_init(&p, 0.01);
+	alloc_pace_init(&p, 0.0025);
 	/* 1% of the CPU time, where a quarter of 1% is allowed. */
 	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_SAMPLING_DEFAULT);
 	/* 0.5%. */
@@ -45,7 +45,7 @@ static void only_the_cost_since_the_last_change_counts(void **state)
 	struct alloc_pace p;
 
 	(void)state;
-	alloc_pace_init(&p, 0.01);
+	alloc_pace_init(&p, 0.0025);
 	(void)alloc_pace_next(&p, 1 * MS, 100 * MS, true);
 	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_SAMPLING_DEFAULT);
 }
@@ -55,7 +55,7 @@ static void without_room_for_objects_sampling_does_not_get_denser(void **state)
 	struct alloc_pace p;
 
 	(void)state;
-	alloc_pace_init(&p, 0.01);
+	alloc_pace_init(&p, 0.0025);
 	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, false), ALLOC_SAMPLING_DEFAULT);
 }
 

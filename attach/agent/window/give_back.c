@@ -1,0 +1,70 @@
+#include "attach/agent/window/give_back.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Below the least size for which glibc maps memory instead (128 KiB), so it comes from the arena.
+ */
+#define BLOCK_BYTES ((size_t)120 << 10)
+#define BLOCKS_MAX  128u
+
+/* So many blocks in which nothing was resident: what follows is memory that was never used. */
+#define EMPTY_MAX 4u
+
+/* Pages of 4 KiB or more. */
+#define PAGES_MAX (BLOCK_BYTES / 4096)
+
+struct span {
+	uintptr_t start;
+	size_t bytes;
+};
+
+/* The whole pages inside a block, but for the first one: malloc's own words are before the block.
+ */
+static struct span inner_pages(const void *block, size_t page)
+{
+	uintptr_t start = ((uintptr_t)block + page - 1) & ~(uintptr_t)(page - 1);
+	uintptr_t end = ((uintptr_t)block + BLOCK_BYTES) & ~(uintptr_t)(page - 1);
+
+	return (struct span){start, end > start ? end - start : 0};
+}
+
+/* Empties the block's pages. Was any of them resident? */
+static bool empty(void *block, size_t page)
+{
+	struct span s = inner_pages(block, page);
+	unsigned char resident[PAGES_MAX];
+	bool any = false;
+
+	if (s.bytes == 0 || mincore((void *)s.start, s.bytes, resident) < 0)
+		return false;
+	for (size_t i = 0; i < s.bytes / page; i++)
+		any |= resident[i] & 1;
+	/* Fails for locked memory, which then stays. */
+	if (any)
+		(void)madvise((void *)s.start, s.bytes, MADV_DONTNEED);
+	return any;
+}
+
+void give_back_freed(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE); /* Cannot fail. */
+	void *blocks[BLOCKS_MAX];
+	unsigned count = 0, empties = 0;
+
+	/* All are held until the last one is taken, or the same one would come again. */
+	while (count < BLOCKS_MAX && empties < EMPTY_MAX) {
+		void *block = malloc(BLOCK_BYTES);
+
+		if (!block)
+			break;
+		blocks[count++] = block;
+		empties += !empty(block, page);
+	}
+	while (count > 0)
+		free(blocks[--count]);
+}

@@ -1,0 +1,99 @@
+/* What a thread has freed goes back to the kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/window/give_back.h"
+
+#define PIECES      500u
+#define PIECE_BYTES 4000u
+
+static size_t anonymous_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	size_t kib = 0;
+	char line[256];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %zu", &kib) == 1)
+			break;
+	(void)fclose(f);
+	assert_int_not_equal(kib, 0);
+	return kib;
+}
+
+struct outcome {
+	size_t before, freed, after;
+	bool intact;
+};
+
+static void *use_and_give_back(void *arg)
+{
+	static unsigned char *pieces[PIECES];
+	struct outcome *o = arg;
+	unsigned char *kept;
+
+	o->before = anonymous_kib();
+	for (unsigned i = 0; i < PIECES; i++) {
+		pieces[i] = malloc(PIECE_BYTES);
+		memset(pieces[i], (int)i, PIECE_BYTES);
+	}
+	/* What is in use stays as it is. */
+	kept = pieces[PIECES / 2];
+	for (unsigned i = 0; i < PIECES; i++)
+		if (pieces[i] != kept)
+			free(pieces[i]);
+	o->freed = anonymous_kib();
+	give_back_freed();
+	o->after = anonymous_kib();
+	o->intact = true;
+	for (unsigned i = 0; i < PIECE_BYTES; i++)
+		o->intact &= kept[i] == (unsigned char)(PIECES / 2);
+	free(kept);
+	return NULL;
+}
+
+/* As where a program has freed large blocks: glibc then trims nothing by itself. */
+static void what_a_thread_has_freed_is_no_longer_resident(void **state)
+{
+	struct outcome o;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(mallopt(M_TRIM_THRESHOLD, 64 << 20), 1);
+	assert_int_equal(pthread_create(&thread, NULL, use_and_give_back, &o), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(o.intact);
+	assert_true(o.freed > o.before + 1500);
+	assert_true(o.after < o.before + 500);
+}
+
+static void it_takes_nothing_where_nothing_was_freed(void **state)
+{
+	size_t before = anonymous_kib();
+
+	(void)state;
+	give_back_freed();
+	give_back_freed();
+	assert_true(anonymous_kib() < before + 200);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_a_thread_has_freed_is_no_longer_resident),
+	    cmocka_unit_test(it_takes_nothing_where_nothing_was_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
