@@ -44,6 +44,13 @@ static inline bool ring_push(struct ring *ring, const struct record *record)
 	return true;
 }
 
+/* Records that wait to be read; consumer. */
+static inline uint32_t ring_used(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_acquire) -
+	       atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
 /* False when the ring is empty. */
 static inline bool ring_pop(struct ring *ring, struct record *record)
 {

@@ -113,7 +113,7 @@ static int take_allocations(struct tracker *t)
 	int r = 0;
 
 	/* As many as the queue holds: callbacks may be faster than we are. */
-	for (unsigned i = 0; i < ALLOC_QUEUE_EVENTS && r == 0; i++) {
+	for (t->taken = 0; t->taken < ALLOC_QUEUE_EVENTS && r == 0; t->taken++) {
 		uint32_t id;
 
 		if (!alloc_events_take(&e)) {

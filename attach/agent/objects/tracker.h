@@ -31,6 +31,7 @@ struct tracker {
 	double pass_fraction;  /* of wall-clock time that passes may take */
 	double budget;         /* of the window: fraction of the target's CPU time */
 	int error;             /* of the report of a pass */
+	unsigned taken;        /* allocations, in the last update */
 };
 
 /* Starts sampling allocations, after vm_start. On failure the tracker is idle, and the other

@@ -320,6 +320,8 @@ int monitor_update(struct monitor *m)
 	uint64_t now = clock_monotonic_ns(), settled = now;
 	int r = 0;
 
+	m->fullest = 0;
+	m->newcomers = false;
 	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
 		struct thread *t = thread_at(i);
 		uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
@@ -337,10 +339,14 @@ int monitor_update(struct monitor *m)
 			continue;
 		}
 		follow_period(m, t);
-		if (state == THREAD_WANTED)
+		if (state == THREAD_WANTED) {
+			m->newcomers = true;
 			r = give_registers(m, t);
-		else if (state == THREAD_READY)
+		} else if (state == THREAD_READY) {
+			if (ring_used(&t->memory->ring) > m->fullest)
+				m->fullest = ring_used(&t->memory->ring);
 			r = drain_thread(m->drain, t);
+		}
 	}
 	if (r == 0)
 		m->settled_ns = settled;

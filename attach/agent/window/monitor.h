@@ -25,6 +25,9 @@ struct monitor {
 	uint64_t settled_ns;      /* no record of an earlier time will be drained */
 	unsigned fds_left;        /* descriptors that may still be taken from the target */
 	struct turnover turnover; /* of the threads that were taken on */
+	/* At the last update: */
+	uint32_t fullest; /* records in the ring that had most */
+	bool newcomers;   /* threads asked for registers */
 	/* Of threads that were retired, and the set's own. */
 	uint64_t totals[JXP__COUNTER__COUNTER_MAX];
 };

@@ -28,11 +28,16 @@
 #include "common/clock.h"
 #include "common/proc.h"
 
-/* How often rings are drained: far more often than a ring can fill at the default period. Less
- * often while the session thread uses more than its part of the budget, as it does in a JVM that
- * has next to nothing to do. */
+/* How often rings are drained: as often as the fullest of them and the queue of allocations ask
+ * for, which at the default period is seldom. At once at the beginning, when threads wait for their
+ * registers and handlers for maps of code; and never often while the session thread uses more than
+ * its part of the budget, as it does in a JVM that has next to nothing to do. */
 #define DRAIN_INTERVAL_NS      (50 * NS_PER_MS)
 #define DRAIN_INTERVAL_LONG_NS (200 * NS_PER_MS)
+#define DRAIN_EAGER_NS         NS_PER_S
+
+/* More than this part of a ring, or of the queue, and they are drained more often. */
+#define DRAIN_FILL_PART 8u
 
 #define REPORT_INTERVAL_NS (250 * NS_PER_MS)
 
@@ -54,6 +59,7 @@ struct window {
 	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
 	uint64_t next_report_ns;
+	uint64_t eager_until_ns;
 	bool stopping;   /* ordered, or the JVM has died */
 	bool affordable; /* the session thread is within its part of the budget */
 };
@@ -304,6 +310,16 @@ static void sleep_until_news(const struct window *w)
 			 NS_PER_MS)); /* Whatever it says, all is looked at next. */
 }
 
+static uint64_t drain_interval(const struct window *w)
+{
+	bool begins = clock_monotonic_ns() < w->eager_until_ns;
+	bool fills = w->monitor.fullest > RING_RECORDS / DRAIN_FILL_PART ||
+		     w->objects.tracker.taken > ALLOC_QUEUE_EVENTS / DRAIN_FILL_PART;
+
+	return w->affordable && (begins || fills || w->monitor.newcomers) ? DRAIN_INTERVAL_NS
+									  : DRAIN_INTERVAL_LONG_NS;
+}
+
 /* What costs something for each profiled thread, and so is done at intervals, not each time there
  * is news. */
 static int drain_rings(struct window *w, struct err *err)
@@ -312,8 +328,7 @@ static int drain_rings(struct window *w, struct err *err)
 
 	if (clock_monotonic_ns() < w->next_drain_ns && !w->stopping)
 		return 0;
-	w->next_drain_ns =
-	    clock_monotonic_ns() + (w->affordable ? DRAIN_INTERVAL_NS : DRAIN_INTERVAL_LONG_NS);
+	w->next_drain_ns = clock_monotonic_ns() + drain_interval(w);
 	r = w->stopping ? 0 : census_scan(&w->census, w->cost.cpu_ns, err);
 	if (r == 0)
 		r = monitor_update(&w->monitor);
@@ -406,7 +421,8 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 			   .opener = {.link = link,
 				      .events = settings->sampling.events,
 				      .through_daemon = settings->through_daemon ||
-							proc_self_has_seccomp_filter()}};
+							proc_self_has_seccomp_filter()},
+			   .eager_until_ns = clock_monotonic_ns() + DRAIN_EAGER_NS};
 	int r;
 
 	w.opener.orders = &w.orders;
