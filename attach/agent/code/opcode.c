@@ -781,7 +781,7 @@ static bool is_known(const struct opcode *o)
 	return o->map != OPCODE_0F || (o->vex ? (o->code & 0xf0) != 0x80 : o->code != 0x78);
 }
 
-bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
+static bool read_any(const uint8_t *bytes, size_t available, struct opcode *out)
 {
 	struct cursor c = {.next = bytes, .end = bytes + (available < 15 ? available : 15)};
 	int64_t second;
@@ -801,6 +801,90 @@ bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
 		return false;
 	out->length = (uint8_t)(c.next - bytes);
 	return true;
+}
+
+/* What most instructions of compiled code are made of: perhaps REX, an opcode of one byte or behind
+ * 0f, modrm without an address in the code, an immediate of one or four bytes. */
+static bool read_common(const uint8_t *bytes, struct opcode *o)
+{
+	const uint8_t *next = bytes;
+	uint8_t layout;
+
+	if ((*next & 0xf0) == 0x40) {
+		o->rex = *next++ & 0x0f;
+		o->has_rex = true;
+	}
+	o->code = *next++;
+	if (o->code == 0x0f) {
+		o->code = *next++;
+		o->map = OPCODE_0F;
+		layout = two_byte[o->code];
+	} else {
+		layout = one_byte[o->code];
+	}
+	switch (layout) {
+	case PLAIN:
+	case IMM8:
+	case NEAR32:
+		break;
+	case IMM32:
+		break;
+	case MODRM:
+	case MODRM8:
+	case MODRM32: {
+		uint8_t modrm = *next++;
+		unsigned mod = modrm >> 6, rm = modrm & 7;
+
+		o->modrm = modrm;
+		o->has_modrm = true;
+		if (mod == 3)
+			break;
+		if (mod == 0 && rm == 5)
+			return false;
+		o->has_memory = true;
+		o->scale = 1;
+		o->base = (int8_t)opcode_rm(o);
+		if (rm == 4) {
+			uint8_t sib = *next++;
+			unsigned index = ((sib >> 3) & 7u) | (o->rex & OPCODE_REX_X ? 8u : 0);
+
+			if (mod == 0 && (sib & 7) == 5)
+				return false;
+			o->index = index == 4 ? -1 : (int8_t)index;
+			o->scale = (uint8_t)(1u << (sib >> 6));
+			o->base = (int8_t)((sib & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0));
+		}
+		if (mod == 1) {
+			o->displacement = (int8_t)*next++;
+		} else if (mod == 2) {
+			memcpy(&o->displacement, next, sizeof(o->displacement));
+			next += sizeof(o->displacement);
+		}
+		break;
+	}
+	default:
+		return false;
+	}
+	if (layout == IMM8 || layout == MODRM8) {
+		o->immediate = (int8_t)*next++;
+	} else if (layout == NEAR32 || layout == IMM32 || layout == MODRM32) {
+		int32_t immediate;
+
+		memcpy(&immediate, next, sizeof(immediate));
+		next += sizeof(immediate);
+		o->immediate = immediate;
+	}
+	o->length = (uint8_t)(next - bytes);
+	return is_known(o);
+}
+
+bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
+{
+	*out = (struct opcode){.base = -1, .index = -1};
+	/* No instruction that is read here is longer than this. */
+	if (available >= 16 && read_common(bytes, out))
+		return true;
+	return read_any(bytes, available, out);
 }
 
 static enum opcode_flow flow_of_group5(const struct opcode *o)
@@ -849,4 +933,90 @@ enum opcode_flow opcode_flow(const struct opcode *o)
 	default:
 		return OPCODE_NEXT;
 	}
+}
+
+static enum opcode_use use_of_one_byte(const struct opcode *o)
+{
+	unsigned group = opcode_group(o);
+
+	if (o->code < 0x40) {
+		if ((o->code & 7) < 2)
+			return o->code >= 0x38 ? OPCODE_LOADS : OPCODE_LOADS_AND_STORES;
+		return OPCODE_LOADS;
+	}
+	switch (o->code) {
+	case 0x63:
+	case 0x69:
+	case 0x6b:
+	case 0x84:
+	case 0x85:
+	case 0x8a:
+	case 0x8b:
+		return OPCODE_LOADS;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		return group == 7 ? OPCODE_LOADS : OPCODE_LOADS_AND_STORES;
+	case 0x86:
+	case 0x87:
+	case 0xc0:
+	case 0xc1:
+	case 0xd0:
+	case 0xd1:
+	case 0xd2:
+	case 0xd3:
+		return OPCODE_LOADS_AND_STORES;
+	case 0x88:
+	case 0x89:
+	case 0xc6:
+	case 0xc7:
+		return OPCODE_STORES;
+	case 0x8d:
+		return OPCODE_USES_NOT;
+	case 0xf6:
+	case 0xf7:
+		return group == 2 || group == 3 ? OPCODE_LOADS_AND_STORES : OPCODE_LOADS;
+	case 0xfe:
+		return group < 2 ? OPCODE_LOADS_AND_STORES : OPCODE_USE_UNKNOWN;
+	case 0xff:
+		return group < 2 ? OPCODE_LOADS_AND_STORES : OPCODE_USE_UNKNOWN;
+	default:
+		return OPCODE_USE_UNKNOWN;
+	}
+}
+
+static enum opcode_use use_of_two_bytes(const struct opcode *o)
+{
+	switch (o->code) {
+	case 0x10:
+	case 0x28:
+	case 0x6f:
+	case 0xaf:
+	case 0xb6:
+	case 0xb7:
+	case 0xbe:
+	case 0xbf:
+		return OPCODE_LOADS;
+	case 0x11:
+	case 0x29:
+	case 0x7f:
+	case 0xd6:
+		return OPCODE_STORES;
+	case 0x18:
+	case 0x1f:
+		return OPCODE_USES_NOT;
+	default:
+		if (!o->vex && (o->code & 0xf0) == 0x40)
+			return OPCODE_LOADS;
+		return !o->vex && (o->code & 0xf0) == 0x90 ? OPCODE_STORES : OPCODE_USE_UNKNOWN;
+	}
+}
+
+enum opcode_use opcode_use(const struct opcode *o)
+{
+	if (o->unusual || o->evex)
+		return OPCODE_USE_UNKNOWN;
+	if (o->map == OPCODE_ONE_BYTE)
+		return use_of_one_byte(o);
+	return o->map == OPCODE_0F ? use_of_two_bytes(o) : OPCODE_USE_UNKNOWN;
 }

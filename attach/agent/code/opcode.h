@@ -72,6 +72,18 @@ static inline uint64_t opcode_target(const struct opcode *o, uint64_t ip)
 	return ip + o->length + (uint64_t)o->immediate;
 }
 
+/* How a memory operand is used. */
+enum opcode_use {
+	OPCODE_USES_NOT = 0, /* lea, nop, prefetch */
+	OPCODE_LOADS = 1,
+	OPCODE_STORES = 2,
+	OPCODE_LOADS_AND_STORES = 3,
+	OPCODE_USE_UNKNOWN = 4, /* ask the whole decoder */
+};
+
+/* Of an instruction with has_memory; known of what compiled code is mostly made of. */
+enum opcode_use opcode_use(const struct opcode *o);
+
 static inline unsigned opcode_reg(const struct opcode *o)
 {
 	return ((o->modrm >> 3) & 7u) | (o->rex & OPCODE_REX_R ? 8u : 0);

@@ -77,10 +77,34 @@ static bool in_scope(const struct scope *s, uint64_t ip)
 	return s->header ? loop_has_around(s->nest, loop, s->header) : loop == LOOP_NONE;
 }
 
-static bool is_wanted(const struct scope *s, const struct insn *in)
+/* One instruction on a way. */
+struct passed {
+	struct opcode o;
+	enum opcode_flow flow;
+	uint64_t ip;
+	uint64_t target; /* of a direct jump or call */
+};
+
+static bool take(const struct code_blob *blob, uint64_t ip, struct passed *p)
 {
-	return loop_counts(in, s->wanted) &&
-	       loop_header(s->nest, loop_at(s->nest, in->ip)) == s->header;
+	if (!inside(blob, ip) || !opcode_read((const uint8_t *)(uintptr_t)ip,
+					      (size_t)(blob->start + blob->size - ip), &p->o))
+		return false;
+	p->ip = ip;
+	p->flow = opcode_flow(&p->o);
+	p->target = opcode_target(&p->o, ip);
+	return true;
+}
+
+static bool is_trap_request(const struct passed *p)
+{
+	return loop_is_trap_request((const uint8_t *)(uintptr_t)p->ip, p->o.length);
+}
+
+static bool is_wanted(const struct scope *s, const struct passed *p)
+{
+	return p->flow == OPCODE_NEXT && loop_counts_at(p->ip, &p->o, s->wanted) &&
+	       loop_header(s->nest, loop_at(s->nest, p->ip)) == s->header;
 }
 
 static bool is_block(const struct exploration *e, uint64_t ip)
@@ -115,11 +139,11 @@ static bool found(struct exploration *e, uint64_t ip)
 	return true;
 }
 
-static bool is_cold_call(const struct insn *call)
+static bool is_cold_call(const struct passed *call)
 {
 	struct code_blob callee;
 
-	return call->target_direct && codemap_find(call->target, &callee) &&
+	return call->flow == OPCODE_CALL && codemap_find(call->target, &callee) &&
 	       callee.type == CODE_NO_RETURN;
 }
 
@@ -129,9 +153,9 @@ static bool explore_block(struct exploration *e, unsigned block)
 {
 	uint64_t ip = e->blocks[block];
 	bool trap_request = false;
-	struct insn in;
+	struct passed p;
 
-	for (;; ip += in.length) {
+	for (;; ip += p.o.length) {
 		if (ip != e->blocks[block] && is_block(e, ip))
 			return true;
 		if (++e->insns > INSNS_MAX || !inside(&e->scope->blob, ip))
@@ -140,26 +164,29 @@ static bool explore_block(struct exploration *e, unsigned block)
 			e->leaves = true;
 			return true;
 		}
-		if (!search_fetch(ip, &in))
+		if (!take(&e->scope->blob, ip, &p))
 			return false;
-		if (is_wanted(e->scope, &in))
+		if (is_wanted(e->scope, &p))
 			return found(e, ip);
-		trap_request |= loop_is_trap_request(in.bytes, in.length);
-		switch (in.flow) {
-		case FLOW_NEXT:
+		trap_request |= is_trap_request(&p);
+		switch (p.flow) {
+		case OPCODE_NEXT:
 			break;
-		case FLOW_CONDITIONAL:
-			if (!in.target_direct || !add_block(e, in.target))
+		case OPCODE_BRANCH:
+			if (!add_block(e, p.target))
 				return false;
 			break;
-		case FLOW_JUMP:
-			return in.target_direct && add_block(e, in.target);
-		case FLOW_CALL:
-			return trap_request || is_cold_call(&in);
-		case FLOW_RETURN:
+		case OPCODE_JUMP:
+			return add_block(e, p.target);
+		case OPCODE_CALL:
+			return trap_request || is_cold_call(&p);
+		case OPCODE_INDIRECT_CALL:
+		case OPCODE_INDIRECT_JUMP:
+			return false;
+		case OPCODE_RETURN:
 			e->leaves = true;
 			return e->scope->header != 0;
-		case FLOW_STOP:
+		case OPCODE_TRAP:
 			return true; /* Not reached by a program that works. */
 		}
 	}
@@ -186,15 +213,15 @@ static bool inevitable_access(const struct scope *scope, uint64_t ip, uint64_t *
 static bool is_cold(const struct code_blob *blob, uint64_t ip)
 {
 	bool trap_request = false;
-	struct insn in;
+	struct passed p;
 
-	for (unsigned i = 0; i < COLD_MAX; i++, ip += in.length) {
-		if (!inside(blob, ip) || !search_fetch(ip, &in))
+	for (unsigned i = 0; i < COLD_MAX; i++, ip += p.o.length) {
+		if (!take(blob, ip, &p))
 			return false;
-		trap_request |= loop_is_trap_request(in.bytes, in.length);
-		if (in.flow == FLOW_CALL)
-			return trap_request || is_cold_call(&in);
-		if (in.flow != FLOW_NEXT)
+		trap_request |= is_trap_request(&p);
+		if (p.flow == OPCODE_CALL)
+			return trap_request || is_cold_call(&p);
+		if (p.flow != OPCODE_NEXT)
 			return false;
 	}
 	return false;
@@ -203,26 +230,24 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 /* Where the two ways out of a branch meet again, if they do without an access, a step backward, a
  * call or a return: the code in between is passed over in the order of its addresses, up to the
  * farthest target seen. */
-static bool join_of(const struct scope *s, const struct insn *branch, unsigned *insns,
+static bool join_of(const struct scope *s, const struct passed *branch, unsigned *insns,
 		    uint64_t *join)
 {
-	const struct code_blob *blob = &s->blob;
-	uint64_t ip = branch->ip + branch->length, farthest = branch->target;
-	struct insn in;
+	uint64_t ip = branch->ip + branch->o.length, farthest = branch->target;
+	struct passed p;
 
-	for (; ip < farthest; ip += in.length) {
-		if (--*insns == 0 || !inside(blob, ip) || !in_scope(s, ip) ||
-		    !search_fetch(ip, &in) || is_wanted(s, &in))
+	for (; ip < farthest; ip += p.o.length) {
+		if (--*insns == 0 || !in_scope(s, ip) || !take(&s->blob, ip, &p) ||
+		    is_wanted(s, &p))
 			return false;
-		if (in.flow == FLOW_NEXT)
+		if (p.flow == OPCODE_NEXT)
 			continue;
-		if ((in.flow != FLOW_CONDITIONAL && in.flow != FLOW_JUMP) || !in.target_direct ||
-		    in.target <= ip)
+		if ((p.flow != OPCODE_BRANCH && p.flow != OPCODE_JUMP) || p.target <= ip)
 			return false;
-		if (in.flow == FLOW_CONDITIONAL && is_cold(blob, in.target))
+		if (p.flow == OPCODE_BRANCH && is_cold(&s->blob, p.target))
 			continue;
-		if (in.target > farthest)
-			farthest = in.target;
+		if (p.target > farthest)
+			farthest = p.target;
 	}
 	*join = ip;
 	return ip == farthest;
@@ -233,21 +258,21 @@ static uint64_t inevitable_stop(const struct scope *s, uint64_t ip)
 {
 	const struct code_blob *blob = &s->blob;
 	unsigned insns = INSNS_MAX;
-	struct insn in;
+	struct passed p;
 	uint64_t join;
 
-	while (--insns > 0 && inside(blob, ip) && in_scope(s, ip) && search_fetch(ip, &in)) {
-		if (is_wanted(s, &in))
+	while (--insns > 0 && in_scope(s, ip) && take(blob, ip, &p)) {
+		if (is_wanted(s, &p))
 			break;
-		if (in.flow == FLOW_NEXT)
-			ip += in.length;
-		else if (in.flow == FLOW_JUMP && in.target_direct && inside(blob, in.target))
-			ip = in.target;
-		else if (in.flow != FLOW_CONDITIONAL || !in.target_direct)
+		if (p.flow == OPCODE_NEXT)
+			ip += p.o.length;
+		else if (p.flow == OPCODE_JUMP && inside(blob, p.target))
+			ip = p.target;
+		else if (p.flow != OPCODE_BRANCH)
 			break;
-		else if (is_cold(blob, in.target))
-			ip += in.length;
-		else if (in.target > ip && join_of(s, &in, &insns, &join))
+		else if (is_cold(blob, p.target))
+			ip += p.o.length;
+		else if (p.target > ip && join_of(s, &p, &insns, &join))
 			ip = join;
 		else
 			break;

@@ -656,13 +656,40 @@ bool loop_counts(const struct insn *in, enum access_type type)
 	return !(in->tests_memory && m->base >= 0 && m->index < 0 && m->displacement == 0);
 }
 
-static bool may_access(const struct opcode *o)
+/* String instructions name no operand. */
+static bool is_string(const struct opcode *o)
 {
-	if (o->has_memory)
-		return true;
-	/* String instructions. */
 	return o->map == OPCODE_ONE_BYTE && !o->vex &&
 	       ((o->code & 0xfc) == 0xa4 || (o->code >= 0xaa && o->code <= 0xaf));
+}
+
+/* What loop_counts says of both types, without decoding the whole instruction. */
+static enum opcode_use use_of(const struct opcode *o)
+{
+	enum opcode_use use;
+
+	if (!o->has_memory)
+		return is_string(o) ? OPCODE_USE_UNKNOWN : OPCODE_USES_NOT;
+	if (o->base == 15 || (o->base == 4 && o->index < 0 && o->displacement < 0))
+		return OPCODE_USES_NOT;
+	use = opcode_use(o);
+	if (o->map != OPCODE_ONE_BYTE || use != OPCODE_LOADS)
+		return use;
+	if ((o->code == 0x84 || o->code == 0x85) && o->base >= 0 && o->index < 0 &&
+	    o->displacement == 0)
+		return OPCODE_USES_NOT;
+	/* A test against an immediate may be a store barrier's. */
+	return (o->code & 0xfc) == 0x80 || (o->code & 0xfe) == 0xf6 ? OPCODE_USE_UNKNOWN : use;
+}
+
+bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type)
+{
+	enum opcode_use use = use_of(o);
+	struct insn in;
+
+	if (use != OPCODE_USE_UNKNOWN)
+		return use & (type == ACCESS_LOAD ? OPCODE_LOADS : OPCODE_STORES);
+	return search_fetch(ip, &in) && loop_counts(&in, type);
 }
 
 struct survey {
@@ -677,7 +704,6 @@ static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to
 
 	for (uint32_t at = from; at < to; at += o.length) {
 		const uint8_t *bytes = (const uint8_t *)(uintptr_t)(nest->start + at);
-		struct insn in;
 
 		if (!opcode_read(bytes, nest->size - at, &o))
 			return;
@@ -695,12 +721,9 @@ static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to
 		default:
 			continue;
 		}
-		if ((found->load && found->store) || !may_access(&o) ||
-		    !search_fetch(nest->start + at, &in))
-			continue;
-		if (!found->load && loop_counts(&in, ACCESS_LOAD))
+		if (!found->load && loop_counts_at(nest->start + at, &o, ACCESS_LOAD))
 			found->load = at + 1;
-		if (!found->store && loop_counts(&in, ACCESS_STORE))
+		if (!found->store && loop_counts_at(nest->start + at, &o, ACCESS_STORE))
 			found->store = at + 1;
 	}
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/opcode.h"
 #include "attach/agent/code/search.h"
 
 /* Its tables: nests, and room for making one. */
@@ -60,6 +61,10 @@ bool loop_calls(const struct loop_nest *nest, unsigned loop);
  * below its pointer (bang_stack_with_offset), and what compiled code keeps in the JavaThread, to
  * which r15 points. */
 bool loop_counts(const struct insn *in, enum access_type type);
+
+/* The same of the instruction at ip, taken apart; it is decoded as a whole only where that is not
+ * enough. */
+bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type);
 
 /* Does a call at ip, with what its block did before, come back? C2 passes the uncommon trap stub a
  * request, always negative, in esi (SharedRuntime; Deoptimization::make_trap_request). */

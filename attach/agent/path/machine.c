@@ -771,6 +771,32 @@ static bool is_modelled(const struct opcode *o)
 	       (o->map == OPCODE_ONE_BYTE || o->map == OPCODE_0F);
 }
 
+/* Arithmetic between vector registers: nothing that is followed here changes. */
+static bool is_among_vectors(const struct opcode *o)
+{
+	if (o->has_memory || !o->has_modrm || o->map != OPCODE_0F)
+		return false;
+	switch (o->code) {
+	case 0x10 ... 0x17:
+	case 0x28:
+	case 0x29:
+	case 0x51 ... 0x6d:
+	case 0x6f:
+	case 0x70 ... 0x76:
+	case 0x7c:
+	case 0x7d:
+	case 0x7f:
+	case 0xc2:
+	case 0xc6:
+	case 0xd0 ... 0xd6:
+	case 0xd8 ... 0xf6:
+	case 0xf8 ... 0xfe:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* By what the whole decoder says it writes. */
 static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available,
 		       struct machine_effect *effect)
@@ -910,7 +936,7 @@ enum machine_step machine_pass(struct machine *m, const uint8_t *bytes, size_t a
 	/* An implicit null check: the JVM decides where to go on. */
 	if (m->faulted)
 		return MACHINE_STOPPED;
-	if (passed)
+	if (passed || is_among_vectors(&p.o))
 		m->ip += p.o.length;
 	else if (!pass_other(m, bytes, available, effect))
 		return MACHINE_STOPPED;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-
 /* Some 5 us, which is less than the two traps that are saved. */
 #define INSNS_MAX 200u
 

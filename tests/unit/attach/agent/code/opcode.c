@@ -28,6 +28,9 @@ static bool agrees(const uint8_t *bytes, unsigned *unknown)
 	}
 	if (o.length != in.length)
 		return false;
+	if (o.has_memory && in.flow == FLOW_NEXT && opcode_use(&o) != OPCODE_USE_UNKNOWN &&
+	    (unsigned)opcode_use(&o) != (in.loads ? 1u : 0) + (in.stores ? 2u : 0))
+		return false;
 	switch (opcode_flow(&o)) {
 	case OPCODE_NEXT:
 		return in.flow == FLOW_NEXT || in.flow == FLOW_STOP;
