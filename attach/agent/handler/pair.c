@@ -73,18 +73,39 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
 	return true;
 }
 
+static bool writes(const struct insn *in, int reg)
+{
+	return reg >= 0 && in->written_registers & (1u << reg);
+}
+
+/* The registers that made the access's address, as they were: what it has overwritten of them
+ * follows from the address. False when it does not. */
+static bool registers_before(const struct sample *s, const gregset_t regs, gregset_t before)
+{
+	const struct insn_memory *m = &s->insn.memory;
+	uint64_t index = m->index >= 0 ? (uint64_t)regs[m->index] * m->scale : 0;
+
+	memcpy(before, regs, sizeof(gregset_t));
+	if (!s->executed || !writes(&s->insn, m->base))
+		return !(s->executed && writes(&s->insn, m->index)) || m->base >= 0;
+	if (writes(&s->insn, m->index))
+		return false;
+	before[m->base] = (greg_t)(s->extent.address - (uint64_t)m->displacement - index);
+	return true;
+}
+
 bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *s,
 		   const gregset_t regs, const ucontext_t *uc)
 {
 	struct insn in = s->insn;
+	gregset_t before;
 
 	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
 		return false;
 	w->region = (uint8_t)watchpoint_region(t, s, regs);
-	/* Registers that made its address may be gone once it has run. */
-	if (s->executed)
-		in.has_memory = in.has_memory && !insn_overwrites(&in, &in.memory);
-	w->placed = placing_find(t, w->region, w->address, &in, regs, &w->place);
+	in.has_memory = in.has_memory && registers_before(s, regs, before);
+	w->placed =
+	    placing_find(t, w->region, w->address, &in, in.has_memory ? before : regs, &w->place);
 	w->element = element_at(t, &w->place, &s->insn);
 	watchpoint_code(&w->code, &s->insn);
 	return true;
