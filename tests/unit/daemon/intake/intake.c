@@ -218,10 +218,14 @@ static void id_0_is_no_definition(void **state)
 static void transitions_out_of_range_are_dropped_and_counted(void **state)
 {
 	struct fixture *f = *state;
+	Jxp__Transition *armed_elsewhere;
 
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = (Jxp__Transition__Type)99;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = JXP__TRANSITION__TYPE__NONE;
-	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->reg = 4;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->reg = 5; /* 4: a pair that needed none */
+	armed_elsewhere = sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
+	armed_elsewhere->type = JXP__TRANSITION__TYPE__ARMED;
+	armed_elsewhere->reg = 4;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->length = 0;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->length = 9;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 0;
@@ -233,8 +237,8 @@ static void transitions_out_of_range_are_dropped_and_counted(void **state)
 	(void)sample_pair(&f->sample, (Jxp__Kind)-5, 2, 3, 8, 1);
 	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
 	apply(f);
-	assert_int_equal(lost(f, LOSS_INVALID), 13);
-	assert_int_equal(window_result_dropped(f->window), 13);
+	assert_int_equal(lost(f, LOSS_INVALID), 14);
+	assert_int_equal(window_result_dropped(f->window), 14);
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 

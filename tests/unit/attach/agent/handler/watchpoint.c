@@ -84,6 +84,7 @@ static void arm(uint8_t kind, const void *address, uint32_t size)
 			   .insn = {.ip = store}};
 
 	assert_int_equal(sampler_take_register(t), 0);
+	t->watchpoints[0].share = 1;
 	watchpoint_arm(t, 0, kind, &s, &uc);
 	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
 }

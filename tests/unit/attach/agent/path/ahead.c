@@ -5,43 +5,49 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/code/ahead.h"
+#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/loops.h"
 #include "tests/unit/support/agent/code.h"
 
 static int setup(void **state)
 {
 	ahead_clear();
+	if (loops_init() < 0)
+		return -1;
+	loops_clear();
 	return code_setup(state);
 }
 
-static void assert_none(uint64_t ip, enum access_type wanted)
+/* header: of the loop that counts, 0 for flat code. */
+static void assert_none(uint64_t ip, enum access_type wanted, uint64_t header)
 {
 	uint64_t access = 42;
 
-	assert_false(ahead_find(ip, wanted, &access));
+	assert_false(ahead_find(ip, wanted, header, &access));
 	assert_int_equal(access, 42);
 	/* From the cache. */
-	assert_false(ahead_find(ip, wanted, &access));
+	assert_false(ahead_find(ip, wanted, header, &access));
 }
 
-static void assert_ahead(uint64_t ip, enum access_type wanted, uint64_t expected)
+static void assert_ahead(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t expected)
 {
 	uint64_t access;
 
-	assert_true(ahead_find(ip, wanted, &access));
+	assert_true(ahead_find(ip, wanted, header, &access));
 	assert_int_equal(access, expected);
 	access = 0;
-	assert_true(ahead_find(ip, wanted, &access));
+	assert_true(ahead_find(ip, wanted, header, &access));
 	assert_int_equal(access, expected);
 }
 
 static void an_access_behind_an_inner_loop_is_its_outer_loops(void **state)
 {
-	/* 0: dec ecx; 2: jnz 0; 4: mov [rbx], eax; 6: dec edx; 8: jnz 0; a: ret */
-	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\x89\x03\xff\xca\x75\xf6\xc3");
+	/* 0: nop; 1: dec ecx; 3: jnz 1; 5: mov [rbx], eax; 7: dec edx; 9: jnz 0; b: ret */
+	uint64_t ip = CODE(0, "\x90\xff\xc9\x75\xfc\x89\x03\xff\xca\x75\xf5\xc3");
 
 	(void)state;
-	assert_ahead(ip + 2, ACCESS_STORE, ip + 4);
+	assert_ahead(ip + 3, ACCESS_STORE, ip, ip + 5);
+	assert_none(ip + 3, ACCESS_STORE, ip + 1);
 }
 
 static void an_access_behind_the_last_loop_is_not_the_loops(void **state)
@@ -50,17 +56,31 @@ static void an_access_behind_the_last_loop_is_not_the_loops(void **state)
 	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\x89\x03\xc3");
 
 	(void)state;
-	assert_none(ip + 2, ACCESS_STORE);
+	assert_none(ip + 2, ACCESS_STORE, ip);
 }
 
 static void an_access_in_the_next_loop_is_not_the_loops(void **state)
 {
-	/* 0: dec ecx; 2: jnz 0; 4: mov [rbx], eax; 6: dec edx; 8: jnz 4; a: dec esi; c: jnz 0; ret
-	 */
-	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\x89\x03\xff\xca\x75\xfa\xff\xce\x75\xf2\xc3");
+	/* 0: nop; 1: dec ecx; 3: jnz 1; 5: mov [rbx], eax; 7: dec edx; 9: jnz 5; b: dec esi;
+	 * d: jnz 0; f: ret */
+	uint64_t ip = CODE(0, "\x90\xff\xc9\x75\xfc\x89\x03\xff\xca\x75\xfa\xff\xce\x75\xf1\xc3");
 
 	(void)state;
-	assert_none(ip + 2, ACCESS_STORE);
+	assert_none(ip + 3, ACCESS_STORE, ip + 1);
+	assert_none(ip + 3, ACCESS_STORE, ip);
+	assert_ahead(ip + 9, ACCESS_STORE, ip + 5, ip + 5);
+}
+
+static void ways_out_of_the_loop_do_not_matter(void **state)
+{
+	/* 0: dec ecx; 2: jz 8; 4: mov [rbx], eax; 6: jmp 0; 8: mov [rsi], eax; a: ret */
+	uint64_t ip = CODE(0, "\xff\xc9\x74\x04\x89\x03\xeb\xf8\x89\x06\xc3");
+
+	(void)state;
+	assert_ahead(ip, ACCESS_STORE, ip, ip + 4);
+	/* In flat code they do: the loop's accesses are not its own. */
+	assert_none(ip, ACCESS_STORE, 0);
+	assert_ahead(ip + 8, ACCESS_STORE, 0, ip + 8);
 }
 
 static void branches_that_meet_again_do_not_matter(void **state)
@@ -69,7 +89,7 @@ static void branches_that_meet_again_do_not_matter(void **state)
 	uint64_t ip = CODE(0, "\x74\x02\xff\xc0\x89\x03\xc3");
 
 	(void)state;
-	assert_ahead(ip, ACCESS_STORE, ip + 4);
+	assert_ahead(ip, ACCESS_STORE, 0, ip + 4);
 }
 
 static void one_of_two_accesses_is_not_chosen(void **state)
@@ -78,7 +98,7 @@ static void one_of_two_accesses_is_not_chosen(void **state)
 	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\x89\x06\xc3");
 
 	(void)state;
-	assert_none(ip, ACCESS_STORE);
+	assert_none(ip, ACCESS_STORE, 0);
 }
 
 static void an_access_that_may_be_missed_is_not_inevitable(void **state)
@@ -87,7 +107,7 @@ static void an_access_that_may_be_missed_is_not_inevitable(void **state)
 	uint64_t ip = CODE(0, "\x74\x02\x89\x03\xc3");
 
 	(void)state;
-	assert_none(ip, ACCESS_STORE);
+	assert_none(ip, ACCESS_STORE, 0);
 }
 
 static void the_type_of_access_matters(void **state)
@@ -96,8 +116,8 @@ static void the_type_of_access_matters(void **state)
 	uint64_t ip = CODE(0, "\x74\x02\x8b\x0e\x89\x03\xc3");
 
 	(void)state;
-	assert_ahead(ip, ACCESS_STORE, ip + 4);
-	assert_none(ip, ACCESS_LOAD);
+	assert_ahead(ip, ACCESS_STORE, 0, ip + 4);
+	assert_none(ip, ACCESS_LOAD, 0);
 }
 
 static void uncommon_traps_are_taken_never_to_happen(void **state)
@@ -106,7 +126,7 @@ static void uncommon_traps_are_taken_never_to_happen(void **state)
 	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x00\x00\x00\xf4");
 
 	(void)state;
-	assert_ahead(ip, ACCESS_STORE, ip + 2);
+	assert_ahead(ip, ACCESS_STORE, 0, ip + 2);
 }
 
 static void other_calls_end_the_attempt(void **state)
@@ -115,7 +135,7 @@ static void other_calls_end_the_attempt(void **state)
 	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\x0c\x00\x00\x00\xe8\x00\x00\x00\x00\xf4");
 
 	(void)state;
-	assert_none(ip, ACCESS_STORE);
+	assert_none(ip, ACCESS_STORE, 0);
 }
 
 static void an_access_that_lies_before_is_found(void **state)
@@ -124,7 +144,7 @@ static void an_access_that_lies_before_is_found(void **state)
 	uint64_t ip = CODE(0, "\x89\x03\xff\xc9\x75\xfc\xeb\xf8");
 
 	(void)state;
-	assert_ahead(ip + 4, ACCESS_STORE, ip);
+	assert_ahead(ip + 4, ACCESS_STORE, ip, ip);
 }
 
 static void the_place_itself_may_be_the_access(void **state)
@@ -132,7 +152,7 @@ static void the_place_itself_may_be_the_access(void **state)
 	uint64_t ip = CODE(0, "\x89\x03\xc3"); /* mov [rbx], eax; ret */
 
 	(void)state;
-	assert_ahead(ip, ACCESS_STORE, ip);
+	assert_ahead(ip, ACCESS_STORE, 0, ip);
 }
 
 static void branches_are_passed_up_to_where_paths_part_for_good(void **state)
@@ -143,9 +163,9 @@ static void branches_are_passed_up_to_where_paths_part_for_good(void **state)
 			      "\x89\x03\xc3");
 
 	(void)state;
-	assert_ahead(ip + 2, ACCESS_STORE, ip + 14);
+	assert_ahead(ip + 2, ACCESS_STORE, ip, ip + 14);
 	/* And at the loop's end there is nothing to be known. */
-	assert_none(ip + 14, ACCESS_STORE);
+	assert_none(ip + 14, ACCESS_STORE, ip);
 }
 
 static void code_that_is_not_a_methods_is_left_alone(void **state)
@@ -153,7 +173,7 @@ static void code_that_is_not_a_methods_is_left_alone(void **state)
 	uint64_t ip = CODE(0, "\x89\x03\xc3");
 
 	(void)state;
-	assert_none(ip + 4096, ACCESS_STORE);
+	assert_none(ip + 4096, ACCESS_STORE, 0);
 }
 
 int main(void)
@@ -162,6 +182,7 @@ int main(void)
 	    cmocka_unit_test_setup(an_access_behind_an_inner_loop_is_its_outer_loops, setup),
 	    cmocka_unit_test_setup(an_access_behind_the_last_loop_is_not_the_loops, setup),
 	    cmocka_unit_test_setup(an_access_in_the_next_loop_is_not_the_loops, setup),
+	    cmocka_unit_test_setup(ways_out_of_the_loop_do_not_matter, setup),
 	    cmocka_unit_test_setup(branches_that_meet_again_do_not_matter, setup),
 	    cmocka_unit_test_setup(one_of_two_accesses_is_not_chosen, setup),
 	    cmocka_unit_test_setup(an_access_that_may_be_missed_is_not_inevitable, setup),
