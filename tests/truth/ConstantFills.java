@@ -1,6 +1,6 @@
 /**
  * Arrays are filled with constants, for which C2 of some releases calls a stub: sixty fills of one that nobody sums, and six of
- * another, each of which is followed by a sum, in one method.
+ * another, each of which is followed by a sum. Both are filled by one method, so that their stores are of one width.
  */
 final class ConstantFills {
     private static final int N = 4096;
@@ -11,21 +11,22 @@ final class ConstantFills {
 
     private ConstantFills() {}
 
+    /** Not inlined. */
+    static void fill(char[] a, int value) {
+        for (int i = 0; i < N; i++) {
+            a[i] = (char) value;
+        }
+    }
+
     static long work(char[] dead, char[] summed, int sums, long round) {
         long total = 0;
         int value = (int) round * ROUNDS * FILLS;
         for (int r = 0; r < ROUNDS; r++) {
             for (int f = 0; f < DEAD; f++) {
-                value++;
-                for (int i = 0; i < N; i++) {
-                    dead[i] = (char) value;
-                }
+                fill(dead, ++value);
             }
             for (int f = 0; f < SUMMED; f++) {
-                value++;
-                for (int i = 0; i < N; i++) {
-                    summed[i] = (char) value;
-                }
+                fill(summed, ++value);
                 for (int s = 0; s < sums; s++) {
                     int sum = s;
                     for (int i = 0; i < N; i++) {

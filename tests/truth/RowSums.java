@@ -1,6 +1,6 @@
 /**
- * Nested loops: the outer one loads a number a row and computes for long with it, the inner one only stores, to all of these
- * numbers: no load is silent. Beside them a loop over an array that never changes.
+ * Nested loops: the outer one loads a number a row, computes for long with it and stores another, so no load is silent; the
+ * inner one only stores, elsewhere. Beside them a loop over an array that never changes.
  */
 final class RowSums {
     private static final int ROWS = 64;
@@ -10,14 +10,15 @@ final class RowSums {
 
     private RowSums() {}
 
-    static long rows(long[] numbers, int length, long seed) {
+    static long rows(long[] numbers, long[] others, int length, long seed) {
         long x = seed;
         for (int row = 0; row < ROWS; row++) {
             x = Truth.slow(x ^ numbers[row]);
             for (int i = 0; i < length; i++) {
                 x = x * 5 + 1;
-                numbers[i & ROWS - 1] = x;
+                others[i & ROWS - 1] = x;
             }
+            numbers[row] = x;
         }
         return x;
     }
@@ -30,14 +31,14 @@ final class RowSums {
         return x;
     }
 
-    static long work(long[] numbers, long[] a, int[] times, long round) {
+    static long work(long[] numbers, long[] others, long[] a, int[] times, long round) {
         int rows = times[0];
         int length = ROWS * times[1] / rows;
         int sums = times[2];
         long x = round;
         for (int r = 0; r < ROUNDS; r++) {
             for (int k = 0; k < rows; k++) {
-                x = rows(numbers, length, x);
+                x = rows(numbers, others, length, x);
             }
             for (int k = 0; k < sums; k++) {
                 x = sum(a, x);
@@ -48,9 +49,10 @@ final class RowSums {
 
     public static void main(String[] args) {
         long[] numbers = new long[ROWS];
+        long[] others = new long[ROWS];
         long[] a = new long[N];
         new Truth()
-            .mixes((times, round) -> work(numbers, a, times, round), MIXES)
+            .mixes((times, round) -> work(numbers, others, a, times, round), MIXES)
             .loop("numbers")
             .loads(1.0 * ROWS * ROUNDS, 0)
             .loop("rows")

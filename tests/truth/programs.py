@@ -88,6 +88,7 @@ def _called(name, method):
 
 # What the JVM needs so that a program is compiled into its shape.
 OPTIONS = {
+    "ConstantFills": _called("ConstantFills", "fill"),
     "SideBySide": _inlined("SideBySide", "fill", "look"),
     "RowHeaders": _inlined("RowHeaders", "rows", "fill"),
     # C2's loops have safepoint polls, which load, unless counted loops have none at all.

@@ -758,6 +758,14 @@ uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_ty
 	return at ? nest->start + at - 1 : 0;
 }
 
+bool loops_make(const struct loop_nest *nest, enum access_type type)
+{
+	for (unsigned loop = 1; loop < nest->loop_count; loop++)
+		if (loop_access(nest, loop, type))
+			return true;
+	return false;
+}
+
 bool loop_calls(const struct loop_nest *nest, unsigned loop)
 {
 	return surveyed(nest, loop)->first_call;

@@ -53,6 +53,9 @@ bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t heade
 /* The first access of the type, by address, of the loop's own; 0 when it makes none. */
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type);
 
+/* Does any loop of the method make accesses of the type? */
+bool loops_make(const struct loop_nest *nest, enum access_type type);
+
 /* Does the loop itself call what returns? */
 bool loop_calls(const struct loop_nest *nest, unsigned loop);
 

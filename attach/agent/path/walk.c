@@ -163,12 +163,18 @@ static bool is_it(struct walk *w, uint64_t ip, const struct machine_effect *e,
 
 /* ---------------------------------------------------------------- the walk */
 
-/* False when calls are too deep: the walk is to go on behind this one. */
+/* False when the walk is to go on behind this call: calls are too deep, or what it does is not the
+ * caller's. */
 static bool enter_call(struct walk *w, uint64_t back)
 {
 	struct walk_scope *s = w->scope;
+	const struct loop_nest *nest;
+	struct code_blob blob;
 
 	if (s->depth == WALK_CALLS_MAX)
+		return false;
+	nest = nest_at(w->machine.ip, &blob);
+	if (nest && loops_make(nest, (enum access_type)s->type))
 		return false;
 	s->header[++s->depth] = 0;
 	s->back[s->depth] = back;
