@@ -115,12 +115,9 @@ static bool found(struct exploration *e, uint64_t ip)
 	return true;
 }
 
-static bool is_cold_call(const struct insn *call)
+static bool is_cold_call(const struct insn *call, bool trap_request)
 {
-	struct code_blob callee;
-
-	return call->target_direct && codemap_find(call->target, &callee) &&
-	       callee.type == CODE_NO_RETURN;
+	return call->target_direct && loop_call_ends(call->target, trap_request);
 }
 
 /* From one block's start to where its path ends or joins another. False: no single access follows.
@@ -155,7 +152,7 @@ static bool explore_block(struct exploration *e, unsigned block)
 		case FLOW_JUMP:
 			return in.target_direct && add_block(e, in.target);
 		case FLOW_CALL:
-			return trap_request || is_cold_call(&in);
+			return is_cold_call(&in, trap_request);
 		case FLOW_RETURN:
 			e->leaves = true;
 			return e->scope->header != 0;
@@ -193,7 +190,7 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 			return false;
 		trap_request |= loop_is_trap_request(in.bytes, in.length);
 		if (in.flow == FLOW_CALL)
-			return trap_request || is_cold_call(&in);
+			return is_cold_call(&in, trap_request);
 		if (in.flow != FLOW_NEXT)
 			return false;
 	}
