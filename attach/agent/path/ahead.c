@@ -139,12 +139,9 @@ static bool found(struct exploration *e, uint64_t ip)
 	return true;
 }
 
-static bool is_cold_call(const struct passed *call)
+static bool is_cold_call(const struct passed *call, bool trap_request)
 {
-	struct code_blob callee;
-
-	return call->flow == OPCODE_CALL && codemap_find(call->target, &callee) &&
-	       callee.type == CODE_NO_RETURN;
+	return call->flow == OPCODE_CALL && loop_call_ends(call->target, trap_request);
 }
 
 /* From one block's start to where its path ends or joins another. False: no single access follows.
@@ -179,7 +176,7 @@ static bool explore_block(struct exploration *e, unsigned block)
 		case OPCODE_JUMP:
 			return add_block(e, p.target);
 		case OPCODE_CALL:
-			return trap_request || is_cold_call(&p);
+			return is_cold_call(&p, trap_request);
 		case OPCODE_INDIRECT_CALL:
 		case OPCODE_INDIRECT_JUMP:
 			return false;
@@ -220,7 +217,7 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 			return false;
 		trap_request |= is_trap_request(&p);
 		if (p.flow == OPCODE_CALL)
-			return trap_request || is_cold_call(&p);
+			return is_cold_call(&p, trap_request);
 		if (p.flow != OPCODE_NEXT)
 			return false;
 	}

@@ -144,11 +144,13 @@ static bool leads(const struct scratch *s, uint32_t offset)
 	return s->leads[offset / 64] >> (offset % 64) & 1;
 }
 
-static bool never_returns(uint64_t callee)
+bool loop_call_ends(uint64_t callee, bool trap_request)
 {
 	struct code_blob blob;
 
-	return codemap_find(callee, &blob) && blob.type == CODE_NO_RETURN;
+	if (codemap_find(callee, &blob))
+		return blob.type == CODE_NO_RETURN;
+	return trap_request;
 }
 
 static enum ending ending_of(const struct opcode *o, uint64_t ip, bool trap_request)
@@ -164,7 +166,7 @@ static enum ending ending_of(const struct opcode *o, uint64_t ip, bool trap_requ
 	case OPCODE_TRAP:
 		return ENDS_NOWHERE;
 	case OPCODE_CALL:
-		if (trap_request || never_returns(opcode_target(o, ip)))
+		if (loop_call_ends(opcode_target(o, ip), trap_request))
 			return ENDS_NOWHERE;
 		break;
 	case OPCODE_INDIRECT_CALL:
@@ -193,8 +195,10 @@ static bool find_transfers(struct scratch *s, const struct code_blob *blob)
 		trap_request = leads(s, at) ? false : trap_request;
 		trap_request |= loop_is_trap_request(code + at, o.length);
 		t->ending = (uint8_t)ending_of(&o, blob->start + at, trap_request);
-		if (t->ending == ENDS_NEXT)
+		if (t->ending == ENDS_NEXT) {
+			trap_request &= opcode_flow(&o) == OPCODE_NEXT;
 			continue;
+		}
 		trap_request = false;
 		t->end = at + o.length;
 		t->target = UINT32_MAX;

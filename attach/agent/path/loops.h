@@ -69,8 +69,11 @@ bool loop_counts(const struct insn *in, enum access_type type);
  * enough. */
 bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type);
 
-/* Does a call at ip, with what its block did before, come back? C2 passes the uncommon trap stub a
- * request, always negative, in esi (SharedRuntime; Deoptimization::make_trap_request). */
+/* C2 passes the uncommon trap stub a request, always negative, in esi (SharedRuntime;
+ * Deoptimization::make_trap_request). So it does the first argument of a method. */
 bool loop_is_trap_request(const uint8_t *bytes, unsigned length);
+
+/* Does a call not come back? Of a callee that is not known, a trap request in its block tells. */
+bool loop_call_ends(uint64_t callee, bool trap_request);
 
 #endif

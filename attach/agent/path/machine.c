@@ -828,6 +828,9 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 		store(m, in.has_memory ? at : unknown, in.memory.size, unknown);
 	if (in.stack_delta < 0)
 		m->memory_unknown = true;
+	/* Through an operand that is not evaluated, and may be of the frame. */
+	if (in.stores && in.unsupported)
+		m->regs[RSP].known = false;
 	for (unsigned i = 0; i < 16; i++)
 		if (in.written_registers & (1u << greg_of[i]))
 			m->regs[i].known = false;

@@ -122,8 +122,8 @@ static void the_type_of_access_matters(void **state)
 
 static void uncommon_traps_are_taken_never_to_happen(void **state)
 {
-	/* 0: jz 5; 2: mov [rbx], eax; 4: ret; 5: mov esi, -12; a: call 11; f: hlt */
-	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x00\x00\x00\xf4");
+	/* 0: jz 5; 2: mov [rbx], eax; 4: ret; 5: mov esi, -12; a: call 0x100f; f: hlt */
+	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x10\x00\x00\xf4");
 
 	(void)state;
 	assert_ahead(ip, ACCESS_STORE, 0, ip + 2);
@@ -135,6 +135,16 @@ static void other_calls_end_the_attempt(void **state)
 	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\x0c\x00\x00\x00\xe8\x00\x00\x00\x00\xf4");
 
 	(void)state;
+	assert_none(ip, ACCESS_STORE, 0);
+}
+
+static void a_method_with_a_negative_argument_is_no_uncommon_trap(void **state)
+{
+	/* 0: jz 5; 2: mov [rbx], eax; 4: ret; 5: mov esi, -12; a: call 0x100f; f: hlt */
+	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x10\x00\x00\xf4");
+
+	(void)state;
+	codemap_add_compiled(ip + 0x100f, 16, 7, NULL, 0);
 	assert_none(ip, ACCESS_STORE, 0);
 }
 
@@ -189,6 +199,7 @@ int main(void)
 	    cmocka_unit_test_setup(the_type_of_access_matters, setup),
 	    cmocka_unit_test_setup(uncommon_traps_are_taken_never_to_happen, setup),
 	    cmocka_unit_test_setup(other_calls_end_the_attempt, setup),
+	    cmocka_unit_test_setup(a_method_with_a_negative_argument_is_no_uncommon_trap, setup),
 	    cmocka_unit_test_setup(an_access_that_lies_before_is_found, setup),
 	    cmocka_unit_test_setup(the_place_itself_may_be_the_access, setup),
 	    cmocka_unit_test_setup(branches_are_passed_up_to_where_paths_part_for_good, setup),
