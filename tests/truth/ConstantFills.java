@@ -1,6 +1,6 @@
 /**
  * Arrays are filled with constants, for which C2 of some releases calls a stub: sixty fills of one that nobody sums, and six of
- * another, each of which is followed by a sum. Both are filled by one method, so that their stores are of one width.
+ * another, each of which is followed by a sum. Both are filled by one method, so that their stores are of one width, and what loads them is of that width, too.
  */
 final class ConstantFills {
     private static final int N = 4096;
@@ -12,13 +12,13 @@ final class ConstantFills {
     private ConstantFills() {}
 
     /** Not inlined. */
-    static void fill(char[] a, int value) {
+    static void fill(long[] a, int value) {
         for (int i = 0; i < N; i++) {
-            a[i] = (char) value;
+            a[i] = value;
         }
     }
 
-    static long work(char[] dead, char[] summed, int sums, long round) {
+    static long work(long[] dead, long[] summed, int sums, long round) {
         long total = 0;
         int value = (int) round * ROUNDS * FILLS;
         for (int r = 0; r < ROUNDS; r++) {
@@ -28,7 +28,7 @@ final class ConstantFills {
             for (int f = 0; f < SUMMED; f++) {
                 fill(summed, ++value);
                 for (int s = 0; s < sums; s++) {
-                    int sum = s;
+                    long sum = s;
                     for (int i = 0; i < N; i++) {
                         sum += summed[i];
                     }
@@ -40,8 +40,8 @@ final class ConstantFills {
     }
 
     public static void main(String[] args) {
-        char[] dead = new char[N];
-        char[] summed = new char[N];
+        long[] dead = new long[N];
+        long[] summed = new long[N];
         new Truth()
             .mixes((times, round) -> work(dead, summed, times[1] / (SUMMED * ROUNDS), round),
                 new int[] {FILLS * ROUNDS, SUMMED * ROUNDS}, new int[] {FILLS * ROUNDS, 3 * SUMMED * ROUNDS})
