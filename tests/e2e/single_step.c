@@ -4,10 +4,11 @@
  * what the next instructions will do. Whatever it says it knows must come true: path, registers,
  * flags.
  *
- *   single_step PID SEQUENCES
+ *   single_step PID SEQUENCES SECONDS
  *
  * Prints "sequences N instructions N differences N" and, of the first differences, what differed.
- * All other threads stand still while one is stepped, so that memory changes by nobody else.
+ * All other threads stand still while one is stepped, so that memory changes by nobody else. Exit
+ * status 77 when the process cannot be traced.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -249,8 +250,18 @@ static void forget_all(void)
 static pid_t threads[THREADS_MAX];
 static unsigned thread_count;
 
-static void seize_all(void)
+static bool is_traced(pid_t tid)
 {
+	for (unsigned i = 0; i < thread_count; i++)
+		if (threads[i] == tid)
+			return true;
+	return false;
+}
+
+/* Threads that are not traced yet. errno says why there are none of them. */
+static unsigned seize_new(void)
+{
+	unsigned before = thread_count;
 	struct dirent *entry;
 	char path[64];
 	DIR *dir;
@@ -260,11 +271,13 @@ static void seize_all(void)
 	while (dir && (entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && thread_count < THREADS_MAX && ptrace(PTRACE_SEIZE, tid, 0, 0) == 0)
+		if (tid > 0 && thread_count < THREADS_MAX && !is_traced(tid) &&
+		    ptrace(PTRACE_SEIZE, tid, 0, 0) == 0)
 			threads[thread_count++] = tid;
 	}
 	if (dir)
 		(void)closedir(dir);
+	return thread_count - before;
 }
 
 /* The signal that a stop is for, which is to be passed on; 0 for a trap of ours. */
@@ -280,18 +293,29 @@ static int wait_for(pid_t tid)
 
 static int pending[THREADS_MAX]; /* signals to be passed on */
 
-static void stop_all(void)
+static void stop_from(unsigned first)
 {
-	for (unsigned i = 0; i < thread_count; i++)
+	for (unsigned i = first; i < thread_count; i++)
 		if (threads[i] && ptrace(PTRACE_INTERRUPT, threads[i], 0, 0) < 0)
 			threads[i] = 0;
-	for (unsigned i = 0; i < thread_count; i++) {
+	for (unsigned i = first; i < thread_count; i++) {
 		if (!threads[i])
 			continue;
 		pending[i] = wait_for(threads[i]);
 		if (pending[i] < 0)
 			threads[i] = 0;
 	}
+}
+
+/* Also those that others have made meanwhile. */
+static void stop_all(void)
+{
+	unsigned first = 0;
+
+	do {
+		stop_from(first);
+		first = thread_count;
+	} while (seize_new() > 0);
 }
 
 static void go_all(void)
@@ -361,14 +385,18 @@ int main(int argc, char **argv)
 {
 	const struct timespec pause = {.tv_nsec = 3000000};
 	uint64_t wanted;
-	time_t end = time(NULL) + 300;
+	time_t end;
 
-	if (argc != 3)
+	if (argc != 4)
 		return 2;
 	target = (pid_t)strtol(argv[1], NULL, 10);
 	wanted = strtoull(argv[2], NULL, 10);
+	end = time(NULL) + strtol(argv[3], NULL, 10);
 	find_code();
-	seize_all();
+	if (seize_new() == 0) {
+		printf("cannot trace process %d: %s\n", target, strerror(errno));
+		return 77;
+	}
 	while (sequences < wanted && time(NULL) < end) {
 		stop_all();
 		for (unsigned i = 0; i < thread_count; i++)

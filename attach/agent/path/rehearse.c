@@ -10,6 +10,14 @@ static bool overlaps(const struct rehearse_watch *watch, const struct machine_ef
 	return e->address < watch->address + watch->length && watch->address < e->address + e->size;
 }
 
+/* What pushes and pops says nothing of what it touches: it lies where the stack pointer moved. */
+static bool stack_passed(const struct rehearse_watch *watch, uint64_t from, uint64_t to)
+{
+	uint64_t low = from < to ? from : to, high = from < to ? to : from;
+
+	return low < watch->address + watch->length && watch->address < high;
+}
+
 static bool take_bytes(struct machine *m, const struct rehearse_watch *watch, uint8_t to[8])
 {
 	struct machine_value v = machine_memory(m, watch->address, watch->length);
@@ -48,12 +56,12 @@ bool rehearse(struct walk *walk, const struct rehearse_watch *watch, struct rehe
 	memcpy(out->before, out->first, sizeof(out->before));
 	for (unsigned i = 0; i < INSNS_MAX; i++) {
 		struct machine_effect e;
-		uint64_t ip = m->ip;
+		uint64_t ip = m->ip, stack = machine_stack(m).bits;
 
 		if (ip < start || ip >= end ||
 		    machine_pass(m, (const uint8_t *)(uintptr_t)ip, (size_t)(end - ip), &e) !=
 			MACHINE_PASSED ||
-		    e.called || e.returned)
+		    e.called || e.returned || stack_passed(watch, stack, machine_stack(m).bits))
 			return false;
 		if (!e.loads && !e.stores)
 			continue;
