@@ -118,10 +118,11 @@ EVERY_COLLECTOR = ["ObjectRefs", "LinkedNodes", "Garbage", "Moving", "FewDead"]
 # Those of which it is known, too, what part of the CPU time is spent at wasteful accesses. In every phase of theirs that makes
 # accesses of a kind each loop makes some, so that all of its time counts for them; pairs are complete long before a
 # window ends or a collection comes; and the kernel has next to nothing to do for them. Not of TwoWidths, since the part of the bytes
-# is another one there, and not where calls and the JVM's own stores with them take much of the time.
+# is another one there, not where calls and the JVM's own stores with them take much of the time, and not of OddLengths, a third of whose
+# time is spent between its loops.
 SHARE_KNOWN = [
     "IntMasked", "DoubleNear", "Fields", "Counters", "Spills", "Vectors", "ArrayCopies", "Fills", "Bytes", "Unaligned",
     "Strided", "LinkedNodes", "DirectBuffer", "LongDistance", "FarDead", "NearAndFar", "CostlyPhases", "SlowLoads",
     "Threads", "DoubleFills", "FloatCopies", "IntCopies", "NearFields", "MostlyElsewhere", "PartOfTime",
-    *(name for name in SHAPES if name not in ("TwoWidths", "ManyTypes", "Recursion")),
+    *(name for name in SHAPES if name not in ("TwoWidths", "ManyTypes", "Recursion", "OddLengths")),
 ]
