@@ -71,7 +71,7 @@ static uint64_t counted(Jxp__Counter counter)
 /* A tick at ip, of which the walk comes to an access whose bytes are chosen. */
 static void tick(uint64_t ip, uint8_t kind)
 {
-	struct machine_view view;
+	static struct machine_view view; /* The walk keeps it. */
 	struct extent extent;
 	uint64_t stop;
 
