@@ -452,6 +452,8 @@ static void connect(struct graph *g)
 /* The graph as machine code. */
 static uint32_t encode(struct graph *g, uint8_t *code)
 {
+	static const uint8_t nop[] = {0x66, 0x90}, increment[] = {0xff, 0xc0},
+			     jump[] = {0xff, 0x23};
 	static const unsigned bytes[] = {
 	    [FALLS] = 0, [BRANCHES] = 6, [JUMPS] = 5, [RETURNS] = 1, [SWITCHES] = 2, [PADS] = 0};
 
@@ -464,7 +466,7 @@ static uint32_t encode(struct graph *g, uint8_t *code)
 
 		if (g->target[n] != NOWHERE)
 			distance = g->start[g->target[n]] - g->start[n + 1];
-		memcpy(at, g->flow[n] == PADS ? "\x66\x90" : "\xff\xc0", 2); /* nop; inc eax */
+		memcpy(at, g->flow[n] == PADS ? nop : increment, 2);
 		at += 2;
 		if (g->flow[n] == BRANCHES)
 			*at++ = 0x0f;
@@ -474,7 +476,7 @@ static uint32_t encode(struct graph *g, uint8_t *code)
 		} else if (g->flow[n] == RETURNS) {
 			*at = 0xc3;
 		} else if (g->flow[n] == SWITCHES) {
-			memcpy(at, "\xff\x23", 2); /* jmp [rbx] */
+			memcpy(at, jump, 2);
 		}
 	}
 	return g->start[g->nodes];

@@ -449,11 +449,12 @@ static bool interpret(const struct code *c)
 
 static void run(const struct code *c)
 {
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0}; /* [rip] */
 	uint64_t back = (uint64_t)(uintptr_t)&cpu_back;
 
 	memcpy(page, c->bytes, c->length);
-	memcpy(page + c->length, "\xff\x25\x00\x00\x00\x00", 6); /* jmp [rip] */
-	memcpy(page + c->length + 6, &back, sizeof(back));
+	memcpy(page + c->length, jump, sizeof(jump));
+	memcpy(page + c->length + sizeof(jump), &back, sizeof(back));
 	cpu_entry = (uint64_t)(uintptr_t)page;
 	cpu_run();
 }

@@ -1,0 +1,296 @@
+/* Pairs that are told in advance: recorded as if both accesses had trapped, but for some that are
+ * left to a watchpoint. No register is used. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "attach/agent/code/xstate.h"
+#include "attach/agent/handler/foretell.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/pair.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/watchpoint.h"
+#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/loops.h"
+#include "tests/unit/support/agent/code.h"
+#include "tests/unit/support/agent/one_frame.h"
+
+#define MAX_FRAMES 8u
+#define TRIES      4000u
+
+static struct thread *t;
+static ucontext_t uc;
+static uint64_t data[4] __attribute__((aligned(64)));
+static uint64_t stack[8];
+static struct watchpoint w;
+static struct walk walk;
+static struct walk_access first;
+
+static int set_up_process(void **state)
+{
+	(void)state;
+	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	xstate_init();
+	handlers.walker = one_frame_walker();
+	return handlers.contexts == MAP_FAILED || threads_init() < 0 || loops_init() < 0 ? -1 : 0;
+}
+
+static int fresh_thread(void **state)
+{
+	if (code_setup(state) < 0)
+		return -1;
+	ahead_clear();
+	loops_clear();
+	one_frame_walkable = true;
+	memset(data, 0, sizeof(data));
+	data[0] = 0x1111;
+	memset(&uc, 0, sizeof(uc));
+	uc.uc_mcontext.gregs[REG_RBX] = (greg_t)(uintptr_t)data;
+	uc.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)&stack[4];
+	uc.uc_mcontext.gregs[REG_RDX] = 0x2222;
+	t = thread_take(getpid());
+	return t && thread_allocate(t, MAX_FRAMES) == 0 ? 0 : -1;
+}
+
+static int drop_thread(void **state)
+{
+	(void)state;
+	thread_recycle(t);
+	return 0;
+}
+
+static uint64_t counted(Jxp__Counter counter)
+{
+	return atomic_load(&t->counters[counter]);
+}
+
+/* A tick at ip, of which the walk comes to an access whose bytes are chosen. */
+static void tick(uint64_t ip, uint8_t kind)
+{
+	static struct machine_view view; /* The walk keeps it. */
+	struct extent extent;
+	uint64_t stop;
+
+	foretell_view(t, &view);
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
+	w = (struct watchpoint){.kind = kind, .share = 1, .weight = 1000};
+	walk_begin(&w.scope, watchpoint_access(kind), 0, ip);
+	assert_int_equal(walk_on(&walk, &w.scope, &view, ip, uc.uc_mcontext.gregs, &first, &stop),
+			 WALK_ACCESS);
+	extent = extent_whole(first.address, first.insn.memory.size);
+	assert_true(pair_choose_bytes(t, &w, kind, &first.insn, &extent));
+}
+
+static bool foretold(uint64_t ip, uint8_t kind)
+{
+	tick(ip, kind);
+	return foretell_pair(t, &w, 1.0, &walk, &first, &uc);
+}
+
+/* Again and again until it is not one of those that are left to a watchpoint. */
+static struct record record_of(uint64_t ip, uint8_t kind)
+{
+	struct record r = {0};
+
+	for (unsigned i = 0; i < TRIES && !foretold(ip, kind); i++)
+		assert_true(w.foretold != 0);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 1);
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_TRAPPED);
+	assert_int_equal(r.reg, PERF_DEBUG_REGISTERS);
+	assert_int_equal(r.kind, kind);
+	return r;
+}
+
+static bool is_wasteful(const struct record *r)
+{
+	return r->wasteful_as & 1u << ELEMENT_INTEGER;
+}
+
+static void a_silent_load_is_recorded_at_once(void **state)
+{
+	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
+	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
+
+	(void)state;
+	assert_true(is_wasteful(&r));
+	assert_int_equal(r.address, (uintptr_t)data);
+	assert_int_equal(r.length, 8);
+	assert_int_equal(r.checked_bytes, 8);
+	assert_int_equal(r.cpu_ns, 1000);
+	assert_int_equal(r.watch_code.length, 3);
+	assert_memory_equal(r.watch_code.bytes, "\x48\x8b\x03", 3);
+	assert_memory_equal(r.trap_code.bytes, "\x48\x8b\x0b", 3);
+	assert_false(r.jvm_access);
+}
+
+static void a_load_of_what_was_changed_is_no_silent_one(void **state)
+{
+	/* mov rax, [rbx]; mov [rbx], rdx; mov rcx, [rbx]; ret */
+	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x89\x13\x48\x8b\x0b\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
+
+	(void)state;
+	assert_false(is_wasteful(&r));
+}
+
+static void what_a_read_modify_write_loads_counts(void **state)
+{
+	/* mov rax, [rbx]; add [rbx], rdx; ret */
+	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x01\x13\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
+
+	(void)state;
+	assert_true(is_wasteful(&r));
+}
+
+static void a_dead_store_is_recorded_at_once(void **state)
+{
+	/* mov [rbx], rdx; mov [rbx], rax; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x89\x03\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
+
+	(void)state;
+	assert_true(is_wasteful(&r));
+}
+
+static void a_store_that_is_loaded_is_not_dead(void **state)
+{
+	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rax; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x03\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
+
+	(void)state;
+	assert_false(is_wasteful(&r));
+	assert_memory_equal(r.trap_code.bytes, "\x48\x8b\x0b", 3);
+}
+
+static void a_silent_store_is_recorded_at_once(void **state)
+{
+	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rdx; ret */
+	uint64_t same = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x13\xc3");
+	struct record r = record_of(same, JXP__KIND__KIND_SILENT_STORE);
+
+	(void)state;
+	assert_true(is_wasteful(&r));
+	assert_memory_equal(r.trap_code.bytes, "\x48\x89\x13", 3);
+}
+
+static void a_store_of_another_value_is_no_silent_one(void **state)
+{
+	/* mov [rbx], rdx; mov [rbx], rax; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x89\x03\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_STORE);
+
+	(void)state;
+	assert_false(is_wasteful(&r));
+}
+
+static void a_part_of_the_bytes_stands_for_a_part_of_the_time(void **state)
+{
+	/* mov [rbx], rdx; mov [rbx], ax; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x66\x89\x03\xc3");
+	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
+
+	(void)state;
+	assert_int_equal(r.checked_bytes, 2);
+	assert_int_equal(r.cpu_ns, 250);
+}
+
+static void one_of_so_many_is_left_to_a_watchpoint(void **state)
+{
+	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
+	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
+	unsigned left = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct record r;
+
+		if (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD)) {
+			assert_int_equal(w.foretold, ip + 3);
+			left++;
+			continue;
+		}
+		assert_int_equal(w.foretold, 0);
+		assert_true(ring_pop(&t->memory->ring, &r));
+	}
+	/* Five standard deviations around 125. */
+	assert_in_range(left, TRIES / FORETELL_CHECKED - 55, TRIES / FORETELL_CHECKED + 55);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), TRIES - left);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 0);
+}
+
+static void what_cannot_be_told_leaves_nothing_behind(void **state)
+{
+	/* mov [rbx], rdx; call rax */
+	uint64_t ip = CODE(0, "\x48\x89\x13\xff\xd0");
+	struct record r;
+
+	(void)state;
+	assert_false(foretold(ip, JXP__KIND__KIND_DEAD_STORE));
+	assert_int_equal(w.foretold, 0);
+	assert_false(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 0);
+}
+
+static void a_pair_without_calling_context_is_lost_and_counted(void **state)
+{
+	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
+	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
+	struct record r;
+
+	(void)state;
+	one_frame_walkable = false;
+	while (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD))
+		assert_int_equal(w.foretold, ip + 3);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 0);
+	assert_false(ring_pop(&t->memory->ring, &r));
+}
+
+static void watched_bytes_are_no_memory_at_hand(void **state)
+{
+	struct machine_view view;
+
+	(void)state;
+	t->watchpoints[1] =
+	    (struct watchpoint){.state = WATCH_ARMED, .address = (uintptr_t)&data[1], .length = 4};
+	t->watchpoints[2] = (struct watchpoint){
+	    .state = WATCH_PENDING, .address = (uintptr_t)&data[2], .length = 8};
+	t->watchpoints[3] = (struct watchpoint){
+	    .state = WATCH_SEEKING, .address = (uintptr_t)&data[3], .length = 8};
+	foretell_view(t, &view);
+	assert_int_equal(view.watched_count, 2);
+	assert_int_equal(view.watched[0].address, (uintptr_t)&data[1]);
+	assert_int_equal(view.watched[0].length, 4);
+	assert_int_equal(view.watched[1].address, (uintptr_t)&data[2]);
+	memset(t->watchpoints, 0, sizeof(t->watchpoints));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_silent_load_is_recorded_at_once),
+	    TEST(a_load_of_what_was_changed_is_no_silent_one),
+	    TEST(what_a_read_modify_write_loads_counts),
+	    TEST(a_dead_store_is_recorded_at_once),
+	    TEST(a_store_that_is_loaded_is_not_dead),
+	    TEST(a_silent_store_is_recorded_at_once),
+	    TEST(a_store_of_another_value_is_no_silent_one),
+	    TEST(a_part_of_the_bytes_stands_for_a_part_of_the_time),
+	    TEST(one_of_so_many_is_left_to_a_watchpoint),
+	    TEST(what_cannot_be_told_leaves_nothing_behind),
+	    TEST(a_pair_without_calling_context_is_lost_and_counted),
+	    TEST(watched_bytes_are_no_memory_at_hand),
+	};
+
+	return cmocka_run_group_tests(tests, set_up_process, NULL);
+}
