@@ -171,8 +171,29 @@ struct machine_value machine_memory(struct machine *m, uint64_t address, unsigne
 	return load(m, known(address), size);
 }
 
+/* What lies below the stack pointer belongs to frames that have been left, and to probes for room:
+ * code that uses it again stores to it first. */
+static void forget_left_frames(struct machine *m)
+{
+	const uint64_t reach = UINT64_C(128) * 1024;
+	uint64_t sp = m->regs[RSP].bits;
+	unsigned kept = 0;
+
+	if (!m->regs[RSP].known)
+		return;
+	for (unsigned i = 0; i < m->store_count; i++) {
+		const struct machine_store *s = &m->stores[i];
+
+		if (s->address + s->size > sp || s->address < sp - reach)
+			m->stores[kept++] = *s;
+	}
+	m->store_count = kept;
+}
+
 static void store(struct machine *m, struct machine_value at, uint32_t size, struct machine_value v)
 {
+	if (m->store_count == MACHINE_STORES)
+		forget_left_frames(m);
 	if (!at.known || m->store_count == MACHINE_STORES) {
 		m->memory_unknown = true;
 		/* A forgotten store to the frame would make the frame unknown, too. */

@@ -6,7 +6,7 @@
 #include "attach/agent/path/machine.h"
 
 /* Of one walk. A loop that is passed through is left by a breakpoint behind it sooner. */
-#define INSNS_MAX 512u
+#define INSNS_MAX 2048u
 
 static bool is_java(const struct code_blob *blob)
 {
