@@ -38,6 +38,9 @@ const struct counter counter_table[] = {
      .sentence = "sampled accesses were foreseen and did not come so"},
     {C(FORETOLD), .name = "foretold",
      .sentence = "pairs were complete at once: both accesses were foreseen"},
+    {C(FORETOLD_LOST), .name = "foretold_lost",
+     .sentence =
+	 "pairs were foreseen and lost, since one of their accesses had no calling context"},
     {C(FORETOLD_CHECKED), .name = "foretold_checked",
      .sentence = "such pairs were left to a watchpoint, which shows whether they come as foreseen"},
     {C(FORETOLD_WRONG), .name = "foretold_wrong",
@@ -197,6 +200,11 @@ const char *counter_name(Jxp__Counter counter)
 		if (counter_table[i].counter == counter)
 			return counter_table[i].name;
 	return "unknown";
+}
+
+uint64_t counters_pairs(const uint64_t *counters)
+{
+	return counters[JXP__COUNTER__COUNTER_TRAPS] + counters[JXP__COUNTER__COUNTER_FORETOLD];
 }
 
 const struct counter *counter_of_stage(unsigned place)

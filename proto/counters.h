@@ -27,6 +27,9 @@ extern const struct counter counter_table[];
 /* "unknown" for what is none. */
 const char *counter_name(Jxp__Counter counter);
 
+/* Pairs that are complete, by a trap or foretold. counters has JXP__COUNTER__COUNTER_MAX. */
+uint64_t counters_pairs(const uint64_t *counters);
+
 /* Each place from 1 to COUNTER_STAGES has a counter. */
 const struct counter *counter_of_stage(unsigned place);
 

@@ -8,6 +8,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/report/text_parts.h"
 #include "daemon/report/text_writer.h"
+#include "proto/counters.h"
 #include "proto/words.h"
 
 /* The period asked for, and the one that the budget led to. */
@@ -75,7 +76,7 @@ static void header(FILE *out, const struct report_model *m)
 		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
 		" pairs completed, %" PRIu64 " threads\n",
 		w->counters[JXP__COUNTER__COUNTER_SAMPLES],
-		w->counters[JXP__COUNTER__COUNTER_ARMED], w->counters[JXP__COUNTER__COUNTER_TRAPS],
+		w->counters[JXP__COUNTER__COUNTER_ARMED], counters_pairs(w->counters),
 		w->counters[JXP__COUNTER__COUNTER_THREADS]);
 	overhead(out, m);
 	if (sampler_note(w->findings.sampler))

@@ -12,6 +12,7 @@
 #include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"
 #include "daemon/answer/render.h"
+#include "proto/counters.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
 
@@ -215,7 +216,7 @@ static void send_progress(struct connection *c)
 	progress.elapsed_ns = window_result_elapsed_ns(w);
 	progress.duration_ns = w->request.duration_ns;
 	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	progress.traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
+	progress.traps = counters_pairs(w->counters);
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
 	reply.progress = &progress;
 	/* A client that does not read its progress loses it; the report has room of its own. */

@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/history.h"
+#include "proto/counters.h"
 #include "proto/words.h"
 
 /* As many as can be in memory: running, finished and failed. */
@@ -67,7 +68,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->elapsed_ns = window_result_elapsed_ns(w);
 	info->duration_ns = w->request.duration_ns;
 	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	info->traps = w->counters[JXP__COUNTER__COUNTER_TRAPS];
+	info->traps = counters_pairs(w->counters);
 }
 
 static void describe_row(struct list *l, const struct database_row *row)

@@ -12,6 +12,7 @@
 #include "daemon/store/schema.h"
 #include "daemon/store/sql.h"
 #include "daemon/store/stored_state.h"
+#include "proto/counters.h"
 
 /* How long another process may hold the file before it counts as locked. */
 #define BUSY_MS 2000
@@ -110,7 +111,7 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_number(s, 11, window_result_elapsed_ns(w));
 	sql_bind_number(s, 12, w->request.duration_ns);
 	sql_bind_number(s, 13, w->counters[JXP__COUNTER__COUNTER_SAMPLES]);
-	sql_bind_number(s, 14, w->counters[JXP__COUNTER__COUNTER_TRAPS]);
+	sql_bind_number(s, 14, counters_pairs(w->counters));
 	sql_bind_number(s, 15, record_bytes);
 	return sql_run(s, "keep a window", err);
 }

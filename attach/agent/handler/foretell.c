@@ -8,10 +8,12 @@
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/path/rehearse.h"
 
-void foretell_view(const struct thread *t, struct machine_view *view)
+_Static_assert(MACHINE_WATCHED_MAX >= PERF_DEBUG_REGISTERS, "what a thread may watch");
+
+void foretell_view(const struct thread *t, uint64_t sp, struct machine_view *view)
 {
 	view->regions = &handlers.regions;
-	view->stack_high = t->stack_high;
+	view->stack_high = sp >= t->stack_low && sp < t->stack_high ? t->stack_high : 0;
 	view->watched_count = 0;
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
 		const struct watchpoint *w = &t->watchpoints[i];
@@ -39,8 +41,10 @@ static struct rehearse_watch watch_of(const struct watchpoint *w)
 static void record(struct thread *t, struct watchpoint *w, const struct sample *first,
 		   const gregset_t at_first, const struct pair_end *end, const ucontext_t *uc)
 {
-	if (pair_describe(t, w, first, at_first, uc) && pair_complete(t, w, end, uc))
-		thread_count(t, JXP__COUNTER__COUNTER_FORETOLD, 1);
+	bool complete = pair_describe(t, w, first, at_first, uc) && pair_complete(t, w, end, uc);
+
+	thread_count(
+	    t, complete ? JXP__COUNTER__COUNTER_FORETOLD : JXP__COUNTER__COUNTER_FORETOLD_LOST, 1);
 }
 
 bool foretell_pair(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,

@@ -16,8 +16,9 @@ struct thread;
 
 #define FORETELL_CHECKED 32u
 
-/* What handlers of the thread may read as it is. */
-void foretell_view(const struct thread *t, struct machine_view *view);
+/* What a handler of the thread, with this stack pointer, may read as it is. To outlive the walk
+ * that it is given to. */
+void foretell_view(const struct thread *t, uint64_t sp, struct machine_view *view);
 
 /* The bytes of the access that the walk found are chosen in w; kept is the inverse of the
  * probability that its sample came so far. True when the pair is recorded, or lost, which is

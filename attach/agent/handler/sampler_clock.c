@@ -99,7 +99,7 @@ struct search {
 	struct walk walk;
 	struct walk_access access;
 	uint64_t stop_ip;
-	enum walk_end end;
+	enum walk_outcome end;
 	bool foreseen; /* the bytes are chosen */
 };
 
@@ -110,7 +110,7 @@ static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct 
 {
 	struct machine_view view;
 
-	foretell_view(t, &view);
+	foretell_view(t, (uint64_t)uc->uc_mcontext.gregs[REG_RSP], &view);
 	s->foreseen = false;
 	s->end =
 	    walk_on(&s->walk, &w->scope, &view, ip, uc->uc_mcontext.gregs, &s->access, &s->stop_ip);

@@ -44,7 +44,7 @@ static void enter_epoch(struct thread *t)
 /* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
  * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it;
  * native code that touches watched memory may not. */
-#define STACK_RESERVE_BYTES (32u * 1024u)
+#define STACK_RESERVE_BYTES (48u * 1024u)
 
 /* More than the zones below stack_low that HotSpot opens for a thread while it makes a
  * StackOverflowError. A stack that is not here at all is another one, of an application that has

@@ -13,6 +13,12 @@
 #define EDGES_MAX  (3u * BLOCKS_MAX)
 #define LOOPS_MAX  1000u
 
+/* A method with more is taken to make accesses of every type in them. */
+#define MAKES_MAX 64u
+
+/* Along dominators and loops, which is not linear in what the method has: some 1 ms. */
+#define STEPS_MAX 300000u
+
 #define NESTS_MAX  4096u
 #define PROBES_MAX 8u
 
@@ -55,6 +61,7 @@ static struct {
 	_Atomic uint64_t table[NESTS_MAX];
 	_Atomic uint32_t used;
 	atomic_flag making;
+	bool full; /* whoever is making one */
 } memory = {.making = ATOMIC_FLAG_INIT};
 
 static const struct part *parts_of(const struct loop_nest *nest)
@@ -111,6 +118,7 @@ struct scratch {
 	uint16_t next[BLOCKS_MAX][2];
 	uint16_t hung_first[BLOCKS_MAX]; /* besides, of those that nothing else leads to */
 	uint16_t hung_next[BLOCKS_MAX];
+	uint16_t on[BLOCKS_MAX]; /* what a block hangs on if it does */
 	uint32_t cursor[BLOCKS_MAX];
 	uint16_t first_edge[BLOCKS_MAX + 2]; /* of the edges that lead to a block */
 	uint16_t edges[EDGES_MAX];           /* where they come from */
@@ -124,7 +132,9 @@ struct scratch {
 	uint16_t parents[LOOPS_MAX];
 	bool indirect[BLOCKS_MAX];
 	bool reached[BLOCKS_MAX];
+	bool entered[BLOCKS_MAX]; /* from the method's entry, exceptions aside */
 	unsigned transfer_count, block_count, ordered, loop_count;
+	unsigned steps; /* left for what is not linear */
 };
 
 _Static_assert(sizeof(struct scratch) <= LOOPS_SCRATCH_BYTES, "the sum of the agent's tables");
@@ -301,14 +311,17 @@ static void hang_up(struct scratch *s, const struct code_blob *blob)
 	for (unsigned b = 0; b < s->block_count; b++)
 		s->hung_first[b] = NO_BLOCK;
 	for (unsigned b = 1; b < s->block_count; b++) {
-		uint16_t on = b == 1 ? (uint16_t)ROOT : under;
-
-		if (b == 1 || (!s->reached[b] && !is_padding(s, blob, b))) {
-			s->hung_next[b] = s->hung_first[on];
-			s->hung_first[on] = (uint16_t)b;
-		}
+		s->on[b] = b == 1 ? (uint16_t)ROOT : under;
 		if (s->indirect[b])
 			under = (uint16_t)b;
+	}
+	/* The entry becomes the first below ROOT: what it leads to is then in an order of its own,
+	 * whatever else leads there (find_dominators). */
+	for (unsigned b = s->block_count; b-- > 1;) {
+		if (b != 1 && (s->reached[b] || is_padding(s, blob, b)))
+			continue;
+		s->hung_next[b] = s->hung_first[s->on[b]];
+		s->hung_first[s->on[b]] = (uint16_t)b;
 	}
 }
 
@@ -386,25 +399,28 @@ static void put_in_order(struct scratch *s)
 		s->rank[s->order[i]] = (uint16_t)i;
 }
 
-static uint16_t common_dominator(const struct scratch *s, uint16_t a, uint16_t b)
+static uint16_t common_dominator(struct scratch *s, uint16_t a, uint16_t b)
 {
-	while (a != b) {
-		while (s->rank[a] > s->rank[b])
+	while (a != b && s->steps > 0) {
+		for (; s->rank[a] > s->rank[b] && s->steps > 0; s->steps--)
 			a = s->dominator[a];
-		while (s->rank[b] > s->rank[a])
+		for (; s->rank[b] > s->rank[a] && s->steps > 0; s->steps--)
 			b = s->dominator[b];
 	}
 	return a;
 }
 
-static uint16_t dominator_of(const struct scratch *s, uint16_t b)
+/* An exception's handler may be come to from anywhere. That it goes on in a loop does not make the
+ * loop one that is entered in its middle. */
+static uint16_t dominator_of(struct scratch *s, uint16_t b)
 {
 	uint16_t found = NO_BLOCK;
 
 	for (unsigned e = s->first_edge[b]; e < s->first_edge[b + 1]; e++) {
 		uint16_t from = s->edges[e];
 
-		if (s->dominator[from] == NO_BLOCK)
+		if (s->dominator[from] == NO_BLOCK ||
+		    (s->entered[b] && b != 1 && !s->entered[from]))
 			continue;
 		found = found == NO_BLOCK ? from : common_dominator(s, from, found);
 	}
@@ -418,13 +434,34 @@ static void find_dominators(struct scratch *s)
 	for (unsigned b = 0; b < s->block_count; b++)
 		s->dominator[b] = NO_BLOCK;
 	s->dominator[ROOT] = ROOT;
-	while (changed) {
+	while (changed && s->steps > 0) {
 		changed = false;
 		for (unsigned i = s->ordered + 1; i < s->block_count; i++) {
 			uint16_t b = s->order[i], d = dominator_of(s, b);
 
 			changed |= s->dominator[b] != d;
 			s->dominator[b] = d;
+		}
+	}
+}
+
+/* What the method's entry leads to by its own jumps. */
+static void find_entered(struct scratch *s)
+{
+	unsigned depth = 1;
+
+	memset(s->entered, 0, s->block_count * sizeof(s->entered[0]));
+	s->stack[0] = 1;
+	s->entered[1] = true;
+	while (depth > 0) {
+		uint16_t b = s->stack[--depth], next;
+		uint32_t cursor = 0;
+
+		while ((next = successor(s, b, &cursor)) != NO_BLOCK) {
+			if (s->entered[next])
+				continue;
+			s->entered[next] = true;
+			s->stack[depth++] = next;
 		}
 	}
 }
@@ -439,20 +476,29 @@ static bool dominates(const struct scratch *s, uint16_t a, uint16_t b)
 /* ---------------------------------------------------------------- nesting */
 
 /* The outermost loop that block b is in so far. */
-static unsigned outermost(const struct scratch *s, uint16_t b)
+static unsigned outermost(struct scratch *s, uint16_t b)
 {
 	unsigned loop = s->loop[b];
 
-	while (loop != LOOP_NONE && s->parents[loop] != LOOP_NONE)
+	for (; loop != LOOP_NONE && s->parents[loop] != LOOP_NONE && s->steps > 0; s->steps--)
 		loop = s->parents[loop];
 	return loop;
 }
 
+/* More than there is room for are more steps than are taken. */
 static void push_sources(struct scratch *s, uint16_t b, unsigned *depth)
 {
-	for (unsigned e = s->first_edge[b]; e < s->first_edge[b + 1]; e++)
-		if (s->rank[s->edges[e]] != NO_BLOCK && *depth < EDGES_MAX)
-			s->work[(*depth)++] = s->edges[e];
+	for (unsigned e = s->first_edge[b]; e < s->first_edge[b + 1]; e++) {
+		uint16_t from = s->edges[e];
+
+		/* One handler may lead to loops that have nothing to do with each other. */
+		if (s->rank[from] == NO_BLOCK || (s->entered[b] && !s->entered[from]))
+			continue;
+		if (*depth == EDGES_MAX)
+			s->steps = 0;
+		else
+			s->work[(*depth)++] = from;
+	}
 }
 
 /* Takes what leads to the header's backward edges into its loop, whole loops with all that is in
@@ -565,8 +611,10 @@ static struct loop_nest *make(struct scratch *s, const struct code_blob *blob)
 	if (!connect_backward(s))
 		return NULL;
 	put_in_order(s);
+	find_entered(s);
+	s->steps = STEPS_MAX;
 	find_dominators(s);
-	return find_loops(s) ? keep(s, blob) : NULL;
+	return find_loops(s) && s->steps > 0 ? keep(s, blob) : NULL;
 }
 
 /* ---------------------------------------------------------------- the table */
@@ -582,11 +630,18 @@ int loops_init(void)
 
 void loops_clear(void)
 {
+	/* A handler that is late may still be making one: it keeps the room that it works in. */
+	bool idle = !atomic_flag_test_and_set(&memory.making);
+
 	for (unsigned i = 0; i < NESTS_MAX; i++)
 		atomic_store_explicit(&memory.table[i], 0, memory_order_relaxed);
+	if (!idle)
+		return;
 	atomic_store(&memory.used, 0);
+	memory.full = false;
 	empty_memory(memory.nests, LOOPS_NESTS_BYTES);
 	empty_memory(memory.scratch, LOOPS_SCRATCH_BYTES);
+	atomic_flag_clear(&memory.making);
 }
 
 static _Atomic uint64_t *entry(uint64_t serial, unsigned probe)
@@ -594,53 +649,71 @@ static _Atomic uint64_t *entry(uint64_t serial, unsigned probe)
 	return &memory.table[((serial * UINT64_C(0x9e3779b97f4a7c15) >> 40) + probe) % NESTS_MAX];
 }
 
-static const struct loop_nest *find(uint64_t serial)
+/* The entry of a nest that cannot be made. */
+#define NO_NEST UINT32_MAX
+
+/* True when it is known, also that there is none. */
+static bool find_nest(uint64_t serial, const struct loop_nest **nest)
 {
+	*nest = NULL;
 	for (unsigned i = 0; i < PROBES_MAX; i++) {
 		uint64_t word = atomic_load_explicit(entry(serial, i), memory_order_acquire);
-		const struct loop_nest *nest;
 
 		if (word == 0)
-			return NULL;
+			return false;
 		if (word >> 32 != (uint32_t)serial)
 			continue;
-		nest = (const void *)(memory.nests + ((uint32_t)word - 1) * UINT64_C(8));
-		return nest->serial == serial ? nest : NULL;
+		if ((uint32_t)word == NO_NEST)
+			return true;
+		*nest = (const void *)(memory.nests + ((uint32_t)word - 1) * UINT64_C(8));
+		if ((*nest)->serial != serial)
+			*nest = NULL;
+		return true;
 	}
-	return NULL;
+	return false;
 }
 
-/* False when there is no room for it. */
-static bool remember(const struct loop_nest *nest)
+/* False when there is no room for it. NULL: that there is none. */
+static bool remember(uint64_t serial, const struct loop_nest *nest)
 {
-	uint64_t at = (uint64_t)((const uint8_t *)nest - memory.nests) / 8 + 1;
+	uint64_t at =
+	    nest ? (uint64_t)((const uint8_t *)nest - memory.nests) / 8 + 1 : (uint64_t)NO_NEST;
 
 	for (unsigned i = 0; i < PROBES_MAX; i++) {
-		_Atomic uint64_t *e = entry(nest->serial, i);
+		_Atomic uint64_t *e = entry(serial, i);
 
 		if (atomic_load_explicit(e, memory_order_relaxed) == 0) {
-			atomic_store_explicit(e, nest->serial << 32 | at, memory_order_release);
+			atomic_store_explicit(e, serial << 32 | at, memory_order_release);
 			return true;
 		}
 	}
 	return false;
 }
 
+/* What there is no room for is given up, and no other is made then: each tick would try again. */
+static const struct loop_nest *make_and_remember(const struct code_blob *blob)
+{
+	uint32_t used = atomic_load_explicit(&memory.used, memory_order_relaxed);
+	const struct loop_nest *nest = make(memory.scratch, blob);
+
+	if (remember(blob->serial, nest))
+		return nest;
+	atomic_store_explicit(&memory.used, used, memory_order_relaxed);
+	memory.full = true;
+	return NULL;
+}
+
 const struct loop_nest *loops_of(const struct code_blob *blob)
 {
-	const struct loop_nest *nest = find(blob->serial);
+	const struct loop_nest *nest;
 
-	if (nest || !memory.nests || !memory.scratch)
-		return nest;
+	if (!memory.nests || !memory.scratch || find_nest(blob->serial, &nest))
+		return memory.nests && memory.scratch ? nest : NULL;
 	/* Whoever makes one may be preempted: nobody waits for it. */
 	if (atomic_flag_test_and_set(&memory.making))
 		return NULL;
-	nest = find(blob->serial);
-	if (!nest) {
-		nest = make(memory.scratch, blob);
-		if (nest && !remember(nest))
-			nest = NULL;
-	}
+	if (!find_nest(blob->serial, &nest) && !memory.full)
+		nest = make_and_remember(blob);
 	atomic_flag_clear(&memory.making);
 	return nest;
 }
@@ -723,6 +796,7 @@ static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to
 		case OPCODE_NEXT:
 			break;
 		default:
+			trap_request = false;
 			continue;
 		}
 		if (!found->load && loop_counts_at(nest->start + at, &o, ACCESS_LOAD))
@@ -764,6 +838,9 @@ uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_ty
 
 bool loops_make(const struct loop_nest *nest, enum access_type type)
 {
+	/* Looking at each takes a pass over all parts. */
+	if (nest->loop_count > MAKES_MAX)
+		return true;
 	for (unsigned loop = 1; loop < nest->loop_count; loop++)
 		if (loop_access(nest, loop, type))
 			return true;

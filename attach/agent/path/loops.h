@@ -23,7 +23,7 @@
 
 /* Its tables: nests, and room for making one. */
 #define LOOPS_NESTS_BYTES   (1024u * 1024u)
-#define LOOPS_SCRATCH_BYTES (384u * 1024u)
+#define LOOPS_SCRATCH_BYTES (416u * 1024u)
 #define LOOPS_BYTES         (LOOPS_NESTS_BYTES + LOOPS_SCRATCH_BYTES)
 
 /* No loop. Loops are numbered from 1. */
@@ -34,7 +34,7 @@ struct loop_nest;
 /* Reserves the tables, once per process. 0 or -ENOMEM. */
 int loops_init(void);
 
-/* Forgets all nests. No handler may run. */
+/* Forgets all nests. A handler that is late is left with what it works on. */
 void loops_clear(void);
 
 /* The loops of a compiled method or stub. NULL when they cannot be told: the method is too large,

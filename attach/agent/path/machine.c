@@ -125,12 +125,14 @@ static bool is_watched(const struct machine_view *v, uint64_t address, unsigned 
 static bool is_at_hand(const struct machine *m, uint64_t address, unsigned size)
 {
 	const struct machine_view *v = m->view;
+	uint64_t last = address + size - 1;
 
-	if (!v || !v->stack_high || is_watched(v, address, size))
+	if (!v || address < REGION_LOWEST_ADDRESS || last < address || is_watched(v, address, size))
 		return false;
-	return (address >= m->stack_low && address + size <= v->stack_high) ||
-	       region_is_heap(v->regions, address) || address - m->thread < THREAD_BYTES ||
-	       codemap_covers(address);
+	return (address >= m->stack_low && last < v->stack_high) ||
+	       (region_is_heap(v->regions, address) && region_is_heap(v->regions, last)) ||
+	       (m->thread && address - m->thread < THREAD_BYTES) ||
+	       (codemap_covers(address) && codemap_covers(last));
 }
 
 static bool read_memory(const struct machine *m, uint64_t address, void *to, unsigned size)
@@ -171,29 +173,40 @@ struct machine_value machine_memory(struct machine *m, uint64_t address, unsigne
 	return load(m, known(address), size);
 }
 
-/* What lies below the stack pointer belongs to frames that have been left, and to probes for room:
- * code that uses it again stores to it first. */
-static void forget_left_frames(struct machine *m)
+/* Has it been stored over since? Or is it below the stack pointer, in a frame that has been left,
+ * or a probe for room? Code that uses that again stores to it first. */
+static bool is_over(const struct machine *m, unsigned store)
 {
 	const uint64_t reach = UINT64_C(128) * 1024;
+	const struct machine_store *s = &m->stores[store];
 	uint64_t sp = m->regs[RSP].bits;
+
+	if (m->regs[RSP].known && s->address + s->size <= sp && s->address >= sp - reach)
+		return true;
+	for (unsigned i = store + 1; i < m->store_count; i++)
+		if (m->stores[i].address <= s->address &&
+		    m->stores[i].address + m->stores[i].size >= s->address + s->size)
+			return true;
+	return false;
+}
+
+static void forget_stores(struct machine *m)
+{
 	unsigned kept = 0;
 
-	if (!m->regs[RSP].known)
-		return;
-	for (unsigned i = 0; i < m->store_count; i++) {
-		const struct machine_store *s = &m->stores[i];
-
-		if (s->address + s->size > sp || s->address < sp - reach)
-			m->stores[kept++] = *s;
-	}
+	for (unsigned i = 0; i < m->store_count; i++)
+		if (!is_over(m, i))
+			m->stores[kept++] = m->stores[i];
 	m->store_count = kept;
 }
 
 static void store(struct machine *m, struct machine_value at, uint32_t size, struct machine_value v)
 {
+	/* An implicit null check. */
+	if (at.known && at.bits < REGION_LOWEST_ADDRESS)
+		m->faulted = true;
 	if (m->store_count == MACHINE_STORES)
-		forget_left_frames(m);
+		forget_stores(m);
 	if (!at.known || m->store_count == MACHINE_STORES) {
 		m->memory_unknown = true;
 		/* A forgotten store to the frame would make the frame unknown, too. */
@@ -316,8 +329,8 @@ static struct machine_value logic(struct machine *m, uint64_t result, unsigned s
 	return known(result & mask_of(size));
 }
 
-static struct machine_value add(struct machine *m, uint64_t a, uint64_t b, bool carry,
-				unsigned size)
+static struct machine_value added(struct machine *m, uint64_t a, uint64_t b, bool carry,
+				  unsigned size)
 {
 	uint64_t sum = (a + b + carry) & mask_of(size);
 
@@ -327,8 +340,8 @@ static struct machine_value add(struct machine *m, uint64_t a, uint64_t b, bool 
 	return known(sum);
 }
 
-static struct machine_value subtract(struct machine *m, uint64_t a, uint64_t b, bool borrow,
-				     unsigned size)
+static struct machine_value subtracted(struct machine *m, uint64_t a, uint64_t b, bool borrow,
+				       unsigned size)
 {
 	uint64_t difference = (a - b - borrow) & mask_of(size);
 
@@ -351,14 +364,14 @@ static struct machine_value alu(struct machine *m, enum alu operation, struct ma
 	}
 	switch (operation) {
 	case ALU_ADD:
-		return add(m, a, b, false, size);
+		return added(m, a, b, false, size);
 	case ALU_ADC:
-		return add(m, a, b, carry, size);
+		return added(m, a, b, carry, size);
 	case ALU_SUB:
 	case ALU_CMP:
-		return subtract(m, a, b, false, size);
+		return subtracted(m, a, b, false, size);
 	case ALU_SBB:
-		return subtract(m, a, b, carry, size);
+		return subtracted(m, a, b, carry, size);
 	case ALU_AND:
 		return logic(m, a & b, size);
 	case ALU_OR:
@@ -857,6 +870,8 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 			m->regs[i].known = false;
 	if (in.writes_flags)
 		m->flags_known = 0;
+	if (m->faulted)
+		return false;
 	m->ip += in.length;
 	return true;
 }

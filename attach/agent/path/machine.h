@@ -37,7 +37,8 @@
 
 struct machine_view {
 	const struct region_map *regions;
-	uint64_t stack_high; /* end of the stack; 0: read everything through the kernel */
+	uint64_t
+	    stack_high; /* end of the stack that the thread is on; 0: of one that is not known */
 	struct {
 		uint64_t address;
 		uint32_t length;
@@ -59,7 +60,8 @@ struct machine_store {
 struct machine {
 	const struct machine_view *view;
 	uint64_t ip;
-	uint64_t stack_low, thread;    /* stack pointer and r15 at the beginning */
+	uint64_t stack_low; /* stack pointer at the beginning */
+	uint64_t thread; /* r15 at the beginning: the JavaThread, in compiled code; 0: not known */
 	struct machine_value regs[16]; /* in encoding order: rax, rcx, rdx, rbx, rsp, ... */
 	uint32_t flags;
 	uint32_t flags_known; /* of MACHINE_FLAGS */

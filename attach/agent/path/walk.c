@@ -13,8 +13,10 @@ static bool is_java(const struct code_blob *blob)
 	return blob->type == CODE_COMPILED || blob->type == CODE_STUB;
 }
 
+/* blob has no type where there is no code that is known. */
 static const struct loop_nest *nest_at(uint64_t ip, struct code_blob *blob)
 {
+	blob->type = CODE_NONE;
 	return codemap_find(ip, blob) && is_java(blob) ? loops_of(blob) : NULL;
 }
 
@@ -41,9 +43,11 @@ void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, 
 	const struct loop_nest *nest = nest_at(ip, &blob);
 	unsigned loop = nest ? loop_at(nest, ip) : LOOP_NONE;
 
-	*scope = (struct walk_scope){.type = (uint8_t)type, .skip = (uint8_t)skip};
+	*scope = (struct walk_scope){.type = (uint8_t)type};
+	/* Flat code may make no more than one. */
 	if (loop == LOOP_NONE)
 		return;
+	scope->skip = (uint8_t)skip;
 	scope->header[0] = loop_header(nest, loop);
 	scope->wait = loop_access(nest, loop, type);
 }
@@ -53,7 +57,6 @@ bool walk_wait(struct walk_scope *scope, uint64_t *stop_ip)
 	if (!scope->wait)
 		return false;
 	scope->depth = 0;
-	scope->skip = 0;
 	*stop_ip = scope->wait;
 	return true;
 }
@@ -91,14 +94,14 @@ static bool look_around(struct walk *w)
 }
 
 /* On from behind the call that the walk is in. */
-static enum walk_end step_out(struct walk *w, uint64_t *stop_ip)
+static enum walk_outcome step_out(struct walk *w, uint64_t *stop_ip)
 {
 	*stop_ip = w->scope->back[w->scope->depth--];
 	return WALK_STOP;
 }
 
 /* The walk is where nothing counts. */
-static enum walk_end leave(struct walk *w, uint64_t *stop_ip)
+static enum walk_outcome leave(struct walk *w, uint64_t *stop_ip)
 {
 	if (w->scope->depth > 0)
 		return step_out(w, stop_ip);
@@ -106,7 +109,7 @@ static enum walk_end leave(struct walk *w, uint64_t *stop_ip)
 }
 
 /* A breakpoint is needed. Where the branches do not matter, there is no need to stop at them. */
-static enum walk_end stop(struct walk *w, uint64_t *stop_ip)
+static enum walk_outcome stop(struct walk *w, uint64_t *stop_ip)
 {
 	*stop_ip = w->machine.ip;
 	(void)ahead_find(w->machine.ip, (enum access_type)w->scope->type,
@@ -173,16 +176,18 @@ static bool enter_call(struct walk *w, uint64_t back)
 
 	if (s->depth == WALK_CALLS_MAX)
 		return false;
+	/* Of what is not Java's code the walk finds out when it is there. */
 	nest = nest_at(w->machine.ip, &blob);
-	if (nest && loops_make(nest, (enum access_type)s->type))
+	if (nest ? loops_make(nest, (enum access_type)s->type) : is_java(&blob))
 		return false;
 	s->header[++s->depth] = 0;
 	s->back[s->depth] = back;
 	return true;
 }
 
-/* Back in the caller, whose loop around the call counts, if there is one. */
-static void enter_caller(struct walk *w)
+/* Back in the caller, whose loop around the call counts, if there is one. False when that cannot be
+ * told. */
+static bool enter_caller(struct walk *w)
 {
 	struct walk_scope *s = w->scope;
 	const struct loop_nest *nest;
@@ -190,18 +195,19 @@ static void enter_caller(struct walk *w)
 
 	if (s->depth > 0) {
 		s->depth--;
-		return;
+		return true;
 	}
 	if (s->header[0])
-		return; /* It has left its loop, which will show. */
+		return true; /* It has left its loop, which will show. */
 	nest = nest_at(w->machine.ip, &blob);
 	if (nest)
 		s->header[0] = loop_header(nest, loop_at(nest, w->machine.ip));
+	return nest || !is_java(&blob);
 }
 
 /* Over one instruction. WALK_STOP when the walk goes on. */
-static enum walk_end pass(struct walk *w, bool own, struct walk_access *access, uint64_t *stop_ip,
-			  bool *done)
+static enum walk_outcome pass(struct walk *w, bool own, struct walk_access *access,
+			      uint64_t *stop_ip, bool *done)
 {
 	struct machine *m = &w->machine;
 	uint64_t ip = m->ip, end = w->blob.start + w->blob.size;
@@ -226,17 +232,17 @@ static enum walk_end pass(struct walk *w, bool own, struct walk_access *access, 
 		*stop_ip = ip + insn_length((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip));
 		return WALK_STOP;
 	}
-	if (effect.returned)
-		enter_caller(w);
+	if (effect.returned && !enter_caller(w))
+		return WALK_UNKNOWN;
 	*done = false;
 	return WALK_STOP;
 }
 
-enum walk_end walk_on(struct walk *w, struct walk_scope *scope, const struct machine_view *view,
-		      uint64_t ip, const gregset_t regs, struct walk_access *access,
-		      uint64_t *stop_ip)
+enum walk_outcome walk_on(struct walk *w, struct walk_scope *scope, const struct machine_view *view,
+			  uint64_t ip, const gregset_t regs, struct walk_access *access,
+			  uint64_t *stop_ip)
 {
-	enum walk_end end;
+	enum walk_outcome end;
 	bool done = false;
 
 	/* Not cleared as a whole: it is large. */
@@ -255,6 +261,9 @@ enum walk_end walk_on(struct walk *w, struct walk_scope *scope, const struct mac
 			w->nest = loops_of(&w->blob);
 		if (!w->nest)
 			return WALK_UNKNOWN;
+		/* A stub may use r15 as it likes. */
+		if (i == 0 && w->blob.type != CODE_COMPILED)
+			w->machine.thread = 0;
 		at = where(w);
 		if (at == OUTSIDE)
 			return leave(w, stop_ip);

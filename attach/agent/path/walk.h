@@ -75,7 +75,7 @@ struct walk_access {
 	uint64_t address;
 };
 
-enum walk_end {
+enum walk_outcome {
 	WALK_ACCESS,  /* found */
 	WALK_STOP,    /* go on from *stop_ip, once execution is there */
 	WALK_NONE,    /* there is none: the loop makes none of the type */
@@ -91,9 +91,9 @@ unsigned walk_types(uint64_t ip, bool *known);
 void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip);
 
 /* Goes on, with registers that are exact at ip. */
-enum walk_end walk_on(struct walk *walk, struct walk_scope *scope, const struct machine_view *view,
-		      uint64_t ip, const gregset_t regs, struct walk_access *access,
-		      uint64_t *stop_ip);
+enum walk_outcome walk_on(struct walk *walk, struct walk_scope *scope,
+			  const struct machine_view *view, uint64_t ip, const gregset_t regs,
+			  struct walk_access *access, uint64_t *stop_ip);
 
 /* The search has come round without finding any: the loop's first access stands for the tick. False
  * when there is none. */

@@ -75,7 +75,7 @@ static void tick(uint64_t ip, uint8_t kind)
 	struct extent extent;
 	uint64_t stop;
 
-	foretell_view(t, &view);
+	foretell_view(t, (uint64_t)uc.uc_mcontext.gregs[REG_RSP], &view);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
 	w = (struct watchpoint){.kind = kind, .share = 1, .weight = 1000};
 	walk_begin(&w.scope, watchpoint_access(kind), 0, ip);
@@ -265,7 +265,7 @@ static void watched_bytes_are_no_memory_at_hand(void **state)
 	    .state = WATCH_PENDING, .address = (uintptr_t)&data[2], .length = 8};
 	t->watchpoints[3] = (struct watchpoint){
 	    .state = WATCH_SEEKING, .address = (uintptr_t)&data[3], .length = 8};
-	foretell_view(t, &view);
+	foretell_view(t, (uint64_t)uc.uc_mcontext.gregs[REG_RSP], &view);
 	assert_int_equal(view.watched_count, 2);
 	assert_int_equal(view.watched[0].address, (uintptr_t)&data[1]);
 	assert_int_equal(view.watched[0].length, 4);

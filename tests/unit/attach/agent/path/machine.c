@@ -659,11 +659,19 @@ static void a_store_to_an_unknown_place_makes_all_but_the_frame_unknown(void **s
 
 static void too_many_stores_make_memory_unknown(void **state)
 {
+	/* What lies close below the stack is taken for left frames. */
+	void *far = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
 	(void)state;
 	begin();
-	for (unsigned i = 0; i < MACHINE_STORES; i++)
-		PASS("\x89\x07"); /* mov [rdi], eax */
+	machine.regs[7].bits = (uintptr_t)far;
+	for (unsigned i = 0; i < 2 * MACHINE_STORES; i++)
+		PASS("\x89\x07"); /* mov [rdi], eax: over itself */
 	assert_false(machine.memory_unknown);
+	for (unsigned i = 0; i < MACHINE_STORES; i++) {
+		PASS("\x89\x07");         /* mov [rdi], eax */
+		PASS("\x48\x83\xc7\x10"); /* add rdi, 16 */
+	}
 	PASS("\x89\x4f\x08"); /* mov [rdi+8], ecx */
 	assert_true(machine.memory_unknown && machine_stack(&machine).known);
 	PASS("\x8b\x47\x08"); /* mov eax, [rdi+8] */
@@ -673,6 +681,7 @@ static void too_many_stores_make_memory_unknown(void **state)
 	assert_false(machine_stack(&machine).known);
 	PASS("\x8b\x04\x24"); /* mov eax, [rsp] */
 	assert_false(machine.regs[0].known);
+	assert_int_equal(munmap(far, 4096), 0);
 }
 
 static void a_load_that_would_fault_stops(void **state)
