@@ -28,15 +28,15 @@ void access_record(struct thread *t, const struct sample *s, bool store, uint64_
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return;
 	}
-	if (!watchpoint_capture(t, uc, s->insn.ip, &r.watch_context))
+	if (!sample_capture(t, uc, s->insn.ip, &r.watch_context))
 		r.watch_context = 0;
 	r.address = region_canonical(&handlers.regions, s->extent.address);
 	r.length = (uint8_t)s->extent.size;
-	r.region = (uint8_t)watchpoint_region(t, s, uc->uc_mcontext.gregs);
+	r.region = (uint8_t)sample_region(t, s, uc->uc_mcontext.gregs);
 	placing_count(t, r.region,
 		      placing_find(t, r.region, s->extent.address, &s->insn, uc->uc_mcontext.gregs,
 				   &r.place));
-	watchpoint_code(&r.watch_code, &s->insn);
+	sample_code(&r.watch_code, &s->insn);
 	r.store = store;
 	r.cpu = (uint16_t)cpu;
 	/* The thread is in Java code, so no pause begins or ends before the handler returns. */

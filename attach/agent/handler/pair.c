@@ -7,8 +7,8 @@
 #include "attach/agent/code/value.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/placing.h"
+#include "attach/agent/handler/sample.h"
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
 #include "proto/limits.h"
 
@@ -61,14 +61,14 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
 		return false;
 	}
 	w->kind = kind;
-	w->length = (uint8_t)watchpoint_part(extent, random_offset(extent, &t->random), &start);
+	w->length = (uint8_t)sample_part(extent, random_offset(extent, &t->random), &start);
 	w->width = (uint8_t)extent->width;
 	w->address = start;
 	w->after = in->ip + in->length;
 	w->again = in->repeats ? in->ip : w->after;
 	w->ignored = 0;
 	w->value_taken = false;
-	w->swaps = in->compares_and_swaps && watchpoint_access(kind) == ACCESS_STORE;
+	w->swaps = in->compares_and_swaps && sample_access(kind) == ACCESS_STORE;
 	w->predicted = false;
 	return true;
 }
@@ -100,14 +100,14 @@ bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *
 	struct insn in = s->insn;
 	gregset_t before;
 
-	if (!watchpoint_capture(t, uc, s->insn.ip, &w->context))
+	if (!sample_capture(t, uc, s->insn.ip, &w->context))
 		return false;
-	w->region = (uint8_t)watchpoint_region(t, s, regs);
+	w->region = (uint8_t)sample_region(t, s, regs);
 	in.has_memory = in.has_memory && registers_before(s, regs, before);
 	w->placed =
 	    placing_find(t, w->region, w->address, &in, in.has_memory ? before : regs, &w->place);
 	w->element = element_at(t, &w->place, &s->insn);
-	watchpoint_code(&w->code, &s->insn);
+	sample_code(&w->code, &s->insn);
 	return true;
 }
 
@@ -196,22 +196,22 @@ bool pair_complete(struct thread *t, struct watchpoint *w, const struct pair_end
 	place_again(t, w, a, end->regs);
 	placing_count(t, w->region, w->placed);
 	pair_fill_record(&r, w, end->reg, RECORD_TRAPPED);
-	if (!watchpoint_capture(t, uc, a->insn.ip, &r.trap_context)) {
+	if (!sample_capture(t, uc, a->insn.ip, &r.trap_context)) {
 		if (codemap_covers(a->insn.ip))
 			return false;
 		/* The JVM moved or cleared the object itself: no Java frame made this access. */
 		r.trap_context = 0;
 		r.jvm_access = true;
 	}
-	r.checked_bytes = weighted(watchpoint_weight((unsigned)__builtin_popcount(shared),
-						     w->length, w->width, &t->random),
-				   w->share * end->kept, &t->random);
+	r.checked_bytes = weighted(
+	    sample_weight((unsigned)__builtin_popcount(shared), w->length, w->width, &t->random),
+	    w->share * end->kept, &t->random);
 	r.wasteful_as = wasteful_as(w, a, end->now, shared);
 	r.element = (uint8_t)w->element;
 	if (w->element == ELEMENT_INTEGER)
 		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
 	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
-	watchpoint_code(&r.trap_code, &a->insn);
+	sample_code(&r.trap_code, &a->insn);
 	thread_record(t, &r);
 	return true;
 }

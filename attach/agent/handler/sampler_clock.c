@@ -41,7 +41,7 @@ static void await_access(struct thread *t, unsigned reg, uint8_t kind, const str
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
-	if (!told_afterwards(access, watchpoint_access(kind))) {
+	if (!told_afterwards(access, sample_access(kind))) {
 		watchpoint_hop(t, reg, access->ip);
 		return;
 	}
@@ -72,7 +72,7 @@ static void has_run(struct thread *t, unsigned reg, const ucontext_t *uc)
 static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample *s,
 		    const ucontext_t *uc)
 {
-	switch (extent_of_next(&s->insn, uc, watchpoint_access(kind), &t->random, &s->extent)) {
+	switch (extent_of_next(&s->insn, uc, sample_access(kind), &t->random, &s->extent)) {
 	case EXTENT_KNOWN:
 		watchpoint_arm(t, reg, kind, s, uc);
 		return true;
@@ -129,7 +129,7 @@ static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct 
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return true;
 	}
-	if (!is_foreseen(&s->access, watchpoint_access(w->kind)))
+	if (!is_foreseen(&s->access, sample_access(w->kind)))
 		return false;
 	const struct extent extent = extent_whole(s->access.address, s->access.insn.memory.size);
 
@@ -214,7 +214,7 @@ static unsigned kinds_at(struct thread *t, uint64_t ip, uint8_t *kinds)
 	unsigned types = walk_types(ip, &known);
 
 	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
-		if (types & (1u << watchpoint_access(handlers.sampling.kinds[i])))
+		if (types & (1u << sample_access(handlers.sampling.kinds[i])))
 			kinds[count++] = handlers.sampling.kinds[i];
 	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		kinds[count++] = OBJECTS;
@@ -235,7 +235,7 @@ static void begin_search(struct thread *t, uint8_t kind, unsigned share, const u
 	struct search s;
 	int reg;
 
-	walk_begin(&w.scope, watchpoint_access(kind), random_below(&t->random, SKIP_CHOICES), ip);
+	walk_begin(&w.scope, sample_access(kind), random_below(&t->random, SKIP_CHOICES), ip);
 	if (is_over(t, &w, 1, &s, ip, uc)) {
 		thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 		return;

@@ -108,7 +108,7 @@ static int choose_kind(struct thread *t, enum access_type access, unsigned *fitt
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
-		if (watchpoint_access(handlers.sampling.kinds[i]) == access)
+		if (sample_access(handlers.sampling.kinds[i]) == access)
 			fitting[count++] = handlers.sampling.kinds[i];
 	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		fitting[count++] = JXP__KIND__KIND_OBJECTS;
@@ -183,7 +183,7 @@ bool sampler_wants_event(unsigned event, bool objects)
 	if (objects)
 		return true;
 	for (unsigned i = 0; i < handlers.sampling.kind_count; i++) {
-		bool loads = watchpoint_access(handlers.sampling.kinds[i]) == ACCESS_LOAD;
+		bool loads = sample_access(handlers.sampling.kinds[i]) == ACCESS_LOAD;
 
 		if (counted == PERF_ACCESS_ANY || loads == (counted == PERF_ACCESS_LOADS))
 			return true;

@@ -11,13 +11,6 @@
 #include "attach/agent/handler/thread.h"
 #include "proto/kinds.h"
 
-#define POLLING_PAGE_BYTES 4096u
-
-enum access_type watchpoint_access(uint8_t kind)
-{
-	return pair_kind_find((Jxp__Kind)kind)->sampled == PAIR_LOAD ? ACCESS_LOAD : ACCESS_STORE;
-}
-
 static bool set_register(struct thread *t, unsigned reg, uint32_t type, uint64_t address,
 			 uint32_t length)
 {
@@ -132,50 +125,6 @@ void watchpoint_expire(struct thread *t)
 	}
 }
 
-unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t *start)
-{
-	uint64_t byte = extent->address + offset;
-
-	for (unsigned length = 8; length > 1; length /= 2) {
-		*start = byte & ~(uint64_t)(length - 1);
-		if (trap_shared(extent, *start, length) == (1u << length) - 1)
-			return length;
-	}
-	*start = byte;
-	return 1;
-}
-
-unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random)
-{
-	return (shared * width + random_below(random, length)) / length;
-}
-
-/* A loop's safepoint poll reads the first word of a page that the JVM protects to stop threads
- * (SafepointMechanism). */
-static bool is_safepoint_poll(const struct sample *s)
-{
-	return s->insn.tests_memory && s->extent.size == 4 &&
-	       s->extent.address % POLLING_PAGE_BYTES == 0;
-}
-
-/* Whose memory the access touches. Some things only the instruction tells: stores below the stack
- * pointer are stack banging (the JVM probing its guard pages), and r15 is the JavaThread in
- * compiled code (TLAB pointers, barrier queues, safepoint state). */
-int watchpoint_region(const struct thread *t, const struct sample *s, const gregset_t regs)
-{
-	int region;
-
-	if (s->extent.address >= t->stack_low && s->extent.address < t->stack_high)
-		return s->extent.address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
-								   : JXP__REGION__REGION_STACK;
-	if (s->insn.has_memory && s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
-		return JXP__REGION__REGION_JVM;
-	region = region_find(&handlers.regions, s->extent.address);
-	if (region == JXP__REGION__REGION_OTHER && is_safepoint_poll(s))
-		return JXP__REGION__REGION_JVM;
-	return region;
-}
-
 /* Another register that watches some of the same bytes would trap in the same instruction, and of
  * two SIGTRAPs pending at once the kernel delivers one. */
 static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t address, uint64_t size)
@@ -188,63 +137,6 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 			return true;
 	}
 	return false;
-}
-
-/* Of contexts that are recognised one in so many is walked by the JVM, too. */
-static bool is_to_be_checked(const struct thread *t)
-{
-	unsigned every = handlers.contexts_checked_every;
-
-	return every > 0 &&
-	       atomic_load_explicit(&t->counters[JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED],
-				    memory_order_relaxed) %
-		       every ==
-		   every - 1;
-}
-
-bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
-{
-	ACCOUNT_AS(t, ACCOUNT_CONTEXTS);
-	const struct stack_place place = {.uc = uc,
-					  .ip = ip,
-					  .stack_low = t->stack_low,
-					  .stack_high = t->stack_high,
-					  .epoch = t->epoch,
-					  .max_frames = t->max_frames,
-					  .frames = t->memory->frames,
-					  .frames_room = THREAD_FRAMES,
-					  .check = is_to_be_checked(t)};
-	struct stack_outcome outcome;
-	enum stack_result result =
-	    stack_capture(&handlers.walker, &place, handlers.contexts, &outcome);
-
-	*context = outcome.context;
-	thread_count(t,
-		     outcome.recognised ? JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED
-					: JXP__COUNTER__COUNTER_CONTEXTS_WALKED,
-		     1);
-	if (outcome.differs)
-		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_DIFFER, 1);
-	switch (result) {
-	case STACK_OK:
-		return true;
-	case STACK_TRUNCATED:
-		thread_count(t, JXP__COUNTER__COUNTER_TRUNCATED, 1);
-		return true;
-	case STACK_UNWALKABLE:
-		thread_count(t, JXP__COUNTER__COUNTER_UNWALKABLE, 1);
-		return false;
-	case STACK_TABLE_FULL:
-		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_FULL, 1);
-		return false;
-	}
-	return false;
-}
-
-void watchpoint_code(struct code_bytes *to, const struct insn *in)
-{
-	to->length = in->length;
-	memcpy(to->bytes, in->bytes, sizeof(to->bytes));
 }
 
 static void mark_armed(struct thread *t, unsigned reg)
@@ -275,7 +167,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 {
 	ACCOUNT_AS(t, ACCOUNT_REST);
 	struct watchpoint *w = &t->watchpoints[reg];
-	bool loads = watchpoint_access(kind) == ACCESS_LOAD;
+	bool loads = sample_access(kind) == ACCESS_LOAD;
 
 	if (!pair_choose_bytes(t, w, kind, &s->insn, &s->extent) ||
 	    !pair_describe(t, w, s, uc->uc_mcontext.gregs, uc)) {

@@ -23,6 +23,7 @@
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/record.h"
+#include "attach/agent/handler/sample.h"
 #include "common/random.h"
 
 struct thread;
@@ -32,16 +33,6 @@ struct thread;
  * watched bytes out. More than this many and the sample is given up: each costs a trap. */
 #define WATCHPOINT_MAX_IGNORED 8u
 
-/* A sampled access, whichever sampler found it. */
-struct sample {
-	struct insn insn;
-	struct extent extent;
-	bool executed; /* the access has run already (hardware samplers); otherwise it is next */
-};
-
-/* The type of access that samples of a kind are taken of. */
-enum access_type watchpoint_access(uint8_t kind);
-
 /* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
 
@@ -49,14 +40,6 @@ bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
  * up, the first access of its loop stands for the sample (walk.h); a search that has none frees the
  * register and counts as failed. It would otherwise cost a trap each time round. */
 void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip);
-
-/* Whose memory a sampled access touches (Region of jxperf.proto). */
-int watchpoint_region(const struct thread *t, const struct sample *sample, const gregset_t regs);
-
-/* The calling context of the thread as if it stood at ip. False when there is none; counted. */
-bool watchpoint_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context);
-
-void watchpoint_code(struct code_bytes *to, const struct insn *in);
 
 /* Turns a register into a watchpoint on a part of the sampled access. On any failure the register
  * is free and the reason counted. */
@@ -80,15 +63,5 @@ void watchpoint_drop_all(struct thread *t, enum record_type why);
 /* What was armed when the events were closed will not see its second access. Session thread, when
  * no event of the thread is open and no handler of it runs. */
 void watchpoint_expire(struct thread *t);
-
-/* The aligned power-of-two block, of accessed bytes only, that holds the accessed byte at offset:
- * what a debug register can watch of an access of any width. Returns its length, at most 8. */
-unsigned watchpoint_part(const struct extent *extent, uint32_t offset, uint64_t *start);
-
-/* The bytes of an access of width bytes that a pair stands for whose second access touched shared
- * of the length bytes that were watched: shared * width / length, so that the parts of wide
- * accesses are not worth less than whole narrow ones (design.md, estimation). What does not divide
- * is rounded up or down at random, right on average. */
-unsigned watchpoint_weight(unsigned shared, unsigned length, unsigned width, struct random *random);
 
 #endif

@@ -78,7 +78,7 @@ static void tick(uint64_t ip, uint8_t kind)
 	foretell_view(t, (uint64_t)uc.uc_mcontext.gregs[REG_RSP], &view);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
 	w = (struct watchpoint){.kind = kind, .share = 1, .weight = 1000};
-	walk_begin(&w.scope, watchpoint_access(kind), 0, ip);
+	walk_begin(&w.scope, sample_access(kind), 0, ip);
 	assert_int_equal(walk_on(&walk, &w.scope, &view, ip, uc.uc_mcontext.gregs, &first, &stop),
 			 WALK_ACCESS);
 	extent = extent_whole(first.address, first.insn.memory.size);

@@ -346,10 +346,10 @@ static void weights_are_right_on_average(void **state)
 
 	(void)state;
 	random_seed(&random, 1);
-	assert_int_equal(watchpoint_weight(4, 8, 32, &random), 16);
-	assert_int_equal(watchpoint_weight(1, 1, 1, &random), 1);
+	assert_int_equal(sample_weight(4, 8, 32, &random), 16);
+	assert_int_equal(sample_weight(1, 1, 1, &random), 1);
 	for (unsigned i = 0; i < 10000; i++)
-		sum += watchpoint_weight(1, 4, 10, &random); /* 2.5 */
+		sum += sample_weight(1, 4, 10, &random); /* 2.5 */
 	assert_in_range(sum, 24700, 25300);
 }
 
@@ -363,7 +363,7 @@ static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(voi
 			for (uint32_t offset = 0; offset < size; offset++) {
 				uint64_t start;
 				struct extent e = extent_whole(address, size);
-				unsigned length = watchpoint_part(&e, offset, &start);
+				unsigned length = sample_part(&e, offset, &start);
 
 				assert_true(length == 1 || length == 2 || length == 4 ||
 					    length == 8);
@@ -383,10 +383,10 @@ static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state
 	uint64_t start;
 
 	(void)state;
-	assert_int_equal(watchpoint_part(&whole, 5, &start), 8);
+	assert_int_equal(sample_part(&whole, 5, &start), 8);
 	assert_int_equal(start, 0x1008);
-	assert_int_equal(watchpoint_part(&half, 3, &start), 4);
-	assert_int_equal(watchpoint_part(&quarter, 0, &start), 2);
+	assert_int_equal(sample_part(&half, 3, &start), 4);
+	assert_int_equal(sample_part(&quarter, 0, &start), 2);
 }
 
 static void bytes_that_are_masked_out_are_not_watched(void **state)
@@ -396,9 +396,9 @@ static void bytes_that_are_masked_out_are_not_watched(void **state)
 
 	(void)state;
 	e.active = 0xfff0; /* 4 to 15 */
-	assert_int_equal(watchpoint_part(&e, 5, &start), 4);
+	assert_int_equal(sample_part(&e, 5, &start), 4);
 	assert_int_equal(start, 0x1004);
-	assert_int_equal(watchpoint_part(&e, 9, &start), 8);
+	assert_int_equal(sample_part(&e, 9, &start), 8);
 	assert_int_equal(start, 0x1008);
 }
 

@@ -657,10 +657,12 @@ static void a_store_to_an_unknown_place_makes_all_but_the_frame_unknown(void **s
 	assert_true(machine.regs[2].known);
 }
 
+#define MIB (1024u * 1024u)
+
 static void too_many_stores_make_memory_unknown(void **state)
 {
 	/* What lies close below the stack is taken for left frames. */
-	void *far = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *far = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	begin();
@@ -681,7 +683,7 @@ static void too_many_stores_make_memory_unknown(void **state)
 	assert_false(machine_stack(&machine).known);
 	PASS("\x8b\x04\x24"); /* mov eax, [rsp] */
 	assert_false(machine.regs[0].known);
-	assert_int_equal(munmap(far, 4096), 0);
+	assert_int_equal(munmap(far, MIB), 0);
 }
 
 static void a_load_that_would_fault_stops(void **state)
