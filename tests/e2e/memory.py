@@ -116,7 +116,7 @@ def a_jvm_with_50000_classes_grows_by_at_most_16_mib_more_than_its_twin(jdk):
         grown.append([resident_bytes(jvm.pid) - b for jvm, b in zip((target, twin), before)])
     more = [a - b for a, b in grown]
     note("more than the twin after each window: " + ", ".join(f"{m / MIB:.1f}" for m in more) + " MiB")
-    assert MIB < max(more) <= LIMIT, grown
+    assert max(more) <= LIMIT, grown
     # The first one makes what lives as long as the classes do (jmethodIDs); the others are to leave nothing.
     assert more[-1] - more[0] <= 3 * MIB, grown
     target.stop()

@@ -1,6 +1,7 @@
 #include "attach/agent/path/walk.h"
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/opcode.h"
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/path/loops.h"
 #include "attach/agent/path/machine.h"
@@ -37,6 +38,16 @@ unsigned walk_types(uint64_t ip, bool *known)
 	return types;
 }
 
+/* A repeated string instruction is a loop of accesses by itself: it stands for its own time. */
+static bool is_repeated(const struct code_blob *blob, uint64_t ip)
+{
+	struct opcode o;
+
+	return opcode_read((const uint8_t *)(uintptr_t)ip, (size_t)(blob->start + blob->size - ip),
+			   &o) &&
+	       (o.repeat || o.repeat_not) && o.map == OPCODE_ONE_BYTE && !o.has_modrm;
+}
+
 void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip)
 {
 	struct code_blob blob;
@@ -47,7 +58,7 @@ void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, 
 	/* Flat code may make no more than one. */
 	if (loop == LOOP_NONE)
 		return;
-	scope->skip = (uint8_t)skip;
+	scope->skip = is_repeated(&blob, ip) ? 0 : (uint8_t)skip;
 	scope->header[0] = loop_header(nest, loop);
 	scope->wait = loop_access(nest, loop, type);
 }
