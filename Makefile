@@ -40,7 +40,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -283,6 +283,12 @@ soak-interpreter:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) INTERPRETER_SEQUENCES=$(or $(INTERPRETER_SEQUENCES),1000000) /usr/bin/python3 tests/e2e/interpreter.py
+
+# Calling contexts beside the JVM's own, in all programs and with every collector; ten minutes.
+soak-contexts:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) CONTEXTS_ALL=1 /usr/bin/python3 tests/e2e/contexts.py
 
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf

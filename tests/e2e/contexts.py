@@ -1,7 +1,7 @@
 """Calling contexts that the agent recognises are those that the JVM walks.
 
-Every one that is recognised is walked by the JVM as well, in programs of the bench and of these tests, on every JDK and
-collector. CONTEXTS_PROGRAMS: comma-separated names, instead of all.
+Every one that is recognised is walked by the JVM as well, in programs of these tests; with CONTEXTS_ALL=1 (make
+soak-contexts) also in those of the bench, and with every collector. CONTEXTS_PROGRAMS: comma-separated names, instead of all.
 """
 # Runs alone: its windows keep both processors busy.
 import os
@@ -21,6 +21,8 @@ LEAST = 30
 BENCH_PROGRAMS = ("H2Queries", "JythonScript", "BatikPaint")
 VIRTUAL = "VirtualTasks"
 PROGRAMS = {"KnownPlaces": (), "ManyMethods": ("1000",)}
+ALL = os.environ.get("CONTEXTS_ALL") == "1"
+COLLECTORS = list(OPTION_OF) if ALL else ["G1", "ZGC"]
 ONLY = [name for name in os.environ.get("CONTEXTS_PROGRAMS", "").split(",") if name]
 
 
@@ -61,7 +63,7 @@ def _judge(jdk, collector, quality):
 
 def _programs(jdk):
     yield from PROGRAMS
-    if os.path.exists(os.path.join(BUILD, "workloads/H2Queries.class")):
+    if ALL and os.path.exists(os.path.join(BUILD, "workloads/H2Queries.class")):
         yield from BENCH_PROGRAMS
         if jdk.release >= 21:
             yield VIRTUAL
@@ -72,7 +74,7 @@ def _ask_contained():
     windows = Windows(_measure_contained)
     bring_workloads()
     for release, home in sorted(homes().items()):
-        for collector in ("G1", "Parallel"):
+        for collector in ("G1", "Parallel") if ALL else ("G1",):
             for program in ("KnownPlaces", VIRTUAL) if release >= 21 else ("KnownPlaces",):
                 if ONLY and program not in ONLY:
                     continue
@@ -86,7 +88,7 @@ def main():
         _ask_contained()
     windows = Windows(_measure)
     for jdk in jdks():
-        for collector in OPTION_OF:
+        for collector in COLLECTORS:
             for program in _programs(jdk):
                 if ONLY and program not in ONLY:
                     continue

@@ -1,7 +1,7 @@
 """The agent's interpreter of instructions (attach/agent/path/machine.h) beside the processor: threads of JVMs that run
 compiled code are single-stepped, and what it says of the next instructions must come true.
 
-  INTERPRETER_SEQUENCES   how many rows of instructions are followed in all (default: 60,000). `make soak-interpreter`
+  INTERPRETER_SEQUENCES   how many rows of instructions are followed in all (default: 30,000). `make soak-interpreter`
                           follows a million, in more programs.
 """
 import functools
@@ -9,10 +9,10 @@ import os
 import re
 import subprocess
 
-from lib import BUILD, ROOT, Process, add_test, jdks, make_directory, note, run, skip, wait_until
-from support.profile import BENCH_CLASS_PATH, Workload, cpu_seconds
+from lib import BUILD, ROOT, Process, add_test, jdks, make_directory, note, run, skip
+from support.profile import BENCH_CLASS_PATH, Workload
 
-SEQUENCES = int(os.environ.get("INTERPRETER_SEQUENCES", "60000"))
+SEQUENCES = int(os.environ.get("INTERPRETER_SEQUENCES", "30000"))
 THOROUGH = SEQUENCES > 200000
 
 # Of one JVM; a thread makes some 20,000 rows a second.

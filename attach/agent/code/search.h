@@ -1,5 +1,6 @@
 /*
- * The dynamically next memory access after a point of execution.
+ * The dynamically next memory access after a point of execution, for samples of objects; pairs have a
+ * search that knows more (path/walk.h).
  *
  * Given an instruction pointer and the registers that are exact there, the walk follows the one
  * path that execution will take, as far as it can be known: straight-line code, direct jumps and
@@ -30,8 +31,8 @@ enum search_result {
 	SEARCH_FAILED,
 };
 
-/* Instructions looked at in one walk; longer straight-line code without an access of the type is
- * rare enough to be counted as failed. */
+/* Instructions looked at in one walk; longer straight-line code without an access is rare enough to
+ * be counted as failed. */
 #define SEARCH_MAX_INSNS 128u
 
 /* Does the instruction make an access of the type? Of a masked or repeated one only the registers

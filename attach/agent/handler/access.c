@@ -64,10 +64,7 @@ static void wait_at(struct thread *t, int reg, uint64_t ip, uint64_t weight)
 		return;
 	}
 	w = &t->watchpoints[reg];
-	w->kind = JXP__KIND__KIND_OBJECTS;
-	w->weight = weight;
-	w->hops = 0;
-	w->scope = (struct walk_scope){0};
+	*w = (struct watchpoint){.kind = JXP__KIND__KIND_OBJECTS, .weight = weight};
 	watchpoint_hop(t, (unsigned)reg, ip);
 }
 

@@ -5,8 +5,8 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/loops.h"
 
-/* Bounds of one exploration: decoding takes about 0.2 µs an instruction, in the application's
- * thread, once for each place that samples stop at. */
+/* Bounds of one exploration: some 20 ns an instruction, in the application's thread, once for each
+ * place that samples stop at. */
 #define INSNS_MAX  512u
 #define BLOCKS_MAX 64u
 #define COLD_MAX   32u
@@ -21,15 +21,6 @@ void ahead_clear(void)
 {
 	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
-}
-
-/* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. Of the
- * loop that counts, what is near to ip differs in few of the lower bits. */
-static uint32_t cache_key(uint64_t ip, enum access_type wanted, uint64_t header)
-{
-	uint64_t loop = header * UINT64_C(0x9e3779b97f4a7c15) >> 33;
-
-	return (uint32_t)(ip ^ loop ^ (wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }
 
 static _Atomic uint64_t *cache_entry(uint32_t key)
@@ -279,33 +270,46 @@ static uint64_t inevitable_stop(const struct scope *s, uint64_t ip)
 	return ip;
 }
 
-static bool look(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip)
+static bool look(const struct scope *s, uint64_t ip, uint64_t *stop_ip)
 {
-	struct scope s = {.header = header, .wanted = wanted};
 	uint64_t stop;
 
-	if (!codemap_find(ip, &s.blob) || s.blob.type != CODE_COMPILED)
+	if (!in_scope(s, ip))
 		return false;
-	s.nest = loops_of(&s.blob);
-	if (!s.nest || !in_scope(&s, ip))
-		return false;
-	if (inevitable_access(&s, ip, stop_ip))
+	if (inevitable_access(s, ip, stop_ip))
 		return true;
-	stop = inevitable_stop(&s, ip);
-	if (stop == ip || !inside(&s.blob, stop))
+	stop = inevitable_stop(s, ip);
+	if (stop == ip || !inside(&s->blob, stop))
 		return false;
 	*stop_ip = stop;
 	return true;
 }
 
+/* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. Other
+ * code may come to lie at the same place, and other loops count there. */
+static uint32_t cache_key(const struct scope *s, uint64_t ip)
+{
+	uint64_t other = (s->header ^ s->blob.serial << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+
+	return (uint32_t)(ip ^ other ^ (s->wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
+}
+
 bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip)
 {
-	uint32_t key = cache_key(ip, wanted, header), answer;
+	struct scope s = {.header = header, .wanted = wanted};
+	uint32_t key, answer;
 	uint64_t stop;
 
+	if (!codemap_find(ip, &s.blob) || s.blob.type != CODE_COMPILED)
+		return false;
+	/* Where it cannot be told now it may be next time: that is no answer. */
+	s.nest = loops_of(&s.blob);
+	if (!s.nest)
+		return false;
+	key = cache_key(&s, ip);
 	if (!cache_get(key, &answer)) {
 		/* A method is far smaller than 1 GiB: the distance fits, with its sign. */
-		answer = look(ip, wanted, header, &stop) ? (uint32_t)(stop - ip) & ~NONE : NONE;
+		answer = look(&s, ip, &stop) ? (uint32_t)(stop - ip) & ~NONE : NONE;
 		atomic_store_explicit(cache_entry(key), (uint64_t)key << 32 | answer,
 				      memory_order_relaxed);
 	}

@@ -8,10 +8,10 @@
  *
  *   loop       instructions whose innermost loop it is; loops in it are passed through
  *   no loop    instructions in no loop, up to where one is entered
- *   calls      what the callee does, unless it has loops that make accesses of the type: what is
- *              outside of these may be turns of them that the compiler has peeled off, so such a
- *              call is passed over
- *   returns    out of flat code: what is in the innermost loop around the call, or flat code
+ *   calls      what the callee does up to its first loop, unless it has loops that make accesses of
+ * the type: what is outside of these may be turns of them that the compiler has peeled off, so such
+ * a call is passed over returns    out of flat code: what is in the innermost loop around the call,
+ * or flat code
  *
  * Where execution leaves the loop without another access, the loop's first access stands for it,
  * whenever it runs next. Async-signal-safe; no state.
