@@ -114,7 +114,7 @@ class Window:
 
     @property
     def pairs(self):
-        return self.quality["traps"]
+        return self.quality["traps"] + self.quality.get("foretold", 0)
 
     @property
     def accesses(self):
