@@ -1,6 +1,6 @@
 /*
- * The dynamically next memory access after a point of execution, for samples of objects; pairs have a
- * search that knows more (path/walk.h).
+ * The dynamically next memory access after a point of execution, for samples of objects; pairs have
+ * a search that knows more (path/walk.h).
  *
  * Given an instruction pointer and the registers that are exact there, the walk follows the one
  * path that execution will take, as far as it can be known: straight-line code, direct jumps and

@@ -2,9 +2,9 @@
  * The life of one debug register: free → (seeking) → pending → armed → free (JXPerf section 5.1).
  *
  *   seeking  an execution breakpoint on the way to the access to sample; run by the clock sampler
- *   pending  the data watchpoint is set, the sampled access itself has not run yet; it is next, or it
- *            is predicted
- *   armed    the sampled access ran and left its value V1; the next trap is the second access
+ *   pending  the data watchpoint is set, the sampled access itself has not run yet; it is next, or
+ * it is predicted armed    the sampled access ran and left its value V1; the next trap is the
+ * second access
  *
  * Every register that was armed is closed exactly once, by a transition and a counter of the same
  * name: trapped, replaced, expired (collection, window) or abandoned. Registers that were never
