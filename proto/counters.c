@@ -85,6 +85,9 @@ const struct counter counter_table[] = {
      .stage = {8, "agent_async"}},
     {C(FOREIGN_SIGTRAPS), .name = "foreign_sigtraps",
      .sentence = "SIGTRAPs were the application's own and were handed on to its handler"},
+    {C(STALE_TRAPS), .name = "stale_traps",
+     .sentence =
+	 "times the processor reported a breakpoint that was switched off beside another one"},
     {C(EVENT_ERRORS), .name = "event_errors",
      .sentence = "perf event controls failed in the target", .stage = {11, "agent_event_errors"}},
     {C(RECORDS_LOST), .name = "records_lost",

@@ -556,9 +556,13 @@ struct cursor {
 	const uint8_t *end;
 };
 
+static int signed_byte(uint8_t byte)
+{
+	return byte < 0x80 ? byte : byte - 0x100;
+}
+
 static bool take(struct cursor *c, unsigned bytes, int64_t *value)
 {
-	int8_t one;
 	int16_t two;
 	int32_t four;
 
@@ -568,8 +572,7 @@ static bool take(struct cursor *c, unsigned bytes, int64_t *value)
 	case 0:
 		return true;
 	case 1:
-		memcpy(&one, c->next, sizeof(one));
-		*value = one;
+		*value = signed_byte(*c->next);
 		break;
 	case 2:
 		memcpy(&two, c->next, sizeof(two));
@@ -855,7 +858,7 @@ static bool read_common(const uint8_t *bytes, struct opcode *o)
 			o->base = (int8_t)((sib & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0));
 		}
 		if (mod == 1) {
-			o->displacement = (int8_t)*next++;
+			o->displacement = signed_byte(*next++);
 		} else if (mod == 2) {
 			memcpy(&o->displacement, next, sizeof(o->displacement));
 			next += sizeof(o->displacement);
@@ -866,7 +869,7 @@ static bool read_common(const uint8_t *bytes, struct opcode *o)
 		return false;
 	}
 	if (layout == IMM8 || layout == MODRM8) {
-		o->immediate = (int8_t)*next++;
+		o->immediate = signed_byte(*next++);
 	} else if (layout == NEAR32 || layout == IMM32 || layout == MODRM32) {
 		int32_t immediate;
 

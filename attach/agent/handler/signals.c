@@ -27,6 +27,7 @@ static struct sigaction previous;
 static bool installed; /* session thread alone */
 static const struct sampler *sampler_in_use;
 static _Atomic uint64_t foreign;
+static _Atomic uint64_t stale;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
 
 /* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
@@ -183,6 +184,13 @@ static void forward(int signal, siginfo_t *info, void *context)
 	}
 }
 
+/* TRAP_HWBKPT. A processor may report with a breakpoint also those that are switched off and have
+ * the same address left in their registers (Intel SDM 17.2.3). The kernel hands the first to perf,
+ * finds nobody for the others, and raises this (hw_breakpoint_handler and exc_debug_user,
+ * arch/x86/kernel). A debugger's own never come here: they stop the thread. Passed on, it would end
+ * the process. */
+#define STALE_TRAP_CODE 4
+
 static void on_sigtrap(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
@@ -190,6 +198,8 @@ static void on_sigtrap(int signal, siginfo_t *info, void *context)
 	atomic_fetch_add(&active, 1);
 	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
 		handle(info, context);
+	else if (info->si_code == STALE_TRAP_CODE)
+		atomic_fetch_add_explicit(&stale, 1, memory_order_relaxed);
 	else
 		forward(signal, info, context);
 	atomic_fetch_sub(&active, 1);
@@ -204,6 +214,7 @@ int signals_install(const struct sampler *sampler)
 
 	sampler_in_use = sampler;
 	atomic_store(&foreign, 0);
+	atomic_store(&stale, 0);
 	/* Only SIGTRAP is blocked in the handler: the JVM's own SIGSEGV handling goes on. */
 	(void)sigemptyset(&action.sa_mask);
 	if (installed && signals_installed())
@@ -323,6 +334,11 @@ bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouch
 		(void)sigaction(SIGTRAP, &previous, NULL); /* Valid: it came from sigaction. */
 	installed = false;
 	return true;
+}
+
+uint64_t signals_stale(void)
+{
+	return atomic_load(&stale);
 }
 
 uint64_t signals_foreign(void)

@@ -40,4 +40,7 @@ bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouch
 /* SIGTRAPs that were not ours, handed on since install. */
 uint64_t signals_foreign(void);
 
+/* Traps of breakpoints that were switched off, since signals_install: they mean nothing. */
+uint64_t signals_stale(void);
+
 #endif

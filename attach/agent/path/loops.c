@@ -351,10 +351,10 @@ static bool connect_backward(struct scratch *s)
 	uint16_t next;
 
 	memset(s->first_edge, 0, (s->block_count + 2) * sizeof(s->first_edge[0]));
-	for (uint16_t b = 0; b < s->block_count; b++) {
+	for (unsigned b = 0; b < s->block_count; b++) {
 		uint32_t cursor = 0;
 
-		while ((next = successor(s, b, &cursor)) != NO_BLOCK) {
+		while ((next = successor(s, (uint16_t)b, &cursor)) != NO_BLOCK) {
 			s->first_edge[next + 2]++;
 			sum++;
 		}
@@ -363,11 +363,11 @@ static bool connect_backward(struct scratch *s)
 		return false;
 	for (unsigned i = 2; i < s->block_count + 2; i++)
 		s->first_edge[i] = (uint16_t)(s->first_edge[i] + s->first_edge[i - 1]);
-	for (uint16_t b = 0; b < s->block_count; b++) {
+	for (unsigned b = 0; b < s->block_count; b++) {
 		uint32_t cursor = 0;
 
-		while ((next = successor(s, b, &cursor)) != NO_BLOCK)
-			s->edges[s->first_edge[next + 1]++] = b;
+		while ((next = successor(s, (uint16_t)b, &cursor)) != NO_BLOCK)
+			s->edges[s->first_edge[next + 1]++] = (uint16_t)b;
 	}
 	return true;
 }
