@@ -21,6 +21,8 @@
 /* More CPU time than the kernel needs to bring a thread from a trap back to user mode. */
 #define PASSAGE_NS NS_PER_MS
 
+#define QUIET_LOOKS 4u
+
 /* Global because the handler gets no pointer of ours; it may stay in place beyond a window, as what
  * it was set over does. */
 static struct sigaction previous;
@@ -188,7 +190,7 @@ static void forward(int signal, siginfo_t *info, void *context)
  * the same address left in their registers (Intel SDM 17.2.3). The kernel hands the first to perf,
  * finds nobody for the others, and raises this (hw_breakpoint_handler and exc_debug_user,
  * arch/x86/kernel). A debugger's own never come here: they stop the thread. Passed on, it would end
- * the process. */
+ * the process. So would a signal whose account the kernel had no memory for: nobody sent it. */
 #define STALE_TRAP_CODE 4
 
 static void on_sigtrap(int signal, siginfo_t *info, void *context)
@@ -198,7 +200,8 @@ static void on_sigtrap(int signal, siginfo_t *info, void *context)
 	atomic_fetch_add(&active, 1);
 	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
 		handle(info, context);
-	else if (info->si_code == STALE_TRAP_CODE)
+	else if (info->si_code == STALE_TRAP_CODE ||
+		 (info->si_code == SI_USER && info->si_pid == 0))
 		atomic_fetch_add_explicit(&stale, 1, memory_order_relaxed);
 	else
 		forward(signal, info, context);
@@ -324,10 +327,14 @@ bool signals_remove(unsigned timeout_ms, const struct signals_untouched *untouch
 		return true;
 	if (!all_threads(has_passed, deadline, untouched))
 		return false;
-	/* There is nothing to wait on: a handler cannot notify anybody. */
-	while (!quiet(untouched)) {
+	/* There is nothing to wait on: a handler cannot notify anybody. A signal may be on its way
+	 * from one of the places that are looked at to another: all of them have to be empty some
+	 * times in a row. */
+	for (unsigned in_a_row = 0; in_a_row < QUIET_LOOKS; in_a_row++) {
 		if (clock_monotonic_ns() >= deadline)
 			return false;
+		if (!quiet(untouched))
+			in_a_row = 0;
 		sleep_a_tick();
 	}
 	if (signals_installed())
