@@ -1,5 +1,6 @@
 #include "daemon/profile/object_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,6 +77,7 @@ static int reserve_slots(struct object_table *t)
 	free(t->slots);
 	t->slots = slots;
 	t->slot_capacity = capacity;
+	assert(t->objects || t->used == 0);
 	for (uint32_t i = 0; i < t->used; i++)
 		if (t->objects[i].id)
 			t->slots[probe(t, t->objects[i].id)] =
@@ -106,6 +108,7 @@ static int take_slot(struct object_table *t, uint32_t *slot)
 	int r;
 
 	if (t->free) {
+		assert(t->objects);
 		*slot = t->free - 1;
 		t->free = t->objects[*slot].next_free;
 		return 0;
