@@ -4,552 +4,56 @@
 
 /* What follows the opcode byte. */
 enum {
-	INVALID,
-	PLAIN,   /* nothing */
-	IMM8,    /* one byte */
-	IMM16,   /* two */
-	IMM32,   /* four; two with prefix 66 */
-	NEAR32,  /* four, whatever the prefixes */
-	IMM64,   /* mov reg, imm: eight with REX.W */
-	OFFSET,  /* an address of eight bytes */
-	ENTER,   /* two and one */
-	PREFIX,  /* not an opcode */
-	MODRM,   /* modrm and operand bytes */
-	MODRM8,  /* ... and an immediate of one byte */
-	MODRM32, /* ... of four, two with prefix 66 */
-	GROUP8,  /* f6: an immediate for test alone */
-	GROUP32, /* f7 */
+	INVALID = '.',
+	PLAIN = '-',   /* nothing */
+	IMM8 = '1',    /* one byte */
+	IMM16 = '2',   /* two */
+	IMM32 = '4',   /* four; two with prefix 66 */
+	NEAR32 = 'n',  /* four, whatever the prefixes */
+	IMM64 = '8',   /* mov reg, imm: eight with REX.W */
+	OFFSET = 'o',  /* an address of eight bytes */
+	ENTER = 'e',   /* two and one */
+	PREFIX = 'p',  /* not an opcode */
+	MODRM = 'm',   /* modrm and operand bytes */
+	MODRM8 = 'b',  /* ... and an immediate of one byte */
+	MODRM32 = 'w', /* ... of four, two with prefix 66 */
+	GROUP8 = 'g',  /* f6: an immediate for test alone */
+	GROUP32 = 'G', /* f7 */
 };
 
-/* Rows of 16 opcodes. */
-#define X INVALID
-#define P PLAIN
-#define M MODRM
-static const uint8_t one_byte[256] = {
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    X,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    X,
-    PREFIX,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    X,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    X,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    PREFIX,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    PREFIX,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    PREFIX,
-    X,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM32,
-    PREFIX,
-    X,
-    /* 40: REX */
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    X,
-    X,
-    PREFIX,
-    M,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    PREFIX,
-    IMM32,
-    MODRM32,
-    IMM8,
-    MODRM8,
-    P,
-    P,
-    P,
-    P,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    /* 80 */
-    MODRM8,
-    MODRM32,
-    X,
-    MODRM8,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    X,
-    P,
-    P,
-    P,
-    P,
-    P,
-    OFFSET,
-    OFFSET,
-    OFFSET,
-    OFFSET,
-    P,
-    P,
-    P,
-    P,
-    IMM8,
-    IMM32,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM64,
-    IMM64,
-    IMM64,
-    IMM64,
-    IMM64,
-    IMM64,
-    IMM64,
-    IMM64,
-    /* c0 */
-    MODRM8,
-    MODRM8,
-    IMM16,
-    P,
-    PREFIX,
-    PREFIX,
-    MODRM8,
-    MODRM32,
-    ENTER,
-    P,
-    IMM16,
-    P,
-    P,
-    IMM8,
-    X,
-    P,
-    M,
-    M,
-    M,
-    M,
-    X,
-    X,
-    X,
-    P,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    IMM8,
-    NEAR32,
-    NEAR32,
-    X,
-    IMM8,
-    P,
-    P,
-    P,
-    P,
-    PREFIX,
-    P,
-    PREFIX,
-    PREFIX,
-    P,
-    P,
-    GROUP8,
-    GROUP32,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    M,
-    M,
-};
-static const uint8_t two_byte[256] = {
-    M,
-    M,
-    M,
-    M,
-    X,
-    P,
-    P,
-    P,
-    P,
-    P,
-    X,
-    P,
-    X,
-    M,
-    P,
-    X,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    X,
-    X,
-    X,
-    X,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    X,
-    P,
-    PREFIX,
-    X,
-    PREFIX,
-    X,
-    X,
-    X,
-    X,
-    X,
-    /* 40 */
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    MODRM8,
-    MODRM8,
-    MODRM8,
-    MODRM8,
-    M,
-    M,
-    M,
-    P,
-    M,
-    M,
-    X,
-    X,
-    M,
-    M,
-    M,
-    M,
-    /* 80 */
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    NEAR32,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    P,
-    P,
-    P,
-    M,
-    MODRM8,
-    M,
-    X,
-    X,
-    P,
-    P,
-    P,
-    M,
-    MODRM8,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    MODRM8,
-    M,
-    M,
-    M,
-    M,
-    M,
-    /* c0 */
-    M,
-    M,
-    MODRM8,
-    M,
-    MODRM8,
-    MODRM8,
-    MODRM8,
-    M,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    P,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-    M,
-};
-#undef X
-#undef P
-#undef M
+/* By the opcode byte, and by the one behind 0f: rows of 16, from 00, 10, 20 and so on. */
+static const char one_byte[] = "mmmm14..mmmm14.p"
+			       "mmmm14..mmmm14.."
+			       "mmmm14p.mmmm14p."
+			       "mmmm14p.mmmm14p."
+			       "pppppppppppppppp"
+			       "----------------"
+			       "..pmpppp4w1b----"
+			       "1111111111111111"
+			       "bw.bmmmmmmmmmmmm"
+			       "----------.-----"
+			       "oooo----14------"
+			       "1111111188888888"
+			       "bb2-ppbwe-2--1.-"
+			       "mmmm...-mmmmmmmm"
+			       "11111111nn.1----"
+			       "p-pp--gG------mm";
+static const char two_byte[] = "mmmm.-----.-.m-."
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmm....mmmmmmmm"
+			       "------.-p.p....."
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "bbbbmmm-mm..mmmm"
+			       "nnnnnnnnnnnnnnnn"
+			       "mmmmmmmmmmmmmmmm"
+			       "---mbm..---mbmmm"
+			       "mmmmmmmmmmbmmmmm"
+			       "mmbmbbbm--------"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm"
+			       "mmmmmmmmmmmmmmmm";
 
 struct cursor {
 	const uint8_t *next;
@@ -683,7 +187,7 @@ static bool take_opcode(struct cursor *c, struct opcode *o)
 	return take_byte(c, &o->code);
 }
 
-static uint8_t layout_of(const struct opcode *o)
+static char layout_of(const struct opcode *o)
 {
 	switch (o->map) {
 	case OPCODE_ONE_BYTE:
@@ -744,7 +248,21 @@ static bool take_modrm(struct cursor *c, struct opcode *o)
 	return take_memory(c, o);
 }
 
-static unsigned immediate_bytes(const struct opcode *o, uint8_t layout)
+static bool has_modrm(char layout)
+{
+	switch (layout) {
+	case MODRM:
+	case MODRM8:
+	case MODRM32:
+	case GROUP8:
+	case GROUP32:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned immediate_bytes(const struct opcode *o, char layout)
 {
 	unsigned wide = o->operand16 && !(o->rex & OPCODE_REX_W) ? 2 : 4;
 
@@ -784,11 +302,11 @@ static bool is_known(const struct opcode *o)
 	return o->map != OPCODE_0F || (o->vex ? (o->code & 0xf0) != 0x80 : o->code != 0x78);
 }
 
-static bool read_any(const uint8_t *bytes, size_t available, struct opcode *out)
+bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
 {
 	struct cursor c = {.next = bytes, .end = bytes + (available < 15 ? available : 15)};
 	int64_t second;
-	uint8_t layout;
+	char layout;
 
 	*out = (struct opcode){.base = -1, .index = -1};
 	if (!take_opcode(&c, out))
@@ -796,7 +314,7 @@ static bool read_any(const uint8_t *bytes, size_t available, struct opcode *out)
 	layout = layout_of(out);
 	if (layout == INVALID || layout == PREFIX)
 		return false;
-	if (layout >= MODRM && !take_modrm(&c, out))
+	if (has_modrm(layout) && !take_modrm(&c, out))
 		return false;
 	if (!is_known(out) || !take(&c, immediate_bytes(out, layout), &out->immediate))
 		return false;
@@ -804,90 +322,6 @@ static bool read_any(const uint8_t *bytes, size_t available, struct opcode *out)
 		return false;
 	out->length = (uint8_t)(c.next - bytes);
 	return true;
-}
-
-/* What most instructions of compiled code are made of: perhaps REX, an opcode of one byte or behind
- * 0f, modrm without an address in the code, an immediate of one or four bytes. */
-static bool read_common(const uint8_t *bytes, struct opcode *o)
-{
-	const uint8_t *next = bytes;
-	uint8_t layout;
-
-	if ((*next & 0xf0) == 0x40) {
-		o->rex = *next++ & 0x0f;
-		o->has_rex = true;
-	}
-	o->code = *next++;
-	if (o->code == 0x0f) {
-		o->code = *next++;
-		o->map = OPCODE_0F;
-		layout = two_byte[o->code];
-	} else {
-		layout = one_byte[o->code];
-	}
-	switch (layout) {
-	case PLAIN:
-	case IMM8:
-	case NEAR32:
-		break;
-	case IMM32:
-		break;
-	case MODRM:
-	case MODRM8:
-	case MODRM32: {
-		uint8_t modrm = *next++;
-		unsigned mod = modrm >> 6, rm = modrm & 7;
-
-		o->modrm = modrm;
-		o->has_modrm = true;
-		if (mod == 3)
-			break;
-		if (mod == 0 && rm == 5)
-			return false;
-		o->has_memory = true;
-		o->scale = 1;
-		o->base = (int8_t)opcode_rm(o);
-		if (rm == 4) {
-			uint8_t sib = *next++;
-			unsigned index = ((sib >> 3) & 7u) | (o->rex & OPCODE_REX_X ? 8u : 0);
-
-			if (mod == 0 && (sib & 7) == 5)
-				return false;
-			o->index = index == 4 ? -1 : (int8_t)index;
-			o->scale = (uint8_t)(1u << (sib >> 6));
-			o->base = (int8_t)((sib & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0));
-		}
-		if (mod == 1) {
-			o->displacement = signed_byte(*next++);
-		} else if (mod == 2) {
-			memcpy(&o->displacement, next, sizeof(o->displacement));
-			next += sizeof(o->displacement);
-		}
-		break;
-	}
-	default:
-		return false;
-	}
-	if (layout == IMM8 || layout == MODRM8) {
-		o->immediate = signed_byte(*next++);
-	} else if (layout == NEAR32 || layout == IMM32 || layout == MODRM32) {
-		int32_t immediate;
-
-		memcpy(&immediate, next, sizeof(immediate));
-		next += sizeof(immediate);
-		o->immediate = immediate;
-	}
-	o->length = (uint8_t)(next - bytes);
-	return is_known(o);
-}
-
-bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
-{
-	*out = (struct opcode){.base = -1, .index = -1};
-	/* No instruction that is read here is longer than this. */
-	if (available >= 16 && read_common(bytes, out))
-		return true;
-	return read_any(bytes, available, out);
 }
 
 static enum opcode_flow flow_of_group5(const struct opcode *o)
