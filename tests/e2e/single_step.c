@@ -175,12 +175,9 @@ static void predict(const struct state *s, struct prediction *p)
 {
 	struct machine m;
 	gregset_t regs = {0};
-	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					  REG_R12, REG_R13, REG_R14, REG_R15};
 
 	for (unsigned i = 0; i < 16; i++)
-		regs[order[i]] = (greg_t)s->regs[i];
+		regs[insn_gregs[i]] = (greg_t)s->regs[i];
 	regs[REG_EFL] = (greg_t)s->flags;
 	machine_init(&m, NULL, s->ip, regs);
 	p->length = p->checked = 0;

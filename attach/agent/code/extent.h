@@ -33,6 +33,12 @@ enum extent_result {
 	EXTENT_UNKNOWN, /* gather, scatter, compress, or a mask that cannot be read */
 };
 
+/* Do two runs of bytes share any? */
+static inline bool extent_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
 /* All bytes of an operand. */
 struct extent extent_whole(uint64_t address, uint32_t size);
 

@@ -6,10 +6,9 @@
 
 #include "attach/agent/code/opcode.h"
 
-/* gregset_t index of each 64-bit register in encoding order (sys/ucontext.h). */
-static const int8_t greg_of_gpr64[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					 REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					 REG_R12, REG_R13, REG_R14, REG_R15};
+const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+			       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+			       REG_R12, REG_R13, REG_R14, REG_R15};
 
 static bool decoder_init(ZydisDecoder *decoder)
 {
@@ -27,7 +26,7 @@ static int greg(ZydisRegister reg)
 	whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
 	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
 		return -2;
-	return greg_of_gpr64[whole - ZYDIS_REGISTER_RAX];
+	return insn_gregs[whole - ZYDIS_REGISTER_RAX];
 }
 
 static bool is_high_byte(ZydisRegister reg)

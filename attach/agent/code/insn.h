@@ -91,6 +91,10 @@ struct insn {
 	uint16_t mnemonic;   /* ZydisMnemonic, for evaluating conditions */
 };
 
+/* gregset_t index of each 64-bit register in encoding order: rax, rcx, rdx, rbx, rsp, ...
+ * (sys/ucontext.h). */
+extern const int8_t insn_gregs[16];
+
 /* Decodes the instruction at bytes[0..available), which stands at ip. False when there is none. */
 bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct insn *out);
 

@@ -1,6 +1,6 @@
 /*
  * An instruction taken apart and not understood: prefixes, opcode, operand encodings, length. What
- * the walks over code need of most instructions, some twenty times faster than a whole decoder
+ * the walks over code need of most instructions, some seven times faster than a whole decoder
  * (code/insn.h), which is asked where more is needed.
  *
  * Covers 64-bit mode with legacy, VEX and EVEX encodings (Intel SDM volume 2, chapter 2 and

@@ -8,13 +8,12 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "common/pages.h"
+
 /* All zero; NULL when there is no room for it. */
 static inline void *reserve_memory(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
+	return pages_new(bytes);
 }
 
 /* All zero again, and its pages back with the kernel. NULL is fine. */

@@ -9,11 +9,6 @@
 
 #define STRING_LINE_BYTES 64u
 
-static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-	return a < b + b_size && b < a + a_size;
-}
-
 /* The address of a load that overwrote a register of its own operand, told by the value it left
  * behind. False unless exactly one aligned address that overlaps the watched bytes holds it. */
 static bool loaded_from(const struct insn *in, const gregset_t regs, uint64_t watched,
@@ -62,7 +57,7 @@ static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watch
 		address = insn_effective_address(in, regs);
 	else if (!trusted || !loaded_from(in, regs, watched, length, &address))
 		return false;
-	if (!overlaps(address, in->memory.size, watched, length))
+	if (!extent_overlap(address, in->memory.size, watched, length))
 		return false;
 	*out = (struct trap_access){.insn = *in};
 	if (extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_UNKNOWN)
@@ -84,7 +79,7 @@ static bool covering_element(uint64_t position, bool backward, uint64_t size, ui
 
 	for (uint64_t run = 0; run <= STRING_LINE_BYTES; run += size) {
 		*address = backward ? latest + run : latest - run;
-		if (overlaps(*address, size, watched, length))
+		if (extent_overlap(*address, size, watched, length))
 			return run == 0 ||
 			       (*address <= watched && *address + size >= watched + length);
 	}
@@ -136,8 +131,8 @@ static bool implicit_stack(const gregset_t regs, uint64_t watched, unsigned leng
 			   struct trap_access *out)
 {
 	uint64_t rsp = (uint64_t)regs[REG_RSP];
-	bool stored = overlaps(rsp, 8, watched, length);
-	bool loaded = overlaps(rsp - 8, 8, watched, length);
+	bool stored = extent_overlap(rsp, 8, watched, length);
+	bool loaded = extent_overlap(rsp - 8, 8, watched, length);
 
 	if (!stored && !loaded)
 		return false;

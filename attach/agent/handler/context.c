@@ -1,14 +1,6 @@
 #include "attach/agent/handler/context.h"
 
-/* splitmix64's finaliser: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
+#include "common/mix.h"
 
 static bool claim(struct context_node *node)
 {

@@ -5,7 +5,7 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/handler/watchpoint.h"
+#include "attach/agent/handler/sample.h"
 #include "attach/agent/path/rehearse.h"
 
 _Static_assert(MACHINE_WATCHED_MAX >= PERF_DEBUG_REGISTERS, "what a thread may watch");

@@ -190,7 +190,8 @@ static void forward(int signal, siginfo_t *info, void *context)
  * the same address left in their registers (Intel SDM 17.2.3). The kernel hands the first to perf,
  * finds nobody for the others, and raises this (hw_breakpoint_handler and exc_debug_user,
  * arch/x86/kernel). A debugger's own never come here: they stop the thread. Passed on, it would end
- * the process. So would a signal whose account the kernel had no memory for: nobody sent it. */
+ * the process. (None was seen on the machines at hand.) So would a signal whose account the kernel
+ * had no memory for: nobody sent it. */
 #define STALE_TRAP_CODE 4
 
 static void on_sigtrap(int signal, siginfo_t *info, void *context)

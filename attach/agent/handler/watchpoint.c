@@ -3,10 +3,8 @@
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
-#include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/trap.h"
-#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
 #include "proto/kinds.h"
@@ -133,7 +131,7 @@ static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t addres
 		const struct watchpoint *w = &t->watchpoints[i];
 
 		if (i != reg && (w->state == WATCH_ARMED || w->state == WATCH_PENDING) &&
-		    w->address < address + size && address < w->address + w->length)
+		    extent_overlap(address, size, w->address, w->length))
 			return true;
 	}
 	return false;

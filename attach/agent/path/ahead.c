@@ -5,8 +5,8 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/loops.h"
 
-/* Bounds of one exploration: some 20 ns an instruction, in the application's thread, once for each
- * place that samples stop at. */
+/* Bounds of one exploration, in the application's thread, once for each place that samples stop at.
+ */
 #define INSNS_MAX  512u
 #define BLOCKS_MAX 64u
 #define COLD_MAX   32u

@@ -16,7 +16,7 @@
 /* A method with more is taken to make accesses of every type in them. */
 #define MAKES_MAX 64u
 
-/* Along dominators and loops, which is not linear in what the method has: some 1 ms. */
+/* Along dominators and loops, which is not linear in what the method has. */
 #define STEPS_MAX 300000u
 
 #define NESTS_MAX  4096u

@@ -9,7 +9,7 @@
  * hangs on every such jump of the method.
  *
  * A nest is made when it is first asked for, in the handler, once for each compiled method: about
- * 10 ns a byte. It lives as long as the window. Async-signal-safe.
+ * 12 ns a byte. It lives as long as the window. Async-signal-safe.
  */
 #ifndef JXPERF_AGENT_PATH_LOOPS_H
 #define JXPERF_AGENT_PATH_LOOPS_H

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/extent.h"
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/opcode.h"
@@ -12,11 +13,6 @@
 #define RDX 2u
 #define RSP 4u
 #define RBP 5u
-
-/* Index in gregset_t of a register in encoding order. */
-static const uint8_t greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-				    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-				    REG_R12, REG_R13, REG_R14, REG_R15};
 
 static const struct machine_value unknown;
 
@@ -33,7 +29,7 @@ void machine_init(struct machine *m, const struct machine_view *view, uint64_t i
 	m->stack_low = (uint64_t)regs[REG_RSP];
 	m->thread = (uint64_t)regs[REG_R15];
 	for (unsigned i = 0; i < 16; i++)
-		m->regs[i] = known((uint64_t)regs[greg_of[i]]);
+		m->regs[i] = known((uint64_t)regs[insn_gregs[i]]);
 	m->flags = (uint32_t)regs[REG_EFL];
 	m->flags_known = MACHINE_FLAGS;
 	m->store_count = 0;
@@ -45,7 +41,7 @@ void machine_registers(const struct machine *m, gregset_t regs)
 {
 	memset(regs, 0, sizeof(gregset_t));
 	for (unsigned i = 0; i < 16; i++)
-		regs[greg_of[i]] = m->regs[i].known ? (greg_t)m->regs[i].bits : 0;
+		regs[insn_gregs[i]] = m->regs[i].known ? (greg_t)m->regs[i].bits : 0;
 	regs[REG_RIP] = (greg_t)m->ip;
 	regs[REG_EFL] = (greg_t)m->flags;
 }
@@ -112,8 +108,7 @@ static bool is_stack(const struct machine *m, uint64_t address)
 static bool is_watched(const struct machine_view *v, uint64_t address, unsigned size)
 {
 	for (unsigned i = 0; i < v->watched_count; i++)
-		if (v->watched[i].address < address + size &&
-		    address < v->watched[i].address + v->watched[i].length)
+		if (extent_overlap(address, size, v->watched[i].address, v->watched[i].length))
 			return true;
 	return false;
 }
@@ -845,11 +840,11 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 	if (in.has_memory) {
 		at.bits = (uint64_t)in.memory.displacement;
 		for (unsigned i = 0; i < 16; i++) {
-			if (in.memory.base == greg_of[i]) {
+			if (in.memory.base == insn_gregs[i]) {
 				at.bits += m->regs[i].bits;
 				at.known = at.known && m->regs[i].known;
 			}
-			if (in.memory.index == greg_of[i]) {
+			if (in.memory.index == insn_gregs[i]) {
 				at.bits += m->regs[i].bits * in.memory.scale;
 				at.known = at.known && m->regs[i].known;
 			}
@@ -866,7 +861,7 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 	if (in.stores && in.unsupported)
 		m->regs[RSP].known = false;
 	for (unsigned i = 0; i < 16; i++)
-		if (in.written_registers & (1u << greg_of[i]))
+		if (in.written_registers & (1u << insn_gregs[i]))
 			m->regs[i].known = false;
 	if (in.writes_flags)
 		m->flags_known = 0;
@@ -952,6 +947,7 @@ static enum machine_step pass_flow(struct pass *p, enum opcode_flow flow)
 		return MACHINE_STOPPED;
 	}
 	p->effect->called = step == MACHINE_PASSED;
+	p->effect->length = p->o.length;
 	return step;
 }
 

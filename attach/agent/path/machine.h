@@ -84,8 +84,9 @@ struct machine_effect {
 	bool address_known; /* of a plain operand of size bytes at address */
 	uint64_t address;
 	uint32_t size;
-	bool called;   /* it was a call, and ip is in the callee now */
-	bool returned; /* ip is where a return address led to */
+	uint8_t length; /* of the instruction, when it was a call */
+	bool called;    /* it was a call, and ip is in the callee now */
+	bool returned;  /* ip is where a return address led to */
 };
 
 /* view may be NULL: everything is read through the kernel. */

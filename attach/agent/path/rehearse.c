@@ -2,20 +2,15 @@
 
 #include <string.h>
 
-/* Some 5 us, which is less than the two traps that are saved. */
+/* They take less than the two traps that are saved. */
 #define INSNS_MAX 200u
-
-static bool overlaps(const struct rehearse_watch *watch, const struct machine_effect *e)
-{
-	return e->address < watch->address + watch->length && watch->address < e->address + e->size;
-}
 
 /* What pushes and pops says nothing of what it touches: it lies where the stack pointer moved. */
 static bool stack_passed(const struct rehearse_watch *watch, uint64_t from, uint64_t to)
 {
 	uint64_t low = from < to ? from : to, high = from < to ? to : from;
 
-	return low < watch->address + watch->length && watch->address < high;
+	return extent_overlap(low, high - low, watch->address, watch->length);
 }
 
 static bool take_bytes(struct machine *m, const struct rehearse_watch *watch, uint8_t to[8])
@@ -67,7 +62,7 @@ bool rehearse(struct walk *walk, const struct rehearse_watch *watch, struct rehe
 			continue;
 		if (!e.address_known)
 			return false;
-		if (!overlaps(watch, &e))
+		if (!extent_overlap(e.address, e.size, watch->address, watch->length))
 			continue;
 		if (ends(watch, ip, &e, out, &fine))
 			return machine_stack(m).known && machine_stack(m).bits == m->stack_low &&

@@ -1,6 +1,7 @@
 #include "attach/agent/path/walk.h"
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/extent.h"
 #include "attach/agent/code/opcode.h"
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/path/loops.h"
@@ -147,8 +148,7 @@ static void touch(struct walk *w, const struct machine_effect *e)
 static bool untouched(const struct walk *w, const struct machine_effect *e)
 {
 	for (unsigned i = 0; i < w->touched_count; i++)
-		if (e->address < w->touched[i].address + w->touched[i].size &&
-		    w->touched[i].address < e->address + e->size)
+		if (extent_overlap(e->address, e->size, w->touched[i].address, w->touched[i].size))
 			return false;
 	return !w->blurred;
 }
@@ -238,9 +238,8 @@ static enum walk_outcome pass(struct walk *w, bool own, struct walk_access *acce
 	touch(w, &effect);
 	w->moved = true;
 	w->backward |= m->ip <= ip;
-	if (effect.called &&
-	    !enter_call(w, ip + insn_length((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip)))) {
-		*stop_ip = ip + insn_length((const uint8_t *)(uintptr_t)ip, (size_t)(end - ip));
+	if (effect.called && !enter_call(w, ip + effect.length)) {
+		*stop_ip = ip + effect.length;
 		return WALK_STOP;
 	}
 	if (effect.returned && !enter_caller(w))

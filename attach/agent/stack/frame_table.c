@@ -2,20 +2,12 @@
 
 #include <string.h>
 
+#include "common/mix.h"
+
 /* A probe sequence longer than this means that the table is as good as full. */
 #define MAX_PROBES 32u
 
 enum entry_state { ENTRY_EMPTY, ENTRY_BUSY, ENTRY_COMPLETE };
-
-/* splitmix64's finaliser: every input bit reaches every output bit. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
 
 /* Probe i of a key. The tie is no part of it: of a pc there is one blob at a time, and who looks a
  * pc up does not know it yet. */
