@@ -2,24 +2,10 @@
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* The part of the kernel's siginfo that belongs to si_code TRAP_PERF. */
-struct perf_siginfo {
-	int32_t signo;
-	int32_t error;
-	int32_t code;
-	int32_t pad;
-	uint64_t address;
-	uint64_t data;
-	uint32_t type;
-	uint32_t flags;
-};
-_Static_assert(offsetof(struct perf_siginfo, data) == 24, "kernel layout of si_perf_data");
 
 static void attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t sig_data)
 {
@@ -102,14 +88,4 @@ int perf_set_period(int fd, uint64_t period)
 int perf_set_gate(int fd, int program_fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 ? -errno : 0;
-}
-
-uint64_t perf_siginfo_data(const siginfo_t *info)
-{
-	return ((const struct perf_siginfo *)(const void *)info)->data;
-}
-
-bool perf_siginfo_async(const siginfo_t *info)
-{
-	return ((const struct perf_siginfo *)(const void *)info)->flags & PERF_TRAP_FLAG_ASYNC;
 }

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <linux/perf_event.h>
 #include <sys/types.h>
@@ -79,9 +80,30 @@ int perf_set_period(int fd, uint64_t period); /* in the unit of the event */
  * when it has one already; another -errno. */
 int perf_set_gate(int fd, int program_fd);
 
-/* glibc before 2.38 does not declare si_perf_*; these read the kernel's layout
- * (include/uapi/asm-generic/siginfo.h). Meaningful only where si_code is PERF_TRAP_CODE. */
-uint64_t perf_siginfo_data(const siginfo_t *info);
-bool perf_siginfo_async(const siginfo_t *info);
+/* The part of the kernel's siginfo that belongs to si_code PERF_TRAP_CODE
+ * (include/uapi/asm-generic/siginfo.h); glibc before 2.38 does not declare it. */
+struct perf_siginfo {
+	int32_t signo;
+	int32_t error;
+	int32_t code;
+	int32_t pad;
+	uint64_t address;
+	uint64_t data;
+	uint32_t type;
+	uint32_t flags;
+};
+_Static_assert(offsetof(struct perf_siginfo, data) == 24, "kernel layout of si_perf_data");
+
+/* Meaningful only where si_code is PERF_TRAP_CODE. Inline: they run where nothing may be called
+ * (attach/agent/handler/entry.h). */
+static inline uint64_t perf_siginfo_data(const siginfo_t *info)
+{
+	return ((const struct perf_siginfo *)(const void *)info)->data;
+}
+
+static inline bool perf_siginfo_async(const siginfo_t *info)
+{
+	return ((const struct perf_siginfo *)(const void *)info)->flags & PERF_TRAP_FLAG_ASYNC;
+}
 
 #endif

@@ -10,6 +10,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/entry.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -111,9 +113,9 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		watchpoint_trapped(t, reg, uc);
 }
 
-/* The signal was queued while a handler ran, so its context says nothing. A register that watches
- * what is below the stack pointer by now is touched by handlers themselves: one signal would follow
- * the other for ever, and the thread would never run again. */
+/* The context is a handler's own, or says nothing: the thread had blocked SIGTRAP, and the signal
+ * waited. What a register watched is below the stack pointer by now, or the handler reads it:
+ * either way it is given up, or it would trap again and again. */
 static void swallow(struct thread *t, unsigned role)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
@@ -123,6 +125,40 @@ static void swallow(struct thread *t, unsigned role)
 	if (reg < PERF_DEBUG_REGISTERS &&
 	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+/* Another handler of the thread is at work, so nothing of the thread's may be changed: it gives the
+ * register up when it is done (take_over). Until then the event is off. */
+static void note_nested(struct thread *t, unsigned role)
+{
+	unsigned reg = role - THREAD_ROLE_REGISTER;
+	int saved = errno;
+
+	atomic_fetch_add_explicit(&t->nested, 1, memory_order_relaxed);
+	if (reg < PERF_DEBUG_REGISTERS) {
+		/* Fails where the register's event is not open. */
+		(void)perf_disable(t->register_fd[reg]);
+		atomic_fetch_or_explicit(&t->touched, 1u << reg, memory_order_relaxed);
+	}
+	errno = saved;
+}
+
+/* What nested handlers have left to this one. */
+static void take_over(struct thread *t)
+{
+	uint32_t nested = atomic_exchange_explicit(&t->nested, 0, memory_order_relaxed);
+	uint32_t touched = atomic_exchange_explicit(&t->touched, 0, memory_order_relaxed);
+
+	if (nested == 0)
+		return;
+	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, nested);
+	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, nested);
+	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_LATE, nested);
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
+		return;
+	for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++)
+		if (touched & (1u << reg))
+			watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 
 static void count_time(struct thread *t, uint64_t cpu_ns)
@@ -142,10 +178,25 @@ static void count_time(struct thread *t, uint64_t cpu_ns)
 	thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS, cpu_ns);
 }
 
-static void handle(const siginfo_t *info, const ucontext_t *uc)
+static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc)
 {
 	/* CPU time, not wall time: a thread that is preempted in here costs the target nothing. */
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int saved = errno;
+
+	account_begin(&t->account);
+	if (own)
+		swallow(t, role);
+	else
+		dispatch(t, role, uc);
+	take_over(t);
+	count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+	errno = saved;
+}
+
+/* own: the signal is not about the application's code. */
+static HANDLER_ENTRY void handle(const siginfo_t *info, bool own, const ucontext_t *uc)
+{
 	unsigned role;
 	struct thread *t = thread_of_signal(perf_siginfo_data(info), &role);
 
@@ -154,24 +205,27 @@ static void handle(const siginfo_t *info, const ucontext_t *uc)
 	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
 	 * to be 0 before it takes anything away. We enter first and look after, sequentially
 	 * consistent on both sides, so one of the two sees the other; the generation is looked at
-	 * again because the entry may have passed to another thread meanwhile. */
-	atomic_fetch_add(&t->in_handler, 1);
-	if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
-	    thread_of_signal(perf_siginfo_data(info), &role) == t) {
-		account_begin(&t->account);
-		if (perf_siginfo_async(info))
-			swallow(t, role);
-		else
-			dispatch(t, role, uc);
-		count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
-	}
+	 * again because the entry may have passed to another thread meanwhile. A thread's signals
+	 * come to that thread alone: who finds another handler in here has interrupted it. */
+	if (atomic_fetch_add(&t->in_handler, 1) > 0)
+		note_nested(t, role);
+	else if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
+		 thread_of_signal(perf_siginfo_data(info), &role) == t)
+		work(t, role, own || perf_siginfo_async(info), uc);
 	atomic_fetch_sub(&t->in_handler, 1);
 }
 
 /* What the process would have done without us. */
 static void forward(int signal, siginfo_t *info, void *context)
 {
+	sigset_t trap;
+
 	atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed);
+	/* As it would be in a handler of its own; the kernel restores what was when ours returns.
+	 */
+	(void)sigemptyset(&trap);
+	(void)sigaddset(&trap, SIGTRAP);
+	(void)pthread_sigmask(SIG_BLOCK, &trap, NULL);
 	if (previous.sa_flags & SA_SIGINFO) {
 		previous.sa_sigaction(signal, info, context);
 	} else if (previous.sa_handler == SIG_DFL) {
@@ -186,40 +240,78 @@ static void forward(int signal, siginfo_t *info, void *context)
 	}
 }
 
-/* TRAP_HWBKPT. A processor may report with a breakpoint also those that are switched off and have
- * the same address left in their registers (Intel SDM 17.2.3). The kernel hands the first to perf,
- * finds nobody for the others, and raises this (hw_breakpoint_handler and exc_debug_user,
- * arch/x86/kernel). A debugger's own never come here: they stop the thread. Passed on, it would end
- * the process. (None was seen on the machines at hand.) So would a signal whose account the kernel
- * had no memory for: nobody sent it. */
-#define STALE_TRAP_CODE 4
+/* The one byte of INT1. */
+#define INT1 0xf1
 
-static void on_sigtrap(int signal, siginfo_t *info, void *context)
+static bool is_behind_int1(const ucontext_t *uc)
+{
+	uint8_t byte = 0;
+
+	return safe_read((uint64_t)uc->uc_mcontext.gregs[REG_RIP] - 1, &byte, 1) && byte == INT1;
+}
+
+/* Traps that nobody asked for, which end the process if they are passed on (exc_debug_user and
+ * hw_breakpoint_handler, arch/x86/kernel):
+ *
+ * - TRAP_BRKPT: the processor named no cause, so the kernel takes it for an INT1. Where there is
+ *   none, a breakpoint was hit and its number was lost: seen on a virtual machine some once in two
+ *   million traps, right behind accesses to watched words, whose hypervisor has the status register
+ *   DR6 read 0.
+ * - TRAP_HWBKPT: a breakpoint that is switched off was reported with another one, as processors may
+ *   (Intel SDM 17.2.3). Not seen. A debugger's own never come here: they stop the thread.
+ * - SI_USER from nobody: the kernel had no memory for perf's account of a signal. */
+static bool is_stale(const siginfo_t *info, const ucontext_t *uc)
+{
+	switch (info->si_code) {
+	case TRAP_BRKPT:
+		return !is_behind_int1(uc);
+	case TRAP_HWBKPT:
+		return true;
+	case SI_USER:
+		return info->si_pid == 0;
+	default:
+		return false;
+	}
+}
+
+static void on_other_trap(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
-	atomic_fetch_add(&active, 1);
-	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
-		handle(info, context);
-	else if (info->si_code == STALE_TRAP_CODE ||
-		 (info->si_code == SI_USER && info->si_pid == 0))
+	if (is_stale(info, context))
 		atomic_fetch_add_explicit(&stale, 1, memory_order_relaxed);
 	else
 		forward(signal, info, context);
-	atomic_fetch_sub(&active, 1);
 	errno = saved;
+}
+
+/* The trap is reported behind the instruction: for the return from here, at its target. */
+static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
+{
+	const ucontext_t *uc = context;
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+
+	atomic_fetch_add(&active, 1);
+	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
+		handle(info, entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0),
+		       uc);
+	else
+		on_other_trap(signal, info, context);
+	atomic_fetch_sub(&active, 1);
 }
 
 int signals_install(const struct sampler *sampler)
 {
 	struct sigaction action = {.sa_sigaction = on_sigtrap,
-				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_NODEFER};
 	struct sigaction before;
 
 	sampler_in_use = sampler;
 	atomic_store(&foreign, 0);
 	atomic_store(&stale, 0);
-	/* Only SIGTRAP is blocked in the handler: the JVM's own SIGSEGV handling goes on. */
+	/* Nothing is blocked in the handler. The JVM's own SIGSEGV handling goes on; and a SIGTRAP
+	 * that the kernel forces on a thread, as one of is_stale's, ends the process where it is
+	 * blocked (force_sig_info_to_task, kernel/signal.c). */
 	(void)sigemptyset(&action.sa_mask);
 	if (installed && signals_installed())
 		return 0;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "attach/agent/code/reserved.h"
+#include "attach/agent/handler/entry.h"
 #include "common/clock.h"
 
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
@@ -32,12 +33,12 @@ uint64_t thread_sig_data(const struct thread *t, unsigned role)
 	return SIG_DATA_MARK << 48 | generation << 32 | (uint64_t)(t - table) << 8 | role;
 }
 
-bool thread_signal_is_ours(uint64_t sig_data)
+HANDLER_ENTRY bool thread_signal_is_ours(uint64_t sig_data)
 {
 	return sig_data >> 48 == SIG_DATA_MARK;
 }
 
-struct thread *thread_of_signal(uint64_t sig_data, unsigned *role)
+HANDLER_ENTRY struct thread *thread_of_signal(uint64_t sig_data, unsigned *role)
 {
 	uint32_t index = (uint32_t)(sig_data >> 8) & 0xffffffu;
 	struct thread *t;
@@ -97,6 +98,8 @@ struct thread *thread_take(pid_t tid)
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 	memset((void *)t->counters, 0, sizeof(t->counters));
 	random_seed(&t->random, clock_monotonic_ns() ^ (uint64_t)tid << 32);
+	atomic_store(&t->nested, 0);
+	atomic_store(&t->touched, 0);
 	atomic_store(&t->ended, false);
 	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
 	atomic_store(&t->state, THREAD_CLOCK);

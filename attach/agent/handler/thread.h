@@ -2,9 +2,10 @@
  * Per-thread state of a window, and the table of all of it.
  *
  * Ownership: the fields of a struct thread are written by three parties, each with its own block
- * below. The handler's block belongs to the thread itself, inside the SIGTRAP handler (SIGTRAP is
- * blocked there, so it never nests). The session thread owns opening, closing and recycling; it
- * touches the handler's block only while no event of the thread is open and no handler of it runs.
+ * below. The handler's block belongs to the thread itself, inside the SIGTRAP handler; one that
+ * interrupts another does no more than add to nested and touched. The session thread owns opening,
+ * closing and recycling; it touches the handler's block only while no event of the thread is open
+ * and no handler of it runs.
  *
  * An event names its thread by table index and generation in sig_data, so a late signal of a
  * recycled entry is recognised and ignored.
@@ -79,8 +80,10 @@ struct thread {
 	int access_register; /* for finding accesses to objects, -1: none */
 
 	/* Handler. */
-	_Atomic uint32_t in_handler;
-	_Atomic uint64_t wanted_sp; /* stack pointer at the transition to WANTED */
+	_Atomic uint32_t in_handler; /* handlers, one within the other */
+	_Atomic uint32_t nested;     /* signals that came in a handler, and are to be counted */
+	_Atomic uint32_t touched;    /* registers that they were about: bit per register */
+	_Atomic uint64_t wanted_sp;  /* stack pointer at the transition to WANTED */
 	struct random random;
 	int ticks_alike; /* that the sampling event's period is to hold for */
 	struct reservoir reservoir;

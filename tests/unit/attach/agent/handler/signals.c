@@ -5,11 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
@@ -29,6 +32,8 @@
 
 #define MAX_FRAMES 8u
 
+#define REMOVE_TIMEOUT_MS 2000u
+
 static struct thread *t;
 static volatile uint64_t trigger;
 static volatile unsigned triggered; /* by a handler */
@@ -39,22 +44,38 @@ static void ignore_event(struct thread *thread, const ucontext_t *uc)
 	(void)uc;
 }
 
+static void (*during)(void); /* what a handler does */
+
 static void on_breakpoint(struct thread *thread, unsigned reg, const ucontext_t *uc)
 {
 	(void)thread;
 	(void)uc;
 	triggered += reg == TRIGGER;
+	if (during)
+		during();
 }
 
 static const struct sampler sampler = {.on_event = ignore_event, .on_breakpoint = on_breakpoint};
 
+static volatile unsigned passed_on;
+
+static void count_passed_on(int signal)
+{
+	(void)signal;
+	passed_on++;
+}
+
+/* The application has a handler of its own, so what is passed on ends nothing. */
 static int set_up(void **state)
 {
 	/* AddressSanitizer gives the thread one, and the handler would be out of the way there. */
 	const stack_t none = {.ss_flags = SS_DISABLE};
+	const struct sigaction of_the_application = {.sa_handler = count_passed_on};
 
 	(void)sigaltstack(&none, NULL);
-	if (threads_init() < 0)
+	if (safe_read_init() < 0 || threads_init() < 0)
+		return -1;
+	if (sigaction(SIGTRAP, &of_the_application, NULL) < 0)
 		return -1;
 	t = thread_take(getpid());
 	if (!t || thread_allocate(t, MAX_FRAMES) < 0 || signals_install(&sampler) < 0)
@@ -62,15 +83,27 @@ static int set_up(void **state)
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_W, &trigger) ? t : NULL;
 	atomic_store(&t->state, THREAD_READY);
+	passed_on = 0;
 	return 0;
 }
+
+static bool is_untouched(const void *arg, pid_t tid)
+{
+	(void)arg;
+	(void)tid;
+	return false;
+}
+
+static const struct signals_untouched all_touched = {is_untouched, NULL};
 
 static int tear_down(void **state)
 {
 	(void)state;
+	during = NULL;
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 	thread_recycle(t);
-	return 0;
+	safe_read_release();
+	return signals_remove(REMOVE_TIMEOUT_MS, &all_touched) ? 0 : -1;
 }
 
 /* State SEEKING takes a trap to the sampler above, ARMED would take it for a pair. */
@@ -108,6 +141,80 @@ static void what_the_handler_itself_touches_is_given_up(void **state)
 	}
 	(void)alarm(0);
 	assert_true(atomic_load(&t->counters[JXP__COUNTER__COUNTER_ASYNC]) > 0);
+}
+
+/* As the kernel would: a process may send itself any si_code. */
+static void send_trap(int code)
+{
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = code};
+
+	assert_return_code(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info),
+			   errno);
+}
+
+static void traps_without_a_cause_go_no_further(void **state)
+{
+	(void)state;
+	send_trap(TRAP_BRKPT);
+	send_trap(TRAP_HWBKPT);
+	assert_int_equal(signals_stale(), 2);
+	assert_int_equal(signals_foreign(), 0);
+	assert_int_equal(passed_on, 0);
+}
+
+static void traps_of_the_application_are_passed_on(void **state)
+{
+	(void)state;
+	__asm__ volatile(".byte 0xf1"); /* INT1 */
+	__asm__ volatile("int3");
+	assert_int_equal(raise(SIGTRAP), 0);
+	assert_int_equal(passed_on, 3);
+	assert_int_equal(signals_foreign(), 3);
+	assert_int_equal(signals_stale(), 0);
+}
+
+static void trap(void)
+{
+	__asm__ volatile("int3");
+}
+
+/* The kernel forces such a one on the thread, and ends the process where SIGTRAP is blocked. */
+static void a_trap_within_a_handler_ends_nothing(void **state)
+{
+	unsigned before = triggered;
+
+	if (!*state)
+		skip();
+	during = trap;
+	watch(TRIGGER, (uintptr_t)&trigger);
+	trigger++;
+	assert_int_equal(triggered, before + 1);
+	assert_int_equal(passed_on, 1);
+}
+
+static volatile uint64_t touched;
+
+static void touch(void)
+{
+	for (unsigned i = 0; i < 100; i++)
+		touched++;
+}
+
+static void what_a_handler_touches_traps_once_and_is_given_up(void **state)
+{
+	unsigned before = triggered;
+
+	if (!*state)
+		skip();
+	during = touch;
+	watch(TRIGGER, (uintptr_t)&trigger);
+	watch(TRIGGER + 1, (uintptr_t)&touched);
+	trigger++;
+	assert_int_equal(triggered, before + 1);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_ASYNC]), 1);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), 2);
+	assert_int_equal(t->watchpoints[TRIGGER + 1].state, WATCH_FREE);
+	assert_int_equal(t->watchpoints[TRIGGER].state, WATCH_SEEKING);
 }
 
 static uint64_t sum(const Jxp__Counter *counters, size_t count)
@@ -151,6 +258,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(what_the_handler_itself_touches_is_given_up, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(traps_without_a_cause_go_no_further, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(traps_of_the_application_are_passed_on, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_trap_within_a_handler_ends_nothing, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_a_handler_touches_traps_once_and_is_given_up,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(signals_and_their_time_are_accounted_for, set_up,
 					    tear_down),
 	};
