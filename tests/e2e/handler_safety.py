@@ -21,7 +21,7 @@ ROOTS = ["on_sigtrap", "on_tick", "on_record", "on_breakpoint"]
 # documents as AS-Safe. sched_getcpu reads the thread's rseq area, or calls the vDSO.
 SAFE = {"ioctl", "syscall", "pread", "pread64", "sigaction", "raise", "clock_gettime", "memcpy", "memmove",
         "memset", "memcmp", "strlen", "__errno_location", "__stack_chk_fail", "__memcpy_chk",
-        "sched_getcpu"}
+        "sched_getcpu", "pthread_sigmask", "sigaddset", "sigemptyset"}
 ZYDIS_SAFE = {"memcpy", "memset", "memmove", "memcmp", "strlen", "__stack_chk_fail",
               "__assert_fail"}  # never reached: its assertions are on arguments, which we fix
 
