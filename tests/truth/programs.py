@@ -73,11 +73,6 @@ SHAPES = [
 # below its stack frame. These have too few accesses of their own between those.
 C2_ONLY = ["RowSums", "CopiesBeside", "CalleeFlat", "CalleeFills", "CalleeReads"]
 
-# Around a call, and where it has too few registers, C2 keeps a loop's values on the stack, by accesses more of the loop's own: most
-# of its samples are these, and within the heap's fraction, which is what a source tells, it weighs less by that. What is judged
-# is the share of CPU time.
-SHARE_ONLY = ["AfterCalls", "CalleeFills", "CalleeReads", "Recursion", "RowSums"]
-
 # Of these one run more, with a collector for which C2 does not divide long loops into strips with a safepoint poll each.
 WITHOUT_STRIPS = ["SideBySide", "RowHeaders"]
 

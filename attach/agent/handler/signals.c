@@ -254,9 +254,9 @@ static bool is_behind_int1(const ucontext_t *uc)
  * hw_breakpoint_handler, arch/x86/kernel):
  *
  * - TRAP_BRKPT: the processor named no cause, so the kernel takes it for an INT1. Where there is
- *   none, a breakpoint was hit and its number was lost: seen on a virtual machine some once in two
- *   million traps, right behind accesses to watched words, whose hypervisor has the status register
- *   DR6 read 0.
+ *   none, a breakpoint was hit and its number was lost: seen in a few windows of a thousand on a
+ *   virtual machine, whose hypervisor has the status register DR6 read 0, right behind accesses to
+ *   watched words.
  * - TRAP_HWBKPT: a breakpoint that is switched off was reported with another one, as processors may
  *   (Intel SDM 17.2.3). Not seen. A debugger's own never come here: they stop the thread.
  * - SI_USER from nobody: the kernel had no memory for perf's account of a signal. */

@@ -55,10 +55,7 @@ void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip)
 		w->hop[w->hops] = ip;
 		w->hop_skip[w->hops++] = w->scope.skip;
 	}
-	if (!seen || walk_wait(&w->scope, &ip)) {
-		/* There is no second time of coming round. */
-		if (seen)
-			w->scope.wait = w->scope.skip = 0;
+	if (!seen || walk_come_round(&w->scope, &ip)) {
 		thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
 		if (watchpoint_seek(t, reg, ip))
 			return;

@@ -44,6 +44,7 @@ struct scope {
 	const struct loop_nest *nest;
 	uint64_t header; /* of the loop that counts, or 0 */
 	enum access_type wanted;
+	bool spills; /* do accesses to the frame count? */
 };
 
 struct exploration {
@@ -94,7 +95,8 @@ static bool is_trap_request(const struct passed *p)
 
 static bool is_wanted(const struct scope *s, const struct passed *p)
 {
-	return p->flow == OPCODE_NEXT && loop_counts_at(p->ip, &p->o, s->wanted) &&
+	return p->flow == OPCODE_NEXT && (s->spills || !loop_is_spill_at(&p->o)) &&
+	       loop_counts_at(p->ip, &p->o, s->wanted) &&
 	       loop_header(s->nest, loop_at(s->nest, p->ip)) == s->header;
 }
 
@@ -289,14 +291,17 @@ static bool look(const struct scope *s, uint64_t ip, uint64_t *stop_ip)
  * code may come to lie at the same place, and other loops count there. */
 static uint32_t cache_key(const struct scope *s, uint64_t ip)
 {
-	uint64_t other = (s->header ^ s->blob.serial << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 33;
+	uint64_t other = (s->header ^ s->blob.serial << 32 ^ (uint64_t)s->spills << 63) *
+			     UINT64_C(0x9e3779b97f4a7c15) >>
+			 33;
 
 	return (uint32_t)(ip ^ other ^ (s->wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }
 
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip)
+bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
+		uint64_t *stop_ip)
 {
-	struct scope s = {.header = header, .wanted = wanted};
+	struct scope s = {.header = header, .wanted = wanted, .spills = spills};
 	uint32_t key, answer;
 	uint64_t stop;
 

@@ -26,8 +26,10 @@
 #define AHEAD_BYTES (4096u * sizeof(uint64_t))
 
 /* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. header
- * says which loop counts: where it is entered, or 0 for flat code. */
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t *stop_ip);
+ * says which loop counts: where it is entered, or 0 for flat code; spills, whether accesses to the
+ * frame do. */
+bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
+		uint64_t *stop_ip);
 
 /* Forgets the cached answers. */
 void ahead_clear(void);

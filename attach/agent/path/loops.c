@@ -35,6 +35,7 @@ struct loop {
 	_Atomic uint32_t first_load; /* offset + 1 of the first one, 0: none */
 	_Atomic uint32_t first_store;
 	_Atomic uint32_t first_call;
+	_Atomic uint8_t framed; /* bits 1 << enum access_type: the first one is to the frame */
 };
 
 /* Instructions from here on, to the next part, are in the loop. */
@@ -769,9 +770,33 @@ bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type)
 	return search_fetch(ip, &in) && loop_counts(&in, type);
 }
 
-struct survey {
-	uint32_t load, store, call; /* offset + 1 */
+bool loop_is_spill(const struct insn *in)
+{
+	return in->has_memory && in->memory.base == REG_RSP;
+}
+
+bool loop_is_spill_at(const struct opcode *o)
+{
+	return o->has_memory && o->base == 4;
+}
+
+/* Of one type: offset + 1 of the first one, 0 for none. */
+struct first {
+	uint32_t spill, other;
 };
+
+struct survey {
+	struct first load, store;
+	uint32_t call; /* offset + 1 */
+};
+
+static void note_access(struct first *f, uint32_t at, const struct opcode *o)
+{
+	uint32_t *first = loop_is_spill_at(o) ? &f->spill : &f->other;
+
+	if (!*first)
+		*first = at + 1;
+}
 
 static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to,
 			struct survey *found)
@@ -799,11 +824,21 @@ static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to
 			trap_request = false;
 			continue;
 		}
-		if (!found->load && loop_counts_at(nest->start + at, &o, ACCESS_LOAD))
-			found->load = at + 1;
-		if (!found->store && loop_counts_at(nest->start + at, &o, ACCESS_STORE))
-			found->store = at + 1;
+		if (!found->load.other && loop_counts_at(nest->start + at, &o, ACCESS_LOAD))
+			note_access(&found->load, at, &o);
+		if (!found->store.other && loop_counts_at(nest->start + at, &o, ACCESS_STORE))
+			note_access(&found->store, at, &o);
 	}
+}
+
+static uint32_t first_of(const struct first *f)
+{
+	return f->other ? f->other : f->spill;
+}
+
+static bool is_framed(const struct first *f)
+{
+	return f->spill && !f->other;
 }
 
 /* Threads that do this at the same time find the same. */
@@ -821,8 +856,12 @@ static const struct loop *surveyed(const struct loop_nest *nest, unsigned number
 			survey_part(nest, parts[i].start,
 				    i + 1 < nest->part_count ? parts[i + 1].start : nest->size,
 				    &found);
-	atomic_store_explicit(&loop->first_load, found.load, memory_order_relaxed);
-	atomic_store_explicit(&loop->first_store, found.store, memory_order_relaxed);
+	atomic_store_explicit(&loop->first_load, first_of(&found.load), memory_order_relaxed);
+	atomic_store_explicit(&loop->first_store, first_of(&found.store), memory_order_relaxed);
+	atomic_store_explicit(&loop->framed,
+			      (uint8_t)(is_framed(&found.load) << ACCESS_LOAD |
+					is_framed(&found.store) << ACCESS_STORE),
+			      memory_order_relaxed);
 	atomic_store_explicit(&loop->first_call, found.call, memory_order_relaxed);
 	atomic_store_explicit(&loop->known, 1, memory_order_release);
 	return loop;
@@ -850,4 +889,9 @@ bool loops_make(const struct loop_nest *nest, enum access_type type)
 bool loop_calls(const struct loop_nest *nest, unsigned loop)
 {
 	return surveyed(nest, loop)->first_call;
+}
+
+bool loop_is_framed(const struct loop_nest *nest, unsigned loop, enum access_type type)
+{
+	return loop != LOOP_NONE && (surveyed(nest, loop)->framed & (1u << type));
 }

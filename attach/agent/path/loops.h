@@ -50,8 +50,12 @@ uint64_t loop_header(const struct loop_nest *nest, unsigned loop);
 /* Is it, or is it at any depth in, the loop that is entered at header? */
 bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t header);
 
-/* The first access of the type, by address, of the loop's own; 0 when it makes none. */
+/* The first access of the type, by address, of the loop's own, to its frame only where it makes no
+ * others; 0 when it makes none at all. */
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type);
+
+/* Does the loop itself make accesses of the type to its frame, and no others? */
+bool loop_is_framed(const struct loop_nest *nest, unsigned loop, enum access_type type);
 
 /* Does any loop of the method make accesses of the type? */
 bool loops_make(const struct loop_nest *nest, enum access_type type);
@@ -68,6 +72,10 @@ bool loop_counts(const struct insn *in, enum access_type type);
 /* The same of the instruction at ip, taken apart; it is decoded as a whole only where that is not
  * enough. */
 bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type);
+
+/* Is the access to the frame? Compiled code keeps there what it has no register for. */
+bool loop_is_spill(const struct insn *in);
+bool loop_is_spill_at(const struct opcode *o);
 
 /* C2 passes the uncommon trap stub a request, always negative, in esi (SharedRuntime;
  * Deoptimization::make_trap_request). So it does the first argument of a method. */

@@ -49,28 +49,39 @@ static bool is_repeated(const struct code_blob *blob, uint64_t ip)
 	       (o.repeat || o.repeat_not) && o.map == OPCODE_ONE_BYTE && !o.has_modrm;
 }
 
+/* From now on, this loop counts. */
+static void turn_to(struct walk_scope *s, const struct loop_nest *nest, unsigned loop)
+{
+	enum access_type type = (enum access_type)s->type;
+
+	s->header[0] = loop_header(nest, loop);
+	s->framed = loop_is_framed(nest, loop, type);
+	/* What a loop calls may make others. */
+	s->spills = loop == LOOP_NONE || (s->framed && !loop_calls(nest, loop));
+}
+
 void walk_begin(struct walk_scope *scope, enum access_type type, unsigned skip, uint64_t ip)
 {
 	struct code_blob blob;
 	const struct loop_nest *nest = nest_at(ip, &blob);
 	unsigned loop = nest ? loop_at(nest, ip) : LOOP_NONE;
 
-	*scope = (struct walk_scope){.type = (uint8_t)type};
+	*scope = (struct walk_scope){.type = (uint8_t)type, .spills = true};
 	/* Flat code may make no more than one. */
 	if (loop == LOOP_NONE)
 		return;
 	scope->skip = is_repeated(&blob, ip) ? 0 : (uint8_t)skip;
-	scope->header[0] = loop_header(nest, loop);
 	scope->wait = loop_access(nest, loop, type);
+	turn_to(scope, nest, loop);
 }
 
-bool walk_wait(struct walk_scope *scope, uint64_t *stop_ip)
+bool walk_come_round(struct walk_scope *s, uint64_t *stop_ip)
 {
-	if (!scope->wait)
-		return false;
-	scope->depth = 0;
-	*stop_ip = scope->wait;
-	return true;
+	*stop_ip = s->spill && !s->spills ? s->spill : s->wait;
+	s->wait = s->spill = 0;
+	s->skip = s->depth = 0;
+	s->spills = true;
+	return *stop_ip != 0;
 }
 
 /* ---------------------------------------------------------------- where it is */
@@ -115,9 +126,15 @@ static enum walk_outcome step_out(struct walk *w, uint64_t *stop_ip)
 /* The walk is where nothing counts. */
 static enum walk_outcome leave(struct walk *w, uint64_t *stop_ip)
 {
-	if (w->scope->depth > 0)
+	struct walk_scope *s = w->scope;
+
+	if (s->depth > 0)
 		return step_out(w, stop_ip);
-	return walk_wait(w->scope, stop_ip) ? WALK_STOP : WALK_NONE;
+	if (!s->wait)
+		return WALK_NONE;
+	s->spills |= s->framed;
+	*stop_ip = s->wait;
+	return WALK_STOP;
 }
 
 /* A breakpoint is needed. Where the branches do not matter, there is no need to stop at them. */
@@ -125,7 +142,7 @@ static enum walk_outcome stop(struct walk *w, uint64_t *stop_ip)
 {
 	*stop_ip = w->machine.ip;
 	(void)ahead_find(w->machine.ip, (enum access_type)w->scope->type,
-			 w->scope->header[w->scope->depth], stop_ip);
+			 w->scope->header[w->scope->depth], w->scope->spills, stop_ip);
 	if (!w->moved && *stop_ip == w->started)
 		return w->scope->depth > 0 ? step_out(w, stop_ip) : WALK_FAILED;
 	return WALK_STOP;
@@ -162,6 +179,11 @@ static bool is_it(struct walk *w, uint64_t ip, const struct machine_effect *e,
 	if (!(type == ACCESS_LOAD ? e->loads : e->stores) || !search_fetch(ip, &access->insn) ||
 	    !loop_counts(&access->insn, type))
 		return false;
+	if (!w->scope->spills && loop_is_spill(&access->insn)) {
+		if (w->scope->depth == 0)
+			w->scope->spill = ip;
+		return false;
+	}
 	if (w->scope->skip > 0) {
 		w->scope->skip--;
 		return false;
@@ -212,7 +234,7 @@ static bool enter_caller(struct walk *w)
 		return true; /* It has left its loop, which will show. */
 	nest = nest_at(w->machine.ip, &blob);
 	if (nest)
-		s->header[0] = loop_header(nest, loop_at(nest, w->machine.ip));
+		turn_to(s, nest, loop_at(nest, w->machine.ip));
 	return nest || !is_java(&blob);
 }
 

@@ -14,7 +14,8 @@
  * or flat code
  *
  * Where execution leaves the loop without another access, the loop's first access stands for it,
- * whenever it runs next. Async-signal-safe; no state.
+ * whenever it runs next. A loop's accesses to the frame, where the compiler keeps what it has no
+ * register for, count only where it makes no others. Async-signal-safe; no state.
  */
 #ifndef JXPERF_AGENT_PATH_WALK_H
 #define JXPERF_AGENT_PATH_WALK_H
@@ -36,10 +37,13 @@ struct walk_scope {
 	uint8_t type;  /* enum access_type */
 	uint8_t skip;  /* accesses of the type to be passed over first */
 	uint8_t depth; /* calls entered */
+	bool spills;   /* accesses to the frame count: it makes, or is to make, no others */
+	bool framed;   /* wait is one of these */
 	/* By depth: where the loop that counts is entered, 0 for flat code. */
 	uint64_t header[WALK_CALLS_MAX + 1];
 	uint64_t back[WALK_CALLS_MAX + 1]; /* by depth: return address of the call */
-	uint64_t wait; /* the loop's first access, 0 when it has none of its own */
+	uint64_t wait;  /* the loop's first access, 0 when it has none of its own */
+	uint64_t spill; /* an access to the frame that the loop came by meanwhile, or 0 */
 };
 
 #define WALK_TOUCHED_MAX 32u
@@ -95,8 +99,8 @@ enum walk_outcome walk_on(struct walk *walk, struct walk_scope *scope,
 			  const struct machine_view *view, uint64_t ip, const gregset_t regs,
 			  struct walk_access *access, uint64_t *stop_ip);
 
-/* The search has come round without finding any: the loop's first access stands for the tick. False
- * when there is none. */
-bool walk_wait(struct walk_scope *scope, uint64_t *stop_ip);
+/* The search has come round without finding any: an access to the frame that it came by stands for
+ * the tick, or the loop's first access. False when there is none, and the second time. */
+bool walk_come_round(struct walk_scope *scope, uint64_t *stop_ip);
 
 #endif

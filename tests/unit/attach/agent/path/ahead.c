@@ -23,20 +23,20 @@ static void assert_none(uint64_t ip, enum access_type wanted, uint64_t header)
 {
 	uint64_t access = 42;
 
-	assert_false(ahead_find(ip, wanted, header, &access));
+	assert_false(ahead_find(ip, wanted, header, true, &access));
 	assert_int_equal(access, 42);
 	/* From the cache. */
-	assert_false(ahead_find(ip, wanted, header, &access));
+	assert_false(ahead_find(ip, wanted, header, true, &access));
 }
 
 static void assert_ahead(uint64_t ip, enum access_type wanted, uint64_t header, uint64_t expected)
 {
 	uint64_t access;
 
-	assert_true(ahead_find(ip, wanted, header, &access));
+	assert_true(ahead_find(ip, wanted, header, true, &access));
 	assert_int_equal(access, expected);
 	access = 0;
-	assert_true(ahead_find(ip, wanted, header, &access));
+	assert_true(ahead_find(ip, wanted, header, true, &access));
 	assert_int_equal(access, expected);
 }
 

@@ -256,10 +256,50 @@ static void a_loop_without_an_access_has_none(void **state)
 
 	(void)state;
 	assert_end(ip, regs, ACCESS_STORE, WALK_NONE);
-	assert_false(walk_wait(&scope, &stop));
+	assert_false(walk_come_round(&scope, &stop));
 	assert_int_equal(walk_types(ip, &known), 0);
 	assert_true(known);
 	assert_int_equal(walk_types(ip + 4, &known), 1u << ACCESS_LOAD | 1u << ACCESS_STORE);
+}
+
+static uint64_t frame[4];
+
+static void what_the_compiler_spills_does_not_count_beside_other_accesses(void **state)
+{
+	/* mov ecx, [rsp+8]; mov eax, [rbx]; dec edx; jnz to the start; ret */
+	uint64_t word = 0, ip = CODE(0, "\x8b\x4c\x24\x08\x8b\x03\xff\xca\x75\xf6\xc3");
+	gregset_t regs = {
+	    [REG_RBX] = (greg_t)(uintptr_t)&word, [REG_RSP] = (greg_t)(uintptr_t)frame};
+
+	(void)state;
+	assert_access(ip, regs, ACCESS_LOAD, ip + 4);
+}
+
+static void where_a_loop_makes_no_others_spills_count(void **state)
+{
+	/* mov ecx, [rsp+8]; dec edx; jnz to the start; ret */
+	uint64_t ip = CODE(0, "\x8b\x4c\x24\x08\xff\xca\x75\xf8\xc3");
+	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)frame};
+
+	(void)state;
+	assert_access(ip, regs, ACCESS_LOAD, ip);
+}
+
+/* As of a loop whose only other access is on a path that it does not take. */
+static void who_comes_round_takes_the_spill_that_was_met(void **state)
+{
+	/* mov ecx, [rsp+8]; test edi, edi; jz over the next; mov eax, [rbx]; dec edx; jnz to the
+	 * start; ret */
+	uint64_t stop, ip = CODE(0, "\x8b\x4c\x24\x08\x85\xff\x74\x02\x8b\x03\xff\xca\x75\xf2\xc3");
+	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)frame, [REG_RDX] = 2};
+
+	(void)state;
+	assert_stop(ip, regs, ACCESS_LOAD, ip + 8);
+	assert_true(walk_come_round(&scope, &stop));
+	assert_int_equal(stop, ip);
+	assert_int_equal(go_on(ip, regs, &stop), WALK_ACCESS);
+	assert_int_equal(access_found.insn.ip, ip);
+	assert_false(walk_come_round(&scope, &stop));
 }
 
 static void a_loop_in_the_loop_is_passed_through(void **state)
@@ -399,6 +439,10 @@ int main(void)
 	    cmocka_unit_test_setup(a_loops_next_access_may_lie_before_the_tick, setup),
 	    cmocka_unit_test_setup(a_loop_that_is_left_is_waited_for, setup),
 	    cmocka_unit_test_setup(a_loop_without_an_access_has_none, setup),
+	    cmocka_unit_test_setup(what_the_compiler_spills_does_not_count_beside_other_accesses,
+				   setup),
+	    cmocka_unit_test_setup(where_a_loop_makes_no_others_spills_count, setup),
+	    cmocka_unit_test_setup(who_comes_round_takes_the_spill_that_was_met, setup),
 	    cmocka_unit_test_setup(a_loop_in_the_loop_is_passed_through, setup),
 	    cmocka_unit_test_setup(a_long_way_through_a_loop_ends_in_a_stop_behind_it, setup),
 	    cmocka_unit_test_setup(only_what_a_loop_makes_may_be_asked_for, setup),
