@@ -61,8 +61,10 @@ def _judge(jdk, collector, quality):
     assert quality["contexts_recognised"] >= LEAST, quality
 
 
-def _programs(jdk):
-    yield from PROGRAMS
+def _programs(jdk, collector):
+    yield "KnownPlaces"
+    if ALL or collector == "G1":
+        yield "ManyMethods"
     if ALL and os.path.exists(os.path.join(BUILD, "workloads/H2Queries.class")):
         yield from BENCH_PROGRAMS
         if jdk.release >= 21:
@@ -89,7 +91,7 @@ def main():
     windows = Windows(_measure)
     for jdk in jdks():
         for collector in COLLECTORS:
-            for program in _programs(jdk):
+            for program in _programs(jdk, collector):
                 if ONLY and program not in ONLY:
                     continue
                 quality = windows.ask(jdk, collector, program)

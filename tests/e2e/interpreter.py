@@ -58,9 +58,13 @@ def _follow(jdk, program, wanted):
 
 
 def _choice():
-    """(JDK, program) of what is followed."""
-    for jdk in jdks() if THOROUGH else jdks()[:1] + jdks()[1:][-1:]:
-        yield from ((jdk, program) for program in PROGRAMS)
+    """(JDK, program) of what is followed; in short, half of the programs with the oldest JDK and half with the newest."""
+    programs, oldest, newest = list(PROGRAMS), jdks()[0], jdks()[-1]
+    if not THOROUGH:
+        yield from ((oldest, program) for program in programs[::2])
+        yield from ((newest, program) for program in programs[1::2])
+    else:
+        yield from ((jdk, program) for jdk in jdks() for program in programs)
     if not os.path.exists(os.path.join(BUILD, "workloads/H2Queries.class")):
         return
     for jdk in jdks() if THOROUGH else jdks()[-1:]:
