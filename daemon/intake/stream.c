@@ -244,6 +244,15 @@ static void tell_if_idle(struct stream *s)
 	s->callbacks.idle(s->callbacks.arg);
 }
 
+/* The peer has left, or takes nothing any more. What it said before is still read, to its end. */
+static void drop_unsent(struct stream *s)
+{
+	s->sent += buffer_length(&s->out);
+	buffer_consume(&s->out, buffer_length(&s->out));
+	while (s->attachment_count > 0)
+		drop_attachment(s);
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct stream *s = poll->data;
@@ -256,6 +265,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	if (s->closing || (s->ended && !s->finishing))
 		return;
 	r = flush(s);
+	if (r == -EPIPE && !s->finishing) {
+		drop_unsent(s);
+		r = 0;
+	}
 	if (s->finishing && (r < 0 || buffer_length(&s->out) == 0)) {
 		(void)uv_poll_stop(&s->poll); /* Cannot fail. */
 		s->callbacks.flushed(s->callbacks.arg);

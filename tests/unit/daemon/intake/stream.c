@@ -210,6 +210,22 @@ static void an_end_with_our_frame_unread_is_clean_too(void **state)
 }
 
 /* A kernel that can refuses them to the sender; none of them may become ours to close. */
+/* As an agent does that is done while it is told something: what it said counts. */
+static void a_peer_that_has_left_is_read_to_its_end(void **state)
+{
+	struct fixture *f = *state;
+	const size_t many = 20;
+
+	f->slow = true; /* The turn is over before all is read. */
+	for (size_t i = 0; i < many; i++)
+		peer_write(f, "\3\0\0\0abc", 7);
+	assert_int_equal(send_text(f, 10, NULL, 0), 0);
+	peer_close(f);
+	loop_settle(&f->loop);
+	assert_int_equal(f->frames, many);
+	assert_string_equal(f->reason, "(clean)");
+}
+
 static void descriptors_nobody_asked_for_end_the_stream_or_are_not_sent(void **state)
 {
 	struct fixture *f = *state;
@@ -504,6 +520,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_length_of_0_ends_the_stream, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_between_frames_is_clean, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_inside_a_frame_has_a_reason, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_peer_that_has_left_is_read_to_its_end, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_with_our_frame_unread_is_clean_too, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(
