@@ -13,6 +13,8 @@ from support.profile import CLIENT, DAEMON, EARLY, Client, Daemon, Workload, rep
 
 ADMINS = grp.getgrgid(1)
 SHORT = ("--kinds", "silent-load")
+# What root's JVM runs. Other tests have JVMs of the same other user, none of which runs this.
+ROOTS = "SilentLoadClean"
 
 
 def as_admin(*command):
@@ -30,7 +32,7 @@ def the_daemon():
 
 @functools.lru_cache(maxsize=None)
 def roots_jvm():
-    return Workload(jdks()[0], "SilentLoad")
+    return Workload(jdks()[0], ROOTS)
 
 
 @functools.lru_cache(maxsize=None)
@@ -103,7 +105,7 @@ def a_jvm_of_another_user_is_refused_like_a_pid_that_nobody_has():
         other, absent = refusal(roots_jvm().pid, *command), refusal(absent_pid(), *command)
         note(other.strip())
         assert other == absent, (other, absent)
-    by_name = ask(as_nobody, "attach", "SilentLoad")
+    by_name = ask(as_nobody, "attach", ROOTS)
     assert by_name.returncode == 1 and str(roots_jvm().pid) not in by_name.stderr, by_name
     assert audit(action="attach", uid=NOBODY, pid=roots_jvm().pid, outcome="refused")
     assert audit(action="check", uid=NOBODY, pid=roots_jvm().pid, outcome="refused")
