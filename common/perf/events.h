@@ -95,7 +95,7 @@ struct perf_siginfo {
 _Static_assert(offsetof(struct perf_siginfo, data) == 24, "kernel layout of si_perf_data");
 
 /* Meaningful only where si_code is PERF_TRAP_CODE. Inline: they run where nothing may be called
- * (attach/agent/handler/entry.h). */
+ * (attach/agent/handler/thread.h). */
 static inline uint64_t perf_siginfo_data(const siginfo_t *info)
 {
 	return ((const struct perf_siginfo *)(const void *)info)->data;

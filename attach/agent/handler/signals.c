@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/handler/entry.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -293,7 +292,8 @@ static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
 
 	atomic_fetch_add(&active, 1);
 	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
-		handle(info, entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0),
+		handle(info,
+		       handler_entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0),
 		       uc);
 	else
 		on_other_trap(signal, info, context);

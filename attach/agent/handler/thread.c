@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "attach/agent/code/reserved.h"
-#include "attach/agent/handler/entry.h"
 #include "common/clock.h"
 
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */

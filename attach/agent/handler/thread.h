@@ -96,6 +96,24 @@ struct thread {
 	_Atomic uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 };
 
+/*
+ * The outermost code of the SIGTRAP handler: what runs while in_handler is still, or again, 0.
+ *
+ * A watched word that lies below the stack pointer is touched by the handler's own pushes, and the
+ * handler that this brings about would take the touch for one of the application's. It sees by
+ * in_handler that it is nested, or by the address of the interrupted instruction: so all of this
+ * code is in one section, whose ends the linker names.
+ */
+#define HANDLER_ENTRY __attribute__((section("jxperf_entry")))
+
+extern const char __start_jxperf_entry[] __attribute__((visibility("hidden")));
+extern const char __stop_jxperf_entry[] __attribute__((visibility("hidden")));
+
+static inline bool handler_entry_contains(uint64_t ip)
+{
+	return ip >= (uintptr_t)__start_jxperf_entry && ip < (uintptr_t)__stop_jxperf_entry;
+}
+
 static inline void thread_count(struct thread *t, Jxp__Counter counter, uint64_t n)
 {
 	/* One writer: no need for an atomic read-modify-write. */
