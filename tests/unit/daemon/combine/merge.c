@@ -592,7 +592,13 @@ static struct window_result *large_window(unsigned number)
 	return w;
 }
 
-/* Measured: 0.3 s. The bound is for a busy machine. */
+/* Measured: 0.3 s. The bound is for a busy machine; a sanitizer takes as much more. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MERGE_LIMIT_NS (20 * NS_PER_S)
+#else
+#define MERGE_LIMIT_NS (2 * NS_PER_S)
+#endif
+
 static void a_thousand_windows_take_no_long(void **state)
 {
 	struct window_result *w = large_window(1), *sum = NULL;
@@ -607,7 +613,7 @@ static void a_thousand_windows_take_no_long(void **state)
 	took_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns;
 	print_message("1,000 windows of %zu contexts merged in %.2f s\n", w->profile.cct.node_count,
 		      (double)took_ns / (double)NS_PER_S);
-	assert_true(took_ns < 2 * NS_PER_S);
+	assert_true(took_ns < MERGE_LIMIT_NS);
 	assert_int_equal(sum->profile.pair_count, 300);
 	assert_int_equal(sum->merged->windows, 1000);
 	assert_int_equal(sum->merged->batches, 16);

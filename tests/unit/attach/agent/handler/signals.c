@@ -183,6 +183,10 @@ static void a_trap_within_a_handler_ends_nothing(void **state)
 {
 	unsigned before = triggered;
 
+#ifdef __SANITIZE_THREAD__
+	print_message("this sanitizer calls handlers with all signals blocked\n");
+	skip();
+#endif
 	if (!*state)
 		skip();
 	during = trap;
