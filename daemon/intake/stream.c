@@ -244,7 +244,6 @@ static void tell_if_idle(struct stream *s)
 	s->callbacks.idle(s->callbacks.arg);
 }
 
-/* The peer has left, or takes nothing any more. What it said before is still read, to its end. */
 static void drop_unsent(struct stream *s)
 {
 	s->sent += buffer_length(&s->out);
@@ -265,6 +264,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	if (s->closing || (s->ended && !s->finishing))
 		return;
 	r = flush(s);
+	/* The peer takes nothing any more. What it said before is still read, to its end. */
 	if (r == -EPIPE && !s->finishing) {
 		drop_unsent(s);
 		r = 0;
@@ -324,8 +324,7 @@ void stream_free(struct stream *s)
 	if (!s || s->closing)
 		return;
 	s->closing = true;
-	while (s->attachment_count > 0)
-		drop_attachment(s);
+	drop_unsent(s);
 	uv_close((uv_handle_t *)&s->poll, on_closed);
 	uv_close((uv_handle_t *)&s->held_timer, on_closed);
 	/* After uv_close the poll handle no longer uses the descriptor (libuv, uv_poll_init). */

@@ -112,33 +112,39 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		watchpoint_trapped(t, reg, uc);
 }
 
-/* The context is a handler's own, or says nothing: the thread had blocked SIGTRAP, and the signal
- * waited. What a register watched is below the stack pointer by now, or the handler reads it:
- * either way it is given up, or it would trap again and again. */
-static void swallow(struct thread *t, unsigned role)
+/* Signals that are about a handler's own code, or whose context says nothing because the thread had
+ * SIGTRAP blocked. What their registers watch, a bit each, is below the stack pointer by now, or
+ * handlers read it: either way it is given up, or it would trap again and again. */
+static void give_up(struct thread *t, uint32_t signals, uint32_t registers)
+{
+	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, signals);
+	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_LATE, signals);
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
+		return;
+	for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++)
+		if (registers & (1u << reg))
+			watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+/* 0 for what is no register's. */
+static uint32_t register_bit(unsigned role)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
-	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, 1);
-	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_LATE, 1);
-	if (reg < PERF_DEBUG_REGISTERS &&
-	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
-		watchpoint_drop(t, reg, RECORD_ABANDONED);
+	return reg < PERF_DEBUG_REGISTERS ? 1u << reg : 0;
 }
 
 /* Another handler of the thread is at work, so nothing of the thread's may be changed: it gives the
  * register up when it is done (take_over). Until then the event is off. */
 static void note_nested(struct thread *t, unsigned role)
 {
-	unsigned reg = role - THREAD_ROLE_REGISTER;
+	uint32_t bit = register_bit(role);
 	int saved = errno;
 
 	atomic_fetch_add_explicit(&t->nested, 1, memory_order_relaxed);
-	if (reg < PERF_DEBUG_REGISTERS) {
-		/* Fails where the register's event is not open. */
-		(void)perf_disable(t->register_fd[reg]);
-		atomic_fetch_or_explicit(&t->touched, 1u << reg, memory_order_relaxed);
-	}
+	atomic_fetch_or_explicit(&t->touched, bit, memory_order_relaxed);
+	if (bit) /* Fails where the register's event is not open. */
+		(void)perf_disable(t->register_fd[role - THREAD_ROLE_REGISTER]);
 	errno = saved;
 }
 
@@ -151,13 +157,7 @@ static void take_over(struct thread *t)
 	if (nested == 0)
 		return;
 	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, nested);
-	thread_count(t, JXP__COUNTER__COUNTER_ASYNC, nested);
-	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_LATE, nested);
-	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
-		return;
-	for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++)
-		if (touched & (1u << reg))
-			watchpoint_drop(t, reg, RECORD_ABANDONED);
+	give_up(t, nested, touched);
 }
 
 static void count_time(struct thread *t, uint64_t cpu_ns)
@@ -185,7 +185,7 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 
 	account_begin(&t->account);
 	if (own)
-		swallow(t, role);
+		give_up(t, 1, register_bit(role));
 	else
 		dispatch(t, role, uc);
 	take_over(t);

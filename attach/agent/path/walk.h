@@ -37,7 +37,7 @@ struct walk_scope {
 	uint8_t type;  /* enum access_type */
 	uint8_t skip;  /* accesses of the type to be passed over first */
 	uint8_t depth; /* calls entered */
-	bool spills;   /* accesses to the frame count: it makes, or is to make, no others */
+	bool spills;   /* accesses to the frame count, too */
 	bool framed;   /* wait is one of these */
 	/* By depth: where the loop that counts is entered, 0 for flat code. */
 	uint64_t header[WALK_CALLS_MAX + 1];

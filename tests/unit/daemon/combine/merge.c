@@ -592,7 +592,8 @@ static struct window_result *large_window(unsigned number)
 	return w;
 }
 
-/* Measured: 0.3 s. The bound is for a busy machine; a sanitizer takes as much more. */
+/* Measured: 0.3 s. The bound is for a busy machine; code that a sanitizer has instrumented takes
+ * longer. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MERGE_LIMIT_NS (20 * NS_PER_S)
 #else

@@ -209,7 +209,6 @@ static void an_end_with_our_frame_unread_is_clean_too(void **state)
 	assert_string_equal(f->reason, "(clean)");
 }
 
-/* A kernel that can refuses them to the sender; none of them may become ours to close. */
 /* As an agent does that is done while it is told something: what it said counts. */
 static void a_peer_that_has_left_is_read_to_its_end(void **state)
 {
@@ -226,6 +225,7 @@ static void a_peer_that_has_left_is_read_to_its_end(void **state)
 	assert_string_equal(f->reason, "(clean)");
 }
 
+/* A kernel that can refuses them to the sender; none of them may become ours to close. */
 static void descriptors_nobody_asked_for_end_the_stream_or_are_not_sent(void **state)
 {
 	struct fixture *f = *state;

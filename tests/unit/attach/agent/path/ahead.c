@@ -40,6 +40,19 @@ static void assert_ahead(uint64_t ip, enum access_type wanted, uint64_t header, 
 	assert_int_equal(access, expected);
 }
 
+/* Answers for both are remembered, each for itself. */
+static void spills_are_passed_where_they_do_not_count(void **state)
+{
+	/* 0: nop; 1: mov [rsp+8], eax; 5: mov [rbx], eax; 7: dec ecx; 9: jnz 0; b: ret */
+	uint64_t access, ip = CODE(0, "\x90\x89\x44\x24\x08\x89\x03\xff\xc9\x75\xf5\xc3");
+
+	(void)state;
+	assert_ahead(ip, ACCESS_STORE, ip, ip + 1);
+	assert_true(ahead_find(ip, ACCESS_STORE, ip, false, &access));
+	assert_int_equal(access, ip + 5);
+	assert_ahead(ip, ACCESS_STORE, ip, ip + 1);
+}
+
 static void an_access_behind_an_inner_loop_is_its_outer_loops(void **state)
 {
 	/* 0: nop; 1: dec ecx; 3: jnz 1; 5: mov [rbx], eax; 7: dec edx; 9: jnz 0; b: ret */
@@ -189,6 +202,7 @@ static void code_that_is_not_a_methods_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(spills_are_passed_where_they_do_not_count, setup),
 	    cmocka_unit_test_setup(an_access_behind_an_inner_loop_is_its_outer_loops, setup),
 	    cmocka_unit_test_setup(an_access_behind_the_last_loop_is_not_the_loops, setup),
 	    cmocka_unit_test_setup(an_access_in_the_next_loop_is_not_the_loops, setup),
