@@ -20,6 +20,8 @@
 
 SHELL	:= /bin/bash
 B	?= build
+# One name for one directory, or what depends on what (.d) is lost between two ways of saying it.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 CC	?= gcc
 CLANG	?= clang
 BPFTOOL	?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)

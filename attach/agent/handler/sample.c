@@ -82,6 +82,7 @@ bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_
 					  .max_frames = t->max_frames,
 					  .frames = t->memory->frames,
 					  .frames_room = THREAD_FRAMES,
+					  .memory = &t->memory->stack,
 					  .check = is_to_be_checked(t)};
 	struct stack_outcome outcome;
 	enum stack_result result =

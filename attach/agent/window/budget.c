@@ -60,6 +60,18 @@ uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_
 	return (uint64_t)period;
 }
 
+double budget_density(double ticks, double due, double recent_ticks, double recent_due)
+{
+	double density = due > 0 ? ticks / due : 1;
+	double recent = recent_due > 0 ? recent_ticks / recent_due : 0;
+
+	if (density < recent)
+		density = recent;
+	if (density < BUDGET_DENSITY_MIN)
+		density = BUDGET_DENSITY_MIN;
+	return density < 1 ? density : 1;
+}
+
 uint64_t budget_operations_for(uint64_t period, double used, double fraction, uint64_t floor)
 {
 	double factor = used / fraction;
@@ -91,12 +103,32 @@ static uint64_t wanted_operations(struct budget *b, uint64_t sampling, uint64_t 
 	return budget_operations_for(b->period, used, left, b->floor);
 }
 
+/* The period holds from a change to the next one, so what is due is added up piece by piece. */
+static void note_due(struct budget *b, const struct window_cost *cost)
+{
+	if (cost->cpu_ns > b->due_cpu_ns) {
+		b->due += (double)(cost->cpu_ns - b->due_cpu_ns) / (double)b->period;
+		b->due_cpu_ns = cost->cpu_ns;
+	}
+}
+
+static uint64_t wanted_ns(struct budget *b, uint64_t sampling_ns, uint64_t ticks, double left)
+{
+	double density = budget_density((double)ticks, b->due, (double)(ticks - b->change_ticks),
+					b->due - b->change_due);
+
+	b->change_ticks = ticks;
+	b->change_due = b->due;
+	return budget_period_for((double)sampling_ns / (double)ticks, left / density, b->floor);
+}
+
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost)
 {
 	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	uint64_t now = clock_monotonic_ns();
 	double session, left, excess, wanted;
 
+	note_due(b, cost);
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
@@ -113,8 +145,7 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (b->operations)
 		wanted = (double)wanted_operations(b, sampling_ns(b, counters), cost->cpu_ns, left);
 	else
-		wanted = (double)budget_period_for((double)sampling_ns(b, counters) / (double)ticks,
-						   left, b->floor);
+		wanted = (double)wanted_ns(b, sampling_ns(b, counters), ticks, left);
 	/* Every change restarts the events' counts: small corrections are not worth it. */
 	if (wanted > 1.1 * (double)b->period || wanted < 0.9 * (double)b->period)
 		b->period = (uint64_t)wanted;

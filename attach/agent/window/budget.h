@@ -5,7 +5,10 @@
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + CPU
  * time of the session thread (measured). A tick and the traps it leads to cost about the same each
  * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
- * of it on us. A hardware sampler's period counts operations, whose rate nobody knows: it is
+ * of it on us. Not all of the process's CPU time brings ticks: the kernel's part does not, nor does
+ * that of collectors and compilers. How much does is seen by the ticks that came, and the period
+ * shorter by as much: a budget that is left unused is evidence that nobody gets. A hardware
+ * sampler's period counts operations, whose rate nobody knows: it is
  * scaled by how far the cost since the last change was from what was allowed.
  *
  * Session thread only.
@@ -29,7 +32,16 @@ struct budget {
 	uint64_t next_change_ns;
 	uint64_t change_cpu_ns;      /* at the last change: CPU time of the process */
 	uint64_t change_sampling_ns; /* ... of which ours */
+	/* Clock: the ticks there would be, had all CPU time up to due_cpu_ns brought its own. */
+	double due;
+	uint64_t due_cpu_ns;
+	double change_due; /* at the last look */
+	uint64_t change_ticks;
 };
+
+/* Less of what is due is not made up for: when the program turns to something else, it costs more
+ * than it may until that is seen. */
+#define BUDGET_DENSITY_MIN 0.25
 
 /* A period longer than this yields no samples worth waiting for. */
 #define BUDGET_PERIOD_MAX_NS UINT64_C(1000000000)
@@ -57,6 +69,10 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 /* The period at which ticks of this cost use no more than the given fraction of a thread's time:
  * pure, within [floor_ns, BUDGET_PERIOD_MAX_NS]. */
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns);
+
+/* Which part of the CPU time brings ticks, in [BUDGET_DENSITY_MIN, 1]: pure. The higher of what is
+ * seen since the beginning and since the last look, so that a rise is noticed soon. */
+double budget_density(double ticks, double due, double recent_ticks, double recent_due);
 
 /* The period in operations after one with which sampling used the given part of the CPU time, where
  * it may use fraction: pure, at most BUDGET_STEP_MAX times as long or short, within [floor, floor *

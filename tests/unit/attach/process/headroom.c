@@ -27,7 +27,7 @@ static void a_full_cgroup_is_refused_in_one_line(void **state)
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 256, 250, "");
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
-	/* 20 MiB, 64 KiB for each of 32 threads, and 2 MiB for the JVM. */
+	/* 20 MiB, 80 KiB for each of 32 threads, and 2 MiB for the JVM. */
 	assert_string_equal(err.message,
 			    "profiling process 42 may take 24 MiB of its memory (32 threads), and "
 			    "6 MiB of 256 are left by memory.max of its cgroup '/a': raise that "

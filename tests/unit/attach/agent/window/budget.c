@@ -44,20 +44,75 @@ static void a_few_ticks_change_nothing(void **state)
 
 static void an_expensive_window_slows_down_and_recovers(void **state)
 {
-	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100,
-							[JXP__COUNTER__COUNTER_SIGNALS] = 1000,
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 500,
+							[JXP__COUNTER__COUNTER_SIGNALS] = 5000,
 							[JXP__COUNTER__COUNTER_HANDLER_NS] =
-							    8 * MS};
+							    40 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 
 	(void)state;
 	budget_start(&b, 0.01, 2 * MS, 12000, false);
-	/* 8 ms of handlers and 12 ms of traps in 100 ticks: 200 us each. */
+	/* 40 ms of handlers and 60 ms of traps in 500 ticks: 200 us each. */
 	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
 	b.next_change_ns = 0;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 100000;
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
+}
+
+static void what_brings_no_ticks_leaves_its_part_to_what_does(void **state)
+{
+	(void)state;
+	assert_float_equal(budget_density(100, 200, 10, 20), 0.5, 1e-9);
+	assert_float_equal(budget_density(100, 200, 18, 20), 0.9, 1e-9);
+	assert_float_equal(budget_density(100, 200, 0, 0), 0.5, 1e-9);
+	assert_float_equal(budget_density(1, 200, 0, 20), BUDGET_DENSITY_MIN, 1e-9);
+	assert_float_equal(budget_density(300, 200, 30, 20), 1, 1e-9);
+	assert_float_equal(budget_density(1, 0, 0, 0), 1, 1e-9);
+}
+
+/* A window of 10 s on two processors, looked at four times a second: which part of the CPU time
+ * brings ticks, first and after so many seconds. Returns what was spent, of the budget of 1%. */
+static double spent(double first, double later, double from_s)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
+	struct window_cost cost = {0};
+	double ticks = 0;
+	struct budget b;
+
+	budget_start(&b, 0.01, 2 * MS, 0, false);
+	for (double s = 0; s < 10; s += 0.25) {
+		ticks += 500.0 * MS * (s < from_s ? first : later) / (double)b.period;
+		cost.cpu_ns += 500 * MS;
+		counters[JXP__COUNTER__COUNTER_TICKS] = (uint64_t)ticks;
+		counters[JXP__COUNTER__COUNTER_HANDLER_NS] = (uint64_t)ticks * 200000;
+		cost.overhead_ns = counters[JXP__COUNTER__COUNTER_HANDLER_NS];
+		if ((int)(s * 4) % 2 == 1)
+			b.next_change_ns = 0;
+		(void)budget_period(&b, counters, &cost);
+	}
+	return (double)cost.overhead_ns / (double)cost.cpu_ns / 0.01;
+}
+
+/* An eighth more at the beginning: the first ticks come at the period that was asked for. */
+static void a_window_uses_its_budget_whatever_part_brings_ticks(void **state)
+{
+	const double parts[] = {1, 0.7, 0.4, 0.25};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		assert_float_equal(spent(parts[i], parts[i], 0), 1, 0.1);
+	/* Not made up for. */
+	assert_true(spent(0.1, 0.1, 0) < 0.6);
+}
+
+static void a_program_that_turns_to_something_else_stays_within_the_budget(void **state)
+{
+	(void)state;
+	for (double from_s = 1; from_s < 9; from_s += 0.25)
+		for (double first = 0; first <= 1; first += 0.1)
+			for (double later = 0; later <= 1; later += 0.1)
+				assert_true(spent(first, later, from_s) < 1.1);
 }
 
 static void operations_are_scaled_by_what_they_cost(void **state)
@@ -101,6 +156,9 @@ int main(void)
 	    cmocka_unit_test(the_period_is_bounded),
 	    cmocka_unit_test(a_few_ticks_change_nothing),
 	    cmocka_unit_test(an_expensive_window_slows_down_and_recovers),
+	    cmocka_unit_test(what_brings_no_ticks_leaves_its_part_to_what_does),
+	    cmocka_unit_test(a_window_uses_its_budget_whatever_part_brings_ticks),
+	    cmocka_unit_test(a_program_that_turns_to_something_else_stays_within_the_budget),
 	    cmocka_unit_test(operations_are_scaled_by_what_they_cost),
 	    cmocka_unit_test(a_period_in_operations_is_bounded_as_are_its_steps),
 	    cmocka_unit_test(operations_follow_the_cost_since_the_last_change),
