@@ -60,6 +60,12 @@ const struct counter counter_table[] = {
     {C(CONTEXTS_DIFFER), .name = "contexts_differ",
      .sentence = "calling contexts were recognised as others than the JVM says; its word counted, "
 		 "and it was asked for all from then on"},
+    {C(CPU_SAMPLES), .name = "cpu_samples",
+     .sentence = "ticks were taken as samples of where the CPU time goes"},
+    {C(CPU_UNWALKABLE), .name = "cpu_unwalkable",
+     .sentence = "of those ticks had a stack that the JVM could not tell"},
+    {C(CPU_TRUNCATED), .name = "cpu_truncated",
+     .sentence = "of those ticks had a stack that was cut at its root"},
     {C(NAMES_LOST), .name = "names_lost",
      .sentence =
 	 "methods or instructions have no name: a class was unloaded first, or there were too many",

@@ -19,6 +19,8 @@ static int choose_kind(Jxp__Kind kind, struct window_request *r, struct err *err
 		r->objects = true;
 	else if (kind == JXP__KIND__KIND_NUMA)
 		r->numa = true;
+	else if (kind == JXP__KIND__KIND_CPU)
+		r->cpu = true;
 	else if (pair_kind_find(kind))
 		r->kinds[kind] = true;
 	else

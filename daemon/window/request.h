@@ -36,6 +36,7 @@ struct window_request {
 	/* Subjects that the same sampled accesses are counted for: */
 	bool objects;         /* KIND_OBJECTS */
 	bool numa;            /* KIND_NUMA */
+	bool cpu;             /* KIND_CPU: every tick, with its calling context */
 	Jxp__Sampler sampler; /* SAMPLER_AUTO: the best that works */
 	uint64_t period_ns;   /* in time, which only the clock has; 0: the sampler's own */
 	uint64_t duration_ns;

@@ -44,7 +44,9 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
-		if (kind_is_subject(kind))
+		if (kind == JXP__KIND__KIND_CPU)
+			s->sampling.cpu = true;
+		else if (kind_is_subject(kind))
 			objects = true;
 		else if (!pair_kind_find(kind))
 			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
