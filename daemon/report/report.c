@@ -5,6 +5,7 @@
 
 #include "daemon/report/bounded_text.h"
 #include "daemon/report/formats.h"
+#include "proto/limits.h"
 
 struct format {
 	report_write_fn *write; /* NULL: not there */
@@ -22,7 +23,7 @@ static const struct format *find_format(Jxp__Format format)
 	static const struct format formats[] = {
 	    [JXP__FORMAT__FORMAT_TEXT] = {report_text_write, 10},
 	    [JXP__FORMAT__FORMAT_JSON] = {report_json_write, 1000},
-	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, 10000},
+	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, LIMIT_PAIRS},
 	    [JXP__FORMAT__FORMAT_PPROF] = {NULL, 0},
 	};
 
