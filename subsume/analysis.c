@@ -200,19 +200,30 @@ static void dominate(struct pass *p, uint32_t method, unsigned position)
 		*left = (uint8_t)keep_dominators(p, d, *left, position);
 }
 
-static void tell_distances(struct pass *p, size_t method_count)
+/* Of several that are as near the first by name, which does not depend on the order of the tree. */
+static void tell_distance(const struct dominators *d, unsigned left,
+			  const struct subsume_method *methods, struct subsume_facts *f)
 {
-	for (size_t m = 1; m < method_count; m++) {
+	for (unsigned i = 0; i < left; i++) {
+		uint32_t distance = d->left[i] & DISTANCE_MASK;
+		uint32_t method = d->left[i] >> DISTANCE_BITS;
+
+		if (distance > f->distance ||
+		    (distance == f->distance &&
+		     strcmp(methods[method].label, methods[f->dominator].label) > 0))
+			continue;
+		f->distance = distance;
+		f->dominator = method;
+	}
+}
+
+static void tell_distances(struct pass *p, const struct subsume_tree *tree)
+{
+	for (size_t m = 1; m < tree->method_count; m++) {
 		struct subsume_facts *f = &p->facts[m];
-		const struct dominators *d = &p->dominators[m];
 
 		f->distance = f->occurrences ? SUBSUME_FAR : 0;
-		for (unsigned i = 0; i < p->dominators_left[m]; i++) {
-			if ((d->left[i] & DISTANCE_MASK) >= f->distance)
-				continue;
-			f->distance = d->left[i] & DISTANCE_MASK;
-			f->dominator = d->left[i] >> DISTANCE_BITS;
-		}
+		tell_distance(&p->dominators[m], p->dominators_left[m], tree->methods, f);
 	}
 }
 
@@ -278,7 +289,7 @@ static void walk(struct pass *p, const struct subsume_tree *tree)
 		leave(p, depth);
 	p->facts[0].height = p->frames[0].height;
 	p->facts[0].inclusive = p->total;
-	tell_distances(p, tree->method_count);
+	tell_distances(p, tree);
 }
 
 static void release_pass(struct pass **p)

@@ -11,6 +11,7 @@
 #include "common/random.h"
 #include "subsume/analysis.h"
 #include "tests/unit/support/literal_subsuming.h"
+#include "tests/unit/support/subsuming_example.h"
 
 #define TREES       10000u
 #define METHODS_MAX 40u
@@ -19,23 +20,6 @@
 
 /* ---------------------------------------------------------------- the paper's example */
 
-enum { MAIN, A, B, C, X, Y, EXAMPLE_METHODS };
-
-/* Example 1, whose costs are those of table 1. */
-static struct subsume_method example_methods[] = {{"main", false}, {"a", false}, {"b", false},
-						  {"c", false},    {"x", false}, {"y", false}};
-static uint32_t example_method[] = {MAIN, A, B, C, X, X, Y, B, C, X, X};
-static uint16_t example_depth[] = {0, 1, 2, 3, 4, 3, 2, 1, 2, 3, 2};
-static uint64_t example_cost[] = {3, 4, 8, 4, 12, 12, 10, 4, 2, 6, 6};
-static const struct subsume_tree example = {
-    .method = example_method,
-    .depth = example_depth,
-    .cost = example_cost,
-    .node_count = 11,
-    .methods = example_methods,
-    .method_count = EXAMPLE_METHODS,
-};
-
 static void example_1_is_that_of_the_paper(void **state)
 {
 	static const struct {
@@ -43,11 +27,10 @@ static void example_1_is_that_of_the_paper(void **state)
 		uint64_t exclusive, inclusive;
 	} table[] = {{4, 0, MAIN, 3, 71}, {3, 1, MAIN, 4, 50}, {2, 2, MAIN, 12, 54},
 		     {1, 1, B, 6, 24},    {0, 2, B, 36, 36},   {0, 1, A, 10, 10}};
-	struct subsume_bounds bounds = {.height = 1, .distance = 1};
 	struct subsume_analysis a;
 
 	(void)state;
-	assert_int_equal(subsume_analyse(&example, &bounds, &a), 0);
+	assert_int_equal(subsume_analyse(&example, &example_bounds, &a), 0);
 	for (size_t m = 0; m < EXAMPLE_METHODS; m++) {
 		assert_int_equal(a.methods[m].height, table[m].height);
 		assert_int_equal(a.methods[m].distance, table[m].distance);
@@ -64,14 +47,13 @@ static void example_1_is_that_of_the_paper(void **state)
 	assert_int_equal(a.subsuming_methods, 2);
 	assert_int_equal(a.subsuming_nodes, 3);
 	assert_memory_equal(a.owner, ((uint32_t[]){0, 0, 2, 2, 2, 2, 0, 7, 7, 7, 7}),
-			    11 * sizeof(uint32_t));
+			    EXAMPLE_NODES * sizeof(uint32_t));
 	subsume_analysis_release(&a);
 }
 
 static void what_is_always_subsumed_is(void **state)
 {
 	struct subsume_method methods[EXAMPLE_METHODS];
-	struct subsume_bounds bounds = {.height = 1, .distance = 1};
 	struct subsume_tree tree = example;
 	struct subsume_analysis a;
 
@@ -79,7 +61,7 @@ static void what_is_always_subsumed_is(void **state)
 	memcpy(methods, example_methods, sizeof(methods));
 	methods[B].always_subsumed = true;
 	tree.methods = methods;
-	assert_int_equal(subsume_analyse(&tree, &bounds, &a), 0);
+	assert_int_equal(subsume_analyse(&tree, &example_bounds, &a), 0);
 	assert_false(a.methods[B].subsumes);
 	assert_int_equal(a.methods[MAIN].induced, 71);
 	subsume_analysis_release(&a);
@@ -94,7 +76,7 @@ static void trees_that_cannot_be_are_refused(void **state)
 	} wrong[] = {{0, 1, 0}, {0, 0, 1}, {3, 3, 4},
 		     {3, 3, 0}, {3, 0, 3}, {3, EXAMPLE_METHODS, 3}};
 	struct subsume_bounds bounds = {.height = 1, .distance = SUBSUME_DISTANCE_MAX + 1};
-	uint64_t cost[11];
+	uint64_t cost[EXAMPLE_NODES];
 	struct subsume_tree tree = example;
 	struct subsume_analysis a;
 
@@ -102,8 +84,8 @@ static void trees_that_cannot_be_are_refused(void **state)
 	assert_int_equal(subsume_analyse(&tree, &bounds, &a), -EINVAL);
 	bounds.distance = 1;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		uint32_t method[11];
-		uint16_t depth[11];
+		uint32_t method[EXAMPLE_NODES];
+		uint16_t depth[EXAMPLE_NODES];
 
 		memcpy(method, example_method, sizeof(method));
 		memcpy(depth, example_depth, sizeof(depth));
