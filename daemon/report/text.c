@@ -10,6 +10,7 @@
 #include "daemon/report/text_writer.h"
 #include "proto/counters.h"
 #include "proto/words.h"
+#include "subsume/output.h"
 
 /* The period asked for, and the one that the budget led to. */
 static void period(FILE *out, const struct report_period *p)
@@ -116,6 +117,15 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 			fputc('\n', out);
 		report_text_cpu(out, m, pairs);
 	}
+	if (m->subsuming.analysed)
+		subsume_write_text(out, &m->subsuming.summary);
+	else if (m->shown.subsuming)
+		fputs("No ticks were taken (kind cpu): nothing is known of methods that subsume "
+		      "others.\n",
+		      out);
+	else if (m->shown.contexts && !m->cpu.taken)
+		fputs("No ticks were taken (kind cpu): where the CPU time went is not known.\n",
+		      out);
 	if (m->shown.quality)
 		report_text_quality(out, m);
 	return 0;

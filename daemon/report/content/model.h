@@ -25,6 +25,7 @@
 #include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/kinds.h"
+#include "subsume/summary.h"
 #include "subsume/tree.h"
 
 /* The parts that are wanted. */
@@ -36,9 +37,10 @@ struct report_shown {
 	bool objects;
 	bool numa;
 	bool cpu;
-	bool contexts; /* with the calling contexts of ticks, in text */
-	bool subsuming;
-	bool quality; /* in text */
+	bool contexts;  /* with the calling contexts of ticks, in text */
+	bool stacks;    /* the tree of ticks */
+	bool subsuming; /* and what subsumes in it */
+	bool quality;   /* in text */
 };
 
 /* Between two samples of a thread. */
@@ -87,10 +89,13 @@ struct report_quality {
 	struct report_effects effects;
 };
 
-/* Of the same ticks. */
+/* Of the same ticks. The summary points at the other two. */
 struct report_subsuming {
 	bool made; /* it was wanted, and there were ticks; else the rest is empty */
 	struct subsume_tree tree;
+	bool analysed; /* the list is wanted, not just the tree; else the rest is empty */
+	struct subsume_analysis analysis;
+	struct subsume_summary summary;
 };
 
 struct report_model {
