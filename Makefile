@@ -13,6 +13,7 @@
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
+#   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
 #   make deb        a Debian package, in build/deb
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
@@ -42,7 +43,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -293,6 +294,18 @@ soak-contexts:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) CONTEXTS_ALL=1 /usr/bin/python3 tests/e2e/contexts.py
 
+# Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
+$(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(JNI_CPPFLAGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -lpthread
+$(B)/tests/subsume/exact: $(B)/obj/tests/subsume/exact.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+subsume-trees:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory $(B)/workloads/.bench $(B)/tests/subsume/libcall_tree.so $(B)/tests/subsume/exact
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/subsume/trees.py
+
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
 soak-asan:
@@ -351,8 +364,8 @@ format:
 	$(Q)clang-format -i $(C_FILES)
 
 # ---------------------------------------------------------------- bench
-BENCH_PACKAGES	:= libh2-java jython libbatik-java
-BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar
+BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java
+BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
