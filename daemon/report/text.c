@@ -75,6 +75,12 @@ static void samples(FILE *out, const struct window_result *w)
 	fprintf(out, ", %" PRIu64 " threads\n", counters[JXP__COUNTER__COUNTER_THREADS]);
 }
 
+/* Else it says nothing of what accesses are weighted by. */
+static bool shows_accesses(const struct report_model *m)
+{
+	return m->kind_count > 0 || m->objects.tracked || m->numa.asked;
+}
+
 static void header(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -90,7 +96,7 @@ static void header(FILE *out, const struct report_model *m)
 		w->request.registers);
 	samples(out, w);
 	overhead(out, m);
-	if (!window_result_profiles_cpu_alone(w) && sampler_note(w->findings.sampler))
+	if (shows_accesses(m) && sampler_note(w->findings.sampler))
 		report_text_wrapped(out, sampler_note(w->findings.sampler));
 	fputc('\n', out);
 }
@@ -113,7 +119,7 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 		report_text_numa(out, m);
 	}
 	if (m->cpu.taken) {
-		if (m->kind_count > 0 || m->objects.tracked || m->numa.asked)
+		if (shows_accesses(m))
 			fputc('\n', out);
 		report_text_cpu(out, m, pairs);
 	}
