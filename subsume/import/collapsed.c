@@ -38,8 +38,8 @@ struct collapsed {
 	size_t length;
 	size_t depth;
 	uint32_t path[SUBSUME_DEPTH_MAX];
-	size_t ends[SUBSUME_DEPTH_MAX];  /* where each frame's ';' is, or the end of the stack */
-	char name[SUBSUME_NAME_MAX + 4]; /* may be compared with a few characters more */
+	size_t ends[SUBSUME_DEPTH_MAX]; /* where each frame's ';' is, or the end of the stack */
+	char name[SUBSUME_NAME_MAX];
 };
 
 static uint64_t offset_of(const struct collapsed *c, const uint8_t *at)
@@ -102,31 +102,33 @@ static bool in_class_name(uint8_t c)
 	       c >= 0x80 || (c && strchr("/_$.+-", c));
 }
 
-/* "java/util/HashMap.get", and perf's "java/util/HashMap:::get", as everywhere else:
- * "java.util.HashMap.get". Returns the new length; names that are not Java's stay as they are.
- * The address in a hidden class's name, "Main$$Lambda/0x7f00", keeps its slash. */
+/* "java/util/HashMap.get", and perf's "Ljava/util/HashMap:::get", as everywhere else:
+ * "java.util.HashMap.get". Returns the length; names that are not Java's stay as they are. The
+ * number in a hidden class's name, "Main$$Lambda/0x7f00", keeps its slash. */
 static size_t spell(const uint8_t *frame, size_t length, char *name)
 {
 	const uint8_t *colons = memmem(frame, length, ":::", 3);
-	const uint8_t *end = colons ? colons : memrchr(frame, '.', length);
-	size_t class_length = end ? (size_t)(end - frame) : 0;
-	size_t n = 0;
+	const uint8_t *point = colons ? colons : memrchr(frame, '.', length);
+	size_t class_length = point ? (size_t)(point - frame) : 0, n = 0;
 
 	memcpy(name, frame, length);
-	if (class_length == 0 || !memchr(frame, '/', class_length) || frame[0] == '/')
+	if (class_length == 0 || frame[0] == '/' || !memchr(frame, '/', class_length))
 		return length;
 	while (n < class_length && in_class_name(frame[n]))
 		n++;
 	if (n < class_length)
 		return length;
 	for (size_t i = 0; i < class_length; i++)
-		if (name[i] == '/' && strncmp(name + i, "/0x", 3) != 0)
+		if (name[i] == '/' && (name[i + 1] < '0' || name[i + 1] > '9'))
 			name[i] = '.';
 	if (!colons)
 		return length;
 	name[class_length] = '.';
-	memmove(name + class_length + 1, name + class_length + 3, length - class_length - 3);
-	return length - 2;
+	memmove(name + class_length + 1, colons + 3, length - class_length - 3);
+	length -= 2;
+	if (name[0] == 'L')
+		memmove(name, name + 1, --length);
+	return length;
 }
 
 static int look_up(struct collapsed *c, const uint8_t *frame, size_t length, uint32_t *method)

@@ -213,11 +213,12 @@ static int append_symbol(struct jfr_pools *p, uint64_t id, size_t *used)
 	return 0;
 }
 
-/* Packages are separated by points; what a hidden class has behind its name keeps its slash. */
+/* Packages are separated by points; the number of a hidden class keeps its slash. */
 static void spell_class(char *label, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (label[i] == '/' && (i + 1 == length || label[i + 1] != '0'))
+		if (label[i] == '/' &&
+		    (i + 1 == length || label[i + 1] < '0' || label[i + 1] > '9'))
 			label[i] = '.';
 }
 
