@@ -12,6 +12,7 @@
 
 #include "common/cleanup.h"
 #include "common/mix.h"
+#include "subsume/import/import.h"
 #include "subsume/import/sink.h"
 
 /* Frames that are remembered, a power of two; one that comes to the place of another replaces it.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "subsume/import/import.h"
 #include "subsume/import/jfr_input.h"
 #include "subsume/import/jfr_pools.h"
 #include "subsume/import/jfr_types.h"

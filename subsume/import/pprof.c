@@ -12,6 +12,7 @@
 
 #include "common/cleanup.h"
 #include "common/utf8.h"
+#include "subsume/import/import.h"
 #include "subsume/import/pprof_tables.h"
 #include "subsume/import/sink.h"
 #include "subsume/import/stream.h"

@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "subsume/import/import.h"
 #include "subsume/tree.h"
+
+struct import_options; /* subsume/import/import.h */
 
 struct import_sink {
 	struct subsume_builder *builder;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "subsume/import/import.h"
+
 /* What is decompressed at once when less is needed; it stays in a processor's cache. */
 #define STEP_BYTES (UINT32_C(64) << 10)
 
