@@ -364,7 +364,8 @@ bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
-	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume
+	$(Q)$(B)/bench/subsume
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
