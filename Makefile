@@ -42,7 +42,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -365,7 +365,8 @@ bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
-	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume
+	$(Q)$(B)/bench/subsume
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
@@ -398,9 +399,13 @@ bench-memory:
 bench-tree:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
 	$(Q)$(B)/bench/interval_tree
+# Subsuming methods: trees of twenty million nodes, a minute or two, and up to a gigabyte.
+bench-subsume:
+	$(Q)$(MAKE) --no-print-directory $(B)/bench/subsume
+	$(Q)$(B)/bench/subsume
 $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) -lm
 
 # ---------------------------------------------------------------- demo, install
 demo: deps

@@ -254,6 +254,10 @@ int jfr_types_read(struct jfr_types *t, struct jfr_cursor *c)
 	for (unsigned i = 0; i < 3; i++)
 		(void)jfr_varint(c); /* start, duration, id */
 	r = read_strings(t, c);
+	/* Not even a type without fields is to point at nothing. */
+	if (r == 0)
+		r = room_for((void **)&t->fields, &t->field_room, 1, JFR_FIELDS_MAX,
+			     sizeof(*t->fields));
 	if (r == 0)
 		r = read_element(t, c, false, 0);
 	for (size_t i = 0; r == 0 && i < t->type_count && !c->wrong; i++)

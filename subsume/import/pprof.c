@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,27 +301,34 @@ static bool is_called(const struct pprof *p, uint64_t string, const char *what)
 	return length == strlen(what) && memcmp(text, what, length) == 0;
 }
 
+/* "the profile has no sample type ...", and which it has. */
+static int fail_type(struct pprof *p, const char *wanted)
+{
+	char names[ERR_MESSAGE_MAX / 2] = "", clean[sizeof(names)];
+	size_t used = 0, length;
+
+	for (size_t i = 0; i < p->type_count && used < sizeof(names); i++) {
+		const char *name = pprof_string(&p->tables, p->types[i].type, &length);
+		int n = snprintf(names + used, sizeof(names) - used, "%s%.*s", i > 0 ? ", " : "",
+				 (int)length, name);
+
+		used += (size_t)n;
+	}
+	(void)utf8_sanitize(clean, sizeof(clean), names);
+	return err_set(p->sink->err, EINVAL, "the profile has no sample type '%s': it has %s",
+		       wanted, clean);
+}
+
 /* The type that the user or else the file wants, or the last. */
 static int choose_type(struct pprof *p)
 {
 	const char *wanted = p->sink->options->sample_type;
-	char names[ERR_MESSAGE_MAX / 2] = "", clean[sizeof(names)];
-	size_t length;
 
 	if (p->type_count == 0)
 		return err_set(p->sink->err, EBADMSG, "the profile has no sample type");
 	p->cost_type = wanted ? NO_TYPE : p->type_count - 1;
 	p->count_type = NO_TYPE;
 	for (size_t i = 0; i < p->type_count; i++) {
-		const char *name = pprof_string(&p->tables, p->types[i].type, &length);
-		size_t used = strlen(names);
-
-		if (used + length + sizeof(", ") <= sizeof(names)) {
-			memcpy(names + used, used ? ", " : " ", 2);
-			used = strlen(names);
-			memcpy(names + used, name, length);
-			names[used + length] = '\0';
-		}
 		if (wanted ? is_called(p, p->types[i].type, wanted)
 			   : p->default_type && p->types[i].type == p->default_type)
 			p->cost_type = i;
@@ -328,11 +336,7 @@ static int choose_type(struct pprof *p)
 		    is_called(p, p->types[i].type, "samples"))
 			p->count_type = i;
 	}
-	(void)utf8_sanitize(clean, sizeof(clean), names);
-	if (p->cost_type == NO_TYPE)
-		return err_set(p->sink->err, EINVAL,
-			       "the profile has no sample type '%s': it has%s", wanted, clean);
-	return 0;
+	return p->cost_type == NO_TYPE ? fail_type(p, wanted) : 0;
 }
 
 /* "nanoseconds"; where it is but "count", of what: "samples". */
