@@ -66,6 +66,9 @@ pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
 GEN_PB	:= $(B)/gen/proto/jxperf.pb-c.c
 PB_O	:= $(B)/obj/gen/jxperf.pb-c.o
 PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
+# What pprof reads.
+GEN_PROFILE := $(B)/gen/proto/profile.pb-c.c
+PROFILE_O := $(B)/obj/gen/profile.pb-c.o
 # What the store keeps; only the daemon reads it.
 GEN_STORE := $(B)/gen/proto/store.pb-c.c
 STORE_O	:= $(B)/obj/gen/store.pb-c.o
@@ -75,6 +78,9 @@ $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 $(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
+$(GEN_PROFILE) $(GEN_PROFILE:.c=.h) &: proto/profile.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
@@ -96,7 +102,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -107,8 +113,8 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
@@ -131,7 +137,7 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
-	libsqlite3-dev libzstd-dev \
+	libsqlite3-dev libzstd-dev zlib1g-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian
 MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
@@ -156,7 +162,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -337,7 +343,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
-lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
