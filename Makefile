@@ -219,9 +219,14 @@ $(B)/prometheus: tests/prometheus/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/prometheus/fetch $@ && touch $@ || echo "  the tests with a Prometheus will be skipped"
 
+# pprof, to read what is written for it, likewise.
+$(B)/pprof: tests/pprof/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
+
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -342,7 +347,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
