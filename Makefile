@@ -56,6 +56,7 @@ sources	 = $(sort $(shell find $(1) -name '*.c'))
 COMMON	:= $(call sources,common)
 PROTO	:= $(call sources,proto)
 FLEET	:= $(call sources,fleet)
+SUBSUME	:= $(call sources,subsume)
 ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
 AGENT	:= $(call sources,attach/agent)
 DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon))
@@ -114,10 +115,10 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 
 # ---------------------------------------------------------------- programs
 DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
-$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O)
+$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
@@ -162,7 +163,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)

@@ -24,6 +24,8 @@
 #define SUBSUME_NODES_MAX   (UINT32_C(64) << 20)
 #define SUBSUME_METHODS_MAX (UINT32_C(1) << 20)
 #define SUBSUME_NAMES_MAX   (UINT64_C(256) << 20) /* bytes, of all methods */
+#define SUBSUME_NAME_MAX    (UINT32_C(64) << 10)  /* bytes, of one */
+#define SUBSUME_COST_MAX    ((uint64_t)INT64_MAX) /* of all nodes */
 
 struct subsume_method {
 	const char *label; /* "java.util.HashMap.get(Ljava/lang/Object;)" as far as it is known */
@@ -58,12 +60,14 @@ struct subsume_builder *subsume_builder_new(void);
 void subsume_builder_free(struct subsume_builder *b);
 
 /* The number of the method of that name, new or known; names are normalised (subsume/names.h).
- * length bytes need no NUL behind them. 0, -ENOSPC above a limit, -ENOMEM. */
+ * length bytes need no NUL behind them. Labels are made fit to show (common/utf8.h). 0, -ENOSPC
+ * above a limit, -ENOMEM. */
 int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
 			   uint32_t *method);
 
 /* Adds cost to the node at the end of a path of count methods, outermost first; count 0 is the
- * root's own. 0, -E2BIG when it is too deep, -ENOSPC above a limit, -ENOMEM. */
+ * root's own. A path that goes on as the one before it costs what is new in it. 0, -E2BIG when it
+ * is too deep, -EINVAL for a number that no method has, -ENOSPC above a limit, -ENOMEM. */
 int subsume_builder_add(struct subsume_builder *b, const uint32_t *path, size_t count,
 			uint64_t cost);
 

@@ -101,6 +101,11 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 		fputc('\n', out);
 		report_text_numa(out, m);
 	}
+	if (m->cpu.taken) {
+		if (m->kind_count > 0 || m->objects.tracked || m->numa.asked)
+			fputc('\n', out);
+		report_text_cpu(out, m, pairs);
+	}
 	if (m->shown.quality)
 		report_text_quality(out, m);
 	return 0;

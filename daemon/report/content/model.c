@@ -23,6 +23,8 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .pairs = pairs,
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
+				     .cpu = all || view == JXP__VIEW__VIEW_CPU,
+				     .contexts = view == JXP__VIEW__VIEW_CPU,
 				     .quality = all};
 }
 
@@ -155,6 +157,8 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 	r = pairs_init(m, wanted);
 	if (r == 0 && m->shown.objects)
 		r = objects_init(&m->objects, w);
+	if (r == 0 && m->shown.cpu)
+		r = report_cpu_init(&m->cpu, w);
 	if (r < 0)
 		report_model_release(m);
 	return r;
@@ -165,5 +169,6 @@ void report_model_release(struct report_model *m)
 	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
+	report_cpu_release(&m->cpu);
 	*m = (struct report_model){0};
 }

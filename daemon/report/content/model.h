@@ -18,6 +18,7 @@
 
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/class_ranking.h"
+#include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/content/kind_findings.h"
 #include "daemon/report/content/object_ranking.h"
 #include "daemon/report/content/pair_ranking.h"
@@ -33,7 +34,9 @@ struct report_shown {
 	bool pairs; /* by their whole contexts */
 	bool objects;
 	bool numa;
-	bool quality; /* in text */
+	bool cpu;
+	bool contexts; /* with the calling contexts of ticks, in text */
+	bool quality;  /* in text */
 };
 
 /* Between two samples of a thread. */
@@ -97,6 +100,7 @@ struct report_model {
 	double evidence_s; /* where there are none: a window as long might have one; 0: not known */
 	struct report_objects objects;
 	struct report_numa numa;
+	struct report_cpu cpu;
 	struct report_quality quality;
 };
 

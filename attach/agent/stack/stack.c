@@ -1,4 +1,4 @@
-#include "attach/agent/handler/stack.h"
+#include "attach/agent/stack/stack.h"
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/debug_info.h"
@@ -231,7 +231,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	learns = trusted && !out->differs && w->end == WALK_ROOT;
 	count = ask(walker, place, learns ? place->frames_room : place->max_frames);
 	if (count <= 0)
-		return STACK_UNWALKABLE;
+		return count < 0 ? STACK_UNWALKABLE : STACK_NO_JAVA;
 	if (learns && (unsigned)count < place->frames_room)
 		learn(walker, place, w, (unsigned)count);
 	if ((unsigned)count > place->max_frames)

@@ -1,0 +1,419 @@
+#include "subsume/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/cleanup.h"
+#include "common/mix.h"
+#include "common/siphash.h"
+#include "common/utf8.h"
+#include "subsume/names.h"
+
+#define FIRST_NODES   1024u
+#define FIRST_METHODS 256u
+#define FIRST_NAMES   16384u
+#define ROOT_LABEL    "(root)"
+
+struct node {
+	uint64_t cost;
+	uint32_t parent;
+	uint32_t method;
+};
+
+/* As it came, but for what subsume_name_normalise leaves out. */
+struct name {
+	uint32_t offset;
+	uint32_t length;
+};
+
+struct name_slot {
+	uint32_t hash;
+	uint32_t method; /* 0: free */
+};
+
+/*
+ * Both tables are open-addressing ones that are at most half full, and have no slot before there is
+ * something to put there. What they hash comes from a file that anybody may have written: their
+ * values depend on a key.
+ *
+ * Invariant: a node's parent has a smaller number; children came in the order of theirs.
+ */
+struct subsume_builder {
+	struct node *nodes;
+	size_t node_count, node_room;
+	uint32_t *children; /* node numbers by (parent, method); 0 is free: the root is nobody's
+			       child */
+	size_t children_capacity;
+
+	struct name *methods;
+	size_t method_count, method_room;
+	char *names;
+	size_t names_used, names_room;
+	struct name_slot *slots;
+	size_t slots_capacity;
+
+	/* The path that was added last: its methods and its nodes. */
+	uint32_t last_methods[SUBSUME_DEPTH_MAX];
+	uint32_t last_nodes[SUBSUME_DEPTH_MAX];
+	size_t last_count;
+
+	uint64_t total;
+	uint64_t truncated;
+	uint64_t truncated_samples;
+	uint64_t key[2];
+	char normalised[SUBSUME_NAME_MAX];
+};
+
+void subsume_tree_release(struct subsume_tree *tree)
+{
+	free(tree->method);
+	free(tree->depth);
+	free(tree->cost);
+	free(tree->methods);
+	free(tree->names);
+	*tree = (struct subsume_tree){0};
+}
+
+/* ---------------------------------------------------------------- room */
+
+/* Makes room for wanted elements of so many bytes, at most limit. 0, -ENOSPC or -ENOMEM. */
+static int grow(void **array, size_t *room, size_t wanted, size_t first, size_t limit, size_t bytes)
+{
+	size_t next = *room ? *room : first;
+	void *moved;
+
+	if (wanted <= *room)
+		return 0;
+	if (wanted > limit)
+		return -ENOSPC;
+	while (next < wanted)
+		next *= 2;
+	if (next > limit)
+		next = limit;
+	moved = realloc(*array, next * bytes);
+	if (!moved)
+		return -ENOMEM;
+	*array = moved;
+	*room = next;
+	return 0;
+}
+
+static size_t child_slot(const struct subsume_builder *b, uint32_t parent, uint32_t method)
+{
+	size_t mask = b->children_capacity - 1;
+	size_t at = mix(((uint64_t)parent << 32 | method) ^ b->key[0]) & mask;
+
+	while (b->children[at]) {
+		const struct node *n = &b->nodes[b->children[at]];
+
+		if (n->parent == parent && n->method == method)
+			break;
+		at = (at + 1) & mask;
+	}
+	return at;
+}
+
+/* Room for one more child. */
+static int grow_children(struct subsume_builder *b)
+{
+	size_t capacity = b->children_capacity ? b->children_capacity * 2 : (size_t)2 * FIRST_NODES;
+	uint32_t *children;
+
+	if (b->children_capacity && b->node_count < b->children_capacity / 2)
+		return 0;
+	children = calloc(capacity, sizeof(*children));
+	if (!children)
+		return -ENOMEM;
+	free(b->children);
+	b->children = children;
+	b->children_capacity = capacity;
+	for (uint32_t n = 1; n < b->node_count; n++)
+		children[child_slot(b, b->nodes[n].parent, b->nodes[n].method)] = n;
+	return 0;
+}
+
+static bool has_name(const struct subsume_builder *b, uint32_t method, const char *name,
+		     size_t length)
+{
+	const struct name *n = &b->methods[method];
+
+	return n->length == length && memcmp(b->names + n->offset, name, length) == 0;
+}
+
+static struct name_slot *name_slot(const struct subsume_builder *b, uint32_t hash, const char *name,
+				   size_t length)
+{
+	size_t mask = b->slots_capacity - 1, at = hash & mask;
+
+	while (b->slots[at].method &&
+	       !(b->slots[at].hash == hash && has_name(b, b->slots[at].method, name, length)))
+		at = (at + 1) & mask;
+	return &b->slots[at];
+}
+
+/* Room for one more method. Hashes have as many bits as this table ever needs. */
+static int grow_slots(struct subsume_builder *b)
+{
+	size_t capacity = b->slots_capacity ? b->slots_capacity * 2 : (size_t)2 * FIRST_METHODS;
+	struct name_slot *slots;
+
+	if (b->slots_capacity && b->method_count < b->slots_capacity / 2)
+		return 0;
+	slots = calloc(capacity, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->slots_capacity; i++) {
+		size_t at = b->slots[i].hash & (capacity - 1);
+
+		if (!b->slots[i].method)
+			continue;
+		while (slots[at].method)
+			at = (at + 1) & (capacity - 1);
+		slots[at] = b->slots[i];
+	}
+	free(b->slots);
+	b->slots = slots;
+	b->slots_capacity = capacity;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- building */
+
+/* The virtual root, node and method. */
+static int add_root(struct subsume_builder *b)
+{
+	int r = grow((void **)&b->nodes, &b->node_room, 1, FIRST_NODES, SUBSUME_NODES_MAX,
+		     sizeof(*b->nodes));
+
+	if (r == 0)
+		r = grow((void **)&b->methods, &b->method_room, 1, FIRST_METHODS,
+			 SUBSUME_METHODS_MAX, sizeof(*b->methods));
+	if (r == 0)
+		r = grow((void **)&b->names, &b->names_room, sizeof(ROOT_LABEL), FIRST_NAMES,
+			 SUBSUME_NAMES_MAX, 1);
+	if (r < 0)
+		return r;
+	memcpy(b->names, ROOT_LABEL, sizeof(ROOT_LABEL));
+	b->names_used = sizeof(ROOT_LABEL);
+	b->methods[0] = (struct name){.offset = 0, .length = sizeof(ROOT_LABEL) - 1};
+	b->nodes[0] = (struct node){0};
+	b->method_count = b->node_count = 1;
+	return 0;
+}
+
+struct subsume_builder *subsume_builder_new(void)
+{
+	struct subsume_builder *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	/* Without a random key, as early in a boot, a file could only make this slow. */
+	if (getrandom(b->key, sizeof(b->key), GRND_NONBLOCK) != sizeof(b->key))
+		b->key[0] = b->key[1] = (uintptr_t)b;
+	if (add_root(b) < 0) {
+		subsume_builder_free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void subsume_builder_free(struct subsume_builder *b)
+{
+	if (!b)
+		return;
+	free(b->nodes);
+	free(b->children);
+	free(b->methods);
+	free(b->names);
+	free(b->slots);
+	free(b);
+}
+
+int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
+			   uint32_t *method)
+{
+	struct name_slot *slot;
+	uint32_t hash;
+	int r;
+
+	if (length > SUBSUME_NAME_MAX)
+		return -ENOSPC;
+	length = subsume_name_normalise(name, length, b->normalised);
+	hash = (uint32_t)siphash(b->key, b->normalised, length);
+	if (b->slots_capacity) {
+		slot = name_slot(b, hash, b->normalised, length);
+		if (slot->method) {
+			*method = slot->method;
+			return 0;
+		}
+	}
+	r = grow_slots(b);
+	if (r == 0)
+		r = grow((void **)&b->methods, &b->method_room, b->method_count + 1, FIRST_METHODS,
+			 SUBSUME_METHODS_MAX, sizeof(*b->methods));
+	if (r == 0)
+		r = grow((void **)&b->names, &b->names_room, b->names_used + length + 1,
+			 FIRST_NAMES, SUBSUME_NAMES_MAX, 1);
+	if (r < 0)
+		return r;
+	memcpy(b->names + b->names_used, b->normalised, length);
+	b->names[b->names_used + length] = '\0';
+	b->methods[b->method_count] =
+	    (struct name){.offset = (uint32_t)b->names_used, .length = (uint32_t)length};
+	b->names_used += length + 1;
+	slot = name_slot(b, hash, b->normalised, length);
+	*slot = (struct name_slot){.hash = hash, .method = (uint32_t)b->method_count};
+	*method = (uint32_t)b->method_count++;
+	return 0;
+}
+
+/* The child of that method, made if there is none. */
+static int child(struct subsume_builder *b, uint32_t parent, uint32_t method, uint32_t *node)
+{
+	size_t at;
+	int r = grow_children(b);
+
+	if (r < 0)
+		return r;
+	at = child_slot(b, parent, method);
+	if (b->children[at]) {
+		*node = b->children[at];
+		return 0;
+	}
+	r = grow((void **)&b->nodes, &b->node_room, b->node_count + 1, FIRST_NODES,
+		 SUBSUME_NODES_MAX, sizeof(*b->nodes));
+	if (r < 0)
+		return r;
+	*node = (uint32_t)b->node_count++;
+	b->nodes[*node] = (struct node){.parent = parent, .method = method};
+	b->children[at] = *node;
+	return 0;
+}
+
+int subsume_builder_add(struct subsume_builder *b, const uint32_t *path, size_t count,
+			uint64_t cost)
+{
+	size_t same = 0;
+	uint32_t node;
+
+	if (count > SUBSUME_DEPTH_MAX)
+		return -E2BIG;
+	if (cost > SUBSUME_COST_MAX - b->total)
+		return -ENOSPC;
+	while (same < count && same < b->last_count && path[same] == b->last_methods[same])
+		same++;
+	node = same ? b->last_nodes[same - 1] : 0;
+	b->last_count = same;
+	for (; b->last_count < count; b->last_count++) {
+		uint32_t method = path[b->last_count];
+		int r =
+		    method && method < b->method_count ? child(b, node, method, &node) : -EINVAL;
+
+		if (r < 0)
+			return r;
+		b->last_methods[b->last_count] = method;
+		b->last_nodes[b->last_count] = node;
+	}
+	b->nodes[node].cost += cost;
+	b->total += cost;
+	return 0;
+}
+
+void subsume_builder_truncated(struct subsume_builder *b, uint64_t cost, uint64_t samples)
+{
+	if (__builtin_add_overflow(b->truncated, cost, &b->truncated))
+		b->truncated = UINT64_MAX;
+	if (__builtin_add_overflow(b->truncated_samples, samples, &b->truncated_samples))
+		b->truncated_samples = UINT64_MAX;
+}
+
+/* ---------------------------------------------------------------- the tree */
+
+/* In preorder a node is behind its parent and what is below its elder siblings. After this, the
+ * place of each node; sizes is what is free of its subtree. */
+static void place_nodes(const struct subsume_builder *b, uint32_t *sizes, uint32_t *places)
+{
+	for (size_t n = 0; n < b->node_count; n++)
+		sizes[n] = 1;
+	for (size_t n = b->node_count - 1; n > 0; n--)
+		sizes[b->nodes[n].parent] += sizes[n];
+	places[0] = 0;
+	sizes[0] = 1; /* From here on: the first free place, counted from the node's own. */
+	for (size_t n = 1; n < b->node_count; n++) {
+		uint32_t parent = b->nodes[n].parent, size = sizes[n];
+
+		places[n] = places[parent] + sizes[parent];
+		sizes[parent] += size;
+		sizes[n] = 1;
+	}
+}
+
+static int lay_out(const struct subsume_builder *b, struct subsume_tree *tree)
+{
+	_cleanup_free_ uint32_t *sizes = malloc(b->node_count * sizeof(*sizes));
+	_cleanup_free_ uint32_t *places = malloc(b->node_count * sizeof(*places));
+
+	tree->method = malloc(b->node_count * sizeof(*tree->method));
+	tree->depth = malloc(b->node_count * sizeof(*tree->depth));
+	tree->cost = malloc(b->node_count * sizeof(*tree->cost));
+	if (!sizes || !places || !tree->method || !tree->depth || !tree->cost)
+		return -ENOMEM;
+	place_nodes(b, sizes, places);
+	for (size_t n = 0; n < b->node_count; n++) {
+		uint32_t at = places[n];
+
+		tree->method[at] = b->nodes[n].method;
+		tree->cost[at] = b->nodes[n].cost;
+		tree->depth[at] = n ? (uint16_t)(tree->depth[places[b->nodes[n].parent]] + 1) : 0;
+	}
+	tree->node_count = b->node_count;
+	return 0;
+}
+
+static int name_methods(struct subsume_builder *b, struct subsume_tree *tree)
+{
+	tree->methods = calloc(b->method_count, sizeof(*tree->methods));
+	if (!tree->methods)
+		return -ENOMEM;
+	for (size_t m = 0; m < b->method_count; m++) {
+		char *label = b->names + b->methods[m].offset;
+		size_t length = b->methods[m].length;
+
+		tree->methods[m].always_subsumed =
+		    m > 0 && subsume_name_always_subsumed(label, length);
+		memcpy(b->normalised, label, length);
+		/* A label is followed by its own NUL; one with a NUL inside ends there. */
+		b->normalised[length < SUBSUME_NAME_MAX ? length : SUBSUME_NAME_MAX - 1] = '\0';
+		(void)utf8_sanitize(label, length + 1, b->normalised);
+		tree->methods[m].label = label;
+	}
+	tree->method_count = b->method_count;
+	tree->names = TAKE_PTR(b->names);
+	return 0;
+}
+
+int subsume_builder_finish(struct subsume_builder *b, uint64_t samples, const char *unit,
+			   struct subsume_tree *out)
+{
+	struct subsume_tree tree = {.samples = samples,
+				    .truncated = b->truncated,
+				    .truncated_samples = b->truncated_samples};
+	int r;
+
+	/* Large, and needed no more. */
+	free(TAKE_PTR(b->children));
+	b->children_capacity = 0;
+	r = lay_out(b, &tree);
+	if (r == 0)
+		r = name_methods(b, &tree);
+	if (r < 0) {
+		subsume_tree_release(&tree);
+		return r;
+	}
+	(void)snprintf(tree.unit, sizeof(tree.unit), "%s", unit);
+	*out = tree;
+	return 0;
+}

@@ -1,0 +1,94 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "subsume/names.h"
+
+static void numbers_of_classes_are_left_out(void **state)
+{
+	static const char *const rows[][2] = {
+	    {"org.example.Foo$$Lambda$14/0x00007f8d1c0a1000.run()V",
+	     "org.example.Foo$$Lambda.run()V"},
+	    {"org.example.Foo$$Lambda/0x00007f8d1c0a1000.run", "org.example.Foo$$Lambda.run"},
+	    {"org/example/Foo$$Lambda$14.0x0000000800c03000.run", "org/example/Foo$$Lambda.run"},
+	    {"Foo$$Lambda+0x0000000800c03000.run", "Foo$$Lambda.run"},
+	    {"Foo$$Lambda$14/1234567.run", "Foo$$Lambda.run"},
+	    {"Foo$$Lambda$14", "Foo$$Lambda"},
+	    {"java.lang.invoke.LambdaForm$MH/0x0000000800c03000.invoke_MT",
+	     "java.lang.invoke.LambdaForm$MH.invoke_MT"},
+	    {"jdk.internal.reflect.GeneratedMethodAccessor12.invoke",
+	     "jdk.internal.reflect.GeneratedMethodAccessor.invoke"},
+	    {"jdk.proxy2.$Proxy7.get", "jdk.proxy.$Proxy.get"},
+	    {"com/sun/proxy/$Proxy123.get", "com/sun/proxy/$Proxy.get"},
+	    {"Foo/0x0000000800c03000", "Foo"},
+	    /* What is a person's choice stays. */
+	    {"Foo$1.run", "Foo$1.run"},
+	    {"Foo.lambda$main$0", "Foo.lambda$main$0"},
+	    {"Foo$$Lambda$14b.run", "Foo$$Lambda$14b.run"},
+	    {"Proxy7.get", "Proxy7.get"},
+	    {"memcpy+0x1a", "memcpy+0x1a"},
+	    {"main.main.func1.2", "main.main.func1.2"},
+	    {"a.B2.c3([J)I", "a.B2.c3([J)I"},
+	    {"/", "/"},
+	    {"$1", "$1"},
+	    {"1", "1"},
+	    {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char out[256], in_place[256];
+		size_t length = subsume_name_normalise(rows[i][0], strlen(rows[i][0]), out);
+
+		out[length] = '\0';
+		assert_string_equal(out, rows[i][1]);
+		memcpy(in_place, rows[i][0], strlen(rows[i][0]));
+		assert_int_equal(subsume_name_normalise(in_place, strlen(rows[i][0]), in_place),
+				 length);
+		assert_memory_equal(in_place, out, length);
+	}
+}
+
+static void reflection_and_lambda_forms_are_always_subsumed(void **state)
+{
+	static const struct {
+		const char *name;
+		bool always;
+	} rows[] = {
+	    {"java.lang.reflect.Method.invoke", true},
+	    {"java/lang/reflect/Method.invoke(Ljava/lang/Object;[Ljava/lang/Object;)", true},
+	    {"java.lang.reflect.Method.invokeAll", false},
+	    {"java.lang.reflect.Method.getName", false},
+	    {"java.lang.reflect.Constructor.newInstance", false},
+	    {"jdk.internal.reflect.DelegatingMethodAccessorImpl.invoke", true},
+	    {"jdk.internal.reflect.NativeMethodAccessorImpl.invoke0", true},
+	    {"jdk.internal.reflect.DirectMethodHandleAccessor.invoke", true},
+	    {"sun.reflect.GeneratedMethodAccessor.invoke", true},
+	    {"jdk.internal.reflect.Reflection.getCallerClass", false},
+	    {"java.lang.invoke.LambdaForm$MH.invokeExact_MT", true},
+	    {"java.lang.invoke.LambdaForm$DMH.invokeStatic", true},
+	    {"java.lang.invoke.DirectMethodHandle$Holder.invokeStatic", true},
+	    {"java.lang.invoke.MethodHandles$Lookup.findVirtual", false},
+	    {"org.example.Method.invoke", false},
+	    {"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(subsume_name_always_subsumed(rows[i].name, strlen(rows[i].name)),
+				 rows[i].always);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(numbers_of_classes_are_left_out),
+	    cmocka_unit_test(reflection_and_lambda_forms_are_always_subsumed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
