@@ -25,7 +25,7 @@ int report_wanted_set(struct report_wanted *wanted, Jxp__Format format, size_t p
 	if (format == JXP__FORMAT__FORMAT_PPROF && !has_contexts(view))
 		return err_set(err, EINVAL,
 			       "a profile for pprof has calling contexts: use --view pairs, "
-			       "objects or all");
+			       "objects, cpu or all");
 	for (size_t i = 0; i < region_count; i++) {
 		if ((unsigned)regions[i] >= PROFILE_REGIONS)
 			return err_set(err, EINVAL, "pairs of region '%s' are not listed",

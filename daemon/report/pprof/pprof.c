@@ -1,6 +1,7 @@
 #include "daemon/report/pprof/pprof.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -200,6 +201,87 @@ static size_t add_object_types(struct pprof *p)
 	return first;
 }
 
+/* ---------------------------------------------------------------- CPU time */
+
+/* The JVM's own threads have no ticks: they get as many as their CPU time would have made, as in
+ * collapsed stacks. */
+static void put_beside(struct pprof *p, size_t type, const char *name, double seen_ns)
+{
+	const struct window_result *w = p->model->window;
+	struct cpu_sum all = cpu_profile_all(&w->cpu);
+	double ns = report_cpu_beside_ns(w, seen_ns);
+	struct pprof_sample sample = {.frame_count = 1};
+
+	sample.values[type] = value_of(estimate_fraction(ns * (double)all.samples, all.ns));
+	sample.values[type + 1] = value_of(ns);
+	if (sample.values[type] == 0)
+		return;
+	sample.frames[0] = pprof_writer_frame(&p->writer, name);
+	pprof_writer_label(&p->writer, &sample, "kind", "cpu");
+	pprof_writer_sample(&p->writer, &sample, p->types);
+}
+
+/* One sample for each sort of code that the leaf was in. */
+static void put_context(struct pprof *p, const struct cpu_context *c, size_t type)
+{
+	static const char *const code[CPU_CODE_STATES] = {"compiled", "interpreted", "native"};
+	struct pprof_sample sample = {0};
+	size_t labels;
+
+	pprof_writer_path(&p->writer, c->node, &sample);
+	pprof_writer_label(&p->writer, &sample, "kind", "cpu");
+	labels = sample.label_count;
+	for (size_t i = 0; i < CPU_CODE_STATES; i++) {
+		if (c->code[i].samples == 0)
+			continue;
+		sample.values[type] = value_of((double)c->code[i].samples);
+		sample.values[type + 1] = value_of(c->code[i].ns);
+		sample.label_count = labels;
+		pprof_writer_label(&p->writer, &sample, "code", code[i]);
+		pprof_writer_sample(&p->writer, &sample, p->types);
+	}
+}
+
+static void tell_without_context(struct pprof *p)
+{
+	const struct cpu_profile *c = &p->model->window->cpu;
+	char text[COMMENT_BYTES];
+
+	(void)snprintf(text, sizeof(text),
+		       "ticks in no sample: %" PRIu64 " with stacks cut at their root, %" PRIu64
+		       " with a lost one, %" PRIu64 " whose stack the JVM could not tell, %" PRIu64
+		       " of threads that run no Java code",
+		       c->truncated.samples, c->lost.samples + c->refused,
+		       c->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples,
+		       c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples);
+	pprof_writer_comment(&p->writer, text);
+}
+
+static void put_ticks(struct pprof *p, size_t type)
+{
+	const struct cpu_ranking *ranking = &p->model->cpu.ranking;
+	const struct cpu_beside *beside = &p->model->window->cpu.beside;
+	size_t i = 0;
+
+	for (; i < ranking->context_count && i < p->rows; i++) {
+		if (!take_frames(p, ranking->contexts[i].node, 0))
+			break;
+		put_context(p, &ranking->contexts[i], type);
+	}
+	put_beside(p, type, "[garbage collector]", beside->gc_ns);
+	put_beside(p, type, "[compilers]", beside->jit_ns);
+	tell_left_out(p, i, ranking->context_count, "calling contexts of ticks");
+	tell_without_context(p);
+}
+
+static size_t add_tick_types(struct pprof *p)
+{
+	size_t first = add_type(p, "cpu_ticks", "count");
+
+	(void)add_type(p, "cpu", "nanoseconds"); /* Behind the first. */
+	return first;
+}
+
 /* ---------------------------------------------------------------- the whole */
 
 /* What pprof shows unless it is told: the first type of which there is something. */
@@ -211,7 +293,9 @@ static const char *default_type(char type[64], const struct report_model *m)
 				       m->kinds[i].cpu.known ? "cpu" : "bytes"); /* Fits. */
 			return type;
 		}
-	return m->objects.ranking.count > 0 ? "object_accesses" : "";
+	if (m->objects.ranking.count > 0)
+		return "object_accesses";
+	return m->cpu.taken ? "cpu_ticks" : "";
 }
 
 /* What a sample of the window is, and how long it lasted. */
@@ -268,17 +352,21 @@ static void comment_window(struct pprof *p)
 static void write_samples(struct pprof *p)
 {
 	const struct report_model *m = p->model;
-	size_t kinds[PAIR_KINDS] = {0}, objects = 0;
+	size_t kinds[PAIR_KINDS] = {0}, objects = 0, ticks = 0;
 	size_t count = m->shown.pairs ? m->kind_count : 0;
 
 	for (size_t i = 0; i < count; i++)
 		kinds[i] = add_kind_types(p, &m->kinds[i]);
 	if (m->objects.tracked)
 		objects = add_object_types(p);
+	if (m->cpu.taken)
+		ticks = add_tick_types(p);
 	for (size_t i = 0; i < count; i++)
 		put_pairs(p, &m->kinds[i], kinds[i]);
 	if (m->objects.tracked)
 		put_sites(p, objects);
+	if (m->cpu.taken)
+		put_ticks(p, ticks);
 }
 
 int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)

@@ -213,16 +213,18 @@ static void put_location(struct pprof_writer *w, uint64_t id, uint64_t function,
 	pprof_writer_put(w, &part);
 }
 
-/* "java.util.HashMap.get", as in collapsed stacks; of what has no class the name alone. */
+/* "java.util.HashMap.get", as in collapsed stacks. */
 static void put_method(struct pprof_writer *w, uint64_t id, const struct cct_method *method)
 {
 	char name[2 * LIMIT_STRING_BYTES];
-	const char *class_name = method ? strings_get(w->strings, method->class_name) : "";
 
-	(void)snprintf(name, sizeof(name), "%s%s%s", class_name, class_name[0] ? "." : "",
-		       method ? strings_get(w->strings, method->name)
-			      : "[unknown]"); /* Fits: texts are cut. */
-	put_function(w, id, name, method ? strings_get(w->strings, method->file) : "");
+	if (!method || (method->class_name == 0 && method->name == 0)) {
+		put_function(w, id, "[unknown]", "");
+		return;
+	}
+	(void)snprintf(name, sizeof(name), "%s.%s", strings_get(w->strings, method->class_name),
+		       strings_get(w->strings, method->name)); /* Fits: texts are cut. */
+	put_function(w, id, name, strings_get(w->strings, method->file));
 }
 
 /* Of the tree's methods ids begin with 1; behind them come a frame without a name, and those that

@@ -383,6 +383,76 @@ static void a_view_has_its_types_and_samples_only(void **state)
 	release(p, w);
 }
 
+static void ticks_have_their_contexts_and_what_has_none_is_beside(void **state)
+{
+	struct window_result *w = crafted_window();
+	struct cpu_profile *c = &w->cpu;
+	const sample_t *first, *collector = NULL;
+	profile_t *p;
+
+	(void)state;
+	w->request.cpu = true;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(
+		    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS),
+		    0);
+	assert_int_equal(
+	    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__NATIVE, 2, false, 4 * NS_PER_MS), 0);
+	assert_int_equal(
+	    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__NO_JAVA, 0, false, 4 * NS_PER_MS), 0);
+	assert_int_equal(
+	    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__COMPILED, 3, true, 4 * NS_PER_MS), 0);
+	/* Half of the window was watched: twice as much, 2 ticks of 4 ms. */
+	c->beside = (struct cpu_beside){.span_ns = 15 * NS_PER_S, .gc_ns = 4 * NS_PER_MS};
+	p = profile_wanted(w, (struct report_wanted){.view = JXP__VIEW__VIEW_CPU});
+	assert_whole(p);
+	assert_int_equal(p->n_sample_type, 2);
+	assert_string_equal(text_at(p, p->default_sample_type), "cpu_ticks");
+	assert_int_equal(p->n_sample, 3);
+	assert_int_equal(total(p, "cpu_ticks"), 4 + 2);
+	assert_int_equal(total(p, "cpu"), (16 + 8) * NS_PER_MS);
+	first = of_kind(p, "cpu");
+	assert_int_equal(first->value[0], 3);
+	assert_string_equal(label(p, first, "code"), "compiled");
+	assert_string_equal(label(p, p->sample[1], "code"), "native");
+	assert_int_equal(first->n_location_id, 2);
+	assert_string_equal(frame(p, first, 0), "org.example.Main.fill:21");
+	collector = p->sample[2];
+	assert_int_equal(collector->n_location_id, 1);
+	assert_string_equal(frame(p, collector, 0), "[garbage collector]:0");
+	assert_true(has_comment(p, "1 with stacks cut at their root, 0 with a lost one, 0 whose "
+				   "stack the JVM could not tell, 1 of threads"));
+	release(p, w);
+}
+
+static void all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant(void **state)
+{
+	struct window_result *w = crafted_window();
+	profile_t *p;
+
+	(void)state;
+	w->request.cpu = true;
+	assert_int_equal(
+	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS), 0);
+	p = profile_of(w);
+	assert_int_equal(p->n_sample_type, 8);
+	assert_string_equal(text_at(p, p->default_sample_type), "dead_store_cpu");
+	for (size_t i = 0; i < p->n_sample; i++) {
+		const sample_t *s = p->sample[i];
+		const char *kind = label(p, s, "kind");
+		size_t own = strcmp(kind, "dead_store") == 0    ? 0
+			     : strcmp(kind, "silent_load") == 0 ? 2
+			     : strcmp(kind, "objects") == 0     ? 4
+								: 6;
+
+		for (size_t v = 0; v < s->n_value; v++)
+			if (v != own && v != own + 1)
+				assert_int_equal(s->value[v], 0);
+		assert_true(s->value[own] > 0 || s->value[own + 1] > 0);
+	}
+	release(p, w);
+}
+
 static void hardware_samplers_have_no_cpu_time(void **state)
 {
 	struct window_findings findings = sample_findings;
@@ -485,6 +555,8 @@ int main(void)
 	    cmocka_unit_test(samples_have_their_kind_region_and_field),
 	    cmocka_unit_test(a_context_that_is_not_known_is_a_frame_that_says_so),
 	    cmocka_unit_test(a_view_has_its_types_and_samples_only),
+	    cmocka_unit_test(ticks_have_their_contexts_and_what_has_none_is_beside),
+	    cmocka_unit_test(all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant),
 	    cmocka_unit_test(hardware_samplers_have_no_cpu_time),
 	    cmocka_unit_test(rows_that_are_left_out_are_told),
 	    cmocka_unit_test(a_profile_that_is_too_long_or_not_wanted_any_more_is_none),
