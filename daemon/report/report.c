@@ -24,7 +24,7 @@ static const struct format *find_format(Jxp__Format format)
 	static const struct format formats[] = {
 	    [JXP__FORMAT__FORMAT_TEXT] = {report_text_write, 10},
 	    [JXP__FORMAT__FORMAT_JSON] = {report_json_write, 1000},
-	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, 10000},
+	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, LIMIT_PAIRS},
 	    [JXP__FORMAT__FORMAT_PPROF] = {report_pprof_write, LIMIT_PAIRS},
 	};
 

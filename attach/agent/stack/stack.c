@@ -217,8 +217,8 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 		out->context = recognise(walker, place, last, w, table);
 	}
 	out->recognised = out->context != 0;
-	if (out->recognised &&
-	    (!place->check || is_confirmed(walker, place, table, out->context))) {
+	if (out->recognised && (!place->check || frame_walk_is_at_edge(&walker->layout, w) ||
+				is_confirmed(walker, place, table, out->context))) {
 		memory->last = 1 - memory->last;
 		return result_of(place, w->calls);
 	}

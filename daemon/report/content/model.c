@@ -1,6 +1,7 @@
 #include "daemon/report/content/model.h"
 
 #include "common/clock.h"
+#include "daemon/report/content/cpu_tree.h"
 
 static struct report_period period_of(const struct window_result *w)
 {
@@ -8,6 +9,18 @@ static struct report_period period_of(const struct window_result *w)
 
 	return (struct report_period){
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
+}
+
+/* Formats that have all of it, or are written from its tree. */
+static bool wants_tree(const struct report_wanted *wanted)
+{
+	Jxp__View view = wanted->view;
+
+	if (view == JXP__VIEW__VIEW_SUBSUMING)
+		return true;
+	if (wanted->format == JXP__FORMAT__FORMAT_COLLAPSED)
+		return view == JXP__VIEW__VIEW_ALL || view == JXP__VIEW__VIEW_CPU;
+	return wanted->format == JXP__FORMAT__FORMAT_JSON && view == JXP__VIEW__VIEW_ALL;
 }
 
 static struct report_shown shown_of(const struct report_wanted *wanted)
@@ -25,6 +38,7 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
 				     .cpu = all || view == JXP__VIEW__VIEW_CPU,
 				     .contexts = view == JXP__VIEW__VIEW_CPU,
+				     .subsuming = wants_tree(wanted),
 				     .quality = all};
 }
 
@@ -136,6 +150,17 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 	effects_init(&q->effects, &w->side_effects);
 }
 
+static int subsuming_init(struct report_subsuming *s, const struct window_result *w)
+{
+	int r;
+
+	if (!w->request.cpu || cpu_profile_all(&w->cpu).samples == 0)
+		return 0;
+	r = cpu_tree_init(&s->tree, w);
+	s->made = r == 0;
+	return r;
+}
+
 int report_model_init(struct report_model *m, const struct window_result *w)
 {
 	return report_model_init_wanted(m, w, &(struct report_wanted){0});
@@ -159,6 +184,8 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 		r = objects_init(&m->objects, w);
 	if (r == 0 && m->shown.cpu)
 		r = report_cpu_init(&m->cpu, w);
+	if (r == 0 && m->shown.subsuming)
+		r = subsuming_init(&m->subsuming, w);
 	if (r < 0)
 		report_model_release(m);
 	return r;
@@ -170,5 +197,6 @@ void report_model_release(struct report_model *m)
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
 	report_cpu_release(&m->cpu);
+	subsume_tree_release(&m->subsuming.tree);
 	*m = (struct report_model){0};
 }

@@ -25,6 +25,7 @@
 #include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/kinds.h"
+#include "subsume/tree.h"
 
 /* The parts that are wanted. */
 struct report_shown {
@@ -36,7 +37,8 @@ struct report_shown {
 	bool numa;
 	bool cpu;
 	bool contexts; /* with the calling contexts of ticks, in text */
-	bool quality;  /* in text */
+	bool subsuming;
+	bool quality; /* in text */
 };
 
 /* Between two samples of a thread. */
@@ -85,6 +87,12 @@ struct report_quality {
 	struct report_effects effects;
 };
 
+/* Of the same ticks. */
+struct report_subsuming {
+	bool made; /* it was wanted, and there were ticks; else the rest is empty */
+	struct subsume_tree tree;
+};
+
 struct report_model {
 	const struct window_result *window;
 	uint64_t elapsed_ns;
@@ -101,6 +109,7 @@ struct report_model {
 	struct report_objects objects;
 	struct report_numa numa;
 	struct report_cpu cpu;
+	struct report_subsuming subsuming;
 	struct report_quality quality;
 };
 
