@@ -28,7 +28,7 @@ struct subsume_row {
 	double exclusive;
 	bool sampled; /* the costs are of samples: ci95 is */
 	double induced_ci95[2];
-	bool borderline;       /* height or distance is just above its bound, or just at it */
+	bool borderline;       /* height or distance is the least that subsumes */
 	bool in_top_exclusive; /* among as many methods by exclusive, */
 	bool in_top_inclusive; /* and by inclusive cost of all methods, as rows are shown */
 	struct subsume_part
@@ -46,11 +46,12 @@ struct subsume_summary {
 			    where costs were counted */
 	struct subsume_row *by_induced;
 	size_t by_induced_count;
-	struct subsume_row *by_inclusive;
+	struct subsume_row *by_inclusive; /* without the virtual root, which includes all */
 	size_t by_inclusive_count;
 };
 
-/* At most top rows each. tree and analysis have to outlive it. 0 or -ENOMEM. */
+/* At most top rows each; of equal costs the first by name. Nodes with weights count as what they
+ * would be in samples of a mean weight. tree and analysis have to outlive it. 0 or -ENOMEM. */
 int subsume_summarise(const struct subsume_tree *tree, const struct subsume_analysis *analysis,
 		      unsigned top, struct subsume_summary *out);
 

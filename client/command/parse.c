@@ -219,7 +219,9 @@ int parse_view(const char *text, Jxp__View *view, struct err *err)
 			return 0;
 		}
 	return err_set(err, EINVAL,
-		       "unknown view '%s': use pairs, fields, lines, objects, numa or all", text);
+		       "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming "
+		       "or all",
+		       text);
 }
 
 int parse_regions(const char *text, struct parse_regions *regions, struct err *err)

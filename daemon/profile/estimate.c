@@ -1,6 +1,6 @@
 #include "daemon/profile/estimate.h"
 
-#include <math.h>
+#include "common/wilson.h"
 
 double estimate_fraction(double part, double whole)
 {
@@ -9,15 +9,12 @@ double estimate_fraction(double part, double whole)
 
 struct interval estimate_ci95(double part, double sum, double sum_squares)
 {
-	double n, p, z2 = ESTIMATE_Z95 * ESTIMATE_Z95, center, half;
+	struct wilson w;
 
 	if (sum <= 0 || sum_squares <= 0)
 		return (struct interval){.low = 0, .high = 1};
-	n = sum * sum / sum_squares;
-	p = part / sum;
-	center = (p + z2 / (2 * n)) / (1 + z2 / n);
-	half = ESTIMATE_Z95 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
-	return (struct interval){.low = fmax(0, center - half), .high = fmin(1, center + half)};
+	w = wilson_ci95(part / sum, sum * sum / sum_squares);
+	return (struct interval){.low = w.low, .high = w.high};
 }
 
 struct interval estimate_share_ci95(double part, double part_squares, double whole,

@@ -9,7 +9,9 @@
 #ifndef JXPERF_DAEMON_PROFILE_ESTIMATE_H
 #define JXPERF_DAEMON_PROFILE_ESTIMATE_H
 
-#define ESTIMATE_Z95 1.959963984540054 /* the normal distribution's 97.5% quantile */
+#include "common/wilson.h"
+
+#define ESTIMATE_Z95 WILSON_Z95
 
 struct interval {
 	double low;

@@ -146,8 +146,7 @@ static int tick_lines(FILE *out, const struct subsume_tree *tree, const char *fi
 /* Does the report have ticks alone? */
 static bool only_ticks(const struct report_model *m)
 {
-	return m->shown.contexts || (!window_result_samples_pairs(m->window) &&
-				     !window_result_tracks_objects(m->window));
+	return m->shown.contexts || window_result_profiles_cpu_alone(m->window);
 }
 
 int report_collapsed_write(FILE *out, const struct report_model *m, size_t pairs)

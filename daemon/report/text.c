@@ -59,6 +59,21 @@ static void one_window(FILE *out, const struct report_model *m)
 		w->reason[0] ? ": " : "", w->reason);
 }
 
+static void samples(FILE *out, const struct window_result *w)
+{
+	const uint64_t *counters = w->counters;
+
+	if (window_result_profiles_cpu_alone(w))
+		fprintf(out, "%" PRIu64 " ticks", window_result_samples(w));
+	else
+		fprintf(out,
+			"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
+			" pairs completed",
+			counters[JXP__COUNTER__COUNTER_SAMPLES],
+			counters[JXP__COUNTER__COUNTER_ARMED], counters_pairs(counters));
+	fprintf(out, ", %" PRIu64 " threads\n", counters[JXP__COUNTER__COUNTER_THREADS]);
+}
+
 static void header(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -72,14 +87,9 @@ static void header(FILE *out, const struct report_model *m)
 	period(out, &m->period);
 	fprintf(out, ", budget %g%%, %u debug registers\n", w->request.budget * 100,
 		w->request.registers);
-	fprintf(out,
-		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
-		" pairs completed, %" PRIu64 " threads\n",
-		w->counters[JXP__COUNTER__COUNTER_SAMPLES],
-		w->counters[JXP__COUNTER__COUNTER_ARMED], counters_pairs(w->counters),
-		w->counters[JXP__COUNTER__COUNTER_THREADS]);
+	samples(out, w);
 	overhead(out, m);
-	if (sampler_note(w->findings.sampler))
+	if (!window_result_profiles_cpu_alone(w) && sampler_note(w->findings.sampler))
 		report_text_wrapped(out, sampler_note(w->findings.sampler));
 	fputc('\n', out);
 }

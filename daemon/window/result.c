@@ -33,6 +33,18 @@ bool window_result_profiles_cpu(const struct window_result *w)
 	return window_request_profiles_cpu(&w->request, w->findings.sampler);
 }
 
+bool window_result_profiles_cpu_alone(const struct window_result *w)
+{
+	return window_result_profiles_cpu(w) && !window_result_samples_pairs(w) &&
+	       !window_result_tracks_objects(w);
+}
+
+uint64_t window_result_samples(const struct window_result *w)
+{
+	return w->counters[window_result_profiles_cpu_alone(w) ? JXP__COUNTER__COUNTER_CPU_SAMPLES
+							       : JXP__COUNTER__COUNTER_SAMPLES];
+}
+
 bool window_result_measures_numa(const struct window_result *w)
 {
 	return w->request.numa && w->findings.numa.node_count > 1;

@@ -104,6 +104,12 @@ bool window_result_samples_pairs(const struct window_result *w);
 /* Does it need every tick? */
 bool window_result_profiles_cpu(const struct window_result *w);
 
+/* Does it need that alone? */
+bool window_result_profiles_cpu_alone(const struct window_result *w);
+
+/* Of what it is for: of accesses; ticks, where it needs these alone. */
+uint64_t window_result_samples(const struct window_result *w);
+
 /* Was NUMA asked for, and is there anything to measure? */
 bool window_result_measures_numa(const struct window_result *w);
 

@@ -180,6 +180,8 @@ static void views_and_regions_are_known_by_name(void **state)
 	(void)state;
 	assert_int_equal(parse_view("fields", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_FIELDS);
+	assert_int_equal(parse_view("subsuming", &view, &err), 0);
+	assert_int_equal(view, JXP__VIEW__VIEW_SUBSUMING);
 	assert_int_equal(parse_view("all", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
 	assert_int_equal(parse_regions("stack", &regions, &err), 0);

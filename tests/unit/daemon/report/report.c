@@ -21,6 +21,7 @@
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
+#include "tests/unit/support/sample_window.h"
 
 /* Reports of one crafted window, compared with files. */
 #define ENOUGH (1u << 20)
@@ -363,6 +364,66 @@ static void the_collapsed_report_is_as_agreed(void **state)
 
 	(void)state;
 	assert_golden("report.collapsed", text);
+	free(text);
+	window_result_free(w);
+}
+
+/* A window for ticks alone. */
+static struct window_result *ticks_window(void)
+{
+	struct window_result *w = sample_window_empty(5, "org.example.Main");
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+
+	w->request = (struct window_request){
+	    .duration_ns = 12 * NS_PER_S, .budget = 0.01, .registers = 4, .max_frames = 128};
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 0;
+	w->counters[JXP__COUNTER__COUNTER_CPU_SAMPLES] = 1810;
+	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
+			  sample_window_node(w, main, "sum", 31));
+	return w;
+}
+
+static void tick_reports_are_as_agreed(void **state)
+{
+	static const struct {
+		struct report_wanted wanted;
+		const char *name;
+	} parts[] = {
+	    {{.view = JXP__VIEW__VIEW_CPU}, "cpu.txt"},
+	    {{.view = JXP__VIEW__VIEW_CPU, .format = JXP__FORMAT__FORMAT_JSON}, "cpu.json"},
+	    {{.format = JXP__FORMAT__FORMAT_COLLAPSED}, "cpu.collapsed"},
+	};
+	struct window_result *w = ticks_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *text = part_of(w, &parts[i].wanted);
+
+		assert_golden(parts[i].name, text);
+		free(text);
+	}
+	window_result_free(w);
+}
+
+/* Beside others the first frame tells what a line is of. */
+static void ticks_are_one_kind_of_stacks_among_others(void **state)
+{
+	struct report_wanted wanted = {.format = JXP__FORMAT__FORMAT_COLLAPSED};
+	struct window_result *w = sample_window(6, "shop", 45);
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "\ncpu;org.example.Main.main;org.example.Main.sum 1000\n"));
+	assert_non_null(strstr(text, "dead_store;"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_CPU;
+	text = part_of(w, &wanted);
+	assert_ptr_equal(strstr(text, "org.example.Main.main"), text);
+	assert_null(strstr(text, "dead_store;"));
+	free(text);
+	wanted.pairs = 1;
+	text = part_of(w, &wanted);
+	assert_string_equal(text, "org.example.Main.main;org.example.Main.sum 1000\n");
 	free(text);
 	window_result_free(w);
 }
@@ -732,6 +793,8 @@ int main(void)
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
+	    cmocka_unit_test(tick_reports_are_as_agreed),
+	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
 	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(numa_reports_are_as_agreed),
 	    cmocka_unit_test(one_node_is_nothing_to_measure),
