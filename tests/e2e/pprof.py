@@ -139,7 +139,7 @@ def objects_are_shown_where_they_are_allocated():
 def ticks_are_shown_where_they_fell():
     window = Window("ChartTimeline", "--kinds", "cpu")
     cpu = window.report["cpu"]
-    total, rows = top(window.profile("--view", "cpu"), "cpu_ticks", "count")
+    total, rows = top(window.profile("--view", "cpu"), "samples", "count")
     own = {function(m): m["exclusive_samples"] for m in cpu["by_exclusive"]}
     every = {function(m): m["inclusive_samples"] for m in cpu["by_inclusive"]}
     java = {n: v for n, v in rows.items() if not n.startswith("[")}

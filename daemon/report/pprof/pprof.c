@@ -274,9 +274,11 @@ static void put_ticks(struct pprof *p, size_t type)
 	tell_without_context(p);
 }
 
+/* As profiles of CPU time that Go programs write are called, so that readers know which number is a
+ * count of samples. */
 static size_t add_tick_types(struct pprof *p)
 {
-	size_t first = add_type(p, "cpu_ticks", "count");
+	size_t first = add_type(p, "samples", "count");
 
 	(void)add_type(p, "cpu", "nanoseconds"); /* Behind the first. */
 	return first;
@@ -295,7 +297,7 @@ static const char *default_type(char type[64], const struct report_model *m)
 		}
 	if (m->objects.ranking.count > 0)
 		return "object_accesses";
-	return m->cpu.taken ? "cpu_ticks" : "";
+	return m->cpu.taken ? "samples" : "";
 }
 
 /* What a sample of the window is, and how long it lasted. */

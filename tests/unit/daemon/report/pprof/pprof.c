@@ -411,9 +411,9 @@ static void ticks_have_their_contexts_and_what_has_none_is_beside(void **state)
 	p = profile_wanted(w, (struct report_wanted){.view = JXP__VIEW__VIEW_CPU});
 	assert_whole(p);
 	assert_int_equal(p->n_sample_type, 2);
-	assert_string_equal(text_at(p, p->default_sample_type), "cpu_ticks");
+	assert_string_equal(text_at(p, p->default_sample_type), "samples");
 	assert_int_equal(p->n_sample, 3);
-	assert_int_equal(total(p, "cpu_ticks"), 4 + 2);
+	assert_int_equal(total(p, "samples"), 4 + 2);
 	assert_int_equal(total(p, "cpu"), (16 + 8) * NS_PER_MS);
 	first = of_kind(p, "cpu");
 	assert_int_equal(first->value[0], 3);
