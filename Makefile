@@ -13,6 +13,7 @@
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
+#   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
 #   make deb        a Debian package, in build/deb
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
@@ -42,7 +43,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -56,7 +57,8 @@ sources	 = $(sort $(shell find $(1) -name '*.c'))
 COMMON	:= $(call sources,common)
 PROTO	:= $(call sources,proto)
 FLEET	:= $(call sources,fleet)
-SUBSUME	:= $(call sources,subsume)
+IMPORT	:= $(call sources,subsume/import)
+SUBSUME	:= $(filter-out $(IMPORT),$(call sources,subsume))
 ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
 AGENT	:= $(call sources,attach/agent)
 DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon))
@@ -118,9 +120,9 @@ DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lya
 $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
-$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O)
+$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle
@@ -163,7 +165,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -304,6 +306,18 @@ soak-contexts:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) CONTEXTS_ALL=1 /usr/bin/python3 tests/e2e/contexts.py
 
+# Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
+$(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(JNI_CPPFLAGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -lpthread
+$(B)/tests/subsume/exact: $(B)/obj/tests/subsume/exact.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+subsume-trees:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory $(B)/workloads/.bench $(B)/tests/subsume/libcall_tree.so $(B)/tests/subsume/exact
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/subsume/trees.py
+
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
 soak-asan:
@@ -362,8 +376,8 @@ format:
 	$(Q)clang-format -i $(C_FILES)
 
 # ---------------------------------------------------------------- bench
-BENCH_PACKAGES	:= libh2-java jython libbatik-java
-BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar
+BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java
+BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
@@ -375,7 +389,8 @@ bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
-	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume
+	$(Q)$(B)/bench/subsume
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
@@ -408,9 +423,13 @@ bench-memory:
 bench-tree:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
 	$(Q)$(B)/bench/interval_tree
+# Subsuming methods: trees of twenty million nodes, a minute or two, and up to a gigabyte.
+bench-subsume:
+	$(Q)$(MAKE) --no-print-directory $(B)/bench/subsume
+	$(Q)$(B)/bench/subsume
 $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) -lm
 
 # ---------------------------------------------------------------- demo, install
 demo: deps

@@ -209,14 +209,14 @@ static int ascending(const void *a, const void *b)
 static void row(const char *name, double values[ROUNDS], const char *unit)
 {
 	qsort(values, ROUNDS, sizeof(*values), ascending);
-	printf("%-28s %10.3f %s (%.3f to %.3f)\n", name, values[ROUNDS / 2], unit, values[0],
+	printf("%-32s %10.3f %s (%.3f to %.3f)\n", name, values[ROUNDS / 2], unit, values[0],
 	       values[ROUNDS - 1]);
 	(void)fflush(stdout);
 }
 
 static void one(const char *name, double value, const char *unit)
 {
-	printf("%-28s %10.3f %s\n", name, value, unit);
+	printf("%-32s %10.3f %s\n", name, value, unit);
 	(void)fflush(stdout);
 }
 
@@ -267,7 +267,7 @@ static void bench_usual(void)
 	struct subsume_tree t;
 
 	make_usual(&t, NODES);
-	one("nodes", (double)t.node_count / 1e6, "million");
+	one("subsume.nodes", (double)t.node_count / 1e6, "million");
 	before = status_bytes("VmRSS:");
 	forget_peak();
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -284,15 +284,17 @@ static void bench_usual(void)
 		if (i < ROUNDS - 1)
 			subsume_analysis_release(&a);
 	}
-	row("analysis", values, "s");
-	one("analysis, memory", (status_bytes("VmHWM:") - before) / (double)t.node_count,
+	row("subsume.analysis", values, "s");
+	one("subsume.analysis_memory", (status_bytes("VmHWM:") - before) / (double)t.node_count,
 	    "bytes a node");
-	row("rebound", rebound, "s");
-	row("summary", summary, "s");
+	row("subsume.rebound", rebound, "s");
+	row("subsume.summary", summary, "s");
 	if (subsume_rebound(&t, &usual_bounds, &a) < 0)
 		abort();
-	one("methods that subsume", 100.0 * a.subsuming_methods / (double)a.method_count, "%");
-	one("nodes that subsume", 100.0 * (double)a.subsuming_nodes / (double)t.node_count, "%");
+	one("subsume.methods_that_subsume", 100.0 * a.subsuming_methods / (double)a.method_count,
+	    "%");
+	one("subsume.nodes_that_subsume", 100.0 * (double)a.subsuming_nodes / (double)t.node_count,
+	    "%");
 	subsume_analysis_release(&a);
 	subsume_tree_release(&t);
 }
@@ -334,9 +336,9 @@ static void bench_literal(void)
 		literal_release(&l);
 		subsume_analysis_release(&a);
 	}
-	row("literal, 200,000 nodes", theirs, "s");
-	row("ours, 200,000 nodes", ours, "s");
-	row("literal / ours", times, "times");
+	row("subsume.literal_200000_nodes", theirs, "s");
+	row("subsume.ours_200000_nodes", ours, "s");
+	row("subsume.literal_to_ours", times, "times");
 	subsume_tree_release(&t);
 }
 
@@ -386,7 +388,7 @@ static void bench_build(void)
 		values[i] = build_s(&t, names, &bytes);
 		values[i] = bytes / values[i] / 1e6;
 	}
-	row("build", values, "MB/s");
+	row("subsume.build", values, "MB/s");
 	free(names);
 	subsume_tree_release(&t);
 }
@@ -394,11 +396,11 @@ static void bench_build(void)
 int main(void)
 {
 	bench_usual();
-	bench_shape("deep", make_deep);
-	bench_shape("near", make_near);
-	bench_shape("unequal", make_unequal);
-	bench_shape("dominated", make_dominated);
-	bench_shape("few", make_few);
+	bench_shape("subsume.deep", make_deep);
+	bench_shape("subsume.near", make_near);
+	bench_shape("subsume.unequal", make_unequal);
+	bench_shape("subsume.dominated", make_dominated);
+	bench_shape("subsume.few", make_few);
 	bench_literal();
 	bench_build();
 	return EXIT_SUCCESS;

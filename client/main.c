@@ -30,6 +30,8 @@ static const struct command {
     {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
      "what schedules would do in a fleet; no daemon needed"},
+    {"subsume", cmd_subsume, "FILE [option...]",
+     "subsuming methods of a profile: collapsed, pprof or jfr; no daemon needed"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -77,6 +79,17 @@ static const char options_help[] =
     "  --schedule S   of this one only\n"
     "  --from T       from the epoch on that this time is in, seconds since 1970 (now)\n"
     "  --verbose      each window, too\n"
+    "subsume:\n"
+    "  --format F     what FILE is: collapsed, pprof or jfr (as it looks)\n"
+    "  --sample-type T\n"
+    "                 what is counted: pprof: one of its sample types (its default, or last); jfr:\n"
+    "                 a type of event (jdk.ExecutionSample); collapsed: what its numbers are (samples)\n"
+    "  --height N     methods that subsume are higher (4)\n"
+    "  --distance N   and further from each other method (4)\n"
+    "  --top N        show at most N rows of each list (20)\n"
+    "  --output-format F\n"
+    "                 text, json, or collapsed: the tree of methods that subsume\n"
+    "  -o FILE        as of report\n"
     "\n"
     "exit status: 0 done, 1 failed, 2 wrong usage; of attach and wait, with a report of what had\n"
     "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";

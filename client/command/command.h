@@ -27,6 +27,7 @@ int cmd_list(struct client *c, int argc, char **argv);
 int cmd_reload(struct client *c, int argc, char **argv);
 int cmd_report(struct client *c, int argc, char **argv);
 int cmd_status(struct client *c, int argc, char **argv);
+int cmd_subsume(struct client *c, int argc, char **argv);
 int cmd_threads(struct client *c, int argc, char **argv);
 int cmd_wait(struct client *c, int argc, char **argv);
 int cmd_windows(struct client *c, int argc, char **argv);

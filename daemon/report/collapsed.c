@@ -13,6 +13,7 @@
 
 #include "common/cleanup.h"
 #include "proto/limits.h"
+#include "subsume/output.h"
 
 /* Writes text with the characters that separate fields replaced. Stops, as all loops here do, when
  * the report has become too long. */
@@ -156,7 +157,9 @@ int report_collapsed_write(FILE *out, const struct report_model *m, size_t pairs
 	for (size_t i = 0; i < m->kind_count && m->shown.pairs; i++)
 		kind_lines(out, p, &m->kinds[i], pairs);
 	object_lines(out, p, &m->objects.ranking, pairs);
-	if (!m->shown.cpu || !m->subsuming.made)
+	if (m->subsuming.analysed)
+		return subsume_write_collapsed(out, &m->subsuming.summary);
+	if (!m->subsuming.made)
 		return 0;
 	return tick_lines(out, &m->subsuming.tree, only_ticks(m) ? "" : "cpu;", pairs);
 }

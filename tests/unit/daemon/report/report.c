@@ -392,6 +392,9 @@ static void tick_reports_are_as_agreed(void **state)
 	    {{.view = JXP__VIEW__VIEW_CPU}, "cpu.txt"},
 	    {{.view = JXP__VIEW__VIEW_CPU, .format = JXP__FORMAT__FORMAT_JSON}, "cpu.json"},
 	    {{.format = JXP__FORMAT__FORMAT_COLLAPSED}, "cpu.collapsed"},
+	    {{.view = JXP__VIEW__VIEW_SUBSUMING}, "subsuming.txt"},
+	    {{.view = JXP__VIEW__VIEW_SUBSUMING, .format = JXP__FORMAT__FORMAT_JSON},
+	     "subsuming.json"},
 	};
 	struct window_result *w = ticks_window();
 
@@ -402,6 +405,26 @@ static void tick_reports_are_as_agreed(void **state)
 		assert_golden(parts[i].name, text);
 		free(text);
 	}
+	window_result_free(w);
+}
+
+static void a_window_without_ticks_says_so(void **state)
+{
+	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_SUBSUMING};
+	struct window_result *w = crafted_window();
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "No ticks were taken (kind cpu)"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_CPU;
+	text = part_of(w, &wanted);
+	assert_non_null(strstr(text, "No ticks were taken (kind cpu)"));
+	free(text);
+	wanted.format = JXP__FORMAT__FORMAT_COLLAPSED;
+	text = part_of(w, &wanted);
+	assert_string_equal(text, "");
+	free(text);
 	window_result_free(w);
 }
 
@@ -794,6 +817,7 @@ int main(void)
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(tick_reports_are_as_agreed),
+	    cmocka_unit_test(a_window_without_ticks_says_so),
 	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
 	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(numa_reports_are_as_agreed),

@@ -4,10 +4,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/report/content/cpu_tree.h"
 #include "daemon/report/report.h"
+#include "subsume/import/import.h"
+#include "subsume/output.h"
 #include "tests/unit/support/sample_window.h"
 
 #define COMPILED    JXP__CPU_SAMPLE__STATE__COMPILED
@@ -87,29 +91,45 @@ static void a_window_without_ticks_is_a_root(void **state)
 
 /* ---------------------------------------------------------------- as others read it */
 
-static void add_line(struct subsume_builder *b, char *line)
+static char *stacks_of(const struct window_result *w)
 {
-	char *space = strrchr(line, ' '), *rest = NULL;
-	uint32_t path[64];
-	size_t depth = 0;
+	struct err err = {""};
+	size_t size;
+	char *text;
 
-	assert_non_null(space);
-	*space = '\0';
-	for (char *f = strtok_r(line, ";", &rest); f; f = strtok_r(NULL, ";", &rest))
-		assert_int_equal(subsume_builder_method(b, f, strlen(f), &path[depth++]), 0);
-	assert_int_equal(subsume_builder_add(b, path, depth, strtoull(space + 1, NULL, 10)), 0);
+	assert_int_equal(
+	    report_new(w, JXP__FORMAT__FORMAT_COLLAPSED, 0, 1 << 20, &text, &size, &err), 0);
+	return text;
 }
 
-static void read_again(char *text, uint64_t samples, struct subsume_tree *t)
+static void read_again(const char *text, struct subsume_tree *t)
 {
-	struct subsume_builder *b = subsume_builder_new();
-	char *rest = NULL;
+	const struct import_options options = {.format = IMPORT_COLLAPSED};
+	struct err err = {""};
 
-	assert_non_null(b);
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		add_line(b, line);
-	assert_int_equal(subsume_builder_finish(b, samples, "samples", t), 0);
-	subsume_builder_free(b);
+	if (import_profile((const uint8_t *)text, strlen(text), &options, t, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+/* What people are shown of a tree, by bounds that random trees pass. */
+static char *list_of(const struct subsume_tree *t)
+{
+	const struct subsume_bounds bounds = {.height = 2, .distance = 1};
+	struct subsume_analysis analysis = {0};
+	struct subsume_summary summary = {0};
+	json_t *json;
+	char *text;
+
+	assert_int_equal(subsume_analyse(t, &bounds, &analysis), 0);
+	assert_true(analysis.subsuming_methods > 2);
+	assert_int_equal(subsume_summarise(t, &analysis, 100, &summary), 0);
+	json = subsume_json(&summary);
+	text = json_dumps(json, JSON_INDENT(1));
+	assert_non_null(text);
+	json_decref(json);
+	subsume_summary_release(&summary);
+	subsume_analysis_release(&analysis);
+	return text;
 }
 
 /* A tree of some depth, whose methods come in no order, from several lines each. */
@@ -130,29 +150,40 @@ static void grow(struct window_result *w)
 			sample_window_ticks(w, nodes[i], COMPILED, 1 + (unsigned)i % 5);
 }
 
+static void assert_same_trees(const struct subsume_tree *a, const struct subsume_tree *b)
+{
+	assert_int_equal(a->node_count, b->node_count);
+	assert_int_equal(a->method_count, b->method_count);
+	assert_int_equal(a->samples, b->samples);
+	assert_string_equal(a->unit, b->unit);
+	assert_memory_equal(a->method, b->method, a->node_count * sizeof(*a->method));
+	assert_memory_equal(a->depth, b->depth, a->node_count * sizeof(*a->depth));
+	assert_memory_equal(a->cost, b->cost, a->node_count * sizeof(*a->cost));
+	for (size_t i = 0; i < a->method_count; i++) {
+		assert_string_equal(a->methods[i].label, b->methods[i].label);
+		assert_int_equal(a->methods[i].always_subsumed, b->methods[i].always_subsumed);
+	}
+}
+
 static void collapsed_stacks_make_the_same_tree_again(void **state)
 {
 	struct window_result *w = ticks_window();
 	struct subsume_tree t = {0}, again = {0};
-	struct err err = {""};
-	size_t size;
-	char *text;
+	char *text, *list, *list_again;
 
 	(void)state;
 	grow(w);
 	w->cpu.beside = (struct cpu_beside){.span_ns = NS_PER_S, .gc_ns = 0.1 * NS_PER_S};
 	assert_int_equal(cpu_tree_init(&t, w), 0);
-	assert_int_equal(
-	    report_new(w, JXP__FORMAT__FORMAT_COLLAPSED, 0, 1 << 20, &text, &size, &err), 0);
-	read_again(text, t.samples, &again);
 	assert_true(t.node_count > 50);
-	assert_int_equal(again.node_count, t.node_count);
-	assert_int_equal(again.method_count, t.method_count);
-	assert_memory_equal(again.method, t.method, t.node_count * sizeof(*t.method));
-	assert_memory_equal(again.depth, t.depth, t.node_count * sizeof(*t.depth));
-	assert_memory_equal(again.cost, t.cost, t.node_count * sizeof(*t.cost));
-	for (size_t i = 0; i < t.method_count; i++)
-		assert_string_equal(again.methods[i].label, t.methods[i].label);
+	text = stacks_of(w);
+	read_again(text, &again);
+	assert_same_trees(&t, &again);
+	list = list_of(&t);
+	list_again = list_of(&again);
+	assert_string_equal(list, list_again);
+	free(list);
+	free(list_again);
 	free(text);
 	subsume_tree_release(&again);
 	subsume_tree_release(&t);

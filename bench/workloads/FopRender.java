@@ -1,16 +1,23 @@
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.StringReader;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import javax.xml.transform.TransformerException;
 import javax.xml.transform.TransformerFactory;
 import javax.xml.transform.sax.SAXResult;
 import javax.xml.transform.stream.StreamSource;
+import org.apache.fop.apps.FOPException;
 import org.apache.fop.apps.Fop;
 import org.apache.fop.apps.FopFactory;
 import org.apache.xmlgraphics.util.MimeConstants;
 
-/** FOP: a document with text, a table and a drawing becomes PostScript. */
+/** FOP: a document with text and a table becomes PostScript. */
 final class FopRender {
     private static final int ROWS = 40;
+
+    private static final FopFactory FACTORY = FopFactory.newInstance(new File(".").toURI());
+    private static final String DOCUMENT = document();
 
     private FopRender() {}
 
@@ -29,11 +36,20 @@ final class FopRender {
         return fo.append("</fo:table-body></fo:table></fo:flow></fo:page-sequence></fo:root>").toString();
     }
 
-    public static void main(String[] args) throws Exception {
+    private static int render(int value) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        Fop fop = FopFactory.newInstance(new File(".").toURI()).newFop(MimeConstants.MIME_POSTSCRIPT, out);
-        TransformerFactory.newInstance().newTransformer().transform(
-            new StreamSource(new StringReader(document())), new SAXResult(fop.getDefaultHandler()));
-        System.out.println(out.size() + " bytes");
+        try {
+            Fop fop = FACTORY.newFop(MimeConstants.MIME_POSTSCRIPT, out);
+            TransformerFactory.newInstance().newTransformer().transform(
+                new StreamSource(new StringReader(DOCUMENT)), new SAXResult(fop.getDefaultHandler()));
+        } catch (FOPException | TransformerException e) {
+            throw new IllegalStateException(e);
+        }
+        return value + out.size();
+    }
+
+    public static void main(String[] args) {
+        Logger.getLogger("org.apache.fop").setLevel(Level.WARNING);
+        Workload.repeat(args, FopRender::render);
     }
 }

@@ -1,0 +1,265 @@
+/* jxperfctl subsume: subsuming methods of a profile that some program wrote to a file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/command/command.h"
+#include "client/command/values.h"
+#include "client/output/output.h"
+#include "common/arguments.h"
+#include "common/buffer.h"
+#include "common/cleanup.h"
+#include "subsume/analysis.h"
+#include "subsume/import/import.h"
+#include "subsume/output.h"
+#include "subsume/summary.h"
+
+/* Heights beyond the deepest stack are of nothing. */
+#define HEIGHT_MAX ((int)SUBSUME_DEPTH_MAX)
+
+/* What is read at once of what cannot be mapped. */
+#define READ_BYTES ((size_t)1 << 20)
+
+enum result_format {
+	RESULT_TEXT,
+	RESULT_JSON,
+	RESULT_COLLAPSED,
+};
+
+struct subsume_options {
+	enum import_format format;
+	const char *sample_type;
+	int height, distance;
+	uint32_t top;
+	enum result_format result;
+	bool json;
+	const char *output;
+};
+
+static int set_format(const char *text, void *field, struct err *err)
+{
+	for (enum import_format f = IMPORT_COLLAPSED; f <= IMPORT_JFR; f++)
+		if (strcmp(import_format_name(f), text) == 0) {
+			*(enum import_format *)field = f;
+			return 0;
+		}
+	return err_set(err, EINVAL, "'%s' is not a format of profiles: use collapsed, pprof or jfr",
+		       text);
+}
+
+static int set_result(const char *text, void *field, struct err *err)
+{
+	static const char *const names[] = {"text", "json", "collapsed"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0) {
+			*(enum result_format *)field = (enum result_format)i;
+			return 0;
+		}
+	return err_set(err, EINVAL, "'%s' is not a format: use text, json or collapsed", text);
+}
+
+#define FIELD(member) .field = offsetof(struct subsume_options, member)
+
+static const struct argument_option subsume_arguments[] = {
+    {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format, FIELD(format)},
+    {.name = "sample-type", .type = ARGUMENT_TEXT, FIELD(sample_type), .noun = "a type of samples"},
+    {.name = "height", .type = ARGUMENT_NUMBER, FIELD(height), .least = 0, .most = HEIGHT_MAX},
+    {.name = "distance",
+     .type = ARGUMENT_NUMBER,
+     FIELD(distance),
+     .least = 0,
+     .most = (int)SUBSUME_DISTANCE_MAX},
+    {.name = "top", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(top)},
+    {.name = "output-format", .type = ARGUMENT_PARSED, .parse = set_result, FIELD(result)},
+    {.name = "json", FIELD(json)},
+    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+    {0},
+};
+
+/* ---------------------------------------------------------------- the file */
+
+/* Its bytes: mapped, or, of a pipe, read. */
+struct profile_bytes {
+	void *mapped;
+	size_t size;
+	struct buffer read;
+};
+
+static void release_bytes(struct profile_bytes *b)
+{
+	if (b->mapped)
+		(void)munmap(b->mapped, b->size);
+	buffer_release(&b->read);
+}
+
+/* A mapped file that somebody cuts has no bytes any more where it had some. */
+static void on_cut(int number)
+{
+	static const char message[] = "jxperfctl: the profile became shorter while it was read\n";
+
+	(void)number;
+	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+	_exit(EXIT_FAILURE);
+}
+
+static int map_file(int fd, size_t size, struct profile_bytes *b, struct err *err)
+{
+	struct sigaction action = {.sa_handler = on_cut};
+	void *mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (mapped == MAP_FAILED)
+		return err_set_errno(err, errno, "it cannot be mapped");
+	(void)sigaction(SIGBUS, &action, NULL); /* Cannot fail: the signal is one of ours. */
+	(void)madvise(mapped, size, MADV_SEQUENTIAL);
+	b->mapped = mapped;
+	b->size = size;
+	return 0;
+}
+
+static int read_pipe(int fd, struct profile_bytes *b, struct err *err)
+{
+	for (;;) {
+		uint8_t *room = buffer_reserve(&b->read, READ_BYTES);
+		ssize_t n;
+
+		if (!room)
+			return errno == ENOMEM
+				   ? err_set(err, ENOMEM, "no memory for it")
+				   : err_set(err, EFBIG, "more than %llu bytes are not read",
+					     (unsigned long long)IMPORT_BYTES_MAX);
+		n = read(fd, room, READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set_errno(err, errno, "it cannot be read");
+		if (n == 0)
+			return 0;
+		buffer_commit(&b->read, (size_t)n);
+	}
+}
+
+static int read_file(const char *path, struct profile_bytes *b, struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+				    : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set_errno(err, errno, "it cannot be opened");
+	if (fstat(fd, &st) < 0)
+		return err_set_errno(err, errno, "it cannot be looked at");
+	if (S_ISREG(st.st_mode) && st.st_size > 0)
+		return map_file(fd, (size_t)st.st_size, b, err);
+	return read_pipe(fd, b, err);
+}
+
+static int load(const struct subsume_options *o, const char *path, struct subsume_tree *tree,
+		struct err *err)
+{
+	_cleanup_(release_bytes) struct profile_bytes bytes = {.mapped = NULL};
+	struct import_options options = {.format = o->format, .sample_type = o->sample_type};
+	const uint8_t *at;
+	size_t size;
+	int r;
+
+	buffer_init(&bytes.read, IMPORT_BYTES_MAX);
+	r = read_file(path, &bytes, err);
+	if (r < 0)
+		return r;
+	size = bytes.mapped ? bytes.size : buffer_length(&bytes.read);
+	at = bytes.mapped ? bytes.mapped : size > 0 ? buffer_head(&bytes.read) : NULL;
+	return import_profile(at, size, &options, tree, err);
+}
+
+/* ---------------------------------------------------------------- the result */
+
+static int write_json(FILE *out, const struct subsume_summary *summary)
+{
+	json_t *found = subsume_json(summary);
+	json_t *all = found ? json_pack("{s:i, s:o}", "schema", 1, "subsuming", found) : NULL;
+	int r = all ? json_dumpf(all, out, JSON_INDENT(2)) : -1;
+
+	json_decref(all);
+	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
+}
+
+/* The result as a text in memory, which is the caller's to free. */
+static int render(const struct subsume_options *o, const struct subsume_summary *summary,
+		  char **text, size_t *size)
+{
+	FILE *out = open_memstream(text, size);
+	int r = 0;
+
+	if (!out)
+		return -ENOMEM;
+	if (o->result == RESULT_JSON)
+		r = write_json(out, summary);
+	else if (o->result == RESULT_COLLAPSED)
+		r = subsume_write_collapsed(out, summary);
+	else
+		subsume_write_text(out, summary);
+	if (fclose(out) != 0 && r == 0)
+		r = -ENOMEM;
+	return r;
+}
+
+static int analyse(const struct subsume_options *o, const struct subsume_tree *tree, char **text,
+		   size_t *size)
+{
+	_cleanup_(subsume_analysis_release) struct subsume_analysis analysis = {0};
+	_cleanup_(subsume_summary_release) struct subsume_summary summary = {0};
+	struct subsume_bounds bounds = {.height = (unsigned)o->height,
+					.distance = (unsigned)o->distance};
+	int r = subsume_analyse(tree, &bounds, &analysis);
+
+	if (r == 0)
+		r = subsume_summarise(tree, &analysis, o->top, &summary);
+	return r < 0 ? r : render(o, &summary, text, size);
+}
+
+static int subsume(const struct subsume_options *o, const char *path, struct err *err)
+{
+	_cleanup_(subsume_tree_release) struct subsume_tree tree = {0};
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
+	_cleanup_free_ char *text = NULL;
+	struct err why;
+	size_t size = 0;
+	int r = output_open(&output, o->output, err);
+
+	if (r < 0)
+		return r;
+	r = load(o, path, &tree, &why);
+	if (r < 0)
+		return err_set(err, -r, "cannot take '%s': %s", path, why.message);
+	r = analyse(o, &tree, &text, &size);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot analyse '%s'", path);
+	return output_commit(&output, text, size, err);
+}
+
+int cmd_subsume(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = subsume_arguments, .operands = "FILE"};
+	struct subsume_options o = {.height = SUBSUME_HEIGHT_DEFAULT,
+				    .distance = SUBSUME_DISTANCE_DEFAULT,
+				    .top = SUBSUME_TOP_DEFAULT};
+	const char *path;
+	struct err err;
+	int r = arguments_parse(&spec, argc, argv, &o, &path, NULL, &err);
+
+	client_release(c); /* No daemon is asked, and a large profile may be interrupted. */
+	if ((c->json || o.json) && o.result == RESULT_TEXT)
+		o.result = RESULT_JSON;
+	if (r == 0)
+		r = subsume(&o, path, &err);
+	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+}

@@ -1,0 +1,366 @@
+#include "subsume/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "subsume/label.h"
+
+/* ---------------------------------------------------------------- text */
+
+/* Of callers and patterns; less than this is not worth a line's room. */
+#define SHOWN_FRACTION 0.01
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void write_label(FILE *out, const struct subsume_summary *s, uint32_t method)
+{
+	subsume_label_write(out, s->tree->methods[method].label);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* What the tree is, and how much of the program it may show. */
+static void write_head(FILE *out, const struct subsume_summary *s)
+{
+	const struct subsume_tree *t = s->tree;
+	const struct subsume_analysis *a = s->analysis;
+
+	(void)fprintf(
+	    out,
+	    "Subsuming methods: %" PRIu32 " of %zu method%s, in %.1f%% of %zu calling context%s\n"
+	    "More than %u call%s high, and no other method is always within %u call%s above.\n",
+	    a->subsuming_methods, t->method_count, plural(t->method_count),
+	    percent(a->subsuming_nodes, t->node_count), t->node_count, plural(t->node_count),
+	    a->bounds.height, plural(a->bounds.height), a->bounds.distance,
+	    plural(a->bounds.distance));
+	if (t->samples > 0)
+		(void)fprintf(
+		    out,
+		    "%" PRIu64 " sample%s, coverage %.1f%%: so many of further samples would come"
+		    " where some have been.\nMore samples may show more methods that subsume;"
+		    " they take none away.\n",
+		    t->samples, plural(t->samples), 100 * s->coverage);
+	if (t->truncated > 0 || t->truncated_samples > 0)
+		(void)fprintf(out, "Left out: %" PRIu64 " %s of stacks without their roots\n",
+			      t->truncated, t->unit);
+}
+
+static void write_parts(FILE *out, const struct subsume_summary *s, const char *what,
+			const struct subsume_part *parts, unsigned count)
+{
+	for (unsigned i = 0; i < count && (i == 0 || parts[i].fraction >= SHOWN_FRACTION); i++) {
+		(void)fprintf(out, "            %-10s %3.0f%%  ", i ? "" : what,
+			      100 * parts[i].fraction);
+		write_label(out, s, parts[i].method);
+		(void)fputc('\n', out);
+	}
+}
+
+/* Why it subsumes, and what else would have shown it. */
+static void write_reason(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
+{
+	const struct subsume_facts *f = row->facts;
+
+	(void)fprintf(out, "            height %" PRIu32 ", ", f->height);
+	if (f->distance > SUBSUME_DISTANCE_MAX) {
+		(void)fprintf(out, "no method always within %u calls above", SUBSUME_DISTANCE_MAX);
+	} else {
+		(void)fprintf(out, "at most %" PRIu32 " calls below ", f->distance);
+		write_label(out, s, f->dominator);
+	}
+	(void)fprintf(out, "; %" PRIu32 " context%s", f->occurrences, plural(f->occurrences));
+	if (row->borderline)
+		(void)fputs("; borderline", out);
+	if (row->in_top_exclusive || row->in_top_inclusive)
+		(void)fprintf(out, "\n            of all methods also among the first by %s",
+			      !row->in_top_inclusive   ? "own cost"
+			      : !row->in_top_exclusive ? "inclusive cost"
+						       : "own cost, and by inclusive cost");
+	(void)fputc('\n', out);
+}
+
+static bool is_in(const struct subsume_row *rows, size_t count, uint32_t method)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].method == method)
+			return true;
+	return false;
+}
+
+static void write_row(FILE *out, const struct subsume_summary *s, const struct subsume_row *row,
+		      size_t rank)
+{
+	char interval[32] = "";
+
+	if (row->sampled)
+		(void)snprintf(interval, sizeof(interval), "%.1f to %.1f%%",
+			       100 * row->induced_ci95[0], 100 * row->induced_ci95[1]);
+	(void)fprintf(out, "%3zu. %7.1f%%  %-14s %8.1f%% %8.1f%%  ", rank, 100 * row->induced,
+		      interval, 100 * row->inclusive, 100 * row->exclusive);
+	write_label(out, s, row->method);
+	(void)fputc('\n', out);
+}
+
+static void write_details(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
+{
+	if (row->method == 0) {
+		(void)fputs("            what has no other method that subsumes above it\n", out);
+		return;
+	}
+	write_parts(out, s, "called by", row->callers, row->caller_count);
+	write_parts(out, s, "made of", row->pattern, row->pattern_count);
+	write_reason(out, s, row);
+}
+
+/* told: rows whose details stand in another list already. */
+static void write_rows(FILE *out, const struct subsume_summary *s, const char *title,
+		       const struct subsume_row *rows, size_t count, const struct subsume_row *told,
+		       size_t told_count)
+{
+	(void)fprintf(out, "\n%s\n", title);
+	if (count == 0) {
+		(void)fputs("none\n", out);
+		return;
+	}
+	(void)fprintf(out, "      induced  %-14s inclusive      own  method\n",
+		      rows[0].sampled ? "95% interval" : "");
+	for (size_t i = 0; i < count; i++) {
+		write_row(out, s, &rows[i], i + 1);
+		if (!is_in(told, told_count, rows[i].method))
+			write_details(out, s, &rows[i]);
+	}
+}
+
+void subsume_write_text(FILE *out, const struct subsume_summary *s)
+{
+	write_head(out, s);
+	write_rows(
+	    out, s,
+	    "By induced cost: a method's own, and that of all it calls, up to the next method "
+	    "that subsumes",
+	    s->by_induced, s->by_induced_count, NULL, 0);
+	write_rows(out, s,
+		   "By inclusive cost: all that goes on below a method that subsumes; details that "
+		   "stand above are left out",
+		   s->by_inclusive, s->by_inclusive_count, s->by_induced, s->by_induced_count);
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+/* Sets key of *object to value, which it takes. NULL stands for a failed allocation and is passed
+ * on: *object is freed and becomes NULL. */
+static void put(json_t **object, const char *key, json_t *value)
+{
+	if (*object && value && json_object_set_new(*object, key, value) == 0)
+		return;
+	if (!*object)
+		json_decref(value);
+	json_decref(*object);
+	*object = NULL;
+}
+
+static void push(json_t **array, json_t *value)
+{
+	if (*array && value && json_array_append_new(*array, value) == 0)
+		return;
+	if (!*array)
+		json_decref(value);
+	json_decref(*array);
+	*array = NULL;
+}
+
+static json_t *count_json(uint64_t count)
+{
+	return json_integer((json_int_t)(count < INT64_MAX ? count : INT64_MAX));
+}
+
+static void put_label(json_t **object, const struct subsume_tree *tree, uint32_t method)
+{
+	struct label_parts p = subsume_label_parts(tree->methods[method].label);
+
+	put(object, "class", json_stringn(p.class_name, p.class_length));
+	put(object, "method", json_stringn(p.method, p.method_length));
+	put(object, "descriptor", json_string(p.descriptor));
+}
+
+static json_t *label_json(const struct subsume_tree *tree, uint32_t method)
+{
+	json_t *object = json_object();
+
+	put_label(&object, tree, method);
+	return object;
+}
+
+static json_t *parts_json(const struct subsume_tree *tree, const struct subsume_part *parts,
+			  unsigned count)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < count; i++) {
+		json_t *part = label_json(tree, parts[i].method);
+
+		put(&part, "fraction", json_real(parts[i].fraction));
+		push(&array, part);
+	}
+	return array;
+}
+
+/* Both limits times scale; null where costs were counted, and are exact. */
+static json_t *interval_json(const struct subsume_row *row, double scale)
+{
+	json_t *array;
+
+	if (!row->sampled)
+		return json_null();
+	array = json_array();
+	push(&array, json_real(row->induced_ci95[0] * scale));
+	push(&array, json_real(row->induced_ci95[1] * scale));
+	return array;
+}
+
+static json_t *row_json(const struct subsume_summary *s, const struct subsume_row *row)
+{
+	const struct subsume_facts *f = row->facts;
+	bool far = f->distance > SUBSUME_DISTANCE_MAX;
+	json_t *object = json_object();
+
+	put_label(&object, s->tree, row->method);
+	put(&object, "induced", count_json(f->induced));
+	put(&object, "induced_ci95", interval_json(row, (double)s->analysis->total));
+	put(&object, "induced_fraction", json_real(row->induced));
+	put(&object, "induced_fraction_ci95", interval_json(row, 1));
+	put(&object, "inclusive", count_json(f->inclusive));
+	put(&object, "inclusive_fraction", json_real(row->inclusive));
+	put(&object, "exclusive", count_json(f->exclusive));
+	put(&object, "exclusive_fraction", json_real(row->exclusive));
+	put(&object, "height", json_integer(f->height));
+	put(&object, "distance", json_integer(f->distance));
+	put(&object, "distance_is_more", json_boolean(far));
+	put(&object, "dominator",
+	    far || row->method == 0 ? json_null() : label_json(s->tree, f->dominator));
+	put(&object, "occurrences", json_integer(f->occurrences));
+	put(&object, "borderline", json_boolean(row->borderline));
+	put(&object, "callers", parts_json(s->tree, row->callers, row->caller_count));
+	put(&object, "pattern", parts_json(s->tree, row->pattern, row->pattern_count));
+	put(&object, "in_top_exclusive", json_boolean(row->in_top_exclusive));
+	put(&object, "in_top_inclusive", json_boolean(row->in_top_inclusive));
+	return object;
+}
+
+static json_t *rows_json(const struct subsume_summary *s, const struct subsume_row *rows,
+			 size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		push(&array, row_json(s, &rows[i]));
+	return array;
+}
+
+json_t *subsume_json(const struct subsume_summary *s)
+{
+	const struct subsume_tree *t = s->tree;
+	const struct subsume_analysis *a = s->analysis;
+	json_t *object = json_object(), *bounds = json_object();
+
+	put(&bounds, "height", json_integer(a->bounds.height));
+	put(&bounds, "distance", json_integer(a->bounds.distance));
+	put(&object, "bounds", bounds);
+	put(&object, "unit", json_string(t->unit));
+	put(&object, "total", count_json(a->total));
+	put(&object, "nodes", count_json(t->node_count));
+	put(&object, "methods", count_json(t->method_count));
+	put(&object, "subsuming_methods", json_integer(a->subsuming_methods));
+	put(&object, "subsuming_nodes", count_json(a->subsuming_nodes));
+	put(&object, "samples", count_json(t->samples)); /* 0: costs were counted */
+	put(&object, "coverage", json_real(s->coverage));
+	put(&object, "truncated", count_json(t->truncated));
+	put(&object, "truncated_samples", count_json(t->truncated_samples));
+	put(&object, "by_induced", rows_json(s, s->by_induced, s->by_induced_count));
+	put(&object, "by_inclusive", rows_json(s, s->by_inclusive, s->by_inclusive_count));
+	return object;
+}
+
+/* ---------------------------------------------------------------- collapsed */
+
+static void cleanup_builder(struct subsume_builder **b)
+{
+	subsume_builder_free(*b);
+}
+
+/* Each cost to the path of those above it that subsume, the virtual root left out. Several paths
+ * may become one. numbers are those of the methods in the new tree. */
+static int add_reduced(const struct subsume_summary *s, const uint32_t *numbers,
+		       struct subsume_builder *b)
+{
+	const struct subsume_tree *t = s->tree;
+	uint32_t path[SUBSUME_DEPTH_MAX];
+	uint16_t lengths[SUBSUME_DEPTH_MAX + 1] = {0}; /* of path, at the node of that depth */
+	int r = 0;
+
+	for (size_t n = 0; n < t->node_count && r == 0; n++) {
+		unsigned depth = t->depth[n];
+
+		lengths[depth] = depth ? lengths[depth - 1] : 0;
+		if (n > 0 && s->analysis->owner[n] == n)
+			path[lengths[depth]++] = numbers[t->method[n]];
+		if (t->cost[n] > 0)
+			r = subsume_builder_add(b, path, lengths[depth], t->cost[n]);
+	}
+	return r;
+}
+
+static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
+{
+	const struct subsume_tree *t = s->tree;
+	_cleanup_(cleanup_builder) struct subsume_builder *b = subsume_builder_new();
+	_cleanup_free_ uint32_t *numbers = calloc(t->method_count, sizeof(*numbers));
+	int r = b && numbers ? 0 : -ENOMEM;
+
+	for (size_t m = 1; m < t->method_count && r == 0; m++)
+		if (s->analysis->methods[m].subsumes)
+			r = subsume_builder_method(b, t->methods[m].label,
+						   strlen(t->methods[m].label), &numbers[m]);
+	if (r == 0)
+		r = add_reduced(s, numbers, b);
+	return r < 0 ? r : subsume_builder_finish(b, t->samples, t->unit, out);
+}
+
+/* With the characters that separate fields replaced. */
+static void write_plain(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		(void)fputc(*text == ';' ? ',' : *text == ' ' ? '_' : *text, out);
+}
+
+int subsume_write_collapsed(FILE *out, const struct subsume_summary *s)
+{
+	uint32_t path[SUBSUME_DEPTH_MAX + 1];
+	struct subsume_tree reduced = {0};
+	int r = reduce(s, &reduced);
+
+	for (size_t n = 0; n < reduced.node_count; n++) {
+		unsigned depth = reduced.depth[n];
+
+		path[depth] = reduced.method[n];
+		if (reduced.cost[n] == 0)
+			continue;
+		/* The virtual root has a name only where it stands alone. */
+		for (unsigned d = depth ? 1 : 0; d <= depth; d++) {
+			write_plain(out, reduced.methods[path[d]].label);
+			(void)fputc(d < depth ? ';' : ' ', out);
+		}
+		(void)fprintf(out, "%" PRIu64 "\n", reduced.cost[n]);
+	}
+	subsume_tree_release(&reduced);
+	return r;
+}
