@@ -174,8 +174,8 @@ def what_is_binary_is_not_written_to_a_terminal_and_what_has_no_contexts_is_refu
     terminal, end = pty.openpty()
     command = [CLIENT, "--socket", window.daemon.socket, "report", "w1", "--format", "pprof"]
     for more in ((), ("-o", "-"), ("-o", os.ttyname(end))):
-        done = subprocess.run([*command, *more], stdin=subprocess.DEVNULL, stdout=end, stderr=subprocess.PIPE, text=True,
-                              timeout=HANG_S, check=False)
+        done = subprocess.run([*command, *more], stdin=subprocess.DEVNULL, stdout=end, stderr=subprocess.PIPE,
+                              text=True, timeout=HANG_S, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and "-o FILE" in done.stderr, done
     os.set_blocking(terminal, False)
     try:
