@@ -8,7 +8,7 @@ import subprocess
 
 from lib import HANG_S, jdks, make_directory, note, run, test
 from support.pprof import pprof, top
-from support.profile import CLIENT, Daemon, Workload, succeeded
+from support.profile import CLIENT, Daemon, Workload, ctl, succeeded
 
 BUDGET = "10%"
 # Of two sums of the same doubles, one of which was rounded to whole nanoseconds at each sample.
@@ -18,9 +18,9 @@ ROUNDING = 1e-6
 class Window:
     """One window: as JSON, and the file for pprof that the attach itself has written."""
 
-    def __init__(self, program, *options):
+    def __init__(self, program, *options, arguments=()):
         self.daemon = Daemon()
-        target = Workload(jdks()[0], program)
+        target = Workload(jdks()[0], program, arguments=arguments)
         self.path = os.path.join(make_directory(), "profile.pb.gz")
         printed = succeeded(self.daemon.ctl("attach", str(target.pid), "--duration", "4s", "--budget", BUDGET, *options,
                                             "--format", "pprof", "-o", self.path))
@@ -137,7 +137,7 @@ def objects_are_shown_where_they_are_allocated():
 
 @test
 def ticks_are_shown_where_they_fell():
-    window = Window("ChartTimeline", "--kinds", "cpu")
+    window = Window("ManyMethods", "--kinds", "cpu", arguments=("50",))
     cpu = window.report["cpu"]
     total, rows = top(window.profile("--view", "cpu"), "samples", "count")
     own = {function(m): m["exclusive_samples"] for m in cpu["by_exclusive"]}
@@ -152,14 +152,30 @@ def ticks_are_shown_where_they_fell():
     assert time <= 1.000001 * 1e9 * cpu["cpu_s"], (time, cpu["cpu_s"])
 
 
+def subsuming(text):
+    """Of a JSON document, with as many digits as reports have."""
+    return json.loads(text, parse_float=lambda t: float(f"{float(t):.9g}"))["subsuming"]
+
+
+@test
+def a_window_that_is_exported_and_imported_has_the_same_subsuming_methods():
+    window = Window("ManyMethods", "--kinds", "cpu", arguments=("50",))
+    own = subsuming(window.again("json", "--view", "subsuming"))
+    read = subsuming(succeeded(ctl("subsume", window.profile("--view", "cpu"), "--output-format", "json")))
+    note(f"{own['nodes']} nodes, {own['subsuming_methods']} subsuming methods")
+    # Stacks without their roots are in no sample.
+    for member in own.keys() - {"truncated", "truncated_samples", "coverage"}:
+        assert own[member] == read[member], (member, own[member], read[member])
+
+
 @test
 def what_is_binary_is_not_written_to_a_terminal_and_what_has_no_contexts_is_refused():
     window = Window("DeadStore", "--kinds", "dead-store")
     terminal, end = pty.openpty()
     command = [CLIENT, "--socket", window.daemon.socket, "report", "w1", "--format", "pprof"]
     for more in ((), ("-o", "-"), ("-o", os.ttyname(end))):
-        done = subprocess.run([*command, *more], stdin=subprocess.DEVNULL, stdout=end, stderr=subprocess.PIPE, text=True,
-                              timeout=HANG_S, check=False)
+        done = subprocess.run([*command, *more], stdin=subprocess.DEVNULL, stdout=end, stderr=subprocess.PIPE,
+                              text=True, timeout=HANG_S, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and "-o FILE" in done.stderr, done
     os.set_blocking(terminal, False)
     try:
