@@ -69,6 +69,9 @@ pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
 GEN_PB	:= $(B)/gen/proto/jxperf.pb-c.c
 PB_O	:= $(B)/obj/gen/jxperf.pb-c.o
 PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
+# What pprof reads.
+GEN_PROFILE := $(B)/gen/proto/profile.pb-c.c
+PROFILE_O := $(B)/obj/gen/profile.pb-c.o
 # What the store keeps; only the daemon reads it.
 GEN_STORE := $(B)/gen/proto/store.pb-c.c
 STORE_O	:= $(B)/obj/gen/store.pb-c.o
@@ -78,6 +81,9 @@ $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 $(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
+$(GEN_PROFILE) $(GEN_PROFILE:.c=.h) &: proto/profile.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
@@ -99,7 +105,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -111,7 +117,7 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 
 # ---------------------------------------------------------------- programs
 DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
@@ -159,7 +165,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -216,9 +222,14 @@ $(B)/prometheus: tests/prometheus/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/prometheus/fetch $@ && touch $@ || echo "  the tests with a Prometheus will be skipped"
 
+# pprof, to read what is written for it, likewise.
+$(B)/pprof: tests/pprof/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
+
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -351,8 +362,8 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
-lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \

@@ -205,8 +205,8 @@ int parse_format(const char *text, Jxp__Format *format, struct err *err)
 	const struct name *name = find_name(formats_known, text);
 
 	if (!name)
-		return err_set(err, EINVAL, "unknown format '%s': use text, json or collapsed",
-			       text);
+		return err_set(err, EINVAL,
+			       "unknown format '%s': use text, json, collapsed or pprof", text);
 	*format = (Jxp__Format)name->value;
 	return 0;
 }

@@ -101,6 +101,8 @@ static void samplers_and_formats_are_known_by_name(void **state)
 	assert_int_equal(sampler, JXP__SAMPLER__SAMPLER_IBS);
 	assert_int_equal(parse_format("collapsed", &format, &err), 0);
 	assert_int_equal(format, JXP__FORMAT__FORMAT_COLLAPSED);
+	assert_int_equal(parse_format("pprof", &format, &err), 0);
+	assert_int_equal(format, JXP__FORMAT__FORMAT_PPROF);
 }
 
 /* ---------------------------------------------------------------- what is refused */

@@ -736,7 +736,8 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
 {
 	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
-					      JXP__FORMAT__FORMAT_COLLAPSED};
+					      JXP__FORMAT__FORMAT_COLLAPSED,
+					      JXP__FORMAT__FORMAT_PPROF};
 	struct window_result *w = crafted_window();
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
@@ -767,14 +768,13 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 	window_result_free(w);
 }
 
-static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
+static void unknown_formats_are_refused_in_one_line(void **state)
 {
 	struct err err;
 
 	(void)state;
-	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_PPROF, &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.message, "pprof"));
 	assert_int_equal(report_check_format((Jxp__Format)77, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "pprof"));
 	assert_int_equal(report_check_format((Jxp__Format)-1, &err), -EOPNOTSUPP);
 	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_JSON, NULL), 0);
 }
@@ -832,7 +832,7 @@ int main(void)
 	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
 	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
 	    cmocka_unit_test(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory),
-	    cmocka_unit_test(pprof_and_unknown_formats_are_refused_in_one_line),
+	    cmocka_unit_test(unknown_formats_are_refused_in_one_line),
 	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
 	};
 
