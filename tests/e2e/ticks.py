@@ -15,9 +15,9 @@ NEAR = 0.06
 LEAST_TICKS = 500
 
 
-def measure(daemon, jdk, options, arguments, kinds):
+def measure(daemon, jdk, program, options, arguments, kinds):
     """The report, its list as the default has it, and the stacks."""
-    jvm = Workload(jdk, PROGRAM, *options, arguments=arguments)
+    jvm = Workload(jdk, program, *options, arguments=arguments)
     try:
         report = daemon.attach(jvm.pid, *kinds, "--budget", BUDGET, cpu_s=CPU_S)
         window = str(report["window"]["id"])
@@ -103,13 +103,27 @@ def deep_stacks_are_kept_apart(report, listed, _):
     assert report["quality"]["cpu_truncated"] > 0, report["quality"]
 
 
+def the_collector_has_its_part(report, listed, _):
+    """What the watcher says of the whole process is nearly the same: that has other threads, too."""
+    cpu = report["cpu"]
+    truth = report["quality"]["side_effects"]["gc_threads_cpu_fraction"][1]
+    note(f"collector {cpu['gc_fraction']:.3f}, of the process {truth:.3f}, compilers {cpu['jit_fraction']:.3f}")
+    assert truth > 0.05, report["quality"]["side_effects"]
+    near(cpu["gc_fraction"], truth)
+    roots = [row for row in listed["by_induced"] if row["method"] == "(root)"]
+    assert roots, listed["by_induced"]
+
+
 TICKS = ("--kinds", "cpu")
 CASES = (
     ("shares of CPU time are true", (), (), TICKS, (shares_are_true, stacks_make_the_same_list)),
     ("interpreted code", ("-Xint",), (), TICKS, (interpreted_code_is_seen, stacks_make_the_same_list)),
     ("beside pairs and objects", (), (), (), (beside_pairs_and_objects, stacks_make_the_same_list)),
     ("stacks deeper than are kept", (), ("deep",), TICKS, (deep_stacks_are_kept_apart,)),
+    ("the collector's threads", ("-Xmx64m", "-XX:+UseSerialGC"), (), TICKS, (the_collector_has_its_part,)),
 )
+# That one allocates.
+OTHER_PROGRAMS = {"the collector's threads": "GrowthArrays"}
 
 
 def judge(checks, measured):
@@ -124,7 +138,8 @@ def main():
     assert os.access(CLIENT, os.X_OK)
     for jdk in {baseline.release: baseline, found[-1].release: found[-1]}.values():
         for name, options, arguments, kinds, checks in CASES:
-            measured = windows.ask(jdk, options, arguments, kinds)
+            program = OTHER_PROGRAMS.get(name, PROGRAM)
+            measured = windows.ask(jdk, program, options, arguments, kinds)
             add_test(f"{name} ({jdk})", lambda c=checks, m=measured: judge(c, m.result()))
     if len(found) == 1:
         add_test("ticks on a newer JDK", lambda: skip("no other JDK found"))
