@@ -128,6 +128,7 @@ static void write_details(FILE *out, const struct subsume_summary *s, const stru
 {
 	if (row->method == 0) {
 		(void)fputs("            what has no other method that subsumes above it\n", out);
+		write_parts(out, s, "made of", row->pattern, row->pattern_count);
 		return;
 	}
 	write_parts(out, s, "called by", row->callers, row->caller_count);
