@@ -6,7 +6,8 @@
 
 const struct counter counter_table[] = {
     {C(TICKS_OUTSIDE), .name = "ticks_outside",
-     .sentence = "ticks came in code that is not compiled Java, and are no samples"},
+     .sentence =
+	 "ticks came in code that is not compiled Java, and are no samples of pairs or objects"},
     {C(RESERVOIR_KEPT), .name = "reservoir_kept",
      .sentence = "samples were given no debug register (reservoir sampling)"},
     {C(OVERLAPPED), .name = "overlapped",
