@@ -258,6 +258,15 @@ static double analysis_s(const struct subsume_tree *t, struct subsume_analysis *
 	return cpu_s() - began;
 }
 
+static double mean_depth(const struct subsume_tree *t)
+{
+	double sum = 0;
+
+	for (size_t n = 0; n < t->node_count; n++)
+		sum += t->depth[n];
+	return sum / (double)t->node_count;
+}
+
 static void bench_usual(void)
 {
 	struct subsume_bounds other = {3, 6};
@@ -268,6 +277,7 @@ static void bench_usual(void)
 
 	make_usual(&t, NODES);
 	one("subsume.nodes", (double)t.node_count / 1e6, "million");
+	one("subsume.mean_depth", mean_depth(&t), "frames");
 	before = status_bytes("VmRSS:");
 	forget_peak();
 	for (unsigned i = 0; i < ROUNDS; i++) {

@@ -250,6 +250,75 @@ static void our_pass_and_the_listings_agree(void **state)
 	assert_true(subsuming > TREES / 10);
 }
 
+/* A long word again and again, with errors: repetitions that are folded, and such as nearly are. */
+static void grow_long(struct random *r, struct stack *s, size_t depth, size_t period)
+{
+	for (; s->count < depth; s->count++)
+		s->methods[s->count] = s->count < period || random_below(r, 100) == 0
+					   ? 1 + random_below(r, METHODS_MAX)
+					   : s->methods[s->count - period];
+}
+
+static void long_periods_agree_too(void **state)
+{
+	static struct stack stacks[4];
+	unsigned folded = 0;
+	struct random r;
+
+	(void)state;
+	random_seed(&r, 42);
+	for (unsigned i = 0; i < 100; i++) {
+		size_t period = 10 + random_below(&r, 40);
+		struct subsume_analysis a;
+		struct subsume_tree tree;
+		struct literal_tree t;
+
+		for (size_t k = 0; k < 4; k++) {
+			stacks[k].count = 0;
+			stacks[k].cost = 1;
+			if (k > 0) {
+				stacks[k] = stacks[k - 1];
+				stacks[k].count = DEEPEST / 4 + random_below(&r, DEEPEST * 3 / 4);
+			}
+			grow_long(&r, &stacks[k], DEEPEST, period);
+		}
+		make_tree(stacks, 4, METHODS_MAX, NULL, &tree);
+		assert_int_equal(subsume_analyse(&tree, &example_bounds, &a), 0);
+		literal_analyse(&t, &tree, &example_bounds);
+		assert_same(&tree, &a, &t);
+		folded += a.methods[0].height < DEEPEST;
+		literal_release(&t);
+		subsume_analysis_release(&a);
+		subsume_tree_release(&tree);
+	}
+	assert_true(folded > 20);
+}
+
+static void the_deepest_recursion_is_one_call_deep(void **state)
+{
+	struct subsume_builder *b = subsume_builder_new();
+	static uint32_t path[SUBSUME_DEPTH_MAX];
+	struct subsume_analysis a;
+	struct subsume_tree tree;
+	uint32_t method;
+
+	(void)state;
+	assert_int_equal(subsume_builder_method(b, "a", 1, &method), 0);
+	for (size_t i = 0; i < SUBSUME_DEPTH_MAX; i++)
+		path[i] = method;
+	assert_int_equal(subsume_builder_add(b, path, SUBSUME_DEPTH_MAX, 7), 0);
+	assert_int_equal(subsume_builder_finish(b, 7, "samples", &tree), 0);
+	subsume_builder_free(b);
+	assert_int_equal(subsume_analyse(&tree, &(struct subsume_bounds){0, 0}, &a), 0);
+	assert_int_equal(a.methods[0].height, 2);
+	assert_int_equal(a.methods[method].height, 1);
+	assert_int_equal(a.methods[method].distance, 2);
+	assert_int_equal(a.methods[method].occurrences, SUBSUME_DEPTH_MAX);
+	assert_int_equal(a.methods[method].inclusive, 7);
+	subsume_analysis_release(&a);
+	subsume_tree_release(&tree);
+}
+
 static void what_subsumes_in_a_sampled_tree_subsumes_in_the_whole(void **state)
 {
 	static struct stack stacks[PATHS_MAX];
@@ -318,6 +387,8 @@ int main(void)
 	    cmocka_unit_test(what_is_always_subsumed_is),
 	    cmocka_unit_test(trees_that_cannot_be_are_refused),
 	    cmocka_unit_test(our_pass_and_the_listings_agree),
+	    cmocka_unit_test(long_periods_agree_too),
+	    cmocka_unit_test(the_deepest_recursion_is_one_call_deep),
 	    cmocka_unit_test(what_subsumes_in_a_sampled_tree_subsumes_in_the_whole),
 	    cmocka_unit_test(new_bounds_find_what_a_new_analysis_finds),
 	};
