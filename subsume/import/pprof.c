@@ -169,20 +169,19 @@ static void push(struct pprof *p, uint32_t method)
 static int add_frames(struct pprof *p, uint64_t offset, uint64_t id)
 {
 	struct pprof_location *location = pprof_location(&p->tables, id);
-	uint32_t method;
+	uint32_t method, count;
 	int r;
 
 	if (!location)
 		return import_fail(
 		    p->sink, EBADMSG, offset,
 		    "a sample is of location %" PRIu64 ", which the profile does not have", id);
-	if (location->count == 0) {
-		r = pprof_address_method(&p->tables, offset, location, &method);
-		if (r == 0)
-			push(p, method);
-		return r;
+	if (location->method) {
+		push(p, location->method);
+		return 0;
 	}
-	for (uint32_t i = 0; i < location->count && p->depth <= SUBSUME_DEPTH_MAX; i++) {
+	count = location->count > 0 ? location->count : 1;
+	for (uint32_t i = 0; i < count && p->depth <= SUBSUME_DEPTH_MAX; i++) {
 		r = pprof_line_method(&p->tables, offset, location, i, &method);
 		if (r < 0)
 			return r;
