@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 /* Writes the name without those numbers to out, which has room for length bytes, and returns its
- * length; no NUL. out may be name. */
+ * length; no NUL. out may be name. Of a normalised name nothing more is left out. */
 size_t subsume_name_normalise(const char *name, size_t length, char *out);
 
 /* Whether the name (a normalised one) is of a method that nobody looks for a cause in, however high

@@ -243,25 +243,20 @@ void subsume_builder_free(struct subsume_builder *b)
 	free(b);
 }
 
-int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
-			   uint32_t *method)
+/* The method of that very name, or 0. */
+static uint32_t find_method(const struct subsume_builder *b, const char *name, size_t length,
+			    uint32_t *hash)
 {
-	struct name_slot *slot;
-	uint32_t hash;
-	int r;
+	*hash = (uint32_t)siphash(b->key, name, length);
+	return b->slots_capacity ? name_slot(b, *hash, name, length)->method : 0;
+}
 
-	if (length > SUBSUME_NAME_MAX)
-		return -ENOSPC;
-	length = subsume_name_normalise(name, length, b->normalised);
-	hash = (uint32_t)siphash(b->key, b->normalised, length);
-	if (b->slots_capacity) {
-		slot = name_slot(b, hash, b->normalised, length);
-		if (slot->method) {
-			*method = slot->method;
-			return 0;
-		}
-	}
-	r = grow_slots(b);
+/* A normalised name that is not there yet. */
+static int add_method(struct subsume_builder *b, const char *name, size_t length, uint32_t hash,
+		      uint32_t *method)
+{
+	int r = grow_slots(b);
+
 	if (r == 0)
 		r = grow((void **)&b->methods, &b->method_room, b->method_count + 1, FIRST_METHODS,
 			 SUBSUME_METHODS_MAX, sizeof(*b->methods));
@@ -270,14 +265,32 @@ int subsume_builder_method(struct subsume_builder *b, const char *name, size_t l
 			 FIRST_NAMES, SUBSUME_NAMES_MAX, 1);
 	if (r < 0)
 		return r;
-	memcpy(b->names + b->names_used, b->normalised, length);
+	memcpy(b->names + b->names_used, name, length);
 	b->names[b->names_used + length] = '\0';
 	b->methods[b->method_count] =
 	    (struct name){.offset = (uint32_t)b->names_used, .length = (uint32_t)length};
 	b->names_used += length + 1;
-	slot = name_slot(b, hash, b->normalised, length);
-	*slot = (struct name_slot){.hash = hash, .method = (uint32_t)b->method_count};
 	*method = (uint32_t)b->method_count++;
+	*name_slot(b, hash, name, length) = (struct name_slot){.hash = hash, .method = *method};
+	return 0;
+}
+
+int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
+			   uint32_t *method)
+{
+	uint32_t hash, found;
+
+	if (length > SUBSUME_NAME_MAX)
+		return -ENOSPC;
+	/* A name that is known has nothing left to normalise, and most are known. */
+	found = find_method(b, name, length, &hash);
+	if (!found) {
+		length = subsume_name_normalise(name, length, b->normalised);
+		found = find_method(b, b->normalised, length, &hash);
+	}
+	if (!found)
+		return add_method(b, b->normalised, length, hash, method);
+	*method = found;
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "common/random.h"
 #include "subsume/names.h"
 
 static void numbers_of_classes_are_left_out(void **state)
@@ -50,6 +51,43 @@ static void numbers_of_classes_are_left_out(void **state)
 		assert_int_equal(subsume_name_normalise(in_place, strlen(rows[i][0]), in_place),
 				 length);
 		assert_memory_equal(in_place, out, length);
+		assert_int_equal(subsume_name_normalise(out, length, out), length);
+	}
+}
+
+/* What has been normalised is found by its name alone (subsume_builder_method). */
+static void normalising_twice_changes_nothing(void **state)
+{
+	static const char *const tokens[] = {"$$Lambda",
+					     "$Proxy",
+					     "jdk.proxy",
+					     "$",
+					     "1",
+					     "23",
+					     "/",
+					     "/0x0123456789abcdef",
+					     ".",
+					     ".0x0123456789abcdef",
+					     "+",
+					     "0x",
+					     "GeneratedMethodAccessor",
+					     "a",
+					     "(",
+					     ";"};
+	struct random r;
+
+	(void)state;
+	random_seed(&r, 9);
+	for (unsigned i = 0; i < 200000; i++) {
+		char name[256] = "", again[256];
+		size_t length, same;
+
+		for (unsigned k = random_below(&r, 8); k > 0; k--)
+			(void)strcat(name, tokens[random_below(&r, 16)]);
+		length = subsume_name_normalise(name, strlen(name), name);
+		same = subsume_name_normalise(name, length, again);
+		assert_int_equal(same, length);
+		assert_memory_equal(again, name, length);
 	}
 }
 
@@ -87,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(numbers_of_classes_are_left_out),
+	    cmocka_unit_test(normalising_twice_changes_nothing),
 	    cmocka_unit_test(reflection_and_lambda_forms_are_always_subsumed),
 	};
 
