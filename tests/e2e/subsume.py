@@ -103,11 +103,19 @@ def hold_against_the_jdk(recording):
     found = report(recording, "--format", "jfr")
     assert (found["samples"], found["truncated_samples"]) == (ours.total(), our_cut), found
     assert found["by_induced"] and found["unit"] == "samples", found
-    # The same as collapsed stacks gives the same list.
-    lines = "".join(f"{stack} {count}\n" for stack, count in sorted(ours.items())).encode()
+    # The same as collapsed stacks, whose frames have no semicolons, gives the same list.
+    lines = "".join(f"{plain(stack)} {count}\n" for stack, count in sorted(ours.items())).encode()
     again = report("-", stdin=lines)
-    assert [(r["class"], r["method"], r["induced"]) for r in sorted(again["by_induced"], key=str)] == \
-        [(r["class"], r["method"], r["induced"]) for r in sorted(found["by_induced"], key=str)], (again, found)
+    assert rows(again) == rows(found), (rows(again), rows(found))
+
+
+def plain(stack):
+    """A descriptor ends in a parenthesis, and what separates frames is behind that."""
+    return re.sub(r"\([^)]*\)", lambda found: found.group().replace(";", ","), stack)
+
+
+def rows(found):
+    return sorted((r["class"], r["method"].partition("(")[0], r["induced"]) for r in found["by_induced"])
 
 
 def recording_options(path, depth):
@@ -201,7 +209,7 @@ def files_that_cannot_be_profiles_end_in_one_line():
         "text": (b"a;b 1\nno count\n", "at byte 9: the line does not end in a space and a count"),
         "binary": (bytes(range(64)), "at byte 0: neither collapsed stacks"),
         "cut.jfr": (b"FLR\0\0\2\0\1", "at byte 0: a chunk's header is cut off: 8 bytes"),
-        "cut.gz": (gzip.compress(b"\x0a\x04\x08\x01\x10\x02" * 99)[:30], "the compressed data end too early"),
+        "cut.gz": (gzip.compress(b"\x32\x04name" * 99)[:20], "the compressed data end too early"),
         "name": (b"a" * (1 << 20) + b" 1\n", "a name of 1048576 bytes"),
         "nothing": (b"a;b 0\n", "no stack in it has a cost"),
     }
