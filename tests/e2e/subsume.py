@@ -95,7 +95,9 @@ def tops(stacks):
 
 def hold_against_the_jdk(recording):
     (ours, our_cut), (theirs, their_cut) = read(recording), printed(recording)
-    note(f"{ours.total()} samples, {our_cut} cut, {len(ours)} stacks, {os.path.getsize(recording)} bytes")
+    with open(recording, "rb") as f:
+        chunks = f.read().count(b"FLR\0\0\2")
+    note(f"{ours.total()} samples, {our_cut} cut, {len(ours)} stacks, {chunks} chunks")
     assert (ours.total(), our_cut) == (theirs.total(), their_cut), (ours.total(), our_cut, theirs.total(), their_cut)
     assert tops(ours) == tops(theirs), (tops(ours) - tops(theirs), tops(theirs) - tops(ours))
     assert ours == theirs, (ours - theirs, theirs - ours)

@@ -9,6 +9,8 @@ import java.util.stream.Collectors;
  * and methods of the same name.
  */
 final class DeepCalls {
+    private static int calls;
+
     private DeepCalls() {}
 
     private static int fill(int value) {
@@ -36,6 +38,6 @@ final class DeepCalls {
     }
 
     public static void main(String[] args) {
-        Workload.repeat(args, value -> descend(value & 127, value) + stream(value & 15));
+        Workload.repeat(args, value -> descend(calls++ & 127, value) + stream(value & 15));
     }
 }
