@@ -113,6 +113,8 @@ static void make_stacks(void)
 
 static void append(struct bytes *b, const void *from, size_t size)
 {
+	if (size == 0)
+		return;
 	while (b->size + size > b->capacity) {
 		b->capacity = b->capacity ? 2 * b->capacity : (size_t)1 << 20;
 		b->at = check(realloc(b->at, b->capacity));

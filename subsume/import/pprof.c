@@ -136,7 +136,7 @@ static int take_table_field(struct pprof *p, const struct wire_field *field)
 {
 	bool is_string = field->number == PROFILE_STRING;
 	uint64_t offset = p->in.offset;
-	struct wire message;
+	struct wire message = {0};
 	int r;
 
 	if (!is_string && field->number != PROFILE_SAMPLE_TYPE &&
@@ -255,7 +255,7 @@ static int take_sample(struct pprof *p, const struct wire_field *profile_field)
 {
 	uint64_t offset = p->in.offset;
 	struct wire_field field;
-	struct wire message;
+	struct wire message = {0};
 	int r;
 
 	if (profile_field->number != PROFILE_SAMPLE)

@@ -1,6 +1,6 @@
 /*
- * stacks FILE [TYPE]: the whole tree that a profile is read as, as collapsed stacks, for tests to hold
- * against what others read. The first line: samples, truncated samples.
+ * stacks FILE [TYPE]: the whole tree that a profile is read as, as collapsed stacks, for tests to
+ * hold against what others read. The first line: samples, truncated samples.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -108,7 +108,8 @@ static void a_name_of_a_mebibyte_is_refused(void **state)
 	(void)state;
 	assert_non_null(line);
 	memset(line, 'a', size);
-	memcpy(line + size - 2, " 1", 2);
+	line[size - 2] = ' ';
+	line[size - 1] = '1';
 	i = imported_from(line, size, &collapsed);
 	free(line);
 	assert_int_equal(i.r, -EFBIG);
@@ -123,9 +124,12 @@ static void a_stack_that_is_too_deep_is_counted(void **state)
 
 	(void)state;
 	assert_non_null(line);
+	memset(line, ';', size);
 	for (size_t d = 0; d < depth; d++)
-		memcpy(line + 2 * d, "a;", 2);
-	memcpy(line + 2 * depth - 1, " 7\n", 3);
+		line[2 * d] = 'a';
+	line[size - 3] = ' ';
+	line[size - 2] = '7';
+	line[size - 1] = '\n';
 	i = imported_from(line, size, &collapsed);
 	assert_int_equal(i.r, 0);
 	assert_int_equal(i.nodes, 1);
