@@ -362,14 +362,7 @@ BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
 	$(Q)$(JDK)/bin/javac --release 11 -Xlint:-options -cp $(BENCH_JARS):$(@D) -d $(@D) $(BENCH_SOURCES) && touch $@
-$(B)/bench/replay $(B)/bench/fill_store: # Profiles that other programs wrote, a hundred megabytes of each format; half a minute.
-bench-import:
-	$(Q)$(MAKE) --no-print-directory $(B)/bench/import
-	$(Q)$(B)/bench/import
-$(B)/bench/import: $(B)/obj/bench/import.o $(B)/obj/tests/unit/support/jfr_file.o $(CORE)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
-$(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
+$(B)/bench/replay $(B)/bench/fill_store: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 bench-replay: $(B)/bench/replay
@@ -415,6 +408,13 @@ bench-tree:
 bench-subsume:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/subsume
 	$(Q)$(B)/bench/subsume
+# Profiles that other programs wrote, a hundred megabytes of each format; half a minute.
+bench-import:
+	$(Q)$(MAKE) --no-print-directory $(B)/bench/import
+	$(Q)$(B)/bench/import
+$(B)/bench/import: $(B)/obj/bench/import.o $(B)/obj/tests/unit/support/jfr_file.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
 $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) -lm
