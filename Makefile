@@ -13,6 +13,7 @@
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
+#   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
 #   make deb        a Debian package, in build/deb
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
@@ -42,7 +43,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -68,6 +69,9 @@ pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
 GEN_PB	:= $(B)/gen/proto/jxperf.pb-c.c
 PB_O	:= $(B)/obj/gen/jxperf.pb-c.o
 PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
+# What pprof reads.
+GEN_PROFILE := $(B)/gen/proto/profile.pb-c.c
+PROFILE_O := $(B)/obj/gen/profile.pb-c.o
 # What the store keeps; only the daemon reads it.
 GEN_STORE := $(B)/gen/proto/store.pb-c.c
 STORE_O	:= $(B)/obj/gen/store.pb-c.o
@@ -77,6 +81,9 @@ $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 $(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
+	$(call say,PROTOC,$<)
+	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
+$(GEN_PROFILE) $(GEN_PROFILE:.c=.h) &: proto/profile.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 
@@ -98,7 +105,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -110,7 +117,7 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 
 # ---------------------------------------------------------------- programs
 DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
@@ -158,7 +165,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -219,9 +226,14 @@ $(B)/prometheus: tests/prometheus/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/prometheus/fetch $@ && touch $@ || echo "  the tests with a Prometheus will be skipped"
 
+# pprof, to read what is written for it, likewise.
+$(B)/pprof: tests/pprof/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
+
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -298,6 +310,18 @@ soak-contexts:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) CONTEXTS_ALL=1 /usr/bin/python3 tests/e2e/contexts.py
 
+# Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
+$(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(JNI_CPPFLAGS) -D_GNU_SOURCE -fPIC -shared -o $@ $< -lpthread
+$(B)/tests/subsume/exact: $(B)/obj/tests/subsume/exact.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+subsume-trees:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory $(B)/workloads/.bench $(B)/tests/subsume/libcall_tree.so $(B)/tests/subsume/exact
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/subsume/trees.py
+
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
 soak-asan:
@@ -342,8 +366,8 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
-lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_BPF)
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
@@ -356,8 +380,8 @@ format:
 	$(Q)clang-format -i $(C_FILES)
 
 # ---------------------------------------------------------------- bench
-BENCH_PACKAGES	:= libh2-java jython libbatik-java
-BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar
+BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java
+BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)

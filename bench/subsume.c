@@ -2,13 +2,15 @@
  * What an analysis for subsuming methods costs. Prints one row a figure: name value unit (minimum
  * to maximum).
  *
- *   analysis      a tree as large as the largest of the paper, with as many methods (table 4,
- * eclipse): calls along a call graph whose methods are drawn by Zipf's law, 5% of them recursive
- *   rebound       the same with other bounds
- *   deep, near, unequal, dominated, few
+ *   analysis      of a tree as large as the largest of the paper, with as many methods (table 4,
+ *                 eclipse): calls along a call graph whose methods are drawn by Zipf's law, half
+ *                 of them a caller's own, 5% recursive
+ *   memory        the peak of analysis and summary, beside the tree
+ *   rebound       the same tree with other bounds
+ *   deep, near, unequal, dominated, few, many
  *                 trees of as many nodes that somebody made up to be slow
- *   literal       the paper's algorithms as they are printed, with pointers, on a smaller tree, and
- *                 ours on the same
+ *   literal       the paper's algorithms as they are printed, with pointers, on a smaller tree,
+ *                 and ours on the same
  *   build         frames of stacks, by name, that are gathered into a tree
  *
  * Times are the thread's CPU time. A figure is the median of ROUNDS rounds.
@@ -197,6 +199,18 @@ static void make_few(struct subsume_tree *t, size_t nodes)
 	}
 }
 
+/* As many methods as there may be, all over the tree: nothing stays in a cache. */
+static void make_many(struct subsume_tree *t, size_t nodes)
+{
+	struct random r;
+
+	random_seed(&r, 3);
+	tree_init(t, nodes, SUBSUME_METHODS_MAX);
+	for (unsigned i = 0; t->node_count < nodes; i++)
+		put(t, 1 + random_below(&r, SUBSUME_METHODS_MAX - 1),
+		    1 + i % (SUBSUME_DISTANCE_MAX + 1));
+}
+
 /* ---------------------------------------------------------------- rows */
 
 static int ascending(const void *a, const void *b)
@@ -295,7 +309,7 @@ static void bench_usual(void)
 			subsume_analysis_release(&a);
 	}
 	row("subsume.analysis", values, "s");
-	one("subsume.analysis_memory", (status_bytes("VmHWM:") - before) / (double)t.node_count,
+	one("subsume.memory", (status_bytes("VmHWM:") - before) / (double)t.node_count,
 	    "bytes a node");
 	row("subsume.rebound", rebound, "s");
 	row("subsume.summary", summary, "s");
@@ -411,6 +425,7 @@ int main(void)
 	bench_shape("subsume.unequal", make_unequal);
 	bench_shape("subsume.dominated", make_dominated);
 	bench_shape("subsume.few", make_few);
+	bench_shape("subsume.many", make_many);
 	bench_literal();
 	bench_build();
 	return EXIT_SUCCESS;

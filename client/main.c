@@ -44,7 +44,7 @@ static const char options_help[] =
     "  --version\n"
     "\n"
     "attach and report:\n"
-    "  --format F     text, json or collapsed\n"
+    "  --format F     text, json, collapsed or pprof\n"
     "  --pairs N      show at most N rows of each list of a kind\n"
     "  --view V       pairs, fields, lines, objects, numa or all: only these parts (all)\n"
     "  --region R     list pairs of the heap, of stack, of other memory, or all (all)\n"

@@ -31,6 +31,7 @@
 #define LIMIT_SITE_ACCESSES  (1u << 18)
 #define LIMIT_CLASS_FIELDS   (1u << 15) /* a class with a field, or what else lies in it */
 #define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
+#define LIMIT_CPU_CONTEXTS   (1u << 17) /* of ticks */
 #define LIMIT_STRATA         (1u << 15) /* a class with a size */
 #define LIMIT_STRATUM_SITES  (1u << 17) /* and allocation sites in it */
 #define LIMIT_STRING_BYTES   4096u
@@ -53,6 +54,9 @@
 
 /* Likewise the CPU time: more than a day's is a lie. */
 #define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
+
+/* And what a tick stands for (CpuSample.cpu_ns). */
+#define LIMIT_TICK_CPU_NS (UINT64_C(1) << 47)
 
 #define WINDOW_MAX_S     86400u
 #define MAX_FRAMES_LIMIT 512u

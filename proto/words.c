@@ -27,6 +27,7 @@ const char *name_of_view(Jxp__View view)
 	    [JXP__VIEW__VIEW_ALL] = "all",         [JXP__VIEW__VIEW_PAIRS] = "pairs",
 	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
 	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
+	    [JXP__VIEW__VIEW_CPU] = "cpu",         [JXP__VIEW__VIEW_SUBSUMING] = "subsuming",
 	};
 
 	return LOOKUP(names, view);

@@ -12,6 +12,7 @@
 
 /* Of callers and patterns; less than this is not worth a line's room. */
 #define SHOWN_FRACTION 0.01
+#define SHOWN_STEPS    4u /* outwards */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -65,6 +66,19 @@ static void write_parts(FILE *out, const struct subsume_summary *s, const char *
 	}
 }
 
+/* The main caller itself is in the list of callers. */
+static void write_path(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
+{
+	for (unsigned i = 1; i < row->caller_path_count && i < SHOWN_STEPS; i++) {
+		(void)fprintf(out, "            %-10s %3.0f%%  ", i > 1 ? "" : "by way of",
+			      100 * row->caller_path[i].fraction);
+		for (unsigned indent = 1; indent < i; indent++)
+			(void)fputs("  ", out);
+		write_label(out, s, row->caller_path[i].method);
+		(void)fputc('\n', out);
+	}
+}
+
 /* Why it subsumes, and what else would have shown it. */
 static void write_reason(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
 {
@@ -114,9 +128,11 @@ static void write_details(FILE *out, const struct subsume_summary *s, const stru
 {
 	if (row->method == 0) {
 		(void)fputs("            what has no other method that subsumes above it\n", out);
+		write_parts(out, s, "made of", row->pattern, row->pattern_count);
 		return;
 	}
 	write_parts(out, s, "called by", row->callers, row->caller_count);
+	write_path(out, s, row);
 	write_parts(out, s, "made of", row->pattern, row->pattern_count);
 	write_reason(out, s, row);
 }
@@ -250,6 +266,7 @@ static json_t *row_json(const struct subsume_summary *s, const struct subsume_ro
 	put(&object, "occurrences", json_integer(f->occurrences));
 	put(&object, "borderline", json_boolean(row->borderline));
 	put(&object, "callers", parts_json(s->tree, row->callers, row->caller_count));
+	put(&object, "caller_path", parts_json(s->tree, row->caller_path, row->caller_path_count));
 	put(&object, "pattern", parts_json(s->tree, row->pattern, row->pattern_count));
 	put(&object, "in_top_exclusive", json_boolean(row->in_top_exclusive));
 	put(&object, "in_top_inclusive", json_boolean(row->in_top_inclusive));

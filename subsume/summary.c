@@ -7,6 +7,7 @@
 #include "common/cleanup.h"
 #include "common/mix.h"
 #include "common/wilson.h"
+#include "subsume/caller_path.h"
 
 #define FIRST_PAIRS 1024u
 
@@ -357,6 +358,13 @@ static int list(struct work *w, unsigned top, struct subsume_summary *s)
 	return make_rows(tree, a, w->methods, s->by_inclusive_count, &s->by_inclusive);
 }
 
+/* The rows of both lists, one after the other. */
+static struct subsume_row *row_at(const struct subsume_summary *s, size_t i)
+{
+	return i < s->by_induced_count ? &s->by_induced[i]
+				       : &s->by_inclusive[i - s->by_induced_count];
+}
+
 /* Which rows are among the first by what profilers show anyway. */
 static void mark_top(struct work *w, enum rank by, unsigned top, const struct subsume_summary *s)
 {
@@ -365,9 +373,7 @@ static void mark_top(struct work *w, enum rank by, unsigned top, const struct su
 	for (size_t i = 0; i < count; i++)
 		w->row_of[w->methods[i]] = 1;
 	for (size_t i = 0; i < s->by_induced_count + s->by_inclusive_count; i++) {
-		struct subsume_row *row = i < s->by_induced_count
-					      ? &s->by_induced[i]
-					      : &s->by_inclusive[i - s->by_induced_count];
+		struct subsume_row *row = row_at(s, i);
 
 		w->wanted[row->method] = 1;
 		*(by == EXCLUSIVE ? &row->in_top_exclusive : &row->in_top_inclusive) =
@@ -375,6 +381,41 @@ static void mark_top(struct work *w, enum rank by, unsigned top, const struct su
 	}
 	for (size_t i = 0; i < count; i++)
 		w->row_of[w->methods[i]] = 0;
+}
+
+/* Of both lists' methods at once, where one caller has more than half. */
+static int find_caller_paths(struct work *w, const struct subsume_summary *s)
+{
+	size_t rows = s->by_induced_count + s->by_inclusive_count, count = 0;
+	_cleanup_free_ struct subsume_caller_path *paths = calloc(rows + 1, sizeof(*paths));
+	int r;
+
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++) {
+		const struct subsume_row *row = row_at(s, i);
+		const struct subsume_part *caller = &row->callers[0];
+
+		if (w->row_of[row->method] || row->caller_count == 0 || caller->method == 0 ||
+		    caller->fraction <= 0.5)
+			continue;
+		paths[count] = (struct subsume_caller_path){.method = row->method,
+							    .inclusive = row->facts->inclusive,
+							    .steps = {*caller},
+							    .count = 1};
+		w->row_of[row->method] = (uint32_t)++count;
+	}
+	r = subsume_caller_paths(s->tree, paths, count);
+	for (size_t i = 0; i < rows; i++) {
+		struct subsume_row *row = row_at(s, i);
+
+		if (!w->row_of[row->method])
+			continue;
+		memcpy(row->caller_path, paths[w->row_of[row->method] - 1].steps,
+		       sizeof(row->caller_path));
+		row->caller_path_count = paths[w->row_of[row->method] - 1].count;
+	}
+	return r;
 }
 
 int subsume_summarise(const struct subsume_tree *tree, const struct subsume_analysis *analysis,
@@ -389,12 +430,15 @@ int subsume_summarise(const struct subsume_tree *tree, const struct subsume_anal
 		mark_top(w, INCLUSIVE, top, &s);
 		r = walk(&w->walk);
 	}
+	if (r == 0) {
+		add_parts(tree, &w->walk.pairs, s.by_induced, s.by_induced_count, w->row_of);
+		add_parts(tree, &w->walk.pairs, s.by_inclusive, s.by_inclusive_count, w->row_of);
+		r = find_caller_paths(w, &s);
+	}
 	if (r < 0) {
 		subsume_summary_release(&s);
 		return r;
 	}
-	add_parts(tree, &w->walk.pairs, s.by_induced, s.by_induced_count, w->row_of);
-	add_parts(tree, &w->walk.pairs, s.by_inclusive, s.by_inclusive_count, w->row_of);
 	s.coverage = coverage(tree, analysis->total);
 	*out = s;
 	return 0;

@@ -10,15 +10,10 @@
 #include <stdint.h>
 
 #include "subsume/analysis.h"
+#include "subsume/part.h"
 #include "subsume/tree.h"
 
 #define SUBSUME_TOP_DEFAULT 20u
-#define SUBSUME_PARTS_MAX   5u /* callers, and members of a pattern, that are named */
-
-struct subsume_part {
-	uint32_t method;
-	double fraction; /* of the row's cost */
-};
 
 struct subsume_row {
 	uint32_t method;
@@ -34,6 +29,10 @@ struct subsume_row {
 	struct subsume_part
 	    callers[SUBSUME_PARTS_MAX]; /* of the inclusive cost, by calling method */
 	unsigned caller_count;
+	struct subsume_part caller_path[SUBSUME_PARTS_MAX]; /* the main caller, its main caller, ..:
+							       of the inclusive cost, while more
+							       than half comes that way */
+	unsigned caller_path_count;
 	struct subsume_part pattern[SUBSUME_PARTS_MAX]; /* of the induced cost, by the methods that
 							   it is the own cost of */
 	unsigned pattern_count;

@@ -198,6 +198,12 @@ static void outcome_release(struct outcome *outcome)
 	exchange_free_reply(&outcome->report);
 }
 
+static int open_output(struct output *output, const struct attach_options *o, struct err *err)
+{
+	return o->format == JXP__FORMAT__FORMAT_PPROF ? output_open_binary(output, o->output, err)
+						      : output_open(output, o->output, err);
+}
+
 /* *status is that to exit with when 0 is returned. */
 static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
 			     int *status, struct err *err)
@@ -208,8 +214,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	struct which_jvm jvm;
 	int r;
 
-	if ((r = output_open(&output, o->output, err)) < 0 ||
-	    (r = client_allow_private(c, err)) < 0 ||
+	if ((r = open_output(&output, o, err)) < 0 || (r = client_allow_private(c, err)) < 0 ||
 	    (r = which_jvm_find(c, target, &jvm, err)) < 0 ||
 	    (r = run_window(c, o, &jvm, &outcome, err)) < 0)
 		return r;

@@ -205,8 +205,8 @@ int parse_format(const char *text, Jxp__Format *format, struct err *err)
 	const struct name *name = find_name(formats_known, text);
 
 	if (!name)
-		return err_set(err, EINVAL, "unknown format '%s': use text, json or collapsed",
-			       text);
+		return err_set(err, EINVAL,
+			       "unknown format '%s': use text, json, collapsed or pprof", text);
 	*format = (Jxp__Format)name->value;
 	return 0;
 }
@@ -219,7 +219,9 @@ int parse_view(const char *text, Jxp__View *view, struct err *err)
 			return 0;
 		}
 	return err_set(err, EINVAL,
-		       "unknown view '%s': use pairs, fields, lines, objects, numa or all", text);
+		       "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming "
+		       "or all",
+		       text);
 }
 
 int parse_regions(const char *text, struct parse_regions *regions, struct err *err)

@@ -47,6 +47,12 @@ static int check_subject(const struct report_options *o, const char *window, str
 	return 0;
 }
 
+static int open_output(struct output *output, const struct report_options *o, struct err *err)
+{
+	return o->format == JXP__FORMAT__FORMAT_PPROF ? output_open_binary(output, o->output, err)
+						      : output_open(output, o->output, err);
+}
+
 static int report(struct client *c, const struct report_options *o, const char *window,
 		  struct err *err)
 {
@@ -72,7 +78,7 @@ static int report(struct client *c, const struct report_options *o, const char *
 	report.n_regions = o->regions.count;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
 	request.report = &report;
-	if ((r = output_open(&output, o->output, err)) < 0 ||
+	if ((r = open_output(&output, o, err)) < 0 ||
 	    (r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */

@@ -113,6 +113,17 @@ int output_open(struct output *o, const char *path, struct err *err)
 		   : open_file(o, err);
 }
 
+int output_open_binary(struct output *o, const char *path, struct err *err)
+{
+	int r = output_open(o, path, err);
+
+	if (r == 0 && isatty(o->fd < 0 ? STDOUT_FILENO : o->fd))
+		return err_set(err, EINVAL,
+			       "this format is binary, and the output is a terminal: write it to a "
+			       "file with -o FILE");
+	return r;
+}
+
 /* Gives our file another name that nobody has. */
 static int link_as(const struct output *o, const char *name)
 {

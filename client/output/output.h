@@ -36,6 +36,9 @@ struct output {
 /* path NULL or "-": stdout. 0 or -errno; the caller releases o whatever came of it. */
 int output_open(struct output *o, const char *path, struct err *err);
 
+/* The same for what is binary: -EINVAL where o is a terminal. */
+int output_open_binary(struct output *o, const char *path, struct err *err);
+
 /* Writes the bytes and puts the file in place. 0 or -errno. */
 int output_commit(struct output *o, const void *bytes, size_t size, struct err *err);
 

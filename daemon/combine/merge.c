@@ -189,7 +189,36 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w,
 	m->stands_for_s += samples * weights.observation;
 	m->tick_ns += tick_ns;
 	m->ticks_for_s += tick_ns * weights.cpu;
+	m->ticks_cpu_s += tick_ns > 0 ? cpu_s(w) : 0;
 	return weights;
+}
+
+static int add_ticks(struct window_result *to, const struct window_result *w,
+		     const struct names_map *map, double time, double weight)
+{
+	const struct cpu_profile *from = &w->cpu;
+	struct cpu_profile *c = &to->cpu;
+	int r = 0;
+
+	for (size_t i = 0; i < from->context_count && r == 0; i++) {
+		struct cpu_context context = from->contexts[i];
+		struct cpu_sum sum = cpu_context_sum(&context);
+
+		context.node = map->nodes[context.node];
+		if (context.node)
+			r = cpu_profile_add_context(c, &context, weight);
+		else
+			cpu_sum_add(&c->lost, &sum, weight);
+	}
+	for (size_t i = 0; i < CPU_STATES; i++)
+		cpu_sum_add(&c->states[i], &from->states[i], weight);
+	cpu_sum_add(&c->truncated, &from->truncated, weight);
+	cpu_sum_add(&c->lost, &from->lost, weight);
+	saturate_add(&c->beside.span_ns, from->beside.span_ns);
+	c->beside.gc_ns += time * from->beside.gc_ns;
+	c->beside.jit_ns += time * from->beside.jit_ns;
+	to->request.cpu |= w->request.cpu;
+	return r;
 }
 
 static int add_profiles(struct merge *m, const struct window_result *w)
@@ -210,6 +239,8 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	if (r < 0)
 		return r;
 	r = pair_merge_add(&m->pairs, to, w, &map, &weights, batch);
+	if (r == 0)
+		r = add_ticks(to, w, &map, time, weights.cpu);
 	if (r == 0)
 		r = object_merge_add(&m->objects, to, w, &map, time,
 				     time * (double)window_result_objects_ns(w) / (double)NS_PER_S,
@@ -277,6 +308,29 @@ static void set_times(struct merge *m)
 			       facts->notes[MERGED_NO_OBJECTS].detail);
 }
 
+static void scale_sum(struct cpu_sum *sum, double scale)
+{
+	sum->ns *= scale;
+}
+
+static void finish_ticks(struct merge *m)
+{
+	double scale = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1;
+	double beside = m->ticks_for_s > 0 ? m->ticks_cpu_s / m->ticks_for_s : 1;
+	struct cpu_profile *c = &m->result->cpu;
+
+	for (size_t i = 0; i < c->context_count; i++)
+		for (size_t code = 0; code < CPU_CODE_STATES; code++)
+			scale_sum(&c->contexts[i].code[code], scale);
+	for (size_t i = 0; i < CPU_STATES; i++)
+		scale_sum(&c->states[i], scale);
+	scale_sum(&c->truncated, scale);
+	scale_sum(&c->lost, scale);
+	c->beside.gc_ns *= beside;
+	c->beside.jit_ns *= beside;
+	saturate_add(&m->result->losses[LOSS_CPU_CONTEXTS], c->refused);
+}
+
 static int nothing_merged(const struct window_merged *facts, struct err *err)
 {
 	if (!facts || facts->skipped == 0)
@@ -299,6 +353,7 @@ int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 			      .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
 			      .cpu = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1});
 	object_merge_finish(&m->objects, m->result);
+	finish_ticks(m);
 	set_times(m);
 	*w = m->result;
 	m->result = NULL;

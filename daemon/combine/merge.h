@@ -26,7 +26,10 @@
  * * C_w: the share of the merge is the mean of those of its windows by the CPU time that they stand
  * for. All of it is divided by one number in the end, so that the merge's own K is the sum of the
  * windows', as its counter says. A window without ticks (kept before they were counted) has no part
- * in it.
+ * in it. Ticks as a profile (kind cpu) are weighted in the same way, where numbers of them are just
+ * added up; windows with and without that kind are merged. The CPU time of the collector's and the
+ * compilers' threads was measured, not sampled: its weight is S_w / T_w, and the sum is divided by
+ * the mean of that by CPU time.
  *
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
@@ -60,7 +63,8 @@ struct merge {
 	double samples;      /* of all windows, */
 	double stands_for_s; /* and the CPU time that these stand for; */
 	double tick_ns;      /* ticks of all windows, */
-	double ticks_for_s;  /* and the CPU time that these stand for */
+	double ticks_for_s;  /* and the CPU time that these stand for, */
+	double ticks_cpu_s;  /* and that of the windows themselves */
 	pid_t processes[MERGE_PROCESSES_MAX];
 };
 

@@ -36,6 +36,7 @@ static void choose_default_kinds(bool event, unsigned nodes, struct window_reque
 		r->kinds[pair_kinds[i].kind] = !event;
 	r->objects = true;
 	r->numa = nodes > 1;
+	r->cpu = r->cpu_optional = !event;
 }
 
 static int choose_kinds(const Jxp__AttachRequest *asked, struct window_request *r, struct err *err)
@@ -99,7 +100,7 @@ static int choose_event(const char *event, struct window_request *r, struct err 
 	if (strlen(event) >= sizeof(r->event))
 		return err_set(err, EINVAL, "no event has a name of %zu characters", strlen(event));
 	(void)utf8_sanitize(r->event, sizeof(r->event), event); /* Fits. */
-	if (window_request_samples_pairs(r) || !r->objects_max)
+	if (window_request_samples_pairs(r) || r->cpu || !r->objects_max)
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",
 			       r->event);

@@ -118,7 +118,7 @@ static size_t describe_kinds(const struct window_result *w, Jxp__Kind *kinds)
 		kinds[count++] = JXP__KIND__KIND_OBJECTS;
 	if (window_result_measures_numa(w))
 		kinds[count++] = JXP__KIND__KIND_NUMA;
-	if (w->request.cpu)
+	if (window_result_profiles_cpu(w))
 		kinds[count++] = JXP__KIND__KIND_CPU;
 	return count;
 }

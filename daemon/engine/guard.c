@@ -63,6 +63,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 	if (!record || !is_past(record)) {
 		close_stream(g, "what was seen of the JVM is not valid");
 	} else if (g->result->end_ns == 0 && side_effects_add(&g->result->side_effects, record)) {
+		cpu_profile_watch(&g->result->cpu, record, g->result->state == WINDOW_RUNNING);
 		if (record->no_data[0])
 			not_seen(g, record->no_data);
 		judge(g);

@@ -105,7 +105,7 @@ static void on_alarm(void *arg, const char *line)
 
 	window_result_switch_off_objects(w, line);
 	log_info("window %s: %s", w->id, w->objects_refused);
-	if (!window_result_samples_pairs(w))
+	if (!window_result_samples_pairs(w) && !window_result_profiles_cpu(w))
 		end_early(r, w->objects_refused);
 	else if (r->state == RUN_RUNNING)
 		(void)conversation_send_stop_objects(r->conversation); /* Breaks off by itself. */

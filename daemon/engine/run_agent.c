@@ -49,7 +49,8 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	(void)utf8_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)utf8_sanitize(w->gc, sizeof(w->gc), hello->gc);
 	w->always_pretouch = hello->always_pretouch;
-	if (!window_result_samples_pairs(w) && !window_result_tracks_objects(w)) {
+	if (!window_result_samples_pairs(w) && !window_result_tracks_objects(w) &&
+	    !window_result_profiles_cpu(w)) {
 		/* NUMA alone on a machine with one node: the report says so, at no cost. */
 		begin(r);
 		run_hang_up(r, NULL);

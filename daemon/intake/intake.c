@@ -254,6 +254,30 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 	return add_pair(in, t);
 }
 
+static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
+{
+	bool code = s->state >= JXP__CPU_SAMPLE__STATE__COMPILED &&
+		    s->state <= JXP__CPU_SAMPLE__STATE__NATIVE;
+
+	return window_result_profiles_cpu(in->result) && (unsigned)s->state < CPU_STATES &&
+	       s->cpu_ns <= LIMIT_TICK_CPU_NS && (code || (s->node == 0 && !s->truncated));
+}
+
+static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
+{
+	struct cpu_profile *c = &in->result->cpu;
+	int r;
+
+	if (!valid_cpu_sample(in, s)) {
+		lose(in, LOSS_INVALID);
+		return 0;
+	}
+	r = cpu_profile_add(c, s->state, translate(in, &in->nodes, s->node), s->truncated,
+			    s->cpu_ns);
+	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
+	return r;
+}
+
 /* Counts are cumulative: one that falls is not believed, nor is one that cannot be. */
 static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64_t limit)
 {
@@ -310,6 +334,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)
 		r = apply_transition(in, batch->transitions[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_cpu_samples; i++)
+		r = add_cpu_sample(in, batch->cpu_samples[i]);
 	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/report/json_parts.h"
 #include "proto/words.h"
+#include "subsume/output.h"
 
 #define REPORT_SCHEMA 1
 
@@ -77,6 +78,8 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
 	_cleanup_json_ json_t *classes = NULL;
+	_cleanup_json_ json_t *cpu = NULL;
+	_cleanup_json_ json_t *subsuming = NULL;
 
 	if (!kinds)
 		return NULL;
@@ -91,10 +94,15 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		objects = json_array();
 		objects_summary = json_null();
 	}
-	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o}", "schema", REPORT_SCHEMA,
-			 "window", window_json(m), "quality", report_json_quality(m),
+	cpu = report_json_cpu(writer, limit);
+	subsuming = m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null();
+	if (!cpu || !subsuming)
+		return NULL;
+	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema",
+			 REPORT_SCHEMA, "window", window_json(m), "quality", report_json_quality(m),
 			 "inefficiency", kinds, "objects_summary", objects_summary, "objects",
-			 objects, "classes", classes, "numa", report_json_numa(m));
+			 objects, "classes", classes, "numa", report_json_numa(m), "cpu", cpu,
+			 "subsuming", subsuming);
 }
 
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)

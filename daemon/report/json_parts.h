@@ -28,6 +28,9 @@ json_t *report_json_class_unknown(struct json_writer *writer);
 json_t *report_json_numa(const struct report_model *m);
 json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s);
 
+/* The member "cpu", with at most limit rows of each list; null in a window without ticks. */
+json_t *report_json_cpu(struct json_writer *writer, size_t limit);
+
 /* The member "merged" of "window". */
 json_t *report_json_merged(const struct window_merged *m);
 

@@ -5,9 +5,11 @@
 
 #include "daemon/report/bounded_text.h"
 #include "daemon/report/formats.h"
+#include "daemon/report/pprof/pprof.h"
+#include "proto/limits.h"
 
 struct format {
-	report_write_fn *write; /* NULL: not there */
+	report_write_fn *write;
 	size_t default_pairs;
 };
 
@@ -22,11 +24,11 @@ static const struct format *find_format(Jxp__Format format)
 	static const struct format formats[] = {
 	    [JXP__FORMAT__FORMAT_TEXT] = {report_text_write, 10},
 	    [JXP__FORMAT__FORMAT_JSON] = {report_json_write, 1000},
-	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, 10000},
-	    [JXP__FORMAT__FORMAT_PPROF] = {NULL, 0},
+	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, LIMIT_PAIRS},
+	    [JXP__FORMAT__FORMAT_PPROF] = {report_pprof_write, LIMIT_PAIRS},
 	};
 
-	if ((unsigned)format >= sizeof(formats) / sizeof(formats[0]) || !formats[format].write)
+	if ((unsigned)format >= sizeof(formats) / sizeof(formats[0]))
 		return NULL;
 	return &formats[format];
 }
@@ -36,8 +38,8 @@ int report_check_format(Jxp__Format format, struct err *err)
 	if (find_format(format))
 		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "%s reports are not available: use --format text, json or collapsed",
-		       format == JXP__FORMAT__FORMAT_PPROF ? "pprof" : "such");
+		       "such reports are not available: use --format text, json, collapsed or "
+		       "pprof");
 }
 
 int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,

@@ -1,5 +1,6 @@
 /*
- * Reports: a window as text, JSON (schema 1) or collapsed stacks.
+ * Reports: a window as text, JSON (schema 1), collapsed stacks or a profile for pprof, which is
+ * binary.
  *
  * Pairs are listed in the order of daemon/report/content/pair_ranking.h and only when something was
  * wasted. A report may be asked for while its window runs. Any thread may write one of a window

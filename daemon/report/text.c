@@ -10,6 +10,7 @@
 #include "daemon/report/text_writer.h"
 #include "proto/counters.h"
 #include "proto/words.h"
+#include "subsume/output.h"
 
 /* The period asked for, and the one that the budget led to. */
 static void period(FILE *out, const struct report_period *p)
@@ -59,6 +60,27 @@ static void one_window(FILE *out, const struct report_model *m)
 		w->reason[0] ? ": " : "", w->reason);
 }
 
+static void samples(FILE *out, const struct window_result *w)
+{
+	const uint64_t *counters = w->counters;
+
+	if (window_result_profiles_cpu_alone(w))
+		fprintf(out, "%" PRIu64 " ticks", window_result_samples(w));
+	else
+		fprintf(out,
+			"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
+			" pairs completed",
+			counters[JXP__COUNTER__COUNTER_SAMPLES],
+			counters[JXP__COUNTER__COUNTER_ARMED], counters_pairs(counters));
+	fprintf(out, ", %" PRIu64 " threads\n", counters[JXP__COUNTER__COUNTER_THREADS]);
+}
+
+/* Else it says nothing of what accesses are weighted by. */
+static bool shows_accesses(const struct report_model *m)
+{
+	return m->kind_count > 0 || m->objects.tracked || m->numa.asked;
+}
+
 static void header(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -72,14 +94,9 @@ static void header(FILE *out, const struct report_model *m)
 	period(out, &m->period);
 	fprintf(out, ", budget %g%%, %u debug registers\n", w->request.budget * 100,
 		w->request.registers);
-	fprintf(out,
-		"%" PRIu64 " samples, %" PRIu64 " watchpoints armed, %" PRIu64
-		" pairs completed, %" PRIu64 " threads\n",
-		w->counters[JXP__COUNTER__COUNTER_SAMPLES],
-		w->counters[JXP__COUNTER__COUNTER_ARMED], counters_pairs(w->counters),
-		w->counters[JXP__COUNTER__COUNTER_THREADS]);
+	samples(out, w);
 	overhead(out, m);
-	if (sampler_note(w->findings.sampler))
+	if (shows_accesses(m) && sampler_note(w->findings.sampler))
 		report_text_wrapped(out, sampler_note(w->findings.sampler));
 	fputc('\n', out);
 }
@@ -101,6 +118,20 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 		fputc('\n', out);
 		report_text_numa(out, m);
 	}
+	if (m->cpu.taken) {
+		if (shows_accesses(m))
+			fputc('\n', out);
+		report_text_cpu(out, m, pairs);
+	}
+	if (m->subsuming.analysed)
+		subsume_write_text(out, &m->subsuming.summary);
+	else if (m->shown.subsuming)
+		fputs("No ticks were taken (kind cpu): nothing is known of methods that subsume "
+		      "others.\n",
+		      out);
+	else if (m->shown.contexts && !m->cpu.taken)
+		fputs("No ticks were taken (kind cpu): where the CPU time went is not known.\n",
+		      out);
 	if (m->shown.quality)
 		report_text_quality(out, m);
 	return 0;

@@ -26,6 +26,9 @@ void report_text_objects(FILE *out, const struct report_model *m, size_t limit);
 
 void report_text_numa(FILE *out, const struct report_model *m);
 
+/* With at most limit rows of each list. */
+void report_text_cpu(FILE *out, const struct report_model *m, size_t limit);
+
 void report_text_quality(FILE *out, const struct report_model *m);
 
 #endif

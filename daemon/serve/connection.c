@@ -215,7 +215,7 @@ static void send_progress(struct connection *c)
 	progress.window = (char *)w->id;
 	progress.elapsed_ns = window_result_elapsed_ns(w);
 	progress.duration_ns = w->request.duration_ns;
-	progress.samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	progress.samples = window_result_samples(w);
 	progress.traps = counters_pairs(w->counters);
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
 	reply.progress = &progress;

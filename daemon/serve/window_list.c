@@ -67,7 +67,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->started_unix_ns = w->start_unix_ns;
 	info->elapsed_ns = window_result_elapsed_ns(w);
 	info->duration_ns = w->request.duration_ns;
-	info->samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	info->samples = window_result_samples(w);
 	info->traps = counters_pairs(w->counters);
 }
 

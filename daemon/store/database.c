@@ -110,7 +110,7 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_number(s, 10, w->end_unix_ns);
 	sql_bind_number(s, 11, window_result_elapsed_ns(w));
 	sql_bind_number(s, 12, w->request.duration_ns);
-	sql_bind_number(s, 13, w->counters[JXP__COUNTER__COUNTER_SAMPLES]);
+	sql_bind_number(s, 13, window_result_samples(w));
 	sql_bind_number(s, 14, counters_pairs(w->counters));
 	sql_bind_number(s, 15, record_bytes);
 	return sql_run(s, "keep a window", err);

@@ -1,6 +1,6 @@
 /*
  * The parts of a record (record.h), each its own module: the profile of pairs, objects with NUMA
- * nodes, effects. Private to the record.
+ * nodes, ticks, effects. Private to the record.
  *
  * pack: fills a message in, whose memory is the arena's. 0 or -ENOMEM.
  * unpack: checks a message and adds it to what is empty. 0; -EBADMSG for what cannot be; -ENOMEM.
@@ -55,6 +55,10 @@ int record_pack_numa(struct arena *a, const struct numa_profile *n, unsigned nod
 /* sites: of the window's object profile. */
 int record_unpack_numa(const Jxp__StoredNuma *m, unsigned nodes, size_t sites,
 		       struct numa_profile *n);
+
+int record_pack_cpu(struct arena *a, const struct cpu_profile *c, Jxp__StoredCpu *m);
+/* m: NULL, in a record of before, is an empty one. p: the profile that contexts are of. */
+int record_unpack_cpu(const Jxp__StoredCpu *m, const struct profile *p, struct cpu_profile *c);
 
 int record_pack_effects(struct arena *a, const struct side_effects *s, Jxp__StoredEffects *m);
 int record_unpack_effects(const Jxp__StoredEffects *m, struct side_effects *s);

@@ -36,6 +36,22 @@ void watcher_threads_release(struct watcher_threads *w)
 
 /* ---------------------------------------------------------------- names */
 
+static bool has_prefix(const char *name, const char *const *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+bool watcher_is_jit_thread(const char *name)
+{
+	/* The kernel cuts names to 15 characters: "C2 CompilerThre". */
+	static const char *const prefixes[] = {"C1 Compiler", "C2 Compiler", "JVMCI"};
+
+	return has_prefix(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+}
+
 bool watcher_is_gc_thread(const char *name)
 {
 	static const char *const prefixes[] = {
@@ -50,10 +66,7 @@ bool watcher_is_gc_thread(const char *name)
 	    /* Serial's collections, and the part of the others' that is done by one thread. */
 	    "VM Thread"};
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
+	return has_prefix(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
 /* The thread's name, or the reason why there is none. */
@@ -89,17 +102,17 @@ static bool is_held(const struct watcher_threads *w, pid_t tid)
 	return false;
 }
 
-static void hold(struct watcher_threads *w, pid_t tid)
+static void hold(struct watcher_threads *w, pid_t tid, enum watcher_group group)
 {
 	char path[PATH_BYTES];
 	int fd;
 
-	if (w->count == WATCHER_GC_THREADS_MAX || is_held(w, tid))
+	if (w->count == WATCHER_HELD_THREADS_MAX || is_held(w, tid))
 		return;
 	(void)snprintf(path, sizeof(path), "%d/stat", tid);
 	fd = openat(dirfd(w->dir), path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
-		w->threads[w->count++] = (struct gc_thread){.tid = tid, .fd = fd};
+		w->threads[w->count++] = (struct held_thread){.tid = tid, .group = group, .fd = fd};
 }
 
 /* A thread that has just begun still has the name of the one that made it, in HotSpot that of the
@@ -111,7 +124,9 @@ static bool look_at(struct watcher_threads *w, pid_t tid, const char *program)
 	if (read_name(w, tid, name) < 0)
 		return false;
 	if (watcher_is_gc_thread(name))
-		hold(w, tid);
+		hold(w, tid, WATCHER_GC);
+	else if (watcher_is_jit_thread(name))
+		hold(w, tid, WATCHER_JIT);
 	return tid == w->pid || strcmp(name, program) != 0;
 }
 
@@ -171,23 +186,24 @@ void watcher_threads_scan(struct watcher_threads *w)
 
 /* ---------------------------------------------------------------- their time */
 
-uint64_t watcher_threads_cpu_ns(struct watcher_threads *w)
+void watcher_threads_cpu(struct watcher_threads *w, uint64_t cpu_ns[WATCHER_GROUPS])
 {
-	uint64_t sum = 0;
+	uint64_t sums[WATCHER_GROUPS] = {0};
 
 	for (size_t i = 0; i < w->count;) {
-		struct gc_thread *t = &w->threads[i];
+		struct held_thread *t = &w->threads[i];
 		struct watcher_stat stat;
 
 		if (watcher_stat_read(t->fd, &stat) < 0) { /* It has ended. */
-			w->ended_ns += t->cpu_ns;
+			w->ended_ns[t->group] += t->cpu_ns;
 			cleanup_close(&t->fd);
 			*t = w->threads[--w->count];
 			continue;
 		}
 		t->cpu_ns = stat.cpu_ns;
-		sum += t->cpu_ns;
+		sums[t->group] += t->cpu_ns;
 		i++;
 	}
-	return sum + w->ended_ns;
+	for (size_t i = 0; i < WATCHER_GROUPS; i++)
+		cpu_ns[i] = sums[i] + w->ended_ns[i];
 }

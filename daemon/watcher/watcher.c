@@ -31,13 +31,13 @@
 #define POLLS_A_RECORD (SIDE_EFFECTS_INTERVAL_MS / POLL_MS)
 #define QUIET_POLLS    20u
 
-/* The kernel adds up a process's numbers over all its threads, and each of the collector's threads
- * is a file to be read. Of many it is done once a second. */
-#define MANY_THREADS    512u
-#define MANY_GC_THREADS 16u
+/* The kernel adds up a process's numbers over all its threads, and each of the collector's and the
+ * compilers' is a file to be read. Of many it is done once a second. */
+#define MANY_THREADS      512u
+#define MANY_HELD_THREADS 16u
 
-/* The collector's threads are looked for after a second, and less and less often: those that
- * it starts later are few. In records. */
+/* These threads are looked for after a second, and less and less often: those that start later are
+ * few. In records. */
 #define FIRST_SCAN_RECORDS   4u
 #define LONGEST_SCAN_RECORDS 64u
 
@@ -59,7 +59,7 @@ struct watcher {
 	unsigned find_tries;
 	char no_data[REASON_BYTES];
 	struct watcher_stat stat;
-	uint64_t gc_cpu_ns;
+	uint64_t cpu_ns[WATCHER_GROUPS];
 	uint64_t records, next_scan, scan_interval;
 	struct buffer out;
 };
@@ -172,14 +172,14 @@ static void scan_if_due(struct watcher *w)
 /* 0, or -errno when the process has ended. */
 static int look(struct watcher *w)
 {
-	bool many = w->stat.threads > MANY_THREADS || w->threads.count > MANY_GC_THREADS;
+	bool many = w->stat.threads > MANY_THREADS || w->threads.count > MANY_HELD_THREADS;
 
 	scan_if_due(w);
 	find_data(w);
 	poll_data(w);
 	if (many && w->records % SIDE_EFFECTS_SECOND != 0)
 		return 0;
-	w->gc_cpu_ns = watcher_threads_cpu_ns(&w->threads);
+	watcher_threads_cpu(&w->threads, w->cpu_ns);
 	return watcher_stat_read(w->stat_fd, &w->stat);
 }
 
@@ -219,7 +219,8 @@ static int tell(struct watcher *w)
 	record.time_ns = clock_monotonic_ns();
 	record.uptime_ns = uptime_ns(w);
 	record.cpu_ns = w->stat.cpu_ns;
-	record.gc_cpu_ns = w->gc_cpu_ns;
+	record.gc_cpu_ns = w->cpu_ns[WATCHER_GC];
+	record.jit_cpu_ns = w->cpu_ns[WATCHER_JIT];
 	record.page_faults = w->stat.page_faults;
 	if (w->has_data)
 		watcher_perfdata_take(&w->data, &record);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/words.h"
+
 static int choose_sampler(const struct window_request *request, struct window_findings *f,
 			  struct err *err)
 {
@@ -26,6 +28,19 @@ static int choose_sampler(const struct window_request *request, struct window_fi
 		f->period = request->period_ns ? request->period_ns : WINDOW_PERIOD_DEFAULT_NS;
 	}
 	return 0;
+}
+
+static int check_cpu(const struct window_request *request, const struct window_findings *f,
+		     struct err *err)
+{
+	if (!request->cpu || request->cpu_optional ||
+	    window_request_profiles_cpu(request, f->sampler))
+		return 0;
+	return err_set(
+	    err, EOPNOTSUPP,
+	    "kind cpu needs the ticks of the clock, and the sampler is %s: use --sampler "
+	    "clock, or other kinds",
+	    name_of_sampler(f->sampler));
 }
 
 /* The event that samples accesses to objects, in place of the sampler's own. */
@@ -66,6 +81,8 @@ int window_findings_here(const struct window_request *request, struct window_fin
 	struct window_findings f = {.numa = *numa_topology()};
 	int r = choose_sampler(request, &f, err);
 
+	if (r == 0)
+		r = check_cpu(request, &f, err);
 	if (r == 0)
 		r = choose_event(request, &f, err);
 	if (r == 0)

@@ -58,4 +58,7 @@ const struct loss_words loss_words[LOSS_MAX] = {
     [LOSS_STRATA] = {.name = "strata",
 		     .sentence =
 			 "accesses were to objects of more classes and sizes than are told apart"},
+    [LOSS_CPU_CONTEXTS] = {.name = "cpu_contexts",
+			   .sentence = "ticks were in more calling contexts than are kept: in the "
+				       "sums, but not listed"},
 };

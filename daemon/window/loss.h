@@ -31,6 +31,7 @@ enum loss {
 	LOSS_FIRST_TOUCHES,   /* of pages: there was no room to remember them */
 	LOSS_CLASS_ACCESSES,  /* beyond LIMIT_CLASS_FIELDS or LIMIT_CLASS_ACCESSES: in sums only */
 	LOSS_STRATA,          /* accesses beyond LIMIT_STRATA or LIMIT_STRATUM_SITES */
+	LOSS_CPU_CONTEXTS,    /* ticks beyond LIMIT_CPU_CONTEXTS: in sums only */
 	LOSS_MAX,
 };
 

@@ -9,6 +9,11 @@ bool window_request_samples_pairs(const struct window_request *r)
 	return any;
 }
 
+bool window_request_profiles_cpu(const struct window_request *r, Jxp__Sampler sampler)
+{
+	return r->cpu && sampler == JXP__SAMPLER__SAMPLER_CLOCK;
+}
+
 bool window_request_tracks_objects(const struct window_request *r, unsigned nodes)
 {
 	return r->objects || (r->numa && nodes > 1);

@@ -36,7 +36,8 @@ struct window_request {
 	/* Subjects that the same sampled accesses are counted for: */
 	bool objects;         /* KIND_OBJECTS */
 	bool numa;            /* KIND_NUMA */
-	bool cpu;             /* KIND_CPU: every tick, with its calling context */
+	bool cpu;             /* KIND_CPU: every tick, with its calling context; */
+	bool cpu_optional;    /* nobody has asked for that by name: hardware samplers do without */
 	Jxp__Sampler sampler; /* SAMPLER_AUTO: the best that works */
 	uint64_t period_ns;   /* in time, which only the clock has; 0: the sampler's own */
 	uint64_t duration_ns;
@@ -59,6 +60,9 @@ struct window_request {
 
 /* Does it need watchpoints? */
 bool window_request_samples_pairs(const struct window_request *r);
+
+/* Does it need every tick, from a sampler that is never SAMPLER_AUTO? Only the clock has any. */
+bool window_request_profiles_cpu(const struct window_request *r, Jxp__Sampler sampler);
 
 /* Does it need allocations and memory accesses on a machine with so many NUMA nodes? Not for NUMA
  * alone where there is one. */

@@ -28,6 +28,23 @@ bool window_result_samples_pairs(const struct window_result *w)
 	return window_request_samples_pairs(&w->request);
 }
 
+bool window_result_profiles_cpu(const struct window_result *w)
+{
+	return window_request_profiles_cpu(&w->request, w->findings.sampler);
+}
+
+bool window_result_profiles_cpu_alone(const struct window_result *w)
+{
+	return window_result_profiles_cpu(w) && !window_result_samples_pairs(w) &&
+	       !window_result_tracks_objects(w);
+}
+
+uint64_t window_result_samples(const struct window_result *w)
+{
+	return w->counters[window_result_profiles_cpu_alone(w) ? JXP__COUNTER__COUNTER_CPU_SAMPLES
+							       : JXP__COUNTER__COUNTER_SAMPLES];
+}
+
 bool window_result_measures_numa(const struct window_result *w)
 {
 	return w->request.numa && w->findings.numa.node_count > 1;
@@ -100,6 +117,7 @@ void window_result_free(struct window_result *w)
 	profile_release(&w->profile);
 	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
+	cpu_profile_release(&w->cpu);
 	window_merged_free(w->merged);
 	free(w);
 }
@@ -116,12 +134,14 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->profile = (struct profile){0};
 	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
+	copy->cpu = (struct cpu_profile){0};
 	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
 	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
-	    numa_profile_copy(&copy->numa, &w->numa) < 0) {
+	    numa_profile_copy(&copy->numa, &w->numa) < 0 ||
+	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0) {
 		window_result_free(copy);
 		return NULL;
 	}
@@ -136,7 +156,8 @@ struct window_result *window_result_still(const struct window_result *w)
 size_t window_result_memory_bytes(const struct window_result *w)
 {
 	return sizeof(*w) + profile_memory_bytes(&w->profile) +
-	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa);
+	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa) +
+	       cpu_profile_memory_bytes(&w->cpu);
 }
 
 void window_result_start(struct window_result *w)

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
+#include "daemon/profile/cpu_profile.h"
 #include "daemon/profile/cpu_share.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
@@ -72,6 +73,7 @@ struct window_result {
 	struct profile profile;
 	struct object_profile objects;
 	struct numa_profile numa;
+	struct cpu_profile cpu;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
 	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
@@ -98,6 +100,15 @@ uint64_t window_result_object_min_size(const struct window_result *w);
 
 /* Does it need watchpoints? */
 bool window_result_samples_pairs(const struct window_result *w);
+
+/* Does it need every tick? */
+bool window_result_profiles_cpu(const struct window_result *w);
+
+/* Does it need that alone? */
+bool window_result_profiles_cpu_alone(const struct window_result *w);
+
+/* Of what it is for: of accesses; ticks, where it needs these alone. */
+uint64_t window_result_samples(const struct window_result *w);
 
 /* Was NUMA asked for, and is there anything to measure? */
 bool window_result_measures_numa(const struct window_result *w);

@@ -171,12 +171,12 @@ def every_way_to_a_window_of_another_user_is_refused_in_the_same_words():
     need_root()
     pid = roots_jvm().pid
     commands = [("attach", None, *SHORT, "--background", "--duration", "1s")]
-    commands += [("attach", None, *SHORT, "--duration", "1s", "--format", f) for f in ("text", "json", "collapsed")]
+    commands += [("attach", None, *SHORT, "--duration", "1s", "--format", f) for f in ("text", "json", "collapsed", "pprof")]
     commands += [("--json", command, None) for command in ("check", "detach", "threads")]
     window = succeeded(the_daemon().ctl("attach", str(pid), *SHORT, "--background", "--duration", "60s")).strip()
     for command in commands:
         assert refusal(pid, *command) == refusal(absent_pid(), *command), command
-    for arguments in [("report", "--format", f) for f in ("text", "json", "collapsed")] + [("wait",), ("--json", "wait")]:
+    for arguments in [("report", "--format", f) for f in ("text", "json", "collapsed", "pprof")] + [("wait",), ("--json", "wait")]:
         theirs, absent = (ask(as_nobody, *arguments, w) for w in (window, "w999999"))
         assert (theirs.returncode, theirs.stdout) == (1, "") == (absent.returncode, absent.stdout), (theirs, absent)
         assert theirs.stderr == absent.stderr.replace("w999999", window), (theirs, absent)

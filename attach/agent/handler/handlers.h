@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "attach/agent/code/region.h"
-#include "attach/agent/handler/context.h"
-#include "attach/agent/handler/stack.h"
+#include "attach/agent/stack/context.h"
+#include "attach/agent/stack/stack.h"
 #include "attach/agent/place/object_layout.h"
 #include "common/perf/events.h"
 #include "proto/kinds.h"

@@ -1,7 +1,7 @@
 /*
- * What a signal handler tells the drain thread: one transition of one debug register, or one memory
- * access. Fixed size, so that a ring of them never fragments; the JVM's and the code's state are
- * captured by value, because both may change before the record is read.
+ * What a signal handler tells the drain thread: one transition of one debug register, one memory
+ * access, or one tick. Fixed size, so that a ring of them never fragments; the JVM's and the code's
+ * state are captured by value, because both may change before the record is read.
  */
 #ifndef JXPERF_AGENT_HANDLER_RECORD_H
 #define JXPERF_AGENT_HANDLER_RECORD_H
@@ -20,6 +20,7 @@ enum record_type { /* values of Transition.Type */
 		   RECORD_EXPIRED_WINDOW = 5,
 		   RECORD_ABANDONED = 6,
 		   RECORD_ACCESS = 100, /* a MemoryAccess, no transition */
+		   RECORD_CPU = 101,    /* a CpuSample */
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -57,6 +58,11 @@ struct record {
 			uint16_t cpu;
 			uint32_t epoch;
 			uint64_t weight;
+		};
+		struct {               /* RECORD_CPU */
+			uint8_t state; /* CpuSample.State */
+			bool truncated;
+			uint64_t tick_ns; /* of CPU time that it stands for */
 		};
 	};
 };

@@ -71,7 +71,8 @@ static bool is_to_be_checked(const struct thread *t)
 		   every - 1;
 }
 
-bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
+enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
+			       uint32_t *context)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTEXTS);
 	const struct stack_place place = {.uc = uc,
@@ -95,13 +96,19 @@ bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_
 		     1);
 	if (outcome.differs)
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_DIFFER, 1);
-	switch (result) {
+	return result;
+}
+
+bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
+{
+	switch (sample_stack(t, uc, ip, context)) {
 	case STACK_OK:
 		return true;
 	case STACK_TRUNCATED:
 		thread_count(t, JXP__COUNTER__COUNTER_TRUNCATED, 1);
 		return true;
 	case STACK_UNWALKABLE:
+	case STACK_NO_JAVA:
 		thread_count(t, JXP__COUNTER__COUNTER_UNWALKABLE, 1);
 		return false;
 	case STACK_TABLE_FULL:

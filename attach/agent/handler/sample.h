@@ -14,6 +14,7 @@
 #include "attach/agent/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/record.h"
+#include "attach/agent/stack/stack.h"
 #include "common/random.h"
 
 struct thread;
@@ -31,7 +32,11 @@ enum access_type sample_access(uint8_t kind);
 /* Whose memory a sampled access touches (Region of jxperf.proto). */
 int sample_region(const struct thread *t, const struct sample *sample, const gregset_t regs);
 
-/* The calling context of the thread as if it stood at ip. False when there is none; counted. */
+/* The calling context of the thread as if it stood at ip; only how it was told is counted. */
+enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
+			       uint32_t *context);
+
+/* The same of an access. False when there is none; counted. */
 bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context);
 
 void sample_code(struct code_bytes *to, const struct insn *in);

@@ -4,23 +4,26 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 
-bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
+bool sampler_is_ready(struct thread *t, const ucontext_t *uc)
 {
 	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
 
-	if (!search_is_java_code(ip)) {
-		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
-		return false;
-	}
 	if (state == THREAD_CLOCK) {
 		/* The session thread opens the registers and finds the stack by its pointer. */
 		atomic_store_explicit(&t->wanted_sp, (uint64_t)uc->uc_mcontext.gregs[REG_RSP],
 				      memory_order_relaxed);
 		/* Unless the session thread gave the entry up meanwhile. */
 		(void)atomic_compare_exchange_strong(&t->state, &state, THREAD_WANTED);
-		return false;
 	}
 	return state == THREAD_READY;
+}
+
+bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
+{
+	if (search_is_java_code(ip))
+		return sampler_is_ready(t, uc);
+	thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
+	return false;
 }
 
 int sampler_take_register(struct thread *t)

@@ -33,8 +33,11 @@ bool sampler_wants_event(unsigned event, bool objects);
 
 /* What the samplers share. */
 
-/* May the thread, interrupted at uc, take a sample of the code at ip? Asks for registers when it
- * has none yet, and counts what is in the way. */
+/* Has the thread, interrupted at uc, what it takes to take samples? Asks for it when it has not. */
+bool sampler_is_ready(struct thread *t, const ucontext_t *uc);
+
+/* May the thread, interrupted at uc, take a sample of the code at ip? It has to be ready; what is
+ * in the way is counted. */
 bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip);
 
 /* Offers a sample to the reservoir. The register it gets, free, or -1. */

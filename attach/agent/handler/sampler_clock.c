@@ -1,6 +1,7 @@
 #include "attach/agent/handler/sampler.h"
 
 #include "attach/agent/handler/access.h"
+#include "attach/agent/handler/cpu_sample.h"
 #include "attach/agent/handler/foretell.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/pair.h"
@@ -280,15 +281,28 @@ static void vary_period(struct thread *t)
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 }
 
+static bool samples_accesses(void)
+{
+	return handlers.sampling.kind_count > 0 ||
+	       atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
+}
+
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
 	/* What came before a thread has registers is no part of what is looked at. */
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
 		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
+	if (handlers.sampling.cpu && sampler_is_ready(t, uc)) {
+		cpu_sample_take(t, handlers.period, uc);
+		vary_period(t);
+	}
 	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))
 		return;
-	vary_period(t);
+	if (!handlers.sampling.cpu)
+		vary_period(t);
+	if (!samples_accesses())
+		return;
 	supersede(t);
 	take_sample(t, uc);
 }

@@ -1,6 +1,9 @@
 #include "attach/agent/stack/frame_walk.h"
 
+#include <string.h>
+
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/stack/frame_edge.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -84,6 +87,30 @@ static bool is_compiled(const struct code_layout *code, uint64_t blob, uint64_t 
 	       out->start == code_heap_begin(code, blob);
 }
 
+/* A bci that stands for none: which of a method's bytecodes its epilogue belongs to nobody says. */
+#define BCI_UNKNOWN (-1)
+
+/* Where the innermost method's frame does not stand, it is in no method inlined in it. */
+static bool meet_edge(const struct cursor *c, uint64_t blob, const struct code_blob *mapped,
+		      struct walk_frame *out)
+{
+	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
+	struct agct_frame call;
+	enum frame_edge edge;
+
+	if (complete < 0)
+		return false;
+	edge = frame_edge_at(mapped->start, mapped->start + mapped->size, (uint32_t)complete, c->pc,
+			     &out->words);
+	if (edge == FRAME_STANDS || out->words == code_heap_frame_words(&c->layout->code, blob))
+		return false;
+	call.bci = edge == FRAME_ENTERED ? 0 : BCI_UNKNOWN;
+	memcpy(&call.method, &mapped->method, sizeof(call.method));
+	if (frame_learn(c->table, &out->key, out->words, &call, 1))
+		out->entry = frame_find(c->table, &out->key);
+	return true;
+}
+
 static bool meet_compiled(const struct cursor *c, uint64_t blob, struct walk_frame *out)
 {
 	int32_t words = code_heap_frame_words(&c->layout->code, blob);
@@ -91,8 +118,11 @@ static bool meet_compiled(const struct cursor *c, uint64_t blob, struct walk_fra
 	struct code_blob mapped;
 	unsigned count;
 
-	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob) ||
-	    !is_compiled(&c->layout->code, blob, c->pc, &mapped))
+	if (!is_compiled(&c->layout->code, blob, c->pc, &mapped))
+		return false;
+	if (c->innermost && meet_edge(c, blob, &mapped, out))
+		return true;
+	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob))
 		return false;
 	out->words = (uint16_t)words;
 	count = scopes_at(&c->layout->scopes, blob, mapped.start, c->pc, c->innermost,
@@ -150,7 +180,9 @@ static bool pass_compiled(struct cursor *c, struct walk_frame *out)
 	bytes = out->words * WORD;
 	if (c->high - c->sp <= bytes)
 		return false;
-	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes, word(c->sp + bytes, -2));
+	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
+	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
+		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
 }
 
 /* From the frame by which native code called Java to the Java frame that called the native code.
@@ -254,6 +286,13 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 			return;
 		}
 	}
+}
+
+bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame_walk *walk)
+{
+	const struct walk_frame *f = &walk->frames[0];
+
+	return f->words > 0 && f->words != code_heap_frame_words(&layout->code, f->key.tie);
 }
 
 unsigned frame_walk_same(const struct frame_walk *last, struct frame_walk *walk)

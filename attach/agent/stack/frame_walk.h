@@ -7,6 +7,9 @@
  * there) ends there, and the JVM is to be asked. The sender of a frame is found as HotSpot finds it
  * (frame::sender, src/hotspot/cpu/x86/frame_x86.inline.hpp).
  *
+ * The innermost method may be where its frame does not stand (frame_edge.h); then the walk knows
+ * more than the JVM would.
+ *
  * A frame that was deoptimised returns to its method's handler of that, which has no debug
  * information: nothing is ever learnt of one.
  *
@@ -68,6 +71,9 @@ struct frame_walk {
 void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 		const struct walk_start *start, unsigned calls_wanted,
 		const struct frame_walk *last, struct frame_walk *out);
+
+/* Is the innermost frame one that does not stand? The walk has to have frames, all known. */
+bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame_walk *walk);
 
 /* How many frames from the root on stand for the same calls in both walks, and have a context in
  * the last one, which the new one takes over. */

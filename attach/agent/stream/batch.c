@@ -94,6 +94,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->allocations, m->n_allocations, NULL);
 	free_parts(m->positions, m->n_positions, release_positions);
 	free_parts(m->accesses, m->n_accesses, NULL);
+	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
 	batch_init(b);
 }
 
@@ -156,6 +157,11 @@ Jxp__Allocation *batch_allocation(struct batch *b)
 Jxp__MemoryAccess *batch_access(struct batch *b)
 {
 	return ADD(b, memory_access, accesses);
+}
+
+Jxp__CpuSample *batch_cpu_sample(struct batch *b)
+{
+	return ADD(b, cpu_sample, cpu_samples);
 }
 
 Jxp__Positions *batch_positions(struct batch *b)

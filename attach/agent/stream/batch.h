@@ -35,6 +35,7 @@ Jxp__Transition *batch_transition(struct batch *b);
 Jxp__Node *batch_node(struct batch *b);
 Jxp__Allocation *batch_allocation(struct batch *b);
 Jxp__MemoryAccess *batch_access(struct batch *b);
+Jxp__CpuSample *batch_cpu_sample(struct batch *b);
 /* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);

@@ -233,6 +233,22 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->object_bytes = (uint64_t)r->place.words * 8;
 }
 
+static void add_cpu_sample(struct drain *d, const struct thread *t, const struct record *r)
+{
+	Jxp__CpuSample *m;
+
+	send_context(d, r->watch_context);
+	m = batch_cpu_sample(&d->batch);
+	if (!m)
+		return;
+	m->tid = (uint32_t)t->tid;
+	m->time_ns = r->time_ns;
+	m->state = (Jxp__CpuSample__State)r->state;
+	m->node = r->watch_context;
+	m->truncated = r->truncated;
+	m->cpu_ns = r->tick_ns;
+}
+
 static int send_batch(struct drain *d)
 {
 	d->batch.message.time_ns = clock_monotonic_ns();
@@ -261,6 +277,8 @@ int drain_thread(struct drain *d, struct thread *t)
 	while (t->memory && result == 0 && ring_pop(&t->memory->ring, &r)) {
 		if (r.type == RECORD_ACCESS)
 			add_access(d, t, &r);
+		else if (r.type == RECORD_CPU)
+			add_cpu_sample(d, t, &r);
 		else
 			add_record(d, t, &r);
 		result = send_when_full(d);

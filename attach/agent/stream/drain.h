@@ -7,7 +7,7 @@
 #ifndef JXPERF_AGENT_STREAM_DRAIN_H
 #define JXPERF_AGENT_STREAM_DRAIN_H
 
-#include "attach/agent/handler/context.h"
+#include "attach/agent/stack/context.h"
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/stream/batch.h"
 #include "attach/agent/stream/window_cost.h"

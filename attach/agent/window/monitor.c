@@ -171,10 +171,12 @@ static void find_stack(struct thread *t, uint64_t sp)
 }
 
 /* A window for pairs has a register for each that may wait. One for objects alone needs one, to
- * stop a thread at the access that is looked for. */
+ * stop a thread at the access that is looked for; one for ticks alone, none. */
 static unsigned registers_wanted(const struct monitor *m)
 {
-	return m->settings->sampling.kind_count > 0 ? m->settings->registers : 1;
+	if (m->settings->sampling.kind_count > 0)
+		return m->settings->registers;
+	return m->settings->objects.max > 0 ? 1 : 0;
 }
 
 /* One register is certain. Of what else is left a thread takes at most half, so that a few busy
@@ -202,6 +204,8 @@ static int open_registers(struct monitor *m, struct thread *t)
 	unsigned count = registers_for(m);
 	int r;
 
+	if (registers_wanted(m) == 0)
+		return 0;
 	if (count < registers_wanted(m))
 		m->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
 	do {

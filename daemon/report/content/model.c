@@ -1,6 +1,11 @@
 #include "daemon/report/content/model.h"
 
 #include "common/clock.h"
+#include "daemon/report/content/cpu_tree.h"
+#include "subsume/analysis.h"
+
+/* Of each list; a name may have 8 KiB, and a row names eleven methods. */
+#define SUBSUMING_ROWS_MAX 200u
 
 static struct report_period period_of(const struct window_result *w)
 {
@@ -8,6 +13,28 @@ static struct report_period period_of(const struct window_result *w)
 
 	return (struct report_period){
 	    .operations = hardware, .asked = w->findings.period, .effective = w->effective_period};
+}
+
+/* Rows of the list of methods that subsume. */
+static unsigned subsuming_rows(const struct report_wanted *wanted)
+{
+	if (wanted->pairs == 0)
+		return SUBSUME_TOP_DEFAULT;
+	return wanted->pairs < SUBSUMING_ROWS_MAX ? (unsigned)wanted->pairs : SUBSUMING_ROWS_MAX;
+}
+
+/* Text has the list only where that alone is asked for. */
+static bool wants_subsuming(const struct report_wanted *wanted)
+{
+	return wanted->view == JXP__VIEW__VIEW_SUBSUMING ||
+	       (wanted->view == JXP__VIEW__VIEW_ALL && wanted->format == JXP__FORMAT__FORMAT_JSON);
+}
+
+/* Collapsed stacks are written from the tree. */
+static bool wants_stacks(const struct report_wanted *wanted)
+{
+	return wanted->format == JXP__FORMAT__FORMAT_COLLAPSED &&
+	       (wanted->view == JXP__VIEW__VIEW_ALL || wanted->view == JXP__VIEW__VIEW_CPU);
 }
 
 static struct report_shown shown_of(const struct report_wanted *wanted)
@@ -23,6 +50,10 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .pairs = pairs,
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
+				     .cpu = all || view == JXP__VIEW__VIEW_CPU,
+				     .contexts = view == JXP__VIEW__VIEW_CPU,
+				     .stacks = wants_stacks(wanted),
+				     .subsuming = wants_subsuming(wanted),
 				     .quality = all};
 }
 
@@ -134,6 +165,28 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 	effects_init(&q->effects, &w->side_effects);
 }
 
+static int subsuming_init(struct report_model *m, const struct report_wanted *wanted)
+{
+	static const struct subsume_bounds bounds = {.height = SUBSUME_HEIGHT_DEFAULT,
+						     .distance = SUBSUME_DISTANCE_DEFAULT};
+	const struct window_result *w = m->window;
+	struct report_subsuming *s = &m->subsuming;
+	int r;
+
+	if ((!m->shown.stacks && !m->shown.subsuming) || !w->request.cpu ||
+	    cpu_profile_all(&w->cpu).samples == 0)
+		return 0;
+	r = cpu_tree_init(&s->tree, w);
+	s->made = r == 0;
+	if (r < 0 || !m->shown.subsuming)
+		return r;
+	r = subsume_analyse(&s->tree, &bounds, &s->analysis);
+	if (r == 0)
+		r = subsume_summarise(&s->tree, &s->analysis, subsuming_rows(wanted), &s->summary);
+	s->analysed = r == 0;
+	return r;
+}
+
 int report_model_init(struct report_model *m, const struct window_result *w)
 {
 	return report_model_init_wanted(m, w, &(struct report_wanted){0});
@@ -155,6 +208,10 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 	r = pairs_init(m, wanted);
 	if (r == 0 && m->shown.objects)
 		r = objects_init(&m->objects, w);
+	if (r == 0 && m->shown.cpu)
+		r = report_cpu_init(&m->cpu, w);
+	if (r == 0)
+		r = subsuming_init(m, wanted);
 	if (r < 0)
 		report_model_release(m);
 	return r;
@@ -165,5 +222,9 @@ void report_model_release(struct report_model *m)
 	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
+	report_cpu_release(&m->cpu);
+	subsume_summary_release(&m->subsuming.summary);
+	subsume_analysis_release(&m->subsuming.analysis);
+	subsume_tree_release(&m->subsuming.tree);
 	*m = (struct report_model){0};
 }

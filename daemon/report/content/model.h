@@ -6,7 +6,9 @@
  * Read-only once made: a report that comes out too long is written again from the same model. It
  * takes 152 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a
  * kind; 768 for each allocation site and 32 for each context that accesses one; 184 for each field
- * of a class and 24 for each context that accesses one: with all limits reached, 86 MiB. While it
+ * of a class and 24 for each context that accesses one: with all limits reached, 86 MiB. Ticks take
+ * 80 bytes for each method and 56 for each context, at most 27 MiB more; where the methods that
+ * subsume are wanted, a node of their tree takes 18 bytes, and a method its name and 64. While it
  * is made, a pair takes 192 bytes more, a site 300, and a context 8.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
@@ -18,12 +20,15 @@
 
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/class_ranking.h"
+#include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/content/kind_findings.h"
 #include "daemon/report/content/object_ranking.h"
 #include "daemon/report/content/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/kinds.h"
+#include "subsume/summary.h"
+#include "subsume/tree.h"
 
 /* The parts that are wanted. */
 struct report_shown {
@@ -33,7 +38,11 @@ struct report_shown {
 	bool pairs; /* by their whole contexts */
 	bool objects;
 	bool numa;
-	bool quality; /* in text */
+	bool cpu;
+	bool contexts;  /* with the calling contexts of ticks, in text */
+	bool stacks;    /* the tree of ticks */
+	bool subsuming; /* and what subsumes in it */
+	bool quality;   /* in text */
 };
 
 /* Between two samples of a thread. */
@@ -82,6 +91,15 @@ struct report_quality {
 	struct report_effects effects;
 };
 
+/* Of the same ticks. The summary points at the other two. */
+struct report_subsuming {
+	bool made; /* it was wanted, and there were ticks; else the rest is empty */
+	struct subsume_tree tree;
+	bool analysed; /* the list is wanted, not just the tree; else the rest is empty */
+	struct subsume_analysis analysis;
+	struct subsume_summary summary;
+};
+
 struct report_model {
 	const struct window_result *window;
 	uint64_t elapsed_ns;
@@ -97,6 +115,8 @@ struct report_model {
 	double evidence_s; /* where there are none: a window as long might have one; 0: not known */
 	struct report_objects objects;
 	struct report_numa numa;
+	struct report_cpu cpu;
+	struct report_subsuming subsuming;
 	struct report_quality quality;
 };
 

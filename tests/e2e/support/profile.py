@@ -45,7 +45,8 @@ JARS = [
 BENCH_CLASS_PATH = ":".join([
     os.path.join(BUILD, "workloads"), *JARS,
     *(f"/usr/share/java/{name}.jar"
-      for name in ("h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "commons-io", "commons-logging")),
+      for name in ("h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "commons-io", "commons-logging",
+                   "fop-core", "fop-events", "fop-util", "fontbox", "fontbox2")),
 ])
 
 # ---------------------------------------------------------------- workloads

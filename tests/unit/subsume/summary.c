@@ -54,6 +54,9 @@ static void rows_say_who_calls_and_what_it_is_made_of(void **state)
 	assert_int_equal(s.by_inclusive_count, 1);
 	assert_int_equal(s.by_inclusive[0].method, B);
 	assert_int_equal(s.by_inclusive[0].caller_count, 2);
+	assert_int_equal(b->caller_path_count, 1);
+	assert_part(&b->caller_path[0], A, 36.0 / 54);
+	assert_int_equal(s.by_induced[1].caller_path_count, 0);
 	subsume_summary_release(&s);
 	assert_null(s.by_induced);
 	subsume_analysis_release(&a);
@@ -137,6 +140,50 @@ static void samples_have_intervals_and_a_coverage(void **state)
 	subsume_analysis_release(&a);
 }
 
+static void add_stack(struct subsume_builder *b, const char *letters, uint64_t cost)
+{
+	uint32_t path[16];
+	size_t count = 0;
+
+	for (; *letters; letters++)
+		assert_int_equal(subsume_builder_method(b, letters, 1, &path[count++]), 0);
+	assert_int_equal(subsume_builder_add(b, path, count, cost), 0);
+}
+
+static void the_way_by_which_most_comes_is_followed(void **state)
+{
+	struct subsume_builder *b = subsume_builder_new();
+	struct subsume_bounds bounds = {0, 2};
+	struct subsume_analysis a;
+	struct subsume_summary s;
+	struct subsume_tree tree;
+	const struct subsume_row *row;
+
+	(void)state;
+	/* m is called by k in 9 of 10, k there by p in 6 and by q in 3, p by r or s. */
+	add_stack(b, "trpkm", 0);
+	add_stack(b, "trpkmx", 3);
+	add_stack(b, "uspkmx", 3);
+	add_stack(b, "vwqkmx", 3);
+	add_stack(b, "vwqlmx", 1);
+	assert_int_equal(subsume_builder_finish(b, 0, "samples", &tree), 0);
+	subsume_builder_free(b);
+	assert_int_equal(subsume_analyse(&tree, &bounds, &a), 0);
+	assert_int_equal(subsume_summarise(&tree, &a, 5, &s), 0);
+	assert_int_equal(s.by_induced_count, 1);
+	row = &s.by_induced[0];
+	assert_string_equal(tree.methods[row->method].label, "m");
+	assert_int_equal(row->caller_path_count, 2);
+	assert_string_equal(tree.methods[row->caller_path[0].method].label, "k");
+	assert_near(row->caller_path[0].fraction, 0.9);
+	assert_near(row->caller_path[0].fraction, row->callers[0].fraction);
+	assert_string_equal(tree.methods[row->caller_path[1].method].label, "p");
+	assert_near(row->caller_path[1].fraction, 0.6);
+	subsume_summary_release(&s);
+	subsume_analysis_release(&a);
+	subsume_tree_release(&tree);
+}
+
 /* More callers than are named: the largest, and equal ones by name. */
 static void the_largest_parts_are_named(void **state)
 {
@@ -178,6 +225,7 @@ int main(void)
 	    cmocka_unit_test(other_lists_are_as_long_as_the_rows),
 	    cmocka_unit_test(a_recursive_call_is_no_caller_of_the_first),
 	    cmocka_unit_test(samples_have_intervals_and_a_coverage),
+	    cmocka_unit_test(the_way_by_which_most_comes_is_followed),
 	    cmocka_unit_test(the_largest_parts_are_named),
 	};
 

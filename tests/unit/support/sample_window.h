@@ -1,6 +1,6 @@
 /*
- * A window that ran for twelve seconds, with pairs of two kinds, objects of two sites, NUMA nodes
- * and effects: something of everything that a report shows.
+ * A window that ran for twelve seconds, with pairs of two kinds, objects of two sites, NUMA nodes,
+ * ticks and effects: something of everything that a report shows.
  */
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_WINDOW_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_WINDOW_H
@@ -203,6 +203,38 @@ static inline void sample_window_effects(struct window_result *w)
 	}
 }
 
+/* Ticks of 5 ms each. */
+static inline void sample_window_ticks(struct window_result *w, uint32_t node,
+				       Jxp__CpuSample__State state, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		int r = cpu_profile_add(&w->cpu, state, node, false, 5 * NS_PER_MS);
+
+		assert(r == 0);
+		(void)r;
+	}
+}
+
+/* In all states, some cut, and with what the JVM's own threads used. */
+static inline void sample_window_cpu(struct window_result *w, uint32_t main, uint32_t fill,
+				     uint32_t sum)
+{
+	w->request.cpu = true;
+	sample_window_ticks(w, sum, JXP__CPU_SAMPLE__STATE__COMPILED, 1000);
+	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__COMPILED, 600);
+	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__INTERPRETED, 50);
+	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__NATIVE, 100);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA, 30);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__UNKNOWN, 20);
+	for (unsigned i = 0; i < 10; i++)
+		if (cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, sum, true,
+				    5 * NS_PER_MS) < 0)
+			assert(false);
+	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S,
+					    .gc_ns = 0.6 * (double)NS_PER_S,
+					    .jit_ns = 0.35 * (double)NS_PER_S};
+}
+
 /* All of it; wasteful: how many of 60 dead stores' observations. */
 static inline struct window_result *sample_window(unsigned number, const char *app,
 						  unsigned wasteful)
@@ -218,6 +250,7 @@ static inline struct window_result *sample_window(unsigned number, const char *a
 	sample_window_objects(w, fill, sum);
 	sample_window_older(w, "org.example.Cache", "hits", sum, 12);
 	sample_window_numa(w);
+	sample_window_cpu(w, main, fill, sum);
 	sample_window_effects(w);
 	w->losses[LOSS_PAIRS] = 2;
 	return w;

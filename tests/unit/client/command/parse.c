@@ -101,6 +101,8 @@ static void samplers_and_formats_are_known_by_name(void **state)
 	assert_int_equal(sampler, JXP__SAMPLER__SAMPLER_IBS);
 	assert_int_equal(parse_format("collapsed", &format, &err), 0);
 	assert_int_equal(format, JXP__FORMAT__FORMAT_COLLAPSED);
+	assert_int_equal(parse_format("pprof", &format, &err), 0);
+	assert_int_equal(format, JXP__FORMAT__FORMAT_PPROF);
 }
 
 /* ---------------------------------------------------------------- what is refused */
@@ -178,6 +180,8 @@ static void views_and_regions_are_known_by_name(void **state)
 	(void)state;
 	assert_int_equal(parse_view("fields", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_FIELDS);
+	assert_int_equal(parse_view("subsuming", &view, &err), 0);
+	assert_int_equal(view, JXP__VIEW__VIEW_SUBSUMING);
 	assert_int_equal(parse_view("all", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
 	assert_int_equal(parse_regions("stack", &regions, &err), 0);

@@ -303,6 +303,28 @@ static void paths_that_cannot_be_written_are_found_out_at_once(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
+static void what_is_binary_is_not_written_to_a_terminal(void **state)
+{
+	const struct scene *p = *state;
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	char path[64];
+	struct output o;
+	struct err err;
+
+	assert_true(terminal >= 0);
+	assert_int_equal(grantpt(terminal), 0);
+	assert_int_equal(unlockpt(terminal), 0);
+	assert_int_equal(ptsname_r(terminal, path, sizeof(path)), 0);
+	assert_int_equal(output_open_binary(&o, path, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "-o FILE"));
+	output_release(&o);
+	assert_int_equal(output_open_binary(&o, p->report, &err), 0);
+	assert_int_equal(output_commit(&o, "\0\1", 2, &err), 0);
+	output_release(&o);
+	assert_int_equal(entries(p), 1);
+	(void)close(terminal);
+}
+
 #define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -322,6 +344,7 @@ int main(void)
 	    cmocka_unit_test(a_device_is_written_in_place),
 	    cmocka_unit_test(a_full_device_is_an_error),
 	    IN_A_PLACE(paths_that_cannot_be_written_are_found_out_at_once),
+	    IN_A_PLACE(what_is_binary_is_not_written_to_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

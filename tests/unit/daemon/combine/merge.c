@@ -52,6 +52,68 @@ static const char *leaf_of(const struct window_result *w, uint32_t node)
 
 /* ---------------------------------------------------------------- what is added up */
 
+/* Ticks in one of two methods of a program; of that CPU time, in all. */
+static struct window_result *ticks_window(unsigned number, const char *method, unsigned ticks,
+					  double cpu_s)
+{
+	struct window_result *w = sample_window_empty(number, "shop");
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+
+	w->request = (struct window_request){.cpu = true, .duration_ns = 12 * NS_PER_S};
+	if (number % 2) /* Ids in another order. */
+		(void)sample_window_node(w, main, "none", 1);
+	sample_window_ticks(w, sample_window_node(w, main, method, 20),
+			    JXP__CPU_SAMPLE__STATE__COMPILED, ticks);
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 0;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = ticks;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = ticks * 5 * NS_PER_MS;
+	w->cpu_ns = (uint64_t)(cpu_s * 1e9);
+	w->overhead_ns = 0;
+	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S, .gc_ns = 1e9};
+	return w;
+}
+
+/* Of two windows with as many ticks one stands for three times the CPU time. */
+static void ticks_weigh_what_their_windows_used(void **state)
+{
+	struct window_result *windows[] = {ticks_window(1, "few", 100, 1),
+					   ticks_window(2, "much", 100, 3)};
+	struct window_result *w = merged(windows, 2);
+	const struct cpu_context *c = w->cpu.contexts;
+
+	(void)state;
+	assert_int_equal(w->cpu.context_count, 2);
+	assert_string_equal(leaf_of(w, c[0].node), "few");
+	assert_int_equal(c[0].code[0].samples, 100);
+	assert_float_equal(c[0].code[0].ns, 0.25e9, 1);
+	assert_float_equal(c[1].code[0].ns, 0.75e9, 1);
+	assert_float_equal(cpu_profile_all(&w->cpu).ns, 1e9, 1);
+	assert_int_equal(cpu_profile_all(&w->cpu).samples, 200);
+	assert_int_equal(w->cpu.beside.span_ns, 24 * NS_PER_S);
+	assert_float_equal(w->cpu.beside.gc_ns, 2e9, 1);
+	assert_true(w->request.cpu);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+static void windows_without_ticks_have_no_part_in_those_of_others(void **state)
+{
+	struct window_result *windows[] = {sample_window(1, "shop", 30),
+					   sample_window(2, "shop", 30)};
+	struct window_result *w;
+
+	(void)state;
+	cpu_profile_release(&windows[0]->cpu);
+	windows[0]->request.cpu = false;
+	w = merged(windows, 2);
+	assert_int_equal(w->merged->windows, 2);
+	assert_true(w->request.cpu);
+	assert_int_equal(cpu_profile_all(&w->cpu).samples,
+			 cpu_profile_all(&windows[1]->cpu).samples);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
 static void contexts_are_met_by_their_names(void **state)
 {
 	uint64_t seed = 11;
@@ -627,6 +689,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
+	    cmocka_unit_test(ticks_weigh_what_their_windows_used),
+	    cmocka_unit_test(windows_without_ticks_have_no_part_in_those_of_others),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
 	    cmocka_unit_test(classes_are_met_by_names),
 	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),

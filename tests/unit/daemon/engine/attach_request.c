@@ -38,6 +38,7 @@ static void what_is_not_said_has_the_documented_default(void **state)
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		assert_true(request.kinds[pair_kinds[i].kind]);
 	assert_true(request.objects);
+	assert_true(request.cpu && request.cpu_optional);
 	assert_int_equal(request.object_min_size, 1024);
 	assert_int_equal(request.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_int_equal(request.period_ns, 0);
@@ -119,6 +120,35 @@ static void objects_have_a_smallest_size_that_may_be_0(void **state)
 	assert_int_equal(request.objects_max, 0);
 }
 
+static void ticks_alone_need_neither_pairs_nor_objects(void **state)
+{
+	Jxp__AttachRequest r = good();
+	Jxp__Kind kind = JXP__KIND__KIND_CPU;
+
+	(void)state;
+	r.kinds = &kind;
+	r.n_kinds = 1;
+	assert_int_equal(check(&r), 0);
+	assert_true(request.cpu);
+	assert_false(request.cpu_optional);
+	assert_false(window_request_samples_pairs(&request));
+	assert_int_equal(request.objects_max, 0);
+}
+
+static void an_event_has_no_ticks(void **state)
+{
+	Jxp__AttachRequest r = good();
+	Jxp__Kind kinds[] = {JXP__KIND__KIND_OBJECTS, JXP__KIND__KIND_CPU};
+
+	(void)state;
+	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
+	assert_int_equal(check(&r), 0);
+	assert_false(request.cpu);
+	r.kinds = kinds;
+	r.n_kinds = 2;
+	assert_int_equal(check(&r), -EINVAL);
+}
+
 static void an_event_cannot_sample_pairs(void **state)
 {
 	Jxp__AttachRequest r = good();
@@ -198,6 +228,8 @@ int main(void)
 	    cmocka_unit_test(pids_that_cannot_be_are_refused),
 	    cmocka_unit_test(an_unknown_kind_is_refused_with_the_known_ones),
 	    cmocka_unit_test(objects_have_a_smallest_size_that_may_be_0),
+	    cmocka_unit_test(ticks_alone_need_neither_pairs_nor_objects),
+	    cmocka_unit_test(an_event_has_no_ticks),
 	    cmocka_unit_test(an_event_cannot_sample_pairs),
 	    cmocka_unit_test(a_name_that_no_event_has_is_refused),
 	    cmocka_unit_test(durations_are_above_0_and_at_most_a_day),

@@ -320,6 +320,85 @@ static void nodes_deeper_than_the_limit_are_dropped_and_counted(void **state)
 	assert_int_equal(lost(f, LOSS_NODES), 1);
 }
 
+/* ---------------------------------------------------------------- ticks */
+
+static Jxp__CpuSample ticks[8];
+static Jxp__CpuSample *tick_pointers[8];
+
+static Jxp__CpuSample *tick(struct fixture *f, Jxp__CpuSample__State state, uint32_t node)
+{
+	Jxp__Batch *batch = &f->sample.batch;
+	Jxp__CpuSample *t = &ticks[batch->n_cpu_samples];
+
+	jxp__cpu_sample__init(t);
+	t->state = state;
+	t->node = node;
+	t->cpu_ns = 5000000;
+	tick_pointers[batch->n_cpu_samples++] = t;
+	batch->cpu_samples = tick_pointers;
+	return t;
+}
+
+static void ticks_arrive_with_their_contexts(void **state)
+{
+	struct fixture *f = *state;
+	const struct cpu_profile *c = &f->window->cpu;
+
+	f->window->request.cpu = true;
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__NATIVE, 2);
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 0);
+	tick(f, JXP__CPU_SAMPLE__STATE__INTERPRETED, 3)->truncated = 1;
+	apply(f);
+	assert_int_equal(c->context_count, 1);
+	assert_int_equal(cct_node(&f->window->profile.cct, c->contexts[0].node)->line, 21);
+	assert_int_equal(cpu_context_sum(&c->contexts[0]).samples, 2);
+	assert_float_equal(cpu_profile_all(c).ns, 2e7, 0);
+	assert_int_equal(c->truncated.samples, 1);
+	assert_int_equal(lost(f, LOSS_INVALID), 0);
+}
+
+static void ticks_of_unknown_contexts_are_in_none(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.cpu = true;
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 77);
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 0);
+	apply(f);
+	assert_int_equal(f->window->cpu.context_count, 0);
+	assert_int_equal(f->window->cpu.lost.samples, 2);
+	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
+}
+
+static void ticks_that_cannot_be_are_dropped_and_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.cpu = true;
+	(void)tick(f, (Jxp__CpuSample__State)5, 0);
+	(void)tick(f, (Jxp__CpuSample__State)-1, 0);
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 2);
+	tick(f, JXP__CPU_SAMPLE__STATE__UNKNOWN, 0)->truncated = 1;
+	tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2)->cpu_ns = LIMIT_TICK_CPU_NS + 1;
+	apply(f);
+	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 0);
+	assert_int_equal(lost(f, LOSS_INVALID), 5);
+}
+
+static void ticks_that_nobody_asked_for_are_dropped(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
+	apply(f);
+	f->window->request.cpu = true;
+	f->window->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
+	apply(f);
+	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 0);
+	assert_int_equal(lost(f, LOSS_INVALID), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +433,13 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(nodes_deeper_than_the_limit_are_dropped_and_counted,
 					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(ticks_arrive_with_their_contexts, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(ticks_of_unknown_contexts_are_in_none, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(ticks_that_cannot_be_are_dropped_and_counted, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(ticks_that_nobody_asked_for_are_dropped, set_up,
+					    tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
+#include "tests/unit/support/sample_window.h"
 
 /* Reports of one crafted window, compared with files. */
 #define ENOUGH (1u << 20)
@@ -367,6 +368,89 @@ static void the_collapsed_report_is_as_agreed(void **state)
 	window_result_free(w);
 }
 
+/* A window for ticks alone. */
+static struct window_result *ticks_window(void)
+{
+	struct window_result *w = sample_window_empty(5, "org.example.Main");
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+
+	w->request = (struct window_request){
+	    .duration_ns = 12 * NS_PER_S, .budget = 0.01, .registers = 4, .max_frames = 128};
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 0;
+	w->counters[JXP__COUNTER__COUNTER_CPU_SAMPLES] = 1810;
+	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
+			  sample_window_node(w, main, "sum", 31));
+	return w;
+}
+
+static void tick_reports_are_as_agreed(void **state)
+{
+	static const struct {
+		struct report_wanted wanted;
+		const char *name;
+	} parts[] = {
+	    {{.view = JXP__VIEW__VIEW_CPU}, "cpu.txt"},
+	    {{.view = JXP__VIEW__VIEW_CPU, .format = JXP__FORMAT__FORMAT_JSON}, "cpu.json"},
+	    {{.format = JXP__FORMAT__FORMAT_COLLAPSED}, "cpu.collapsed"},
+	    {{.view = JXP__VIEW__VIEW_SUBSUMING}, "subsuming.txt"},
+	    {{.view = JXP__VIEW__VIEW_SUBSUMING, .format = JXP__FORMAT__FORMAT_JSON},
+	     "subsuming.json"},
+	};
+	struct window_result *w = ticks_window();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *text = part_of(w, &parts[i].wanted);
+
+		assert_golden(parts[i].name, text);
+		free(text);
+	}
+	window_result_free(w);
+}
+
+static void a_window_without_ticks_says_so(void **state)
+{
+	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_SUBSUMING};
+	struct window_result *w = crafted_window();
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "No ticks were taken (kind cpu)"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_CPU;
+	text = part_of(w, &wanted);
+	assert_non_null(strstr(text, "No ticks were taken (kind cpu)"));
+	free(text);
+	wanted.format = JXP__FORMAT__FORMAT_COLLAPSED;
+	text = part_of(w, &wanted);
+	assert_string_equal(text, "");
+	free(text);
+	window_result_free(w);
+}
+
+/* Beside others the first frame tells what a line is of. */
+static void ticks_are_one_kind_of_stacks_among_others(void **state)
+{
+	struct report_wanted wanted = {.format = JXP__FORMAT__FORMAT_COLLAPSED};
+	struct window_result *w = sample_window(6, "shop", 45);
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "\ncpu;org.example.Main.main;org.example.Main.sum 1000\n"));
+	assert_non_null(strstr(text, "dead_store;"));
+	free(text);
+	wanted.view = JXP__VIEW__VIEW_CPU;
+	text = part_of(w, &wanted);
+	assert_ptr_equal(strstr(text, "org.example.Main.main"), text);
+	assert_null(strstr(text, "dead_store;"));
+	free(text);
+	wanted.pairs = 1;
+	text = part_of(w, &wanted);
+	assert_string_equal(text, "org.example.Main.main;org.example.Main.sum 1000\n");
+	free(text);
+	window_result_free(w);
+}
+
 static void object_reports_are_as_agreed(void **state)
 {
 	static const struct {
@@ -652,7 +736,8 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
 {
 	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
-					      JXP__FORMAT__FORMAT_COLLAPSED};
+					      JXP__FORMAT__FORMAT_COLLAPSED,
+					      JXP__FORMAT__FORMAT_PPROF};
 	struct window_result *w = crafted_window();
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
@@ -683,14 +768,13 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 	window_result_free(w);
 }
 
-static void pprof_and_unknown_formats_are_refused_in_one_line(void **state)
+static void unknown_formats_are_refused_in_one_line(void **state)
 {
 	struct err err;
 
 	(void)state;
-	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_PPROF, &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.message, "pprof"));
 	assert_int_equal(report_check_format((Jxp__Format)77, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "pprof"));
 	assert_int_equal(report_check_format((Jxp__Format)-1, &err), -EOPNOTSUPP);
 	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_JSON, NULL), 0);
 }
@@ -732,6 +816,9 @@ int main(void)
 	    cmocka_unit_test(the_json_report_is_as_agreed),
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
+	    cmocka_unit_test(tick_reports_are_as_agreed),
+	    cmocka_unit_test(a_window_without_ticks_says_so),
+	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
 	    cmocka_unit_test(object_reports_are_as_agreed),
 	    cmocka_unit_test(numa_reports_are_as_agreed),
 	    cmocka_unit_test(one_node_is_nothing_to_measure),
@@ -745,7 +832,7 @@ int main(void)
 	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
 	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
 	    cmocka_unit_test(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory),
-	    cmocka_unit_test(pprof_and_unknown_formats_are_refused_in_one_line),
+	    cmocka_unit_test(unknown_formats_are_refused_in_one_line),
 	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
 	};
 

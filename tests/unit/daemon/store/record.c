@@ -201,6 +201,51 @@ static void columns_that_do_not_match_are_no_record(void **state)
 	window_result_free(w);
 }
 
+static void a_record_of_before_has_no_ticks(void **state)
+{
+	struct cpu_profile back = {0};
+
+	(void)state;
+	assert_int_equal(record_unpack_cpu(NULL, &(struct profile){0}, &back), 0);
+	assert_int_equal(cpu_profile_all(&back).samples, 0);
+}
+
+static void assert_no_ticks(struct window_result *w, const Jxp__StoredCpu *m)
+{
+	struct cpu_profile back = {0};
+
+	assert_int_equal(record_unpack_cpu(m, &w->profile, &back), -EBADMSG);
+	cpu_profile_release(&back);
+}
+
+static void ticks_that_do_not_fit_together_are_no_record(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	Jxp__StoredCpu m;
+	struct arena arena = {0};
+
+	(void)state;
+	arena_init(&arena, 1 << 20);
+	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
+	m.n_native_ns++;
+	assert_no_ticks(w, &m);
+	m.n_native_ns--;
+	m.context_node[0] = (uint32_t)w->profile.cct.node_count + 1;
+	assert_no_ticks(w, &m);
+	m.context_node[0] = m.context_node[1];
+	assert_no_ticks(w, &m);
+	m.context_node[0] = 0;
+	assert_no_ticks(w, &m);
+	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
+	m.state_ns[0] = -1;
+	assert_no_ticks(w, &m);
+	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
+	m.gc_ns = NAN;
+	assert_no_ticks(w, &m);
+	arena_release(&arena);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +256,8 @@ int main(void)
 	    cmocka_unit_test(part_of_a_record_is_none),
 	    cmocka_unit_test(a_record_of_before_has_one_stratum_and_no_classes),
 	    cmocka_unit_test(columns_that_do_not_match_are_no_record),
+	    cmocka_unit_test(a_record_of_before_has_no_ticks),
+	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,16 +37,27 @@ static void the_collectors_threads_are_told_by_their_names(void **state)
 		assert_false(watcher_is_gc_thread(others[i]));
 }
 
-/* This thread plays one of the collector's. */
-static void their_cpu_time_is_added_up(void **state)
+static void the_compilers_threads_are_told_by_their_names(void **state)
 {
-	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), used;
+	(void)state;
+	assert_true(watcher_is_jit_thread("C1 CompilerThre"));
+	assert_true(watcher_is_jit_thread("C2 CompilerThre"));
+	assert_true(watcher_is_jit_thread("JVMCI CompilerT"));
+	assert_false(watcher_is_jit_thread("C2 queue"));
+	assert_false(watcher_is_jit_thread("GC Thread#0"));
+	assert_false(watcher_is_jit_thread("Sweeper thread"));
+	assert_false(watcher_is_jit_thread(""));
+}
+
+/* This thread plays one of the group's. */
+static void assert_cpu_time_of(const char *thread, enum watcher_group group)
+{
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), used[WATCHER_GROUPS];
 	char name[16];
 	struct watcher_threads w;
 
-	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, name), 0);
-	assert_int_equal(prctl(PR_SET_NAME, "GC Thread#0"), 0);
+	assert_int_equal(prctl(PR_SET_NAME, thread), 0);
 	assert_int_equal(watcher_threads_init(&w, getpid()), 0);
 	watcher_threads_scan(&w);
 	assert_int_equal(w.count, 1);
@@ -54,18 +65,27 @@ static void their_cpu_time_is_added_up(void **state)
 	assert_int_equal(w.count, 1);
 	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start < 100 * NS_PER_MS)
 		;
-	used = watcher_threads_cpu_ns(&w);
+	watcher_threads_cpu(&w, used);
 	/* The kernel says it in hundredths of a second. */
-	assert_true(used >= 80 * NS_PER_MS);
-	assert_true(used <= clock_ns(CLOCK_THREAD_CPUTIME_ID) + 20 * NS_PER_MS);
+	assert_true(used[group] >= 80 * NS_PER_MS);
+	assert_true(used[group] <= clock_ns(CLOCK_THREAD_CPUTIME_ID) + 20 * NS_PER_MS);
+	assert_int_equal(used[1 - group], 0);
 	watcher_threads_release(&w);
 	assert_int_equal(prctl(PR_SET_NAME, name), 0);
+}
+
+static void their_cpu_time_is_added_up(void **state)
+{
+	(void)state;
+	assert_cpu_time_of("GC Thread#0", WATCHER_GC);
+	assert_cpu_time_of("C2 CompilerThre", WATCHER_JIT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_collectors_threads_are_told_by_their_names),
+	    cmocka_unit_test(the_compilers_threads_are_told_by_their_names),
 	    cmocka_unit_test(their_cpu_time_is_added_up),
 	};
 

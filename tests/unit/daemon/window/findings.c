@@ -78,6 +78,24 @@ static void samplers_of_other_machines_are_refused_with_the_one_that_works(void 
 	assert_int_equal(find(&r), -EINVAL);
 }
 
+/* Where the machine has no other sampler this says nothing. */
+static void ticks_that_were_asked_for_need_the_clock(void **state)
+{
+	struct window_request r = {.cpu = true};
+	int found;
+
+	(void)state;
+	found = find(&r);
+	if (found == 0) {
+		assert_int_equal(findings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
+	} else {
+		assert_int_equal(found, -EOPNOTSUPP);
+		assert_non_null(strstr(err.message, "kind cpu needs the ticks of the clock"));
+	}
+	r.cpu_optional = true;
+	assert_int_equal(find(&r), 0);
+}
+
 /* The broker may see more of the machine than we do. */
 static void a_broker_that_can_open_events_does_not_make_up_for_knowing_none(void **state)
 {
@@ -98,6 +116,7 @@ int main(void)
 	    cmocka_unit_test(the_clock_has_the_period_asked_for_or_its_own),
 	    cmocka_unit_test(an_event_needs_a_hardware_sampler),
 	    cmocka_unit_test(samplers_of_other_machines_are_refused_with_the_one_that_works),
+	    cmocka_unit_test(ticks_that_were_asked_for_need_the_clock),
 	    cmocka_unit_test(a_broker_that_can_open_events_does_not_make_up_for_knowing_none),
 	};
 

@@ -1,4 +1,4 @@
-#include "attach/agent/handler/context.h"
+#include "attach/agent/stack/context.h"
 
 #include "common/mix.h"
 

@@ -1,4 +1,4 @@
-#include "attach/agent/handler/stack.h"
+#include "attach/agent/stack/stack.h"
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/debug_info.h"
@@ -217,8 +217,8 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 		out->context = recognise(walker, place, last, w, table);
 	}
 	out->recognised = out->context != 0;
-	if (out->recognised &&
-	    (!place->check || is_confirmed(walker, place, table, out->context))) {
+	if (out->recognised && (!place->check || frame_walk_is_at_edge(&walker->layout, w) ||
+				is_confirmed(walker, place, table, out->context))) {
 		memory->last = 1 - memory->last;
 		return result_of(place, w->calls);
 	}
@@ -231,7 +231,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	learns = trusted && !out->differs && w->end == WALK_ROOT;
 	count = ask(walker, place, learns ? place->frames_room : place->max_frames);
 	if (count <= 0)
-		return STACK_UNWALKABLE;
+		return count < 0 ? STACK_UNWALKABLE : STACK_NO_JAVA;
 	if (learns && (unsigned)count < place->frames_room)
 		learn(walker, place, w, (unsigned)count);
 	if ((unsigned)count > place->max_frames)

@@ -9,15 +9,15 @@
  *
  * Called from signal handlers only, in the thread whose stack is walked.
  */
-#ifndef JXPERF_AGENT_HANDLER_STACK_H
-#define JXPERF_AGENT_HANDLER_STACK_H
+#ifndef JXPERF_AGENT_STACK_STACK_H
+#define JXPERF_AGENT_STACK_STACK_H
 
 #include <jni.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/handler/context.h"
+#include "attach/agent/stack/context.h"
 #include "attach/agent/stack/call_trace.h"
 #include "attach/agent/stack/frame_layout.h"
 #include "attach/agent/stack/frame_table.h"
@@ -34,6 +34,7 @@ enum stack_result {
 	STACK_OK,
 	STACK_TRUNCATED,  /* root frames are missing */
 	STACK_UNWALKABLE, /* the JVM gave no frames */
+	STACK_NO_JAVA,    /* it says there are none: the thread runs no Java code now */
 	STACK_TABLE_FULL,
 };
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "attach/agent/handler/context.h"
+#include "attach/agent/stack/context.h"
 
 static int new_table(void **state)
 {

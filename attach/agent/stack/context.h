@@ -9,8 +9,8 @@
  * Handlers call context_intern; the drain thread reads nodes whose ids it got from a record. A node
  * is immutable once its id is known. The drain thread may call context_clear when no handler runs.
  */
-#ifndef JXPERF_AGENT_HANDLER_CONTEXT_H
-#define JXPERF_AGENT_HANDLER_CONTEXT_H
+#ifndef JXPERF_AGENT_STACK_CONTEXT_H
+#define JXPERF_AGENT_STACK_CONTEXT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,0 +1,50 @@
+#include "attach/agent/handler/cpu_sample.h"
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sample.h"
+#include "attach/agent/handler/thread.h"
+#include "common/clock.h"
+
+/* What runs at ip, where the thread has Java frames. The code cache holds compiled code, the stubs
+ * that it calls, and the interpreter. */
+static Jxp__CpuSample__State state_at(uint64_t ip)
+{
+	const struct frame_layout *layout = &handlers.walker.layout;
+
+	if (ip >= layout->interpreter_low && ip < layout->interpreter_high)
+		return JXP__CPU_SAMPLE__STATE__INTERPRETED;
+	return codemap_covers(ip) ? JXP__CPU_SAMPLE__STATE__COMPILED
+				  : JXP__CPU_SAMPLE__STATE__NATIVE;
+}
+
+void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
+{
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	struct record r = {.type = RECORD_CPU,
+			   .time_ns = clock_monotonic_ns(),
+			   .state = (uint8_t)state_at(ip),
+			   .tick_ns = cpu_ns};
+
+	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
+	switch (sample_stack(t, uc, ip, &r.watch_context)) {
+	case STACK_OK:
+		break;
+	case STACK_TRUNCATED:
+		r.truncated = true;
+		thread_count(t, JXP__COUNTER__COUNTER_CPU_TRUNCATED, 1);
+		break;
+	case STACK_NO_JAVA:
+		r.state = JXP__CPU_SAMPLE__STATE__NO_JAVA;
+		break;
+	case STACK_TABLE_FULL:
+		r.state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
+		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_FULL, 1);
+		break;
+	case STACK_UNWALKABLE:
+		r.state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
+		thread_count(t, JXP__COUNTER__COUNTER_CPU_UNWALKABLE, 1);
+		break;
+	}
+	thread_record(t, &r);
+}

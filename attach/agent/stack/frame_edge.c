@@ -1,0 +1,176 @@
+#include "attach/agent/stack/frame_edge.h"
+
+#include <stdbool.h>
+
+#include "attach/agent/code/opcode.h"
+
+#define WORD 8
+
+/* Longer prologues, and more instructions from the end of a frame to the return, are not
+ * looked at. An entry has a class check, padding and what a collector's barrier takes. */
+#define ENTRY_BYTES_MAX       256u
+#define EXIT_INSTRUCTIONS_MAX 6u
+
+/* Registers in encoding order. */
+#define RSP 4
+#define RBP 5
+#define R15 15
+
+#define INSTRUCTION_BYTES 15u
+
+static bool fetch(uint64_t ip, uint64_t end, struct opcode *o)
+{
+	uint64_t left = end > ip ? end - ip : 0;
+
+	return opcode_read((const uint8_t *)(uintptr_t)ip,
+			   left < INSTRUCTION_BYTES ? left : INSTRUCTION_BYTES, o);
+}
+
+static bool is_one_byte(const struct opcode *o, uint8_t code)
+{
+	return o->map == OPCODE_ONE_BYTE && !o->vex && o->code == code;
+}
+
+static bool takes_words(const struct opcode *o, int64_t *words)
+{
+	if ((!is_one_byte(o, 0x81) && !is_one_byte(o, 0x83)) || o->has_memory ||
+	    !(o->rex & OPCODE_REX_W) || opcode_rm(o) != RSP || opcode_group(o) != 5 || /* sub */
+	    o->immediate < 0 || o->immediate % WORD != 0)
+		return false;
+	*words = o->immediate / WORD;
+	return true;
+}
+
+static bool is_push_rbp(const struct opcode *o)
+{
+	return is_one_byte(o, 0x50 + RBP) && !(o->rex & OPCODE_REX_B);
+}
+
+static bool is_pop_rbp(const struct opcode *o)
+{
+	return is_one_byte(o, 0x58 + RBP) && !(o->rex & OPCODE_REX_B);
+}
+
+static bool is_return(const struct opcode *o)
+{
+	return is_one_byte(o, 0xc3) || is_one_byte(o, 0xc2);
+}
+
+/* mov [rsp + disp], rbp: how frames are built whose first instruction is no push. */
+static bool stores_rbp(const struct opcode *o)
+{
+	return is_one_byte(o, 0x89) && o->has_memory && o->base == RSP && o->index < 0 &&
+	       opcode_reg(o) == RBP;
+}
+
+/* Instructions that write memory, flags or another register at an entry: the class check, padding,
+ * stack banging, and a frame pointer. What could move the stack pointer is none of them. */
+static bool is_harmless_at_entry(const struct opcode *o)
+{
+	switch (opcode_flow(o)) {
+	case OPCODE_NEXT:
+	case OPCODE_BRANCH: /* not taken */
+		break;
+	default:
+		return false;
+	}
+	if (o->vex || o->unusual)
+		return false;
+	if (o->map == OPCODE_0F)
+		return o->code == 0x1f || (o->code & 0xf0) == 0x80; /* nop, jcc */
+	if (o->map != OPCODE_ONE_BYTE)
+		return false;
+	switch (o->code) {
+	case 0x3b: /* cmp reg, [mem] */
+	case 0x39:
+	case 0x85: /* test */
+	case 0x90: /* nop */
+	case 0x75: /* jne, je */
+	case 0x74:
+		return true;
+	case 0x8b: /* mov and lea to a register */
+	case 0x8d:
+	case 0x03: /* add reg, of narrow class pointers */
+		return opcode_reg(o) != RSP;
+	case 0x89: /* mov to memory, or mov rbp, rsp */
+		return o->has_memory || opcode_rm(o) != RSP;
+	case 0x81: /* cmp [mem], imm */
+	case 0x83:
+		return opcode_group(o) == 7;
+	case 0xc1: /* shl */
+		return opcode_rm(o) != RSP;
+	default: /* mov reg, imm */
+		return o->code >= 0xb8 && o->code <= 0xbf && (o->code - 0xb8 + 0u) != RSP;
+	}
+}
+
+static bool entered(uint64_t begin, uint64_t end, uint64_t pc, uint16_t *words)
+{
+	int64_t taken = 0, moved;
+	bool saved = false;
+	struct opcode o;
+	uint64_t ip;
+
+	for (ip = begin; ip < pc; ip += o.length) {
+		if (!fetch(ip, end, &o))
+			return false;
+		if (is_push_rbp(&o)) {
+			taken++;
+			saved = true;
+		} else if (takes_words(&o, &moved)) {
+			taken += moved;
+		} else if (stores_rbp(&o)) {
+			saved = true;
+		} else if (!is_harmless_at_entry(&o)) {
+			return false;
+		}
+	}
+	if (ip != pc || (taken > 0 && !saved) || taken >= UINT16_MAX)
+		return false;
+	*words = (uint16_t)(taken + 1);
+	return true;
+}
+
+/* What stands between the end of a frame and the return: the safepoint poll of returns, of which a
+ * branch to its slow path is not taken, and vzeroupper. */
+static bool is_harmless_at_exit(const struct opcode *o)
+{
+	if (o->vex)
+		return o->map == OPCODE_0F && o->code == 0x77;
+	if (o->map == OPCODE_0F)
+		return o->code == 0x87;                   /* ja */
+	if (is_one_byte(o, 0x3b) || is_one_byte(o, 0x8b)) /* cmp rsp, mov r10, from the thread */
+		return o->has_memory && o->base == R15 && (o->code == 0x3b || opcode_reg(o) != RSP);
+	return is_one_byte(o, 0x85) && o->has_memory; /* test [page], eax */
+}
+
+static bool left(uint64_t end, uint64_t pc, uint16_t *words)
+{
+	uint16_t taken = 1;
+	struct opcode o;
+
+	for (unsigned i = 0; i < EXIT_INSTRUCTIONS_MAX; i++, pc += o.length) {
+		if (!fetch(pc, end, &o))
+			return false;
+		if (is_return(&o)) {
+			*words = taken;
+			return true;
+		}
+		if (is_pop_rbp(&o))
+			taken++;
+		else if (!is_harmless_at_exit(&o))
+			return false;
+	}
+	return false;
+}
+
+enum frame_edge frame_edge_at(uint64_t begin, uint64_t end, uint32_t complete, uint64_t pc,
+			      uint16_t *words)
+{
+	if (pc < begin || pc >= end)
+		return FRAME_STANDS;
+	if (pc < begin + complete)
+		return complete <= ENTRY_BYTES_MAX && entered(begin, end, pc, words) ? FRAME_ENTERED
+										     : FRAME_STANDS;
+	return left(end, pc, words) ? FRAME_LEFT : FRAME_STANDS;
+}

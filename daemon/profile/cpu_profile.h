@@ -1,0 +1,100 @@
+/*
+ * Where the CPU time of a window goes (KIND_CPU): the clock's ticks by calling context, and by what
+ * the thread did, in compiled, interpreted or native code.
+ *
+ * Every tick is in the sum of its state. Those of threads that run no Java code, and those whose
+ * stack the JVM could not tell, are in nothing else. Where root frames are missing the context
+ * would be another one's, so such ticks are in a sum of their own and in no context; so are those
+ * whose context was lost.
+ *
+ * What a tick stands for (CpuSample.cpu_ns) follows the sampling period, which changes in a window:
+ * time is what shares are of, the number of ticks is how much is known of them. A merge weighs time
+ * (daemon/combine/merge.h), so it is doubles.
+ *
+ * The collector's and the compilers' threads have no Java frames and no ticks. Their CPU time is
+ * what the watcher saw of it (daemon/watcher/threads.h).
+ *
+ * Bounded by LIMIT_CPU_CONTEXTS; ticks of contexts beyond it are in the sums, and counted in
+ * refused.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_CPU_PROFILE_H
+#define JXPERF_DAEMON_PROFILE_CPU_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "proto/jxperf.pb-c.h"
+
+/* Values of CpuSample.State. */
+#define CPU_STATES (JXP__CPU_SAMPLE__STATE__NO_JAVA + 1)
+
+/* Those of code with a Java context: COMPILED, INTERPRETED, NATIVE, in this order. */
+#define CPU_CODE_STATES 3
+
+struct cpu_sum {
+	uint64_t samples;
+	double ns;
+};
+
+struct cpu_context {
+	uint32_t node;                        /* never 0 */
+	struct cpu_sum code[CPU_CODE_STATES]; /* by State - COMPILED */
+};
+
+/* CPU time of the JVM's own threads. */
+struct cpu_beside {
+	uint64_t span_ns; /* they were watched for so long; 0: they were not */
+	double gc_ns;     /* CPU time in it, of the collector's */
+	double jit_ns;    /* and of the compilers' threads */
+};
+
+/* All zero is an empty profile. */
+struct cpu_profile {
+	struct cpu_context *contexts;
+	size_t context_count;
+	size_t context_capacity;
+	struct hash_index context_index;
+	struct cpu_sum states[CPU_STATES]; /* by State: all ticks */
+	struct cpu_sum truncated;          /* of these, ones without their root frames, */
+	struct cpu_sum lost;               /* and ones with a context that is not known */
+	uint64_t refused;                  /* ticks of contexts that there was no room for */
+	struct cpu_beside beside;
+	/* The watcher's sums when the window began. */
+	bool watched;
+	uint64_t watched_from_ns, gc_from_ns, jit_from_ns;
+};
+
+void cpu_profile_release(struct cpu_profile *c);
+
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then. */
+int cpu_profile_copy(struct cpu_profile *to, const struct cpu_profile *from);
+
+/* One tick, of cpu_ns of CPU time. node: 0 where the state has a context and it is not known. 0 or
+ * -ENOMEM. */
+int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t node,
+		    bool truncated, uint64_t cpu_ns);
+
+/* Adds what was counted elsewhere of a context of this profile's tree, not to the sums; its time
+ * times weight. 0 or -ENOMEM. */
+int cpu_profile_add_context(struct cpu_profile *c, const struct cpu_context *from, double weight);
+
+void cpu_sum_add(struct cpu_sum *to, const struct cpu_sum *from, double weight);
+
+/* Takes what the watcher says, of records in order. running: the window is; what was before is not
+ * of it. A sum that falls is passed over. */
+void cpu_profile_watch(struct cpu_profile *c, const Jxp__WatchRecord *record, bool running);
+
+/* Over all states, and of code with a Java context. */
+struct cpu_sum cpu_profile_all(const struct cpu_profile *c);
+struct cpu_sum cpu_profile_code(const struct cpu_profile *c);
+
+/* A context's, in any code. */
+struct cpu_sum cpu_context_sum(const struct cpu_context *context);
+
+/* Heap bytes held. */
+size_t cpu_profile_memory_bytes(const struct cpu_profile *c);
+
+#endif

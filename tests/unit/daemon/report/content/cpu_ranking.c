@@ -1,0 +1,120 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "daemon/report/content/cpu_findings.h"
+#include "tests/unit/support/sample_window.h"
+
+#define COMPILED JXP__CPU_SAMPLE__STATE__COMPILED
+
+static struct window_result *ticks_window(void)
+{
+	struct window_result *w = sample_window_empty(1, "shop");
+
+	w->request.cpu = true;
+	return w;
+}
+
+static const char *name_of(const struct window_result *w, uint32_t method)
+{
+	return strings_get(&w->profile.strings, cct_method(&w->profile.cct, method)->name);
+}
+
+static void a_method_that_calls_itself_counts_once(void **state)
+{
+	struct window_result *w = ticks_window();
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+	uint32_t walk = sample_window_node(w, main, "walk", 20);
+	uint32_t again = sample_window_node(w, walk, "walk", 20);
+	struct cpu_ranking r;
+
+	(void)state;
+	sample_window_ticks(w, main, COMPILED, 1);
+	sample_window_ticks(w, again, COMPILED, 3);
+	assert_int_equal(cpu_ranking_init(&r, w), 0);
+	assert_int_equal(r.by_own_count, 2);
+	assert_string_equal(name_of(w, r.by_own[0].method), "walk");
+	assert_int_equal(r.by_own[0].own.samples, 3);
+	assert_int_equal(r.by_own[0].total.samples, 3);
+	assert_int_equal(r.by_total_count, 2);
+	assert_string_equal(name_of(w, r.by_total[0].method), "main");
+	assert_int_equal(r.by_total[0].total.samples, 4);
+	assert_int_equal(r.context_count, 2);
+	assert_int_equal(r.contexts[0].node, again);
+	cpu_ranking_release(&r);
+	window_result_free(w);
+}
+
+static void interpreted_and_compiled_frames_are_one_path(void **state)
+{
+	struct window_result *w = ticks_window();
+	uint32_t main = sample_window_node(w, 0, "main", 10), other = 0;
+	struct cct_node node = *cct_node(&w->profile.cct, main);
+	struct cpu_ranking r;
+
+	(void)state;
+	node.tier = JXP__TIER__TIER_INTERPRETED;
+	assert_int_equal(cct_add_node(&w->profile.cct, &node, &other), 0);
+	sample_window_ticks(w, main, COMPILED, 1);
+	sample_window_ticks(w, other, JXP__CPU_SAMPLE__STATE__INTERPRETED, 2);
+	assert_int_equal(cpu_ranking_init(&r, w), 0);
+	assert_int_equal(r.context_count, 1);
+	assert_int_equal(r.contexts[0].code[0].samples, 1);
+	assert_int_equal(r.contexts[0].code[1].samples, 2);
+	cpu_ranking_release(&r);
+	window_result_free(w);
+}
+
+/* 12 s, of which the JVM's own threads were watched for 6. */
+static void fractions_are_of_ticks_and_the_jvms_own_threads(void **state)
+{
+	struct window_result *w = ticks_window();
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+	struct report_cpu c;
+
+	(void)state;
+	sample_window_ticks(w, main, COMPILED, 400);
+	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__NATIVE, 100);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA, 100);
+	w->cpu.beside = (struct cpu_beside){
+	    .span_ns = 6 * NS_PER_S, .gc_ns = 0.75 * NS_PER_S, .jit_ns = 0.25 * NS_PER_S};
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_true(c.taken && c.beside_known);
+	assert_int_equal(c.samples, 600);
+	assert_float_equal(c.whole_ns, 5.0 * NS_PER_S, 1);
+	assert_float_equal(c.compiled, 0.4, 1e-9);
+	assert_float_equal(c.native, 0.1, 1e-9);
+	assert_float_equal(c.no_java, 0.1, 1e-9);
+	assert_float_equal(c.gc, 0.3, 1e-9);
+	assert_float_equal(c.jit, 0.1, 1e-9);
+	assert_float_equal(c.lost, 0, 1e-9);
+	report_cpu_release(&c);
+	window_result_free(w);
+}
+
+static void a_window_without_ticks_has_no_such_part(void **state)
+{
+	struct window_result *w = ticks_window();
+	struct report_cpu c;
+
+	(void)state;
+	w->cpu.beside = (struct cpu_beside){.span_ns = 1, .gc_ns = 1};
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_false(c.taken);
+	report_cpu_release(&c);
+	window_result_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_method_that_calls_itself_counts_once),
+	    cmocka_unit_test(interpreted_and_compiled_frames_are_one_path),
+	    cmocka_unit_test(fractions_are_of_ticks_and_the_jvms_own_threads),
+	    cmocka_unit_test(a_window_without_ticks_has_no_such_part),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
