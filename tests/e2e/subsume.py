@@ -16,8 +16,10 @@ from support.tree import TREE, bring_workloads, homes
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 STACKS = os.path.join(BUILD, "tests/stacks")
-RECORDED_S = "8"
+RECORDED_S = "5"
 LEAST_SAMPLES = 50
+# Frames that the workload's stacks have at most, and some more.
+DEEPEST = 150
 # More than a recording's stacks are deep.
 DEPTH = "2048"
 
@@ -93,7 +95,7 @@ def tops(stacks):
     return found
 
 
-def hold_against_the_jdk(recording):
+def hold_against_the_jdk(recording, depth):
     (ours, our_cut), (theirs, their_cut) = read(recording), printed(recording)
     with open(recording, "rb") as f:
         chunks = f.read().count(b"FLR\0\0\2")
@@ -102,6 +104,7 @@ def hold_against_the_jdk(recording):
     assert tops(ours) == tops(theirs), (tops(ours) - tops(theirs), tops(theirs) - tops(ours))
     assert ours == theirs, (ours - theirs, theirs - ours)
     assert ours.total() >= LEAST_SAMPLES, ours.total()
+    assert (our_cut > 0) == (depth < DEEPEST), our_cut
     found = report(recording, "--format", "jfr")
     assert (found["samples"], found["truncated_samples"]) == (ours.total(), our_cut), found
     assert found["by_induced"] and found["unit"] == "samples", found
@@ -131,7 +134,7 @@ def of_installed(jdk, depth):
     environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
     subprocess.run([jdk.java, *recording_options(path, depth), "-cp", classes(), "DeepCalls", RECORDED_S],
                    env=environment, capture_output=True, timeout=HANG_S, check=True)
-    hold_against_the_jdk(path)
+    hold_against_the_jdk(path, depth)
 
 
 def of_contained(home, release, depth):
@@ -146,7 +149,7 @@ def of_contained(home, release, depth):
         subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", inside,
                         *recording_options("/tmp/it.jfr", depth), "-cp", "/workloads", "DeepCalls", RECORDED_S],
                        stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL, timeout=HANG_S, check=True)
-    hold_against_the_jdk(path)
+    hold_against_the_jdk(path, depth)
 
 
 def register():

@@ -31,7 +31,7 @@ final class DeepCalls {
 
     private static int stream(int value) {
         List<Integer> list = new ArrayList<>();
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < 4; i++) {
             list.add(i ^ value);
         }
         return list.stream().map(i -> fill("x" + i)).sorted((a, b) -> b - a).collect(Collectors.toList()).get(0);
