@@ -31,7 +31,7 @@ static const struct command {
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
      "what schedules would do in a fleet; no daemon needed"},
     {"subsume", cmd_subsume, "FILE [option...]",
-     "subsuming methods of a profile: collapsed, pprof or jfr; no daemon needed"},
+     "subsuming methods of a profile in a file; no daemon needed"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
