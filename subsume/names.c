@@ -142,6 +142,10 @@ bool subsume_name_always_subsumed(const char *name, size_t length)
 		rest = behind_prefix(name, end, "sun.reflect.");
 	if (rest)
 		return contains(rest, end, "Accessor");
+	/* doPrivileged, doPrivilegedWithCombiner, executePrivileged. */
+	rest = behind_prefix(name, end, "java.security.AccessController.");
+	if (rest)
+		return contains(rest, end, "Privileged");
 	/* Those of the JDK's own archive are in classes called Holder. */
 	rest = behind_prefix(name, end, "java.lang.invoke.");
 	return rest && (behind_prefix(rest, end, "LambdaForm") || contains(rest, end, "$Holder."));

@@ -24,7 +24,7 @@ size_t subsume_name_normalise(const char *name, size_t length, char *out);
 
 /* Whether the name (a normalised one) is of a method that nobody looks for a cause in, however high
  * it is and far from others: Method.invoke (section 4.3 of the paper), what it calls to get to its
- * method, and lambda forms, which JDK 18 and later use for that. */
+ * method, lambda forms, which JDK 18 and later use for that, and AccessController.doPrivileged. */
 bool subsume_name_always_subsumed(const char *name, size_t length);
 
 #endif

@@ -67,10 +67,18 @@ int record_pack_cpu(struct arena *a, const struct cpu_profile *c, Jxp__StoredCpu
 
 /* ---------------------------------------------------------------- unpacking */
 
+/* What no agent can have said, and of which still any sum is a number. */
+#define NS_MAX 0x1p100
+
+static bool is_time(double ns)
+{
+	return record_is_sum(ns) && ns < NS_MAX;
+}
+
 /* Time without ticks says that it is no sum of them. */
 static bool sum_is_valid(const struct cpu_sum *s)
 {
-	return record_is_sum(s->ns) && (s->samples > 0 || !(s->ns > 0));
+	return is_time(s->ns) && (s->samples > 0 || !(s->ns > 0));
 }
 
 static int unpack_context(const struct profile *p, struct cpu_profile *c,
@@ -116,7 +124,7 @@ int record_unpack_cpu(const Jxp__StoredCpu *m, const struct profile *p, struct c
 	if (!m)
 		return 0;
 	if (m->n_state_samples != m->n_state_ns || m->n_state_samples > CPU_STATES ||
-	    !record_is_sum(m->gc_ns) || !record_is_sum(m->jit_ns))
+	    !is_time(m->gc_ns) || !is_time(m->jit_ns))
 		return -EBADMSG;
 	for (size_t i = 0; i < m->n_state_samples; i++) {
 		c->states[i] = (struct cpu_sum){m->state_samples[i], m->state_ns[i]};

@@ -182,8 +182,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 
 static void render(const struct window_result *w)
 {
-	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_PPROF;
-	     format++) {
+	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_PPROF; format++) {
 		char *text;
 		size_t size;
 
@@ -196,6 +195,7 @@ static void run(struct harness *h, struct buffer *stream)
 {
 	static const struct window_request request = {.kinds = {false, true, true, true},
 						      .objects = true,
+						      .cpu = true,
 						      .objects_max = 256,
 						      .duration_ns = UINT64_C(60000000000),
 						      .budget = 0.01,

@@ -111,6 +111,9 @@ static void reflection_and_lambda_forms_are_always_subsumed(void **state)
 	    {"java.lang.invoke.LambdaForm$DMH.invokeStatic", true},
 	    {"java.lang.invoke.DirectMethodHandle$Holder.invokeStatic", true},
 	    {"java.lang.invoke.MethodHandles$Lookup.findVirtual", false},
+	    {"java.security.AccessController.doPrivileged(Ljava/security/PrivilegedAction;)", true},
+	    {"java.security.AccessController.executePrivileged", true},
+	    {"java.security.AccessController.getContext", false},
 	    {"org.example.Method.invoke", false},
 	    {"", false},
 	};

@@ -242,6 +242,8 @@ static void ticks_that_do_not_fit_together_are_no_record(void **state)
 	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
 	m.gc_ns = NAN;
 	assert_no_ticks(w, &m);
+	m.gc_ns = 1e300;
+	assert_no_ticks(w, &m);
 	arena_release(&arena);
 	window_result_free(w);
 }
