@@ -43,7 +43,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -210,7 +210,11 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
-tests: all unit-tests workloads $(B)/bench/fill_store
+tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks
+# What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
+$(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
 
 # JDKs that this Debian lacks, for the tests alone. Without a network they are skipped.
 $(B)/jdks: tests/jdks/fetch
@@ -389,8 +393,9 @@ bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
 bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
-	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume $(B)/bench/import
 	$(Q)$(B)/bench/subsume
+	$(Q)$(B)/bench/import
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
@@ -427,6 +432,13 @@ bench-tree:
 bench-subsume:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/subsume
 	$(Q)$(B)/bench/subsume
+# Profiles that other programs wrote, a hundred megabytes of each format; half a minute.
+bench-import:
+	$(Q)$(MAKE) --no-print-directory $(B)/bench/import
+	$(Q)$(B)/bench/import
+$(B)/bench/import: $(B)/obj/bench/import.o $(B)/obj/tests/unit/support/jfr_file.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
 $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) -lm

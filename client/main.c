@@ -31,7 +31,7 @@ static const struct command {
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
      "what schedules would do in a fleet; no daemon needed"},
     {"subsume", cmd_subsume, "FILE [option...]",
-     "subsuming methods of a profile: collapsed, pprof or jfr; no daemon needed"},
+     "subsuming methods of a profile in a file; no daemon needed"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -82,8 +82,9 @@ static const char options_help[] =
     "subsume:\n"
     "  --format F     what FILE is: collapsed, pprof or jfr (as it looks)\n"
     "  --sample-type T\n"
-    "                 what is counted: pprof: one of its sample types (its default, or last); jfr:\n"
-    "                 a type of event (jdk.ExecutionSample); collapsed: what its numbers are (samples)\n"
+    "                 what is counted; pprof: one of its sample types (the one it says)\n"
+    "                 jfr: a type of event (jdk.ExecutionSample)\n"
+    "                 collapsed: what its numbers are (samples)\n"
     "  --height N     methods that subsume are higher (4)\n"
     "  --distance N   and further from each other method (4)\n"
     "  --top N        show at most N rows of each list (20)\n"

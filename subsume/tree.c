@@ -29,6 +29,11 @@ struct name {
 	uint32_t length;
 };
 
+struct child_slot {
+	uint32_t hash; /* of its path */
+	uint32_t node; /* 0: free; the root is nobody's child */
+};
+
 struct name_slot {
 	uint32_t hash;
 	uint32_t method; /* 0: free */
@@ -44,8 +49,7 @@ struct name_slot {
 struct subsume_builder {
 	struct node *nodes;
 	size_t node_count, node_room;
-	uint32_t *children; /* node numbers by (parent, method); 0 is free: the root is nobody's
-			       child */
+	struct child_slot *children; /* by parent and method */
 	size_t children_capacity;
 
 	struct name *methods;
@@ -58,6 +62,7 @@ struct subsume_builder {
 	/* The path that was added last: its methods and its nodes. */
 	uint32_t last_methods[SUBSUME_DEPTH_MAX];
 	uint32_t last_nodes[SUBSUME_DEPTH_MAX];
+	uint64_t last_hashes[SUBSUME_DEPTH_MAX]; /* of the path up to each */
 	size_t last_count;
 
 	uint64_t total;
@@ -101,17 +106,16 @@ static int grow(void **array, size_t *room, size_t wanted, size_t first, size_t 
 	return 0;
 }
 
-static size_t child_slot(const struct subsume_builder *b, uint32_t parent, uint32_t method)
+static size_t child_slot(const struct subsume_builder *b, uint32_t hash, uint32_t parent,
+			 uint32_t method)
 {
-	size_t mask = b->children_capacity - 1;
-	size_t at = mix(((uint64_t)parent << 32 | method) ^ b->key[0]) & mask;
+	size_t mask = b->children_capacity - 1, at = hash & mask;
 
-	while (b->children[at]) {
-		const struct node *n = &b->nodes[b->children[at]];
+	for (; b->children[at].node; at = (at + 1) & mask) {
+		const struct node *n = &b->nodes[b->children[at].node];
 
-		if (n->parent == parent && n->method == method)
+		if (b->children[at].hash == hash && n->parent == parent && n->method == method)
 			break;
-		at = (at + 1) & mask;
 	}
 	return at;
 }
@@ -120,18 +124,25 @@ static size_t child_slot(const struct subsume_builder *b, uint32_t parent, uint3
 static int grow_children(struct subsume_builder *b)
 {
 	size_t capacity = b->children_capacity ? b->children_capacity * 2 : (size_t)2 * FIRST_NODES;
-	uint32_t *children;
+	struct child_slot *children;
 
 	if (b->children_capacity && b->node_count < b->children_capacity / 2)
 		return 0;
 	children = calloc(capacity, sizeof(*children));
 	if (!children)
 		return -ENOMEM;
+	for (size_t i = 0; i < b->children_capacity; i++) {
+		size_t at = b->children[i].hash & (capacity - 1);
+
+		if (!b->children[i].node)
+			continue;
+		while (children[at].node)
+			at = (at + 1) & (capacity - 1);
+		children[at] = b->children[i];
+	}
 	free(b->children);
 	b->children = children;
 	b->children_capacity = capacity;
-	for (uint32_t n = 1; n < b->node_count; n++)
-		children[child_slot(b, b->nodes[n].parent, b->nodes[n].method)] = n;
 	return 0;
 }
 
@@ -284,16 +295,17 @@ int subsume_builder_method(struct subsume_builder *b, const char *name, size_t l
 }
 
 /* The child of that method, made if there is none. */
-static int child(struct subsume_builder *b, uint32_t parent, uint32_t method, uint32_t *node)
+static int child(struct subsume_builder *b, uint32_t hash, uint32_t parent, uint32_t method,
+		 uint32_t *node)
 {
 	size_t at;
 	int r = grow_children(b);
 
 	if (r < 0)
 		return r;
-	at = child_slot(b, parent, method);
-	if (b->children[at]) {
-		*node = b->children[at];
+	at = child_slot(b, hash, parent, method);
+	if (b->children[at].node) {
+		*node = b->children[at].node;
 		return 0;
 	}
 	r = grow((void **)&b->nodes, &b->node_room, b->node_count + 1, FIRST_NODES,
@@ -302,8 +314,25 @@ static int child(struct subsume_builder *b, uint32_t parent, uint32_t method, ui
 		return r;
 	*node = (uint32_t)b->node_count++;
 	b->nodes[*node] = (struct node){.parent = parent, .method = method};
-	b->children[at] = *node;
+	b->children[at] = (struct child_slot){.hash = hash, .node = *node};
 	return 0;
+}
+
+/* What a path's nodes are found by is hashed from its methods alone, so that memory can be asked
+ * for all of them at once: looked for one after the other, each would wait for it. */
+static void look_ahead(struct subsume_builder *b, const uint32_t *path, size_t from, size_t count)
+{
+	uint64_t hash = from ? b->last_hashes[from - 1] : b->key[0];
+	size_t mask = b->children_capacity - 1;
+
+	for (size_t i = from; i < count; i++) {
+		hash = mix(hash + path[i] * UINT64_C(0x9e3779b97f4a7c15));
+		b->last_hashes[i] = hash;
+		if (b->children_capacity)
+			__builtin_prefetch(&b->children[(uint32_t)hash & mask]);
+	}
+	for (size_t i = from; i < count && b->children_capacity; i++)
+		__builtin_prefetch(&b->nodes[b->children[(uint32_t)b->last_hashes[i] & mask].node]);
 }
 
 int subsume_builder_add(struct subsume_builder *b, const uint32_t *path, size_t count,
@@ -320,10 +349,12 @@ int subsume_builder_add(struct subsume_builder *b, const uint32_t *path, size_t 
 		same++;
 	node = same ? b->last_nodes[same - 1] : 0;
 	b->last_count = same;
+	look_ahead(b, path, same, count);
 	for (; b->last_count < count; b->last_count++) {
 		uint32_t method = path[b->last_count];
-		int r =
-		    method && method < b->method_count ? child(b, node, method, &node) : -EINVAL;
+		int r = method && method < b->method_count
+			    ? child(b, (uint32_t)b->last_hashes[b->last_count], node, method, &node)
+			    : -EINVAL;
 
 		if (r < 0)
 			return r;

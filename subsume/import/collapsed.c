@@ -138,7 +138,7 @@ static int look_up(struct collapsed *c, const uint8_t *frame, size_t length, uin
 	size_t bare = without_annotation(frame, length);
 	int r;
 
-	if (known->length == length && memcmp(known->text, frame, length) == 0) {
+	if (known->text && known->length == length && memcmp(known->text, frame, length) == 0) {
 		*method = known->method;
 		return 0;
 	}

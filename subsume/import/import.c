@@ -30,7 +30,8 @@ const char *import_format_name(enum import_format format)
 static bool is_text(const uint8_t *bytes, size_t size)
 {
 	for (size_t i = 0; i < size && i < LOOKED_AT; i++)
-		if ((bytes[i] < ' ' && !memchr("\t\r\n", bytes[i], 3)) || bytes[i] == 0x7f)
+		if (bytes[i] == 0x7f ||
+		    (bytes[i] < ' ' && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n'))
 			return false;
 	return true;
 }
@@ -57,10 +58,11 @@ static void free_builder(struct subsume_builder **b)
 	subsume_builder_free(*b);
 }
 
-/* The format that is asked for, or found. */
+/* The format that is asked for, or found; or a negative code. */
 static int choose(const uint8_t *bytes, size_t size, const struct import_options *options,
-		  enum import_format *format, struct err *err)
+		  struct err *err)
 {
+	enum import_format format;
 	uint64_t most = options->bytes_max ? options->bytes_max : IMPORT_BYTES_MAX;
 
 	if (size > most)
@@ -68,12 +70,12 @@ static int choose(const uint8_t *bytes, size_t size, const struct import_options
 			       size, most);
 	if (size == 0)
 		return err_set(err, ENODATA, "it is empty");
-	*format = options->format ? options->format : import_detect(bytes, size);
-	if (*format == IMPORT_AUTO)
+	format = options->format ? options->format : import_detect(bytes, size);
+	if (format == IMPORT_AUTO)
 		return err_set(err, EBADMSG,
 			       "at byte 0: neither collapsed stacks, nor pprof, nor a recording of "
 			       "the JDK Flight Recorder");
-	return 0;
+	return (int)format;
 }
 
 int import_profile(const uint8_t *bytes, size_t size, const struct import_options *options,
@@ -81,11 +83,10 @@ int import_profile(const uint8_t *bytes, size_t size, const struct import_option
 {
 	_cleanup_(free_builder) struct subsume_builder *builder = NULL;
 	struct import_sink s = {.options = options, .err = err, .unit = "samples"};
-	enum import_format format;
-	int r = choose(bytes, size, options, &format, err);
+	int format = choose(bytes, size, options, err), r;
 
-	if (r < 0)
-		return r;
+	if (format < 0)
+		return format;
 	s.builder = builder = subsume_builder_new();
 	if (!builder)
 		return err_set(err, ENOMEM, "no memory for the profile's tree");

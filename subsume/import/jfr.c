@@ -65,6 +65,8 @@ static int read_header(struct jfr *j, const uint8_t *begin, const uint8_t *end, 
 	uint64_t offset = (uint64_t)(begin - j->file), left = (uint64_t)(end - begin), size;
 	unsigned major;
 
+	chunk->begin = chunk->end = begin;
+	chunk->offset = offset;
 	if (left < HEADER_BYTES)
 		return import_fail(j->sink, EBADMSG, offset,
 				   "a chunk's header is cut off: %" PRIu64 " bytes", left);
@@ -93,9 +95,7 @@ static int read_header(struct jfr *j, const uint8_t *begin, const uint8_t *end, 
 	    chunk->checkpoint < HEADER_BYTES || chunk->checkpoint >= size)
 		return import_fail(j->sink, EBADMSG, offset,
 				   "the chunk's metadata or constants are not in it");
-	chunk->begin = begin;
 	chunk->end = begin + size;
-	chunk->offset = offset;
 	return 0;
 }
 

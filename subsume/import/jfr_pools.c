@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "subsume/import/import.h"
+
 void jfr_pools_release(struct jfr_pools *p)
 {
 	ids_release(&p->traces);
@@ -51,8 +53,8 @@ int jfr_layout_find(struct jfr_pools *p, const struct jfr_type *event)
 	const struct jfr_type *truncated, *string;
 
 	if (!follow(t, event, "stackTrace", POOLED, &l.event_trace, &l.trace))
-		return err_set(p->sink->err, EINVAL, "events of the type '%s' have no stack",
-			       event->name);
+		return err_set(p->sink->err, p->sink->options->sample_type ? EINVAL : ENODATA,
+			       "events of the type '%s' have no stack", event->name);
 	if (!follow(t, l.trace, "truncated", PLAIN, &l.trace_truncated, &truncated) ||
 	    truncated->kind != JFR_BYTE ||
 	    !follow(t, l.trace, "frames", ARRAY, &l.trace_frames, &l.frame) ||

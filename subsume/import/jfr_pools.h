@@ -41,8 +41,8 @@ struct jfr_pools {
 
 void jfr_pools_release(struct jfr_pools *p);
 
-/* What the types of a stack look like; event is one of types. 0, -EBADMSG, -EINVAL for an event
- * without a stack. */
+/* What the types of a stack look like; event is one of types. 0, -EBADMSG, or, for an
+ * event without a stack, -EINVAL where the user asked for it, and -ENODATA. */
 int jfr_layout_find(struct jfr_pools *p, const struct jfr_type *event);
 
 /* Finds the constants of the chunk, whose last checkpoint event is so many bytes behind its begin.

@@ -15,6 +15,7 @@
 #include "common/utf8.h"
 #include "subsume/import/import.h"
 #include "subsume/import/pprof_tables.h"
+#include "subsume/import/room.h"
 #include "subsume/import/sink.h"
 #include "subsume/import/stream.h"
 #include "subsume/import/wire.h"
@@ -33,7 +34,11 @@ enum {
 };
 
 #define SAMPLE_TYPES_MAX 64u
-#define NO_TYPE          SIZE_MAX
+
+/* Bytes that a gzipped profile is kept uncompressed in, rather than decompressed twice. */
+#define UNPACKED_MAX (UINT32_C(64) << 20)
+
+#define NO_TYPE SIZE_MAX
 
 /* A tag and a length. */
 #define FIELD_HEAD_MAX 20u
@@ -131,7 +136,7 @@ static int take_table_field(struct pprof *p, const struct wire_field *field)
 {
 	bool is_string = field->number == PROFILE_STRING;
 	uint64_t offset = p->in.offset;
-	struct wire message;
+	struct wire message = {0};
 	int r;
 
 	if (!is_string && field->number != PROFILE_SAMPLE_TYPE &&
@@ -169,20 +174,19 @@ static void push(struct pprof *p, uint32_t method)
 static int add_frames(struct pprof *p, uint64_t offset, uint64_t id)
 {
 	struct pprof_location *location = pprof_location(&p->tables, id);
-	uint32_t method;
+	uint32_t method, count;
 	int r;
 
 	if (!location)
 		return import_fail(
 		    p->sink, EBADMSG, offset,
 		    "a sample is of location %" PRIu64 ", which the profile does not have", id);
-	if (location->count == 0) {
-		r = pprof_address_method(&p->tables, offset, location, &method);
-		if (r == 0)
-			push(p, method);
-		return r;
+	if (location->method) {
+		push(p, location->method);
+		return 0;
 	}
-	for (uint32_t i = 0; i < location->count && p->depth <= SUBSUME_DEPTH_MAX; i++) {
+	count = location->count > 0 ? location->count : 1;
+	for (uint32_t i = 0; i < count && p->depth <= SUBSUME_DEPTH_MAX; i++) {
 		r = pprof_line_method(&p->tables, offset, location, i, &method);
 		if (r < 0)
 			return r;
@@ -251,7 +255,7 @@ static int take_sample(struct pprof *p, const struct wire_field *profile_field)
 {
 	uint64_t offset = p->in.offset;
 	struct wire_field field;
-	struct wire message;
+	struct wire message = {0};
 	int r;
 
 	if (profile_field->number != PROFILE_SAMPLE)
@@ -290,6 +294,40 @@ static int pass(struct pprof *p, const uint8_t *bytes, size_t size,
 			p->default_type = field.value;
 	}
 	stream_release(&p->in);
+	return r;
+}
+
+/* What a gzipped profile decompresses to, if that is not much, so that it is decompressed but once.
+ * The caller's to free; NULL when it is too much. */
+static int unpack(struct pprof *p, const uint8_t *bytes, size_t size, uint8_t **unpacked,
+		  size_t *length)
+{
+	_cleanup_free_ uint8_t *found = NULL;
+	size_t used = 0, room = 0;
+	int64_t have;
+	int r;
+
+	if (size < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
+		return 0;
+	r = stream_open(&p->in, bytes, size, p->sink);
+	while (r == 0 && (have = stream_fill(&p->in, STREAM_PIECE_MAX)) != 0) {
+		if (have > 0)
+			r = room_for((void **)&found, &room, used + (size_t)have, UNPACKED_MAX, 1);
+		if (have < 0 || r < 0) {
+			r = have < 0 ? (int)have : r;
+			break;
+		}
+		memcpy(found + used, p->in.at, (size_t)have);
+		used += (size_t)have;
+		stream_take(&p->in, (size_t)have);
+	}
+	stream_release(&p->in);
+	if (r == -ENOSPC || r == -ENOMEM)
+		return 0;
+	if (r == 0) {
+		*unpacked = TAKE_PTR(found);
+		*length = used;
+	}
 	return r;
 }
 
@@ -362,11 +400,17 @@ static void free_pprof(struct pprof **p)
 int import_pprof(const uint8_t *bytes, size_t size, struct import_sink *s)
 {
 	_cleanup_(free_pprof) struct pprof *p = calloc(1, sizeof(*p));
+	_cleanup_free_ uint8_t *unpacked = NULL;
 	int r;
 
 	if (!p)
 		return err_set(s->err, ENOMEM, "no memory for the profile");
 	p->sink = p->tables.sink = s;
+	r = unpack(p, bytes, size, &unpacked, &size);
+	if (r < 0)
+		return r;
+	if (unpacked)
+		bytes = unpacked;
 	r = pass(p, bytes, size, take_table_field);
 	if (r == 0)
 		r = choose_type(p);

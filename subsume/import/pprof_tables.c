@@ -187,52 +187,49 @@ const char *pprof_string(const struct pprof_tables *t, uint64_t number, size_t *
 	return t->text ? t->text + t->strings[number].offset : "";
 }
 
-int pprof_line_method(struct pprof_tables *t, uint64_t offset, const struct pprof_location *l,
-		      uint32_t line, uint32_t *method)
+/* A function's, by its name. */
+static int function_method(struct pprof_tables *t, uint64_t offset, struct pprof_function *function)
 {
-	uint64_t number = t->lines[l->first + line];
-	struct pprof_function *function;
 	const char *text;
 	size_t length;
+
+	if (function->method)
+		return 0;
+	if (function->name >= t->string_count)
+		return import_fail(t->sink, EBADMSG, offset,
+				   "a function's name is string %" PRIu64 ", and there are %zu",
+				   function->name, t->string_count);
+	if (t->strings[function->name].length > SUBSUME_NAME_MAX)
+		return import_fail(t->sink, EFBIG, offset,
+				   "a function's name is longer than %u bytes", SUBSUME_NAME_MAX);
+	text = pprof_string(t, function->name, &length);
+	return import_method(t->sink, offset, text, length, &function->method);
+}
+
+int pprof_line_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
+		      uint32_t line, uint32_t *method)
+{
+	char address[32];
+	uint64_t number;
 	int r;
 
+	if (l->count == 0) {
+		int length = snprintf(address, sizeof(address), "0x%" PRIx64, l->address);
+
+		r = import_method(t->sink, offset, address, (size_t)length, &l->method);
+		*method = l->method;
+		return r;
+	}
+	number = t->lines[l->first + line];
 	if (number == NO_FUNCTION)
 		return import_fail(
 		    t->sink, EBADMSG, offset,
 		    "location %" PRIu64 " is of a function that the profile does not have", l->id);
-	function = &t->functions[number];
-	if (function->method == 0) {
-		if (function->name >= t->string_count)
-			return import_fail(t->sink, EBADMSG, offset,
-					   "a function's name is string %" PRIu64
-					   ", and there are %zu",
-					   function->name, t->string_count);
-		if (t->strings[function->name].length > SUBSUME_NAME_MAX)
-			return import_fail(t->sink, EFBIG, offset,
-					   "a function's name is longer than %u bytes",
-					   SUBSUME_NAME_MAX);
-		text = pprof_string(t, function->name, &length);
-		r = import_method(t->sink, offset, text, length, &function->method);
-		if (r < 0)
-			return r;
-	}
-	*method = function->method;
-	return 0;
-}
-
-int pprof_address_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
-			 uint32_t *method)
-{
-	char text[32];
-	int r;
-
-	if (l->method == 0) {
-		int length = snprintf(text, sizeof(text), "0x%" PRIx64, l->address);
-
-		r = import_method(t->sink, offset, text, (size_t)length, &l->method);
-		if (r < 0)
-			return r;
-	}
-	*method = l->method;
+	r = function_method(t, offset, &t->functions[number]);
+	if (r < 0)
+		return r;
+	*method = t->functions[number].method;
+	if (l->count == 1)
+		l->method = *method;
 	return 0;
 }

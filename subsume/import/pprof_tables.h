@@ -33,7 +33,7 @@ struct pprof_location {
 	uint64_t id;
 	uint64_t address;
 	uint32_t first, count; /* in lines: innermost first */
-	uint32_t method;       /* of a location without lines; 0: not asked for yet */
+	uint32_t method;       /* of the only frame; 0: not asked for yet, or there are more */
 };
 
 /* All zero is empty. */
@@ -68,12 +68,10 @@ void pprof_link(struct pprof_tables *t);
 /* The location with that id, or NULL. */
 struct pprof_location *pprof_location(struct pprof_tables *t, uint64_t id);
 
-/* The methods of a location's line (less than its count), and of one without lines, which its
- * address has to name. offset is of who asks. */
-int pprof_line_method(struct pprof_tables *t, uint64_t offset, const struct pprof_location *l,
+/* The method of a location's line (less than its count); of one without lines, which its address
+ * has to name, there is one. offset is of who asks. */
+int pprof_line_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
 		      uint32_t line, uint32_t *method);
-int pprof_address_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
-			 uint32_t *method);
 
 /* Of a string's number; "" for one that is not there. */
 const char *pprof_string(const struct pprof_tables *t, uint64_t number, size_t *length);

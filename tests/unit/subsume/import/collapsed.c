@@ -1,0 +1,182 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/support/imported.h"
+
+static const struct import_options automatic = {.format = IMPORT_AUTO};
+static const struct import_options collapsed = {.format = IMPORT_COLLAPSED};
+
+static struct imported text(const char *lines)
+{
+	return imported_from(lines, strlen(lines), &collapsed);
+}
+
+static void stacks_are_added_up(void **state)
+{
+	struct imported i = text("a;b;c 5\na;b 1\na;b;c 2\nd 3\na;b;cd 4\n");
+
+	(void)state;
+	assert_string_equal(i.text, "a;b 1\na;b;c 7\na;b;cd 4\nd 3\n");
+	assert_int_equal(i.samples, 15);
+	assert_string_equal(i.unit, "samples");
+}
+
+static void a_frame_that_begins_like_the_one_before_is_another(void **state)
+{
+	(void)state;
+	assert_string_equal(text("a;bb;c 1\na;b;c 2\na;bb 3\na;bbb;c 4").text,
+			    "a;bb 3\na;bb;c 1\na;b;c 2\na;bbb;c 4\n");
+}
+
+static void annotations_are_taken_off(void **state)
+{
+	(void)state;
+	assert_string_equal(text("main_[0];Main.run_[j];Main.go_[i];write_[k] 1").text,
+			    "main;Main.run;Main.go;write 1\n");
+	assert_string_equal(text("dead-store;Main.fill_[movq_%rax,_8(%rdi)];--;[byte[]] 9").text,
+			    "dead-store;Main.fill;--;[byte[]] 9\n");
+}
+
+static void classes_are_written_with_points(void **state)
+{
+	(void)state;
+	assert_string_equal(text("java/util/HashMap.get 1").text, "java.util.HashMap.get 1\n");
+	assert_string_equal(text("Ljava/util/HashMap:::get 1").text, "java.util.HashMap.get 1\n");
+	assert_string_equal(text("a/B$$Lambda$1/0x0000000800c03000.run 1").text,
+			    "a.B$$Lambda.run 1\n");
+	assert_string_equal(text("/usr/lib/libc.so.6 1\nopen a/b.c 2").text,
+			    "/usr/lib/libc.so.6 1\nopen a/b.c 2\n");
+}
+
+static void blank_lines_and_carriage_returns_are_nothing(void **state)
+{
+	(void)state;
+	assert_string_equal(text("\r\na;b 1\r\n\n;;a;;b 2 \n").text, "a;b 3\n");
+}
+
+static void numbers_that_are_not_samples_have_no_intervals(void **state)
+{
+	struct import_options options = {.sample_type = "bytes"};
+	struct imported i = imported_from("a 5\n", 4, &options);
+
+	(void)state;
+	assert_int_equal(i.samples, 0);
+	assert_string_equal(i.unit, "bytes");
+}
+
+static void what_is_wrong_is_said_with_its_place(void **state)
+{
+	static const struct {
+		const char *lines;
+		int r;
+		const char *error;
+	} bad[] = {
+	    {"a 1\nb", -EBADMSG, "at byte 4: the line does not end in a space and a count"},
+	    {"a 1\nb c", -EBADMSG, "at byte 6: the line does not end in a space and a count"},
+	    {"a;b -1\n", -EBADMSG, "at byte 4: a negative count"},
+	    {"a 1.5\n", -EBADMSG, "at byte 2: the line does not end in a space and a count"},
+	    {"a 18446744073709551616", -EBADMSG,
+	     "at byte 2: the line does not end in a space and a count"},
+	    {"a 9223372036854775807\nb 1", -EBADMSG, "at byte 22: counts add up to 2^63 or more"},
+	    {"a 0\n", -ENODATA, "no stack in it has a cost"},
+	    {"", -ENODATA, "it is empty"},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		struct imported i = text(bad[k].lines);
+
+		assert_string_equal(i.text, bad[k].error);
+		assert_int_equal(i.r, bad[k].r);
+	}
+}
+
+static void a_name_of_a_mebibyte_is_refused(void **state)
+{
+	size_t size = (size_t)1 << 20;
+	char *line = malloc(size);
+	struct imported i;
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, 'a', size);
+	line[size - 2] = ' ';
+	line[size - 1] = '1';
+	i = imported_from(line, size, &collapsed);
+	free(line);
+	assert_int_equal(i.r, -EFBIG);
+	assert_string_equal(i.text, "at byte 0: a name of 1048574 bytes: at most 65536 are taken");
+}
+
+static void a_stack_that_is_too_deep_is_counted(void **state)
+{
+	size_t depth = SUBSUME_DEPTH_MAX + 1, size = 2 * depth + 2;
+	char *line = malloc(size);
+	struct imported i;
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, ';', size);
+	for (size_t d = 0; d < depth; d++)
+		line[2 * d] = 'a';
+	line[size - 3] = ' ';
+	line[size - 2] = '7';
+	line[size - 1] = '\n';
+	i = imported_from(line, size, &collapsed);
+	assert_int_equal(i.r, 0);
+	assert_int_equal(i.nodes, 1);
+	assert_int_equal(i.truncated, 7);
+	assert_int_equal(i.truncated_samples, 7);
+	i = imported_from(line + 2, size - 2, &collapsed);
+	assert_int_equal(i.nodes, SUBSUME_DEPTH_MAX + 1);
+	assert_int_equal(i.truncated, 0);
+	free(line);
+}
+
+static void formats_are_told_by_their_first_bytes(void **state)
+{
+	static const uint8_t pprof[] = {0x0a, 4, 8, 1, 16, 2}, other[] = {0, 1, 2, 3};
+
+	(void)state;
+	assert_int_equal(import_detect((const uint8_t *)"FLR\0\0\2", 6), IMPORT_JFR);
+	assert_int_equal(import_detect((const uint8_t *)"\x1f\x8b\x08", 3), IMPORT_PPROF);
+	assert_int_equal(import_detect(pprof, sizeof(pprof)), IMPORT_PPROF);
+	assert_int_equal(import_detect((const uint8_t *)"\na;b 1", 6), IMPORT_COLLAPSED);
+	assert_int_equal(imported_from(other, sizeof(other), &automatic).r, -EBADMSG);
+}
+
+static void a_file_beyond_the_limit_is_not_read(void **state)
+{
+	struct import_options options = {.bytes_max = 3};
+
+	(void)state;
+	assert_int_equal(imported_from("a 1\n", 4, &options).r, -EFBIG);
+	assert_int_equal(imported_from("a 1", 3, &options).r, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stacks_are_added_up),
+	    cmocka_unit_test(a_frame_that_begins_like_the_one_before_is_another),
+	    cmocka_unit_test(annotations_are_taken_off),
+	    cmocka_unit_test(classes_are_written_with_points),
+	    cmocka_unit_test(blank_lines_and_carriage_returns_are_nothing),
+	    cmocka_unit_test(numbers_that_are_not_samples_have_no_intervals),
+	    cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+	    cmocka_unit_test(a_name_of_a_mebibyte_is_refused),
+	    cmocka_unit_test(a_stack_that_is_too_deep_is_counted),
+	    cmocka_unit_test(formats_are_told_by_their_first_bytes),
+	    cmocka_unit_test(a_file_beyond_the_limit_is_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/support/imported.h"
+#include "tests/unit/support/jfr_file.h"
+
+static const struct import_options automatic = {.format = IMPORT_AUTO};
+static const struct import_options jfr = {.format = IMPORT_JFR};
+static const uint32_t three[] = {2, 1, 0}, recursive[] = {1, 1, 1, 0};
+
+static struct imported read_back(const struct jfr_file *f)
+{
+	return imported_from(f->bytes, f->size, &jfr);
+}
+
+/* A chunk with two stacks, in two checkpoints. */
+static void add_chunk(struct jfr_file *f)
+{
+	struct jfr_file_stack first = {.id = 7, .methods = three, .depth = 3};
+	struct jfr_file_stack second = {.id = UINT64_MAX, .methods = recursive, .depth = 4};
+	size_t other;
+
+	jfr_file_begin(f);
+	jfr_file_metadata(f);
+	jfr_file_sample(f, 7);
+	jfr_file_checkpoint(f, 2, &first, 1);
+	other = jfr_file_open(f, JFR_FILE_OTHER);
+	jfr_file_varint(f, 1);
+	jfr_file_close(f, other);
+	jfr_file_sample(f, UINT64_MAX);
+	jfr_file_sample(f, 7);
+	jfr_file_checkpoint(f, 3, &second, 1);
+	jfr_file_end(f);
+}
+
+static void chunks_and_their_checkpoints_are_added_up(void **state)
+{
+	static const char expected[] =
+	    "pkg.Class0.m0(I);pkg.Class1.m1(I);pkg.Class2.m2(I) 4\n"
+	    "pkg.Class0.m0(I);pkg.Class1.m1(I);pkg.Class1.m1(I);pkg.Class1.m1(I) 2\n";
+	struct jfr_file f = {0};
+	struct imported i;
+
+	(void)state;
+	add_chunk(&f);
+	add_chunk(&f);
+	i = read_back(&f);
+	free(f.bytes);
+	assert_string_equal(i.text, expected);
+	assert_int_equal(i.samples, 6);
+	assert_int_equal(i.truncated, 0);
+	assert_string_equal(i.unit, "samples");
+}
+
+static void stacks_without_their_roots_are_counted(void **state)
+{
+	struct jfr_file_stack stacks[] = {
+	    {.id = 1, .methods = three, .depth = 3},
+	    {.id = 2, .truncated = true, .methods = three, .depth = 3},
+	    {.id = 3},
+	};
+	struct jfr_file f = {0};
+	struct imported i;
+
+	(void)state;
+	jfr_file_begin(&f);
+	jfr_file_metadata(&f);
+	for (uint64_t id = 0; id <= 4; id++)
+		jfr_file_sample(&f, id); /* 0 is none, and 4 is not there */
+	jfr_file_checkpoint(&f, 3, stacks, 3);
+	jfr_file_end(&f);
+	i = read_back(&f);
+	free(f.bytes);
+	assert_int_equal(i.r, 0);
+	assert_int_equal(i.samples, 1);
+	assert_int_equal(i.truncated, 4);
+	assert_int_equal(i.truncated_samples, 4);
+}
+
+/* The chunk with bytes at a place of it changed. */
+static struct imported with(size_t place, uint64_t value, size_t bytes)
+{
+	struct jfr_file f = {0};
+	struct imported i;
+
+	add_chunk(&f);
+	jfr_file_set(&f, place, value, bytes);
+	i = read_back(&f);
+	free(f.bytes);
+	return i;
+}
+
+static void a_header_that_lies_is_refused(void **state)
+{
+	static const struct {
+		size_t place, bytes;
+		uint64_t value;
+		const char *error;
+	} bad[] = {
+	    {3, 1, 1, "at byte 0: not the begin of a chunk"},
+	    {4, 2, 1, "at byte 0: a recording of version 1: version 2 is read, of JDK 9 and later"},
+	    {8, 8, 0, "at byte 0: the chunk is not finished: is the recording still running?"},
+	    {8, 8, 67, "at byte 0: a chunk of 67 bytes, and there are "},
+	    {8, 8, UINT64_MAX, "at byte 0: a chunk of 18446744073709551615 bytes, and there are "},
+	    {16, 8, 0, "at byte 0: the chunk is not finished: is the recording still running?"},
+	    {16, 8, 4, "at byte 0: the chunk's metadata or constants are not in it"},
+	    {24, 8, UINT64_MAX, "at byte 0: the chunk's metadata or constants are not in it"},
+	    {64, 4, 0, "at byte 0: the chunk's numbers are not compressed"},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		struct imported i = with(bad[k].place, bad[k].value, bad[k].bytes);
+
+		assert_int_equal(i.r, -EBADMSG);
+		assert_memory_equal(i.text, bad[k].error, strlen(bad[k].error));
+	}
+}
+
+/* Wherever it is cut, and whichever byte is another, it is read or refused in a line that says
+ * where. */
+static void damage_is_met_anywhere(void **state)
+{
+	struct jfr_file f = {0};
+
+	(void)state;
+	add_chunk(&f);
+	for (size_t size = 4; size < f.size; size++) {
+		struct imported i = imported_from(f.bytes, size, &automatic);
+
+		assert_int_equal(i.r, -EBADMSG);
+		assert_memory_equal(i.text, "at byte ", 8);
+	}
+	for (size_t place = 68; place < f.size; place++)
+		for (unsigned bit = 0; bit < 8; bit++) {
+			struct imported i;
+
+			f.bytes[place] ^= (uint8_t)(1u << bit);
+			i = read_back(&f);
+			if (i.r == -EBADMSG)
+				assert_memory_equal(i.text, "at byte ", 8);
+			else
+				assert_true(i.r == 0 || i.r == -ENODATA || i.r == -EFBIG);
+			f.bytes[place] ^= (uint8_t)(1u << bit);
+		}
+	free(f.bytes);
+}
+
+/* A checkpoint that is before itself would be read for ever. */
+static void checkpoints_do_not_go_round_in_circles(void **state)
+{
+	struct jfr_file f = {0};
+	struct imported i;
+	size_t event;
+
+	(void)state;
+	jfr_file_begin(&f);
+	jfr_file_metadata(&f);
+	jfr_file_sample(&f, 1);
+	f.checkpoint = event = jfr_file_open(&f, 1);
+	jfr_file_varint(&f, 5);
+	jfr_file_varint(&f, 0);
+	jfr_file_varint(&f, 1); /* the one before is a byte further on */
+	jfr_file_byte(&f, 0);
+	jfr_file_varint(&f, 0);
+	jfr_file_close(&f, event);
+	jfr_file_end(&f);
+	i = read_back(&f);
+	free(f.bytes);
+	assert_int_equal(i.r, -EBADMSG);
+	assert_non_null(strstr(i.text, "the checkpoint before this one is not before it"));
+}
+
+/* A pool of so many constants of a type, the first of which says what follows. */
+static struct imported with_pool(uint64_t type, uint64_t count, const uint8_t *bytes, size_t size)
+{
+	struct jfr_file f = {0};
+	struct imported i;
+	size_t event;
+
+	jfr_file_begin(&f);
+	jfr_file_metadata(&f);
+	jfr_file_sample(&f, 1);
+	f.checkpoint = event = jfr_file_open(&f, 1);
+	for (unsigned k = 0; k < 3; k++)
+		jfr_file_varint(&f, 0);
+	jfr_file_byte(&f, 0);
+	jfr_file_varint(&f, 1);
+	jfr_file_varint(&f, type);
+	jfr_file_varint(&f, count);
+	for (size_t k = 0; k < size; k++)
+		jfr_file_byte(&f, bytes[k]);
+	jfr_file_close(&f, event);
+	jfr_file_end(&f);
+	i = read_back(&f);
+	free(f.bytes);
+	return i;
+}
+
+static void counts_and_lengths_that_lie_are_refused(void **state)
+{
+	static const struct {
+		uint64_t type, count;
+		uint8_t bytes[10];
+		const char *error;
+	} bad[] = {
+	    {JFR_FILE_SYMBOL, 1000000000, {0}, "a pool of constants: more elements than there is"},
+	    {JFR_FILE_SYMBOL, UINT64_MAX, {0}, "a pool of constants: more elements than there is"},
+	    {99, 1, {0}, "constants of the type 99, which the metadata do not have"},
+	    {JFR_FILE_SYMBOL, 1, {1, 3, 0x80, 0x80, 0x40}, "a constant: it is longer than what"},
+	    {JFR_FILE_SYMBOL, 1, {1, 9}, "a constant: a text of an unknown encoding"},
+	    {JFR_FILE_TRACE,
+	     1,
+	     {1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f},
+	     "a constant: more elements than there is room for"},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		struct imported i = with_pool(bad[k].type, bad[k].count, bad[k].bytes, 10);
+
+		assert_int_equal(i.r, -EBADMSG);
+		assert_memory_equal(i.text, "at byte ", 8);
+		if (!strstr(i.text, bad[k].error))
+			fail_msg("'%s' has no '%s'", i.text, bad[k].error);
+	}
+}
+
+static void other_events_may_be_counted(void **state)
+{
+	struct import_options options = {.sample_type = "jdk.Other"};
+	struct jfr_file f = {0};
+	struct imported i;
+
+	(void)state;
+	add_chunk(&f);
+	i = imported_from(f.bytes, f.size, &options);
+	assert_int_equal(i.r, -EINVAL);
+	assert_string_equal(i.text, "events of the type 'jdk.Other' have no stack");
+	options.sample_type = "jdk.None";
+	i = imported_from(f.bytes, f.size, &options);
+	free(f.bytes);
+	assert_int_equal(i.r, -EINVAL);
+	assert_string_equal(i.text, "the recording knows no events of the type 'jdk.None'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(chunks_and_their_checkpoints_are_added_up),
+	    cmocka_unit_test(stacks_without_their_roots_are_counted),
+	    cmocka_unit_test(a_header_that_lies_is_refused),
+	    cmocka_unit_test(damage_is_met_anywhere),
+	    cmocka_unit_test(checkpoints_do_not_go_round_in_circles),
+	    cmocka_unit_test(counts_and_lengths_that_lie_are_refused),
+	    cmocka_unit_test(other_events_may_be_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
