@@ -26,7 +26,7 @@ static void die(const char *what)
 
 static void *array(size_t count, size_t size)
 {
-	void *p = calloc(count, size);
+	void *p = count ? calloc(count, size) : NULL;
 
 	if (!p)
 		die("no memory");

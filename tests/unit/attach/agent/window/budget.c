@@ -72,8 +72,8 @@ static void what_brings_no_ticks_leaves_its_part_to_what_does(void **state)
 }
 
 /* A window of 10 s on two processors, looked at four times a second: which part of the CPU time
- * brings ticks, first and after so many seconds. Returns what was spent, of the budget of 1%. */
-static double spent(double first, double later, double from_s)
+ * brings ticks, first and after so many looks. Returns what was spent, of the budget of 1%. */
+static double spent(double first, double later, unsigned from_quarter)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
 	struct window_cost cost = {0};
@@ -81,20 +81,22 @@ static double spent(double first, double later, double from_s)
 	struct budget b;
 
 	budget_start(&b, 0.01, 2 * MS, 0, false);
-	for (double s = 0; s < 10; s += 0.25) {
-		ticks += 500.0 * MS * (s < from_s ? first : later) / (double)b.period;
+	for (unsigned quarter = 0; quarter < 40; quarter++) {
+		double part = quarter < from_quarter ? first : later;
+
+		ticks += 500.0 * MS * part / (double)b.period;
 		cost.cpu_ns += 500 * MS;
 		counters[JXP__COUNTER__COUNTER_TICKS] = (uint64_t)ticks;
 		counters[JXP__COUNTER__COUNTER_HANDLER_NS] = (uint64_t)ticks * 200000;
 		cost.overhead_ns = counters[JXP__COUNTER__COUNTER_HANDLER_NS];
-		if ((int)(s * 4) % 2 == 1)
+		if (quarter % 2 == 1)
 			b.next_change_ns = 0;
 		(void)budget_period(&b, counters, &cost);
 	}
 	return (double)cost.overhead_ns / (double)cost.cpu_ns / 0.01;
 }
 
-/* An eighth more at the beginning: the first ticks come at the period that was asked for. */
+/* The first ticks come at the period that was asked for. */
 static void a_window_uses_its_budget_whatever_part_brings_ticks(void **state)
 {
 	const double parts[] = {1, 0.7, 0.4, 0.25};
@@ -109,10 +111,10 @@ static void a_window_uses_its_budget_whatever_part_brings_ticks(void **state)
 static void a_program_that_turns_to_something_else_stays_within_the_budget(void **state)
 {
 	(void)state;
-	for (double from_s = 1; from_s < 9; from_s += 0.25)
-		for (double first = 0; first <= 1; first += 0.1)
-			for (double later = 0; later <= 1; later += 0.1)
-				assert_true(spent(first, later, from_s) < 1.1);
+	for (unsigned quarter = 4; quarter < 36; quarter++)
+		for (unsigned first = 0; first <= 10; first++)
+			for (unsigned later = 0; later <= 10; later++)
+				assert_true(spent(first / 10.0, later / 10.0, quarter) < 1.1);
 }
 
 static void operations_are_scaled_by_what_they_cost(void **state)
