@@ -16,7 +16,7 @@ from support.tree import TREE, bring_workloads, homes
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 STACKS = os.path.join(BUILD, "tests/stacks")
-RECORDED_S = "5"
+RECORDED_S = "3"
 # A machine with much else to do leaves a recording few.
 LEAST_SAMPLES = 20
 # Frames that the workload's stacks have at most, and some more.
