@@ -174,9 +174,9 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 		-lcmocka $(DAEMON_LIBS)
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
-# looked for in the program.
+# looked for in the program. A static pattern, since of two others make takes the one whose prerequisites are all there.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
-$(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
+$(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
 $(B)/workloads/.built: $(WORKLOADS)
