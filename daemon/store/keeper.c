@@ -426,9 +426,13 @@ static int write_start(struct keeper *k, struct database *db, struct err *err)
 static int open_database(struct keeper *k, struct database **db, struct err *err)
 {
 	struct salvage_account salvage;
+	struct err own = {0};
 	unsigned highest = 0;
-	int r = salvage_open(&k->dir, db, &salvage, err);
+	int r;
 
+	if (!err) /* What it says is wanted here in any case. */
+		err = &own;
+	r = salvage_open(&k->dir, db, &salvage, err);
 	if (salvage.damaged) {
 		k->stats.damages++;
 		say_damage(&salvage);
