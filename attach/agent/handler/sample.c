@@ -83,7 +83,6 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 					  .max_frames = t->max_frames,
 					  .frames = t->memory->frames,
 					  .frames_room = THREAD_FRAMES,
-					  .memory = &t->memory->stack,
 					  .check = is_to_be_checked(t)};
 	struct stack_outcome outcome;
 	enum stack_result result =

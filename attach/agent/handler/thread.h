@@ -56,7 +56,6 @@ enum thread_state {
 /* Memory of a thread that runs Java code; one mapping. */
 struct thread_memory {
 	struct ring ring;
-	struct stack_memory stack;
 	struct agct_frame frames[THREAD_FRAMES];
 };
 

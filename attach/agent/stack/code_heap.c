@@ -56,18 +56,6 @@ static bool first_segment(const struct code_heap *heap, uint64_t *segment)
 	return false;
 }
 
-static bool is_used(const struct code_layout *layout, uint64_t block)
-{
-	return __atomic_load_n((const uint8_t *)(uintptr_t)(block + layout->block_used),
-			       __ATOMIC_RELAXED);
-}
-
-bool code_heap_is(const struct code_layout *layout, uint64_t start, uint32_t id)
-{
-	return is_used(layout, start - layout->block_bytes) &&
-	       (uint32_t)int_at(start + layout->compile_id) == id;
-}
-
 bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out)
 {
 	const struct code_heap *heap = heap_of(layout, pc);
@@ -79,7 +67,8 @@ bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_h
 	if (!first_segment(heap, &segment))
 		return false;
 	block = heap->low + (segment << heap->segment_shift);
-	if (!is_used(layout, block))
+	if (!__atomic_load_n((const uint8_t *)(uintptr_t)(block + layout->block_used),
+			     __ATOMIC_RELAXED))
 		return false;
 	out->start = block + layout->block_bytes;
 	out->id = (uint32_t)int_at(out->start + layout->compile_id);

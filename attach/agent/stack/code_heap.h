@@ -48,9 +48,6 @@ struct code_heap_blob {
 /* The blob that pc lies in. False when there is none. */
 bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out);
 
-/* Is there still, at the start of a blob that code_heap_find gave, a blob of that id? */
-bool code_heap_is(const struct code_layout *layout, uint64_t start, uint32_t id);
-
 /* Of a blob that code_heap_find gave: its first instruction, what its frames take of the stack
  * (words, with return address and saved rbp; 0 or less: not fixed), and how far from its first
  * instruction the frame is not built yet (bytes; negative: it never is). */

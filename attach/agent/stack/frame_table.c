@@ -60,16 +60,6 @@ struct agct_frame frame_call(const struct frame_table *table, const struct frame
 	return frame;
 }
 
-unsigned frame_calls(const struct frame_table *table, const struct frame_entry *entry,
-		     struct agct_frame *to, unsigned room)
-{
-	unsigned count = entry->count < room ? entry->count : room;
-
-	for (unsigned i = 0; i < count; i++)
-		to[i] = frame_call(table, entry, i);
-	return count;
-}
-
 static bool stands_for(const struct frame_table *table, const struct frame_entry *e,
 		       const struct agct_frame *calls, unsigned count)
 {

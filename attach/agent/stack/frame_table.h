@@ -67,10 +67,6 @@ const struct frame_entry *frame_next(const struct frame_table *table, uint64_t k
 bool frame_learn(struct frame_table *table, const struct frame_key *key, uint16_t words,
 		 const struct agct_frame *calls, unsigned count);
 
-/* An entry's calls, innermost first, room at most; returns how many. */
-unsigned frame_calls(const struct frame_table *table, const struct frame_entry *entry,
-		     struct agct_frame *to, unsigned room);
-
 /* One of an entry's calls. */
 struct agct_frame frame_call(const struct frame_table *table, const struct frame_entry *entry,
 			     unsigned i);

@@ -23,8 +23,6 @@ struct cursor {
 	uint64_t high;
 	uint32_t epoch;
 	bool innermost;
-	const struct walk_frame *met; /* frames of the last walk that may be met again, */
-	const struct walk_frame *met_end;
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -132,50 +130,19 @@ static bool meet_compiled(const struct cursor *c, uint64_t blob, struct walk_fra
 	return true;
 }
 
-/* The frame of the last walk that this one is still, or NULL. */
-static const struct walk_frame *meet_again(struct cursor *c, uint64_t key)
-{
-	while (c->met < c->met_end && c->met->sp < c->sp)
-		c->met++;
-	if (c->met == c->met_end || c->met->sp != c->sp || c->met->key.key != key ||
-	    c->met->words == 0 || !c->met->entry ||
-	    !code_heap_is(&c->layout->code, c->met->key.tie, c->met->key.id))
-		return NULL;
-	return c->met;
-}
-
-/* Whose code it is, and what is known of it. */
-static bool identify_compiled(struct cursor *c, struct walk_frame *out)
-{
-	uint64_t key = c->pc << 1 | c->innermost;
-	const struct walk_frame *met = meet_again(c, key);
-	struct code_heap_blob blob;
-
-	if (met) {
-		out->key = met->key;
-		out->entry = met->entry;
-		out->words = met->words;
-		out->calls = met->calls;
-		return true;
-	}
-	if (!code_heap_find(&c->layout->code, c->pc, &blob))
-		return false;
-	out->key = (struct frame_key){.key = key, .tie = blob.start, .id = blob.id};
-	out->entry = frame_find(c->table, &out->key);
-	if (!out->entry && !meet_compiled(c, blob.start, out))
-		return false;
-	if (out->entry) {
-		out->words = out->entry->words;
-		out->calls = out->entry->count;
-	}
-	return true;
-}
-
 static bool pass_compiled(struct cursor *c, struct walk_frame *out)
 {
+	struct code_heap_blob blob;
 	uint64_t bytes;
 
-	if (!identify_compiled(c, out))
+	if (!code_heap_find(&c->layout->code, c->pc, &blob))
+		return false;
+	out->key =
+	    (struct frame_key){.key = c->pc << 1 | c->innermost, .tie = blob.start, .id = blob.id};
+	out->entry = frame_find(c->table, &out->key);
+	if (out->entry)
+		out->words = out->entry->words;
+	else if (!meet_compiled(c, blob.start, out))
 		return false;
 	bytes = out->words * WORD;
 	if (c->high - c->sp <= bytes)
@@ -243,27 +210,23 @@ static bool step(struct cursor *c, struct frame_walk *walk)
 	if (walk->count == WALK_FRAMES_MAX)
 		return false;
 	f->entry = NULL;
-	f->calls = 0;
-	f->context = 0;
 	f->sp = c->sp;
 	f->fp = c->fp;
 	if (c->pc >= l->interpreter_low && c->pc < l->interpreter_high) {
 		if (!pass_interpreted(c, f))
 			return false;
 		f->entry = find_interpreted(c, &f->key);
-		f->calls = f->entry ? f->entry->count : 0;
 	} else if (!pass_compiled(c, f)) {
 		return false;
 	}
 	walk->count++;
 	walk->unknown += !f->entry;
-	walk->calls += f->calls;
+	walk->calls += f->entry ? f->entry->count : 0;
 	return true;
 }
 
 void frame_walk(const struct frame_layout *layout, struct frame_table *table,
-		const struct walk_start *start, unsigned calls_wanted,
-		const struct frame_walk *last, struct frame_walk *out)
+		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out)
 {
 	struct cursor c = {.layout = layout,
 			   .table = table,
@@ -272,9 +235,7 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 			   .fp = start->fp,
 			   .high = start->stack_high,
 			   .epoch = start->epoch,
-			   .innermost = true,
-			   .met = last ? last->frames : NULL,
-			   .met_end = last ? last->frames + last->count : NULL};
+			   .innermost = true};
 
 	out->count = out->unknown = out->calls = 0;
 	out->end = WALK_CUT;
@@ -295,31 +256,20 @@ bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame
 	return f->words > 0 && f->words != code_heap_frame_words(&layout->code, f->key.tie);
 }
 
-unsigned frame_walk_same(const struct frame_walk *last, struct frame_walk *walk)
-{
-	unsigned same = 0;
-
-	if (last->end != WALK_ROOT || walk->end != WALK_ROOT)
-		return 0;
-	while (same < last->count && same < walk->count) {
-		const struct walk_frame *then = &last->frames[last->count - 1 - same];
-		struct walk_frame *now = &walk->frames[walk->count - 1 - same];
-
-		if (!now->entry || now->entry != then->entry || then->context == 0)
-			break;
-		now->context = then->context;
-		same++;
-	}
-	return same;
-}
-
 unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,
 			  struct agct_frame *to, unsigned room)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < walk->count && count < room; i++)
-		count += frame_calls(table, walk->frames[i].entry, to + count, room - count);
+	for (unsigned i = 0; i < walk->count; i++) {
+		const struct frame_entry *e = walk->frames[i].entry;
+
+		for (unsigned j = 0; j < e->count; j++) {
+			if (count == room)
+				return count;
+			to[count++] = frame_call(table, e, j);
+		}
+	}
 	return count;
 }
 

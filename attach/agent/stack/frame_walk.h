@@ -13,10 +13,6 @@
  * A frame that was deoptimised returns to its method's handler of that, which has no debug
  * information: nothing is ever learnt of one.
  *
- * Most of a stack is what it was when the thread was looked at last. A frame of compiled code at
- * the place of one that was met then, with the same program counter in the same compilation, is
- * that one again, without a search for its code and for what is known of it.
- *
  * Async-signal-safe; in the thread whose stack is walked. Reads nothing but the stack, within the
  * bounds that are given, and code heaps.
  */
@@ -46,9 +42,7 @@ struct walk_frame {
 	const struct frame_entry *entry; /* NULL: not known */
 	uint64_t sp;
 	uint64_t fp;
-	uint16_t words;   /* 0: interpreted */
-	uint16_t calls;   /* that it stands for, if known */
-	uint32_t context; /* the caller's: what it has for this frame and all before it, or 0 */
+	uint16_t words; /* 0: interpreted */
 };
 
 enum walk_end {
@@ -66,18 +60,12 @@ struct frame_walk {
 };
 
 /* Walks until the root, or until calls enough are known. Frames of compiled code that were not met
- * before are taken in as their debug information tells (scopes.h). last: another walk of the same
- * thread, or NULL. */
+ * before are taken in as their debug information tells (scopes.h). */
 void frame_walk(const struct frame_layout *layout, struct frame_table *table,
-		const struct walk_start *start, unsigned calls_wanted,
-		const struct frame_walk *last, struct frame_walk *out);
+		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out);
 
 /* Is the innermost frame one that does not stand? The walk has to have frames, all known. */
 bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame_walk *walk);
-
-/* How many frames from the root on stand for the same calls in both walks, and have a context in
- * the last one, which the new one takes over. */
-unsigned frame_walk_same(const struct frame_walk *last, struct frame_walk *walk);
 
 /* The calls of a walk without unknown frames, innermost first, room at most; returns how many. */
 unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,

@@ -3,6 +3,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/debug_info.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/stack/frame_walk.h"
 
 static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t *uc,
 		struct agct_frame *frames, unsigned max_frames)
@@ -43,10 +44,11 @@ static bool unwind_stub(ucontext_t *uc)
 	return false;
 }
 
-/* Interns calls[0..count), innermost first, below a context (0: none). 0: the table is full. */
-static uint32_t intern(struct context_table *table, uint32_t node, const struct agct_frame *calls,
-		       unsigned count)
+/* Interns calls[0..count), innermost first. 0: the table is full. */
+static uint32_t intern(struct context_table *table, const struct agct_frame *calls, unsigned count)
 {
+	uint32_t node = 0;
+
 	for (unsigned i = count; i-- > 0;) {
 		node =
 		    context_intern(table, node, (uint64_t)(uintptr_t)calls[i].method, calls[i].bci);
@@ -97,7 +99,7 @@ static bool is_trusted(const struct stack_walker *walker)
 }
 
 static void look(const struct stack_walker *walker, const struct stack_place *place,
-		 const struct frame_walk *last, struct frame_walk *w)
+		 struct frame_walk *w)
 {
 	const greg_t *regs = place->uc->uc_mcontext.gregs;
 	struct walk_start start = {.pc = debug_info_ip(place->ip),
@@ -109,7 +111,7 @@ static void look(const struct stack_walker *walker, const struct stack_place *pl
 	/* An application may have other stacks, of which nothing is known. */
 	if (start.sp < place->stack_low)
 		start.stack_high = 0;
-	frame_walk(&walker->layout, walker->known, &start, place->max_frames, last, w);
+	frame_walk(&walker->layout, walker->known, &start, place->max_frames, w);
 }
 
 /* For frame_answer. The answer is there already, and to be kept: the other one is written behind
@@ -153,39 +155,14 @@ static void learn(const struct stack_walker *walker, const struct stack_place *p
 	frame_walk_learn(&walker->layout, walker->known, w, &answer);
 }
 
-/* Frame by frame, from where the stack is another one than the last. 0: the table is full. */
-static uint32_t intern_frames(const struct stack_walker *walker, const struct stack_place *place,
-			      const struct frame_walk *last, struct frame_walk *w,
-			      struct context_table *table)
-{
-	unsigned left = w->count - frame_walk_same(last, w);
-	uint32_t context = left < w->count ? w->frames[left].context : 0;
-
-	while (left-- > 0) {
-		unsigned count = frame_calls(walker->known, w->frames[left].entry, place->frames,
-					     place->frames_room);
-
-		context = intern(table, context, place->frames, count);
-		w->frames[left].context = context;
-		if (context == 0)
-			return 0;
-	}
-	return context;
-}
-
 /* The context of a stack whose frames are all known; 0 when they are not, or the table is full. */
 static uint32_t recognise(const struct stack_walker *walker, const struct stack_place *place,
-			  const struct frame_walk *last, struct frame_walk *w,
-			  struct context_table *table)
+			  const struct frame_walk *w, struct context_table *table, unsigned *count)
 {
-	unsigned count;
-
 	if (w->end == WALK_CUT || w->unknown > 0 || w->count == 0)
 		return 0;
-	if (w->end == WALK_ROOT && w->calls <= place->max_frames)
-		return intern_frames(walker, place, last, w, table);
-	count = frame_walk_calls(w, walker->known, place->frames, place->max_frames);
-	return intern(table, 0, place->frames, count);
+	*count = frame_walk_calls(w, walker->known, place->frames, place->max_frames);
+	return intern(table, place->frames, *count);
 }
 
 /* What the JVM says of a stack that was recognised. When it cannot tell, that is no difference. */
@@ -205,37 +182,34 @@ static enum stack_result result_of(const struct stack_place *place, unsigned cou
 enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
 				struct context_table *table, struct stack_outcome *out)
 {
-	struct stack_memory *memory = place->memory;
-	const struct frame_walk *last = &memory->walks[memory->last];
-	struct frame_walk *w = &memory->walks[1 - memory->last];
 	bool trusted = is_trusted(walker), learns;
+	struct frame_walk w;
+	unsigned known = 0;
 	int count;
 
 	*out = (struct stack_outcome){0};
 	if (trusted) {
-		look(walker, place, last, w);
-		out->context = recognise(walker, place, last, w, table);
+		look(walker, place, &w);
+		out->context = recognise(walker, place, &w, table, &known);
 	}
 	out->recognised = out->context != 0;
-	if (out->recognised && (!place->check || frame_walk_is_at_edge(&walker->layout, w) ||
-				is_confirmed(walker, place, table, out->context))) {
-		memory->last = 1 - memory->last;
-		return result_of(place, w->calls);
-	}
+	if (out->recognised && (!place->check || frame_walk_is_at_edge(&walker->layout, &w) ||
+				is_confirmed(walker, place, table, out->context)))
+		return result_of(place, known);
 	if (out->recognised) {
 		out->recognised = false;
 		out->differs = true;
 		atomic_store_explicit(&walker->known->distrusted, true, memory_order_relaxed);
 	}
 	/* To learn from an answer takes all of it. */
-	learns = trusted && !out->differs && w->end == WALK_ROOT;
+	learns = trusted && !out->differs && w.end == WALK_ROOT;
 	count = ask(walker, place, learns ? place->frames_room : place->max_frames);
 	if (count <= 0)
 		return count < 0 ? STACK_UNWALKABLE : STACK_NO_JAVA;
 	if (learns && (unsigned)count < place->frames_room)
-		learn(walker, place, w, (unsigned)count);
+		learn(walker, place, &w, (unsigned)count);
 	if ((unsigned)count > place->max_frames)
 		count = (int)place->max_frames;
-	out->context = intern(table, 0, place->frames, (unsigned)count);
+	out->context = intern(table, place->frames, (unsigned)count);
 	return out->context ? result_of(place, (unsigned)count) : STACK_TABLE_FULL;
 }

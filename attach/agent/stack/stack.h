@@ -21,7 +21,6 @@
 #include "attach/agent/stack/call_trace.h"
 #include "attach/agent/stack/frame_layout.h"
 #include "attach/agent/stack/frame_table.h"
-#include "attach/agent/stack/frame_walk.h"
 
 struct stack_walker {
 	void (*get_trace)(struct agct_trace *trace, jint depth, void *ucontext);
@@ -38,12 +37,6 @@ enum stack_result {
 	STACK_TABLE_FULL,
 };
 
-/* Of one thread: the stack that was recognised last, and room for the next one. Zeroed at first. */
-struct stack_memory {
-	struct frame_walk walks[2];
-	unsigned last;
-};
-
 /* Whose context is asked for, and with what. */
 struct stack_place {
 	const ucontext_t *uc;
@@ -55,8 +48,7 @@ struct stack_place {
 	unsigned max_frames;       /* of a context; the innermost ones */
 	struct agct_frame *frames; /* scratch, */
 	unsigned frames_room;      /* for so many, at least max_frames */
-	struct stack_memory *memory;
-	bool check; /* asks the JVM even where the stack is recognised */
+	bool check;                /* asks the JVM even where the stack is recognised */
 };
 
 struct stack_outcome {

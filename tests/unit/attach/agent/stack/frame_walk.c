@@ -30,7 +30,7 @@ static uint64_t stack[STACK_WORDS];
 static uint64_t wrapper_method; /* what an id that is a pointer leads to */
 static struct frame_layout layout;
 static struct frame_table *table;
-static struct frame_walk walk, last;
+static struct frame_walk walk;
 
 static uint64_t blob_at(unsigned segment)
 {
@@ -91,7 +91,6 @@ static int setup(void **state)
 				  .anchor_pc = 8,
 				  .anchor_fp = 16};
 	table = calloc(1, sizeof(*table));
-	last = (struct frame_walk){0};
 	return table ? 0 : -1;
 }
 
@@ -128,7 +127,7 @@ static void go(uint64_t pc, unsigned sp, uint64_t fp, uint32_t epoch)
 	const struct walk_start start = {
 	    .pc = pc, .sp = at(sp), .fp = fp, .stack_high = at(STACK_WORDS), .epoch = epoch};
 
-	frame_walk(&layout, table, &start, 100, &last, &walk);
+	frame_walk(&layout, table, &start, 100, &walk);
 }
 
 static struct agct_frame call(jint bci, uint64_t method)
@@ -184,83 +183,6 @@ static void a_stack_is_recognised_once_the_jvm_has_told_it(void **state)
 	go(a + 9, 0, 0, 0);
 	assert_int_equal(walk.unknown, 1);
 	assert_null(walk.frames[0].entry);
-}
-
-/* The last walk, with contexts 1, 2, ... from the root. */
-static void remember(void)
-{
-	last = walk;
-	for (unsigned i = 0; i < last.count; i++)
-		last.frames[i].context = last.count - i;
-}
-
-static void two_known_methods(const struct agct_frame calls[2])
-{
-	two_methods();
-	go(a + 5, 0, 0, 0);
-	learn(calls, 2);
-	go(a + 5, 0, 0, 0);
-	remember();
-}
-
-static void what_was_met_last_is_met_again_without_a_search(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
-
-	(void)state;
-	two_known_methods(calls);
-	memset(segments, 0xff, sizeof(segments)); /* A search would find nothing. */
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_int_equal(walk.calls, 2);
-	assert_calls(calls, 2);
-	assert_int_equal(frame_walk_same(&last, &walk), 2);
-	assert_int_equal(walk.frames[0].context, 2);
-	assert_int_equal(walk.frames[1].context, 1);
-}
-
-static void other_code_at_the_place_of_the_last_is_not_taken_for_it(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
-
-	(void)state;
-	two_known_methods(calls);
-	(void)compiled(4, 6, 3, 300);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.unknown, 1);
-	assert_int_equal(frame_walk_same(&last, &walk), 0);
-	code_area[(4 << SEGMENT_SHIFT) + 8] = 0;
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_CUT);
-	assert_int_equal(frame_walk_same(&last, &walk), 0);
-}
-
-/* The caller is the same, at another place of the stack, and calls from the same place. */
-static void the_same_callers_have_the_same_context(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
-
-	(void)state;
-	two_known_methods(calls);
-	frame(8, 4, b + 8, 0);
-	frame(12, 6, CALL_STUB, at(24));
-	entry(24, 30, 0, 0, 0);
-	go(a + 9, 8, 0, 0);
-	assert_int_equal(walk.unknown, 1);
-	assert_int_equal(frame_walk_same(&last, &walk), 1);
-	assert_int_equal(walk.frames[1].context, 1);
-	assert_int_equal(walk.frames[0].context, 0);
-}
-
-static void contexts_that_are_not_there_are_not_taken_over(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
-
-	(void)state;
-	two_known_methods(calls);
-	last.frames[1].context = 0;
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(frame_walk_same(&last, &walk), 0);
 }
 
 static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
@@ -451,10 +373,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_stack_is_recognised_once_the_jvm_has_told_it),
-	    TEST(what_was_met_last_is_met_again_without_a_search),
-	    TEST(other_code_at_the_place_of_the_last_is_not_taken_for_it),
-	    TEST(the_same_callers_have_the_same_context),
-	    TEST(contexts_that_are_not_there_are_not_taken_over),
 	    TEST(code_that_was_replaced_is_not_taken_for_what_it_was),
 	    TEST(a_prologue_ends_a_walk),
 	    TEST(a_return_into_something_else_ends_a_walk),
