@@ -1,30 +1,7 @@
-/* Fuzzes the reader of flight recordings, which anybody may have written. libFuzzer entry point. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+/* Fuzzes the reader of flight recordings. libFuzzer entry point. */
+#include "tests/fuzz/import.h"
 
-#include "subsume/import/import.h"
-
-/* Decompressed, too: many times what libFuzzer makes of its own. */
-#define BYTES_MAX (UINT64_C(1) << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct import_options options = {.format = IMPORT_JFR, .bytes_max = BYTES_MAX};
-	struct subsume_tree tree = {0};
-	struct err err = {.message = ""};
-	uint64_t total = 0;
-
-	if (import_profile(data, size, &options, &tree, &err) < 0) {
-		if (!err.message[0] || tree.node_count)
-			abort();
-		return 0;
-	}
-	for (size_t i = 0; i < tree.node_count; i++)
-		total += tree.cost[i];
-	if (total + tree.truncated == 0 || total > SUBSUME_COST_MAX)
-		abort();
-	subsume_tree_release(&tree);
-	return 0;
+	return fuzz_import(IMPORT_JFR, data, size);
 }
