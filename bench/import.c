@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <zlib.h>
 
+#include "bench/figures.h"
 #include "common/mix.h"
 #include "common/random.h"
 #include "subsume/import/import.h"
@@ -51,24 +51,6 @@ static char names[METHODS][NAME_BYTES];
 static struct stack *stacks;
 static uint32_t order[STACKS];
 
-static void *check(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);
-		exit(EXIT_FAILURE);
-	}
-	return p;
-}
-
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) < 0)
-		abort();
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---------------------------------------------------------------- stacks */
 
 /* The first callees of a method are called most. */
@@ -85,7 +67,7 @@ static void make_stacks(void)
 	struct random r;
 
 	random_seed(&r, 42);
-	stacks = check(calloc(STACKS, sizeof(*stacks)));
+	stacks = figures_allocate(STACKS, sizeof(*stacks));
 	for (size_t m = 0; m < METHODS; m++)
 		(void)snprintf(names[m], NAME_BYTES,
 			       "org/example/module%zu/part/Type%zu.doSomething%zu", m % 37, m / 8,
@@ -117,7 +99,7 @@ static void append(struct bytes *b, const void *from, size_t size)
 		return;
 	while (b->size + size > b->capacity) {
 		b->capacity = b->capacity ? 2 * b->capacity : (size_t)1 << 20;
-		b->at = check(realloc(b->at, b->capacity));
+		b->at = figures_check(realloc(b->at, b->capacity));
 	}
 	memcpy(b->at + b->size, from, size);
 	b->size += size;
@@ -222,7 +204,7 @@ static struct bytes compress_gzip(const struct bytes *from)
 	struct bytes b = {.capacity = from->size + 1024};
 	z_stream z = {.next_in = from->at, .avail_in = (unsigned)from->size};
 
-	b.at = check(malloc(b.capacity));
+	b.at = figures_check(malloc(b.capacity));
 	z.next_out = b.at;
 	z.avail_out = (unsigned)b.capacity;
 	if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
@@ -235,8 +217,8 @@ static struct bytes compress_gzip(const struct bytes *from)
 static struct bytes make_jfr(void)
 {
 	struct jfr_file f = {0};
-	struct jfr_file_stack *found = check(calloc(STACKS, sizeof(*found)));
-	uint32_t *frames = check(calloc((size_t)STACKS * DEPTH_MAX, sizeof(*frames)));
+	struct jfr_file_stack *found = figures_allocate(STACKS, sizeof(*found));
+	uint32_t *frames = figures_allocate((size_t)STACKS * DEPTH_MAX, sizeof(*frames));
 	struct random r;
 
 	random_seed(&r, 7);
@@ -273,13 +255,6 @@ static struct bytes make_jfr(void)
 
 /* ---------------------------------------------------------------- figures */
 
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Frees the bytes. inside: what is in them when they are not compressed. */
 static void figure(const char *name, struct bytes *b, size_t inside)
 {
@@ -290,17 +265,17 @@ static void figure(const char *name, struct bytes *b, size_t inside)
 		struct import_options options = {.format = IMPORT_AUTO};
 		struct subsume_tree tree;
 		struct err err;
-		double begin = cpu_s();
+		double begin = figures_cpu_s();
 
 		if (import_profile(b->at, b->size, &options, &tree, &err) < 0) {
 			(void)fprintf(stderr, "%s: %s\n", name, err.message);
 			exit(EXIT_FAILURE);
 		}
-		rate[i] = (double)b->size / 1e6 / (cpu_s() - begin);
+		rate[i] = (double)b->size / 1e6 / (figures_cpu_s() - begin);
 		nodes = tree.node_count;
 		subsume_tree_release(&tree);
 	}
-	qsort(rate, ROUNDS, sizeof(rate[0]), by_value);
+	figures_sort(rate, ROUNDS);
 	(void)printf("%-20s %8.1f MB/s (%.1f to %.1f); %.1f MB, %zu nodes\n", name,
 		     rate[ROUNDS / 2], rate[0], rate[ROUNDS - 1], (double)b->size / 1e6, nodes);
 	if (inside != b->size)

@@ -23,9 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <uv/tree.h>
 
+#include "bench/figures.h"
 #include "common/cleanup.h"
 #include "daemon/container/interval_tree.h"
 
@@ -58,17 +58,6 @@ struct contender {
 	void (*release)(void);
 };
 
-static void *allocate(size_t count, size_t size)
-{
-	void *p = calloc(count, size);
-
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);
-		exit(EXIT_FAILURE);
-	}
-	return p;
-}
-
 /* ---------------------------------------------------------------- the splay tree */
 
 static struct interval_tree splay_tree;
@@ -77,7 +66,7 @@ static uint32_t *splay_ids;
 static void splay_init(const struct workload *w)
 {
 	interval_tree_init(&splay_tree, w->objects, NULL, NULL);
-	splay_ids = allocate(w->objects, sizeof(*splay_ids));
+	splay_ids = figures_allocate(w->objects, sizeof(*splay_ids));
 }
 
 static void splay_insert(uint32_t object, uint64_t start)
@@ -133,7 +122,7 @@ static struct interval *libc_intervals;
 
 static void libc_init(const struct workload *w)
 {
-	libc_intervals = allocate(w->objects, sizeof(*libc_intervals));
+	libc_intervals = figures_allocate(w->objects, sizeof(*libc_intervals));
 }
 
 static int libc_compare(const void *a, const void *b)
@@ -182,7 +171,7 @@ RB_GENERATE_STATIC(uv_tree, interval, entry, compare)
 
 static void uv_init(const struct workload *w)
 {
-	uv_intervals = allocate(w->objects, sizeof(*uv_intervals));
+	uv_intervals = figures_allocate(w->objects, sizeof(*uv_intervals));
 }
 
 static void uv_insert(uint32_t object, uint64_t start)
@@ -244,7 +233,7 @@ static void shuffle(uint64_t *items, uint32_t count)
 /* Objects are numbered by rank; where they are in the heap was shuffled. */
 static void order_by_zipf(struct workload *w)
 {
-	_cleanup_free_ double *cumulated = allocate(w->objects, sizeof(*cumulated));
+	_cleanup_free_ double *cumulated = figures_allocate(w->objects, sizeof(*cumulated));
 	double sum = 0;
 
 	for (uint32_t i = 0; i < w->objects; i++)
@@ -278,9 +267,9 @@ static void draw_order(struct workload *w, enum distribution d)
 static void workload_init(struct workload *w, uint32_t objects, enum distribution d)
 {
 	w->objects = objects;
-	w->order = allocate(OPERATIONS, sizeof(*w->order));
+	w->order = figures_allocate(OPERATIONS, sizeof(*w->order));
 	for (uint32_t half = 0; half < 2; half++) {
-		w->homes[half] = allocate(objects, sizeof(**w->homes));
+		w->homes[half] = figures_allocate(objects, sizeof(**w->homes));
 		for (uint64_t i = 0; i < objects; i++)
 			w->homes[half][i] = HEAP_START + (half * objects + i) * SLOT_BYTES;
 		if (d != SEQUENTIAL)
@@ -298,24 +287,9 @@ static void workload_release(struct workload *w)
 
 /* ---------------------------------------------------------------- measuring */
 
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); /* Always there. */
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void print_row(const char *name, double *values, const char *unit)
 {
-	qsort(values, ROUNDS, sizeof(*values), compare_doubles);
+	figures_sort(values, ROUNDS);
 	(void)printf("%-44s %.3f %s  (%.3f to %.3f)\n", name, values[ROUNDS / 2], unit, values[0],
 		     values[ROUNDS - 1]);
 }
@@ -323,7 +297,7 @@ static void print_row(const char *name, double *values, const char *unit)
 /* Operations a second, in millions. turn says which home each object lives at. */
 static double run(const struct contender *c, const struct workload *w, bool mixed, uint8_t *turn)
 {
-	double start = cpu_seconds();
+	double start = figures_cpu_s();
 
 	for (uint32_t i = 0; i < OPERATIONS; i++) {
 		uint32_t object = w->order[i];
@@ -337,7 +311,7 @@ static double run(const struct contender *c, const struct workload *w, bool mixe
 			abort();
 		}
 	}
-	return OPERATIONS / (cpu_seconds() - start) / 1e6;
+	return OPERATIONS / (figures_cpu_s() - start) / 1e6;
 }
 
 static void fill(const struct contender *c, const struct workload *w)
@@ -356,7 +330,7 @@ static void bench_rates(uint32_t objects, enum distribution d)
 	workload_init(&w, objects, d);
 	for (size_t c = 0; c < CONTENDERS; c++) {
 		fill(&contenders[c], &w);
-		turns[c] = allocate(objects, sizeof(**turns));
+		turns[c] = figures_allocate(objects, sizeof(**turns));
 	}
 	for (int mixed = 0; mixed < 2; mixed++) {
 		double rates[CONTENDERS][ROUNDS];
@@ -430,7 +404,7 @@ static double relocate(const struct workload *w, struct interval_move *moves, ui
 
 	fill(&contenders[0], w);
 	fill_moves(moves, w->homes[1], count);
-	start = cpu_seconds();
+	start = figures_cpu_s();
 	if (batch) {
 		interval_tree_relocate(&splay_tree, moves, count, NULL, 0);
 	} else {
@@ -439,7 +413,7 @@ static double relocate(const struct workload *w, struct interval_move *moves, ui
 		for (uint32_t i = 0; i < count; i++)
 			splay_insert(i, w->homes[1][i]);
 	}
-	start = (cpu_seconds() - start) * 1e3;
+	start = (figures_cpu_s() - start) * 1e3;
 	if (splay_tree.count != w->objects || splay_stab(w->homes[1][count - 1]) != count - 1)
 		abort();
 	splay_release();
@@ -450,7 +424,7 @@ static double relocate(const struct workload *w, struct interval_move *moves, ui
 static void bench_relocate(uint32_t objects, enum distribution d, uint32_t smallest_share)
 {
 	struct workload w;
-	_cleanup_free_ struct interval_move *moves = allocate(objects, sizeof(*moves));
+	_cleanup_free_ struct interval_move *moves = figures_allocate(objects, sizeof(*moves));
 
 	workload_init(&w, objects, d);
 	for (uint32_t share = smallest_share; share >= 1; share /= 2) {

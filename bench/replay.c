@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bench/figures.h"
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "daemon/engine/conversation.h"
@@ -383,16 +384,9 @@ static void run_once(int stream, off_t size, struct result *result)
 		die("cannot run");
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void row(const char *name, double *values, size_t count, const char *unit)
 {
-	qsort(values, count, sizeof(*values), compare);
+	figures_sort(values, count);
 	printf("%s %.4g %s (%.4g to %.4g, %zu runs)\n", name, values[count / 2], unit, values[0],
 	       values[count - 1], count);
 }

@@ -21,8 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/figures.h"
 #include "common/random.h"
 #include "subsume/analysis.h"
 #include "subsume/summary.h"
@@ -37,35 +37,15 @@
 #define USUAL_DEPTH   40u
 #define PREFIX        2000u /* of a period, in trees that were made up */
 
-static void *allocate(size_t count, size_t size)
-{
-	void *p = calloc(count, size);
-
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);
-		exit(EXIT_FAILURE);
-	}
-	return p;
-}
-
-static double cpu_s(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) < 0)
-		abort();
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---------------------------------------------------------------- trees */
 
 static void tree_init(struct subsume_tree *t, size_t nodes, size_t methods)
 {
 	*t = (struct subsume_tree){
-	    .method = allocate(nodes, sizeof(*t->method)),
-	    .depth = allocate(nodes, sizeof(*t->depth)),
-	    .cost = allocate(nodes, sizeof(*t->cost)),
-	    .methods = allocate(methods, sizeof(*t->methods)),
+	    .method = figures_allocate(nodes, sizeof(*t->method)),
+	    .depth = figures_allocate(nodes, sizeof(*t->depth)),
+	    .cost = figures_allocate(nodes, sizeof(*t->cost)),
+	    .methods = figures_allocate(methods, sizeof(*t->methods)),
 	    .method_count = methods,
 	    .samples = nodes,
 	};
@@ -105,7 +85,7 @@ static uint32_t callee(struct random *r, uint32_t method, uint32_t i)
 /* Depth wanders about USUAL_DEPTH. */
 static void make_usual(struct subsume_tree *t, size_t nodes)
 {
-	uint32_t(*callees)[CALLEES] = allocate(METHODS, sizeof(*callees));
+	uint32_t(*callees)[CALLEES] = figures_allocate(METHODS, sizeof(*callees));
 	uint32_t path[SUBSUME_DEPTH_MAX + 1] = {0}, next[SUBSUME_DEPTH_MAX + 1] = {0};
 	unsigned depth = 0;
 	struct random r;
@@ -213,16 +193,9 @@ static void make_many(struct subsume_tree *t, size_t nodes)
 
 /* ---------------------------------------------------------------- rows */
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void row(const char *name, double values[ROUNDS], const char *unit)
 {
-	qsort(values, ROUNDS, sizeof(*values), ascending);
+	figures_sort(values, ROUNDS);
 	printf("%-32s %10.3f %s (%.3f to %.3f)\n", name, values[ROUNDS / 2], unit, values[0],
 	       values[ROUNDS - 1]);
 	(void)fflush(stdout);
@@ -265,11 +238,11 @@ static const struct subsume_bounds usual_bounds = {SUBSUME_HEIGHT_DEFAULT,
 
 static double analysis_s(const struct subsume_tree *t, struct subsume_analysis *a)
 {
-	double began = cpu_s();
+	double began = figures_cpu_s();
 
 	if (subsume_analyse(t, &usual_bounds, a) < 0)
 		abort();
-	return cpu_s() - began;
+	return figures_cpu_s() - began;
 }
 
 static double mean_depth(const struct subsume_tree *t)
@@ -296,14 +269,14 @@ static void bench_usual(void)
 	forget_peak();
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		values[i] = analysis_s(&t, &a);
-		began = cpu_s();
+		began = figures_cpu_s();
 		if (subsume_rebound(&t, &other, &a) < 0)
 			abort();
-		rebound[i] = cpu_s() - began;
-		began = cpu_s();
+		rebound[i] = figures_cpu_s() - began;
+		began = figures_cpu_s();
 		if (subsume_summarise(&t, &a, SUBSUME_TOP_DEFAULT, &s) < 0)
 			abort();
-		summary[i] = cpu_s() - began;
+		summary[i] = figures_cpu_s() - began;
 		subsume_summary_release(&s);
 		if (i < ROUNDS - 1)
 			subsume_analysis_release(&a);
@@ -350,9 +323,9 @@ static void bench_literal(void)
 		double began;
 
 		ours[i] = analysis_s(&t, &a);
-		began = cpu_s();
+		began = figures_cpu_s();
 		literal_analyse(&l, &t, &usual_bounds);
-		theirs[i] = cpu_s() - began;
+		theirs[i] = figures_cpu_s() - began;
 		times[i] = theirs[i] / ours[i];
 		for (size_t m = 1; m < t.method_count; m++)
 			if (a.methods[m].induced != l.methods[m].induced)
@@ -372,7 +345,7 @@ static double build_s(const struct subsume_tree *t, char (*names)[64], double *b
 	struct subsume_builder *b = subsume_builder_new();
 	uint32_t path[SUBSUME_DEPTH_MAX], known[SUBSUME_DEPTH_MAX];
 	struct subsume_tree built;
-	double began = cpu_s();
+	double began = figures_cpu_s();
 
 	if (!b)
 		abort();
@@ -395,12 +368,12 @@ static double build_s(const struct subsume_tree *t, char (*names)[64], double *b
 		abort();
 	subsume_builder_free(b);
 	subsume_tree_release(&built);
-	return cpu_s() - began;
+	return figures_cpu_s() - began;
 }
 
 static void bench_build(void)
 {
-	char(*names)[64] = allocate(METHODS, sizeof(*names));
+	char(*names)[64] = figures_allocate(METHODS, sizeof(*names));
 	double values[ROUNDS], bytes;
 	struct subsume_tree t;
 
