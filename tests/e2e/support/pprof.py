@@ -1,40 +1,24 @@
 """pprof as Debian's golang has it, unpacked and not installed (tests/pprof/fetch)."""
-import fcntl
-import functools
 import os
 import re
 import subprocess
 
-from lib import BUILD, HANG_S, ROOT, make_directory, skip
+from lib import HANG_S, make_directory, skip
+from support.unpacked import unpacked
 
-FETCH = os.path.join(ROOT, "tests/pprof/fetch")
 # Everything, however little.
 ALL = ("-nodefraction=0", "-nodecount=1000000")
 
 
-@functools.lru_cache(maxsize=None)
-def _program():
-    """None where the package cannot be had."""
-    for build in (BUILD, os.path.join(ROOT, "build")):
-        if os.path.exists(os.path.join(build, "pprof/pprof")):
-            return os.path.join(build, "pprof/pprof")
-    tree = os.path.join(BUILD, "pprof")
-    with open(os.path.join(BUILD, "pprof.lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Other tests may need it, too.
-        if not os.path.exists(os.path.join(tree, "pprof")):
-            fetched = subprocess.run([FETCH, tree], capture_output=True, check=False)
-            if fetched.returncode != 0:
-                return None
-    return os.path.join(tree, "pprof")
-
-
 def pprof(*arguments):
     """What it prints; it has to succeed and to say nothing on stderr."""
-    if not _program():
+    directory = unpacked("pprof", "pprof")
+    if not directory:
         skip("Debian's golang, which has pprof, cannot be downloaded")
     home = make_directory()
-    done = subprocess.run([_program(), *arguments], env={"HOME": home, "PATH": os.environ["PATH"], "TZ": "UTC"},
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG_S, check=False)
+    done = subprocess.run([os.path.join(directory, "pprof"), *arguments],
+                          env={"HOME": home, "PATH": os.environ["PATH"], "TZ": "UTC"}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=HANG_S, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done
     return done.stdout
 

@@ -1,6 +1,4 @@
 """Debian's Prometheus, unpacked and not installed (tests/prometheus/fetch): promtool, and a server of a test's own."""
-import fcntl
-import functools
 import json
 import os
 import socket
@@ -8,31 +6,15 @@ import subprocess
 import urllib.parse
 import urllib.request
 
-from lib import BUILD, HANG_S, ROOT, Process, make_directory, skip, wait_until
-
-FETCH = os.path.join(ROOT, "tests/prometheus/fetch")
-
-
-@functools.lru_cache(maxsize=None)
-def _programs():
-    """The directory of both programs; None where the package cannot be had."""
-    for build in (BUILD, os.path.join(ROOT, "build")):
-        if os.path.exists(os.path.join(build, "prometheus/usr/bin/promtool")):
-            return os.path.join(build, "prometheus/usr/bin")
-    tree = os.path.join(BUILD, "prometheus")
-    with open(os.path.join(BUILD, "prometheus.lock"), "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Other tests may need it, too.
-        if not os.path.exists(os.path.join(tree, "usr/bin/promtool")):
-            fetched = subprocess.run([FETCH, tree], capture_output=True, check=False)
-            if fetched.returncode != 0:
-                return None
-    return os.path.join(tree, "usr/bin")
+from lib import HANG_S, Process, make_directory, skip, wait_until
+from support.unpacked import unpacked
 
 
 def program(name):
-    if not _programs():
+    directory = unpacked("prometheus", "usr/bin/promtool")
+    if not directory:
         skip("Debian's package prometheus cannot be downloaded")
-    return os.path.join(_programs(), name)
+    return os.path.join(directory, name)
 
 
 def promtool(*arguments, text=None):
