@@ -13,3 +13,8 @@ bool label_is_valid(const char *text, size_t length)
 			return false;
 	return true;
 }
+
+char label_in_stacks(char c)
+{
+	return c == ';' ? ',' : c == ' ' ? '_' : c;
+}

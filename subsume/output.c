@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "subsume/label.h"
 
 /* ---------------------------------------------------------------- text */
@@ -356,7 +357,7 @@ static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
 static void write_plain(FILE *out, const char *text)
 {
 	for (; *text; text++)
-		(void)fputc(*text == ';' ? ',' : *text == ' ' ? '_' : *text, out);
+		(void)fputc(label_in_stacks(*text), out);
 }
 
 int subsume_write_collapsed(FILE *out, const struct subsume_summary *s)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "proto/limits.h"
 #include "subsume/output.h"
 
@@ -20,7 +21,7 @@
 static void plain(FILE *out, const char *text)
 {
 	for (; *text && !ferror_unlocked(out); text++)
-		fputc_unlocked(*text == ';' ? ',' : *text == ' ' ? '_' : *text, out);
+		fputc_unlocked(label_in_stacks(*text), out);
 }
 
 static void frame(FILE *out, const struct profile *p, uint32_t id)

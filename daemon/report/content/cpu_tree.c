@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/cpu_findings.h"
 #include "proto/limits.h"
@@ -28,7 +29,7 @@ static void cleanup_builder(struct subsume_builder **b)
 static size_t append(char *label, size_t used, const char *text)
 {
 	for (; *text && used < LABEL_BYTES; text++)
-		label[used++] = *text == ';' ? ',' : *text == ' ' ? '_' : *text;
+		label[used++] = label_in_stacks(*text);
 	return used;
 }
 
