@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/mix.h"
 #include "common/siphash.h"
@@ -83,28 +84,6 @@ void subsume_tree_release(struct subsume_tree *tree)
 }
 
 /* ---------------------------------------------------------------- room */
-
-/* Makes room for wanted elements of so many bytes, at most limit. 0, -ENOSPC or -ENOMEM. */
-static int grow(void **array, size_t *room, size_t wanted, size_t first, size_t limit, size_t bytes)
-{
-	size_t next = *room ? *room : first;
-	void *moved;
-
-	if (wanted <= *room)
-		return 0;
-	if (wanted > limit)
-		return -ENOSPC;
-	while (next < wanted)
-		next *= 2;
-	if (next > limit)
-		next = limit;
-	moved = realloc(*array, next * bytes);
-	if (!moved)
-		return -ENOMEM;
-	*array = moved;
-	*room = next;
-	return 0;
-}
 
 static size_t child_slot(const struct subsume_builder *b, uint32_t hash, uint32_t parent,
 			 uint32_t method)
@@ -196,15 +175,15 @@ static int grow_slots(struct subsume_builder *b)
 /* The virtual root, node and method. */
 static int add_root(struct subsume_builder *b)
 {
-	int r = grow((void **)&b->nodes, &b->node_room, 1, FIRST_NODES, SUBSUME_NODES_MAX,
-		     sizeof(*b->nodes));
+	int r = array_reserve_within(&b->nodes, &b->node_room, FIRST_NODES, SUBSUME_NODES_MAX,
+				     sizeof(*b->nodes));
 
 	if (r == 0)
-		r = grow((void **)&b->methods, &b->method_room, 1, FIRST_METHODS,
-			 SUBSUME_METHODS_MAX, sizeof(*b->methods));
+		r = array_reserve_within(&b->methods, &b->method_room, FIRST_METHODS,
+					 SUBSUME_METHODS_MAX, sizeof(*b->methods));
 	if (r == 0)
-		r = grow((void **)&b->names, &b->names_room, sizeof(ROOT_LABEL), FIRST_NAMES,
-			 SUBSUME_NAMES_MAX, 1);
+		r = array_reserve_within(&b->names, &b->names_room, FIRST_NAMES, SUBSUME_NAMES_MAX,
+					 1);
 	if (r < 0)
 		return r;
 	memcpy(b->names, ROOT_LABEL, sizeof(ROOT_LABEL));
@@ -258,11 +237,11 @@ static int add_method(struct subsume_builder *b, const char *name, size_t length
 	int r = grow_slots(b);
 
 	if (r == 0)
-		r = grow((void **)&b->methods, &b->method_room, b->method_count + 1, FIRST_METHODS,
-			 SUBSUME_METHODS_MAX, sizeof(*b->methods));
+		r = array_reserve_within(&b->methods, &b->method_room, b->method_count + 1,
+					 SUBSUME_METHODS_MAX, sizeof(*b->methods));
 	if (r == 0)
-		r = grow((void **)&b->names, &b->names_room, b->names_used + length + 1,
-			 FIRST_NAMES, SUBSUME_NAMES_MAX, 1);
+		r = array_reserve_within(&b->names, &b->names_room, b->names_used + length + 1,
+					 SUBSUME_NAMES_MAX, 1);
 	if (r < 0)
 		return r;
 	memcpy(b->names + b->names_used, name, length);
@@ -308,8 +287,8 @@ static int child(struct subsume_builder *b, uint32_t hash, uint32_t parent, uint
 		*node = b->children[at].node;
 		return 0;
 	}
-	r = grow((void **)&b->nodes, &b->node_room, b->node_count + 1, FIRST_NODES,
-		 SUBSUME_NODES_MAX, sizeof(*b->nodes));
+	r = array_reserve_within(&b->nodes, &b->node_room, b->node_count + 1, SUBSUME_NODES_MAX,
+				 sizeof(*b->nodes));
 	if (r < 0)
 		return r;
 	*node = (uint32_t)b->node_count++;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/combine/merge.h"
-#include "daemon/container/array.h"
 #include "daemon/store/database.h"
 
 bool selection_number(const char *id, unsigned *number)

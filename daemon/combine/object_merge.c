@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/combine/batches.h"
-#include "daemon/container/array.h"
 #include "daemon/container/saturate.h"
 
 #define NO_SITE UINT32_MAX

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "daemon/combine/batches.h"
-#include "daemon/container/array.h"
 #include "daemon/container/saturate.h"
 #include "daemon/profile/estimate.h"
 

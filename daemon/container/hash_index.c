@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 
 #define HASH_INDEX_FIRST_SLOTS 64
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/utf8.h"
-#include "daemon/container/array.h"
 #include "daemon/container/hash.h"
 #include "proto/limits.h"
 

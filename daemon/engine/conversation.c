@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "daemon/container/arena.h"
-#include "daemon/container/array.h"
 #include "daemon/intake/decode.h"
 #include "daemon/intake/stream.h"
 #include "proto/kinds.h"

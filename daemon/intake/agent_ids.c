@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 #include "daemon/container/hash.h"
 
 void agent_ids_release(struct agent_ids *m)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/container/array.h"
 #include "daemon/container/hash.h"
 #include "proto/limits.h"
 

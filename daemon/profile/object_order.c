@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 
 void object_order_init(struct object_order *o, size_t limit)
 {

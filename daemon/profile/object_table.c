@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 #include "daemon/container/hash.h"
 
 #define FIRST_SLOTS 64

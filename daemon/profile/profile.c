@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 #include "daemon/container/hash.h"
 #include "daemon/container/saturate.h"
 #include "proto/limits.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/utf8.h"
-#include "daemon/container/array.h"
 #include "daemon/container/hash.h"
 #include "proto/limits.h"
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 #include "proto/limits.h"
 
 /* ---------------------------------------------------------------- objects */

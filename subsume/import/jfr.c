@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "subsume/import/import.h"
 #include "subsume/import/jfr_input.h"
 #include "subsume/import/jfr_pools.h"
 #include "subsume/import/jfr_types.h"
-#include "subsume/import/room.h"
 #include "subsume/import/sink.h"
 
 #define DEFAULT_EVENT "jdk.ExecutionSample"
@@ -128,8 +128,8 @@ static int count_stack(struct jfr *j, uint64_t id, uint64_t offset)
 		j->stacks[number - 1].count++;
 		return 0;
 	}
-	r = room_for((void **)&j->stacks, &j->stack_room, j->stack_count + 1, IDS_MAX,
-		     sizeof(*j->stacks));
+	r = array_reserve_within(&j->stacks, &j->stack_room, j->stack_count + 1, IDS_MAX,
+				 sizeof(*j->stacks));
 	if (r == 0)
 		r = ids_put(&j->stack_numbers, id, j->stack_count + 1);
 	if (r == -ENOSPC)

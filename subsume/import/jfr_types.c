@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subsume/import/room.h"
+#include "common/array.h"
 
 /* root, metadata, class, field, annotation, and what may come. */
 #define ELEMENT_DEPTH_MAX 16u
@@ -126,8 +126,8 @@ static int add_type(struct jfr_types *t, struct jfr_cursor *c)
 	type.kind = kind_of(type.name);
 	if (c->wrong)
 		return -EBADMSG;
-	r = room_for((void **)&t->types, &t->type_room, t->type_count + 1, JFR_TYPES_MAX,
-		     sizeof(*t->types));
+	r = array_reserve_within(&t->types, &t->type_room, t->type_count + 1, JFR_TYPES_MAX,
+				 sizeof(*t->types));
 	if (r == 0)
 		r = ids_put(&t->by_id, type.id, t->type_count + 1);
 	if (r == 0)
@@ -156,8 +156,8 @@ static int add_field(struct jfr_types *t, struct jfr_cursor *c)
 	}
 	if (c->wrong)
 		return -EBADMSG;
-	r = room_for((void **)&t->fields, &t->field_room, t->field_count + 1, JFR_FIELDS_MAX,
-		     sizeof(*t->fields));
+	r = array_reserve_within(&t->fields, &t->field_room, t->field_count + 1, JFR_FIELDS_MAX,
+				 sizeof(*t->fields));
 	if (r == 0) {
 		t->fields[t->field_count++] = field;
 		t->types[t->type_count - 1].field_count++;
@@ -256,8 +256,8 @@ int jfr_types_read(struct jfr_types *t, struct jfr_cursor *c)
 	r = read_strings(t, c);
 	/* Not even a type without fields is to point at nothing. */
 	if (r == 0)
-		r = room_for((void **)&t->fields, &t->field_room, 1, JFR_FIELDS_MAX,
-			     sizeof(*t->fields));
+		r = array_reserve_within(&t->fields, &t->field_room, 1, JFR_FIELDS_MAX,
+					 sizeof(*t->fields));
 	if (r == 0)
 		r = read_element(t, c, false, 0);
 	for (size_t i = 0; r == 0 && i < t->type_count && !c->wrong; i++)

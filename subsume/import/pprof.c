@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/utf8.h"
 #include "subsume/import/import.h"
 #include "subsume/import/pprof_tables.h"
-#include "subsume/import/room.h"
 #include "subsume/import/sink.h"
 #include "subsume/import/stream.h"
 #include "subsume/import/wire.h"
@@ -312,7 +312,8 @@ static int unpack(struct pprof *p, const uint8_t *bytes, size_t size, uint8_t **
 	r = stream_open(&p->in, bytes, size, p->sink);
 	while (r == 0 && (have = stream_fill(&p->in, STREAM_PIECE_MAX)) != 0) {
 		if (have > 0)
-			r = room_for((void **)&found, &room, used + (size_t)have, UNPACKED_MAX, 1);
+			r = array_reserve_within(&found, &room, used + (size_t)have, UNPACKED_MAX,
+						 1);
 		if (have < 0 || r < 0) {
 			r = have < 0 ? (int)have : r;
 			break;

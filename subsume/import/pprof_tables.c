@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subsume/import/room.h"
+#include "common/array.h"
 
 enum {
 	FUNCTION_ID = 1,
@@ -50,14 +50,14 @@ int pprof_add_string(struct pprof_tables *t, uint64_t offset, const uint8_t *byt
 {
 	size_t kept = length <= SUBSUME_NAME_MAX ? (size_t)length : 0;
 	int r = room(t,
-		     room_for((void **)&t->strings, &t->string_room, t->string_count + 1,
-			      PPROF_STRINGS_MAX, sizeof(*t->strings)),
+		     array_reserve_within(&t->strings, &t->string_room, t->string_count + 1,
+					  PPROF_STRINGS_MAX, sizeof(*t->strings)),
 		     offset, "strings", PPROF_STRINGS_MAX);
 
 	if (r == 0)
 		r = room(t,
-			 room_for((void **)&t->text, &t->text_room, t->text_used + kept,
-				  SUBSUME_NAMES_MAX, 1),
+			 array_reserve_within(&t->text, &t->text_room, t->text_used + kept,
+					      SUBSUME_NAMES_MAX, 1),
 			 offset, "bytes of strings", SUBSUME_NAMES_MAX);
 	if (r < 0)
 		return r;
@@ -97,8 +97,8 @@ int pprof_add_function(struct pprof_tables *t, uint64_t offset, struct wire mess
 	if (message.wrong)
 		return fail_message(t, offset, &message);
 	r = room(t,
-		 room_for((void **)&t->functions, &t->function_room, t->function_count + 1,
-			  PPROF_FUNCTIONS_MAX, sizeof(*t->functions)),
+		 array_reserve_within(&t->functions, &t->function_room, t->function_count + 1,
+				      PPROF_FUNCTIONS_MAX, sizeof(*t->functions)),
 		 offset, "functions", PPROF_FUNCTIONS_MAX);
 	if (r == 0)
 		r = name(t, &t->function_ids, offset, "function", id, t->function_count);
@@ -119,8 +119,8 @@ static int add_line(struct pprof_tables *t, uint64_t offset, struct wire message
 	if (message.wrong)
 		return fail_message(t, offset, &message);
 	r = room(t,
-		 room_for((void **)&t->lines, &t->line_room, t->line_count + 1, PPROF_LINES_MAX,
-			  sizeof(*t->lines)),
+		 array_reserve_within(&t->lines, &t->line_room, t->line_count + 1, PPROF_LINES_MAX,
+				      sizeof(*t->lines)),
 		 offset, "lines of locations", PPROF_LINES_MAX);
 	if (r == 0)
 		t->lines[t->line_count++] = function;
@@ -147,8 +147,8 @@ int pprof_add_location(struct pprof_tables *t, uint64_t offset, struct wire mess
 		return fail_message(t, offset, &message);
 	location.count = (uint32_t)t->line_count - location.first;
 	r = room(t,
-		 room_for((void **)&t->locations, &t->location_room, t->location_count + 1,
-			  PPROF_LOCATIONS_MAX, sizeof(*t->locations)),
+		 array_reserve_within(&t->locations, &t->location_room, t->location_count + 1,
+				      PPROF_LOCATIONS_MAX, sizeof(*t->locations)),
 		 offset, "locations", PPROF_LOCATIONS_MAX);
 	if (r == 0)
 		r = name(t, &t->location_ids, offset, "location", location.id, t->location_count);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/container/array.h"
 
 void cpu_ranking_release(struct cpu_ranking *r)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/container/array.h"
+#include "common/array.h"
 
 #define GZIP_HEADER 16 /* added to the bits of the window (deflateInit2) */
 

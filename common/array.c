@@ -1,6 +1,7 @@
-#include "daemon/container/array.h"
+#include "common/array.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +9,23 @@
 
 int array_reserve(void *items, size_t *capacity, size_t wanted, size_t item_size)
 {
+	return array_reserve_within(items, capacity, wanted, SIZE_MAX, item_size);
+}
+
+int array_reserve_within(void *items, size_t *capacity, size_t wanted, size_t limit,
+			 size_t item_size)
+{
 	size_t grown = *capacity ? *capacity : ARRAY_FIRST_ITEMS;
 	void *old, *moved;
 
 	if (wanted <= *capacity)
 		return 0;
+	if (wanted > limit)
+		return -ENOSPC;
 	while (grown < wanted)
 		grown *= 2;
+	if (grown > limit)
+		grown = limit;
 	memcpy(&old, items, sizeof(old));
 	moved = reallocarray(old, grown, item_size);
 	if (!moved)
