@@ -54,7 +54,9 @@ all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/
 # ---------------------------------------------------------------- sources
 # A folder's sources, those of its rooms (docs/map.md) included.
 sources	 = $(sort $(shell find $(1) -name '*.c'))
-COMMON	:= $(call sources,common)
+# Machine code is taken apart by the agent and the daemon, with Zydis; others do without.
+CODE	:= $(call sources,common/code)
+COMMON	:= $(filter-out $(CODE),$(call sources,common))
 PROTO	:= $(call sources,proto)
 FLEET	:= $(call sources,fleet)
 IMPORT	:= $(call sources,subsume/import)
@@ -116,8 +118,8 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-DAEMON_LIBS := -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+DAEMON_LIBS := -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
@@ -129,7 +131,7 @@ $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 
 # The bundle is a directory that can be copied into a container: the agent and, beside it, the
 # libraries it needs (run path $ORIGIN).
-AGENT_OBJECTS := $(call pic,$(AGENT) $(COMMON) $(PROTO)) $(PB_PIC)
+AGENT_OBJECTS := $(call pic,$(AGENT) $(CODE) $(COMMON) $(PROTO)) $(PB_PIC)
 AGENT_LIBS    := libZydis.so.4.0 libprotobuf-c.so.1
 $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
@@ -165,7 +167,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -175,7 +177,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 # The agent's modules are tested from the very objects that go into the library, except under a
 # sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
 # looked for in the program. A static pattern, since of two others make takes the one whose prerequisites are all there.
-AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
+AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(CODE) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
 $(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm

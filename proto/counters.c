@@ -197,6 +197,17 @@ const struct counter counter_table[] = {
      .sentence = "accesses to the heap were making a new object's header, and have no class yet"},
     {C(PLACES_FULL), .name = "places_full",
      .sentence = "accesses to the heap went to objects of more classes than the agent remembers"},
+    {C(BURSTS), .name = "bursts"},
+    {C(BURSTS_LEFT), .name = "bursts_left",
+     .sentence = "counts of a loop's turns are shorter: the thread had left the loop"},
+    {C(BURST_HITS), .name = "burst_hits"},
+    {C(BURST_NS), .name = "burst_ns"},
+    {C(CODES_SENT), .name = "codes_sent"},
+    {C(CODES_GONE), .name = "codes_gone",
+     .sentence = "compiled methods with hot loops could not be looked at: they were unloaded, or "
+		 "are too large"},
+    {C(PLANS_REFUSED), .name = "plans_refused",
+     .sentence = "loops were not counted: their code is not what it was"},
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
 };

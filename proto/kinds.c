@@ -52,6 +52,7 @@ const struct subject_kind subject_kinds[] = {
     {.kind = JXP__KIND__KIND_OBJECTS, .option = "objects"},
     {.kind = JXP__KIND__KIND_NUMA, .option = "numa"},
     {.kind = JXP__KIND__KIND_CPU, .option = "cpu"},
+    {.kind = JXP__KIND__KIND_LOOPS, .option = "loops"},
 };
 
 _Static_assert(sizeof(pair_kinds) / sizeof(pair_kinds[0]) == PAIR_KINDS, "PAIR_KINDS is wrong");

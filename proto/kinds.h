@@ -4,8 +4,9 @@
  * A pair is two accesses of one thread to the same bytes: the first is sampled, a debug register
  * waits for the second. All that tells one kind from another is in its row, which the agent, the
  * engine, reports and the client read; docs/extending.md says what a new one takes. A subject is
- * something else to ask, without pairs: which objects accesses go to, from which NUMA node, or
- * where the CPU time goes. Both are values of Kind where they cross a socket.
+ * something else to ask, without pairs: which objects accesses go to, from which NUMA node, where
+ * the CPU time goes, or what the hottest loops come to. Both are values of Kind where they cross a
+ * socket.
  *
  * Constant data and functions of it: any thread, and signal handlers.
  */
@@ -19,10 +20,10 @@
 
 /* Rows of the tables. */
 #define PAIR_KINDS    3
-#define SUBJECT_KINDS 3
+#define SUBJECT_KINDS 4
 
 /* Size of arrays that are indexed by Kind. */
-#define KIND_VALUES 7
+#define KIND_VALUES 8
 
 /* Types of access; a set of them. */
 enum pair_access {

@@ -32,6 +32,13 @@
 #define LIMIT_CLASS_FIELDS   (1u << 15) /* a class with a field, or what else lies in it */
 #define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
 #define LIMIT_CPU_CONTEXTS   (1u << 17) /* of ticks */
+#define LIMIT_LOOP_TICKS     (1u << 16) /* places in compiled code that ticks came at */
+#define LIMIT_CODES          64u        /* compiled methods that are asked for in a window */
+#define LIMIT_CODE_BYTES     (64u << 10)
+#define LIMIT_CODE_RECORDS   4096u
+#define LIMIT_CODE_METHODS   1024u /* with bytecodes of 256 KiB together */
+#define LIMIT_PLANS          64u
+#define LIMIT_PLAN_PLACES    24u
 #define LIMIT_STRATA         (1u << 15) /* a class with a size */
 #define LIMIT_STRATUM_SITES  (1u << 17) /* and allocation sites in it */
 #define LIMIT_STRING_BYTES   4096u

@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/path/machine.h"
 

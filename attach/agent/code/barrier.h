@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 /* Has this JVM's compiled code such barriers? Before any handler runs; until then none is looked
  * for. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/reserved.h"
 
 #define MAPS_MAX   BOUNDARIES_MAPS_MAX

@@ -5,7 +5,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 /* A walk this long has left the neighbourhood it is about. */
 #define WALK_MAX_INSNS    128u

@@ -4,7 +4,7 @@
 
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/insn_vector.h"
+#include "common/code/insn_vector.h"
 
 /* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
 #define LOOK_MAX 256u

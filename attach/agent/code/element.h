@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 /* Of remembered answers, 4,096 of them. */
 #define ELEMENT_BYTES (4096u * sizeof(uint64_t))

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "common/random.h"
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 /* Of remembered answers, 8,192 of them. */
 #define INTERRUPTED_BYTES (8192u * sizeof(uint64_t))

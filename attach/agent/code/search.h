@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 enum access_type {
 	ACCESS_LOAD,

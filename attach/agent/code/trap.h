@@ -21,7 +21,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/extent.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 struct trap_access {
 	struct insn insn; /* insn.ip is the trapping instruction */

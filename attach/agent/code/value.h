@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 #define VALUE_FLOAT_TOLERANCE 0.01
 

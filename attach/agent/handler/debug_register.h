@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/handler/record.h"
 #include "attach/agent/path/walk.h"
 #include "attach/agent/place/place.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/place/place.h"
 
 struct thread;

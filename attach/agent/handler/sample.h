@@ -11,7 +11,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/extent.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/record.h"
 #include "attach/agent/stack/stack.h"

@@ -21,7 +21,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/extent.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/record.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/region.h"
 #include "attach/agent/place/object_layout.h"
 #include "attach/agent/place/place.h"

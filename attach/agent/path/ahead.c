@@ -4,6 +4,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/loops.h"
+#include "common/code/flow_graph.h"
 
 /* Bounds of one exploration, in the application's thread, once for each place that samples stop at.
  */
@@ -90,7 +91,7 @@ static bool take(const struct code_blob *blob, uint64_t ip, struct passed *p)
 
 static bool is_trap_request(const struct passed *p)
 {
-	return loop_is_trap_request((const uint8_t *)(uintptr_t)p->ip, p->o.length);
+	return flow_is_trap_request((const uint8_t *)(uintptr_t)p->ip, p->o.length);
 }
 
 static bool is_wanted(const struct scope *s, const struct passed *p)

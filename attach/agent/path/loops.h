@@ -2,11 +2,8 @@
  * The loops of compiled code: which innermost loop an instruction lies in, and what that loop does
  * itself, outside of the loops in it.
  *
- * Natural loops of the method's flow graph, found by dominators (Cooper, Harvey, Kennedy 2001;
- * nesting as Havlak 1997), from its machine code alone: HotSpot keeps no record of them. The copies
- * that C2 makes of a loop (before, main, after; vector and scalar) are loops of their own here;
- * each makes what the loop makes. Code that only an exception or a jump through memory leads to
- * hangs on every such jump of the method.
+ * Natural loops of the method's flow graph (common/code/flow_graph.h). The copies that C2 makes of
+ * a loop are loops of their own here; each makes what the loop makes.
  *
  * A nest is made when it is first asked for, in the handler, once for each compiled method: about
  * 12 ns a byte. It lives as long as the window. Async-signal-safe.
@@ -18,7 +15,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 #include "attach/agent/code/search.h"
 
 /* Its tables: nests, and room for making one. */
@@ -76,10 +73,6 @@ bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type);
 /* Is the access to the frame? Compiled code keeps there what it has no register for. */
 bool loop_is_spill(const struct insn *in);
 bool loop_is_spill_at(const struct opcode *o);
-
-/* C2 passes the uncommon trap stub a request, always negative, in esi (SharedRuntime;
- * Deoptimization::make_trap_request). So it does the first argument of a method. */
-bool loop_is_trap_request(const uint8_t *bytes, unsigned length);
 
 /* Does a call not come back? Of a callee that is not known, a trap request in its block tells. */
 bool loop_call_ends(uint64_t callee, bool trap_request);

@@ -4,9 +4,9 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/extent.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 
 #define RAX 0u
 #define RCX 1u

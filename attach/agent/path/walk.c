@@ -2,7 +2,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/extent.h"
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/path/loops.h"
 #include "attach/agent/path/machine.h"

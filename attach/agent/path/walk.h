@@ -25,7 +25,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/path/machine.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 
 #define WORD 8
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "tests/unit/support/agent/code.h"
 
 /* mov [rbx], ecx (2); nop (1); mov rax, imm64 (10) whose bytes would decode as something else */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "attach/agent/path/loops.h"
+#include "common/code/flow_graph.h"
 #include "common/random.h"
 #include "tests/unit/support/agent/code.h"
 
@@ -294,9 +295,9 @@ static void what_the_jvm_does_for_itself_does_not_count(void **state)
 static void only_a_negative_request_is_a_traps(void **state)
 {
 	(void)state;
-	assert_true(loop_is_trap_request((const uint8_t *)"\xbe\xf4\xff\xff\xff", 5));
-	assert_false(loop_is_trap_request((const uint8_t *)"\xbe\x0c\x00\x00\x00", 5));
-	assert_false(loop_is_trap_request((const uint8_t *)"\xbf\xf4\xff\xff\xff", 5));
+	assert_true(flow_is_trap_request((const uint8_t *)"\xbe\xf4\xff\xff\xff", 5));
+	assert_false(flow_is_trap_request((const uint8_t *)"\xbe\x0c\x00\x00\x00", 5));
+	assert_false(flow_is_trap_request((const uint8_t *)"\xbf\xf4\xff\xff\xff", 5));
 }
 
 /* ---------------------------------------------------------------- random graphs */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/path/machine.h"
 #include "common/random.h"

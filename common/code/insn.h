@@ -7,8 +7,8 @@
  * push and pop is described apart, because it is not sampled but can still be the second access of
  * a pair.
  */
-#ifndef JXPERF_AGENT_CODE_INSN_H
-#define JXPERF_AGENT_CODE_INSN_H
+#ifndef JXPERF_COMMON_CODE_INSN_H
+#define JXPERF_COMMON_CODE_INSN_H
 
 #include <stdbool.h>
 #include <stddef.h>

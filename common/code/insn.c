@@ -1,10 +1,10 @@
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 #include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 
 const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 			       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,

@@ -6,8 +6,8 @@
  * Covers 64-bit mode with legacy, VEX and EVEX encodings (Intel SDM volume 2, chapter 2 and
  * appendix A). Pure functions; async-signal-safe.
  */
-#ifndef JXPERF_AGENT_CODE_OPCODE_H
-#define JXPERF_AGENT_CODE_OPCODE_H
+#ifndef JXPERF_COMMON_CODE_OPCODE_H
+#define JXPERF_COMMON_CODE_OPCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

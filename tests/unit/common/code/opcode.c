@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "attach/agent/code/insn.h"
-#include "attach/agent/code/opcode.h"
+#include "common/code/insn.h"
+#include "common/code/opcode.h"
 #include "common/random.h"
 
 #define SAMPLES 2000000u

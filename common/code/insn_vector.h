@@ -3,14 +3,14 @@
  * elements are. For finding out what a plain vector move moves (element.h). Pure;
  * async-signal-safe.
  */
-#ifndef JXPERF_AGENT_CODE_INSN_VECTOR_H
-#define JXPERF_AGENT_CODE_INSN_VECTOR_H
+#ifndef JXPERF_COMMON_CODE_INSN_VECTOR_H
+#define JXPERF_COMMON_CODE_INSN_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 /* Sets of registers: bit i is xmm, ymm and zmm i. */
 struct insn_vector {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "attach/agent/code/insn.h"
+#include "common/code/insn.h"
 
 #define IP UINT64_C(0x7f0000001000)
 

@@ -1,4 +1,4 @@
-#include "attach/agent/code/insn_vector.h"
+#include "common/code/insn_vector.h"
 
 #include <Zydis/Zydis.h>
 

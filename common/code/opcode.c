@@ -1,4 +1,4 @@
-#include "attach/agent/code/opcode.h"
+#include "common/code/opcode.h"
 
 #include <string.h>
 

@@ -1,0 +1,107 @@
+/*
+ * The loops of a compiled method: which loop of the source each is, and what each turn of it comes
+ * to (LDoctor, section 3.1: its resultless checker, on machine code).
+ *
+ * A natural loop of the machine code (common/code/flow_graph.h) is mapped to one of the bytecodes
+ * by the debug information in it; the copies that a compiler makes of a loop, and an on-stack
+ * replacement's, have the same identity: the method and the bytecode index of the header.
+ *
+ * A turn has a result when it changes what can be seen after the loop: a store to the heap, a call
+ * that may, a value that is used behind the loop. What only says how far the loop is (a counter, a
+ * pointer along a list) is none.
+ *
+ * The code is hostile input. Bounded in time and memory, whatever it is; pure functions, any
+ * thread.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_CODE_ANALYSIS_H
+#define JXPERF_DAEMON_LOOPS_CODE_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/loops/code_image.h"
+
+/* By which turns have results (LDoctor, section 2.1.1); the better finding is the larger. */
+enum loop_type {
+	LOOP_TYPE_UNKNOWN,
+	LOOP_EVERY, /* 1*: all turns */
+	LOOP_SOME,  /* [0|1]*: some, by a branch */
+	LOOP_LAST,  /* 0*1?: the last one at most: a search */
+	LOOP_NEVER, /* 0*: none */
+	LOOP_TYPES,
+};
+
+/* What makes a result. */
+enum loop_result {
+	LOOP_RESULT_STORE, /* to the heap */
+	LOOP_RESULT_CALL,  /* of what may have one */
+	LOOP_RESULT_VALUE, /* of a register or the frame, used behind the loop */
+	LOOP_RESULT_EXIT,  /* the loop is left early */
+	LOOP_RESULTS,
+};
+
+/* Why a type is not certain, or a loop cannot be counted; bits. */
+enum loop_doubt {
+	LOOP_DOUBT_CONDITIONAL_MOVE =
+	    1 << 0,                 /* a result by cmov: whether it moved cannot be counted */
+	LOOP_DOUBT_UNROLL = 1 << 1, /* turns for each time the header is come to: not known */
+	LOOP_DOUBT_SITES = 1 << 2,  /* there were too many places with results */
+	LOOP_DOUBT_CODE = 1 << 3,   /* something in it was not understood */
+	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
+};
+
+/* An instruction that makes a result when it runs, in each copy of the loop's body. */
+struct loop_site {
+	uint32_t offset;
+	enum loop_result result;
+	uint32_t method; /* index of the image's methods, + 1; 0: not known */
+	int32_t bci;
+};
+
+/* Code, [start, end), that is in the loop and in none inside it. */
+struct loop_part {
+	uint32_t start, end;
+	uint32_t loop; /* index */
+};
+
+#define LOOP_NO_PARENT UINT32_MAX
+
+struct code_loop {
+	uint32_t header; /* offset of its first instruction */
+	uint32_t parent; /* index of the loop around it, or LOOP_NO_PARENT; behind this one */
+	bool mapped;
+	uint32_t method;               /* index of the image's methods: whose loop it is */
+	int32_t header_bci, latch_bci; /* of the loop of its bytecodes */
+	enum loop_type type;
+	unsigned doubts;
+	uint32_t unroll; /* turns of the bytecodes' loop for each time the header is come to */
+	bool waits;      /* it spins until another thread does something */
+	uint32_t first_site, site_count;
+	uint32_t first_entry, entry_count; /* of entries: instructions that run once for each time
+					    * the loop is entered */
+};
+
+struct code_analysis {
+	struct code_loop *loops; /* inner ones before those around them */
+	struct loop_part *parts; /* ascending, with none where there is no loop */
+	struct loop_site *sites;
+	uint32_t *entries;
+	size_t loop_count, part_count, site_count, entry_count;
+};
+
+/* The image may go afterwards. 0; -E2BIG where it is too large or too tangled to be told, -ENOMEM;
+ * then a is empty. */
+int code_analysis_make(struct code_analysis *a, const struct code_image *image);
+void code_analysis_release(struct code_analysis *a);
+
+/* The innermost loop that an offset lies in: an index, or LOOP_NO_PARENT. */
+uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset);
+
+/* Heap bytes held. */
+size_t code_analysis_memory_bytes(const struct code_analysis *a);
+
+/* "0*", "0*1?", "[0|1]*", "1*"; "" for LOOP_TYPE_UNKNOWN. */
+const char *loop_type_name(enum loop_type type);
+
+#endif
