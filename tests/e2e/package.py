@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# Runs alone: it builds everything once more, with all processors.
 """The Debian package: built without an error of lintian's, installed, and gone without a trace when it is purged."""
 import glob
 import os
