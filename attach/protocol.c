@@ -88,6 +88,12 @@ static int try_connect(const struct target *t, const struct watch *w, struct err
 	}
 	if (fd == -ECONNREFUSED)
 		return -ENOENT;
+	/* Of root's, and mode 0600. The JVM cannot replace it where /tmp is sticky. */
+	if (fd == -EACCES && st.st_uid != t->jvm.euid)
+		return err_set(err, EACCES,
+			       "'%s' in the root of process %d is left from a process of root's "
+			       "that had its number: remove it",
+			       path, t->jvm.pid);
 	if (fd < 0)
 		return err_set_errno(err, -fd, "cannot connect to '%s' of process %d", path,
 				     t->jvm.pid);

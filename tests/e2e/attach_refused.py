@@ -222,6 +222,23 @@ def what_is_in_the_place_of_the_socket_is_not_trusted():
 
 
 @test
+def what_roots_former_process_left_there_is_named():
+    need_root()
+    jvm = Jvm(jdks()[-1], prefix=as_nobody())
+    path = attach_socket(jvm)
+    with socket.socket(socket.AF_UNIX) as former:
+        former.bind(path)
+    try:
+        os.chmod(path, 0o600)
+        assert_refused(jvm, make_bundle(), f"'{path}'", "left from a process of root's", "remove it")
+        os.unlink(path)
+        assert_attaches(jvm, make_bundle())
+    finally:
+        jvm.stop()
+        remove_file(path)
+
+
+@test
 def a_stranger_who_listens_in_the_place_of_the_jvm_gets_no_request():
     jvm = Jvm(jdks()[-1])
     path = attach_socket(jvm)

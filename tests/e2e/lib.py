@@ -208,6 +208,14 @@ class Process:
             self._signal(signal.SIGKILL)
             self.child.kill()
             self.child.wait()
+        self._remove_attach_socket()
+
+    def _remove_attach_socket(self):
+        """A JVM that was killed leaves it, and one of another user's that gets the same pid could not be attached to."""
+        try:
+            os.unlink(f"/tmp/.java_pid{self.pid}")
+        except OSError:
+            pass  # It was none, or has removed it.
 
     def _signal(self, number):
         if self.alive():
