@@ -24,7 +24,8 @@
 struct sampling {
 	uint8_t kinds[PAIR_KINDS]; /* Kind values, of pairs; objects are beside them */
 	unsigned kind_count;
-	bool cpu; /* the clock's ticks, each with its calling context, wherever they come */
+	bool cpu;   /* the clock's ticks, each with its calling context, wherever they come */
+	bool loops; /* and with its place in compiled code; some begin to count a loop's turns */
 	/* Of the hardware samplers; none: the clock. */
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;
@@ -38,7 +39,12 @@ struct handlers {
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;
-	_Atomic bool stopping;  /* handlers return at once; session thread */
+	/* Kind loops: of BURST_CHANCE_ONE ticks in planned loops so many begin to count, by the
+	 * budget; and what a counted hit of a breakpoint takes. Session thread. */
+	_Atomic uint32_t burst_chance;
+	uint64_t burst_hit_ns;
+	_Atomic uint64_t burst_ticks; /* ticks that came in planned loops; handlers */
+	_Atomic bool stopping;        /* handlers return at once; session thread */
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
 				 * even while the application runs */
 	struct region_map regions;

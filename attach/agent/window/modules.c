@@ -21,8 +21,10 @@
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/path/loops.h"
+#include "attach/agent/path/plans.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/stack/scopes.h"
+#include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/window/dormant.h"
 #include "proto/footprint.h"
@@ -62,6 +64,7 @@
 	ROW("code boundaries", boundaries_init, NULL, boundaries_clear, BOUNDARIES_BYTES)    \
 	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                          \
 	ROW("loops", loops_init, NULL, loops_clear, LOOPS_BYTES)                             \
+	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)              \
 	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)             \
 	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                       \
 	ROW("interrupted accesses", NULL, interrupted_clear, NULL, INTERRUPTED_BYTES)        \
@@ -80,6 +83,7 @@
 	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                              \
 	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                          \
 	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                                 \
+	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                              \
 	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                          \
 	ROW("rest", NULL, NULL, NULL, REST_BYTES)
 

@@ -1,0 +1,262 @@
+#include "attach/agent/window/loop_phase.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/burst.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/path/loops.h"
+#include "attach/agent/path/plans.h"
+#include "attach/agent/stack/code_copy.h"
+#include "common/code/opcode.h"
+#include "proto/limits.h"
+
+void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
+		      struct drain *drain)
+{
+	*l = (struct loop_phase){.wanted = wanted, .orders = orders, .drain = drain};
+	atomic_store(&handlers.burst_chance, 0);
+	atomic_store(&handlers.burst_ticks, 0);
+	/* Without them loops have no place in the source, and no more is lost. */
+	l->bytecodes = wanted && vm_want_bytecodes(vm);
+}
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "it was unloaded";
+	case -E2BIG:
+		return "it is too large";
+	default:
+		return "the agent has no memory for it";
+	}
+}
+
+int loop_phase_answer(struct loop_phase *l)
+{
+	struct orders *o = l->orders;
+	struct code_copy *copy;
+	uint64_t code;
+	int r;
+
+	if (!l->wanted || o->codes_answered == o->codes_asked)
+		return 0;
+	code = o->codes[o->codes_answered++];
+	r = code_copy_take(&copy, &handlers.walker.layout, code);
+	if (r < 0) {
+		l->codes_gone++;
+		return drain_code_refused(l->drain, code, reason_of(r));
+	}
+	r = drain_code_image(l->drain, copy, l->bytecodes);
+	l->codes_sent++;
+	l->codes_cut += copy->cut;
+	free(copy);
+	return r;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+/* Of each byte of a method: an instruction begins there. */
+struct instruction_starts {
+	uint64_t code; /* whose they are; 0: nobody's */
+	uint32_t size;
+	uint64_t bits[LIMIT_CODE_BYTES / 64];
+	uint8_t bytes[LIMIT_CODE_BYTES];
+};
+
+static bool find_starts(struct instruction_starts *s, const struct code_blob *blob)
+{
+	struct opcode o;
+
+	if (s->code == blob->serial)
+		return true;
+	s->code = 0;
+	if (blob->size > LIMIT_CODE_BYTES || !code_copy_bytes(blob, s->bytes))
+		return false;
+	memset(s->bits, 0, sizeof(s->bits));
+	for (uint32_t at = 0; at < blob->size; at += o.length) {
+		if (!opcode_read(s->bytes + at, blob->size - at, &o))
+			break;
+		s->bits[at / 64] |= UINT64_C(1) << at % 64;
+	}
+	s->code = blob->serial;
+	s->size = blob->size;
+	return true;
+}
+
+static bool is_start(const struct instruction_starts *s, uint32_t offset)
+{
+	return offset < s->size && s->bits[offset / 64] >> offset % 64 & 1;
+}
+
+enum plan_check { PLAN_GOOD, PLAN_REFUSED, PLAN_BUSY };
+
+/* The code may be unloaded at any time: a plan that fits now is looked for by the number of the
+ * code, and what it set is off when that has changed. */
+static enum plan_check check_plan(const struct loop_order *order, struct instruction_starts *s,
+				  struct loop_plan *out)
+{
+	const struct loop_nest *nest;
+	struct code_blob blob;
+	uint64_t header;
+
+	if (!codemap_find_serial(order->code, &blob) || blob.type != CODE_COMPILED ||
+	    !find_starts(s, &blob) || !is_start(s, order->header))
+		return PLAN_REFUSED;
+	for (uint32_t i = 0; i < order->count; i++)
+		if (!is_start(s, order->places[i]))
+			return PLAN_REFUSED;
+	nest = loops_of(&blob);
+	if (!nest)
+		return PLAN_BUSY;
+	header = blob.start + order->header;
+	if (loop_header(nest, loop_at(nest, header)) != header)
+		return PLAN_REFUSED;
+	*out = (struct loop_plan){.code = blob.serial,
+				  .start = blob.start,
+				  .plan = order->plan,
+				  .header = order->header,
+				  .count = order->count};
+	memcpy(out->places, order->places, order->count * sizeof(out->places[0]));
+	return PLAN_GOOD;
+}
+
+/* loops_of has no answer while a handler makes one; where it still has none after so many turns,
+ * the code has too many loops for it. */
+#define PLAN_TRIES_MAX 5u
+
+/* Is this the first answer to the plan? */
+static bool is_news(struct loop_phase *l, uint32_t plan)
+{
+	for (unsigned i = 0; i < l->plans_known_count; i++)
+		if (l->plans_known[i] == plan)
+			return false;
+	if (l->plans_known_count == LOOP_PLANS_KNOWN)
+		return false;
+	l->plans_known[l->plans_known_count++] = plan;
+	return true;
+}
+
+static void check_plans(struct loop_phase *l, struct instruction_starts *s)
+{
+	struct orders *o = l->orders;
+	struct loop_plan plans[LIMIT_PLANS];
+	enum plan_check checks[LIMIT_PLANS];
+	unsigned count = 0, busy = 0;
+
+	for (unsigned i = 0; i < o->plan_count; i++) {
+		checks[i] = check_plan(&o->plans[i], s, &plans[count]);
+		count += checks[i] == PLAN_GOOD;
+		busy += checks[i] == PLAN_BUSY;
+	}
+	if (busy > 0 && ++l->plans_tried < PLAN_TRIES_MAX)
+		return;
+	for (unsigned i = 0; i < o->plan_count; i++)
+		if (is_news(l, o->plans[i].plan))
+			l->plans_refused += checks[i] != PLAN_GOOD;
+	l->plans_refused += o->plans_cut;
+	l->plans_tried = 0;
+	o->plans_new = false;
+	l->plans_changed = true;
+	plans_set(plans, count);
+}
+
+void loop_phase_plan(struct loop_phase *l)
+{
+	struct instruction_starts *s;
+
+	if (!l->wanted || !l->orders->plans_new)
+		return;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return; /* There may be memory at the next turn. */
+	check_plans(l, s);
+	free(s);
+}
+
+/* ---------------------------------------------------------------- how many */
+
+uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, double burst_ns,
+			   double ticks)
+{
+	double left = allowed_ns - spent_ns;
+	double chance;
+
+	if (left > most_ns)
+		left = most_ns;
+	if (left <= 0)
+		return 0;
+	chance = left / (burst_ns * (ticks > 1 ? ticks : 1));
+	return chance < 1 ? (uint32_t)(chance * BURST_CHANCE_ONE) : BURST_CHANCE_ONE;
+}
+
+/* A program may turn to a planned loop at any time: at least this part of the ticks is expected to
+ * come in one. */
+#define PLANNED_MIN 0.125
+
+/* How many ticks will come in planned loops until the next look: as many as lately, and of new
+ * plans nothing is known. */
+static double expected_ticks(struct loop_phase *l, double ticks)
+{
+	uint64_t planned = atomic_load(&handlers.burst_ticks);
+	double recent = (double)(planned - l->planned_ticks);
+	double expected = recent > l->planned_recent ? recent : l->planned_recent;
+
+	if (expected < PLANNED_MIN * ticks)
+		expected = PLANNED_MIN * ticks;
+	if (l->plans_changed)
+		expected = ticks;
+	l->planned_ticks = planned;
+	l->planned_recent = recent;
+	l->plans_changed = false;
+	return expected;
+}
+
+/* Looks in which what is left over is spent: some four seconds. */
+#define SAVINGS_LOOKS 16.0
+
+/* Before so many bursts their mean cost says little: then the most that one may cost. */
+#define BURSTS_KNOWN 8u
+
+void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
+		     const uint64_t *counters, uint64_t trap_cost_ns)
+{
+	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
+	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
+	double spent = (double)counters[JXP__COUNTER__COUNTER_BURST_NS] +
+		       bursts * BURST_SIGNALS * (double)trap_cost_ns;
+	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
+	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
+	double most;
+
+	if (!l->wanted)
+		return;
+	l->ticks = counters[JXP__COUNTER__COUNTER_TICKS];
+	l->cpu_ns = cost->cpu_ns;
+	/* What was left over for want of plans is not spent at once. */
+	most = (allowed - spent) / SAVINGS_LOOKS;
+	if (most < 2 * recent)
+		most = 2 * recent;
+	atomic_store(
+	    &handlers.burst_chance,
+	    loop_phase_chance(allowed, spent, most,
+			      bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts,
+			      expected_ticks(l, ticks)));
+}
+
+void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)
+{
+	if (!l->wanted)
+		return;
+	counters[JXP__COUNTER__COUNTER_CODES_SENT] = l->codes_sent;
+	counters[JXP__COUNTER__COUNTER_CODES_GONE] = l->codes_gone;
+	counters[JXP__COUNTER__COUNTER_PLANS_REFUSED] = l->plans_refused;
+	counters[JXP__COUNTER__COUNTER_BURST_NS] =
+	    counters[JXP__COUNTER__COUNTER_BURST_HITS] * handlers.burst_hit_ns;
+	/* Like what the code map has no room for: a part of the code is not known. */
+	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] += l->codes_cut;
+}
