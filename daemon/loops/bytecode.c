@@ -487,6 +487,21 @@ static bool in_each_turn(struct graph *g, const struct bytecode *b, uint32_t loo
 	return true;
 }
 
+/* Stores to arrays, putstatic, putfield, and all invocations. */
+static bool may_store(uint8_t op)
+{
+	return (op >= 0x4f && op <= 0x56) || op == 0xb3 || op == 0xb5 || (op >= 0xb6 && op <= 0xba);
+}
+
+static void find_stores(const struct graph *g, struct bytecode *b)
+{
+	for (uint32_t bci = 0; bci < g->size; bci++)
+		if (g->begins[bci] && may_store(g->code[bci]))
+			for (uint32_t l = b->loop_at[bci]; l != BYTECODE_NO_LOOP;
+			     l = b->loops[l].parent)
+				b->loops[l].stores = true;
+}
+
 #define STEPS_LOOKED_AT_MAX 64u
 
 static void find_steps(struct graph *g, struct bytecode *b)
@@ -557,6 +572,7 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 	}
 	if (rc == 0) {
 		find_steps(&g, b);
+		find_stores(&g, b);
 		spread(&g, b);
 	}
 	graph_release(&g);
