@@ -487,21 +487,6 @@ static bool in_each_turn(struct graph *g, const struct bytecode *b, uint32_t loo
 	return true;
 }
 
-/* Stores to arrays, putstatic, putfield, and all invocations. */
-static bool may_store(uint8_t op)
-{
-	return (op >= 0x4f && op <= 0x56) || op == 0xb3 || op == 0xb5 || (op >= 0xb6 && op <= 0xba);
-}
-
-static void find_stores(const struct graph *g, struct bytecode *b)
-{
-	for (uint32_t bci = 0; bci < g->size; bci++)
-		if (g->begins[bci] && may_store(g->code[bci]))
-			for (uint32_t l = b->loop_at[bci]; l != BYTECODE_NO_LOOP;
-			     l = b->loops[l].parent)
-				b->loops[l].stores = true;
-}
-
 #define STEPS_LOOKED_AT_MAX 64u
 
 static void find_steps(struct graph *g, struct bytecode *b)
@@ -522,6 +507,34 @@ static void find_steps(struct graph *g, struct bytecode *b)
 		    looked_at++ >= STEPS_LOOKED_AT_MAX || !in_each_turn(g, b, loop, bci))
 			continue;
 		l->steps[l->step_count++] = by;
+	}
+}
+
+static bool stores_to_array(uint8_t op)
+{
+	return op >= 0x4f && op <= 0x56;
+}
+
+/* putstatic, putfield, and all invocations, which may. */
+static bool may_store(uint8_t op)
+{
+	return stores_to_array(op) || op == 0xb3 || op == 0xb5 || (op >= 0xb6 && op <= 0xba);
+}
+
+static void find_stores(struct graph *g, struct bytecode *b)
+{
+	unsigned looked_at = 0;
+
+	for (uint32_t bci = 0; bci < g->size; bci++) {
+		uint32_t loop = b->loop_at[bci];
+
+		if (!g->begins[bci] || !may_store(g->code[bci]) || loop == BYTECODE_NO_LOOP)
+			continue;
+		if (stores_to_array(g->code[bci]) && !b->loops[loop].fills &&
+		    looked_at++ < STEPS_LOOKED_AT_MAX)
+			b->loops[loop].fills = in_each_turn(g, b, loop, bci);
+		for (uint32_t l = loop; l != BYTECODE_NO_LOOP; l = b->loops[l].parent)
+			b->loops[l].stores = true;
 	}
 }
 

@@ -269,15 +269,15 @@ static bool set_anew(const struct loop_values *v, const struct value *value)
 	return true;
 }
 
-/* A loop that only polls around another one has the counter of that. */
-static int counter_of(const struct making *m, unsigned loop)
+/* A loop that only polls around another one has the counter of that: whose counter is a loop's? */
+static unsigned counting_loop(const struct making *m, unsigned loop)
 {
-	int counter = m->found[loop].counter;
+	unsigned found = loop;
 
-	for (unsigned inner = 1; inner < loop && counter < 0; inner++)
+	for (unsigned inner = 1; inner < loop && m->found[found].counter < 0; inner++)
 		if (m->native.graph->parents[inner] == loop)
-			counter = m->found[inner].counter;
-	return counter;
+			found = inner;
+	return found;
 }
 
 /* Is the counter of a loop set when a turn of the one around it comes to it? */
@@ -285,7 +285,7 @@ static void find_begin(struct making *m, const struct loop_values *around, unsig
 {
 	const struct flow_graph *g = m->native.graph;
 	uint16_t header = g->headers[loop];
-	int counter = counter_of(m, loop);
+	int counter = m->found[counting_loop(m, loop)].counter;
 
 	if (counter < 0)
 		return;
@@ -326,12 +326,15 @@ static int find_outermost_begins(struct making *m, unsigned *budget)
 	return 0;
 }
 
-static void take_hint(struct loop_hint *hint, const struct result_sites *found)
+static void take_hint(struct making *m, unsigned loop)
 {
-	int64_t step = found->counter_step;
+	struct loop_hint *hint = &m->hints[loop];
+	const struct result_sites *found = &m->found[loop];
+	unsigned inner = counting_loop(m, loop);
+	int64_t step = m->found[inner].counter_step;
 
-	hint->counter = found->counter;
-	hint->step = found->counter >= 0 ? (uint32_t)(step < 0 ? -step : step) : 0;
+	hint->counter = m->found[inner].counter;
+	hint->step = hint->counter >= 0 ? (uint32_t)(step < 0 ? -step : step) : 0;
 	for (unsigned i = 0; i < found->count; i++)
 		hint->stores |= found->sites[i].result == LOOP_RESULT_STORE;
 }
@@ -353,7 +356,7 @@ static int find_results(struct making *m)
 			continue;
 		}
 		rc = result_sites_find(&m->found[loop], &values, &m->live);
-		take_hint(&m->hints[loop], &m->found[loop]);
+		take_hint(m, loop);
 		find_begins(m, &values);
 		loop_values_release(&values);
 		if (rc < 0)

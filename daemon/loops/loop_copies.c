@@ -59,21 +59,12 @@ static bool same_path(const struct loop_path *a, const struct loop_path *b)
 	return a->length == b->length && loop_path_common(a, b) == a->length;
 }
 
-/* What only polls around a loop counts and does what that does. */
-static const struct loop_hint *hint_of(const struct beside *s, unsigned loop)
-{
-	while (s->m->same[loop] != FLOW_NO_LOOP)
-		loop = s->m->same[loop];
-	return &s->m->hints[loop];
-}
-
 /* A loop that goes on with the counter of the one before it. */
 static bool is_copy(const struct beside *s, unsigned before, unsigned loop)
 {
-	const struct loop_hint *a = hint_of(s, before), *b = hint_of(s, loop);
+	const struct loop_hint *a = &s->m->hints[before], *b = &s->m->hints[loop];
 
-	return s->m->hints[loop].begins == LOOP_BEGINS_AGAIN && a->counter == b->counter &&
-	       a->stores == b->stores;
+	return b->begins == LOOP_BEGINS_AGAIN && a->counter == b->counter && a->stores == b->stores;
 }
 
 static void make_rows(struct beside *s)
@@ -154,12 +145,12 @@ static struct loop_path path_of(const struct beside *s, unsigned i)
 /* Does what the loop of the machine code does speak against it? */
 static bool may_be(const struct beside *s, unsigned loop, const struct bytecode_loop *b)
 {
-	const struct loop_hint *hint = hint_of(s, loop);
+	const struct loop_hint *hint = &s->m->hints[loop];
 	bool steps = b->step_count == 0 || hint->step == 0;
 
 	for (unsigned i = 0; i < b->step_count; i++)
 		steps |= hint->step % (uint32_t)b->steps[i] == 0;
-	return steps && (!hint->stores || b->stores);
+	return steps && (b->fills ? hint->stores : b->stores || !hint->stores);
 }
 
 /* Can a run of the code come from one loop to the other, within the loop around them? */
@@ -200,7 +191,8 @@ static bool fits(const struct beside *s)
 		const struct row *row = &s->rows[i];
 		struct loop_path path = path_of(s, i);
 
-		if (row->path && !same_path(row->path, &path))
+		if (s->m->hints[s->loops[row->first]].begins != LOOP_BEGINS_ANEW ||
+		    (row->path && !same_path(row->path, &path)))
 			return false;
 		for (unsigned k = row->first; k < row->end; k++)
 			if (!may_be(s, s->loops[k], &b->loops[s->inner[i]]))
