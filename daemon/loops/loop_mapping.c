@@ -208,6 +208,7 @@ static void choose_inside(const struct loop_mapping *m, const struct loop_path *
 /* Of the loops straight inside one. */
 struct inside {
 	struct common paths;
+	unsigned all;   /* but for what compilers write out for one node */
 	unsigned count; /* that are known */
 	unsigned last;
 	unsigned insns; /* of all */
@@ -217,7 +218,8 @@ struct inside {
 /* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
 static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
 {
-	return in->count == 1 && m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
+	return in->count == 1 && in->all <= 1 && !in->others &&
+	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
 	       native_loop_insns(m->native, loop) - in->insns <= OUTER_INSNS_MAX;
 }
 
@@ -271,6 +273,7 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
+		around->all += native_loop_insns(n, loop) > FILLING_INSNS_MAX;
 		around->others |=
 		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
