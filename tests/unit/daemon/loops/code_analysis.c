@@ -1,6 +1,6 @@
 /*
  * Loops of code that JVMs compiled (tests/unit/daemon/loops/codes: the method, the JDK, the
- * collector), and of some that nobody did.
+ * collector; the programs beside them), and of some that nobody did.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +25,7 @@ static void analyse(struct analysed *x, const char *name)
 {
 	char path[128];
 
+	*x = (struct analysed){0};
 	(void)snprintf(path, sizeof(path), CODES "%s.code", name);
 	if (!code_file_read(&x->image, path))
 		fail_msg("no file %s", path);
