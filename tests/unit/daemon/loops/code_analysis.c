@@ -275,6 +275,25 @@ static void the_only_loop_is_found_without_records(void **state)
 	release(&x);
 }
 
+/* An agent that does not know what is called: traps are told by their requests. */
+static void traps_are_told_without_their_callees(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "strlen-17-g1");
+	for (size_t i = 0; i < x.image.call_count; i++)
+		x.image.calls[i].target = JXP__CODE_IMAGE__CALL__TARGET__OTHER;
+	for (unsigned listed = 0; listed < 2; listed++) {
+		code_analysis_release(&x.a);
+		assert_int_equal(code_analysis_make(&x.a, &x.image), 0);
+		assert_int_equal(x.a.loops[code_analysis_loop_at(&x.a, 0xc0)].type, LOOP_SOME);
+		assert_int_equal(x.a.loops[code_analysis_loop_at(&x.a, 0xc0)].unroll, 8);
+		x.image.call_count = 0;
+	}
+	release(&x);
+}
+
 /* ---------------------------------------------------------------- places */
 
 /* The rare store of each of four copies of the body; the card mark beside none. */
@@ -493,6 +512,7 @@ int main(void)
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
+	    cmocka_unit_test(traps_are_told_without_their_callees),
 	    cmocka_unit_test(each_copy_of_the_body_has_its_site),
 	    cmocka_unit_test(an_early_exit_is_where_it_leads),
 	    cmocka_unit_test(barriers_are_no_results),
