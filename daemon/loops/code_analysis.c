@@ -1,0 +1,515 @@
+#include "daemon/loops/code_analysis.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "daemon/loops/loop_mapping.h"
+#include "daemon/loops/result_sites.h"
+
+/* Blocks that values are followed through, of all loops together. */
+#define BUDGET_BLOCKS 30000u
+
+/* Turns of one, at most: more is nobody's compiler. */
+#define UNROLL_MAX 4096u
+
+struct making {
+	struct code_analysis *a;
+	struct native_code native;
+	struct loop_mapping mapping;
+	struct liveness live;
+	struct result_sites *found; /* by loop of the graph */
+	struct loop_hint *hints;    /* ... */
+	size_t site_capacity, entry_capacity, part_capacity;
+};
+
+/* ---------------------------------------------------------------- parts */
+
+static int add_part(struct making *m, uint32_t start, uint32_t end, uint32_t loop)
+{
+	struct code_analysis *a = m->a;
+	struct loop_part *last = a->part_count > 0 ? &a->parts[a->part_count - 1] : NULL;
+	int rc;
+
+	if (last && last->loop == loop && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	rc = array_reserve(&a->parts, &m->part_capacity, a->part_count + 1, sizeof(a->parts[0]));
+	if (rc < 0)
+		return rc;
+	a->parts[a->part_count++] = (struct loop_part){.start = start, .end = end, .loop = loop};
+	return 0;
+}
+
+static int find_parts(struct making *m)
+{
+	const struct flow_graph *g = m->native.graph;
+	int rc = 0;
+
+	for (unsigned b = 1; b < g->block_count && rc == 0; b++)
+		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
+			rc = add_part(m, g->starts[b], g->starts[b + 1], g->loop[b] - 1u);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- entries */
+
+/* Does the block lead to another one, and nowhere else for long? */
+static bool leads_only_to(const struct native_code *n, uint16_t from, uint16_t to)
+{
+	uint32_t cursor = 0;
+	uint16_t next;
+	bool leads = false;
+
+	while ((next = flow_successor(n->graph, from, &cursor)) != FLOW_NO_BLOCK) {
+		if (next != to && !n->cold[next])
+			return false;
+		leads |= next == to;
+	}
+	return leads;
+}
+
+/* What leads into the header and nowhere else runs once for each time the loop is entered. */
+static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
+{
+	const struct native_code *n = &m->native;
+	const struct flow_graph *g = n->graph;
+	uint16_t header = g->headers[loop];
+	struct code_analysis *a = m->a;
+
+	l->first_entry = (uint32_t)a->entry_count;
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
+		uint16_t from = g->edges[e];
+		uint32_t end;
+		int rc;
+
+		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(n, from, loop))
+			continue;
+		end = n->first_insn[from + 1];
+		if (from == FLOW_ROOT || end == n->first_insn[from] ||
+		    !leads_only_to(n, from, header)) {
+			l->doubts |= LOOP_DOUBT_ENTRY;
+			continue;
+		}
+		rc = array_reserve(&a->entries, &m->entry_capacity, a->entry_count + 1,
+				   sizeof(a->entries[0]));
+		if (rc < 0)
+			return rc;
+		a->entries[a->entry_count++] = n->insns[end - 1].offset;
+	}
+	l->entry_count = (uint32_t)a->entry_count - l->first_entry;
+	if (l->entry_count == 0)
+		l->doubts |= LOOP_DOUBT_ENTRY;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- sites */
+
+/* What the debug information says of just that instruction. */
+static void name_site(const struct native_code *n, struct loop_site *site, uint32_t length)
+{
+	bool behind = site->result == LOOP_RESULT_CALL;
+	const struct code_record *r = native_record_at(n, site->offset + (behind ? length : 0));
+
+	if (!r || r->frame_count == 0)
+		return;
+	site->method = n->image->frames[r->first_frame].method + 1;
+	site->bci = n->image->frames[r->first_frame].bci;
+}
+
+/* Does this loop lead to the block, or another copy of it, and not by its limit? */
+static bool leaves_early(const struct making *m, unsigned loop, struct result_exit exit)
+{
+	uint32_t method, other;
+	unsigned inner = m->native.graph->loop[exit.from];
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	for (; inner != FLOW_NO_LOOP; inner = m->native.graph->parents[inner]) {
+		const struct result_sites *r = &m->found[inner];
+
+		if (inner != loop &&
+		    (!b || loop_mapping_find(&m->mapping, inner, &other) != b || other != method))
+			continue;
+		for (unsigned i = 0; i < r->exit_count; i++)
+			if (r->exits[i].from == exit.from && r->exits[i].to == exit.to)
+				return true;
+	}
+	return false;
+}
+
+/* Is the block come to by such exits alone? */
+static bool countable(const struct making *m, unsigned loop, uint16_t to)
+{
+	const struct flow_graph *g = m->native.graph;
+
+	for (unsigned e = g->first_edge[to]; e < g->first_edge[to + 1]; e++)
+		if (g->rank[g->edges[e]] != FLOW_NO_BLOCK &&
+		    !leaves_early(m, loop, (struct result_exit){g->edges[e], to}))
+			return false;
+	return true;
+}
+
+/* The place in the bytecodes of the loop that a branch to a trap is at; -1: it is none of that. */
+static int32_t pruned_bci(const struct making *m, uint16_t to, uint32_t method,
+			  const struct bytecode_loop *b)
+{
+	const struct native_insn *trap = native_pruned_branch(&m->native, to);
+	const struct code_record *at =
+	    native_record_at(&m->native, trap->offset + trap->does.length);
+	const struct bytecode *code = &m->mapping.methods[method];
+	const struct code_frame *frame;
+	uint32_t inner;
+
+	if (!at || at->frame_count == 0)
+		return -1;
+	frame = &m->native.image->frames[at->first_frame];
+	inner = frame->method == method ? bytecode_loop_at(code, frame->bci) : BYTECODE_NO_LOOP;
+	return inner != BYTECODE_NO_LOOP && &code->loops[inner] == b ? frame->bci : -1;
+}
+
+/* A loop without results may have them on branches that were not taken yet, and were compiled to
+ * traps: it is a search where these leave the loop of the bytecodes, and has results in some turns
+ * where they stay in it. */
+static void take_pruned(struct making *m, unsigned loop)
+{
+	struct result_sites *r = &m->found[loop];
+	uint32_t method;
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	for (unsigned leaving = 2; leaving-- > 0 && b && r->type == LOOP_NEVER;) {
+		for (unsigned i = 0; i < r->pruned_count; i++) {
+			int32_t bci = pruned_bci(m, r->pruned[i].to, method, b);
+
+			if (bci < 0 || m->mapping.methods[method].leaves[bci] != leaving ||
+			    r->exit_count == RESULT_EXITS_MAX)
+				continue;
+			r->exits[r->exit_count++] = r->pruned[i];
+		}
+		if (r->exit_count > 0)
+			r->type = leaving ? LOOP_LAST : LOOP_SOME;
+	}
+}
+
+/* Exits become sites: where they lead to. */
+static void take_exits(struct making *m, unsigned loop)
+{
+	struct result_sites *r = &m->found[loop];
+
+	/* Those of branches that were pruned are all that some loops with results in some turns
+	 * have. */
+	if (r->type != LOOP_LAST && (r->count > 0 || r->doubts & LOOP_DOUBT_CONDITIONAL_MOVE))
+		return;
+	for (unsigned i = 0; i < r->exit_count; i++) {
+		uint16_t to = r->exits[i].to;
+		bool seen = false;
+
+		for (unsigned k = 0; k < r->count; k++)
+			seen |= r->sites[k].block == to;
+		if (seen)
+			continue;
+		if (r->count == RESULT_SITES_MAX || !countable(m, loop, to))
+			r->doubts |= LOOP_DOUBT_SITES;
+		else
+			r->sites[r->count++] =
+			    (struct result_site){.offset = m->native.graph->starts[to],
+						 .result = LOOP_RESULT_EXIT,
+						 .block = to};
+	}
+}
+
+/* What only polls around a loop has the results of that, and is not counted itself. */
+static void take_over(struct making *m, unsigned loop)
+{
+	const struct result_sites *from = &m->found[m->mapping.same[loop]];
+	struct result_sites *r = &m->found[loop];
+
+	r->type = from->type;
+	r->waits = from->waits;
+	r->doubts = from->doubts & ~(unsigned)LOOP_DOUBT_SITES;
+	r->count = 0;
+	r->counter = -1;
+}
+
+static int take_sites(struct making *m, const struct result_sites *found, struct code_loop *l)
+{
+	struct code_analysis *a = m->a;
+	int rc = array_reserve(&a->sites, &m->site_capacity, a->site_count + found->count,
+			       sizeof(a->sites[0]));
+
+	if (rc < 0)
+		return rc;
+	l->first_site = (uint32_t)a->site_count;
+	l->site_count = found->count;
+	for (unsigned i = 0; i < found->count; i++) {
+		const struct native_insn *insn = native_insn_at(&m->native, found->sites[i].offset);
+		struct loop_site *site = &a->sites[a->site_count++];
+
+		*site = (struct loop_site){
+		    .offset = found->sites[i].offset, .result = found->sites[i].result, .bci = -1};
+		if (insn)
+			name_site(&m->native, site, insn->does.length);
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- turns */
+
+/* How often the bytecodes' loop turns for each time the header of the machine code's is come to: by
+ * what their counters are stepped by. Loops without a counter are not unrolled. */
+static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
+{
+	const struct result_sites *found = &m->found[loop];
+	const struct bytecode_loop *b;
+	uint32_t method, step, turns = 0;
+
+	l->unroll = 1;
+	b = loop_mapping_find(&m->mapping, loop, &method);
+	if (!b || m->mapping.same[loop]) {
+		l->doubts |= LOOP_DOUBT_UNROLL;
+		return;
+	}
+	if (found->counter < 0 || found->counter_step == 1 || found->counter_step == -1)
+		return;
+	step = (uint32_t)(found->counter_step < 0 ? -found->counter_step : found->counter_step);
+	for (unsigned i = 0; i < b->step_count; i++) {
+		if (step % (uint32_t)b->steps[i] != 0)
+			continue;
+		if (turns > 0 && turns != step / (uint32_t)b->steps[i])
+			l->doubts |= LOOP_DOUBT_UNROLL;
+		turns = step / (uint32_t)b->steps[i];
+	}
+	if (turns == 0 || turns > UNROLL_MAX)
+		l->doubts |= LOOP_DOUBT_UNROLL;
+	else if (!(l->doubts & LOOP_DOUBT_UNROLL))
+		l->unroll = turns;
+}
+
+/* ---------------------------------------------------------------- loops */
+
+/* Is it set in each turn? The header may lie behind where that is. */
+static bool set_anew(const struct loop_values *v, const struct value *value)
+{
+	if (v->loop == FLOW_NO_LOOP || (value->flags & VALUE_VARIES))
+		return value->kind != VALUE_NONE && !(value->flags & VALUE_VARIES);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(value->from, i) && locations_have(v->written, i) &&
+		    !loop_value_invariant(v, &v->latch.at[i]))
+			return false;
+	return true;
+}
+
+/* A loop that only polls around another one has the counter of that: whose counter is a loop's? */
+static unsigned counting_loop(const struct making *m, unsigned loop)
+{
+	unsigned found = loop;
+
+	for (unsigned inner = 1; inner < loop && m->found[found].counter < 0; inner++)
+		if (m->native.graph->parents[inner] == loop)
+			found = inner;
+	return found;
+}
+
+/* Is the counter of a loop set when a turn of the one around it comes to it? */
+static void find_begin(struct making *m, const struct loop_values *around, unsigned loop)
+{
+	const struct flow_graph *g = m->native.graph;
+	uint16_t header = g->headers[loop];
+	int counter = m->found[counting_loop(m, loop)].counter;
+
+	if (counter < 0)
+		return;
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
+		uint16_t from = g->edges[e];
+		unsigned i =
+		    g->rank[from] == FLOW_NO_BLOCK || native_in_loop(&m->native, from, loop)
+			? UINT_MAX
+			: loop_values_index(around, from);
+
+		if (i == UINT_MAX)
+			continue;
+		m->hints[loop].begins = set_anew(around, &around->leaving[i].at[counter])
+					    ? LOOP_BEGINS_ANEW
+					    : LOOP_BEGINS_AGAIN;
+	}
+}
+
+static void find_begins(struct making *m, const struct loop_values *around)
+{
+	unsigned end = around->loop == FLOW_NO_LOOP ? m->native.graph->loop_count : around->loop;
+
+	for (unsigned loop = 1; around->native && loop < end; loop++)
+		if (m->native.graph->parents[loop] == around->loop)
+			find_begin(m, around, loop);
+}
+
+/* Of the loops that are in no other. Where the code is too large nothing is known of them. */
+static int find_outermost_begins(struct making *m, unsigned *budget)
+{
+	struct loop_values all;
+	int rc = loop_values_make(&all, &m->native, FLOW_NO_LOOP, budget);
+
+	if (rc == -ENOMEM)
+		return rc;
+	find_begins(m, &all);
+	loop_values_release(&all);
+	return 0;
+}
+
+static void take_hint(struct making *m, unsigned loop)
+{
+	struct loop_hint *hint = &m->hints[loop];
+	const struct result_sites *found = &m->found[loop];
+	unsigned inner = counting_loop(m, loop);
+	int64_t step = m->found[inner].counter_step;
+
+	hint->counter = m->found[inner].counter;
+	hint->step = hint->counter >= 0 ? (uint32_t)(step < 0 ? -step : step) : 0;
+	for (unsigned i = 0; i < found->count; i++)
+		hint->stores |= found->sites[i].result == LOOP_RESULT_STORE;
+}
+
+static int find_results(struct making *m)
+{
+	unsigned budget = BUDGET_BLOCKS;
+
+	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
+		struct loop_values values;
+		int rc = loop_values_make(&values, &m->native, loop, &budget);
+
+		if (rc == -ENOMEM)
+			return rc;
+		m->hints[loop].counter = -1;
+		if (rc < 0) {
+			m->found[loop] =
+			    (struct result_sites){.doubts = LOOP_DOUBT_CODE, .counter = -1};
+			continue;
+		}
+		rc = result_sites_find(&m->found[loop], &values, &m->live);
+		take_hint(m, loop);
+		find_begins(m, &values);
+		loop_values_release(&values);
+		if (rc < 0)
+			return rc;
+	}
+	return find_outermost_begins(m, &budget);
+}
+
+static int take_loop(struct making *m, unsigned loop)
+{
+	const struct flow_graph *g = m->native.graph;
+	struct code_loop *l = &m->a->loops[loop - 1];
+	const struct bytecode_loop *b;
+	int rc;
+
+	/* A jump to itself, a stub that is to be filled in, is none. */
+	if (native_loop_insns(&m->native, loop) < 2) {
+		m->mapping.loops[loop].length = 0;
+		m->found[loop] = (struct result_sites){.counter = -1};
+	}
+	if (m->mapping.same[loop] != FLOW_NO_LOOP)
+		take_over(m, loop);
+	else
+		take_exits(m, loop);
+	*l = (struct code_loop){.header = g->starts[g->headers[loop]],
+				.parent = g->parents[loop] == FLOW_NO_LOOP ? LOOP_NO_PARENT
+									   : g->parents[loop] - 1u,
+				.type = m->found[loop].type,
+				.doubts = m->found[loop].doubts,
+				.waits = m->found[loop].waits,
+				.header_bci = -1,
+				.latch_bci = -1};
+	b = loop_mapping_find(&m->mapping, loop, &l->method);
+	if (b) {
+		l->mapped = true;
+		l->header_bci = b->header_bci;
+		l->latch_bci = b->latch_bci;
+	}
+	find_unroll(m, loop, l);
+	rc = take_sites(m, &m->found[loop], l);
+	return rc < 0 ? rc : find_entries(m, loop, l);
+}
+
+static int analyse(struct making *m, const struct code_image *image)
+{
+	int rc = native_code_make(&m->native, image);
+	unsigned count;
+
+	if (rc < 0)
+		return rc;
+	count = m->native.graph->loop_count;
+	m->found = calloc(count, sizeof(m->found[0]));
+	m->hints = calloc(count, sizeof(m->hints[0]));
+	m->a->loops = calloc(count, sizeof(m->a->loops[0]));
+	rc = m->found && m->hints && m->a->loops ? liveness_make(&m->live, &m->native) : -ENOMEM;
+	if (rc == 0)
+		rc = find_results(m);
+	if (rc == 0)
+		rc = loop_mapping_make(&m->mapping, &m->native, m->hints);
+	m->a->loop_count = rc == 0 ? count - 1 : 0;
+	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+		take_pruned(m, loop);
+	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+		rc = take_loop(m, loop);
+	return rc < 0 ? rc : find_parts(m);
+}
+
+int code_analysis_make(struct code_analysis *a, const struct code_image *image)
+{
+	struct making m = {.a = a};
+	int rc;
+
+	*a = (struct code_analysis){0};
+	rc = analyse(&m, image);
+	if (m.mapping.native)
+		loop_mapping_release(&m.mapping);
+	liveness_release(&m.live);
+	native_code_release(&m.native);
+	free(m.found);
+	free(m.hints);
+	if (rc < 0)
+		code_analysis_release(a);
+	return rc;
+}
+
+void code_analysis_release(struct code_analysis *a)
+{
+	free(a->loops);
+	free(a->parts);
+	free(a->sites);
+	free(a->entries);
+	*a = (struct code_analysis){0};
+}
+
+uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset)
+{
+	size_t low = 0, high = a->part_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (a->parts[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->part_count && a->parts[low].start <= offset ? a->parts[low].loop
+								    : LOOP_NO_PARENT;
+}
+
+size_t code_analysis_memory_bytes(const struct code_analysis *a)
+{
+	return a->loop_count * sizeof(a->loops[0]) + a->part_count * sizeof(a->parts[0]) +
+	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]);
+}
+
+const char *loop_type_name(enum loop_type type)
+{
+	static const char *const names[LOOP_TYPES] = {
+	    [LOOP_TYPE_UNKNOWN] = "", [LOOP_EVERY] = "1*", [LOOP_SOME] = "[0|1]*",
+	    [LOOP_LAST] = "0*1?",     [LOOP_NEVER] = "0*",
+	};
+
+	return type < LOOP_TYPES ? names[type] : "";
+}

@@ -1,0 +1,290 @@
+#include "daemon/loops/loop_mapping.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/mix.h"
+#include "daemon/loops/loop_inference.h"
+
+/* ---------------------------------------------------------------- paths */
+
+/* Loops at a bci, outermost first. */
+static void add_loops(struct loop_path *path, const struct bytecode *b,
+		      const struct code_frame *frame, uint64_t calls)
+{
+	uint32_t loops[BYTECODE_DEPTH_MAX];
+	unsigned depth = 0;
+
+	for (uint32_t l = bytecode_loop_at(b, frame->bci);
+	     b->loops && l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX;
+	     l = b->loops[l].parent)
+		loops[depth++] = l;
+	while (depth > 0 && path->length < MAPPING_DEPTH_MAX)
+		path->steps[path->length++] = (struct mapped_step){
+		    .method = frame->method, .loop = loops[--depth], .calls = calls};
+}
+
+static void find_path(const struct loop_mapping *m, const struct code_record *record,
+		      struct loop_path *path)
+{
+	const struct code_image *image = m->native->image;
+	uint64_t calls = 0;
+
+	path->length = 0;
+	for (uint32_t i = record->frame_count; i-- > 0;) {
+		const struct code_frame *frame = &image->frames[record->first_frame + i];
+
+		if (frame->method >= image->method_count)
+			return;
+		add_loops(path, &m->methods[frame->method], frame, calls);
+		calls = mix(calls ^ ((uint64_t)frame->method << 32 | (uint32_t)frame->bci));
+	}
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* What places of a loop have in common. */
+struct common {
+	struct loop_path path;
+	bool any;
+};
+
+static void meet(struct common *c, const struct loop_path *path)
+{
+	if (c->any)
+		c->path.length = loop_path_common(&c->path, path);
+	else
+		c->path = *path;
+	c->any = true;
+}
+
+/* The block that a record tells of: behind a call it tells of the call. */
+static uint16_t block_of(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *before = native_insn_before(n, record->offset);
+	uint32_t offset = before && before->call ? before->offset : record->offset;
+
+	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
+}
+
+static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
+{
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++)
+		if (g->rank[g->edges[e]] != FLOW_NO_BLOCK && g->loop[g->edges[e]] == FLOW_NO_LOOP)
+			return false;
+	return true;
+}
+
+static const struct loop_path *path_behind(const struct loop_mapping *m,
+					   const struct native_insn *call)
+{
+	const struct code_record *r = native_record_at(m->native, call->offset + call->does.length);
+
+	return r ? &m->places[r - m->native->image->records] : NULL;
+}
+
+/* A trap that only blocks of loops lead to. What others lead to as well may be a trap of what comes
+ * behind the loop. */
+static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_t b)
+{
+	const struct native_code *n = m->native;
+
+	if (!only_loops_lead_to(n->graph, b))
+		return NULL;
+	for (unsigned steps = 0; steps < 4 && b != FLOW_NO_BLOCK && n->cold[b]; steps++) {
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+
+			if (insn->call)
+				return insn->call == NATIVE_CALL_ENDS ? path_behind(m, insn) : NULL;
+		}
+		b = native_only_successor(n, b);
+	}
+	return NULL;
+}
+
+/* Traps that the loop's own blocks lead to. */
+static void meet_traps(const struct loop_mapping *m, struct common *traps)
+{
+	const struct flow_graph *g = m->native->graph;
+
+	for (unsigned b = 1; b < g->block_count; b++) {
+		uint32_t cursor = 0;
+		uint16_t next;
+
+		if (g->rank[b] == FLOW_NO_BLOCK || g->loop[b] == FLOW_NO_LOOP)
+			continue;
+		while ((next = flow_successor(g, (uint16_t)b, &cursor)) != FLOW_NO_BLOCK) {
+			const struct loop_path *path = trap_behind(m, next);
+
+			if (path && path->length > 0)
+				meet(&traps[g->loop[b]], path);
+		}
+	}
+}
+
+/* ---------------------------------------------------------------- loops */
+
+/* Of the loops straight inside one. */
+struct inside {
+	struct common paths;
+	unsigned all;   /* but for what compilers write out for one node */
+	unsigned count; /* that are known */
+	unsigned last;
+	unsigned insns; /* of all */
+	bool others;    /* that are not known, and are none that it only polls around */
+};
+
+/* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
+static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
+{
+	return in->count == 1 && in->all <= 1 && !in->others &&
+	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
+	       native_loop_insns(m->native, loop) - in->insns <= LOOP_OUTER_INSNS_MAX;
+}
+
+static bool is_innermost(struct loop_mapping *m, const struct loop_path *path)
+{
+	struct loop_choice c = {0};
+
+	loop_choose_inside(m, path, &c);
+	return c.count == 0;
+}
+
+/* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
+ * there is no other that it could be. */
+static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
+		   const struct inside *in)
+{
+	struct loop_path *path = &m->loops[loop];
+	bool told = own->any && own->path.length > 0;
+
+	if (!in->paths.any) {
+		*path = own->path;
+		/* What tells of it is of a loop in it that has nothing of its own. */
+		if (in->others && path->length > 1 && is_innermost(m, path))
+			path->length--;
+		return;
+	}
+	meet(own, &in->paths.path);
+	*path = own->path;
+	if (path->length < in->paths.path.length || path->length == 0)
+		return;
+	/* It would be the loop that is in it. */
+	if (told && only_polls(m, loop, in))
+		m->same[loop] = in->last;
+	else if (path->length > 1)
+		path->length--;
+	else if (told && is_innermost(m, path))
+		m->same[loop] = in->last;
+	else
+		m->loops[in->last].length = 0; /* That is one further in, and told by its traps. */
+}
+
+static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+	struct inside *in = calloc(g->loop_count, sizeof(in[0]));
+
+	for (unsigned loop = 1; in && loop < g->loop_count; loop++) {
+		struct inside *around = &in[g->parents[loop]];
+
+		if (traps[loop].any && own[loop].path.length == 0)
+			own[loop] = traps[loop];
+		else if (traps[loop].any &&
+			 loop_path_common(&own[loop].path, &traps[loop].path) > 0)
+			meet(&own[loop], &traps[loop].path);
+		settle(m, loop, &own[loop], &in[loop]);
+		around->insns += native_loop_insns(n, loop);
+		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
+		around->others |=
+		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
+		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
+			continue;
+		meet(&around->paths, &m->loops[loop]);
+		around->count++;
+		around->last = loop;
+	}
+	free(in);
+	return in ? 0 : -ENOMEM;
+}
+
+/* ---------------------------------------------------------------- */
+
+static int read_methods(struct loop_mapping *m)
+{
+	const struct code_image *image = m->native->image;
+
+	m->methods = calloc(image->method_count + 1, sizeof(m->methods[0]));
+	if (!m->methods)
+		return -ENOMEM;
+	for (size_t i = 0; i < image->method_count; i++) {
+		const struct code_method *method = &image->methods[i];
+		int rc;
+
+		if (method->bytecode_bytes == 0)
+			continue;
+		rc = bytecode_read(&m->methods[i], image->bytecodes + method->bytecode,
+				   method->bytecode_bytes);
+		if (rc == -ENOMEM)
+			return rc;
+	}
+	return 0;
+}
+
+static int map(struct loop_mapping *m)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+	struct common *own = calloc(g->loop_count, sizeof(own[0]));
+	struct common *traps = calloc(g->loop_count, sizeof(traps[0]));
+	int rc = own && traps ? 0 : -ENOMEM;
+
+	for (size_t r = 0; r < n->image->record_count && rc == 0; r++) {
+		const struct code_record *record = &n->image->records[r];
+		uint16_t b = block_of(n, record);
+
+		find_path(m, record, &m->places[r]);
+		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
+			meet(&own[g->loop[b]], &m->places[r]);
+	}
+	if (rc == 0) {
+		meet_traps(m, traps);
+		rc = settle_all(m, own, traps);
+	}
+	if (rc == 0)
+		loop_inference_run(m);
+	free(own);
+	free(traps);
+	return rc;
+}
+
+int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
+		      const struct loop_hint *hints)
+{
+	int rc;
+
+	*m = (struct loop_mapping){.native = n, .hints = hints};
+	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
+	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
+	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
+	rc = m->places && m->loops && m->same ? read_methods(m) : -ENOMEM;
+	if (rc == 0)
+		rc = map(m);
+	if (rc < 0)
+		loop_mapping_release(m);
+	return rc;
+}
+
+void loop_mapping_release(struct loop_mapping *m)
+{
+	for (size_t i = 0; m->methods && i < m->native->image->method_count; i++)
+		bytecode_release(&m->methods[i]);
+	free(m->methods);
+	free(m->places);
+	free(m->loops);
+	free(m->same);
+	*m = (struct loop_mapping){0};
+}
