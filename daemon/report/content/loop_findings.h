@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "daemon/profile/loop_rate.h"
+#include "daemon/report/content/loop_rate.h"
 #include "daemon/window/result.h"
 
 #define LOOP_RESULT_RATE 0.001 /* LDoctor, section 4.1 */

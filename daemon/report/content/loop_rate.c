@@ -1,4 +1,4 @@
-#include "daemon/profile/loop_rate.h"
+#include "daemon/report/content/loop_rate.h"
 
 #include <math.h>
 

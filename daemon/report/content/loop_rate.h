@@ -9,8 +9,8 @@
  * looked at: it stays inside 0..1. Where no event was met, the upper end is the rate at which that
  * has a chance of 2.5%, of turns by the part of their places that were counted.
  */
-#ifndef JXPERF_DAEMON_PROFILE_LOOP_RATE_H
-#define JXPERF_DAEMON_PROFILE_LOOP_RATE_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
+#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
 
 #include <stdbool.h>
 
