@@ -174,7 +174,7 @@ static void analyse(struct code_analysis *a, enum loop_type type, uint32_t sites
 	a->loops[1].header = 0x20;
 	a->loops[1].parent = LOOP_NO_PARENT;
 	a->loops[1].unroll = 1;
-	a->loops[1].site_count = a->loops[1].entry_count = 0;
+	a->loops[1].site_count = 0;
 	a->parts[0] = (struct loop_part){0x20, 0x40, 1};
 	a->parts[1] = (struct loop_part){0x40, 0x80, 0};
 	a->parts[2] = (struct loop_part){0x80, 0xa0, 1};
