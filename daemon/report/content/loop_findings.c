@@ -116,7 +116,7 @@ static struct loop_rate result_rate(const struct report_loop *l, double times)
 		entries.rate = entries.ci95.low = 0;
 		return entries;
 	}
-	results.rate = fmin(results.rate, entries.ci95.high);
+	results.rate = fmin(results.rate, entries.rate > 0 ? entries.rate : entries.ci95.high);
 	results.ci95.low = fmin(results.ci95.low, entries.ci95.high);
 	results.ci95.high = entries.ci95.high;
 	results.bursts = fmax(results.bursts, entries.bursts);
