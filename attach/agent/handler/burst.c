@@ -301,10 +301,10 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 			close_burst(t, true);
 		return;
 	}
-	if (t->burst_registers == 0 ||
-	    random_below(&t->random, BURST_CHANCE_ONE) >=
-		atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
+	if (t->burst_registers == 0 || !choose_plan(t, ip, &plan))
 		return;
-	if (choose_plan(t, ip, &plan))
+	atomic_fetch_add_explicit(&handlers.burst_ticks, 1, memory_order_relaxed);
+	if (random_below(&t->random, BURST_CHANCE_ONE) <
+	    atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
 		begin_burst(t, &plan);
 }
