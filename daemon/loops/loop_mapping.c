@@ -17,7 +17,8 @@ static void add_loops(struct loop_path *path, const struct bytecode *b,
 	unsigned depth = 0;
 
 	for (uint32_t l = bytecode_loop_at(b, frame->bci);
-	     l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX; l = b->loops[l].parent)
+	     b->loops && l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX;
+	     l = b->loops[l].parent)
 		loops[depth++] = l;
 	while (depth > 0 && path->length < MAPPING_DEPTH_MAX)
 		path->steps[path->length++] = (struct mapped_step){
