@@ -74,6 +74,10 @@ static void types_without_counts(void **state)
 	set_type(f, LOOP_NEVER);
 	assert_verdict(f, LOOP_RESULTLESS);
 	assert_string_equal(judged(f)->advice->strategy, "delete");
+	f->row->within.ns *= 2;
+	f->row->type_ns[LOOP_NEVER] *= 2;
+	assert_verdict(f, LOOP_UNDECIDED);
+	f->row->within.ns /= 2;
 	doubt(f, LOOP_DOUBT_CODE);
 	assert_verdict(f, LOOP_UNDECIDED);
 	set_type(f, LOOP_TYPE_UNKNOWN);
