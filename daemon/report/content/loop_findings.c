@@ -93,6 +93,9 @@ static unsigned doubts_of(const struct loop_row *row)
 	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
 		if (row->doubt_ns[i] > DOUBT_MIN * row->within.ns)
 			found |= 1u << i;
+	/* Copies whose turns are not known were not counted. */
+	if (row->bursts > 0 && row->bursts_least == 0)
+		found &= ~(unsigned)LOOP_DOUBT_UNROLL;
 	return found;
 }
 
@@ -108,7 +111,7 @@ static struct loop_rate rate_of(const struct report_loop *l, const struct loop_c
 {
 	struct loop_rate r = loop_rate_of(counts, times);
 
-	if (!(l->doubts & LOOP_DOUBT_UNROLL))
+	if (l->row->bursts_least == 0)
 		return r;
 	r.bound = true;
 	r.rate = r.ci95.low = 0;
