@@ -1,0 +1,234 @@
+#include "daemon/intake/loop_hunt.h"
+
+#include <errno.h>
+
+/* Of a plan's places, for entries, where there are more sites than room. */
+#define ENTRIES_MIN 4u
+
+/* Of a loop with its results in more than one turn of a hundred, or fewer than one of four
+ * thousand, more need not be known: the threshold of reports is one of a thousand. */
+#define ENOUGH_BURSTS 40
+#define ENOUGH_EVENTS 20
+#define ENOUGH_TURNS  20000
+#define OFTEN         0.01
+#define RARELY        0.00025
+
+static bool is_hot(const struct loop_intake *in, uint64_t samples)
+{
+	double all = (double)cpu_profile_all(&in->result->cpu).samples;
+
+	return samples >= LOOP_HUNT_SAMPLES && (double)samples >= LOOP_HUNT_SHARE * all;
+}
+
+size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0;
+	     i < in->code_count && in->open < LOOP_CODES_OPEN_MAX && in->asked < LIMIT_CODES; i++) {
+		struct loop_code *code = &in->codes[i];
+
+		if (code->state != LOOP_CODE_TICKED || !is_hot(in, code->samples))
+			continue;
+		code->state = LOOP_CODE_ASKED;
+		codes[count++] = code->number;
+		in->asked++;
+		in->open++;
+	}
+	return count;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+/* Of loops in each other that are the same one, as where the JVM has mined strips, the outermost:
+ * it is entered where the source's is. NULL where there are ways into it that cannot be counted. */
+static const struct code_loop *entered_loop(const struct loop_code *code, uint32_t loop)
+{
+	uint32_t row = code->loops[loop].row, parent;
+
+	while ((parent = code->analysis.loops[loop].parent) != LOOP_NO_PARENT &&
+	       code->loops[parent].row == row)
+		loop = parent;
+	return code->analysis.loops[loop].doubts & LOOP_DOUBT_ENTRY ? NULL
+								    : &code->analysis.loops[loop];
+}
+
+/* Does it lie around another copy of itself, which has the turns? */
+static bool is_around_itself(const struct loop_code *code, uint32_t loop)
+{
+	for (uint32_t i = 0; i < loop; i++)
+		if (code->analysis.loops[i].parent == loop &&
+		    code->loops[i].row == code->loops[loop].row)
+			return true;
+	return false;
+}
+
+/* Is there a plan for a copy of the loop whose turns are known? */
+static bool has_better_plan(const struct loop_intake *in, const struct loop_code *code,
+			    uint32_t loop)
+{
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *plan = &in->plans[i];
+		const struct loop_code *other = &in->codes[plan->code];
+
+		if (other->loops[plan->loop].row == code->loops[loop].row &&
+		    !(other->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL))
+			return true;
+	}
+	return false;
+}
+
+/* Where several turns may be made for each time the header is come to, there are at least as many
+ * as are counted, which says enough of a search that has no other copy. */
+static bool is_worth_counting(const struct loop_intake *in, const struct loop_code *code,
+			      uint32_t loop)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+
+	return !l->waits && l->unroll > 0 &&
+	       (!(l->doubts & LOOP_DOUBT_UNROLL) ||
+		(!is_around_itself(code, loop) && !has_better_plan(in, code, loop))) &&
+	       (l->type == LOOP_LAST || l->type == LOOP_SOME) &&
+	       (l->site_count > 0 || l->entry_count > 0);
+}
+
+/* The profile's place of a site, whether it will be counted or not. */
+static int place_of(struct loop_intake *in, const struct loop_code *code, uint32_t row,
+		    const struct loop_site *site, uint32_t *place)
+{
+	struct loop_place like = {
+	    .loop = row, .bci = site->bci, .line = -1, .result = site->result};
+	int r;
+
+	if (site->method) {
+		like.method = code->names[site->method - 1];
+		like.line =
+		    method_intake_line(in->methods, code->announced[site->method - 1], site->bci);
+	}
+	r = loop_profile_place(&in->result->loops, &like, place);
+	in->result->losses[LOSS_LOOPS] = in->result->loops.refused;
+	if (r < 0)
+		*place = LOOP_NO_ROW;
+	return r == -ENOSPC ? 0 : r;
+}
+
+/* Draws wanted of count positions, all alike likely, in order (Knuth, TAOCP 3.4.2, algorithm S). */
+static void draw(struct random *random, uint32_t count, uint32_t wanted, uint32_t *positions)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < count && taken < wanted; i++)
+		if (random_below(random, count - i) < wanted - taken)
+			positions[taken++] = i;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint32_t loop,
+		     struct loop_plan *plan)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+	const struct code_loop *entered = entered_loop(code, loop);
+	uint32_t entries = entered ? entered->entry_count : 0;
+	uint32_t for_entries = least(entries, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES];
+	int r = 0;
+
+	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
+				   .loop = loop,
+				   .all_sites = l->site_count,
+				   .all_entries = entries,
+				   .entries_ahead = l->type == LOOP_LAST};
+	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
+	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
+	draw(&in->random, l->site_count, plan->sites, drawn);
+	for (uint32_t i = 0; r == 0 && i < plan->sites; i++) {
+		const struct loop_site *site = &code->analysis.sites[l->first_site + drawn[i]];
+
+		plan->offsets[i] = site->offset;
+		r = place_of(in, code, code->loops[loop].row, site, &plan->rows[i]);
+	}
+	draw(&in->random, entries, plan->entries, drawn);
+	for (uint32_t i = 0; i < plan->entries; i++)
+		plan->offsets[plan->sites + i] =
+		    code->analysis.entries[entered->first_entry + drawn[i]];
+	return r;
+}
+
+static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+	uint32_t row, place;
+	int r = loop_intake_row(in, code, loop, &row);
+
+	if (r < 0 || row == LOOP_NO_ROW)
+		return r;
+	code->loops[loop].considered = true;
+	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
+		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
+	if (r < 0 || !is_worth_counting(in, code, loop) || in->plan_count >= LIMIT_PLANS)
+		return r;
+	r = plan_loop(in, code, loop, &in->plans[in->plan_count]);
+	if (r < 0)
+		return r;
+	in->plan_count++;
+	return 0;
+}
+
+/* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
+ * turns none, or it is entered that rarely. */
+static bool is_known_enough(const struct loop_plan *plan, const struct loop_row *row)
+{
+	const struct loop_counts *results = &row->results, *entries = &row->entries;
+
+	if (results->bursts >= ENOUGH_BURSTS && results->events >= ENOUGH_EVENTS &&
+	    results->events > OFTEN * results->turns)
+		return true;
+	if (results->bursts >= ENOUGH_BURSTS && results->seen >= ENOUGH_TURNS &&
+	    results->events < RARELY * results->turns)
+		return true;
+	return plan->entries_ahead && entries->bursts >= ENOUGH_BURSTS &&
+	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
+}
+
+/* Counts those of which more is to be known; all, if there are none. True where that changed. */
+static bool choose_counted(struct loop_intake *in)
+{
+	bool wanted[LIMIT_PLANS], any = false, changed = false;
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *plan = &in->plans[i];
+		uint32_t row = in->codes[plan->code].loops[plan->loop].row;
+
+		wanted[i] = !is_known_enough(plan, &in->result->loops.rows[row]);
+		any |= wanted[i];
+	}
+	for (size_t i = 0; i < in->plan_count; i++) {
+		bool counted = wanted[i] || !any;
+
+		changed |= in->plans[i].counted != counted;
+		in->plans[i].counted = counted;
+	}
+	return changed;
+}
+
+int loop_hunt_plans(struct loop_intake *in, bool *changed)
+{
+	int r = 0;
+
+	*changed = false;
+	for (size_t i = 0; i < in->code_count; i++) {
+		struct loop_code *code = &in->codes[i];
+
+		if (code->state != LOOP_CODE_KNOWN)
+			continue;
+		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
+			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
+				r = consider(in, code, j);
+	}
+	if (r == 0)
+		*changed = choose_counted(in);
+	return r;
+}
