@@ -133,7 +133,7 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 	const struct code_loop *l = &code->analysis.loops[loop];
 	const struct code_loop *entered = entered_loop(code, loop);
 	uint32_t entries = entered ? entered->entry_count : 0;
-	uint32_t for_entries = least(entries, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES];
+	uint32_t for_entries = least(entries, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES] = {0};
 	int r = 0;
 
 	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
@@ -151,7 +151,7 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 		r = place_of(in, code, code->loops[loop].row, site, &plan->rows[i]);
 	}
 	draw(&in->random, entries, plan->entries, drawn);
-	for (uint32_t i = 0; i < plan->entries; i++)
+	for (uint32_t i = 0; entered && i < plan->entries; i++)
 		plan->offsets[plan->sites + i] =
 		    code->analysis.entries[entered->first_entry + drawn[i]];
 	return r;

@@ -445,6 +445,17 @@ static int avoids_places(const struct search *s, bool *avoids)
 	return seen && work ? 0 : -1;
 }
 
+/* Is how far the loop has come used behind it? That is what it was for then: a search by number, or
+ * a count. Where a counter is the loop's limit it is known before. */
+static bool progress_is_used(const struct search *s)
+{
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(s->used, i) && locations_have(s->carried, i) &&
+		    (is_list(s, i) || (is_counter(s, i) && s->r->counter < 0)))
+			return true;
+	return false;
+}
+
 static int find_type(struct search *s)
 {
 	struct result_sites *r = s->r;
@@ -457,7 +468,7 @@ static int find_type(struct search *s)
 	} else if (s->chosen) {
 		r->type = LOOP_SOME;
 	} else {
-		r->type = s->early ? LOOP_LAST : LOOP_NEVER;
+		r->type = s->early || progress_is_used(s) ? LOOP_LAST : LOOP_NEVER;
 	}
 	if (s->chosen && r->type == LOOP_SOME)
 		r->doubts |= LOOP_DOUBT_CONDITIONAL_MOVE;

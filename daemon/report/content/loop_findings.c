@@ -14,8 +14,9 @@
 /* With fewer bursts a rate above the threshold may be one burst's. */
 #define BURSTS_FOR_RESULTS 5
 
-/* Windows that are more often as long are not worth naming. */
-#define LONGER_MAX 1000
+/* Longer windows that are tried, each by a quarter longer than the one before: up to a thousand
+ * times. */
+#define LONGER_STEPS 31
 
 static const struct loop_advice advice_of_type[LOOP_TYPES] = {
     [LOOP_NEVER] = {"delete", "delete it, or what needs it",
@@ -191,9 +192,9 @@ static double needed_s(const struct report_loop *l, double elapsed_s)
 {
 	if (l->type != LOOP_SOME && l->type != LOOP_LAST)
 		return 0;
-	for (double times = 1.25; times <= LONGER_MAX; times *= 1.25)
-		if (counted_verdict(l, times) != LOOP_UNDECIDED)
-			return times * elapsed_s;
+	for (unsigned i = 1; i <= LONGER_STEPS; i++)
+		if (counted_verdict(l, pow(1.25, i)) != LOOP_UNDECIDED)
+			return pow(1.25, i) * elapsed_s;
 	return 0;
 }
 

@@ -97,11 +97,11 @@ static void a_search_has_a_result_in_its_last_turn(void **state)
 		     {"tree-25-g1", 0, 0, 37, LOOP_LAST, 1});
 }
 
-static void a_walk_has_none(void **state)
+static void a_walk_has_one_where_it_ends(void **state)
 {
 	(void)state;
-	ASSERT_LOOPS({"get-17-g1", 0, 2, 15, LOOP_NEVER, 8},
-		     {"length-25-parallel", 0, 2, 14, LOOP_NEVER, 1});
+	ASSERT_LOOPS({"get-17-g1", 0, 2, 15, LOOP_LAST, 8},
+		     {"length-25-parallel", 0, 2, 14, LOOP_LAST, 1});
 }
 
 static void a_sum_has_one_in_each_turn(void **state)
@@ -498,7 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_search_has_a_result_in_its_last_turn),
-	    cmocka_unit_test(a_walk_has_none),
+	    cmocka_unit_test(a_walk_has_one_where_it_ends),
 	    cmocka_unit_test(a_sum_has_one_in_each_turn),
 	    cmocka_unit_test(stores_in_each_turn_are_results),
 	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
