@@ -39,6 +39,7 @@ class Program:
     why: str = ""  # of what is said instead
     options: tuple = ()  # of the JVM
     libraries: bool = False
+    newest: int = None  # release of a JDK that it still runs on
 
     @property
     def control(self):
@@ -154,8 +155,15 @@ LIBRARIES = [
     *(Program(name, "Healthy", (name,), libraries=True)
       for name in ("sorting", "sortingObjects", "xml", "compression", "regex", "matrix")),
     *(Program(name, main, libraries=True)
-      for name, main in (("fft", "StridedFft"), ("h2", "H2Queries"), ("jython", "JythonScript"),
-                         ("batik", "BatikPaint"), ("fop", "FopRender"))),
+      for name, main in (("fft", "StridedFft"), ("h2", "H2Queries"), ("jython", "JythonScript"), ("batik", "BatikPaint"))),
+    Program("fop", "FopRender", libraries=True, newest=21),
 ]
 
 PROGRAMS = {p.name: p for p in [*CONSTRUCTED, *LIBRARIES]}
+
+# Names for several.
+GROUPS = {
+    "constructed": [p.name for p in CONSTRUCTED],
+    "libraries": [p.name for p in LIBRARIES],
+    "rates": ["zero", "rate5e-5", "rate1/4096", "rate1/64", "rate1/4", "rate1", "turns100", "turns1000"],
+}
