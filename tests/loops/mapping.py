@@ -57,7 +57,7 @@ def window(daemon, jdk, collector, program, kinds, *jvm_options):
 def as_mapped(report):
     """Loop → share of the CPU time, as the report says."""
     shares = collections.Counter()
-    for row in rows_of(report):
+    for row in filter(lambda r: r["mapped"], rows_of(report)):
         shares[row["class"], row["method"], row["bci"][0]] += row["time_fraction"]
     return shares
 

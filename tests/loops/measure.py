@@ -1,6 +1,7 @@
 """One program of the loops' suite, measured: its window, and how what the report says compares with what is true."""
 import dataclasses
 import glob
+import math
 import os
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
-from programs import HARMLESS, INSTANCES, ITERATIONS, SOURCES  # noqa: E402  pylint: disable=wrong-import-position
+from programs import HARMLESS, INSTANCES, ITERATIONS, SOURCES, WAITING  # noqa: E402  pylint: disable=wrong-import-position
 from support.profile import BENCH_CLASS_PATH  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "loops")
@@ -18,8 +19,6 @@ HEAP = "-Xmx256m"
 
 # Of the CPU time: what a loop that the program is not about may have without being looked at.
 MINOR = 0.05
-# The interval that a report has of a loop that it says nothing certain about.
-NOT_KNOWN = (None, None)
 
 
 # ---------------------------------------------------------------- programs
@@ -72,7 +71,8 @@ def rows_of(report):
 
 def is_meant(row, place):
     of, methods, line = place
-    return row["class"] == of and (methods is None or row["method"] in methods) and line in (None, row["line"])
+    return (row["mapped"] and row["class"] == of and (methods is None or row["method"] in methods)
+            and line in (None, row.get("line")))
 
 
 def row_of(program, report):
@@ -99,7 +99,7 @@ class Interval:
         return self.low - margin * self.truth <= self.truth <= self.high + margin * self.truth
 
     def __str__(self):
-        return f"{self.found:.4g} ({self.low:.4g} to {self.high:.4g}) {'' if self.holds() else '!'}"
+        return f"{'' if self.found is None else f'{self.found:.4g}'} ({self.low:.4g} to {self.high:.4g}) {'' if self.holds() else '!'}"
 
 
 @dataclasses.dataclass
@@ -114,7 +114,7 @@ class Finding:
 
     @property
     def type_right(self):
-        return self.row["type"] in self.program.types if self.row and self.program.types else None
+        return self.row.get("type") in self.program.types if self.row and self.program.types else None
 
     @property
     def verdict_right(self):
@@ -122,7 +122,7 @@ class Finding:
         if not self.row:
             return None
         allowed = (*self.program.verdicts, self.program.redundant)
-        return self.row["verdict"] in allowed
+        return self.row.get("verdict") in allowed
 
     @property
     def strategies(self):
@@ -130,27 +130,30 @@ class Finding:
 
     @property
     def advice_right(self):
-        if not self.row or not self.program.advice or self.row["verdict"] in HARMLESS:
+        if not self.row or not self.program.advice or self.row.get("verdict") in HARMLESS:
             return None
         return self.program.advice in self.strategies
 
 
 def interval(row, key, truth):
+    """None where nothing is known. A bound that is not known is null."""
     ci95 = row and row.get(key + "_ci95")
-    if not ci95 or None in ci95 or row.get(key) is None or truth is None:
+    if not ci95 or truth is None:
         return None
-    return Interval(row[key], *ci95, truth)
+    low, high = (math.inf if bound is None else bound for bound in ci95)
+    return Interval(row.get(key), low, high, truth) if low < math.inf else None
 
 
 def wrong_verdicts(program, report, meant):
     """Of loops that are as they should be: those of controls, and of other programs what they are not about."""
-    harmless = (*HARMLESS, "waiting")
+    harmless = (*HARMLESS, WAITING, None)
     found = []
     for row in rows_of(report):
-        if row is meant or row["verdict"] in harmless or row["verdict"] in (INSTANCES, ITERATIONS) and program.redundant:
+        verdict = row.get("verdict")
+        if row is meant or verdict in harmless or verdict in (INSTANCES, ITERATIONS) and program.redundant:
             continue
         if program.control or row["time_fraction"] >= MINOR:
-            found.append(f"{row['class']}.{row['method']}:{row['line']} {row['type']} {row['verdict']} "
+            found.append(f"{row.get('class')}.{row.get('method')}:{row.get('line')} {row.get('type')} {verdict}, "
                          f"{row['time_fraction']:.0%} of the time, rate {row.get('result_rate')}")
     return found
 

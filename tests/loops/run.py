@@ -97,10 +97,10 @@ def line(finding, jdk, collector):
         return COLUMNS % (p.name, jdk.release, collector, "", meant, "", "", "", "", "")
     return COLUMNS % (
         p.name, jdk.release, collector, f"{row['time_fraction']:.0%}",
-        f"{row['type']} ({p.types[0] if p.types else ''}){marked(finding.type_right)}",
+        f"{row.get('type')} ({p.types[0] if p.types else ''}){marked(finding.type_right)}",
         f"{finding.rate or row.get('result_rate')} {number(p.rate)}",
         f"{finding.turns or row.get('iterations_per_instance')} {number(p.turns)}",
-        f"{row['verdict']} ({p.verdicts[0]}){marked(finding.verdict_right)}",
+        f"{row.get('verdict')} ({p.verdicts[0]}){marked(finding.verdict_right)}",
         ",".join(finding.strategies) + marked(finding.advice_right),
         f"{row.get('iterations')}, {row.get('bursts')}",
     )
@@ -123,7 +123,7 @@ def totals(findings):
     rows = sum(f.row is not None for f in meant)
     types, verdicts, advice = (judged(findings, a) for a in ("type_right", "verdict_right", "advice_right"))
     rates, turns = held(findings, "rate"), held(findings, "turns")
-    undecided = sum(f.row["verdict"] == "undecided" for f in meant if f.row)
+    undecided = sum(f.row.get("verdict") == "undecided" for f in meant if f.row)
     wrong = sum(len(f.wrong) for f in findings)
     print(f"\n{rows} of {len(meant)} loops found; types right {types[0]} of {types[1]}; verdicts right {verdicts[0]} of "
           f"{verdicts[1]}, {undecided} undecided; advice right {advice[0]} of {advice[1]}")
