@@ -33,10 +33,14 @@
 #define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
 #define LIMIT_CPU_CONTEXTS   (1u << 17) /* of ticks */
 #define LIMIT_LOOP_TICKS     (1u << 16) /* places in compiled code that ticks came at */
+#define LIMIT_LOOPS          (1u << 12)
+#define LIMIT_LOOP_CONTEXTS  (1u << 15) /* of them */
+#define LIMIT_LOOP_PLACES    (1u << 13) /* where they have results */
 #define LIMIT_CODES          64u        /* compiled methods that are asked for in a window */
 #define LIMIT_CODE_BYTES     (64u << 10)
 #define LIMIT_CODE_RECORDS   4096u
 #define LIMIT_CODE_METHODS   1024u /* with bytecodes of 256 KiB together */
+#define LIMIT_CODE_BYTECODES (256u << 10)
 #define LIMIT_PLANS          64u
 #define LIMIT_PLAN_PLACES    24u
 #define LIMIT_STRATA         (1u << 15) /* a class with a size */

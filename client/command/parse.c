@@ -218,10 +218,11 @@ int parse_view(const char *text, Jxp__View *view, struct err *err)
 			*view = (Jxp__View)i;
 			return 0;
 		}
-	return err_set(err, EINVAL,
-		       "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming "
-		       "or all",
-		       text);
+	return err_set(
+	    err, EINVAL,
+	    "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming, "
+	    "loops or all",
+	    text);
 }
 
 int parse_regions(const char *text, struct parse_regions *regions, struct err *err)

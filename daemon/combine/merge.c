@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "common/utf8.h"
+#include "daemon/combine/loop_merge.h"
 #include "daemon/container/saturate.h"
 
 /* ---------------------------------------------------------------- which windows */
@@ -218,7 +219,8 @@ static int add_ticks(struct window_result *to, const struct window_result *w,
 	c->beside.gc_ns += time * from->beside.gc_ns;
 	c->beside.jit_ns += time * from->beside.jit_ns;
 	to->request.cpu |= w->request.cpu;
-	return r;
+	to->request.loops |= w->request.loops;
+	return r < 0 ? r : loop_merge_add(&to->loops, &w->loops, map, weight);
 }
 
 static int add_profiles(struct merge *m, const struct window_result *w)
@@ -329,6 +331,8 @@ static void finish_ticks(struct merge *m)
 	c->beside.gc_ns *= beside;
 	c->beside.jit_ns *= beside;
 	saturate_add(&m->result->losses[LOSS_CPU_CONTEXTS], c->refused);
+	loop_merge_scale(&m->result->loops, scale);
+	saturate_add(&m->result->losses[LOSS_LOOPS], m->result->loops.refused);
 }
 
 static int nothing_merged(const struct window_merged *facts, struct err *err)

@@ -21,6 +21,8 @@ static int choose_kind(Jxp__Kind kind, struct window_request *r, struct err *err
 		r->numa = true;
 	else if (kind == JXP__KIND__KIND_CPU)
 		r->cpu = true;
+	else if (kind == JXP__KIND__KIND_LOOPS)
+		r->cpu = r->loops = true;
 	else if (pair_kind_find(kind))
 		r->kinds[kind] = true;
 	else

@@ -120,6 +120,8 @@ static size_t describe_kinds(const struct window_result *w, Jxp__Kind *kinds)
 		kinds[count++] = JXP__KIND__KIND_NUMA;
 	if (window_result_profiles_cpu(w))
 		kinds[count++] = JXP__KIND__KIND_CPU;
+	if (window_result_profiles_loops(w))
+		kinds[count++] = JXP__KIND__KIND_LOOPS;
 	return count;
 }
 
@@ -189,6 +191,51 @@ int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uin
 	objects.met = met;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_OBJECTS_MET;
 	frame.objects_met = &objects;
+	return send_frame(c, &frame, NULL, 0);
+}
+
+int conversation_send_code_request(struct conversation *c, uint64_t code)
+{
+	Jxp__CodeRequest request = JXP__CODE_REQUEST__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+
+	request.code = code;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_CODE_REQUEST;
+	frame.code_request = &request;
+	return send_frame(c, &frame, NULL, 0);
+}
+
+/* offsets has LIMIT_PLAN_PLACES. */
+static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPlan *m,
+			  uint32_t *offsets)
+{
+	const struct loop_plan *plan = &loops->plans[i];
+	const struct loop_code *code = &loops->codes[plan->code];
+
+	jxp__loop_plan__init(m);
+	m->plan = (uint32_t)i + 1;
+	m->code = code->number;
+	m->header = code->analysis.loops[plan->loop].header;
+	m->places = offsets;
+	m->n_places = plan->sites + plan->entries;
+	memcpy(offsets, plan->offsets, m->n_places * sizeof(*offsets));
+}
+
+int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops)
+{
+	Jxp__LoopPlan plans[LIMIT_PLANS], *list[LIMIT_PLANS];
+	uint32_t offsets[LIMIT_PLANS][LIMIT_PLAN_PLACES];
+	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
+	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
+
+	for (size_t i = 0; i < loops->plan_count; i++) {
+		describe_plan(loops, i, &plans[i], offsets[i]);
+		list[i] = &plans[i];
+	}
+	all.plans = list;
+	all.n_plans = loops->plan_count;
+	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
+	frame.loop_plans = &all;
 	return send_frame(c, &frame, NULL, 0);
 }
 

@@ -184,6 +184,7 @@ void run_free(struct run *r)
 	if (r->event_request > 0)
 		broker_client_forget(r->context.broker, r->event_request);
 	numa_query_release(&r->numa);
+	code_work_forget(&r->code);
 	gate_control_release(&r->gate);
 	guard_free(r->guard);
 	fd_close_all(&r->agent_fd, 1);

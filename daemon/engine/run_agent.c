@@ -7,10 +7,14 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/engine/run_core.h"
+#include "daemon/intake/loop_hunt.h"
 #include "proto/limits.h"
 
 /* Few accesses are sampled in less time. */
 #define TELL_MET_NS (NS_PER_S / 2)
+
+/* And few ticks are taken. */
+#define HUNT_LOOPS_NS (NS_PER_S / 2)
 
 static void begin(struct run *r)
 {
@@ -84,6 +88,60 @@ static void tell_objects_met(struct run *r)
 	(void)conversation_send_objects_met(r->conversation, accesses, met);
 }
 
+/* ---------------------------------------------------------------- loops */
+
+static void analyse_code(struct run *r);
+
+static void on_code_analysed(void *arg, uint32_t code, int error, struct code_analysis *analysis)
+{
+	struct run *r = arg;
+
+	if (loop_intake_analysed(&r->intake.loops, code, error, analysis) < 0)
+		run_hang_up(r, "out of memory");
+	else
+		analyse_code(r);
+}
+
+/* The next image that waits, if none is being analysed. */
+static void analyse_code(struct run *r)
+{
+	struct code_image image;
+	uint32_t code;
+	int error;
+
+	if (r->code.job || !loop_intake_take_image(&r->intake.loops, &image, &code))
+		return;
+	error = code_work_start(&r->code, r->context.loop, &image, code, on_code_analysed, r);
+	if (error < 0) {
+		struct code_analysis none = {0};
+
+		code_image_release(&image);
+		(void)loop_intake_analysed(&r->intake.loops, code, error, &none); /* It is not. */
+	}
+}
+
+/* Asks for the code that ticks come in, and has its loops counted. Sending breaks off by itself. */
+static void hunt_loops(struct run *r)
+{
+	uint64_t codes[LOOP_CODES_OPEN_MAX], now = clock_monotonic_ns();
+	struct loop_intake *loops = &r->intake.loops;
+	size_t count;
+	bool more;
+
+	if (r->state != RUN_RUNNING || !window_result_profiles_loops(r->result) ||
+	    now < r->hunted_ns + HUNT_LOOPS_NS)
+		return;
+	r->hunted_ns = now;
+	count = loop_hunt_codes(loops, codes);
+	for (size_t i = 0; i < count; i++)
+		if (conversation_send_code_request(r->conversation, codes[i]) < 0)
+			return;
+	if (loop_hunt_plans(loops, &more) < 0)
+		run_break_off(r, "out of memory");
+	else if (more)
+		(void)conversation_send_loop_plans(r->conversation, loops);
+}
+
 static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 {
 	if (intake_batch(&r->intake, frame->batch) < 0) {
@@ -93,6 +151,8 @@ static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 	numa_query_pump(&r->numa);
 	gate_control_follow(&r->gate, r->deadline_ns);
 	tell_objects_met(r);
+	analyse_code(r);
+	hunt_loops(r);
 	r->callbacks.progressed(r->callbacks.arg, r);
 }
 

@@ -5,6 +5,7 @@
 #ifndef JXPERF_DAEMON_ENGINE_RUN_CORE_H
 #define JXPERF_DAEMON_ENGINE_RUN_CORE_H
 
+#include "daemon/engine/code_work.h"
 #include "daemon/engine/conversation.h"
 #include "daemon/engine/gate_control.h"
 #include "daemon/engine/guard.h"
@@ -30,6 +31,8 @@ struct run {
 	struct intake intake;
 	struct gate_control gate;
 	struct numa_query numa;
+	struct code_work code;  /* analyses for loops */
+	uint64_t hunted_ns;     /* when loops were looked for last */
 	struct guard *guard;    /* NULL: nothing is seen of side effects */
 	uint64_t met_told_ns;   /* when the agent was told last what tracking objects brings */
 	uint64_t accesses_told; /* and of how many accesses */

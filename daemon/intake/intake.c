@@ -1,27 +1,26 @@
 #include "daemon/intake/intake.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "common/array.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
 void intake_init(struct intake *in, struct window_result *result)
 {
 	*in = (struct intake){.result = result};
+	method_intake_init(&in->methods, result);
 	object_intake_init(&in->objects, result, &in->nodes, &in->locations);
+	loop_intake_init(&in->loops, result, &in->methods);
 }
 
 void intake_release(struct intake *in)
 {
-	agent_ids_release(&in->methods);
+	method_intake_release(&in->methods);
 	agent_ids_release(&in->nodes);
 	agent_ids_release(&in->locations);
 	agent_ids_release(&in->instructions);
-	free(in->announced);
-	free(in->lines);
 	object_intake_release(&in->objects);
+	loop_intake_release(&in->loops);
 	thread_table_release(&in->threads);
 	intake_init(in, in->result);
 }
@@ -67,72 +66,6 @@ static int intern(struct intake *in, const char *text, uint32_t *id)
 	return lost_or_failed(in, r, LOSS_STRINGS);
 }
 
-static int add_lines(struct intake *in, const Jxp__Method *m, struct intake_method *announced)
-{
-	int r;
-
-	if (m->n_lines > LIMIT_LINES || in->line_count + m->n_lines > INTAKE_LINES_MAX) {
-		lose(in, LOSS_LINES);
-		return 0;
-	}
-	r = array_reserve(&in->lines, &in->line_capacity, in->line_count + m->n_lines,
-			  sizeof(*in->lines));
-	if (r < 0)
-		return r;
-	announced->first_line = (uint32_t)in->line_count;
-	announced->line_count = (uint32_t)m->n_lines;
-	for (size_t i = 0; i < m->n_lines; i++)
-		in->lines[in->line_count++] =
-		    (struct line){.bci = m->lines[i]->bci, .line = m->lines[i]->line};
-	return 0;
-}
-
-static int add_method(struct intake *in, const Jxp__Method *m)
-{
-	struct intake_method announced = {0};
-	struct cct_method method;
-	int r;
-
-	if (!acceptable_id(in, &in->methods, m->id, LIMIT_METHODS, LOSS_METHODS))
-		return 0;
-	if ((r = intern(in, m->class_name, &method.class_name)) < 0 ||
-	    (r = intern(in, m->name, &method.name)) < 0 ||
-	    (r = intern(in, m->file, &method.file)) < 0)
-		return r;
-	r = cct_add_method(&in->result->profile.cct, &method, &announced.method);
-	if (r < 0)
-		return lost_or_failed(in, r, LOSS_METHODS);
-	r = add_lines(in, m, &announced);
-	if (r < 0)
-		return r;
-	r = array_reserve(&in->announced, &in->announced_capacity, in->announced_count + 1,
-			  sizeof(*in->announced));
-	if (r < 0)
-		return r;
-	in->announced[in->announced_count] = announced;
-	return agent_ids_add(&in->methods, m->id, (uint32_t)in->announced_count++);
-}
-
-/* The line of the last entry at or before bci; -1 when unknown. The table should ascend; if it does
- * not, some line of it is found. */
-static int32_t find_line(const struct intake *in, const struct intake_method *m, int32_t bci)
-{
-	const struct line *lines = in->lines + m->first_line;
-	size_t low = 0, high = m->line_count;
-
-	if (bci < 0)
-		return -1;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines[middle].bci <= bci)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && lines[low - 1].line > 0 ? lines[low - 1].line : -1;
-}
-
 /* The window's name for an id of the agent. An unknown one is counted and becomes 0, "none". */
 static uint32_t translate(struct intake *in, const struct agent_ids *map, uint32_t id)
 {
@@ -156,9 +89,9 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 		return 0;
 	}
 	if (n->method != 0) {
-		if (agent_ids_get(&in->methods, n->method, &position)) {
-			node.method = in->announced[position].method;
-			node.line = find_line(in, &in->announced[position], n->bci);
+		if (method_intake_find(&in->methods, n->method, &position)) {
+			node.method = method_intake_name(&in->methods, position);
+			node.line = method_intake_line(&in->methods, position, n->bci);
 		} else {
 			lose(in, LOSS_UNKNOWN_IDS);
 		}
@@ -266,16 +199,19 @@ static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
 static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 {
 	struct cpu_profile *c = &in->result->cpu;
+	uint32_t node;
 	int r;
 
 	if (!valid_cpu_sample(in, s)) {
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
-	r = cpu_profile_add(c, s->state, translate(in, &in->nodes, s->node), s->truncated,
-			    s->cpu_ns);
+	node = translate(in, &in->nodes, s->node);
+	r = cpu_profile_add(c, s->state, node, s->truncated, s->cpu_ns);
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
-	return r;
+	if (r < 0 || s->code == 0 || !window_result_profiles_loops(in->result))
+		return r;
+	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);
 }
 
 /* Counts are cumulative: one that falls is not believed, nor is one that cannot be. */
@@ -306,10 +242,9 @@ static void take_counters(struct intake *in, const Jxp__Batch *batch)
 
 size_t intake_memory_bytes(const struct intake *in)
 {
-	return agent_ids_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
+	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
-	       in->announced_capacity * sizeof(*in->announced) +
-	       in->line_capacity * sizeof(*in->lines) + object_intake_memory_bytes(&in->objects) +
+	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
 	       in->threads.capacity * sizeof(*in->threads.threads) +
 	       in->threads.index.capacity * sizeof(*in->threads.index.slots);
 }
@@ -319,7 +254,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < batch->n_methods; i++)
-		r = add_method(in, batch->methods[i]);
+		r = method_intake_add(&in->methods, batch->methods[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_nodes; i++)
 		r = add_node(in, batch->nodes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_instructions; i++)
@@ -339,11 +274,15 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)
+		r = loop_intake_batch(&in->loops, batch);
+	if (r == 0)
 		take_counters(in, batch);
 	return r;
 }
 
 int intake_finish(struct intake *in)
 {
-	return object_intake_finish(&in->objects);
+	int r = object_intake_finish(&in->objects);
+
+	return r < 0 ? r : loop_intake_finish(&in->loops);
 }

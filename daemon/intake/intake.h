@@ -1,7 +1,8 @@
 /*
  * What an agent's batches mean for a window: maps the agent's ids to the window's interned methods,
- * nodes and instructions, resolves lines, applies transitions to the thread table and the profile,
- * and hands what belongs to objects to daemon/intake/object_intake.h.
+ * nodes and instructions, applies transitions to the thread table and the profile, and hands what
+ * belongs to objects to daemon/intake/object_intake.h, what belongs to loops to
+ * daemon/intake/loop_intake.h.
  *
  * A batch is untrusted. Nothing in it can be wrong enough to stop the run: an entry that refers
  * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
@@ -18,39 +19,21 @@
 #include <stdint.h>
 
 #include "daemon/intake/agent_ids.h"
+#include "daemon/intake/loop_intake.h"
+#include "daemon/intake/method_intake.h"
 #include "daemon/intake/object_intake.h"
 #include "daemon/profile/thread_table.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
-/* Line table entries of one window: 8 bytes each, some ten for a usual method. */
-#define INTAKE_LINES_MAX (1u << 22)
-
-struct line {
-	int32_t bci;
-	int32_t line;
-};
-
-/* A method as the agent announced it. */
-struct intake_method {
-	uint32_t method; /* of the window's tree */
-	uint32_t first_line;
-	uint32_t line_count;
-};
-
 struct intake {
 	struct window_result *result; /* borrowed */
-	struct agent_ids methods;     /* agent's id -> position in announced */
-	struct intake_method *announced;
-	size_t announced_count;
-	size_t announced_capacity;
-	struct line *lines;
-	size_t line_count;
-	size_t line_capacity;
+	struct method_intake methods;
 	struct agent_ids nodes;        /* agent's id -> node of the window's tree */
 	struct agent_ids locations;    /* agent's id -> location of the window's profile */
 	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
+	struct loop_intake loops;
 	struct thread_table threads;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 };

@@ -80,6 +80,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *classes = NULL;
 	_cleanup_json_ json_t *cpu = NULL;
 	_cleanup_json_ json_t *subsuming = NULL;
+	_cleanup_json_ json_t *document = NULL;
 
 	if (!kinds)
 		return NULL;
@@ -98,11 +99,13 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	subsuming = m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null();
 	if (!cpu || !subsuming)
 		return NULL;
-	return json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema",
-			 REPORT_SCHEMA, "window", window_json(m), "quality", report_json_quality(m),
-			 "inefficiency", kinds, "objects_summary", objects_summary, "objects",
-			 objects, "classes", classes, "numa", report_json_numa(m), "cpu", cpu,
-			 "subsuming", subsuming);
+	document =
+	    json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema", REPORT_SCHEMA,
+		      "window", window_json(m), "quality", report_json_quality(m), "inefficiency",
+		      kinds, "objects_summary", objects_summary, "objects", objects, "classes",
+		      classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming);
+	return document && report_json_loops(writer, limit, document) == 0 ? TAKE_PTR(document)
+									   : NULL;
 }
 
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)

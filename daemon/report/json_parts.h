@@ -31,6 +31,10 @@ json_t *report_json_site_numa(const struct report_model *m, const struct numa_si
 /* The member "cpu", with at most limit rows of each list; null in a window without ticks. */
 json_t *report_json_cpu(struct json_writer *writer, size_t limit);
 
+/* Adds the members "loops", with at most limit of them, and "loops_summary" to a document, where
+ * the window was for loops. 0 or -ENOMEM. */
+int report_json_loops(struct json_writer *writer, size_t limit, json_t *document);
+
 /* The member "merged" of "window". */
 json_t *report_json_merged(const struct window_merged *m);
 

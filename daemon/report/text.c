@@ -123,6 +123,14 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 			fputc('\n', out);
 		report_text_cpu(out, m, pairs);
 	}
+	if (m->loops.taken) {
+		if (shows_accesses(m) || m->cpu.taken)
+			fputc('\n', out);
+		report_text_loops(out, m, pairs);
+	} else if (m->shown.loops_alone) {
+		fputs("The window was not for loops (kind loops): nothing is known of them.\n",
+		      out);
+	}
 	if (m->subsuming.analysed)
 		subsume_write_text(out, &m->subsuming.summary);
 	else if (m->shown.subsuming)

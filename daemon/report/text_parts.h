@@ -29,6 +29,9 @@ void report_text_numa(FILE *out, const struct report_model *m);
 /* With at most limit rows of each list. */
 void report_text_cpu(FILE *out, const struct report_model *m, size_t limit);
 
+/* With at most limit of them. */
+void report_text_loops(FILE *out, const struct report_model *m, size_t limit);
+
 void report_text_quality(FILE *out, const struct report_model *m);
 
 #endif

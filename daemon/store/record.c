@@ -31,6 +31,8 @@ static int pack_request(struct arena *a, const struct window_request *r, Jxp__St
 		m->kinds[m->n_kinds++] = JXP__KIND__KIND_NUMA;
 	if (r->cpu)
 		m->kinds[m->n_kinds++] = JXP__KIND__KIND_CPU;
+	if (r->loops)
+		m->kinds[m->n_kinds++] = JXP__KIND__KIND_LOOPS;
 	m->sampler = r->sampler;
 	m->period_ns = r->period_ns;
 	m->duration_ns = r->duration_ns;
@@ -122,14 +124,16 @@ static int pack(struct arena *a, const struct window_result *w, Jxp__StoredWindo
 
 	pack_facts(w, m);
 	if (!PART(a, m, request) || !PART(a, m, findings) || !PART(a, m, profile) ||
-	    !PART(a, m, objects) || !PART(a, m, numa) || !PART(a, m, cpu) || !PART(a, m, effects))
+	    !PART(a, m, objects) || !PART(a, m, numa) || !PART(a, m, cpu) || !PART(a, m, loops) ||
+	    !PART(a, m, effects))
 		return -ENOMEM;
 	if ((r = pack_counts(a, w, m)) < 0 || (r = pack_request(a, &w->request, m->request)) < 0 ||
 	    (r = pack_findings(a, &w->findings, m->findings)) < 0 ||
 	    (r = record_pack_profile(a, &w->profile, m->profile)) < 0 ||
 	    (r = record_pack_objects(a, &w->objects, m->objects)) < 0 ||
 	    (r = record_pack_numa(a, &w->numa, w->findings.numa.node_count, m->numa)) < 0 ||
-	    (r = record_pack_cpu(a, &w->cpu, m->cpu)) < 0)
+	    (r = record_pack_cpu(a, &w->cpu, m->cpu)) < 0 ||
+	    (r = record_pack_loops(a, &w->loops, m->loops)) < 0)
 		return r;
 	return record_pack_effects(a, &w->side_effects, m->effects);
 }
@@ -205,6 +209,8 @@ static bool unpack_request(const Jxp__StoredRequest *m, struct window_request *r
 			r->numa = true;
 		else if (m->kinds[i] == JXP__KIND__KIND_CPU)
 			r->cpu = true;
+		else if (m->kinds[i] == JXP__KIND__KIND_LOOPS)
+			r->loops = true;
 	}
 	r->sampler = m->sampler;
 	r->period_ns = m->period_ns;
@@ -271,7 +277,8 @@ static int unpack(const Jxp__StoredWindow *m, struct window_result *w)
 	    (r = record_unpack_objects(m->objects, &w->profile, &w->objects)) < 0 ||
 	    (r = record_unpack_numa(m->numa, w->findings.numa.node_count, w->objects.site_count,
 				    &w->numa)) < 0 ||
-	    (r = record_unpack_cpu(m->cpu, &w->profile, &w->cpu)) < 0)
+	    (r = record_unpack_cpu(m->cpu, &w->profile, &w->cpu)) < 0 ||
+	    (r = record_unpack_loops(m->loops, &w->profile, &w->loops)) < 0)
 		return r;
 	return record_unpack_effects(m->effects, &w->side_effects);
 }

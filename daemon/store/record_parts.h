@@ -1,6 +1,6 @@
 /*
  * The parts of a record (record.h), each its own module: the profile of pairs, objects with NUMA
- * nodes, ticks, effects. Private to the record.
+ * nodes, ticks, loops, effects. Private to the record.
  *
  * pack: fills a message in, whose memory is the arena's. 0 or -ENOMEM.
  * unpack: checks a message and adds it to what is empty. 0; -EBADMSG for what cannot be; -ENOMEM.
@@ -38,6 +38,7 @@ int record_unpack_profile(const Jxp__StoredProfile *m, struct profile *p);
 /* Does the profile have these? 0 is the empty one of each. */
 bool record_has_text(const struct profile *p, uint32_t id);
 bool record_has_node(const struct profile *p, uint32_t id);
+bool record_has_method(const struct profile *p, uint32_t id);
 bool record_has_location(const struct profile *p, uint32_t id);
 
 int record_pack_objects(struct arena *a, const struct object_profile *o, Jxp__StoredObjects *m);
@@ -59,6 +60,10 @@ int record_unpack_numa(const Jxp__StoredNuma *m, unsigned nodes, size_t sites,
 int record_pack_cpu(struct arena *a, const struct cpu_profile *c, Jxp__StoredCpu *m);
 /* m: NULL, in a record of before, is an empty one. p: the profile that contexts are of. */
 int record_unpack_cpu(const Jxp__StoredCpu *m, const struct profile *p, struct cpu_profile *c);
+
+int record_pack_loops(struct arena *a, const struct loop_profile *l, Jxp__StoredLoops *m);
+/* Likewise. */
+int record_unpack_loops(const Jxp__StoredLoops *m, const struct profile *p, struct loop_profile *l);
 
 int record_pack_effects(struct arena *a, const struct side_effects *s, Jxp__StoredEffects *m);
 int record_unpack_effects(const Jxp__StoredEffects *m, struct side_effects *s);

@@ -200,7 +200,7 @@ bool record_has_location(const struct profile *p, uint32_t id)
 	return id <= p->locations.count;
 }
 
-static bool has_method(const struct profile *p, uint32_t id)
+bool record_has_method(const struct profile *p, uint32_t id)
 {
 	return id <= p->cct.method_count;
 }
@@ -272,7 +272,7 @@ static int unpack_nodes(const Jxp__StoredProfile *m, struct profile *p)
 					.tier = (uint16_t)m->node_tier[i]};
 		uint32_t id = 0;
 
-		if (!record_has_node(p, node.parent) || !has_method(p, node.method) ||
+		if (!record_has_node(p, node.parent) || !record_has_method(p, node.method) ||
 		    m->node_tier[i] > JXP__TIER__TIER_NATIVE)
 			return -EBADMSG;
 		r = cct_add_node(&p->cct, &node, &id);

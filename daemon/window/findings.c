@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/kinds.h"
 #include "proto/words.h"
 
 static int choose_sampler(const struct window_request *request, struct window_findings *f,
@@ -36,11 +37,11 @@ static int check_cpu(const struct window_request *request, const struct window_f
 	if (!request->cpu || request->cpu_optional ||
 	    window_request_profiles_cpu(request, f->sampler))
 		return 0;
-	return err_set(
-	    err, EOPNOTSUPP,
-	    "kind cpu needs the ticks of the clock, and the sampler is %s: use --sampler "
-	    "clock, or other kinds",
-	    name_of_sampler(f->sampler));
+	return err_set(err, EOPNOTSUPP,
+		       "kind %s needs the ticks of the clock, and the sampler is %s: use --sampler "
+		       "clock, or other kinds",
+		       kind_option(request->loops ? JXP__KIND__KIND_LOOPS : JXP__KIND__KIND_CPU),
+		       name_of_sampler(f->sampler));
 }
 
 /* The event that samples accesses to objects, in place of the sampler's own. */

@@ -61,4 +61,13 @@ const struct loss_words loss_words[LOSS_MAX] = {
     [LOSS_CPU_CONTEXTS] = {.name = "cpu_contexts",
 			   .sentence = "ticks were in more calling contexts than are kept: in the "
 				       "sums, but not listed"},
+    [LOSS_LOOP_TICKS] = {.name = "loop_ticks",
+			 .sentence = "ticks were at more places in compiled code than are kept: in "
+				     "the sums, but in no loop"},
+    [LOSS_LOOPS] = {.name = "loops",
+		    .sentence = "loops, callers of them or places in them were beyond the "
+				"daemon's limit"},
+    [LOSS_CODE] = {.name = "code",
+		   .sentence = "entries of compiled code for analysis could not be, and were "
+			       "dropped"},
 };

@@ -32,6 +32,9 @@ enum loss {
 	LOSS_CLASS_ACCESSES,  /* beyond LIMIT_CLASS_FIELDS or LIMIT_CLASS_ACCESSES: in sums only */
 	LOSS_STRATA,          /* accesses beyond LIMIT_STRATA or LIMIT_STRATUM_SITES */
 	LOSS_CPU_CONTEXTS,    /* ticks beyond LIMIT_CPU_CONTEXTS: in sums only */
+	LOSS_LOOP_TICKS,      /* ticks at places beyond LIMIT_LOOP_TICKS: in no loop */
+	LOSS_LOOPS,           /* loops, callers and places of results beyond their limits */
+	LOSS_CODE,            /* entries of code images that cannot be */
 	LOSS_MAX,
 };
 

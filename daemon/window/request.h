@@ -38,6 +38,7 @@ struct window_request {
 	bool numa;            /* KIND_NUMA */
 	bool cpu;             /* KIND_CPU: every tick, with its calling context; */
 	bool cpu_optional;    /* nobody has asked for that by name: hardware samplers do without */
+	bool loops;           /* KIND_LOOPS, which takes ticks: with cpu */
 	Jxp__Sampler sampler; /* SAMPLER_AUTO: the best that works */
 	uint64_t period_ns;   /* in time, which only the clock has; 0: the sampler's own */
 	uint64_t duration_ns;

@@ -33,6 +33,11 @@ bool window_result_profiles_cpu(const struct window_result *w)
 	return window_request_profiles_cpu(&w->request, w->findings.sampler);
 }
 
+bool window_result_profiles_loops(const struct window_result *w)
+{
+	return w->request.loops && window_result_profiles_cpu(w);
+}
+
 bool window_result_profiles_cpu_alone(const struct window_result *w)
 {
 	return window_result_profiles_cpu(w) && !window_result_samples_pairs(w) &&
@@ -118,6 +123,7 @@ void window_result_free(struct window_result *w)
 	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
 	cpu_profile_release(&w->cpu);
+	loop_profile_release(&w->loops);
 	window_merged_free(w->merged);
 	free(w);
 }
@@ -135,13 +141,15 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
 	copy->cpu = (struct cpu_profile){0};
+	copy->loops = (struct loop_profile){0};
 	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
 		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
 	if (profile_copy(&copy->profile, &w->profile) < 0 ||
 	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
 	    numa_profile_copy(&copy->numa, &w->numa) < 0 ||
-	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0) {
+	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0 ||
+	    loop_profile_copy(&copy->loops, &w->loops) < 0) {
 		window_result_free(copy);
 		return NULL;
 	}
@@ -157,7 +165,7 @@ size_t window_result_memory_bytes(const struct window_result *w)
 {
 	return sizeof(*w) + profile_memory_bytes(&w->profile) +
 	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa) +
-	       cpu_profile_memory_bytes(&w->cpu);
+	       cpu_profile_memory_bytes(&w->cpu) + loop_profile_memory_bytes(&w->loops);
 }
 
 void window_result_start(struct window_result *w)

@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "daemon/profile/cpu_profile.h"
 #include "daemon/profile/cpu_share.h"
+#include "daemon/profile/loop_profile.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
@@ -74,6 +75,7 @@ struct window_result {
 	struct object_profile objects;
 	struct numa_profile numa;
 	struct cpu_profile cpu;
+	struct loop_profile loops;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
 	uint64_t objects_from_ns;                  /* they begin then; 0: with the window */
@@ -103,6 +105,9 @@ bool window_result_samples_pairs(const struct window_result *w);
 
 /* Does it need every tick? */
 bool window_result_profiles_cpu(const struct window_result *w);
+
+/* Does it look at the loops that ticks are in? */
+bool window_result_profiles_loops(const struct window_result *w);
 
 /* Does it need that alone? */
 bool window_result_profiles_cpu_alone(const struct window_result *w);

@@ -355,6 +355,18 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	return address >= start && address - start < out->size;
 }
 
+bool codemap_find_serial(uint64_t serial, struct code_blob *out)
+{
+	uint64_t start = 0;
+
+	(void)pthread_mutex_lock(&map.lock);
+	for (uint32_t i = 0; i < map.used && !start; i++)
+		if (atomic_load_explicit(&map.slots[i].serial, memory_order_relaxed) == serial)
+			start = atomic_load_explicit(&map.slots[i].start, memory_order_relaxed);
+	(void)pthread_mutex_unlock(&map.lock);
+	return start && codemap_find(start, out) && out->serial == serial;
+}
+
 uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset)
 {
 	uint32_t low = 0, high = blob->debug_pc_count;

@@ -30,10 +30,16 @@
 enum code_type {
 	CODE_NONE,
 	CODE_COMPILED, /* an nmethod */
-	CODE_STUB,     /* stub routines, adapters, vtable stubs */
+	CODE_STUB,     /* stub routines, what compiled code calls of the run time */
 	CODE_INTERPRETER,
 	CODE_NO_RETURN, /* a stub that does not return to who called it: throws, deoptimises */
+	CODE_TO_JAVA,   /* a stub that goes on in Java code: adapters, resolving a call's target */
 };
+
+static inline bool code_is_stub(enum code_type type)
+{
+	return type == CODE_STUB || type == CODE_TO_JAVA;
+}
 
 struct code_blob {
 	uint64_t start;
@@ -67,6 +73,9 @@ bool codemap_covers(uint64_t address);
 
 /* The blob that address lies in; false when unknown. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
+
+/* The blob of a number; false when it is gone. Passes all that there are. */
+bool codemap_find_serial(uint64_t serial, struct code_blob *out);
 
 /* The index of the first of the blob's debug_pcs at or after an offset; debug_pc_count when there
  * is none. Async-signal-safe. */

@@ -33,7 +33,7 @@ bool search_is_java_code(uint64_t ip)
 {
 	struct code_blob blob;
 
-	return codemap_find(ip, &blob) && (blob.type == CODE_COMPILED || blob.type == CODE_STUB);
+	return codemap_find(ip, &blob) && (blob.type == CODE_COMPILED || code_is_stub(blob.type));
 }
 
 bool search_fetch(uint64_t ip, struct insn *out)

@@ -18,6 +18,17 @@ static Jxp__CpuSample__State state_at(uint64_t ip)
 				  : JXP__CPU_SAMPLE__STATE__NATIVE;
 }
 
+/* Where in compiled code, for whoever looks for its loops. */
+static void note_place(struct record *r, uint64_t ip)
+{
+	struct code_blob blob;
+
+	if (!handlers.sampling.loops || !codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
+		return;
+	r->code = blob.serial;
+	r->code_offset = (uint32_t)(ip - blob.start);
+}
+
 void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -27,6 +38,7 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 			   .tick_ns = cpu_ns};
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
+	note_place(&r, ip);
 	switch (sample_stack(t, uc, ip, &r.watch_context)) {
 	case STACK_OK:
 		break;

@@ -24,7 +24,8 @@
 struct sampling {
 	uint8_t kinds[PAIR_KINDS]; /* Kind values, of pairs; objects are beside them */
 	unsigned kind_count;
-	bool cpu; /* the clock's ticks, each with its calling context, wherever they come */
+	bool cpu;   /* the clock's ticks, each with its calling context, wherever they come */
+	bool loops; /* and with its place in compiled code; some begin to count a loop's turns */
 	/* Of the hardware samplers; none: the clock. */
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;

@@ -62,7 +62,9 @@ struct record {
 		struct {               /* RECORD_CPU */
 			uint8_t state; /* CpuSample.State */
 			bool truncated;
-			uint64_t tick_ns; /* of CPU time that it stands for */
+			uint32_t code_offset; /* in compiled code, */
+			uint64_t code;        /* whose number this is in the code map; 0: none */
+			uint64_t tick_ns;     /* of CPU time that it stands for */
 		};
 	};
 };

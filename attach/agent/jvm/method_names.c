@@ -1,6 +1,7 @@
 #include "attach/agent/jvm/method_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "attach/agent/jvm/java_name.h"
 
@@ -35,6 +36,22 @@ bool method_names_resolve(struct vm *vm, jmethodID method, struct method_names *
 	}
 	*out = m;
 	return true;
+}
+
+uint8_t *method_bytecodes(struct vm *vm, jmethodID method, size_t *size)
+{
+	unsigned char *code = NULL;
+	uint8_t *copy = NULL;
+	jint count = 0;
+
+	if ((*vm->jvmti)->GetBytecodes(vm->jvmti, method, &count, &code) != JVMTI_ERROR_NONE)
+		return NULL;
+	if (count > 0 && (copy = malloc((size_t)count))) {
+		memcpy(copy, code, (size_t)count);
+		*size = (size_t)count;
+	}
+	(void)(*vm->jvmti)->Deallocate(vm->jvmti, code);
+	return copy;
 }
 
 void method_names_release(struct vm *vm, struct method_names *m)

@@ -21,6 +21,10 @@ struct method_names {
  * the method's class is gone. */
 bool method_names_resolve(struct vm *vm, jmethodID method, struct method_names *out);
 
+/* A method's bytecodes, to be freed with free; NULL when it has none, or its class is gone.
+ * vm_want_bytecodes was called. */
+uint8_t *method_bytecodes(struct vm *vm, jmethodID method, size_t *size);
+
 void method_names_release(struct vm *vm, struct method_names *m);
 
 #endif

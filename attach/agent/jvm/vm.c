@@ -106,17 +106,22 @@ static void JNICALL on_compiled_unload(jvmtiEnv *jvmti, jmethodID method, const 
 	codemap_remove((uintptr_t)address);
 }
 
-/* By the names that stubs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp). */
+/* By the names that stubs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
 static enum code_type code_type_of(const char *name)
 {
 	static const char *const no_return[] = {"throw_", "UncommonTrap", "uncommon_trap",
 						"deoptimize", "unwind_exception"};
+	static const char *const to_java[] = {"adapters", "resolve_",    "wrong_method",
+					      "ic_miss",  "vtable stub", "itable stub"};
 
 	if (strcmp(name, "Interpreter") == 0)
 		return CODE_INTERPRETER;
 	for (unsigned i = 0; i < sizeof(no_return) / sizeof(no_return[0]); i++)
 		if (strstr(name, no_return[i]))
 			return CODE_NO_RETURN;
+	for (unsigned i = 0; i < sizeof(to_java) / sizeof(to_java[0]); i++)
+		if (strstr(name, to_java[i]))
+			return CODE_TO_JAVA;
 	return CODE_STUB;
 }
 
@@ -224,6 +229,13 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 	}
 	*vm = opened;
 	return 0;
+}
+
+bool vm_want_bytecodes(struct vm *vm)
+{
+	const jvmtiCapabilities wanted = {.can_get_bytecodes = 1};
+
+	return (*vm->jvmti)->AddCapabilities(vm->jvmti, &wanted) == JVMTI_ERROR_NONE;
 }
 
 static int set_events(struct vm *vm, jvmtiEventMode mode, struct err *err)

@@ -55,6 +55,9 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
  * listens to that. */
 uint64_t vm_thread_events_ns(void);
 
+/* Asks to be let read methods' bytecodes until vm_close. */
+bool vm_want_bytecodes(struct vm *vm);
+
 /* Enables the events, has the JVM replay the code it has compiled so far into the code map, and
  * makes it allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the
  * process. */

@@ -12,7 +12,7 @@
 
 static bool is_java(const struct code_blob *blob)
 {
-	return blob->type == CODE_COMPILED || blob->type == CODE_STUB;
+	return blob->type == CODE_COMPILED || code_is_stub(blob->type);
 }
 
 /* blob has no type where there is no code that is known. */

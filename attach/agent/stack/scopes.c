@@ -217,3 +217,133 @@ unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t be
 	}
 	return 0;
 }
+
+/* ---------------------------------------------------------------- all places */
+
+#define PAGE_BYTES 4096u
+#define PAGES      8u
+#define LISTED_IDS 256u
+
+/* More descriptions than this has no code of a size that anybody asks for. */
+#define DESCS_MAX 65536u
+
+/* Reading word by word would take a system call each. */
+struct scope_list {
+	const struct parts *parts;
+	struct {
+		uint64_t address; /* 0: nothing */
+		uint8_t bytes[PAGE_BYTES];
+	} pages[PAGES];
+	struct {
+		uint32_t number; /* of the method among the nmethod's metadata; 0: nothing */
+		uint64_t id;     /* 0: it has none */
+	} ids[LISTED_IDS];
+};
+
+static const uint8_t *listed_page(struct scope_list *l, uint64_t address)
+{
+	uint64_t begin = address & ~(uint64_t)(PAGE_BYTES - 1);
+	unsigned i = (unsigned)(begin / PAGE_BYTES) % PAGES;
+
+	if (l->pages[i].address != begin) {
+		l->pages[i].address = 0;
+		if (!safe_read(begin, l->pages[i].bytes, PAGE_BYTES))
+			return NULL;
+		l->pages[i].address = begin;
+	}
+	return l->pages[i].bytes;
+}
+
+/* As many bytes as there are, from address on. */
+static size_t read_listed(struct scope_list *l, uint64_t address, void *to, size_t bytes)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		const uint8_t *page = listed_page(l, address + done);
+		size_t at = (address + done) % PAGE_BYTES;
+		size_t part = PAGE_BYTES - at < bytes - done ? PAGE_BYTES - at : bytes - done;
+
+		if (!page)
+			break;
+		memcpy((uint8_t *)to + done, page + at, part);
+		done += part;
+	}
+	return done;
+}
+
+static uint64_t listed_id(struct scope_list *l, uint32_t method_number)
+{
+	unsigned i = method_number % LISTED_IDS;
+	uint64_t method, id;
+
+	if (l->ids[i].number == method_number)
+		return l->ids[i].id;
+	l->ids[i].number = method_number;
+	l->ids[i].id = 0;
+	if (method_number <= UINT16_MAX &&
+	    read_listed(l, l->parts->metadata + (method_number - 1) * sizeof(method), &method,
+			sizeof(method)) == sizeof(method) &&
+	    id_of(l->parts->layout, method, &id))
+		l->ids[i].id = id;
+	return l->ids[i].id;
+}
+
+/* The calls of a scope and its senders. 0 where they do not end with the method. */
+static unsigned listed_calls(struct scope_list *l, uint32_t scope, uint64_t root,
+			     struct agct_frame calls[SCOPES_MAX])
+{
+	uint8_t base = l->parts->layout->byte_base;
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < SCOPES_MAX; i++) {
+		uint8_t bytes[SCOPE_BYTES] = {0};
+		const uint8_t *at = bytes;
+		uint32_t method_number;
+		uint64_t id;
+
+		if (read_listed(l, l->parts->data + scope, bytes, sizeof(bytes)) == 0)
+			return 0;
+		scope = number(&at, base);
+		method_number = number(&at, base);
+		if (method_number == 0)
+			return 0;
+		id = listed_id(l, method_number);
+		if (id) {
+			calls[count].bci = (jint)(number(&at, base) - BCI_BIAS);
+			memcpy(&calls[count++].method, &id, sizeof(id));
+		}
+		if (scope == 0)
+			return id == root ? count : 0;
+	}
+	return 0;
+}
+
+void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
+		 scopes_visit *visit, void *arg)
+{
+	struct scope_list list = {0};
+	struct agct_frame calls[SCOPES_MAX];
+	int64_t last = -1;
+	struct parts p;
+
+	if (!layout->known)
+		return;
+	p = parts_of(layout, blob);
+	list.parts = &p;
+	for (uint32_t i = 0; i < p.pc_count && i < DESCS_MAX; i++) {
+		struct pc_desc desc;
+		unsigned count;
+
+		if (read_listed(&list, p.pcs + i * sizeof(desc), &desc, sizeof(desc)) <
+		    sizeof(desc))
+			return;
+		if (desc.pc_offset <= last || desc.pc_offset >= (int64_t)size ||
+		    desc.scope_offset <= 0)
+			continue;
+		last = desc.pc_offset;
+		count = listed_calls(&list, (uint32_t)desc.scope_offset, method, calls);
+		if (count && !visit(arg, (uint32_t)desc.pc_offset, calls, count))
+			return;
+	}
+}

@@ -48,4 +48,14 @@ struct scope_layout {
 unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
 		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
 
+/* Visits all places of the nmethod that anything is known of, by ascending offset from its first
+ * instruction, with the calls there, innermost first; a call whose method has no id is left out.
+ * Only those below size whose last call is of method are visited. Reads everything safely: the
+ * nmethod may go meanwhile, and what was visited is to be thrown away then. visit gives false to
+ * end it. Takes some 40 KiB of stack. */
+typedef bool scopes_visit(void *arg, uint32_t offset, const struct agct_frame *calls,
+			  unsigned count);
+void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
+		 scopes_visit *visit, void *arg);
+
 #endif

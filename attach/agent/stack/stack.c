@@ -26,7 +26,7 @@ static bool unwind_stub(ucontext_t *uc)
 	struct code_blob blob;
 	uint64_t top[1], frame[2], depth = (uint64_t)(regs[REG_RBP] - regs[REG_RSP]);
 
-	if (!codemap_find((uint64_t)regs[REG_RIP], &blob) || blob.type != CODE_STUB)
+	if (!codemap_find((uint64_t)regs[REG_RIP], &blob) || !code_is_stub(blob.type))
 		return false;
 	if (depth < STUB_FRAME_BYTES && safe_read((uint64_t)regs[REG_RBP], frame, sizeof(frame)) &&
 	    codemap_find(frame[1], &blob) && blob.type == CODE_COMPILED) {

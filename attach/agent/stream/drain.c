@@ -9,6 +9,7 @@
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/java_name.h"
 #include "attach/agent/jvm/method_set.h"
+#include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/stream/place_numbers.h"
 #include "common/clock.h"
@@ -247,6 +248,8 @@ static void add_cpu_sample(struct drain *d, const struct thread *t, const struct
 	m->node = r->watch_context;
 	m->truncated = r->truncated;
 	m->cpu_ns = r->tick_ns;
+	m->code = r->code;
+	m->offset = r->code_offset;
 }
 
 static int send_batch(struct drain *d)
@@ -365,6 +368,44 @@ int drain_settle(struct drain *d, uint32_t epoch)
 		p->settled = true;
 	d->positions = NULL;
 	return send_when_full(d);
+}
+
+/* Names may be many: they go as batches of their own. */
+static uint32_t number_for_image(void *arg, uint64_t method)
+{
+	struct drain *d = arg;
+	uint32_t id = method_id(d, method);
+
+	return send_when_full(d) == 0 ? id : 0; /* Of a failure the next send tells. */
+}
+
+static int send_image(struct drain *d, Jxp__CodeImage *image)
+{
+	d->batch.message.codes = &image;
+	d->batch.message.n_codes = 1;
+	return send_batch(d); /* Clears the batch, and with it the pointer to ours. */
+}
+
+int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes)
+{
+	struct code_message *m =
+	    code_message_new(copy, number_for_image, d, bytecodes && !d->vm_dead ? d->vm : NULL);
+	int r = m ? drain_send(d) : -ENOMEM;
+
+	if (r == 0)
+		r = send_image(d, code_message_image(m));
+	code_message_free(m);
+	return r;
+}
+
+int drain_code_refused(struct drain *d, uint64_t code, const char *reason)
+{
+	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT;
+	int r = drain_send(d);
+
+	image.code = code;
+	image.error = (char *)(uintptr_t)reason;
+	return r == 0 ? send_image(d, &image) : r;
 }
 
 void drain_set_object_interval(struct drain *d, uint32_t bytes)

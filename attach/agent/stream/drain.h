@@ -58,6 +58,14 @@ void drain_refuse_objects(struct drain *d, const char *reason);
 /* No allocation or access of an earlier time will be added. */
 void drain_set_settled(struct drain *d, uint64_t time_ns);
 
+/* Compiled code that was asked for, with the names of its methods before it and, where bytecodes
+ * may be read, those. Sent at once. */
+struct code_copy;
+int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes);
+
+/* Why there is none for that number. */
+int drain_code_refused(struct drain *d, uint64_t code, const char *reason);
+
 /* Sends what has gathered, if anything. */
 int drain_send(struct drain *d);
 

@@ -23,6 +23,7 @@
 #include "attach/agent/path/loops.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/stack/scopes.h"
+#include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/window/dormant.h"
 #include "proto/footprint.h"
@@ -80,6 +81,7 @@
 	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                              \
 	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                          \
 	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                                 \
+	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                              \
 	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                          \
 	ROW("rest", NULL, NULL, NULL, REST_BYTES)
 

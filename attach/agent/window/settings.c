@@ -46,6 +46,8 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 
 		if (kind == JXP__KIND__KIND_CPU)
 			s->sampling.cpu = true;
+		else if (kind == JXP__KIND__KIND_LOOPS)
+			s->sampling.cpu = s->sampling.loops = true;
 		else if (kind_is_subject(kind))
 			objects = true;
 		else if (!pair_kind_find(kind))

@@ -22,6 +22,7 @@
 #include "attach/agent/window/budget.h"
 #include "attach/agent/window/calibrate.h"
 #include "attach/agent/window/census.h"
+#include "attach/agent/window/loop_phase.h"
 #include "attach/agent/window/modules.h"
 #include "attach/agent/window/monitor.h"
 #include "attach/agent/window/object_phase.h"
@@ -55,6 +56,7 @@ struct window {
 	struct monitor monitor;
 	struct census census;
 	struct object_phase objects;
+	struct loop_phase loops;
 	struct budget budget;
 	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
@@ -216,6 +218,7 @@ static int start_sampling(struct window *w, struct err *err)
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0);
+	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
 	r = start_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
@@ -247,6 +250,7 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
 	counters[JXP__COUNTER__COUNTER_PLACES_LOST] = drain_places_lost(w->drain);
 	tracker_counters(&w->objects.tracker, counters);
+	loop_phase_counters(&w->loops, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
@@ -375,6 +379,9 @@ static int run(struct window *w, struct err *err)
 			r = update_objects(w, err);
 		if (r == 0)
 			r = drain_rings(w, err);
+		/* Less urgent than anything else. */
+		if (r == 0 && !w->stopping && w->affordable)
+			r = loop_phase_answer(&w->loops);
 		/* A handler that the application set over ours would get our signals. */
 		if (r == 0 && !signals_installed())
 			r = err_set(err, EBUSY,

@@ -8,6 +8,12 @@ double report_cpu_beside_ns(const struct window_result *w, double seen_ns)
 					   (double)w->cpu.beside.span_ns);
 }
 
+double report_cpu_whole_ns(const struct window_result *w)
+{
+	return cpu_profile_all(&w->cpu).ns + report_cpu_beside_ns(w, w->cpu.beside.gc_ns) +
+	       report_cpu_beside_ns(w, w->cpu.beside.jit_ns);
+}
+
 /* What is in no context, though it has one. */
 static double outside_contexts(const struct cpu_profile *p)
 {
@@ -24,7 +30,7 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 	struct cpu_sum all = cpu_profile_all(p);
 	double gc_ns = report_cpu_beside_ns(w, p->beside.gc_ns);
 	double jit_ns = report_cpu_beside_ns(w, p->beside.jit_ns);
-	double whole = all.ns + gc_ns + jit_ns;
+	double whole = report_cpu_whole_ns(w);
 
 	*c = (struct report_cpu){0};
 	if (!w->request.cpu || all.samples == 0)

@@ -33,4 +33,7 @@ void report_cpu_release(struct report_cpu *c);
 /* CPU time of a group in the whole window, by what was seen of it while it was watched; ns. */
 double report_cpu_beside_ns(const struct window_result *w, double seen_ns);
 
+/* All of it; ns. */
+double report_cpu_whole_ns(const struct window_result *w);
+
 #endif

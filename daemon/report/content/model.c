@@ -53,6 +53,8 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
 				     .cpu = all || view == JXP__VIEW__VIEW_CPU,
+				     .loops = all || view == JXP__VIEW__VIEW_LOOPS,
+				     .loops_alone = view == JXP__VIEW__VIEW_LOOPS,
 				     .contexts = view == JXP__VIEW__VIEW_CPU,
 				     .stacks = wants_stacks(wanted),
 				     .subsuming = wants_subsuming(wanted),
@@ -214,6 +216,8 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 		r = objects_init(&m->objects, w);
 	if (r == 0 && m->shown.cpu)
 		r = report_cpu_init(&m->cpu, w);
+	if (r == 0 && m->shown.loops)
+		r = report_loops_init(&m->loops, w);
 	if (r == 0)
 		r = subsuming_init(m, wanted);
 	if (r < 0)
@@ -227,6 +231,7 @@ void report_model_release(struct report_model *m)
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
 	report_cpu_release(&m->cpu);
+	report_loops_release(&m->loops);
 	subsume_summary_release(&m->subsuming.summary);
 	subsume_analysis_release(&m->subsuming.analysis);
 	subsume_tree_release(&m->subsuming.tree);

@@ -8,8 +8,9 @@
  * kind; 768 for each allocation site and 32 for each context that accesses one; 184 for each field
  * of a class and 24 for each context that accesses one: with all limits reached, 86 MiB. Ticks take
  * 80 bytes for each method and 56 for each context, at most 27 MiB more; where the methods that
- * subsume are wanted, a node of their tree takes 18 bytes, and a method its name and 64. While it
- * is made, a pair takes 192 bytes more, a site 300, and a context 8.
+ * subsume are wanted, a node of their tree takes 18 bytes, and a method its name and 64. A loop
+ * takes 208, its callers and places what the window has of them. While it is made, a pair takes 192
+ * bytes more, a site 300, and a context 8.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
 #define JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
@@ -22,6 +23,7 @@
 #include "daemon/report/content/class_ranking.h"
 #include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/content/kind_findings.h"
+#include "daemon/report/content/loop_findings.h"
 #include "daemon/report/content/object_ranking.h"
 #include "daemon/report/content/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
@@ -39,6 +41,8 @@ struct report_shown {
 	bool objects;
 	bool numa;
 	bool cpu;
+	bool loops;
+	bool loops_alone;
 	bool contexts;  /* with the calling contexts of ticks, in text */
 	bool stacks;    /* the tree of ticks */
 	bool subsuming; /* and what subsumes in it */
@@ -116,6 +120,7 @@ struct report_model {
 	struct report_objects objects;
 	struct report_numa numa;
 	struct report_cpu cpu;
+	struct report_loops loops;
 	struct report_subsuming subsuming;
 	struct report_quality quality;
 };

@@ -1,0 +1,193 @@
+#include "attach/agent/stack/code_copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/stack/scopes.h"
+#include "common/code/opcode.h"
+
+/* Where a call of a compiled method leads: its first instruction, or the one behind the check of
+ * the receiver's class (nmethod::verified_entry_point). */
+#define ENTRY_BYTES 128u
+
+/* What the code heap has where the instructions begin. */
+struct residence {
+	bool known; /* it describes its heaps, and there is one */
+	uint64_t blob;
+	uint32_t compilation;
+};
+
+static struct residence residence_of(const struct code_layout *layout, uint64_t start)
+{
+	struct code_heap_blob found;
+
+	if (layout->heap_count == 0 || !code_heap_find(layout, start, &found) ||
+	    code_heap_begin(layout, found.start) != start)
+		return (struct residence){0};
+	return (struct residence){true, found.start, found.id};
+}
+
+static bool is_still(const struct code_blob *blob)
+{
+	struct code_blob now;
+
+	return codemap_find(blob->start, &now) && now.serial == blob->serial;
+}
+
+bool code_copy_bytes(const struct code_blob *blob, uint8_t *to)
+{
+	return is_still(blob) && safe_read(blob->start, to, blob->size) && is_still(blob);
+}
+
+/* The index of the call, kept now or before; COPIED_FRAMES_MAX: there is no room. */
+static unsigned keep_frame(struct code_copy *c, const struct agct_frame *call)
+{
+	uint64_t key = (uintptr_t)call->method * UINT64_C(0x9e3779b97f4a7c15) + (uint32_t)call->bci;
+	uint64_t hash = key * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
+
+	/* Never more than half full. */
+	for (;; hash++) {
+		uint16_t *entry = &c->frame_table[hash % (2 * COPIED_FRAMES_MAX)];
+		const struct agct_frame *f = &c->frames[*entry ? *entry - 1 : 0];
+
+		if (*entry && f->method == call->method && f->bci == call->bci)
+			return *entry - 1u;
+		if (*entry)
+			continue;
+		if (c->frame_count == COPIED_FRAMES_MAX)
+			return COPIED_FRAMES_MAX;
+		c->frames[c->frame_count++] = *call;
+		*entry = (uint16_t)c->frame_count;
+		return c->frame_count - 1;
+	}
+}
+
+static bool keep_record(void *arg, uint32_t offset, const struct agct_frame *calls, unsigned count)
+{
+	struct code_copy *c = arg;
+	uint32_t first = c->stack_count;
+
+	c->cut = c->record_count == COPIED_RECORDS_MAX || first + count > COPIED_STACKS_MAX;
+	for (unsigned i = 0; i < count && !c->cut; i++) {
+		unsigned frame = keep_frame(c, &calls[i]);
+
+		c->cut = frame == COPIED_FRAMES_MAX;
+		c->stacks[first + i] = (uint16_t)frame;
+	}
+	if (c->cut)
+		return false;
+	c->stack_count += count;
+	c->records[c->record_count++] =
+	    (struct copied_record){offset, (uint16_t)first, (uint16_t)count};
+	return true;
+}
+
+/* Behind the instructions of an nmethod are stubs of its own that lead to what its calls are not
+ * bound to yet. */
+static bool is_own_stub(const struct code_layout *layout, const struct code_blob *blob,
+			uint64_t target)
+{
+	struct code_heap_blob found;
+
+	return layout->heap_count > 0 && target >= blob->start + blob->size &&
+	       code_heap_find(layout, target, &found) &&
+	       code_heap_begin(layout, found.start) == blob->start;
+}
+
+static void classify(const struct code_layout *layout, const struct code_blob *from,
+		     uint64_t target, struct copied_call *call)
+{
+	struct code_blob to;
+
+	call->target = JXP__CODE_IMAGE__CALL__TARGET__OTHER;
+	call->method = 0;
+	if (!codemap_find(target, &to)) {
+		if (is_own_stub(layout, from, target))
+			call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		return;
+	}
+	switch (to.type) {
+	case CODE_COMPILED:
+		call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		call->method = target - to.start <= ENTRY_BYTES ? to.method : 0;
+		break;
+	case CODE_TO_JAVA:
+	case CODE_INTERPRETER:
+		call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		break;
+	case CODE_STUB:
+		call->target = JXP__CODE_IMAGE__CALL__TARGET__STUB;
+		break;
+	case CODE_NO_RETURN:
+		call->target = JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN;
+		break;
+	case CODE_NONE:
+		break;
+	}
+}
+
+static void find_calls(const struct code_layout *layout, struct code_copy *c)
+{
+	struct opcode o;
+
+	for (uint32_t at = 0; at < c->blob.size; at += o.length) {
+		enum opcode_flow flow;
+		struct copied_call *call = &c->calls[c->call_count];
+
+		if (!opcode_read(c->bytes + at, c->blob.size - at, &o))
+			return;
+		flow = opcode_flow(&o);
+		if (flow != OPCODE_CALL && flow != OPCODE_INDIRECT_CALL)
+			continue;
+		if (c->call_count == COPIED_CALLS_MAX) {
+			c->cut = true;
+			return;
+		}
+		*call = (struct copied_call){.offset = at};
+		if (flow == OPCODE_CALL)
+			classify(layout, &c->blob, opcode_target(&o, c->blob.start + at), call);
+		c->call_count++;
+	}
+}
+
+static int take(struct code_copy *c, const struct frame_layout *layout)
+{
+	struct residence before = residence_of(&layout->code, c->blob.start), after;
+
+	if (!safe_read(c->blob.start, c->bytes, c->blob.size))
+		return -ENOENT;
+	if (before.known)
+		scopes_each(&layout->scopes, before.blob, c->blob.size, c->blob.method, keep_record,
+			    c);
+	find_calls(&layout->code, c);
+	after = residence_of(&layout->code, c->blob.start);
+	if (!is_still(&c->blob) || before.known != after.known ||
+	    before.compilation != after.compilation)
+		return -ENOENT;
+	return 0;
+}
+
+int code_copy_take(struct code_copy **out, const struct frame_layout *layout, uint64_t serial)
+{
+	struct code_blob blob;
+	struct code_copy *c;
+	int r;
+
+	*out = NULL;
+	if (!codemap_find_serial(serial, &blob) || blob.type != CODE_COMPILED)
+		return -ENOENT;
+	if (blob.size > LIMIT_CODE_BYTES)
+		return -E2BIG;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->blob = blob;
+	r = take(c, layout);
+	if (r < 0)
+		free(c);
+	else
+		*out = c;
+	return r;
+}

@@ -1,0 +1,231 @@
+#include "daemon/intake/code_intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "proto/limits.h"
+
+#define FRAMES_MAX 64u   /* of one record */
+#define BCI_MAX    65535 /* JVMS, 4.7.3: code_length */
+
+/* An image in the making. */
+struct making {
+	const struct method_intake *methods; /* borrowed */
+	struct code_image image;
+	struct agent_ids indices; /* agent's id -> index of the image's methods */
+	uint32_t *announced;      /* by index */
+	size_t method_capacity, announced_capacity, frame_capacity;
+	uint64_t dropped;
+};
+
+static void making_release(struct making *k)
+{
+	code_image_release(&k->image);
+	agent_ids_release(&k->indices);
+	free(k->announced);
+}
+
+/* 0; -ENOENT where the method is not known, or one too many; -ENOMEM. */
+static int method_index(struct making *k, uint32_t id, uint32_t *index)
+{
+	struct code_image *image = &k->image;
+	uint32_t position;
+	int r;
+
+	if (agent_ids_get(&k->indices, id, index))
+		return 0;
+	if (!method_intake_find(k->methods, id, &position) ||
+	    image->method_count >= LIMIT_CODE_METHODS)
+		return -ENOENT;
+	r = array_reserve(&image->methods, &k->method_capacity, image->method_count + 1,
+			  sizeof(*image->methods));
+	if (r == 0)
+		r = array_reserve(&k->announced, &k->announced_capacity, image->method_count + 1,
+				  sizeof(*k->announced));
+	if (r == 0)
+		r = agent_ids_add(&k->indices, id, (uint32_t)image->method_count);
+	if (r < 0)
+		return r;
+	image->methods[image->method_count] =
+	    (struct code_method){.name = method_intake_name(k->methods, position)};
+	k->announced[image->method_count] = position;
+	*index = (uint32_t)image->method_count++;
+	return 0;
+}
+
+/* Drops what a limit or an unknown id is the matter with. */
+static int dropped_or_failed(struct making *k, int r)
+{
+	if (r == -ENOMEM)
+		return r;
+	k->dropped += r < 0;
+	return 0;
+}
+
+static int add_bytecodes(struct making *k, const Jxp__CodeImage__Bytecodes *b)
+{
+	struct code_image *image = &k->image;
+	struct code_method *method;
+	uint32_t index;
+	int r = method_index(k, b->method, &index);
+
+	if (r < 0)
+		return r;
+	method = &image->methods[index];
+	if (b->code.len == 0 || b->code.len > BCI_MAX || method->bytecode_bytes > 0 ||
+	    image->bytecode_bytes + b->code.len > LIMIT_CODE_BYTECODES)
+		return -EINVAL;
+	method->bytecode = (uint32_t)image->bytecode_bytes;
+	method->bytecode_bytes = (uint32_t)b->code.len;
+	memcpy(image->bytecodes + image->bytecode_bytes, b->code.data, b->code.len);
+	image->bytecode_bytes += b->code.len;
+	return 0;
+}
+
+static int add_all_bytecodes(struct making *k, const Jxp__CodeImage *m)
+{
+	size_t size = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_bytecodes && size < LIMIT_CODE_BYTECODES; i++)
+		size += m->bytecodes[i]->code.len;
+	k->image.bytecodes = malloc(size < LIMIT_CODE_BYTECODES ? size + 1 : LIMIT_CODE_BYTECODES);
+	if (!k->image.bytecodes)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < m->n_bytecodes; i++)
+		r = dropped_or_failed(k, add_bytecodes(k, m->bytecodes[i]));
+	return r;
+}
+
+/* -1 where it is none of its method's. */
+static int32_t checked_bci(const struct code_method *method, int32_t bci)
+{
+	int32_t end = method->bytecode_bytes ? (int32_t)method->bytecode_bytes : BCI_MAX;
+
+	return bci >= 0 && bci < end ? bci : -1;
+}
+
+static int add_frames(struct making *k, const Jxp__CodeImage__Record *m, struct code_record *record)
+{
+	struct code_image *image = &k->image;
+	int r = array_reserve(&image->frames, &k->frame_capacity, image->frame_count + m->n_frames,
+			      sizeof(*image->frames));
+
+	record->first_frame = (uint32_t)image->frame_count;
+	record->frame_count = (uint32_t)m->n_frames;
+	for (size_t i = 0; r == 0 && i < m->n_frames; i++) {
+		struct code_frame *frame = &image->frames[image->frame_count + i];
+
+		r = method_index(k, m->frames[i]->method, &frame->method);
+		if (r == 0)
+			frame->bci = checked_bci(&image->methods[frame->method], m->frames[i]->bci);
+	}
+	if (r == 0)
+		image->frame_count += m->n_frames;
+	return r;
+}
+
+static int add_record(struct making *k, const Jxp__CodeImage__Record *m)
+{
+	struct code_image *image = &k->image;
+	struct code_record *record = &image->records[image->record_count];
+	int r;
+
+	if (m->offset >= image->size || m->n_frames == 0 || m->n_frames > FRAMES_MAX ||
+	    (image->record_count > 0 && m->offset <= record[-1].offset))
+		return -EINVAL;
+	record->offset = m->offset;
+	r = add_frames(k, m, record);
+	if (r == 0)
+		image->record_count++;
+	return r;
+}
+
+static int add_records(struct making *k, const Jxp__CodeImage *m)
+{
+	size_t count = m->n_records < LIMIT_CODE_RECORDS ? m->n_records : LIMIT_CODE_RECORDS;
+	int r = 0;
+
+	k->dropped += m->n_records - count;
+	k->image.records = calloc(count + 1, sizeof(*k->image.records));
+	if (!k->image.records)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = dropped_or_failed(k, add_record(k, m->records[i]));
+	return r;
+}
+
+/* One whose callee is not known is still a call. */
+static int add_call(struct making *k, const Jxp__CodeImage__Call *m)
+{
+	struct code_image *image = &k->image;
+	struct code_call *call = &image->calls[image->call_count];
+	uint32_t index;
+	int r = 0;
+
+	if (m->offset >= image->size || (image->call_count > 0 && m->offset <= call[-1].offset))
+		return -EINVAL;
+	*call = (struct code_call){.offset = m->offset};
+	if ((unsigned)m->target <= JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN)
+		call->target = m->target;
+	if (m->method && (r = method_index(k, m->method, &index)) == 0)
+		call->method = index + 1;
+	image->call_count++;
+	return r;
+}
+
+static int add_calls(struct making *k, const Jxp__CodeImage *m)
+{
+	size_t count = m->n_calls < LIMIT_CODE_RECORDS ? m->n_calls : LIMIT_CODE_RECORDS;
+	int r = 0;
+
+	k->dropped += m->n_calls - count;
+	k->image.calls = calloc(count + 1, sizeof(*k->image.calls));
+	if (!k->image.calls)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = dropped_or_failed(k, add_call(k, m->calls[i]));
+	return r;
+}
+
+static int add_code(struct making *k, const Jxp__CodeImage *m)
+{
+	struct code_image *image = &k->image;
+	int r;
+
+	if (m->bytes.len == 0 || m->bytes.len > LIMIT_CODE_BYTES)
+		return -EBADMSG;
+	image->code = m->code;
+	image->start = m->start;
+	image->size = (uint32_t)m->bytes.len;
+	image->bytes = malloc(image->size);
+	if (!image->bytes)
+		return -ENOMEM;
+	memcpy(image->bytes, m->bytes.data, image->size);
+	r = method_index(k, m->method, &image->method);
+	return r == -ENOENT ? -EBADMSG : r;
+}
+
+int code_intake_image(const struct method_intake *methods, const Jxp__CodeImage *m,
+		      struct code_image *out, uint32_t **announced, uint64_t *dropped)
+{
+	_cleanup_(making_release) struct making k = {.methods = methods};
+	int r = add_code(&k, m);
+
+	if (r == 0)
+		r = add_all_bytecodes(&k, m);
+	if (r == 0)
+		r = add_records(&k, m);
+	if (r == 0)
+		r = add_calls(&k, m);
+	*dropped += k.dropped;
+	if (r < 0)
+		return r;
+	*out = k.image;
+	*announced = TAKE_PTR(k.announced);
+	k.image = (struct code_image){0};
+	return 0;
+}

@@ -1,0 +1,21 @@
+/*
+ * Compiled code as an agent sends it (CodeImage), brought into the shape that can be analysed
+ * (daemon/loops/code_image.h): ids become positions, offsets ascend and lie in the code.
+ *
+ * Untrusted: an entry that refers to something unknown, is out of order, out of range or beyond a
+ * limit is dropped and counted; so is an image without code, or whose method is not known.
+ */
+#ifndef JXPERF_DAEMON_INTAKE_CODE_INTAKE_H
+#define JXPERF_DAEMON_INTAKE_CODE_INTAKE_H
+
+#include <stdint.h>
+
+#include "daemon/intake/method_intake.h"
+#include "daemon/loops/code_image.h"
+
+/* Fills *out, to be released by the caller, and *announced: of each of its methods the position in
+ * methods, to be freed. *dropped grows by what was. 0; -EBADMSG where it is no image; -ENOMEM. */
+int code_intake_image(const struct method_intake *methods, const Jxp__CodeImage *m,
+		      struct code_image *out, uint32_t **announced, uint64_t *dropped);
+
+#endif

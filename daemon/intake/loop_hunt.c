@@ -1,0 +1,139 @@
+#include "daemon/intake/loop_hunt.h"
+
+#include <errno.h>
+
+/* Of a plan's places, for entries, where there are more sites than room. */
+#define ENTRIES_MIN 4u
+
+static bool is_hot(const struct loop_intake *in, uint64_t samples)
+{
+	double all = (double)cpu_profile_all(&in->result->cpu).samples;
+
+	return samples >= LOOP_HUNT_SAMPLES && (double)samples >= LOOP_HUNT_SHARE * all;
+}
+
+size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0;
+	     i < in->code_count && in->open < LOOP_CODES_OPEN_MAX && in->asked < LIMIT_CODES; i++) {
+		struct loop_code *code = &in->codes[i];
+
+		if (code->state != LOOP_CODE_TICKED || !is_hot(in, code->samples))
+			continue;
+		code->state = LOOP_CODE_ASKED;
+		codes[count++] = code->number;
+		in->asked++;
+		in->open++;
+	}
+	return count;
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static bool is_worth_counting(const struct code_loop *l)
+{
+	return !l->waits && !(l->doubts & LOOP_DOUBT_UNROLL) && l->unroll > 0 &&
+	       (l->type == LOOP_LAST || l->type == LOOP_SOME) &&
+	       (l->site_count > 0 || l->entry_count > 0);
+}
+
+/* The profile's place of a site, whether it will be counted or not. */
+static int place_of(struct loop_intake *in, const struct loop_code *code, uint32_t row,
+		    const struct loop_site *site, uint32_t *place)
+{
+	struct loop_place like = {
+	    .loop = row, .bci = site->bci, .line = -1, .result = site->result};
+	int r;
+
+	if (site->method) {
+		like.method = code->names[site->method - 1];
+		like.line =
+		    method_intake_line(in->methods, code->announced[site->method - 1], site->bci);
+	}
+	r = loop_profile_place(&in->result->loops, &like, place);
+	in->result->losses[LOSS_LOOPS] = in->result->loops.refused;
+	if (r < 0)
+		*place = LOOP_NO_ROW;
+	return r == -ENOSPC ? 0 : r;
+}
+
+/* Draws wanted of count positions, all alike likely, in order (Knuth, TAOCP 3.4.2, algorithm S). */
+static void draw(struct random *random, uint32_t count, uint32_t wanted, uint32_t *positions)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < count && taken < wanted; i++)
+		if (random_below(random, count - i) < wanted - taken)
+			positions[taken++] = i;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint32_t loop,
+		     struct loop_plan *plan)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+	uint32_t for_entries = least(l->entry_count, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES];
+	int r = 0;
+
+	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
+				   .loop = loop,
+				   .all_sites = l->site_count,
+				   .all_entries = l->entry_count};
+	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
+	plan->entries = least(l->entry_count, LIMIT_PLAN_PLACES - plan->sites);
+	draw(&in->random, l->site_count, plan->sites, drawn);
+	for (uint32_t i = 0; r == 0 && i < plan->sites; i++) {
+		const struct loop_site *site = &code->analysis.sites[l->first_site + drawn[i]];
+
+		plan->offsets[i] = site->offset;
+		r = place_of(in, code, code->loops[loop].row, site, &plan->rows[i]);
+	}
+	draw(&in->random, l->entry_count, plan->entries, drawn);
+	for (uint32_t i = 0; i < plan->entries; i++)
+		plan->offsets[plan->sites + i] = code->analysis.entries[l->first_entry + drawn[i]];
+	return r;
+}
+
+static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop, bool *more)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+	uint32_t row, place;
+	int r = loop_intake_row(in, code, loop, &row);
+
+	if (r < 0 || row == LOOP_NO_ROW)
+		return r;
+	code->loops[loop].considered = true;
+	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
+		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
+	if (r < 0 || !is_worth_counting(l) || in->plan_count >= LIMIT_PLANS)
+		return r;
+	r = plan_loop(in, code, loop, &in->plans[in->plan_count]);
+	if (r < 0)
+		return r;
+	in->plan_count++;
+	*more = true;
+	return 0;
+}
+
+int loop_hunt_plans(struct loop_intake *in, bool *more)
+{
+	int r = 0;
+
+	*more = false;
+	for (size_t i = 0; i < in->code_count; i++) {
+		struct loop_code *code = &in->codes[i];
+
+		if (code->state != LOOP_CODE_KNOWN)
+			continue;
+		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
+			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
+				r = consider(in, code, j, more);
+	}
+	return r;
+}

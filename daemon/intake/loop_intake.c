@@ -1,0 +1,455 @@
+#include "daemon/intake/loop_intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "common/clock.h"
+#include "daemon/container/hash.h"
+#include "daemon/intake/code_intake.h"
+
+/* Loops around a tick that it counts for; nobody nests more. */
+#define NESTED_MAX 32u
+
+void loop_intake_init(struct loop_intake *in, struct window_result *result,
+		      const struct method_intake *methods)
+{
+	*in = (struct loop_intake){.result = result, .methods = methods};
+	random_seed(&in->random, clock_monotonic_ns());
+}
+
+static void code_release(struct loop_code *c)
+{
+	free(c->announced);
+	free(c->names);
+	free(c->loops);
+	if (c->state == LOOP_CODE_KNOWN)
+		code_analysis_release(&c->analysis);
+}
+
+void loop_intake_release(struct loop_intake *in)
+{
+	for (size_t i = 0; i < in->code_count; i++)
+		code_release(&in->codes[i]);
+	for (size_t i = 0; i < in->image_count; i++)
+		code_image_release(&in->images[i]);
+	free(in->codes);
+	free(in->ticks);
+	hash_index_release(&in->code_index);
+	hash_index_release(&in->tick_index);
+	loop_intake_init(in, in->result, in->methods);
+}
+
+static void lose(struct loop_intake *in, enum loss loss, uint64_t count)
+{
+	in->result->losses[loss] += count;
+}
+
+/* What there is no room for has been counted in the profile. */
+static int refused_or_failed(struct loop_intake *in, int r)
+{
+	in->result->losses[LOSS_LOOPS] = in->result->loops.refused;
+	return r == -ENOSPC ? 0 : r;
+}
+
+/* ---------------------------------------------------------------- ticks that wait */
+
+static bool code_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_code *codes = table;
+
+	return codes[position].number == *(const uint64_t *)key;
+}
+
+static bool find_code(const struct loop_intake *in, uint64_t number, uint32_t *position)
+{
+	return hash_index_find(&in->code_index, hash_ids(&number, 2), code_matches, in->codes,
+			       &number, position);
+}
+
+/* 0, -ENOSPC or -ENOMEM. */
+static int find_or_add_code(struct loop_intake *in, uint64_t number, uint32_t *position)
+{
+	int r;
+
+	if (find_code(in, number, position))
+		return 0;
+	if (in->code_count >= LIMIT_LOOP_TICKS)
+		return -ENOSPC;
+	r = array_reserve(&in->codes, &in->code_capacity, in->code_count + 1, sizeof(*in->codes));
+	if (r == 0)
+		r = hash_index_insert(&in->code_index, hash_ids(&number, 2),
+				      (uint32_t)in->code_count);
+	if (r < 0)
+		return r;
+	in->codes[in->code_count] = (struct loop_code){.number = number};
+	*position = (uint32_t)in->code_count++;
+	return 0;
+}
+
+static bool tick_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_tick *ticks = table, *a = &ticks[position];
+	const uint32_t *ids = key;
+
+	return a->code == ids[0] && a->offset == ids[1] && a->node == ids[2];
+}
+
+static int add_waiting(struct loop_intake *in, const struct loop_tick *tick)
+{
+	uint32_t ids[] = {tick->code, tick->offset, tick->node};
+	uint32_t hash = hash_ids(ids, 3), position;
+	int r;
+
+	if (hash_index_find(&in->tick_index, hash, tick_matches, in->ticks, ids, &position)) {
+		cpu_sum_add(&in->ticks[position].sum, &tick->sum, 1);
+		return 0;
+	}
+	if (in->tick_count >= LIMIT_LOOP_TICKS)
+		return -ENOSPC;
+	r = array_reserve(&in->ticks, &in->tick_capacity, in->tick_count + 1, sizeof(*in->ticks));
+	if (r == 0)
+		r = hash_index_insert(&in->tick_index, hash, (uint32_t)in->tick_count);
+	if (r == 0)
+		in->ticks[in->tick_count++] = *tick;
+	return r;
+}
+
+/* ---------------------------------------------------------------- ticks of known code */
+
+int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loop, uint32_t *row)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+	uint32_t method = l->mapped ? l->method : code->method;
+	struct loop_key key = {.method = code->names[method],
+			       .mapped = l->mapped,
+			       .header = l->mapped ? (uint32_t)l->header_bci : l->header,
+			       .line = -1};
+	struct loop_row *made;
+	int r;
+
+	*row = code->loops[loop].row;
+	if (*row != LOOP_NO_ROW)
+		return 0;
+	if (l->mapped)
+		key.line = method_intake_line(in->methods, code->announced[method], l->header_bci);
+	r = loop_profile_row(&in->result->loops, &key, row);
+	if (r < 0) {
+		*row = LOOP_NO_ROW;
+		return refused_or_failed(in, r);
+	}
+	code->loops[loop].row = *row;
+	made = &in->result->loops.rows[*row];
+	if (l->mapped && l->latch_bci > made->latch_bci)
+		made->latch_bci = l->latch_bci;
+	if (l->unroll > made->unroll)
+		made->unroll = l->unroll;
+	return 0;
+}
+
+/* What a tick inside it says of a loop. */
+static void add_within(struct loop_row *row, const struct code_loop *l, const struct cpu_sum *sum)
+{
+	cpu_sum_add(&row->within, sum, 1);
+	row->type_ns[l->type < LOOP_TYPES ? l->type : LOOP_TYPE_UNKNOWN] += sum->ns;
+	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
+		if (l->doubts >> i & 1)
+			row->doubt_ns[i] += sum->ns;
+	if (l->waits)
+		row->waits_ns += sum->ns;
+}
+
+/* The loop and those around it, each once: its copies may lie in each other, as where the JVM has
+ * mined strips. */
+static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t loop,
+		      const struct cpu_sum *sum)
+{
+	uint32_t seen[NESTED_MAX];
+	unsigned count = 0;
+
+	for (uint32_t i = loop; i != LOOP_NO_PARENT && count < NESTED_MAX;
+	     i = code->analysis.loops[i].parent) {
+		bool again = false;
+		uint32_t row;
+		int r = loop_intake_row(in, code, i, &row);
+
+		if (r < 0)
+			return r;
+		if (row == LOOP_NO_ROW)
+			continue;
+		for (unsigned j = 0; j < count; j++)
+			again |= seen[j] == row;
+		if (!again)
+			add_within(&in->result->loops.rows[row], &code->analysis.loops[i], sum);
+		seen[count++] = row;
+	}
+	return 0;
+}
+
+/* From where the method that has the loop was called: *node, 0 for a thread's first. False where
+ * the method is not in the context. */
+static bool caller_of(const struct loop_intake *in, uint32_t method, uint32_t *node)
+{
+	const struct cct *t = &in->result->profile.cct;
+
+	while (*node) {
+		const struct cct_node *n = cct_node(t, *node);
+
+		*node = n->parent;
+		if (n->method == method)
+			return true;
+	}
+	return false;
+}
+
+static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
+		       const struct cpu_sum *sum)
+{
+	struct loop_profile *p = &in->result->loops;
+	uint32_t position;
+	int r;
+
+	if (!caller_of(in, p->rows[row].key.method, &node))
+		return 0;
+	r = loop_profile_context(p, row, node, &position);
+	if (r < 0)
+		return refused_or_failed(in, r);
+	cpu_sum_add(&p->contexts[position].sum, sum, 1);
+	return 0;
+}
+
+static int add_known(struct loop_intake *in, const struct loop_tick *tick)
+{
+	struct loop_code *code = &in->codes[tick->code];
+	struct loop_profile *p = &in->result->loops;
+	uint32_t loop = code_analysis_loop_at(&code->analysis, tick->offset), row;
+	int r;
+
+	cpu_sum_add(&p->looked_at, &tick->sum, 1);
+	if (loop == LOOP_NO_PARENT)
+		return 0;
+	code->loops[loop].samples += tick->sum.samples;
+	cpu_sum_add(&p->in_loops, &tick->sum, 1);
+	if (code->analysis.loops[loop].mapped)
+		cpu_sum_add(&p->mapped, &tick->sum, 1);
+	r = loop_intake_row(in, code, loop, &row);
+	if (r < 0 || row == LOOP_NO_ROW)
+		return r;
+	cpu_sum_add(&p->rows[row].own, &tick->sum, 1);
+	r = add_nested(in, code, loop, &tick->sum);
+	return r < 0 ? r : add_context(in, row, tick->node, &tick->sum);
+}
+
+int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uint32_t node,
+		     uint64_t cpu_ns)
+{
+	struct loop_tick tick = {
+	    .offset = offset, .node = node, .sum = {.samples = 1, .ns = (double)cpu_ns}};
+	int r = find_or_add_code(in, code, &tick.code);
+
+	cpu_sum_add(&in->result->loops.compiled, &tick.sum, 1);
+	if (r == 0) {
+		in->codes[tick.code].samples++;
+		r = in->codes[tick.code].state == LOOP_CODE_KNOWN ? add_known(in, &tick)
+								  : add_waiting(in, &tick);
+	}
+	if (r != -ENOSPC)
+		return r;
+	lose(in, LOSS_LOOP_TICKS, 1);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- code */
+
+static void give_up(struct loop_intake *in, struct loop_code *code)
+{
+	code->state = LOOP_CODE_GONE;
+	in->open--;
+}
+
+static int name_methods(struct loop_intake *in, struct loop_code *code,
+			const struct code_image *image)
+{
+	code->names = calloc(image->method_count, sizeof(*code->names));
+	if (!code->names)
+		return -ENOMEM;
+	for (size_t i = 0; i < image->method_count; i++)
+		code->names[i] = method_intake_name(in->methods, code->announced[i]);
+	code->method = image->method;
+	return 0;
+}
+
+static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
+{
+	struct code_image *image = &in->images[in->image_count];
+	struct loop_code *code;
+	uint64_t dropped = 0;
+	uint32_t position;
+	int r;
+
+	if (!find_code(in, m->code, &position) || in->codes[position].state != LOOP_CODE_ASKED) {
+		lose(in, LOSS_INVALID, 1);
+		return 0;
+	}
+	code = &in->codes[position];
+	if (m->error[0]) { /* As the agent's counters say. */
+		give_up(in, code);
+		return 0;
+	}
+	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
+	lose(in, LOSS_CODE, dropped);
+	if (r < 0) {
+		give_up(in, code);
+		lose(in, LOSS_CODE, r == -EBADMSG);
+		return r == -EBADMSG ? 0 : r;
+	}
+	in->image_count++;
+	code->state = LOOP_CODE_HERE;
+	return name_methods(in, code, image);
+}
+
+bool loop_intake_take_image(struct loop_intake *in, struct code_image *image, uint32_t *code)
+{
+	if (in->image_count == 0 || !find_code(in, in->images[0].code, code))
+		return false;
+	*image = in->images[0];
+	in->image_count--;
+	for (size_t i = 0; i < in->image_count; i++)
+		in->images[i] = in->images[i + 1];
+	return true;
+}
+
+int loop_intake_analysed(struct loop_intake *in, uint32_t position, int error,
+			 struct code_analysis *analysis)
+{
+	struct loop_code *code = &in->codes[position];
+	int r = 0;
+
+	if (error < 0) {
+		lose(in, LOSS_CODE, error == -E2BIG);
+		give_up(in, code);
+		return error == -ENOMEM ? error : 0;
+	}
+	code->loops = calloc(analysis->loop_count + 1, sizeof(*code->loops));
+	if (!code->loops) {
+		code_analysis_release(analysis);
+		give_up(in, code);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < analysis->loop_count; i++)
+		code->loops[i].row = LOOP_NO_ROW;
+	code->analysis = *analysis;
+	*analysis = (struct code_analysis){0};
+	code->state = LOOP_CODE_KNOWN;
+	in->open--;
+	for (size_t i = 0; r == 0 && i < in->tick_count; i++)
+		if (in->ticks[i].code == position)
+			r = add_known(in, &in->ticks[i]);
+	return r;
+}
+
+/* ---------------------------------------------------------------- bursts */
+
+/* Are its places some of the plan's, each once? */
+static bool valid_burst(const struct loop_intake *in, const Jxp__LoopBurst *b)
+{
+	const struct loop_plan *plan;
+	uint32_t seen = 0;
+
+	if (b->plan == 0 || b->plan > in->plan_count || b->n_places != b->n_counts ||
+	    b->n_places > LIMIT_PLAN_PLACES)
+		return false;
+	plan = &in->plans[b->plan - 1];
+	for (size_t i = 0; i < b->n_places; i++) {
+		if (b->places[i] >= plan->sites + plan->entries || seen >> b->places[i] & 1)
+			return false;
+		seen |= 1u << b->places[i];
+	}
+	return true;
+}
+
+_Static_assert(LIMIT_PLAN_PLACES <= 32, "places of a burst are bits of 32");
+
+static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
+{
+	if (place == LOOP_NO_ROW)
+		return;
+	p->places[place].counted += count;
+	p->places[place].bursts++;
+}
+
+static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
+{
+	const struct loop_plan *plan;
+	const struct loop_code *code;
+	unsigned sites = 0, entries = 0;
+	double results = 0, entered = 0, turns;
+	struct loop_row *row;
+
+	if (!valid_burst(in, b)) {
+		lose(in, LOSS_INVALID, 1);
+		return;
+	}
+	plan = &in->plans[b->plan - 1];
+	code = &in->codes[plan->code];
+	row = &in->result->loops.rows[code->loops[plan->loop].row];
+	for (size_t i = 0; i < b->n_places; i++) {
+		bool site = b->places[i] < plan->sites;
+
+		*(site ? &results : &entered) += b->counts[i];
+		*(site ? &sites : &entries) += 1;
+		if (site)
+			count_place(&in->result->loops, plan->rows[b->places[i]], b->counts[i]);
+	}
+	turns = (double)b->headers * code->analysis.loops[plan->loop].unroll;
+	row->bursts++;
+	row->bursts_left += b->left;
+	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
+	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
+}
+
+int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
+{
+	int r = 0;
+
+	if (!window_result_profiles_loops(in->result)) {
+		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts);
+		return 0;
+	}
+	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
+		r = add_image(in, batch->codes[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
+		add_burst(in, batch->bursts[i]);
+	return r;
+}
+
+int loop_intake_finish(struct loop_intake *in)
+{
+	struct code_image image;
+	uint32_t code;
+	int r = 0;
+
+	while (r == 0 && loop_intake_take_image(in, &image, &code)) {
+		struct code_analysis analysis = {0};
+
+		r = loop_intake_analysed(in, code, code_analysis_make(&analysis, &image),
+					 &analysis);
+		code_image_release(&image);
+	}
+	return r;
+}
+
+size_t loop_intake_memory_bytes(const struct loop_intake *in)
+{
+	size_t bytes =
+	    in->code_capacity * sizeof(*in->codes) + in->tick_capacity * sizeof(*in->ticks) +
+	    (in->code_index.capacity + in->tick_index.capacity) * sizeof(struct hash_slot);
+
+	for (size_t i = 0; i < in->image_count; i++)
+		bytes += code_image_memory_bytes(&in->images[i]);
+	for (size_t i = 0; i < in->code_count; i++)
+		if (in->codes[i].state == LOOP_CODE_KNOWN)
+			bytes += code_analysis_memory_bytes(&in->codes[i].analysis) +
+				 in->codes[i].analysis.loop_count * sizeof(struct native_loop);
+	return bytes;
+}

@@ -1,0 +1,221 @@
+#include "daemon/profile/loop_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "daemon/container/hash.h"
+#include "daemon/container/saturate.h"
+#include "proto/limits.h"
+
+void loop_profile_release(struct loop_profile *p)
+{
+	free(p->rows);
+	free(p->contexts);
+	free(p->places);
+	hash_index_release(&p->row_index);
+	hash_index_release(&p->context_index);
+	hash_index_release(&p->place_index);
+	*p = (struct loop_profile){0};
+}
+
+int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from)
+{
+	int r;
+
+	*to = *from;
+	to->row_capacity = from->row_count;
+	to->context_capacity = from->context_count;
+	to->place_capacity = from->place_count;
+	to->row_index = to->context_index = to->place_index = (struct hash_index){0};
+	to->contexts = NULL;
+	to->places = NULL;
+	r = array_copy(&to->rows, from->rows, from->row_count, sizeof(*from->rows));
+	if (r == 0)
+		r = array_copy(&to->contexts, from->contexts, from->context_count,
+			       sizeof(*from->contexts));
+	if (r == 0)
+		r = array_copy(&to->places, from->places, from->place_count, sizeof(*from->places));
+	return r;
+}
+
+/* A table, and how its rows are found. */
+struct table {
+	void *items; /* address of the array */
+	size_t *count, *capacity;
+	struct hash_index *index;
+	size_t limit, item_size;
+	hash_index_match *matches;
+};
+
+/* *added is set where the item is new, and then its memory is not set. */
+static int find_or_add(const struct table *t, uint32_t hash, const void *key, uint32_t *position,
+		       bool *added)
+{
+	int r;
+
+	*added = false;
+	if (hash_index_find(t->index, hash, t->matches, *(void **)t->items, key, position))
+		return 0;
+	if (*t->count >= t->limit)
+		return -ENOSPC;
+	r = array_reserve(t->items, t->capacity, *t->count + 1, t->item_size);
+	if (r == 0)
+		r = hash_index_insert(t->index, hash, (uint32_t)*t->count);
+	if (r < 0)
+		return r;
+	*position = (uint32_t)(*t->count)++;
+	*added = true;
+	return 0;
+}
+
+static int refuse(struct loop_profile *p, int r)
+{
+	if (r == -ENOSPC)
+		p->refused++;
+	return r;
+}
+
+static bool row_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_row *rows = table;
+	const struct loop_key *a = &rows[position].key, *b = key;
+
+	return a->method == b->method && a->mapped == b->mapped && a->header == b->header &&
+	       a->line == b->line;
+}
+
+int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position)
+{
+	const struct table t = {.items = &p->rows,
+				.count = &p->row_count,
+				.capacity = &p->row_capacity,
+				.index = &p->row_index,
+				.limit = LIMIT_LOOPS,
+				.item_size = sizeof(*p->rows),
+				.matches = row_matches};
+	uint32_t ids[] = {key->method, key->header ^ (key->mapped ? 1u << 31 : 0),
+			  (uint32_t)key->line};
+	bool added;
+	int r = find_or_add(&t, hash_ids(ids, 3), key, position, &added);
+
+	if (r == 0 && added)
+		p->rows[*position] = (struct loop_row){.key = *key, .latch_bci = -1};
+	return refuse(p, r);
+}
+
+static bool context_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_context *contexts = table;
+	const uint32_t *ids = key;
+
+	return contexts[position].loop == ids[0] && contexts[position].node == ids[1];
+}
+
+int loop_profile_context(struct loop_profile *p, uint32_t loop, uint32_t node, uint32_t *position)
+{
+	const struct table t = {.items = &p->contexts,
+				.count = &p->context_count,
+				.capacity = &p->context_capacity,
+				.index = &p->context_index,
+				.limit = LIMIT_LOOP_CONTEXTS,
+				.item_size = sizeof(*p->contexts),
+				.matches = context_matches};
+	uint32_t ids[] = {loop, node};
+	bool added;
+	int r = find_or_add(&t, hash_ids(ids, 2), ids, position, &added);
+
+	if (r == 0 && added)
+		p->contexts[*position] = (struct loop_context){.loop = loop, .node = node};
+	return refuse(p, r);
+}
+
+static bool place_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_place *places = table, *a = &places[position], *b = key;
+
+	return a->loop == b->loop && a->method == b->method && a->bci == b->bci &&
+	       a->line == b->line && a->result == b->result;
+}
+
+int loop_profile_place(struct loop_profile *p, const struct loop_place *like, uint32_t *position)
+{
+	const struct table t = {.items = &p->places,
+				.count = &p->place_count,
+				.capacity = &p->place_capacity,
+				.index = &p->place_index,
+				.limit = LIMIT_LOOP_PLACES,
+				.item_size = sizeof(*p->places),
+				.matches = place_matches};
+	uint32_t ids[] = {like->loop, like->method,
+			  (uint32_t)like->bci ^ (uint32_t)like->result << 28};
+	bool added;
+	int r = find_or_add(&t, hash_ids(ids, 3), like, position, &added);
+
+	if (r == 0 && added)
+		p->places[*position] = (struct loop_place){.loop = like->loop,
+							   .method = like->method,
+							   .bci = like->bci,
+							   .line = like->line,
+							   .result = like->result};
+	return refuse(p, r);
+}
+
+void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
+		       unsigned all_places)
+{
+	double events;
+
+	if (counted_places == 0)
+		return;
+	events = counted * all_places / counted_places;
+	c->bursts++;
+	c->turns += turns;
+	c->events += events;
+	c->turns_squares += turns * turns;
+	c->events_squares += events * events;
+	c->products += turns * events;
+	c->seen += turns * counted_places / all_places;
+}
+
+void loop_counts_add(struct loop_counts *to, const struct loop_counts *from)
+{
+	saturate_add(&to->bursts, from->bursts);
+	to->turns += from->turns;
+	to->events += from->events;
+	to->turns_squares += from->turns_squares;
+	to->events_squares += from->events_squares;
+	to->products += from->products;
+	to->seen += from->seen;
+}
+
+void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight)
+{
+	cpu_sum_add(&to->own, &from->own, weight);
+	cpu_sum_add(&to->within, &from->within, weight);
+	for (size_t i = 0; i < LOOP_TYPES; i++)
+		to->type_ns[i] += weight * from->type_ns[i];
+	for (size_t i = 0; i < LOOP_DOUBTS; i++)
+		to->doubt_ns[i] += weight * from->doubt_ns[i];
+	to->waits_ns += weight * from->waits_ns;
+	if (from->latch_bci > to->latch_bci)
+		to->latch_bci = from->latch_bci;
+	if (from->unroll > to->unroll)
+		to->unroll = from->unroll;
+	saturate_add(&to->bursts, from->bursts);
+	saturate_add(&to->bursts_left, from->bursts_left);
+	loop_counts_add(&to->results, &from->results);
+	loop_counts_add(&to->entries, &from->entries);
+}
+
+static size_t index_bytes(const struct hash_index *index)
+{
+	return index->capacity * sizeof(struct hash_slot);
+}
+
+size_t loop_profile_memory_bytes(const struct loop_profile *p)
+{
+	return p->row_capacity * sizeof(*p->rows) + p->context_capacity * sizeof(*p->contexts) +
+	       p->place_capacity * sizeof(*p->places) + index_bytes(&p->row_index) +
+	       index_bytes(&p->context_index) + index_bytes(&p->place_index);
+}

@@ -1,0 +1,118 @@
+/*
+ * The hot loops of a window (KIND_LOOPS): what CPU time they take, from where they are called, and
+ * what was counted of their turns.
+ *
+ * A loop is one of the bytecodes: its method and the index of its header, whatever a compiler made
+ * of it; its native copies are one row. Where the machine code could not be mapped, it is the
+ * method that was compiled, with the header's offset. A tick is of the innermost loop that it came
+ * in (own), and of those around it in the same code (within).
+ *
+ * Turns are counted in bursts (LoopBurst), each a cluster: of these only what a ratio of sums and
+ * its variance need is kept (Cochran, "Sampling Techniques", section 6.5). A burst counts some of a
+ * loop's places, drawn at random: what they counted is multiplied by the inverse of the part of
+ * the places that they are (Horvitz and Thompson 1952).
+ *
+ * Bounded by LIMIT_LOOPS, LIMIT_LOOP_CONTEXTS and LIMIT_LOOP_PLACES; what is beyond them is counted
+ * in refused.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_LOOP_PROFILE_H
+#define JXPERF_DAEMON_PROFILE_LOOP_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/container/hash_index.h"
+#include "daemon/loops/code_analysis.h"
+#include "daemon/profile/cpu_profile.h"
+
+/* Bits of enum loop_doubt. */
+#define LOOP_DOUBTS 5
+
+/* Events (results, or entries) by turns, over bursts. */
+struct loop_counts {
+	uint64_t bursts; /* in which such events were counted, if there were any */
+	double turns, events;
+	double turns_squares, events_squares, products;
+	double seen; /* turns, each times the part of the places that were counted in it */
+};
+
+struct loop_key {
+	uint32_t method; /* of the window's tree */
+	bool mapped;
+	uint32_t header; /* bytecode index; not mapped: offset in the machine code */
+	int32_t line;    /* of the header, or -1: overloads of a method have the same names */
+};
+
+struct loop_row {
+	struct loop_key key;
+	int32_t latch_bci;     /* -1: not known */
+	struct cpu_sum own;    /* ticks in it and in no loop inside it, */
+	struct cpu_sum within; /* and with these */
+	/* Of within, in code whose loop is of each type, has a doubt, waits. */
+	double type_ns[LOOP_TYPES];
+	double doubt_ns[LOOP_DOUBTS];
+	double waits_ns;
+	uint32_t unroll; /* of its copies, the most */
+	uint64_t bursts, bursts_left;
+	struct loop_counts results, entries;
+};
+
+/* From where a loop is called. */
+struct loop_context {
+	uint32_t loop; /* position of its row */
+	uint32_t node; /* of the caller, 0: its method is a thread's first */
+	struct cpu_sum sum;
+};
+
+/* Where a loop has results. */
+struct loop_place {
+	uint32_t loop;
+	uint32_t method; /* of the window's tree, or 0 */
+	int32_t bci, line;
+	enum loop_result result;
+	uint64_t counted; /* results in bursts that counted it */
+	uint64_t bursts;
+};
+
+/* All zero is an empty profile. */
+struct loop_profile {
+	struct loop_row *rows;
+	size_t row_count, row_capacity;
+	struct hash_index row_index;
+	struct loop_context *contexts;
+	size_t context_count, context_capacity;
+	struct hash_index context_index;
+	struct loop_place *places;
+	size_t place_count, place_capacity;
+	struct hash_index place_index;
+	struct cpu_sum compiled;  /* ticks in compiled code: all, */
+	struct cpu_sum looked_at; /* in code that was looked at, */
+	struct cpu_sum in_loops;  /* in a loop there, */
+	struct cpu_sum mapped;    /* whose bytecodes are known */
+	uint64_t refused;
+};
+
+void loop_profile_release(struct loop_profile *p);
+
+/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
+ * then. */
+int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from);
+
+/* Positions of what is new or known. 0; -ENOSPC beyond the limit, counted; -ENOMEM. */
+int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position);
+int loop_profile_context(struct loop_profile *p, uint32_t loop, uint32_t node, uint32_t *position);
+int loop_profile_place(struct loop_profile *p, const struct loop_place *like, uint32_t *position);
+
+/* One burst: so many turns, and counted events at some of all places. */
+void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
+		       unsigned all_places);
+void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
+
+/* Adds what a row holds of CPU time, times weight, and of bursts. */
+void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
+
+/* Heap bytes held. */
+size_t loop_profile_memory_bytes(const struct loop_profile *p);
+
+#endif

@@ -1,0 +1,308 @@
+#include "daemon/report/content/loop_findings.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "common/clock.h"
+#include "daemon/report/content/cpu_findings.h"
+
+/* A doubt about less of a loop's time is none. */
+#define DOUBT_MIN 0.05
+
+/* With fewer bursts a rate above the threshold may be one burst's. */
+#define BURSTS_FOR_RESULTS 5
+
+/* Windows that are more often as long are not worth naming. */
+#define LONGER_MAX 1000
+
+static const struct loop_advice advice_of_type[LOOP_TYPES] = {
+    [LOOP_NEVER] = {"delete", "delete it, or what needs it",
+		    "no turn changes anything that is seen behind it; of the 45 loops that LDoctor "
+		    "studied none was such"},
+    [LOOP_LAST] = {"data_structure", "change the data structure",
+		   "a search that takes long: developers fixed 4 of 5 such loops by a data "
+		   "structure that needs none, and 1 by skipping it (LDoctor, table 1)"},
+    [LOOP_SOME] = {"skip", "skip it where nothing will come of it",
+		   "few turns have results: developers fixed 4 of 4 such loops by skipping them on "
+		   "a condition (LDoctor, table 1)"},
+};
+
+const char *loop_verdict_name(enum loop_verdict verdict)
+{
+	static const char *const names[LOOP_VERDICTS] = {
+	    [LOOP_NOT_JUDGED] = "",           [LOOP_VERDICT_NONE] = "none",
+	    [LOOP_RESULTLESS] = "resultless", [LOOP_WAITING] = "waiting",
+	    [LOOP_UNDECIDED] = "undecided",
+	};
+
+	return names[verdict];
+}
+
+const char *loop_result_name(enum loop_result result)
+{
+	static const char *const names[LOOP_RESULTS] = {
+	    [LOOP_RESULT_STORE] = "store",
+	    [LOOP_RESULT_CALL] = "call",
+	    [LOOP_RESULT_VALUE] = "value",
+	    [LOOP_RESULT_EXIT] = "exit",
+	};
+
+	return names[result];
+}
+
+static const struct {
+	const char *name, *sentence;
+} doubts[LOOP_DOUBTS] = {
+    {"conditional_move", "a value is set by a conditional move, and how often cannot be counted"},
+    {"unroll", "how many turns its machine code makes at a time is not known, so they cannot be "
+	       "counted"},
+    {"sites", "it has more places with results than are told apart"},
+    {"code", "some of its machine code was not understood"},
+    {"entry", "where it is entered cannot be counted"},
+};
+
+const char *loop_doubt_name(unsigned i)
+{
+	return doubts[i].name;
+}
+
+const char *loop_doubt_sentence(unsigned i)
+{
+	return doubts[i].sentence;
+}
+
+/* ---------------------------------------------------------------- judging */
+
+/* What most of its time says. */
+static enum loop_type type_of(const struct loop_row *row)
+{
+	enum loop_type type = LOOP_TYPE_UNKNOWN;
+
+	for (unsigned i = 0; i < LOOP_TYPES; i++)
+		if (row->type_ns[i] > row->type_ns[type])
+			type = (enum loop_type)i;
+	return type;
+}
+
+static unsigned doubts_of(const struct loop_row *row)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
+		if (row->doubt_ns[i] > DOUBT_MIN * row->within.ns)
+			found |= 1u << i;
+	return found;
+}
+
+/* Does what was counted miss results? */
+static bool misses_results(unsigned found)
+{
+	return found & (LOOP_DOUBT_CONDITIONAL_MOVE | LOOP_DOUBT_SITES | LOOP_DOUBT_CODE);
+}
+
+/* The rate of results, and the bound that entries set. */
+static struct loop_rate result_rate(const struct report_loop *l, double times)
+{
+	struct loop_rate results = loop_rate_of(&l->row->results, times);
+	struct loop_rate entries = loop_rate_of(&l->row->entries, times);
+
+	if (misses_results(l->doubts))
+		results.ci95.high = INFINITY;
+	if (l->type != LOOP_LAST || !entries.known || !(entries.ci95.high < results.ci95.high))
+		return results;
+	if (!results.known) {
+		entries.ci95.low = 0;
+		return entries;
+	}
+	results.rate = fmin(results.rate, entries.ci95.high);
+	results.ci95.low = fmin(results.ci95.low, entries.ci95.high);
+	results.ci95.high = entries.ci95.high;
+	results.bursts = fmax(results.bursts, entries.bursts);
+	results.seen = fmax(results.seen, entries.seen);
+	return results;
+}
+
+/* By counts, were there times as many. */
+static enum loop_verdict counted_verdict(const struct report_loop *l, double times)
+{
+	struct loop_rate r = result_rate(l, times);
+
+	if (!r.known)
+		return LOOP_UNDECIDED;
+	if (r.ci95.low > LOOP_RESULT_RATE && r.bursts >= BURSTS_FOR_RESULTS)
+		return LOOP_VERDICT_NONE;
+	if (r.ci95.high < LOOP_RESULT_RATE && r.bursts >= LOOP_BURSTS_MIN &&
+	    r.seen >= LOOP_TURNS_MIN)
+		return LOOP_RESULTLESS;
+	return LOOP_UNDECIDED;
+}
+
+static enum loop_verdict verdict_of(const struct report_loop *l)
+{
+	if (l->fraction < LOOP_CPU_MIN)
+		return LOOP_NOT_JUDGED;
+	if (l->row->waits_ns > 0.5 * l->row->within.ns)
+		return LOOP_WAITING;
+	switch (l->type) {
+	case LOOP_EVERY:
+		return LOOP_VERDICT_NONE;
+	case LOOP_NEVER:
+		return l->doubts & LOOP_DOUBT_CODE ? LOOP_UNDECIDED : LOOP_RESULTLESS;
+	case LOOP_SOME:
+	case LOOP_LAST:
+		return counted_verdict(l, 1);
+	case LOOP_TYPE_UNKNOWN:
+	case LOOP_TYPES:
+		break;
+	}
+	return LOOP_UNDECIDED;
+}
+
+/* How long a window would take to tell, if it went on like this. */
+static double needed_s(const struct report_loop *l, double elapsed_s)
+{
+	if (l->type != LOOP_SOME && l->type != LOOP_LAST)
+		return 0;
+	for (double times = 1.25; times <= LONGER_MAX; times *= 1.25)
+		if (counted_verdict(l, times) != LOOP_UNDECIDED)
+			return times * elapsed_s;
+	return 0;
+}
+
+static void judge(struct report_loop *l, double elapsed_s)
+{
+	l->type = type_of(l->row);
+	l->doubts = doubts_of(l->row);
+	l->entries = loop_rate_of(&l->row->entries, 1);
+	l->results = result_rate(l, 1);
+	l->verdict = verdict_of(l);
+	if (l->verdict == LOOP_UNDECIDED)
+		l->needs_s = needed_s(l, elapsed_s);
+	if (l->verdict == LOOP_RESULTLESS)
+		l->advice = &advice_of_type[l->type];
+}
+
+/* ---------------------------------------------------------------- lists */
+
+static int by_own(const void *x, const void *y)
+{
+	const struct report_loop *a = x, *b = y;
+
+	if (a->row->own.ns != b->row->own.ns)
+		return a->row->own.ns < b->row->own.ns ? 1 : -1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static int by_context(const void *x, const void *y)
+{
+	const struct loop_context *a = x, *b = y;
+
+	if (a->loop != b->loop)
+		return a->loop < b->loop ? -1 : 1;
+	if (a->sum.ns != b->sum.ns)
+		return a->sum.ns < b->sum.ns ? 1 : -1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct loop_place *a = x, *b = y;
+
+	if (a->loop != b->loop)
+		return a->loop < b->loop ? -1 : 1;
+	if (a->counted != b->counted)
+		return a->counted < b->counted ? 1 : -1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->bci < b->bci ? -1 : a->bci > b->bci;
+}
+
+static int copy_lists(struct report_loops *l, const struct loop_profile *p)
+{
+	int r = array_copy(&l->contexts, p->contexts, p->context_count, sizeof(*p->contexts));
+
+	if (r == 0)
+		r = array_copy(&l->places, p->places, p->place_count, sizeof(*p->places));
+	if (r < 0)
+		return r;
+	if (p->context_count)
+		qsort(l->contexts, p->context_count, sizeof(*l->contexts), by_context);
+	if (p->place_count)
+		qsort(l->places, p->place_count, sizeof(*l->places), by_place);
+	return 0;
+}
+
+/* The rows still are in the profile's order. */
+static void assign_lists(struct report_loops *l, const struct loop_profile *p)
+{
+	size_t context = 0, place = 0;
+
+	for (size_t i = 0; i < p->row_count; i++) {
+		struct report_loop *row = &l->rows[i];
+
+		row->first_context = context;
+		while (context < p->context_count && l->contexts[context].loop == i)
+			context++;
+		row->context_count = context - row->first_context;
+		row->first_place = place;
+		while (place < p->place_count && l->places[place].loop == i)
+			place++;
+		row->place_count = place - row->first_place;
+	}
+}
+
+static void weigh(struct report_loops *l, const struct window_result *w)
+{
+	double ticks = (double)cpu_profile_all(&w->cpu).samples;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct report_loop *row = &l->rows[i];
+		struct wilson ci;
+
+		row->row = &w->loops.rows[i];
+		row->fraction = fmin(1, estimate_fraction(row->row->own.ns, l->whole_ns));
+		row->within_fraction = fmin(1, estimate_fraction(row->row->within.ns, l->whole_ns));
+		ci = wilson_ci95(row->fraction, ticks);
+		row->fraction_ci95 = (struct interval){ci.low, ci.high};
+		judge(row, (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+	}
+}
+
+int report_loops_init(struct report_loops *l, const struct window_result *w)
+{
+	const struct loop_profile *p = &w->loops;
+	int r;
+
+	*l = (struct report_loops){0};
+	if (!w->request.loops || cpu_profile_all(&w->cpu).samples == 0)
+		return 0;
+	l->taken = true;
+	l->whole_ns = report_cpu_whole_ns(w);
+	l->compiled = estimate_fraction(p->compiled.ns, l->whole_ns);
+	l->looked_at = estimate_fraction(p->looked_at.ns, p->compiled.ns);
+	l->in_loops = estimate_fraction(p->in_loops.ns, p->looked_at.ns);
+	l->mapped = estimate_fraction(p->mapped.ns, p->in_loops.ns);
+	l->rows = calloc(p->row_count + 1, sizeof(*l->rows));
+	l->count = p->row_count;
+	r = l->rows ? copy_lists(l, p) : -ENOMEM;
+	if (r < 0) {
+		report_loops_release(l);
+		return r;
+	}
+	assign_lists(l, p);
+	weigh(l, w);
+	qsort(l->rows, l->count, sizeof(*l->rows), by_own);
+	while (l->count > 0 && l->rows[l->count - 1].row->own.samples == 0)
+		l->count--;
+	return 0;
+}
+
+void report_loops_release(struct report_loops *l)
+{
+	free(l->rows);
+	free(l->contexts);
+	free(l->places);
+	*l = (struct report_loops){0};
+}

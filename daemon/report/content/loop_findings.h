@@ -1,0 +1,81 @@
+/*
+ * What a window's hot loops come to (LDoctor, sections 2 and 3.1): for each, by its own CPU time,
+ * its type, how often its turns have results, a judgement and what helped others.
+ *
+ * A loop is resultless when the upper end of its result rate's 95% interval is below LDoctor's
+ * 0.001, of enough turns and bursts. A search (0*1?) has one result for each instance at most, so
+ * there where it is entered bounds the rate, too. Loops that take less than 2% of the CPU time are
+ * not judged: most of the findings that were of no use to LDoctor's users were such.
+ */
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
+#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/report/content/loop_rate.h"
+#include "daemon/window/result.h"
+
+#define LOOP_RESULT_RATE 0.001 /* LDoctor, section 4.1 */
+#define LOOP_BURSTS_MIN  30
+#define LOOP_TURNS_MIN   5300
+#define LOOP_CPU_MIN     0.02
+
+enum loop_verdict {
+	LOOP_NOT_JUDGED, /* too little CPU time */
+	LOOP_VERDICT_NONE,
+	LOOP_RESULTLESS,
+	LOOP_WAITING,
+	LOOP_UNDECIDED,
+	LOOP_VERDICTS,
+};
+
+struct loop_advice {
+	const char *strategy; /* in JSON: "data_structure"; NULL: there is none */
+	const char *words;    /* "change the data structure" */
+	const char *why;      /* what it rests on */
+};
+
+struct report_loop {
+	const struct loop_row *row; /* the window's */
+	double fraction;            /* of CPU time: its own, */
+	struct interval fraction_ci95;
+	double within_fraction; /* and with loops inside it */
+	enum loop_type type;
+	unsigned doubts;          /* enum loop_doubt */
+	struct loop_rate results; /* by turn; of a search the bound that entries set is in it */
+	struct loop_rate entries; /* likewise, times it is entered */
+	enum loop_verdict verdict;
+	double needs_s; /* undecided: a window as long would tell, at this pace; 0: not known */
+	const struct loop_advice *advice; /* resultless: what to do; else NULL */
+	size_t first_context, context_count;
+	size_t first_place, place_count;
+};
+
+/* All zero is empty. */
+struct report_loops {
+	bool taken; /* the window is of kind loops, and had ticks; else the rest is empty */
+	double whole_ns;
+	double compiled;                    /* of CPU time: in compiled code */
+	double looked_at, in_loops, mapped; /* of that: looked at, in loops there, these mapped */
+	struct report_loop *rows;           /* with ticks of their own; most CPU time first */
+	size_t count;
+	struct loop_context *contexts; /* by row, most CPU time first */
+	struct loop_place *places;     /* by row, most results first */
+};
+
+/* 0 or -ENOMEM, and then it is empty. */
+int report_loops_init(struct report_loops *l, const struct window_result *w);
+void report_loops_release(struct report_loops *l);
+
+/* "resultless"; "" for LOOP_NOT_JUDGED. */
+const char *loop_verdict_name(enum loop_verdict verdict);
+
+/* "store", "call", "value", "exit". */
+const char *loop_result_name(enum loop_result result);
+
+/* Bit i of doubts: a word of JSON, and a sentence. */
+const char *loop_doubt_name(unsigned i);
+const char *loop_doubt_sentence(unsigned i);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * How often a loop's turns have results, or begin an instance of it, and how sure that is: of the
+ * sums that bursts left (struct loop_counts, daemon/profile/loop_profile.h).
+ *
+ * Bursts begin at turns drawn by time, so the ratio of sums, events by turns, is that of the loop.
+ * Its variance is that of a ratio over clusters, the bursts (Cochran, "Sampling Techniques",
+ * section 6.5), with Student's quantile for as many. For rates below a half the interval is
+ * Wilson's, of as many independent turns as would have this variance, and no more than were
+ * looked at: it stays inside 0..1. Where no event was met, the upper end is the rate at which that
+ * has a chance of 2.5%, of turns by the part of their places that were counted.
+ */
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
+#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
+
+#include <stdbool.h>
+
+#include "daemon/profile/estimate.h"
+#include "daemon/profile/loop_profile.h"
+
+struct loop_rate {
+	bool known;           /* else nothing was counted, and the interval is [0, inf) */
+	double rate;          /* events by turn; above 1 where a turn may have several */
+	struct interval ci95; /* high: INFINITY where nothing bounds it */
+	double bursts, seen;  /* as in loop_counts */
+};
+
+/* Of counts, were there times as many like them. */
+struct loop_rate loop_rate_of(const struct loop_counts *c, double times);
+
+#endif

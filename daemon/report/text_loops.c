@@ -1,0 +1,219 @@
+/* The hot loops, in text: how much of the CPU time, what type, what was counted of their turns, and
+ * what helped others. */
+#include "daemon/report/text_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "common/clock.h"
+#include "daemon/report/text_writer.h"
+
+#define LOOPS_SHOWN  10 /* beside other parts of a report */
+#define PLACES_SHOWN 3
+
+#define GROUPED_BYTES 32
+
+/* "4,980"; with one digit behind the point below ten. */
+static const char *grouped(char text[GROUPED_BYTES], double value)
+{
+	char digits[GROUPED_BYTES];
+	int length, out = 0;
+
+	if (value < 10 && value != floor(value)) {
+		(void)snprintf(text, GROUPED_BYTES, "%.1f", value);
+		return text;
+	}
+	length = snprintf(digits, sizeof(digits), "%.0f", fmin(value, 1e18));
+	for (int i = 0; i < length; i++) {
+		if (i > 0 && (length - i) % 3 == 0)
+			text[out++] = ',';
+		text[out++] = digits[i];
+	}
+	text[out] = '\0';
+	return text;
+}
+
+_Static_assert(GROUPED_BYTES > 19 + 6 + 1, "1e18 with its commas");
+
+/* So many turns for one event: "4,980 (4,100 to 6,200)", or a bound where none was met. */
+static void turns_for_each(FILE *out, const struct loop_rate *r)
+{
+	char turns[GROUPED_BYTES], low[GROUPED_BYTES], high[GROUPED_BYTES];
+
+	fprintf(out, "%s (", grouped(turns, 1 / r->rate));
+	if (r->ci95.low > 0)
+		fprintf(out, "%s to %s)", grouped(low, 1 / r->ci95.high),
+			grouped(high, 1 / r->ci95.low));
+	else
+		fprintf(out, "at least %s)", grouped(low, 1 / r->ci95.high));
+}
+
+static void results(FILE *out, const struct report_loop *l)
+{
+	const struct loop_rate *r = &l->results;
+	char turns[GROUPED_BYTES], least[GROUPED_BYTES];
+
+	if (l->type == LOOP_EVERY) {
+		fputs("each iteration has a result", out);
+	} else if (l->type == LOOP_NEVER) {
+		fputs("no iteration can have a result", out);
+	} else if (!r->known) {
+		fputs("not counted", out);
+	} else if (r->rate > 0) {
+		fputs("iterations per result: ", out);
+		turns_for_each(out, r);
+	} else {
+		fprintf(out, "no result in %s iterations (so at least %s per result)",
+			grouped(turns, l->row->results.turns), grouped(least, 1 / r->ci95.high));
+	}
+}
+
+static void judgement(FILE *out, const struct report_loop *l)
+{
+	char seconds[GROUPED_BYTES];
+
+	switch (l->verdict) {
+	case LOOP_RESULTLESS:
+		fprintf(out, ": %s", l->advice->words);
+		break;
+	case LOOP_WAITING:
+		fputs(": it waits for another thread", out);
+		break;
+	case LOOP_UNDECIDED:
+		fputs(": undecided", out);
+		if (l->needs_s > 0)
+			fprintf(out, "; a window of %s s might tell",
+				grouped(seconds, ceil(l->needs_s)));
+		break;
+	case LOOP_NOT_JUDGED:
+	case LOOP_VERDICT_NONE:
+	case LOOP_VERDICTS:
+		break;
+	}
+	fputc('\n', out);
+}
+
+/* "java.util.ArrayList.indexOf:297", or what is known of one that is not mapped. */
+static void name(FILE *out, const struct profile *p, const struct loop_key *key)
+{
+	const struct cct_method *method = cct_method(&p->cct, key->method);
+
+	if (method)
+		fprintf(out, "%s.%s", strings_get(&p->strings, method->class_name),
+			strings_get(&p->strings, method->name));
+	else
+		fputs("[a method without a name]", out);
+	if (!key->mapped)
+		fprintf(out, " (a loop at offset 0x%x of its machine code)", key->header);
+	else if (key->line > 0)
+		fprintf(out, ":%d", key->line);
+	else
+		fprintf(out, " (bytecode %u)", key->header);
+}
+
+static void counted(FILE *out, const struct report_loop *l)
+{
+	const struct loop_row *row = l->row;
+	char turns[GROUPED_BYTES];
+	double all = fmax(row->results.turns, row->entries.turns);
+
+	if (row->bursts == 0)
+		return;
+	fprintf(out, "   counted %s iterations in %" PRIu64 " bursts", grouped(turns, all),
+		row->bursts);
+	if (l->entries.known && l->entries.rate > 0) {
+		fputs("; iterations each time it is entered: ", out);
+		turns_for_each(out, &l->entries);
+	} else if (l->entries.known) {
+		fprintf(out, "; it was not entered, so at least %s each time",
+			grouped(turns, 1 / l->entries.ci95.high));
+	}
+	fputc('\n', out);
+}
+
+static void places(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	static const char *const words[LOOP_RESULTS] = {
+	    [LOOP_RESULT_STORE] = "stored to the heap",
+	    [LOOP_RESULT_CALL] = "a call",
+	    [LOOP_RESULT_VALUE] = "a value used behind it",
+	    [LOOP_RESULT_EXIT] = "left early",
+	};
+	const struct profile *p = &m->window->profile;
+
+	for (size_t i = 0; i < l->place_count && i < PLACES_SHOWN; i++) {
+		const struct loop_place *place = &m->loops.places[l->first_place + i];
+		const struct cct_method *method = cct_method(&p->cct, place->method);
+
+		fprintf(out, "%s%s", i == 0 ? "   results: " : "; ", words[place->result]);
+		if (method && place->method != l->row->key.method)
+			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
+				strings_get(&p->strings, method->name));
+		if (place->line > 0)
+			fprintf(out, ", line %d", place->line);
+		if (place->bursts > 0)
+			fprintf(out, " (counted %" PRIu64 ")", place->counted);
+	}
+	if (l->place_count > PLACES_SHOWN)
+		fprintf(out, "; and %zu more places", l->place_count - PLACES_SHOWN);
+	if (l->place_count > 0)
+		fputc('\n', out);
+}
+
+static void doubts(FILE *out, const struct report_loop *l)
+{
+	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
+		if (l->doubts >> i & 1 && l->verdict != LOOP_NOT_JUDGED)
+			fprintf(out, "   not sure: %s\n", loop_doubt_sentence(i));
+}
+
+static void called_from(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	const struct loop_context *c = &m->loops.contexts[l->first_context];
+
+	if (l->context_count == 0 || !c->node)
+		return;
+	fprintf(out, "   called from ");
+	report_text_frame(out, &m->window->profile, c->node);
+	if (l->context_count > 1)
+		fprintf(out, " (%.0f%% of its ticks, and %zu more)",
+			100 * estimate_fraction(c->sum.ns, l->row->own.ns), l->context_count - 1);
+	fputc('\n', out);
+}
+
+static void loop(FILE *out, const struct report_model *m, size_t rank)
+{
+	const struct report_loop *l = &m->loops.rows[rank];
+	const char *type = loop_type_name(l->type);
+
+	fprintf(out, "#%zu %.*f%% of CPU: ", rank + 1, l->fraction < 0.1 ? 1 : 0,
+		100 * l->fraction);
+	name(out, &m->window->profile, &l->row->key);
+	fprintf(out, ", %s, ", type[0] ? type : "of unknown type");
+	results(out, l);
+	judgement(out, l);
+	called_from(out, m, l);
+	counted(out, l);
+	if (l->verdict != LOOP_NOT_JUDGED)
+		places(out, m, l);
+	doubts(out, l);
+	if (l->advice)
+		fprintf(out, "   why: %s\n", l->advice->why);
+}
+
+void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
+{
+	const struct report_loops *l = &m->loops;
+	size_t shown = m->shown.loops_alone || limit < LOOPS_SHOWN ? limit : LOOPS_SHOWN;
+
+	fprintf(
+	    out,
+	    "Loops\n%.1f%% of the CPU time is in compiled code; of this, %.1f%% is in code that "
+	    "was looked at,\nof this, %.1f%% in loops, and of that, %.1f%% in loops whose source "
+	    "is known\n",
+	    100 * l->compiled, 100 * l->looked_at, 100 * l->in_loops, 100 * l->mapped);
+	for (size_t i = 0; i < l->count && i < shown && !ferror(out); i++)
+		loop(out, m, i);
+	if (l->count > shown)
+		fprintf(out, "and %zu more loops\n", l->count - shown);
+}
