@@ -39,6 +39,10 @@ struct handlers {
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;
+	/* Kind loops: of BURST_CHANCE_ONE ticks in planned loops so many begin to count, by the
+	 * budget; and what a counted hit of a breakpoint takes. Session thread. */
+	_Atomic uint32_t burst_chance;
+	uint64_t burst_hit_ns;
 	_Atomic bool stopping;  /* handlers return at once; session thread */
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
 				 * even while the application runs */

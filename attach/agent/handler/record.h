@@ -1,7 +1,7 @@
 /*
  * What a signal handler tells the drain thread: one transition of one debug register, one memory
- * access, or one tick. Fixed size, so that a ring of them never fragments; the JVM's and the code's
- * state are captured by value, because both may change before the record is read.
+ * access, one tick, or one burst. Fixed size, so that a ring of them never fragments; the JVM's and
+ * the code's state are captured by value, because both may change before the record is read.
  */
 #ifndef JXPERF_AGENT_HANDLER_RECORD_H
 #define JXPERF_AGENT_HANDLER_RECORD_H
@@ -21,6 +21,7 @@ enum record_type { /* values of Transition.Type */
 		   RECORD_ABANDONED = 6,
 		   RECORD_ACCESS = 100, /* a MemoryAccess, no transition */
 		   RECORD_CPU = 101,    /* a CpuSample */
+		   RECORD_BURST = 102,  /* a LoopBurst */
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -65,6 +66,14 @@ struct record {
 			uint32_t code_offset; /* in compiled code, */
 			uint64_t code;        /* whose number this is in the code map; 0: none */
 			uint64_t tick_ns;     /* of CPU time that it stands for */
+		};
+		struct {                /* RECORD_BURST */
+			uint8_t others; /* counted beside the header */
+			bool left;
+			uint8_t places[2]; /* by index in the plan */
+			uint32_t plan;
+			uint32_t headers;
+			uint32_t counts[2];
 		};
 	};
 };

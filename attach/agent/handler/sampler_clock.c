@@ -1,6 +1,7 @@
 #include "attach/agent/handler/sampler.h"
 
 #include "attach/agent/handler/access.h"
+#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/cpu_sample.h"
 #include "attach/agent/handler/foretell.h"
 #include "attach/agent/handler/handlers.h"
@@ -295,6 +296,8 @@ static void on_tick(struct thread *t, const ucontext_t *uc)
 		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
 	if (handlers.sampling.cpu && sampler_is_ready(t, uc)) {
 		cpu_sample_take(t, handlers.period, uc);
+		if (handlers.sampling.loops)
+			burst_tick(t, uc);
 		vary_period(t);
 	}
 	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))

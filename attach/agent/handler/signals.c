@@ -72,6 +72,9 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 		return JXP__COUNTER__COUNTER_SIGNALS_TICKS;
 	if (reg >= PERF_DEBUG_REGISTERS)
 		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
+	if (burst_owns(t, reg))
+		return t->burst.active ? JXP__COUNTER__COUNTER_SIGNALS_SEARCHES
+				       : JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	switch (t->watchpoints[reg].state) {
 	case WATCH_SEEKING:
 		return JXP__COUNTER__COUNTER_SIGNALS_SEARCHES;
@@ -92,6 +95,10 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 	thread_count(t, role_counter(t, role), 1);
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
+		if (burst_owns(t, reg)) {
+			burst_is_full(t);
+			return;
+		}
 		if (stack_is_low(t, uc)) {
 			thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
 			if (reg < PERF_DEBUG_REGISTERS)
@@ -104,7 +111,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 			sampler_in_use->on_event(t, uc);
 		return;
 	}
-	if (reg >= PERF_DEBUG_REGISTERS)
+	if (reg >= PERF_DEBUG_REGISTERS || burst_owns(t, reg))
 		return;
 	else if (t->watchpoints[reg].state == WATCH_SEEKING)
 		sampler_in_use->on_breakpoint(t, reg, uc);
@@ -122,7 +129,9 @@ static void give_up(struct thread *t, uint32_t signals, uint32_t registers)
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
 		return;
 	for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++)
-		if (registers & (1u << reg))
+		if (registers & (1u << reg) && burst_owns(t, reg))
+			burst_give_up(t);
+		else if (registers & (1u << reg))
 			watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
 

@@ -93,6 +93,8 @@ struct thread *thread_take(pid_t tid)
 	t->announced = false;
 	t->fd_reserved = false;
 	t->access_register = -1;
+	t->burst_first = t->burst_registers = 0;
+	memset(&t->burst, 0, sizeof(t->burst));
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 	memset((void *)t->counters, 0, sizeof(t->counters));

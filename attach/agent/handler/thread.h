@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "attach/agent/handler/account.h"
+#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
 #include "attach/agent/handler/ring.h"
@@ -73,11 +74,14 @@ struct thread {
 	unsigned max_frames; /* of a context, to THREAD_FRAMES */
 	uint64_t stack_low;  /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
-	uint64_t period;     /* of its sampling events */
-	bool announced;      /* its Thread message was sent */
-	bool fd_reserved;    /* one register's descriptor is kept for it, not opened yet */
-	uint64_t settled_ns; /* no record of an earlier time is to come */
-	int access_register; /* for finding accesses to objects, -1: none */
+	uint64_t period;      /* of its sampling events */
+	bool announced;       /* its Thread message was sent */
+	bool fd_reserved;     /* one register's descriptor is kept for it, not opened yet */
+	uint64_t settled_ns;  /* no record of an earlier time is to come */
+	int access_register;  /* for finding accesses to objects, -1: none */
+	unsigned burst_first; /* for bursts: so many registers from this one on */
+	unsigned burst_registers;
+	uint64_t burst_counts[PERF_DEBUG_REGISTERS]; /* of their events when they were closed */
 
 	/* Handler. */
 	_Atomic uint32_t in_handler; /* handlers, one within the other */
@@ -88,6 +92,7 @@ struct thread {
 	int ticks_alike; /* that the sampling event's period is to hold for */
 	struct reservoir reservoir;
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
+	struct burst burst;
 	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
 	struct account account; /* of the signal that is handled */

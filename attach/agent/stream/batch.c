@@ -67,6 +67,14 @@ static void release_positions(void *part)
 	free(p->died);
 }
 
+static void release_burst(void *part)
+{
+	Jxp__LoopBurst *b = part;
+
+	free(b->places);
+	free(b->counts);
+}
+
 /* Frees a repeated field; release frees what a part of it owns, NULL when that is nothing. */
 static void free_parts(void *array_of_pointers, size_t count, void (*release)(void *part))
 {
@@ -95,6 +103,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->positions, m->n_positions, release_positions);
 	free_parts(m->accesses, m->n_accesses, NULL);
 	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
+	free_parts(m->bursts, m->n_bursts, release_burst);
 	batch_init(b);
 }
 
@@ -162,6 +171,22 @@ Jxp__MemoryAccess *batch_access(struct batch *b)
 Jxp__CpuSample *batch_cpu_sample(struct batch *b)
 {
 	return ADD(b, cpu_sample, cpu_samples);
+}
+
+Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others)
+{
+	Jxp__LoopBurst *m = ADD(b, loop_burst, bursts);
+
+	if (!m || others == 0)
+		return m;
+	m->places = calloc(others, sizeof(*m->places));
+	m->counts = calloc(others, sizeof(*m->counts));
+	if (!m->places || !m->counts) {
+		b->failed = true; /* What there is of it is freed with the batch. */
+		return NULL;
+	}
+	m->n_places = m->n_counts = others;
+	return m;
 }
 
 Jxp__Positions *batch_positions(struct batch *b)

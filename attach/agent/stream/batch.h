@@ -36,6 +36,8 @@ Jxp__Node *batch_node(struct batch *b);
 Jxp__Allocation *batch_allocation(struct batch *b);
 Jxp__MemoryAccess *batch_access(struct batch *b);
 Jxp__CpuSample *batch_cpu_sample(struct batch *b);
+/* With as many places and counts. */
+Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others);
 /* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);

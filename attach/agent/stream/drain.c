@@ -252,6 +252,23 @@ static void add_cpu_sample(struct drain *d, const struct thread *t, const struct
 	m->offset = r->code_offset;
 }
 
+static void add_burst(struct drain *d, const struct thread *t, const struct record *r)
+{
+	Jxp__LoopBurst *m = batch_burst(&d->batch, r->others);
+
+	if (!m)
+		return;
+	m->plan = r->plan;
+	m->tid = (uint32_t)t->tid;
+	m->time_ns = r->time_ns;
+	m->headers = r->headers;
+	m->left = r->left;
+	for (unsigned i = 0; i < r->others; i++) {
+		m->places[i] = r->places[i];
+		m->counts[i] = r->counts[i];
+	}
+}
+
 static int send_batch(struct drain *d)
 {
 	d->batch.message.time_ns = clock_monotonic_ns();
@@ -282,6 +299,8 @@ int drain_thread(struct drain *d, struct thread *t)
 			add_access(d, t, &r);
 		else if (r.type == RECORD_CPU)
 			add_cpu_sample(d, t, &r);
+		else if (r.type == RECORD_BURST)
+			add_burst(d, t, &r);
 		else
 			add_record(d, t, &r);
 		result = send_when_full(d);

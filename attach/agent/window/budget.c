@@ -32,7 +32,8 @@ void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t t
 static uint64_t sampling_ns(const struct budget *b, const uint64_t *counters)
 {
 	return counters[JXP__COUNTER__COUNTER_HANDLER_NS] +
-	       counters[JXP__COUNTER__COUNTER_SIGNALS] * b->trap_cost_ns;
+	       counters[JXP__COUNTER__COUNTER_SIGNALS] * b->trap_cost_ns +
+	       counters[JXP__COUNTER__COUNTER_BURST_NS];
 }
 
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost)

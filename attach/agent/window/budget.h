@@ -2,8 +2,9 @@
  * What a window costs the target, and the sampling period that keeps it within the user's budget
  * (design.md decision 9).
  *
- * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + CPU
- * time of the session thread (measured). A tick and the traps it leads to cost about the same each
+ * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
+ * of breakpoints that are counted x that of one of these + CPU time of the session thread
+ * (measured). A tick and the traps it leads to cost about the same each
  * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
  * of it on us. Not all of the process's CPU time brings ticks: the kernel's part does not, nor does
  * that of collectors and compilers. How much does is seen by the ticks that came, and the period

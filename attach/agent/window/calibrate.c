@@ -60,7 +60,40 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 	return 0;
 }
 
-int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
+/* Of one: it is over before the scheduler interrupts many. */
+#define HITS 64u
+
+static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
+{
+	struct perf_event_attr attr;
+	uint64_t start, before = 0, after = 0;
+	int r;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
+			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
+	/* More than ever come, and set while the event is off (handler/burst.h). */
+	attr.sample_period = UINT64_C(1) << 40;
+	attr.disabled = 0;
+	if (read(fd, &before, sizeof(before)) != (ssize_t)sizeof(before))
+		return -EIO;
+	r = perf_set_period(fd, attr.sample_period);
+	if (r == 0)
+		r = perf_modify(fd, &attr);
+	if (r < 0)
+		return r;
+	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (unsigned i = 0; i < HITS; i++)
+		landing();
+	*cost_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / HITS;
+	if (read(fd, &after, sizeof(after)) != (ssize_t)sizeof(after))
+		return -EIO;
+	return after - before == HITS ? 0 : -EOPNOTSUPP;
+}
+
+typedef int measurement(struct thread *t, int fd, uint64_t *cost_ns);
+
+/* In an entry and with an event of the session thread's own. */
+static int measure_here(struct opener *opener, measurement *what, uint64_t *cost_ns)
 {
 	pid_t tid = (pid_t)syscall(SYS_gettid);
 	struct thread *t = thread_take(tid);
@@ -75,11 +108,21 @@ int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
 	r = opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd);
 	if (r == 0) {
 		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
-		r = measure(t, fd, cost_ns);
+		r = what(t, fd, cost_ns);
 		(void)perf_disable(fd); /* A forked process may have a copy. */
 		fd_close_all(&fd, 1);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	thread_recycle(t);
 	return r;
+}
+
+int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
+{
+	return measure_here(opener, measure, cost_ns);
+}
+
+int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns)
+{
+	return measure_here(opener, measure_hits, cost_ns);
 }

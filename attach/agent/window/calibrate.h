@@ -15,4 +15,7 @@
  * SIGTRAP handler must be installed and handlers.stopping false. */
 int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
 
+/* Likewise of one hit of a breakpoint that the kernel counts and nobody is told of: the mean. */
+int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns);
+
 #endif

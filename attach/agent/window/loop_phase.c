@@ -1,15 +1,24 @@
 #include "attach/agent/window/loop_phase.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/path/loops.h"
+#include "attach/agent/path/plans.h"
 #include "attach/agent/stack/code_copy.h"
+#include "common/code/opcode.h"
+#include "proto/limits.h"
 
 void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
 		      struct drain *drain)
 {
 	*l = (struct loop_phase){.wanted = wanted, .orders = orders, .drain = drain};
+	atomic_store(&handlers.burst_chance, 0);
 	/* Without them loops have no place in the source, and no more is lost. */
 	l->bytecodes = wanted && vm_want_bytecodes(vm);
 }
@@ -48,10 +57,168 @@ int loop_phase_answer(struct loop_phase *l)
 	return r;
 }
 
+/* ---------------------------------------------------------------- plans */
+
+/* Of each byte of a method: an instruction begins there. */
+struct instruction_starts {
+	uint64_t code; /* whose they are; 0: nobody's */
+	uint32_t size;
+	uint64_t bits[LIMIT_CODE_BYTES / 64];
+	uint8_t bytes[LIMIT_CODE_BYTES];
+};
+
+static bool find_starts(struct instruction_starts *s, const struct code_blob *blob)
+{
+	struct opcode o;
+
+	if (s->code == blob->serial)
+		return true;
+	s->code = 0;
+	if (blob->size > LIMIT_CODE_BYTES || !code_copy_bytes(blob, s->bytes))
+		return false;
+	memset(s->bits, 0, sizeof(s->bits));
+	for (uint32_t at = 0; at < blob->size; at += o.length) {
+		if (!opcode_read(s->bytes + at, blob->size - at, &o))
+			break;
+		s->bits[at / 64] |= UINT64_C(1) << at % 64;
+	}
+	s->code = blob->serial;
+	s->size = blob->size;
+	return true;
+}
+
+static bool is_start(const struct instruction_starts *s, uint32_t offset)
+{
+	return offset < s->size && s->bits[offset / 64] >> offset % 64 & 1;
+}
+
+enum plan_check { PLAN_GOOD, PLAN_REFUSED, PLAN_BUSY };
+
+/* The code may be unloaded at any time: a plan that fits now is looked for by the number of the
+ * code, and what it set is off when that has changed. */
+static enum plan_check check_plan(const struct loop_order *order, struct instruction_starts *s,
+				  struct loop_plan *out)
+{
+	const struct loop_nest *nest;
+	struct code_blob blob;
+	uint64_t header;
+
+	if (!codemap_find_serial(order->code, &blob) || blob.type != CODE_COMPILED ||
+	    !find_starts(s, &blob) || !is_start(s, order->header))
+		return PLAN_REFUSED;
+	for (uint32_t i = 0; i < order->count; i++)
+		if (!is_start(s, order->places[i]))
+			return PLAN_REFUSED;
+	nest = loops_of(&blob);
+	if (!nest)
+		return PLAN_BUSY;
+	header = blob.start + order->header;
+	if (loop_header(nest, loop_at(nest, header)) != header)
+		return PLAN_REFUSED;
+	*out = (struct loop_plan){.code = blob.serial,
+				  .start = blob.start,
+				  .plan = order->plan,
+				  .header = order->header,
+				  .count = order->count};
+	memcpy(out->places, order->places, order->count * sizeof(out->places[0]));
+	return PLAN_GOOD;
+}
+
+/* loops_of has no answer while a handler makes one; where it still has none after so many turns,
+ * the code has too many loops for it. */
+#define PLAN_TRIES_MAX 5u
+
+static void check_plans(struct loop_phase *l, struct instruction_starts *s)
+{
+	struct orders *o = l->orders;
+	struct loop_plan plans[LIMIT_PLANS];
+	unsigned count = 0, refused = 0, busy = 0;
+
+	for (unsigned i = 0; i < o->plan_count; i++) {
+		switch (check_plan(&o->plans[i], s, &plans[count])) {
+		case PLAN_GOOD:
+			count++;
+			break;
+		case PLAN_REFUSED:
+			refused++;
+			break;
+		case PLAN_BUSY:
+			busy++;
+			break;
+		}
+	}
+	if (busy > 0 && ++l->plans_tried < PLAN_TRIES_MAX)
+		return;
+	l->plans_tried = 0;
+	refused += busy + o->plans_cut;
+	/* The engine names all each time; the count does not go back. */
+	if (refused > l->plans_refused)
+		l->plans_refused = refused;
+	o->plans_new = false;
+	plans_set(plans, count);
+}
+
+void loop_phase_plan(struct loop_phase *l)
+{
+	struct instruction_starts *s;
+
+	if (!l->wanted || !l->orders->plans_new)
+		return;
+	s = malloc(sizeof(*s));
+	if (!s)
+		return; /* There may be memory at the next turn. */
+	s->code = 0;
+	check_plans(l, s);
+	free(s);
+}
+
+/* ---------------------------------------------------------------- how many */
+
+uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, double burst_ns,
+			   double ticks)
+{
+	double left = allowed_ns - spent_ns;
+	double chance;
+
+	if (left > most_ns)
+		left = most_ns;
+	if (left <= 0)
+		return 0;
+	chance = left / (burst_ns * (ticks > 1 ? ticks : 1));
+	return chance < 1 ? (uint32_t)(chance * BURST_CHANCE_ONE) : BURST_CHANCE_ONE;
+}
+
+/* Before so many bursts their mean cost says little: then the most that one may cost. */
+#define BURSTS_KNOWN 8u
+
+void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
+		     const uint64_t *counters, uint64_t trap_cost_ns)
+{
+	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
+	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
+	double spent =
+	    (double)counters[JXP__COUNTER__COUNTER_BURST_NS] + bursts * (double)trap_cost_ns;
+	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
+	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
+
+	l->ticks = counters[JXP__COUNTER__COUNTER_TICKS];
+	l->cpu_ns = cost->cpu_ns;
+	/* What was left over for want of plans is not spent at once. */
+	atomic_store(&handlers.burst_chance,
+		     loop_phase_chance(
+			 allowed, spent, 2 * recent,
+			 bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts, ticks));
+}
+
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)
 {
+	if (!l->wanted)
+		return;
 	counters[JXP__COUNTER__COUNTER_CODES_SENT] = l->codes_sent;
 	counters[JXP__COUNTER__COUNTER_CODES_GONE] = l->codes_gone;
+	counters[JXP__COUNTER__COUNTER_PLANS_REFUSED] = l->plans_refused;
+	counters[JXP__COUNTER__COUNTER_BURST_NS] =
+	    counters[JXP__COUNTER__COUNTER_BURST_HITS] * handlers.burst_hit_ns;
 	/* Like what the code map has no room for: a part of the code is not known. */
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] += l->codes_cut;
 }

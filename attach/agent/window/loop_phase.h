@@ -19,15 +19,35 @@ struct loop_phase {
 	struct orders *orders;
 	struct drain *drain;
 	uint64_t codes_sent, codes_gone, codes_cut;
+	uint64_t plans_refused;
+	unsigned plans_tried; /* times that a handler was in the way of looking at them */
+	/* At the last pace: */
+	uint64_t ticks, cpu_ns;
 };
 
-/* All outlive it. */
+/* Bursts get this part of the budget. */
+#define LOOP_BUDGET_SHARE 0.4
+
+/* No bursts yet. All outlive it. */
 void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
 		      struct drain *drain);
 
 /* Answers the question that was asked first, if there is one. 0, or -errno when the session cannot
  * go on. */
 int loop_phase_answer(struct loop_phase *l);
+
+/* Takes up new plans: those whose code is there, and as they say. */
+void loop_phase_plan(struct loop_phase *l);
+
+/* Sets how many ticks may begin a burst, by what the window may cost (a fraction of the target's
+ * CPU time), has cost, and what its signals cost. */
+void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
+		     const uint64_t *counters, uint64_t trap_cost_ns);
+
+/* That many of BURST_CHANCE_ONE, where bursts have cost spent_ns of allowed_ns, at most most_ns are
+ * to be spent until the next look, burst_ns each, and so many ticks are expected. Pure. */
+uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, double burst_ns,
+			   double ticks);
 
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters);
 

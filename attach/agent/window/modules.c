@@ -21,6 +21,7 @@
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/path/loops.h"
+#include "attach/agent/path/plans.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/stack/scopes.h"
 #include "attach/agent/stream/code_message.h"
@@ -63,6 +64,7 @@
 	ROW("code boundaries", boundaries_init, NULL, boundaries_clear, BOUNDARIES_BYTES)    \
 	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                          \
 	ROW("loops", loops_init, NULL, loops_clear, LOOPS_BYTES)                             \
+	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)              \
 	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)             \
 	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                       \
 	ROW("interrupted accesses", NULL, interrupted_clear, NULL, INTERRUPTED_BYTES)        \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -100,7 +101,15 @@ static void close_events(struct monitor *m, struct thread *t)
 	m->fds_left += t->fd_reserved;
 	t->fd_reserved = false;
 	fd_close_all(t->sampling_fd, SAMPLING_EVENTS);
+	burst_note_counts(t);
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+}
+
+/* A handler may be about to read an event's count: its descriptor must not become another file's.
+ * Handlers that begin from now on do nothing. */
+static bool may_close(const struct thread *t)
+{
+	return t->burst_registers == 0 || atomic_load(&t->in_handler) == 0;
 }
 
 void monitor_refused(struct monitor *m)
@@ -170,11 +179,12 @@ static void find_stack(struct thread *t, uint64_t sp)
 	(void)fclose(maps); /* Read-only. */
 }
 
-/* A window for pairs has a register for each that may wait. One for objects alone needs one, to
- * stop a thread at the access that is looked for; one for ticks alone, none. */
+/* A window for pairs has a register for each that may wait, one for loops one for each place that
+ * is counted. One for objects alone needs one, to stop a thread at the access that is looked for;
+ * one for ticks alone, none. */
 static unsigned registers_wanted(const struct monitor *m)
 {
-	if (m->settings->sampling.kind_count > 0)
+	if (m->settings->sampling.kind_count > 0 || m->settings->sampling.loops)
 		return m->settings->registers;
 	return m->settings->objects.max > 0 ? 1 : 0;
 }
@@ -188,14 +198,31 @@ static unsigned registers_for(const struct monitor *m)
 	return 1 + m->fds_left / 2 < wanted ? 1 + m->fds_left / 2 : wanted;
 }
 
+/* What a burst takes at the least: a header, and a place. */
+#define BURST_REGISTERS_MIN 2u
+
+/* Of so many that accesses to objects leave over: without pairs all of them, beside pairs two
+ * where they have one still. */
+static unsigned registers_for_bursts(const struct monitor *m, unsigned left)
+{
+	if (!m->settings->sampling.loops || left < BURST_REGISTERS_MIN)
+		return 0;
+	if (m->settings->sampling.kind_count == 0)
+		return left;
+	return left > BURST_REGISTERS_MIN ? BURST_REGISTERS_MIN : 0;
+}
+
 /* The last register of a thread is kept for finding the accesses that objects are sampled by, so
- * that it displaces no pair, unless the thread has only one. */
+ * that it displaces no pair, unless the thread has only one. Those before it are for bursts. */
 static void share_registers(const struct monitor *m, struct thread *t, unsigned count)
 {
-	unsigned own = m->objects && m->settings->sampling.kind_count > 0 && count > 1;
+	bool others = m->settings->sampling.kind_count > 0 || m->settings->sampling.loops;
+	unsigned own = m->objects && others && count > 1;
+	unsigned bursts = registers_for_bursts(m, count - own);
 
 	t->access_register = m->objects ? (int)count - 1 : -1;
-	reservoir_init(&t->reservoir, count - own);
+	burst_own(t, count - own - bursts, bursts);
+	reservoir_init(&t->reservoir, count - own - bursts);
 }
 
 /* As many debug registers as the window wants, or as a debugger has left us. */
@@ -296,11 +323,15 @@ static int retire(struct monitor *m, struct thread *t)
 {
 	int r;
 
+	disable_events(t);
+	if (!may_close(t))
+		return 0; /* At the next update. */
 	close_events(m, t);
 	if (atomic_load(&t->in_handler))
-		return 0;              /* At the next update. */
+		return 0;              /* Likewise. */
 	r = drain_thread(m->drain, t); /* Makes room in the ring. */
 	watchpoint_expire(t);
+	burst_expire(t);
 	if (r == 0)
 		r = drain_thread(m->drain, t);
 	if (r == 0 && t->announced)
@@ -365,7 +396,7 @@ void monitor_close_events(struct monitor *m)
 	/* One that began before may have armed a register since. */
 	signals_wait_for_handlers(HANDLERS_TIMEOUT_MS);
 	for (unsigned i = 0; i < threads_used(); i++)
-		if (thread_is_used(thread_at(i)))
+		if (thread_is_used(thread_at(i)) && may_close(thread_at(i)))
 			close_events(m, thread_at(i));
 }
 
@@ -379,6 +410,8 @@ int monitor_finish(struct monitor *m)
 		if (!thread_is_used(t))
 			continue;
 		if (atomic_load(&t->in_handler)) {
+			/* It has been for seconds; its events are not to go on. */
+			close_events(m, t);
 			give_up(m, t);
 			thread_abandon(t);
 		} else if (r == 0)

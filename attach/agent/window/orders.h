@@ -11,6 +11,15 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
+/* LoopPlan, not looked at yet. */
+struct loop_order {
+	uint32_t plan;
+	uint32_t header;
+	uint64_t code;
+	uint32_t count; /* of places */
+	uint32_t places[LIMIT_PLAN_PLACES];
+};
+
 struct orders {
 	bool stop;         /* WindowStop: end the window */
 	bool stop_objects; /* StopObjects: track no objects any more */
@@ -20,7 +29,34 @@ struct orders {
 	 * than these are passed over. */
 	uint64_t codes[LIMIT_CODES];
 	unsigned codes_asked, codes_answered;
+	/* LoopPlans, the last one. */
+	struct loop_order plans[LIMIT_PLANS];
+	unsigned plan_count;
+	unsigned plans_cut; /* that were beyond a limit */
+	bool plans_new;     /* until somebody has looked */
 };
+
+static inline void orders_note_plans(struct orders *o, const Jxp__LoopPlans *from)
+{
+	o->plan_count = o->plans_cut = 0;
+	o->plans_new = true;
+	for (size_t i = 0; i < from->n_plans; i++) {
+		const Jxp__LoopPlan *plan = from->plans[i];
+		struct loop_order *to = &o->plans[o->plan_count];
+
+		if (o->plan_count == LIMIT_PLANS || plan->n_places > LIMIT_PLAN_PLACES) {
+			o->plans_cut++;
+			continue;
+		}
+		*to = (struct loop_order){.plan = plan->plan,
+					  .code = plan->code,
+					  .header = plan->header,
+					  .count = (uint32_t)plan->n_places};
+		for (uint32_t j = 0; j < to->count; j++)
+			to->places[j] = plan->places[j];
+		o->plan_count++;
+	}
+}
 
 /* Notes a frame that is one of these; others are passed over. */
 static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
@@ -34,6 +70,8 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_CODE_REQUEST &&
 	    o->codes_asked < LIMIT_CODES)
 		o->codes[o->codes_asked++] = frame->code_request->code;
+	if (frame->body_case == JXP__ENGINE_FRAME__BODY_LOOP_PLANS)
+		orders_note_plans(o, frame->loop_plans);
 }
 
 #endif

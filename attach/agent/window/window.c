@@ -214,6 +214,10 @@ static int start_sampling(struct window *w, struct err *err)
 	if (r < 0)
 		return err_set_errno(
 		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
+	if (s->sampling.loops)
+		r = calibrate_hit_cost(&w->opener, &handlers.burst_hit_ns);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
@@ -254,13 +258,15 @@ static int report(struct window *w)
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
-	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
-	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS];
+	counters[JXP__COUNTER__COUNTER_KERNEL_NS] = w->cost.overhead_ns - w->cost.session_ns -
+						    counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
+						    counters[JXP__COUNTER__COUNTER_BURST_NS];
 	counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->cost.session_ns;
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
 	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns, w->orders.accesses, w->orders.met);
+	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters, w->budget.trap_cost_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
@@ -382,6 +388,8 @@ static int run(struct window *w, struct err *err)
 		/* Less urgent than anything else. */
 		if (r == 0 && !w->stopping && w->affordable)
 			r = loop_phase_answer(&w->loops);
+		if (r == 0 && !w->stopping)
+			loop_phase_plan(&w->loops);
 		/* A handler that the application set over ours would get our signals. */
 		if (r == 0 && !signals_installed())
 			r = err_set(err, EBUSY,

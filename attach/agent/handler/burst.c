@@ -1,0 +1,274 @@
+#include "attach/agent/handler/burst.h"
+
+#include <linux/hw_breakpoint.h>
+#include <unistd.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/path/plans.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/path/loops.h"
+#include "common/clock.h"
+
+uint32_t burst_period(uint64_t hit_ns, unsigned others)
+{
+	uint64_t period = BURST_NS_MAX / (hit_ns ? hit_ns : 1) / (1 + others);
+
+	if (period > BURST_PERIOD_MAX)
+		return BURST_PERIOD_MAX;
+	return period < BURST_PERIOD_MIN ? BURST_PERIOD_MIN : (uint32_t)period;
+}
+
+bool burst_owns(const struct thread *t, unsigned reg)
+{
+	return reg >= t->burst_first && reg - t->burst_first < t->burst_registers;
+}
+
+void burst_own(struct thread *t, unsigned first, unsigned count)
+{
+	t->burst_first = first;
+	t->burst_registers = count;
+}
+
+/* ---------------------------------------------------------------- the events */
+
+/* Sets a counter, whose event is off. */
+static bool count_at(struct thread *t, unsigned reg, uint64_t address, uint32_t period)
+{
+	struct perf_event_attr attr;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, address, sizeof(long),
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + reg));
+	attr.sample_period = period;
+	attr.disabled = 0;
+	return perf_set_period(t->register_fd[reg], period) == 0 &&
+	       perf_modify(t->register_fd[reg], &attr) == 0;
+}
+
+/* The descriptor must be the event's: of anything else bytes would be taken from the application.
+ * It is closed only while no handler of the thread runs (close_events in window/monitor.c), or once
+ * handlers are to stop. */
+static bool count_of(const struct thread *t, unsigned reg, uint64_t *count)
+{
+	return !atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
+	       read(t->register_fd[reg], count, sizeof(*count)) == (ssize_t)sizeof(*count);
+}
+
+static void stop_counting(struct thread *t, unsigned others)
+{
+	for (unsigned i = 0; i <= others; i++)
+		if (perf_disable(t->register_fd[t->burst_first + i]) < 0)
+			thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static uint32_t difference(uint64_t now, uint64_t before)
+{
+	uint64_t d = now > before ? now - before : 0;
+
+	return d < UINT32_MAX ? (uint32_t)d : UINT32_MAX;
+}
+
+/* What was counted until now. Of code that was replaced meanwhile, nothing. */
+static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], bool left)
+{
+	struct burst *b = &t->burst;
+	struct record r = {.type = RECORD_BURST,
+			   .time_ns = clock_monotonic_ns(),
+			   .plan = b->plan,
+			   .headers = difference(now[0], b->before[0]),
+			   .others = b->others,
+			   .left = left};
+	uint64_t hits = r.headers;
+	struct code_blob blob;
+
+	for (unsigned i = 0; i < b->others; i++) {
+		r.places[i] = b->places[i];
+		r.counts[i] = difference(now[1 + i], b->before[1 + i]);
+		hits += r.counts[i];
+	}
+	for (unsigned i = 0; i <= b->others; i++)
+		b->before[i] = now[i];
+	b->active = false;
+	thread_count(t, JXP__COUNTER__COUNTER_BURSTS, 1);
+	thread_count(t, JXP__COUNTER__COUNTER_BURST_HITS, hits);
+	if (left)
+		thread_count(t, JXP__COUNTER__COUNTER_BURSTS_LEFT, 1);
+	if (codemap_find(b->start, &blob) && blob.serial == b->code)
+		thread_record(t, &r);
+}
+
+static void close_burst(struct thread *t, bool left)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	uint64_t now[PERF_DEBUG_REGISTERS] = {0};
+
+	stop_counting(t, t->burst.others);
+	for (unsigned i = 0; i <= t->burst.others; i++)
+		if (!count_of(t, t->burst_first + i, &now[i]))
+			now[i] = t->burst.before[i];
+	tell(t, now, left);
+}
+
+void burst_is_full(struct thread *t)
+{
+	/* Two may be full at the same instruction: each has its signal. */
+	if (t->burst.active)
+		close_burst(t, false);
+}
+
+void burst_give_up(struct thread *t)
+{
+	if (t->burst.active)
+		close_burst(t, true);
+}
+
+void burst_note_counts(struct thread *t)
+{
+	for (unsigned i = 0; i < t->burst_registers; i++) {
+		int fd = t->register_fd[t->burst_first + i];
+		uint64_t count;
+
+		if (fd >= 0 && read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+			t->burst_counts[i] = count;
+	}
+}
+
+void burst_expire(struct thread *t)
+{
+	if (t->burst.active)
+		tell(t, t->burst_counts, true);
+}
+
+/* ---------------------------------------------------------------- the beginning */
+
+/* The loop that ip lies in, or LOOP_NONE, in the code. */
+static unsigned innermost_at(const struct code_blob *blob, uint64_t ip,
+			     const struct loop_nest **nest)
+{
+	*nest = loops_of(blob);
+	return *nest ? loop_at(*nest, ip) : LOOP_NONE;
+}
+
+/* One of the plans whose loop ip lies in, each as likely as another. */
+static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
+{
+	const struct loop_nest *nest = NULL;
+	unsigned loop = LOOP_NONE, fitting = 0;
+	struct code_blob blob;
+
+	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
+		return false;
+	for (unsigned i = 0; i < plans_count(); i++) {
+		struct loop_plan plan;
+
+		if (!plans_read(i, blob.serial, &plan))
+			continue;
+		if (!nest)
+			loop = innermost_at(&blob, ip, &nest);
+		if (loop == LOOP_NONE)
+			return false;
+		if (loop_has_around(nest, loop, plan.start + plan.header) &&
+		    random_below(&t->random, ++fitting) == 0)
+			*out = plan;
+	}
+	return fitting > 0;
+}
+
+/* Puts so many of the plan's places, drawn at random, to its front; their indices. */
+static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count, uint8_t *indices)
+{
+	uint8_t all[LIMIT_PLAN_PLACES];
+
+	for (unsigned i = 0; i < plan->count; i++)
+		all[i] = (uint8_t)i;
+	for (unsigned i = 0; i < count; i++) {
+		unsigned j = i + random_below(&t->random, plan->count - i);
+		uint8_t index = all[j];
+
+		all[j] = all[i];
+		all[i] = index;
+		indices[i] = index;
+	}
+}
+
+static void begin_burst(struct thread *t, struct loop_plan *plan)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	unsigned first = t->burst_first, others = t->burst_registers - 1;
+	struct burst *b = &t->burst;
+	uint32_t period;
+	bool set = true;
+
+	if (others > plan->count)
+		others = plan->count;
+	if (others > BURST_OTHERS_MAX)
+		others = BURST_OTHERS_MAX;
+	period = burst_period(handlers.burst_hit_ns, others);
+	b->others = (uint8_t)others;
+	b->plan = plan->plan;
+	b->code = plan->code;
+	b->start = plan->start;
+	b->header = plan->start + plan->header;
+	b->since_ns = clock_monotonic_ns();
+	b->seen = b->before[0];
+	draw_places(t, plan, others, b->places);
+	for (unsigned i = 0; i < others && set; i++)
+		set = count_at(t, first + 1 + i, plan->start + plan->places[b->places[i]], period);
+	set = set && count_at(t, first, b->header, period);
+	b->active = true;
+	if (!set) {
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+		burst_give_up(t);
+	}
+}
+
+/* ---------------------------------------------------------------- while it goes on */
+
+static bool is_in_loop(const struct burst *b, const struct code_blob *blob, uint64_t ip)
+{
+	const struct loop_nest *nest;
+	unsigned loop;
+
+	if (ip < blob->start || ip - blob->start >= blob->size)
+		return false;
+	loop = innermost_at(blob, ip, &nest);
+	return loop != LOOP_NONE && loop_has_around(nest, loop, b->header);
+}
+
+/* A thread that is elsewhere may be in something that the loop calls: then the count will rise. */
+static bool goes_on(struct thread *t, uint64_t ip)
+{
+	struct burst *b = &t->burst;
+	struct code_blob blob;
+	uint64_t count, seen = b->seen;
+
+	if (!codemap_find(b->start, &blob) || blob.serial != b->code ||
+	    clock_monotonic_ns() - b->since_ns > BURST_AGE_MAX_NS)
+		return false;
+	if (is_in_loop(b, &blob, ip))
+		return true;
+	if (!count_of(t, t->burst_first, &count))
+		return false;
+	b->seen = count;
+	return count != seen;
+}
+
+void burst_tick(struct thread *t, const ucontext_t *uc)
+{
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	struct loop_plan plan = {0};
+
+	if (t->burst.active) {
+		if (!goes_on(t, ip))
+			close_burst(t, true);
+		return;
+	}
+	if (t->burst_registers == 0 ||
+	    random_below(&t->random, BURST_CHANCE_ONE) >=
+		atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
+		return;
+	if (choose_plan(t, ip, &plan))
+		begin_burst(t, &plan);
+}
