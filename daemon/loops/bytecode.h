@@ -1,0 +1,46 @@
+/*
+ * The loops of a method's bytecodes, as compilers of languages lay them out: whichever of its ends
+ * the condition is at.
+ *
+ * A loop is called by the lowest target of the jumps back in it. Exception handlers are not known,
+ * since their table is not: code that nothing else leads to is in the loops it lies among.
+ *
+ * The bytecodes are hostile input: bounded in time and memory. Pure functions, any thread.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_BYTECODE_H
+#define JXPERF_DAEMON_LOOPS_BYTECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BYTECODE_BYTES_MAX 65535u
+#define BYTECODE_LOOPS_MAX 256u
+#define BYTECODE_DEPTH_MAX 24u
+#define BYTECODE_STEPS_MAX 4u
+
+#define BYTECODE_NO_LOOP UINT32_MAX
+
+struct bytecode_loop {
+	uint32_t parent; /* the loop around it, before this one, or BYTECODE_NO_LOOP */
+	int32_t header_bci;
+	int32_t latch_bci; /* of the last jump back to it */
+	/* What the variables that each turn adds a constant to are stepped by, as sizes. */
+	int32_t steps[BYTECODE_STEPS_MAX];
+	unsigned step_count; /* different ones, BYTECODE_STEPS_MAX at most */
+};
+
+struct bytecode {
+	struct bytecode_loop *loops; /* outer ones before those in them */
+	uint32_t *loop_at;           /* by bci: the innermost, or BYTECODE_NO_LOOP */
+	size_t loop_count, size;
+};
+
+/* 0; -EBADMSG where it is no code, -E2BIG for too many loops, -ENOMEM; then b is empty. */
+int bytecode_read(struct bytecode *b, const uint8_t *code, size_t size);
+void bytecode_release(struct bytecode *b);
+
+/* The innermost loop at a bci, or BYTECODE_NO_LOOP. */
+uint32_t bytecode_loop_at(const struct bytecode *b, int32_t bci);
+
+#endif

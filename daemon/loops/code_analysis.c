@@ -1,0 +1,304 @@
+#include "daemon/loops/code_analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "daemon/loops/loop_mapping.h"
+#include "daemon/loops/result_sites.h"
+
+/* Blocks that values are followed through, of all loops together. */
+#define BUDGET_BLOCKS 30000u
+
+/* Turns of one, at most: more is nobody's compiler. */
+#define UNROLL_MAX 4096u
+
+struct making {
+	struct code_analysis *a;
+	struct native_code native;
+	struct loop_mapping mapping;
+	struct liveness live;
+	struct result_sites *found; /* by loop of the graph */
+	size_t site_capacity, entry_capacity, part_capacity;
+};
+
+/* ---------------------------------------------------------------- parts */
+
+static int add_part(struct making *m, uint32_t start, uint32_t end, uint32_t loop)
+{
+	struct code_analysis *a = m->a;
+	struct loop_part *last = a->part_count > 0 ? &a->parts[a->part_count - 1] : NULL;
+	int rc;
+
+	if (last && last->loop == loop && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	rc = array_reserve(&a->parts, &m->part_capacity, a->part_count + 1, sizeof(a->parts[0]));
+	if (rc < 0)
+		return rc;
+	a->parts[a->part_count++] = (struct loop_part){.start = start, .end = end, .loop = loop};
+	return 0;
+}
+
+static int find_parts(struct making *m)
+{
+	const struct flow_graph *g = m->native.graph;
+	int rc = 0;
+
+	for (unsigned b = 1; b < g->block_count && rc == 0; b++)
+		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
+			rc = add_part(m, g->starts[b], g->starts[b + 1], g->loop[b] - 1u);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- entries */
+
+/* What leads into the header and nowhere else runs once for each time the loop is entered. */
+static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
+{
+	const struct native_code *n = &m->native;
+	const struct flow_graph *g = n->graph;
+	uint16_t header = g->headers[loop];
+	struct code_analysis *a = m->a;
+
+	l->first_entry = (uint32_t)a->entry_count;
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
+		uint16_t from = g->edges[e];
+		uint32_t cursor = 0, end;
+		int rc;
+
+		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(n, from, loop))
+			continue;
+		end = n->first_insn[from + 1];
+		if (from == FLOW_ROOT || end == n->first_insn[from] ||
+		    flow_successor(g, from, &cursor) != header ||
+		    flow_successor(g, from, &cursor) != FLOW_NO_BLOCK) {
+			l->doubts |= LOOP_DOUBT_ENTRY;
+			continue;
+		}
+		rc = array_reserve(&a->entries, &m->entry_capacity, a->entry_count + 1,
+				   sizeof(a->entries[0]));
+		if (rc < 0)
+			return rc;
+		a->entries[a->entry_count++] = n->insns[end - 1].offset;
+	}
+	l->entry_count = (uint32_t)a->entry_count - l->first_entry;
+	if (l->entry_count == 0)
+		l->doubts |= LOOP_DOUBT_ENTRY;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- sites */
+
+/* What the debug information says of just that instruction. */
+static void name_site(const struct code_image *image, struct loop_site *site, uint32_t length)
+{
+	size_t low = 0, high = image->record_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (image->records[middle].offset < site->offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < image->record_count && image->records[low].offset <= site->offset + length;
+	     low++) {
+		const struct code_record *r = &image->records[low];
+		bool behind = site->result == LOOP_RESULT_CALL;
+
+		if (r->offset != site->offset + (behind ? length : 0) || r->frame_count == 0)
+			continue;
+		site->method = image->frames[r->first_frame].method + 1;
+		site->bci = image->frames[r->first_frame].bci;
+		return;
+	}
+}
+
+static int take_sites(struct making *m, const struct result_sites *found, struct code_loop *l)
+{
+	struct code_analysis *a = m->a;
+	int rc = array_reserve(&a->sites, &m->site_capacity, a->site_count + found->count,
+			       sizeof(a->sites[0]));
+
+	if (rc < 0)
+		return rc;
+	l->first_site = (uint32_t)a->site_count;
+	l->site_count = found->count;
+	for (unsigned i = 0; i < found->count; i++) {
+		const struct native_insn *insn = native_insn_at(&m->native, found->sites[i].offset);
+		struct loop_site *site = &a->sites[a->site_count++];
+
+		*site = (struct loop_site){
+		    .offset = found->sites[i].offset, .result = found->sites[i].result, .bci = -1};
+		if (insn)
+			name_site(m->native.image, site, insn->does.length);
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- turns */
+
+/* How often the bytecodes' loop turns for each time the header of the machine code's is come to: by
+ * what their counters are stepped by. Loops without a counter are not unrolled. */
+static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
+{
+	const struct result_sites *found = &m->found[loop];
+	const struct bytecode_loop *b;
+	uint32_t method, step, turns = 0;
+
+	l->unroll = 1;
+	b = loop_mapping_find(&m->mapping, loop, &method);
+	if (!b || m->mapping.outer[loop]) {
+		l->doubts |= LOOP_DOUBT_UNROLL;
+		return;
+	}
+	if (found->counter < 0 || found->counter_step == 1 || found->counter_step == -1)
+		return;
+	step = (uint32_t)(found->counter_step < 0 ? -found->counter_step : found->counter_step);
+	for (unsigned i = 0; i < b->step_count; i++) {
+		if (step % (uint32_t)b->steps[i] != 0)
+			continue;
+		if (turns > 0 && turns != step / (uint32_t)b->steps[i])
+			l->doubts |= LOOP_DOUBT_UNROLL;
+		turns = step / (uint32_t)b->steps[i];
+	}
+	if (turns == 0 || turns > UNROLL_MAX)
+		l->doubts |= LOOP_DOUBT_UNROLL;
+	else if (!(l->doubts & LOOP_DOUBT_UNROLL))
+		l->unroll = turns;
+}
+
+/* ---------------------------------------------------------------- loops */
+
+static int find_results(struct making *m)
+{
+	unsigned budget = BUDGET_BLOCKS;
+
+	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
+		struct loop_values values;
+		int rc = loop_values_make(&values, &m->native, loop, &budget);
+
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc < 0) {
+			m->found[loop] =
+			    (struct result_sites){.doubts = LOOP_DOUBT_CODE, .counter = -1};
+			continue;
+		}
+		rc = result_sites_find(&m->found[loop], &values, &m->live);
+		loop_values_release(&values);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_loop(struct making *m, unsigned loop)
+{
+	const struct flow_graph *g = m->native.graph;
+	struct code_loop *l = &m->a->loops[loop - 1];
+	const struct bytecode_loop *b;
+	int rc;
+
+	*l = (struct code_loop){.header = g->starts[g->headers[loop]],
+				.parent = g->parents[loop] == FLOW_NO_LOOP ? LOOP_NO_PARENT
+									   : g->parents[loop] - 1u,
+				.type = m->found[loop].type,
+				.doubts = m->found[loop].doubts,
+				.waits = m->found[loop].waits,
+				.header_bci = -1,
+				.latch_bci = -1};
+	b = loop_mapping_find(&m->mapping, loop, &l->method);
+	if (b) {
+		l->mapped = true;
+		l->header_bci = b->header_bci;
+		l->latch_bci = b->latch_bci;
+	}
+	find_unroll(m, loop, l);
+	rc = take_sites(m, &m->found[loop], l);
+	return rc < 0 ? rc : find_entries(m, loop, l);
+}
+
+static int analyse(struct making *m, const struct code_image *image)
+{
+	int rc = native_code_make(&m->native, image);
+	unsigned count;
+
+	if (rc < 0)
+		return rc;
+	count = m->native.graph->loop_count;
+	rc = loop_mapping_make(&m->mapping, &m->native);
+	if (rc == 0)
+		rc = liveness_make(&m->live, &m->native);
+	m->found = calloc(count, sizeof(m->found[0]));
+	m->a->loops = calloc(count, sizeof(m->a->loops[0]));
+	if (rc == 0 && (!m->found || !m->a->loops))
+		rc = -ENOMEM;
+	if (rc == 0)
+		rc = find_results(m);
+	m->a->loop_count = rc == 0 ? count - 1 : 0;
+	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+		rc = take_loop(m, loop);
+	return rc < 0 ? rc : find_parts(m);
+}
+
+int code_analysis_make(struct code_analysis *a, const struct code_image *image)
+{
+	struct making m = {.a = a};
+	int rc;
+
+	*a = (struct code_analysis){0};
+	rc = analyse(&m, image);
+	if (m.mapping.native)
+		loop_mapping_release(&m.mapping);
+	liveness_release(&m.live);
+	native_code_release(&m.native);
+	free(m.found);
+	if (rc < 0)
+		code_analysis_release(a);
+	return rc;
+}
+
+void code_analysis_release(struct code_analysis *a)
+{
+	free(a->loops);
+	free(a->parts);
+	free(a->sites);
+	free(a->entries);
+	*a = (struct code_analysis){0};
+}
+
+uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset)
+{
+	size_t low = 0, high = a->part_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (a->parts[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->part_count && a->parts[low].start <= offset ? a->parts[low].loop
+								    : LOOP_NO_PARENT;
+}
+
+size_t code_analysis_memory_bytes(const struct code_analysis *a)
+{
+	return a->loop_count * sizeof(a->loops[0]) + a->part_count * sizeof(a->parts[0]) +
+	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]);
+}
+
+const char *loop_type_name(enum loop_type type)
+{
+	static const char *const names[LOOP_TYPES] = {
+	    [LOOP_TYPE_UNKNOWN] = "", [LOOP_EVERY] = "1*", [LOOP_SOME] = "[0|1]*",
+	    [LOOP_LAST] = "0*1?",     [LOOP_NEVER] = "0*",
+	};
+
+	return type < LOOP_TYPES ? names[type] : "";
+}

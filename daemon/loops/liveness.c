@@ -1,0 +1,69 @@
+#include "daemon/loops/liveness.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Passes are few; code that takes more is nobody's. What is not found then is not live. */
+#define PASSES_MAX 16u
+
+/* Behind a return: what it returns. Of a method that returns nothing they hold what nobody uses. */
+static const struct locations returned = {.registers =
+					      EFFECT_GENERAL(EFFECT_RAX) | EFFECT_VECTOR(0)};
+
+static struct locations without(struct locations a, struct locations b)
+{
+	return (struct locations){a.registers & ~b.registers, a.slots & ~b.slots};
+}
+
+static struct locations at_end(const struct liveness *l, const struct native_code *n, uint16_t b)
+{
+	uint32_t first = n->first_insn[b], end = n->first_insn[b + 1];
+	struct locations live = {0};
+	uint32_t cursor = 0;
+	uint16_t next;
+
+	if (end > first && n->insns[end - 1].returns)
+		return returned;
+	if (n->undecoded[b])
+		return (struct locations){LOCATIONS_REGISTERS, UINT64_MAX};
+	while ((next = flow_successor(n->graph, b, &cursor)) != FLOW_NO_BLOCK)
+		live = locations_both(live, l->entering[next]);
+	return live;
+}
+
+static bool pass(struct liveness *l, const struct native_code *n)
+{
+	const struct flow_graph *g = n->graph;
+	bool changed = false;
+
+	for (unsigned i = g->block_count; i-- > g->ordered;) {
+		uint16_t b = g->order[i];
+		struct locations live = at_end(l, n, b);
+
+		if (n->cold[b])
+			continue;
+		for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];)
+			live = locations_both(without(live, native_writes(&n->insns[k])),
+					      native_reads(&n->insns[k]));
+		changed |= live.registers != l->entering[b].registers ||
+			   live.slots != l->entering[b].slots;
+		l->entering[b] = live;
+	}
+	return changed;
+}
+
+int liveness_make(struct liveness *l, const struct native_code *n)
+{
+	l->entering = calloc(n->graph->block_count, sizeof(l->entering[0]));
+	if (!l->entering)
+		return -ENOMEM;
+	for (unsigned passes = 0; passes < PASSES_MAX && pass(l, n); passes++)
+		continue;
+	return 0;
+}
+
+void liveness_release(struct liveness *l)
+{
+	free(l->entering);
+	*l = (struct liveness){0};
+}

@@ -1,0 +1,364 @@
+#include "daemon/loops/loop_mapping.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/mix.h"
+
+/* A loop that only polls around another one, of the same turns (C2's strip mining). */
+#define OUTER_INSNS_MAX 40u
+
+/* ---------------------------------------------------------------- paths */
+
+static bool same_step(const struct mapped_step *a, const struct mapped_step *b)
+{
+	return a->method == b->method && a->loop == b->loop && a->calls == b->calls;
+}
+
+static unsigned common_length(const struct loop_path *a, const struct loop_path *b)
+{
+	unsigned i = 0;
+
+	while (i < a->length && i < b->length && same_step(&a->steps[i], &b->steps[i]))
+		i++;
+	return i;
+}
+
+/* Loops at a bci, outermost first. */
+static void add_loops(struct loop_path *path, const struct bytecode *b,
+		      const struct code_frame *frame, uint64_t calls)
+{
+	uint32_t loops[BYTECODE_DEPTH_MAX];
+	unsigned depth = 0;
+
+	for (uint32_t l = bytecode_loop_at(b, frame->bci);
+	     l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX; l = b->loops[l].parent)
+		loops[depth++] = l;
+	while (depth > 0 && path->length < MAPPING_DEPTH_MAX)
+		path->steps[path->length++] = (struct mapped_step){
+		    .method = frame->method, .loop = loops[--depth], .calls = calls};
+}
+
+static void find_path(const struct loop_mapping *m, const struct code_record *record,
+		      struct loop_path *path)
+{
+	const struct code_image *image = m->native->image;
+	uint64_t calls = 0;
+
+	path->length = 0;
+	for (uint32_t i = record->frame_count; i-- > 0;) {
+		const struct code_frame *frame = &image->frames[record->first_frame + i];
+
+		if (frame->method >= image->method_count)
+			return;
+		add_loops(path, &m->methods[frame->method], frame, calls);
+		calls = mix(calls ^ ((uint64_t)frame->method << 32 | (uint32_t)frame->bci));
+	}
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* What places of a loop have in common. */
+struct common {
+	struct loop_path path;
+	bool any;
+};
+
+static void meet(struct common *c, const struct loop_path *path)
+{
+	if (c->any)
+		c->path.length = common_length(&c->path, path);
+	else
+		c->path = *path;
+	c->any = true;
+}
+
+/* The block that a record tells of: behind a call it tells of the call. */
+static uint16_t block_of(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *before = native_insn_before(n, record->offset);
+	uint32_t offset = before && before->call ? before->offset : record->offset;
+
+	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
+}
+
+/* A trap that a loop's block leads to: its record is behind its call. */
+static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_t b)
+{
+	const struct native_code *n = m->native;
+
+	for (unsigned steps = 0; steps < 4 && b != FLOW_NO_BLOCK && n->cold[b]; steps++) {
+		uint32_t cursor = 0;
+		uint16_t next;
+
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+
+			if (!insn->call)
+				continue;
+			for (size_t r = 0; r < n->image->record_count; r++)
+				if (n->image->records[r].offset == insn->offset + insn->does.length)
+					return insn->call == NATIVE_CALL_ENDS ? &m->places[r]
+									      : NULL;
+			return NULL;
+		}
+		next = flow_successor(n->graph, b, &cursor);
+		b = next != FLOW_NO_BLOCK && flow_successor(n->graph, b, &cursor) == FLOW_NO_BLOCK
+			? next
+			: FLOW_NO_BLOCK;
+	}
+	return NULL;
+}
+
+/* Traps that the loop's own blocks lead to. */
+static void meet_traps(const struct loop_mapping *m, struct common *traps)
+{
+	const struct flow_graph *g = m->native->graph;
+
+	for (unsigned b = 1; b < g->block_count; b++) {
+		uint32_t cursor = 0;
+		uint16_t next;
+
+		if (g->rank[b] == FLOW_NO_BLOCK || g->loop[b] == FLOW_NO_LOOP)
+			continue;
+		while ((next = flow_successor(g, (uint16_t)b, &cursor)) != FLOW_NO_BLOCK) {
+			const struct loop_path *path = trap_behind(m, next);
+
+			if (path && path->length > 0)
+				meet(&traps[g->loop[b]], path);
+		}
+	}
+}
+
+/* ---------------------------------------------------------------- loops */
+
+/* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
+ * there is no other that it could be. */
+static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
+		   const struct common *children, unsigned larger)
+{
+	struct loop_path *path = &m->loops[loop];
+	bool same;
+
+	if (!children->any) {
+		*path = own->path;
+		return;
+	}
+	same = own->any && own->path.length > 0;
+	meet(own, &children->path);
+	*path = own->path;
+	if (path->length < children->path.length || path->length == 0)
+		return;
+	/* It would be the loop that is in it. */
+	if ((!same || larger > OUTER_INSNS_MAX) && path->length > 1)
+		path->length--;
+	else if (same)
+		m->outer[loop] = true;
+	else
+		path->length = 0;
+}
+
+static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+	struct common *children = calloc(g->loop_count, sizeof(children[0]));
+	unsigned *largest = calloc(g->loop_count, sizeof(largest[0]));
+
+	for (unsigned loop = 1; children && largest && loop < g->loop_count; loop++) {
+		unsigned parent = g->parents[loop], insns = native_loop_insns(n, loop);
+
+		if (traps[loop].any && own[loop].path.length == 0)
+			own[loop] = traps[loop];
+		else if (traps[loop].any && common_length(&own[loop].path, &traps[loop].path) > 0)
+			meet(&own[loop], &traps[loop].path);
+		settle(m, loop, &own[loop], &children[loop], insns - largest[loop]);
+		if (parent == FLOW_NO_LOOP)
+			continue;
+		if (m->loops[loop].length > 0)
+			meet(&children[parent], &m->loops[loop]);
+		largest[parent] = insns > largest[parent] ? insns : largest[parent];
+	}
+	free(largest);
+	free(children);
+	return children && largest ? 0 : -ENOMEM;
+}
+
+/* ---------------------------------------------------------------- what is left over */
+
+/* One loop of several that could be it, or that there are more. */
+struct choice {
+	struct loop_path path;
+	unsigned count;
+};
+
+static void choose(struct choice *c, const struct loop_path *path, unsigned length)
+{
+	const struct mapped_step *is = &path->steps[length - 1];
+	const struct mapped_step *was = &c->path.steps[c->path.length ? c->path.length - 1 : 0];
+
+	if (c->count > 0 && is->method == was->method && is->loop == was->loop)
+		return;
+	c->path = *path;
+	c->path.length = length;
+	c->count++;
+}
+
+/* Loops straight inside the one at the path's end; of an empty path, all. */
+static void choose_inside(const struct loop_mapping *m, const struct loop_path *around,
+			  struct choice *c)
+{
+	const struct code_image *image = m->native->image;
+	struct loop_path path;
+
+	for (size_t r = 0; r < image->record_count; r++) {
+		const struct loop_path *place = &m->places[r];
+
+		if (place->length > around->length &&
+		    common_length(around, place) == around->length)
+			choose(c, place, around->length + 1);
+		for (unsigned l = 2; around->length == 0 && l <= place->length; l++)
+			choose(c, place, l);
+	}
+	path = *around;
+	if (path.length == MAPPING_DEPTH_MAX)
+		return;
+	path.length++;
+	if (around->length == 0) {
+		for (size_t k = 0; k < image->method_count; k++)
+			for (uint32_t l = 0; l < m->methods[k].loop_count; l++) {
+				path.steps[0] =
+				    (struct mapped_step){.method = (uint32_t)k, .loop = l};
+				choose(c, &path, 1);
+			}
+		return;
+	}
+	path.steps[around->length] = path.steps[around->length - 1];
+	const struct mapped_step *outer = &around->steps[around->length - 1];
+	const struct bytecode *b = &m->methods[outer->method];
+	for (uint32_t l = 0; l < b->loop_count; l++) {
+		path.steps[around->length].loop = l;
+		if (b->loops[l].parent == outer->loop)
+			choose(c, &path, path.length);
+	}
+}
+
+/* Loops that nothing tells of, those around others first. */
+static void infer(struct loop_mapping *m)
+{
+	const struct native_code *n = m->native;
+
+	for (unsigned loop = n->graph->loop_count; loop-- > 1;) {
+		unsigned parent = n->graph->parents[loop];
+		const struct loop_path *around = &m->loops[parent];
+		struct choice c = {0};
+
+		if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
+			continue;
+		choose_inside(m, around, &c);
+		if (c.count == 1) {
+			m->loops[loop] = c.path;
+		} else if (c.count == 0 && parent != FLOW_NO_LOOP &&
+			   native_loop_insns(n, parent) - native_loop_insns(n, loop) <=
+			       OUTER_INSNS_MAX) {
+			m->loops[loop] = *around;
+			m->outer[parent] = true;
+		}
+	}
+}
+
+/* ---------------------------------------------------------------- */
+
+static int read_methods(struct loop_mapping *m)
+{
+	const struct code_image *image = m->native->image;
+
+	m->methods = calloc(image->method_count + 1, sizeof(m->methods[0]));
+	if (!m->methods)
+		return -ENOMEM;
+	for (size_t i = 0; i < image->method_count; i++) {
+		const struct code_method *method = &image->methods[i];
+		int rc;
+
+		if (method->bytecode_bytes == 0)
+			continue;
+		rc = bytecode_read(&m->methods[i], image->bytecodes + method->bytecode,
+				   method->bytecode_bytes);
+		if (rc == -ENOMEM)
+			return rc;
+	}
+	return 0;
+}
+
+static int map(struct loop_mapping *m)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+	struct common *own = calloc(g->loop_count, sizeof(own[0]));
+	struct common *traps = calloc(g->loop_count, sizeof(traps[0]));
+	int rc = own && traps ? 0 : -ENOMEM;
+
+	for (size_t r = 0; r < n->image->record_count && rc == 0; r++) {
+		const struct code_record *record = &n->image->records[r];
+		uint16_t b = block_of(n, record);
+
+		find_path(m, record, &m->places[r]);
+		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
+			meet(&own[g->loop[b]], &m->places[r]);
+	}
+	if (rc == 0) {
+		meet_traps(m, traps);
+		rc = settle_all(m, own, traps);
+	}
+	if (rc == 0)
+		infer(m);
+	free(own);
+	free(traps);
+	return rc;
+}
+
+int loop_mapping_make(struct loop_mapping *m, const struct native_code *n)
+{
+	int rc;
+
+	*m = (struct loop_mapping){.native = n};
+	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
+	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
+	m->outer = calloc(n->graph->loop_count + 1, sizeof(m->outer[0]));
+	rc = m->places && m->loops && m->outer ? read_methods(m) : -ENOMEM;
+	if (rc == 0)
+		rc = map(m);
+	if (rc < 0)
+		loop_mapping_release(m);
+	return rc;
+}
+
+void loop_mapping_release(struct loop_mapping *m)
+{
+	for (size_t i = 0; m->methods && i < m->native->image->method_count; i++)
+		bytecode_release(&m->methods[i]);
+	free(m->methods);
+	free(m->places);
+	free(m->loops);
+	free(m->outer);
+	*m = (struct loop_mapping){0};
+}
+
+void loop_mapping_copy(struct loop_mapping *m, unsigned a, unsigned b)
+{
+	m->loops[b] = m->loops[a];
+}
+
+const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
+					      uint32_t *method)
+{
+	const struct loop_path *path = &m->loops[loop];
+	const struct mapped_step *last;
+
+	if (path->length == 0)
+		return NULL;
+	last = &path->steps[path->length - 1];
+	*method = last->method;
+	return &m->methods[last->method].loops[last->loop];
+}

@@ -1,0 +1,49 @@
+/*
+ * Which loop of the bytecodes each loop of the machine code is.
+ *
+ * A place that the JVM's debug information tells of lies in loops of its method and of those that
+ * it was inlined into, from the outermost on: its path. A loop of the machine code is the innermost
+ * that all its places have in common. Where there are no places in it, the uncommon traps that it
+ * is left by tell, then the loops in and around it, then what other loops there are to choose from.
+ * What is still not known stays unknown.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_LOOP_MAPPING_H
+#define JXPERF_DAEMON_LOOPS_LOOP_MAPPING_H
+
+#include "daemon/loops/bytecode.h"
+#include "daemon/loops/native_code.h"
+
+#define MAPPING_DEPTH_MAX 24u /* loops that a place lies in */
+
+/* A loop of the bytecodes, in one chain of inlined calls. */
+struct mapped_step {
+	uint32_t method; /* of the image's */
+	uint32_t loop;   /* of the method's bytecodes */
+	uint64_t calls;  /* which chain: a hash */
+};
+
+struct loop_path {
+	unsigned length;
+	struct mapped_step steps[MAPPING_DEPTH_MAX];
+};
+
+struct loop_mapping {
+	const struct native_code *native;
+	struct bytecode *methods; /* by the image's index; empty where there is none */
+	struct loop_path *places; /* by record */
+	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
+	bool *outer;              /* it is the same loop as one in it */
+};
+
+/* 0; -ENOMEM. */
+int loop_mapping_make(struct loop_mapping *m, const struct native_code *n);
+void loop_mapping_release(struct loop_mapping *m);
+
+/* What loop a of the graph is, b is too. */
+void loop_mapping_copy(struct loop_mapping *m, unsigned a, unsigned b);
+
+/* The loop of the bytecodes that a loop of the graph is, or NULL. */
+const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
+					      uint32_t *method);
+
+#endif

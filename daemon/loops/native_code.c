@@ -1,0 +1,354 @@
+#include "daemon/loops/native_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/code/opcode.h"
+
+/* ---------------------------------------------------------------- calls */
+
+/* What is called, and that it does not come back. */
+struct callees {
+	uint64_t *known; /* ascending; callees twice, plus one where they do not come back */
+	size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int find_callees(struct callees *c, const struct code_image *image)
+{
+	c->known = malloc((image->call_count + 1) * sizeof(c->known[0]));
+	if (!c->known)
+		return -ENOMEM;
+	for (size_t i = 0; i < image->call_count; i++) {
+		const struct code_call *call = &image->calls[i];
+		struct opcode o;
+
+		if (call->offset >= image->size ||
+		    !opcode_read(image->bytes + call->offset, image->size - call->offset, &o) ||
+		    opcode_flow(&o) != OPCODE_CALL)
+			continue;
+		c->known[c->count++] = opcode_target(&o, image->start + call->offset) << 1 |
+				       (call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN);
+	}
+	qsort(c->known, c->count, sizeof(c->known[0]), compare);
+	return 0;
+}
+
+/* Calls that the image says nothing of: uncommon traps are told by their request. */
+static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
+{
+	const struct callees *c = arg;
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c->known[middle] < callee << 1)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < c->count && c->known[low] >> 1 == (callee & UINT64_MAX >> 1))
+		return c->known[low] & 1;
+	return trap_request;
+}
+
+static const struct code_call *call_at(const struct code_image *image, uint32_t offset)
+{
+	size_t low = 0, high = image->call_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (image->calls[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < image->call_count && image->calls[low].offset == offset ? &image->calls[low]
+									     : NULL;
+}
+
+static enum native_call kind_of_call(const struct code_image *image, uint32_t offset)
+{
+	const struct code_call *call = call_at(image, offset);
+
+	if (!call)
+		return NATIVE_CALL;
+	if (call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB)
+		return NATIVE_CALL_STUB;
+	return call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN ? NATIVE_CALL_ENDS
+									: NATIVE_CALL;
+}
+
+/* ---------------------------------------------------------------- instructions */
+
+static void take_flow(struct native_insn *insn, const struct code_image *image)
+{
+	struct opcode o;
+
+	if (!opcode_read(image->bytes + insn->offset, image->size - insn->offset, &o))
+		return;
+	switch (opcode_flow(&o)) {
+	case OPCODE_CALL:
+	case OPCODE_INDIRECT_CALL:
+		insn->call = (uint8_t)kind_of_call(image, insn->offset);
+		break;
+	case OPCODE_BRANCH:
+		insn->branches = true;
+		break;
+	case OPCODE_RETURN:
+		insn->returns = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool based_on(const struct native_insn *insn, int base)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return (m->loads || m->stores) && !m->strange && m->base == base && m->index < 0;
+}
+
+static void take_frame(struct native_code *n, struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	unsigned i = 0;
+
+	insn->slot = -1;
+	if (based_on(insn, EFFECT_RSP)) {
+		while (i < n->slot_count && n->slots[i] != m->displacement)
+			i++;
+		if (i == NATIVE_SLOTS)
+			return;
+		if (i == n->slot_count)
+			n->slots[n->slot_count++] = m->displacement;
+		insn->slot = (int8_t)i;
+	} else if (based_on(insn, EFFECT_R15) && m->stores) {
+		while (i < n->thread_count && n->thread_words[i] != m->displacement)
+			i++;
+		if (i == n->thread_count && i < NATIVE_THREAD_MAX)
+			n->thread_words[n->thread_count++] = m->displacement;
+	}
+}
+
+/* What begins in block b. -E2BIG for too many. */
+static int decode_block(struct native_code *n, unsigned b)
+{
+	const struct code_image *image = n->image;
+	uint32_t end = n->graph->starts[b + 1];
+
+	for (uint32_t at = n->graph->starts[b]; at < end;) {
+		struct native_insn *insn = &n->insns[n->insn_count];
+
+		if (n->insn_count == NATIVE_INSNS_MAX)
+			return -E2BIG;
+		*insn = (struct native_insn){.offset = at};
+		if (!effects_decode(image->bytes + at, image->size - at, &insn->does) ||
+		    insn->does.length > end - at) {
+			n->undecoded[b] = true;
+			return 0;
+		}
+		take_flow(insn, image);
+		take_frame(n, insn);
+		n->insn_count++;
+		at += insn->does.length;
+	}
+	return 0;
+}
+
+static int decode(struct native_code *n)
+{
+	unsigned count = n->graph->block_count;
+
+	n->insns = malloc(NATIVE_INSNS_MAX * sizeof(n->insns[0]));
+	n->first_insn = calloc(count + 1, sizeof(n->first_insn[0]));
+	n->cold = malloc(count * sizeof(n->cold[0]));
+	n->undecoded = calloc(count, sizeof(n->undecoded[0]));
+	if (!n->insns || !n->first_insn || !n->cold || !n->undecoded)
+		return -ENOMEM;
+	for (unsigned b = 1; b < count; b++) {
+		int rc;
+
+		n->first_insn[b] = (uint32_t)n->insn_count;
+		if (n->graph->rank[b] == FLOW_NO_BLOCK)
+			continue;
+		rc = decode_block(n, b);
+		if (rc < 0)
+			return rc;
+	}
+	n->first_insn[count] = (uint32_t)n->insn_count;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- cold blocks */
+
+/* A loop goes on for as long as it likes, whatever comes of it. */
+static bool stays(const struct native_code *n, unsigned b)
+{
+	uint32_t first = n->first_insn[b], end = n->first_insn[b + 1];
+
+	if (n->graph->loop[b] != FLOW_NO_LOOP || n->undecoded[b])
+		return true;
+	return end > first && n->insns[end - 1].returns;
+}
+
+/* What leads to a return or a loop is not cold. */
+static int find_cold(struct native_code *n)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t *work = malloc(g->block_count * sizeof(work[0]));
+	unsigned depth = 0;
+
+	if (!work)
+		return -ENOMEM;
+	for (unsigned b = 0; b < g->block_count; b++) {
+		n->cold[b] = b == FLOW_ROOT || g->rank[b] == FLOW_NO_BLOCK || !stays(n, b);
+		if (!n->cold[b])
+			work[depth++] = (uint16_t)b;
+	}
+	while (depth > 0) {
+		uint16_t b = work[--depth];
+
+		for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+			uint16_t from = g->edges[e];
+
+			if (!n->cold[from] || from == FLOW_ROOT || g->rank[from] == FLOW_NO_BLOCK)
+				continue;
+			n->cold[from] = false;
+			work[depth++] = from;
+		}
+	}
+	free(work);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- */
+
+/* Inner loops come before those around them. */
+static int count_loop_insns(struct native_code *n)
+{
+	const struct flow_graph *g = n->graph;
+
+	n->loop_insns = calloc(g->loop_count + 1, sizeof(n->loop_insns[0]));
+	if (!n->loop_insns)
+		return -ENOMEM;
+	for (unsigned b = 1; b < g->block_count; b++)
+		n->loop_insns[g->loop[b]] += n->first_insn[b + 1] - n->first_insn[b];
+	for (unsigned loop = 1; loop < g->loop_count; loop++)
+		if (g->parents[loop] != FLOW_NO_LOOP)
+			n->loop_insns[g->parents[loop]] += n->loop_insns[loop];
+	return 0;
+}
+
+static bool too_deep(const struct flow_graph *g)
+{
+	for (unsigned loop = 1; loop < g->loop_count; loop++) {
+		unsigned depth = 0;
+
+		for (unsigned l = loop; l != FLOW_NO_LOOP; l = g->parents[l])
+			if (++depth > NATIVE_DEPTH_MAX)
+				return true;
+	}
+	return false;
+}
+
+static int make(struct native_code *n, struct callees *callees)
+{
+	struct flow_code code = {.bytes = n->image->bytes,
+				 .size = n->image->size,
+				 .start = n->image->start,
+				 .call_ends = call_ends,
+				 .arg = callees};
+	int rc = find_callees(callees, n->image);
+
+	if (rc < 0)
+		return rc;
+	n->graph = calloc(1, sizeof(*n->graph));
+	if (!n->graph)
+		return -ENOMEM;
+	if (code.size == 0 || !flow_graph_make(n->graph, &code) || too_deep(n->graph))
+		return -E2BIG;
+	rc = decode(n);
+	if (rc == 0)
+		rc = count_loop_insns(n);
+	return rc < 0 ? rc : find_cold(n);
+}
+
+int native_code_make(struct native_code *n, const struct code_image *image)
+{
+	struct callees callees = {0};
+	int rc;
+
+	*n = (struct native_code){.image = image};
+	rc = make(n, &callees);
+	free(callees.known);
+	if (rc < 0)
+		native_code_release(n);
+	return rc;
+}
+
+void native_code_release(struct native_code *n)
+{
+	free(n->graph);
+	free(n->insns);
+	free(n->first_insn);
+	free(n->cold);
+	free(n->undecoded);
+	free(n->loop_insns);
+	*n = (struct native_code){0};
+}
+
+bool native_in_loop(const struct native_code *n, uint16_t b, unsigned loop)
+{
+	unsigned inner = n->graph->loop[b];
+
+	/* Inner loops have the smaller numbers. */
+	while (inner != FLOW_NO_LOOP && inner < loop)
+		inner = n->graph->parents[inner];
+	return inner == loop;
+}
+
+/* Index of the first that begins at an offset or behind it. */
+static size_t lower_bound(const struct native_code *n, uint32_t offset)
+{
+	size_t low = 0, high = n->insn_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (n->insns[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct native_insn *native_insn_at(const struct native_code *n, uint32_t offset)
+{
+	size_t i = lower_bound(n, offset);
+
+	return i < n->insn_count && n->insns[i].offset == offset ? &n->insns[i] : NULL;
+}
+
+const struct native_insn *native_insn_before(const struct native_code *n, uint32_t offset)
+{
+	size_t i = lower_bound(n, offset);
+	const struct native_insn *before = i > 0 ? &n->insns[i - 1] : NULL;
+
+	return before && before->offset + before->does.length == offset ? before : NULL;
+}
+
+unsigned native_loop_insns(const struct native_code *n, unsigned loop)
+{
+	return n->loop_insns[loop];
+}

@@ -1,0 +1,77 @@
+/*
+ * A code image taken apart: its flow graph and loops, what each instruction does, where calls lead
+ * and which blocks only lead out of compiled code.
+ *
+ * Borrowed from the image, which stays. Instructions are those of the blocks, in their order; what
+ * could not be decoded ends its block.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_NATIVE_CODE_H
+#define JXPERF_DAEMON_LOOPS_NATIVE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/code/effects.h"
+#include "common/code/flow_graph.h"
+#include "daemon/loops/code_image.h"
+
+#define NATIVE_INSNS_MAX (24u << 10)
+#define NATIVE_DEPTH_MAX 24u /* of loops in loops */
+
+/* Where values are: general registers and vectors as in EFFECT_*, then words of the frame. Words
+ * that there is no number left for are not followed. */
+#define NATIVE_REGISTERS  48u
+#define NATIVE_SLOTS      64u
+#define NATIVE_LOCATIONS  (NATIVE_REGISTERS + NATIVE_SLOTS)
+#define NATIVE_THREAD_MAX 8u
+
+enum native_call {
+	NATIVE_NO_CALL,
+	NATIVE_CALL,      /* may do anything; comes back */
+	NATIVE_CALL_STUB, /* works for Java code; comes back */
+	NATIVE_CALL_ENDS,
+};
+
+struct native_insn {
+	uint32_t offset;
+	uint8_t call;  /* enum native_call */
+	bool branches; /* conditional */
+	int8_t slot;   /* of the frame, that its memory operand is: an index, or -1 */
+	bool returns;
+	struct effects does;
+};
+
+struct native_code {
+	const struct code_image *image;
+	struct flow_graph *graph;
+	struct native_insn *insns;
+	uint32_t *first_insn; /* by block; one more at the end */
+	bool *cold;           /* by block: from there the code is left for good, by no return */
+	bool *undecoded;      /* by block: its end is not known */
+	unsigned *loop_insns; /* by loop, with those inside it */
+	size_t insn_count;
+	int64_t slots[NATIVE_SLOTS]; /* by number: from rsp */
+	unsigned slot_count;
+	/* Words of the JVM's thread that are stored to: where memory is allocated from. */
+	int64_t thread_words[NATIVE_THREAD_MAX];
+	unsigned thread_count;
+};
+
+/* 0; -E2BIG where the code is too large or too tangled, -ENOMEM; then n is empty. */
+int native_code_make(struct native_code *n, const struct code_image *image);
+void native_code_release(struct native_code *n);
+
+/* Is block b in the loop, or in one inside it? */
+bool native_in_loop(const struct native_code *n, uint16_t b, unsigned loop);
+
+/* The instruction that begins at an offset; NULL where none does. */
+const struct native_insn *native_insn_at(const struct native_code *n, uint32_t offset);
+
+/* The instruction that ends at an offset, or NULL. */
+const struct native_insn *native_insn_before(const struct native_code *n, uint32_t offset);
+
+/* Instructions in the loop and all inside it. */
+unsigned native_loop_insns(const struct native_code *n, unsigned loop);
+
+#endif

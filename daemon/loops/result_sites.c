@@ -1,0 +1,505 @@
+#include "daemon/loops/result_sites.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+struct search {
+	struct result_sites *r;
+	const struct loop_values *v;
+	const struct liveness *live;
+	const struct flow_graph *g;
+	const struct native_code *n;
+	struct locations carried; /* what one turn leaves to the next, changed */
+	struct locations kept; /* ... and makes of what it was left, results aside from progress */
+	struct locations used; /* behind the loop */
+	bool leaves;           /* it is, but for traps */
+	bool early;            /* ... by other ways than its limit */
+	bool turns;            /* something goes on from turn to turn */
+	bool polls;            /* it is left by what is loaded from one place */
+	bool pauses;
+	bool chosen;      /* a result by a conditional move */
+	bool uncountable; /* some early exits lead to where others come to as well */
+};
+
+static void note(struct search *s, uint32_t offset, uint16_t block, enum loop_result result)
+{
+	struct result_sites *r = s->r;
+
+	if (r->count == RESULT_SITES_MAX) {
+		r->doubts |= LOOP_DOUBT_SITES;
+		return;
+	}
+	r->sites[r->count++] =
+	    (struct result_site){.offset = offset, .result = result, .block = block};
+}
+
+/* ---------------------------------------------------------------- what is left to the next turn */
+
+static const struct value *latch_of(const struct search *s, unsigned location)
+{
+	return &s->v->latch.at[location];
+}
+
+/* By a constant, or along a chain. */
+static bool goes_on_by_itself(const struct search *s, unsigned location)
+{
+	const struct value *latch = latch_of(s, location);
+
+	return (latch->kind == VALUE_STEP || latch->kind == VALUE_CHAIN) &&
+	       latch->location == location;
+}
+
+static bool is_list(const struct search *s, unsigned location)
+{
+	const struct value *latch = latch_of(s, location);
+
+	return latch->kind == VALUE_CHAIN && latch->location == location;
+}
+
+static bool is_counter(const struct search *s, unsigned location)
+{
+	const struct value *latch = latch_of(s, location);
+
+	return latch->kind == VALUE_STEP && latch->location == location && latch->step != 0;
+}
+
+/* ... and what these were made of in the turns before. */
+static struct locations with_sources(const struct search *s, struct locations some)
+{
+	struct locations before;
+
+	do {
+		before = some;
+		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+			if (locations_have(some, i) && locations_have(s->carried, i))
+				some = locations_both(some, latch_of(s, i)->from);
+	} while (before.registers != some.registers || before.slots != some.slots);
+	return some;
+}
+
+/* A location is kept when what is in it is made of what was in it: not what each turn overwrites.
+ * An object of this turn that leads to the one of the turn before is told by being new. */
+static void find_kept(struct search *s)
+{
+	struct locations live = s->live->entering[s->v->blocks[0]];
+
+	s->carried.registers = live.registers & s->v->written.registers;
+	s->carried.slots = live.slots & s->v->written.slots;
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		if (!locations_have(s->carried, i))
+			continue;
+		if (goes_on_by_itself(s, i)) {
+			s->turns |= is_list(s, i) || is_counter(s, i);
+			continue;
+		}
+		if (locations_have(with_sources(s, latch_of(s, i)->from), i) ||
+		    (latch_of(s, i)->flags & VALUE_FRESH))
+			locations_add(&s->kept, i);
+	}
+}
+
+/* ---------------------------------------------------------------- exits */
+
+/* The instruction that a block's branch goes by. NULL where it is in none that must come before. */
+static const struct native_insn *compared_in(const struct search *s, uint16_t b)
+{
+	for (uint32_t k = s->n->first_insn[b + 1]; k-- > s->n->first_insn[b];)
+		if (s->n->insns[k].does.writes & EFFECT_FLAGS)
+			return &s->n->insns[k];
+	return NULL;
+}
+
+static bool is_limit_side(const struct search *s, const struct value *value)
+{
+	bool chain = value->kind == VALUE_CHAIN;
+	const struct value *latch;
+
+	if (value->kind != VALUE_STEP && !chain)
+		return false;
+	latch = latch_of(s, value->location);
+	if (is_counter(s, value->location))
+		return !(value->flags & VALUE_LOADED);
+	return is_list(s, value->location) &&
+	       (!chain || latch->step == 0 || latch->step == value->step);
+}
+
+/* A counter or a list's element compared with what does not change. */
+static bool is_limit_test(struct search *s, const struct native_insn *compare,
+			  const struct value_state *state)
+{
+	struct locations sources = native_reads(compare);
+	bool limit = false, other = false;
+
+	if (compare->does.memory.loads && compare->slot < 0) {
+		for (uint64_t bits = sources.registers; bits; bits &= bits - 1)
+			other |= !loop_value_invariant(s->v, &state->at[__builtin_ctzll(bits)]) &&
+				 (__builtin_ctzll(bits) == compare->does.memory.base ||
+				  __builtin_ctzll(bits) == compare->does.memory.index);
+		s->polls |= !other;
+	}
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		const struct value *value = &state->at[i];
+
+		if (!locations_have(sources, i) || loop_value_invariant(s->v, value))
+			continue;
+		s->polls |= (value->flags & VALUE_STEADY) != 0;
+		if (is_limit_side(s, value))
+			limit = true;
+		else if (!(value->flags & VALUE_STEADY))
+			other = true;
+	}
+	return limit && !other;
+}
+
+/* The state in front of an instruction of the block. */
+static void state_before(const struct search *s, uint16_t b, const struct native_insn *insn,
+			 struct value_state *state)
+{
+	loop_values_enter(s->v, loop_values_index(s->v, b), state);
+	for (const struct native_insn *i = &s->n->insns[s->n->first_insn[b]]; i < insn; i++)
+		loop_values_pass(s->v, i, state);
+}
+
+/* The only block of the loop that leads to b, or FLOW_NO_BLOCK. */
+static uint16_t only_source(const struct search *s, uint16_t b)
+{
+	uint16_t found = FLOW_NO_BLOCK;
+
+	for (unsigned e = s->g->first_edge[b]; e < s->g->first_edge[b + 1]; e++) {
+		if (found != FLOW_NO_BLOCK)
+			return FLOW_NO_BLOCK;
+		found = s->g->edges[e];
+	}
+	return found != FLOW_NO_BLOCK && loop_values_index(s->v, found) != UINT_MAX ? found
+										    : FLOW_NO_BLOCK;
+}
+
+static void take_counter(struct search *s, const struct native_insn *compare,
+			 const struct value_state *state)
+{
+	struct locations sources = native_reads(compare);
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		const struct value *value = &state->at[i];
+
+		if (!locations_have(sources, i) || value->kind != VALUE_STEP ||
+		    !is_counter(s, value->location))
+			continue;
+		s->r->counter = value->location;
+		s->r->counter_step = latch_of(s, value->location)->step;
+		return;
+	}
+}
+
+/* Does the branch at b's end test the loop's limit? One comparison may serve two branches. */
+static bool leaves_at_limit(struct search *s, uint16_t b)
+{
+	const struct native_insn *compare = compared_in(s, b);
+	struct value_state state;
+	bool limit;
+
+	if (!compare && only_source(s, b) != FLOW_NO_BLOCK) {
+		b = only_source(s, b);
+		compare = compared_in(s, b);
+	}
+	if (!compare)
+		return false;
+	state_before(s, b, compare, &state);
+	limit = is_limit_test(s, compare, &state);
+	if (limit)
+		take_counter(s, compare, &state);
+	return limit;
+}
+
+static bool ends_by_unsigned(const struct search *s, uint16_t b)
+{
+	uint32_t end = s->n->first_insn[b + 1];
+	const uint8_t *code = s->n->image->bytes;
+	uint32_t at;
+
+	if (end == s->n->first_insn[b])
+		return false;
+	at = s->n->insns[end - 1].offset;
+	/* jb, jae, jbe, ja: a range check. */
+	if (code[at] == 0x0f && at + 1 < s->n->image->size)
+		return (code[at + 1] & 0xfc) == 0x80 + 4 || (code[at + 1] & 0xfe) == 0x82;
+	return (code[at] & 0xfe) == 0x72 || (code[at] & 0xfe) == 0x76;
+}
+
+/* What is used where the loop is left to. */
+static void take_used(struct search *s, uint16_t from, uint16_t to)
+{
+	const struct value_state *state = &s->v->leaving[loop_values_index(s->v, from)];
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(s->live->entering[to], i))
+			s->used = locations_both(s->used, state->at[i].from);
+}
+
+/* Is the block come to by early exits alone, all of this loop? */
+static bool countable(struct search *s, uint16_t to)
+{
+	for (unsigned e = s->g->first_edge[to]; e < s->g->first_edge[to + 1]; e++)
+		if (loop_values_index(s->v, s->g->edges[e]) == UINT_MAX ||
+		    leaves_at_limit(s, s->g->edges[e]))
+			return false;
+	return true;
+}
+
+static void take_early(struct search *s, uint16_t to)
+{
+	s->early = true;
+	for (unsigned i = 0; i < s->r->count; i++)
+		if (s->r->sites[i].block == to)
+			return;
+	if (countable(s, to))
+		note(s, s->g->starts[to], to, LOOP_RESULT_EXIT);
+	else
+		s->uncountable = true;
+}
+
+static void take_exit(struct search *s, uint16_t from, uint16_t to)
+{
+	bool limit = leaves_at_limit(s, from);
+
+	if (s->n->cold[to]) {
+		/* What comes behind the loop had not run yet when it was compiled: all that turns
+		 * leave is taken for used there. */
+		if (limit && !ends_by_unsigned(s, from))
+			s->used = locations_both(s->used, s->carried);
+		return;
+	}
+	s->leaves = true;
+	take_used(s, from, to);
+	if (!limit)
+		take_early(s, to);
+}
+
+static void find_exits(struct search *s)
+{
+	for (unsigned i = 0; i < s->v->block_count; i++) {
+		uint16_t b = s->v->blocks[i], next;
+		uint32_t cursor = 0;
+
+		while ((next = flow_successor(s->g, b, &cursor)) != FLOW_NO_BLOCK)
+			if (loop_values_index(s->v, next) == UINT_MAX)
+				take_exit(s, b, next);
+	}
+	if (!s->leaves)
+		s->used = locations_both(s->used, s->carried);
+	s->used = with_sources(s, s->used);
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* Not to the frame, the thread, memory that is new, or the card table. */
+static bool stores_result(struct search *s, const struct native_insn *insn,
+			  const struct value_state *state)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	uint8_t flags = 0;
+
+	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
+		/* A word of the frame that is not followed may be where a result is. */
+		if (m->stores && m->base == EFFECT_RSP && insn->slot < 0)
+			s->r->doubts |= LOOP_DOUBT_CODE;
+		return false;
+	}
+	if (m->base >= 0)
+		flags |= state->at[m->base].flags;
+	if (m->index >= 0)
+		flags |= state->at[m->index].flags;
+	if (flags & VALUE_FRESH)
+		return false;
+	return !((flags & VALUE_CARD) && m->size == 1);
+}
+
+/* Does the instruction make a new value of one that is kept, or put one in its place? */
+static bool updates(const struct search *s, const struct native_insn *insn,
+		    const struct value_state *before, const struct value_state *after)
+{
+	struct locations results = {s->kept.registers & s->used.registers,
+				    s->kept.slots & s->used.slots};
+	struct locations writes = native_writes(insn);
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		const struct value *is = &after->at[i], *was = &before->at[i];
+
+		if (!locations_have(writes, i) || insn->call)
+			continue;
+		if (insn->does.kind != EFFECT_COPY && locations_meet(is->from, results))
+			return true;
+		if (locations_have(results, i) && locations_have(was->from, i) &&
+		    !locations_meet(is->from, results))
+			return true;
+	}
+	return false;
+}
+
+static void look_at(struct search *s, const struct native_insn *insn, uint16_t b,
+		    const struct value_state *before, const struct value_state *after)
+{
+	s->pauses |= insn->does.kind == EFFECT_PAUSE;
+	if (insn->call == NATIVE_CALL) {
+		note(s, insn->offset, b, LOOP_RESULT_CALL);
+	} else if (!insn->call && stores_result(s, insn, before)) {
+		note(s, insn->offset, b, LOOP_RESULT_STORE);
+	} else if (updates(s, insn, before, after)) {
+		if (insn->does.kind == EFFECT_SELECT)
+			s->chosen = true;
+		else
+			note(s, insn->offset, b, LOOP_RESULT_VALUE);
+	}
+}
+
+static void find_places(struct search *s)
+{
+	struct value_state before, after;
+
+	for (unsigned i = 0; i < s->v->block_count; i++) {
+		uint16_t b = s->v->blocks[i];
+
+		if (s->n->undecoded[b])
+			s->r->doubts |= LOOP_DOUBT_CODE;
+		loop_values_enter(s->v, i, &before);
+		for (uint32_t k = s->n->first_insn[b]; k < s->n->first_insn[b + 1]; k++) {
+			after = before;
+			loop_values_pass(s->v, &s->n->insns[k], &after);
+			look_at(s, &s->n->insns[k], b, &before, &after);
+			before = after;
+		}
+	}
+}
+
+/* ---------------------------------------------------------------- type */
+
+/* Does each turn pass the block? */
+static bool in_each_turn(const struct search *s, uint16_t b)
+{
+	uint16_t header = s->v->blocks[0];
+
+	for (unsigned e = s->g->first_edge[header]; e < s->g->first_edge[header + 1]; e++) {
+		uint16_t from = s->g->edges[e];
+
+		if (s->g->rank[from] != FLOW_NO_BLOCK &&
+		    loop_values_index(s->v, from) != UINT_MAX && !flow_dominates(s->g, b, from))
+			return false;
+	}
+	return true;
+}
+
+/* On a branch, what makes one result may be several instructions: the first is left. */
+static void leave_one_a_branch(struct search *s)
+{
+	struct result_sites *r = s->r;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < r->count; i++) {
+		bool passed = false;
+
+		for (unsigned k = 0; k < left && !passed; k++)
+			passed = flow_dominates(s->g, r->sites[k].block, r->sites[i].block) &&
+				 !in_each_turn(s, r->sites[k].block);
+		if (!passed || r->sites[i].result == LOOP_RESULT_EXIT)
+			r->sites[left++] = r->sites[i];
+	}
+	r->count = left;
+}
+
+static bool has_site(const struct search *s, uint16_t b)
+{
+	for (unsigned i = 0; i < s->r->count; i++)
+		if (s->r->sites[i].block == b && s->r->sites[i].result != LOOP_RESULT_EXIT)
+			return true;
+	return false;
+}
+
+/* Is there a turn that passes no place? By index of the loop's blocks, which are in an order that
+ * inner loops alone run against. */
+static int avoids_places(const struct search *s, bool *avoids)
+{
+	const struct loop_values *v = s->v;
+	bool *seen = calloc(v->block_count, sizeof(seen[0]));
+	uint16_t *work = malloc(v->block_count * sizeof(work[0]));
+	unsigned depth = 0;
+
+	*avoids = false;
+	if (seen && work && !has_site(s, v->blocks[0]))
+		work[depth++] = 0;
+	while (depth > 0 && !*avoids) {
+		uint16_t b = v->blocks[work[--depth]], next;
+		uint32_t cursor = 0;
+
+		while ((next = flow_successor(s->g, b, &cursor)) != FLOW_NO_BLOCK) {
+			unsigned i = loop_values_index(v, next);
+
+			*avoids |= i == 0;
+			if (i == UINT_MAX || i == 0 || seen[i] || has_site(s, next))
+				continue;
+			seen[i] = true;
+			work[depth++] = (uint16_t)i;
+		}
+	}
+	free(seen);
+	free(work);
+	return seen && work ? 0 : -1;
+}
+
+static unsigned results(const struct search *s)
+{
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < s->r->count; i++)
+		sum += s->r->sites[i].result != LOOP_RESULT_EXIT;
+	return sum;
+}
+
+static void drop_exits(struct search *s)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < s->r->count; i++)
+		if (s->r->sites[i].result != LOOP_RESULT_EXIT)
+			s->r->sites[left++] = s->r->sites[i];
+	s->r->count = left;
+}
+
+static int find_type(struct search *s)
+{
+	struct result_sites *r = s->r;
+	bool avoids;
+
+	if (results(s) > 0) {
+		if (avoids_places(s, &avoids) < 0)
+			return -1;
+		r->type = avoids ? LOOP_SOME : LOOP_EVERY;
+	} else if (s->chosen) {
+		r->type = LOOP_SOME;
+	} else {
+		r->type = s->early ? LOOP_LAST : LOOP_NEVER;
+	}
+	if (s->chosen && r->type == LOOP_SOME)
+		r->doubts |= LOOP_DOUBT_CONDITIONAL_MOVE;
+	if (r->type == LOOP_EVERY || r->type == LOOP_SOME)
+		drop_exits(s);
+	else if (s->uncountable)
+		r->doubts |= LOOP_DOUBT_SITES;
+	if (s->v->moves_stack)
+		r->doubts |= LOOP_DOUBT_CODE;
+	r->waits = s->pauses || (results(s) == 0 && !s->turns && s->polls);
+	return 0;
+}
+
+int result_sites_find(struct result_sites *r, const struct loop_values *v,
+		      const struct liveness *live)
+{
+	struct search s = {.r = r, .v = v, .live = live, .g = v->native->graph, .n = v->native};
+
+	*r = (struct result_sites){.counter = -1};
+	find_kept(&s);
+	find_exits(&s);
+	find_places(&s);
+	leave_one_a_branch(&s);
+	return find_type(&s) < 0 ? -ENOMEM : 0;
+}

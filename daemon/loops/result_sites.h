@@ -1,0 +1,42 @@
+/*
+ * What the turns of a loop of machine code come to: where it makes results, of which kind, and
+ * whether all turns pass there.
+ *
+ * Results are stores to the heap, calls that come back and do not work for compiled code, and
+ * values that a turn leaves to the next (sums, numbers found), where they are used behind the loop.
+ * None are: the frame, the JVM's thread, its card table, memory that the turn itself has allocated,
+ * and progress (daemon/loops/values.h): how far the loop is. What one turn alone has, and the
+ * next one overwrites, is its own.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_RESULT_SITES_H
+#define JXPERF_DAEMON_LOOPS_RESULT_SITES_H
+
+#include "daemon/loops/code_analysis.h"
+#include "daemon/loops/liveness.h"
+#include "daemon/loops/values.h"
+
+#define RESULT_SITES_MAX 64u /* of a loop */
+
+struct result_site {
+	uint32_t offset;
+	enum loop_result result;
+	uint16_t block;
+};
+
+struct result_sites {
+	enum loop_type type;
+	unsigned doubts; /* enum loop_doubt */
+	bool waits;
+	unsigned count;
+	struct result_site sites[RESULT_SITES_MAX];
+	/* What counts the turns, or leads along a list: a location, and by how much it is stepped;
+	 * -1: there is none. */
+	int counter;
+	int32_t counter_step;
+};
+
+/* -ENOMEM. */
+int result_sites_find(struct result_sites *r, const struct loop_values *v,
+		      const struct liveness *live);
+
+#endif

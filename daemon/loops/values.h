@@ -1,0 +1,126 @@
+/*
+ * What the registers and the frame hold at each place of a loop's turn, as functions of what they
+ * held when the turn began.
+ *
+ * Abstract interpretation of the loop's blocks, bounded. Values that a turn goes on from by a
+ * constant, by something that the loop does not change, or by a load through itself, are progress:
+ * they say how far the loop is. All others are a mixture of what went into them.
+ */
+#ifndef JXPERF_DAEMON_LOOPS_VALUES_H
+#define JXPERF_DAEMON_LOOPS_VALUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/loops/native_code.h"
+
+#define VALUE_BLOCKS_MAX 1500u /* of a loop */
+
+/* A set of locations. */
+struct locations {
+	uint64_t registers;
+	uint64_t slots;
+};
+
+enum value_kind {
+	VALUE_NONE,  /* not come to yet */
+	VALUE_STEP,  /* what was in location, and step */
+	VALUE_CHAIN, /* what location leads to, by loads, constants and what does not change */
+	VALUE_MIX,   /* anything made of what is in from */
+};
+
+enum value_flag {
+	VALUE_VARIES = 1,  /* not told by from alone: loads, calls */
+	VALUE_STEADY = 2,  /* ... but from an address that does not change */
+	VALUE_FRESH = 4,   /* points to memory that this turn has allocated */
+	VALUE_CALLED = 8,  /* came from the JVM's run time */
+	VALUE_CARD = 16,   /* an address, shifted as for the card table */
+	VALUE_CHOSEN = 32, /* by a conditional move */
+	VALUE_LOADED = 64, /* from the heap, on its way */
+};
+
+struct value {
+	struct locations from;
+	int32_t
+	    step; /* of a chain: the last load's offset + 1, or 0 where it may be one of several */
+	uint8_t kind;
+	uint8_t location;
+	uint8_t flags;
+};
+
+struct value_state {
+	struct value at[NATIVE_LOCATIONS];
+};
+
+struct loop_values {
+	const struct native_code *native;
+	unsigned loop;
+	uint16_t *blocks; /* of the loop, in reverse postorder: the header first */
+	unsigned block_count;
+	struct value_state *leaving; /* by index of blocks: at its end */
+	struct locations written;    /* in the loop */
+	struct value_state latch;    /* when the next turn begins */
+	bool moves_stack;
+};
+
+/* Blocks to be looked at are taken from *budget. 0; -E2BIG when the loop is too large, or the
+ * budget too small, -ENOMEM; then v is empty. */
+int loop_values_make(struct loop_values *v, const struct native_code *n, unsigned loop,
+		     unsigned *budget);
+void loop_values_release(struct loop_values *v);
+
+/* What holds at the beginning of the i-th of the blocks. */
+void loop_values_enter(const struct loop_values *v, unsigned i, struct value_state *state);
+
+/* ... and behind an instruction. */
+void loop_values_pass(const struct loop_values *v, const struct native_insn *insn,
+		      struct value_state *state);
+
+/* Index of a block in blocks, or UINT_MAX. */
+unsigned loop_values_index(const struct loop_values *v, uint16_t block);
+
+/* Is it the same in all turns? */
+bool loop_value_invariant(const struct loop_values *v, const struct value *value);
+
+/* Does it say how far the loop is? */
+bool loop_value_progress(const struct loop_values *v, const struct value *value);
+
+static inline bool locations_meet(struct locations a, struct locations b)
+{
+	return (a.registers & b.registers) || (a.slots & b.slots);
+}
+
+static inline bool locations_have(struct locations a, unsigned location)
+{
+	return location < NATIVE_REGISTERS ? a.registers >> location & 1
+					   : a.slots >> (location - NATIVE_REGISTERS) & 1;
+}
+
+static inline void locations_add(struct locations *a, unsigned location)
+{
+	if (location < NATIVE_REGISTERS)
+		a->registers |= UINT64_C(1) << location;
+	else
+		a->slots |= UINT64_C(1) << (location - NATIVE_REGISTERS);
+}
+
+static inline struct locations locations_both(struct locations a, struct locations b)
+{
+	return (struct locations){a.registers | b.registers, a.slots | b.slots};
+}
+
+#define LOCATIONS_REGISTERS ((UINT64_C(1) << NATIVE_REGISTERS) - 1)
+
+/* What a call of compiled code or the run time may change, and what it may read. */
+#define CALL_CHANGES                                                                       \
+	(LOCATIONS_REGISTERS & ~EFFECT_GENERAL(EFFECT_RSP) & ~EFFECT_GENERAL(EFFECT_RBP) & \
+	 ~EFFECT_GENERAL(EFFECT_R12) & ~EFFECT_GENERAL(EFFECT_R15))
+#define CALL_READS                                                                       \
+	(EFFECT_GENERAL(1) | EFFECT_GENERAL(2) | EFFECT_GENERAL(6) | EFFECT_GENERAL(7) | \
+	 EFFECT_GENERAL(8) | EFFECT_GENERAL(9) | UINT64_C(0xff) << 16)
+
+/* What the instruction reads and writes, frame included. */
+struct locations native_reads(const struct native_insn *insn);
+struct locations native_writes(const struct native_insn *insn);
+
+#endif
