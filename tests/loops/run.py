@@ -17,7 +17,7 @@ import platform
 import sys
 
 from measure import compile_programs, jdks, judge, measure
-from programs import GROUPS, PROGRAMS
+from programs import GROUPS, PROGRAMS, UNDECIDED
 from support.profile import OPTION_OF, Daemon
 
 SECONDS = float(os.environ.get("LOOPS_SECONDS", "30"))
@@ -82,8 +82,9 @@ def window(daemon, jdk, collector, program):
 # ---------------------------------------------------------------- what is printed
 
 
-def marked(right):
-    return " !" if right is False else ""
+def marked(right, verdict=None):
+    """!: wrong; ?: more evidence may tell."""
+    return "" if right is not False else " ?" if verdict == UNDECIDED else " !"
 
 
 def number(truth):
@@ -100,7 +101,7 @@ def line(finding, jdk, collector):
         f"{row.get('type')} ({p.types[0] if p.types else ''}){marked(finding.type_right)}",
         f"{finding.rate or row.get('result_rate')} {number(p.rate)}",
         f"{finding.turns or row.get('iterations_per_instance')} {number(p.turns)}",
-        f"{row.get('verdict')} ({p.verdicts[0]}){marked(finding.verdict_right)}",
+        f"{row.get('verdict')} ({p.verdicts[0]}){marked(finding.verdict_right, row.get('verdict'))}",
         ",".join(finding.strategies) + marked(finding.advice_right),
         f"{row.get('iterations')}, {row.get('bursts')}",
     )
@@ -123,7 +124,7 @@ def totals(findings):
     rows = sum(f.row is not None for f in meant)
     types, verdicts, advice = (judged(findings, a) for a in ("type_right", "verdict_right", "advice_right"))
     rates, turns = held(findings, "rate"), held(findings, "turns")
-    undecided = sum(f.row.get("verdict") == "undecided" for f in meant if f.row)
+    undecided = sum(f.row.get("verdict") == UNDECIDED for f in meant if f.row)
     wrong = sum(len(f.wrong) for f in findings)
     print(f"\n{rows} of {len(meant)} loops found; types right {types[0]} of {types[1]}; verdicts right {verdicts[0]} of "
           f"{verdicts[1]}, {undecided} undecided; advice right {advice[0]} of {advice[1]}")
