@@ -28,6 +28,8 @@ enum {
 	EFFECT_RBX = 3,
 	EFFECT_RSP = 4,
 	EFFECT_RBP = 5,
+	EFFECT_RSI = 6,
+	EFFECT_RDI = 7,
 	EFFECT_R12 = 12,
 	EFFECT_R15 = 15
 };

@@ -1,6 +1,7 @@
 #include "daemon/loops/code_analysis.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "common/array.h"
@@ -19,6 +20,7 @@ struct making {
 	struct loop_mapping mapping;
 	struct liveness live;
 	struct result_sites *found; /* by loop of the graph */
+	enum loop_begin *begins;    /* ... */
 	size_t site_capacity, entry_capacity, part_capacity;
 };
 
@@ -54,6 +56,21 @@ static int find_parts(struct making *m)
 
 /* ---------------------------------------------------------------- entries */
 
+/* Does the block lead to another one, and nowhere else for long? */
+static bool leads_only_to(const struct native_code *n, uint16_t from, uint16_t to)
+{
+	uint32_t cursor = 0;
+	uint16_t next;
+	bool leads = false;
+
+	while ((next = flow_successor(n->graph, from, &cursor)) != FLOW_NO_BLOCK) {
+		if (next != to && !n->cold[next])
+			return false;
+		leads |= next == to;
+	}
+	return leads;
+}
+
 /* What leads into the header and nowhere else runs once for each time the loop is entered. */
 static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 {
@@ -65,15 +82,14 @@ static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 	l->first_entry = (uint32_t)a->entry_count;
 	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
 		uint16_t from = g->edges[e];
-		uint32_t cursor = 0, end;
+		uint32_t end;
 		int rc;
 
 		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(n, from, loop))
 			continue;
 		end = n->first_insn[from + 1];
 		if (from == FLOW_ROOT || end == n->first_insn[from] ||
-		    flow_successor(g, from, &cursor) != header ||
-		    flow_successor(g, from, &cursor) != FLOW_NO_BLOCK) {
+		    !leads_only_to(n, from, header)) {
 			l->doubts |= LOOP_DOUBT_ENTRY;
 			continue;
 		}
@@ -117,6 +133,74 @@ static void name_site(const struct code_image *image, struct loop_site *site, ui
 	}
 }
 
+/* Does this loop lead to the block, or another copy of it, and not by its limit? */
+static bool leaves_early(const struct making *m, unsigned loop, struct result_exit exit)
+{
+	uint32_t method, other;
+	unsigned inner = m->native.graph->loop[exit.from];
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	for (; inner != FLOW_NO_LOOP; inner = m->native.graph->parents[inner]) {
+		const struct result_sites *r = &m->found[inner];
+
+		if (inner != loop &&
+		    (!b || loop_mapping_find(&m->mapping, inner, &other) != b || other != method))
+			continue;
+		for (unsigned i = 0; i < r->exit_count; i++)
+			if (r->exits[i].from == exit.from && r->exits[i].to == exit.to)
+				return true;
+	}
+	return false;
+}
+
+/* Is the block come to by such exits alone? */
+static bool countable(const struct making *m, unsigned loop, uint16_t to)
+{
+	const struct flow_graph *g = m->native.graph;
+
+	for (unsigned e = g->first_edge[to]; e < g->first_edge[to + 1]; e++)
+		if (g->rank[g->edges[e]] != FLOW_NO_BLOCK &&
+		    !leaves_early(m, loop, (struct result_exit){g->edges[e], to}))
+			return false;
+	return true;
+}
+
+/* Exits become sites: where they lead to. */
+static void take_exits(struct making *m, unsigned loop)
+{
+	struct result_sites *r = &m->found[loop];
+
+	for (unsigned i = 0; i < r->exit_count && r->type == LOOP_LAST; i++) {
+		uint16_t to = r->exits[i].to;
+		bool seen = false;
+
+		for (unsigned k = 0; k < r->count; k++)
+			seen |= r->sites[k].block == to;
+		if (seen)
+			continue;
+		if (r->count == RESULT_SITES_MAX || !countable(m, loop, to))
+			r->doubts |= LOOP_DOUBT_SITES;
+		else
+			r->sites[r->count++] =
+			    (struct result_site){.offset = m->native.graph->starts[to],
+						 .result = LOOP_RESULT_EXIT,
+						 .block = to};
+	}
+}
+
+/* What only polls around a loop has the results of that, and is not counted itself. */
+static void take_over(struct making *m, unsigned loop)
+{
+	const struct result_sites *from = &m->found[m->mapping.same[loop]];
+	struct result_sites *r = &m->found[loop];
+
+	r->type = from->type;
+	r->waits = from->waits;
+	r->doubts = from->doubts & ~(unsigned)LOOP_DOUBT_SITES;
+	r->count = 0;
+	r->counter = -1;
+}
+
 static int take_sites(struct making *m, const struct result_sites *found, struct code_loop *l)
 {
 	struct code_analysis *a = m->a;
@@ -151,7 +235,7 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 
 	l->unroll = 1;
 	b = loop_mapping_find(&m->mapping, loop, &method);
-	if (!b || m->mapping.outer[loop]) {
+	if (!b || m->mapping.same[loop]) {
 		l->doubts |= LOOP_DOUBT_UNROLL;
 		return;
 	}
@@ -173,6 +257,37 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 
 /* ---------------------------------------------------------------- loops */
 
+/* Is the counter of a loop set when a turn of the one around it comes to it? */
+static void find_begin(struct making *m, const struct loop_values *around, unsigned loop)
+{
+	const struct flow_graph *g = m->native.graph;
+	uint16_t header = g->headers[loop];
+
+	if (m->found[loop].counter < 0)
+		return;
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
+		uint16_t from = g->edges[e];
+		const struct value *value;
+		unsigned i;
+
+		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(&m->native, from, loop))
+			continue;
+		i = loop_values_index(around, from);
+		if (i == UINT_MAX)
+			continue;
+		value = &around->leaving[i].at[m->found[loop].counter];
+		m->begins[loop] =
+		    loop_value_invariant(around, value) ? LOOP_BEGINS_ANEW : LOOP_BEGINS_AGAIN;
+	}
+}
+
+static void find_begins(struct making *m, const struct loop_values *around)
+{
+	for (unsigned loop = 1; loop < around->loop; loop++)
+		if (m->native.graph->parents[loop] == around->loop)
+			find_begin(m, around, loop);
+}
+
 static int find_results(struct making *m)
 {
 	unsigned budget = BUDGET_BLOCKS;
@@ -189,6 +304,7 @@ static int find_results(struct making *m)
 			continue;
 		}
 		rc = result_sites_find(&m->found[loop], &values, &m->live);
+		find_begins(m, &values);
 		loop_values_release(&values);
 		if (rc < 0)
 			return rc;
@@ -203,6 +319,10 @@ static int take_loop(struct making *m, unsigned loop)
 	const struct bytecode_loop *b;
 	int rc;
 
+	if (m->mapping.same[loop] != FLOW_NO_LOOP)
+		take_over(m, loop);
+	else
+		take_exits(m, loop);
 	*l = (struct code_loop){.header = g->starts[g->headers[loop]],
 				.parent = g->parents[loop] == FLOW_NO_LOOP ? LOOP_NO_PARENT
 									   : g->parents[loop] - 1u,
@@ -230,15 +350,14 @@ static int analyse(struct making *m, const struct code_image *image)
 	if (rc < 0)
 		return rc;
 	count = m->native.graph->loop_count;
-	rc = loop_mapping_make(&m->mapping, &m->native);
-	if (rc == 0)
-		rc = liveness_make(&m->live, &m->native);
 	m->found = calloc(count, sizeof(m->found[0]));
+	m->begins = calloc(count, sizeof(m->begins[0]));
 	m->a->loops = calloc(count, sizeof(m->a->loops[0]));
-	if (rc == 0 && (!m->found || !m->a->loops))
-		rc = -ENOMEM;
+	rc = m->found && m->begins && m->a->loops ? liveness_make(&m->live, &m->native) : -ENOMEM;
 	if (rc == 0)
 		rc = find_results(m);
+	if (rc == 0)
+		rc = loop_mapping_make(&m->mapping, &m->native, m->begins);
 	m->a->loop_count = rc == 0 ? count - 1 : 0;
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
@@ -257,6 +376,7 @@ int code_analysis_make(struct code_analysis *a, const struct code_image *image)
 	liveness_release(&m.live);
 	native_code_release(&m.native);
 	free(m.found);
+	free(m.begins);
 	if (rc < 0)
 		code_analysis_release(a);
 	return rc;

@@ -133,60 +133,6 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 
 /* ---------------------------------------------------------------- loops */
 
-/* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
- * there is no other that it could be. */
-static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
-		   const struct common *children, unsigned larger)
-{
-	struct loop_path *path = &m->loops[loop];
-	bool same;
-
-	if (!children->any) {
-		*path = own->path;
-		return;
-	}
-	same = own->any && own->path.length > 0;
-	meet(own, &children->path);
-	*path = own->path;
-	if (path->length < children->path.length || path->length == 0)
-		return;
-	/* It would be the loop that is in it. */
-	if ((!same || larger > OUTER_INSNS_MAX) && path->length > 1)
-		path->length--;
-	else if (same)
-		m->outer[loop] = true;
-	else
-		path->length = 0;
-}
-
-static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
-{
-	const struct native_code *n = m->native;
-	const struct flow_graph *g = n->graph;
-	struct common *children = calloc(g->loop_count, sizeof(children[0]));
-	unsigned *largest = calloc(g->loop_count, sizeof(largest[0]));
-
-	for (unsigned loop = 1; children && largest && loop < g->loop_count; loop++) {
-		unsigned parent = g->parents[loop], insns = native_loop_insns(n, loop);
-
-		if (traps[loop].any && own[loop].path.length == 0)
-			own[loop] = traps[loop];
-		else if (traps[loop].any && common_length(&own[loop].path, &traps[loop].path) > 0)
-			meet(&own[loop], &traps[loop].path);
-		settle(m, loop, &own[loop], &children[loop], insns - largest[loop]);
-		if (parent == FLOW_NO_LOOP)
-			continue;
-		if (m->loops[loop].length > 0)
-			meet(&children[parent], &m->loops[loop]);
-		largest[parent] = insns > largest[parent] ? insns : largest[parent];
-	}
-	free(largest);
-	free(children);
-	return children && largest ? 0 : -ENOMEM;
-}
-
-/* ---------------------------------------------------------------- what is left over */
-
 /* One loop of several that could be it, or that there are more. */
 struct choice {
 	struct loop_path path;
@@ -244,6 +190,85 @@ static void choose_inside(const struct loop_mapping *m, const struct loop_path *
 	}
 }
 
+/* Of the loops straight inside one. */
+struct inside {
+	struct common paths;
+	unsigned count; /* that are known */
+	unsigned last;
+	unsigned insns; /* of all */
+	bool others;    /* that are not known, and are none that it only polls around */
+};
+
+/* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
+static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
+{
+	return in->count == 1 && m->begins[in->last] != LOOP_BEGINS_ANEW &&
+	       native_loop_insns(m->native, loop) - in->insns <= OUTER_INSNS_MAX;
+}
+
+static bool is_innermost(const struct loop_mapping *m, const struct loop_path *path)
+{
+	struct choice c = {0};
+
+	choose_inside(m, path, &c);
+	return c.count == 0;
+}
+
+/* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
+ * there is no other that it could be. */
+static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
+		   const struct inside *in)
+{
+	struct loop_path *path = &m->loops[loop];
+	bool told = own->any && own->path.length > 0;
+
+	if (!in->paths.any) {
+		*path = own->path;
+		/* What tells of it is of a loop in it that has nothing of its own. */
+		if (in->others && path->length > 1 && is_innermost(m, path))
+			path->length--;
+		return;
+	}
+	meet(own, &in->paths.path);
+	*path = own->path;
+	if (path->length < in->paths.path.length || path->length == 0)
+		return;
+	/* It would be the loop that is in it. */
+	if (told && (only_polls(m, loop, in) || path->length == 1))
+		m->same[loop] = in->last;
+	else
+		path->length--;
+}
+
+static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+	struct inside *in = calloc(g->loop_count, sizeof(in[0]));
+
+	for (unsigned loop = 1; in && loop < g->loop_count; loop++) {
+		struct inside *around = &in[g->parents[loop]];
+
+		if (traps[loop].any && own[loop].path.length == 0)
+			own[loop] = traps[loop];
+		else if (traps[loop].any && common_length(&own[loop].path, &traps[loop].path) > 0)
+			meet(&own[loop], &traps[loop].path);
+		settle(m, loop, &own[loop], &in[loop]);
+		around->insns += native_loop_insns(n, loop);
+		around->others |=
+		    m->loops[loop].length == 0 && m->begins[loop] != LOOP_BEGINS_AGAIN;
+		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
+			continue;
+		meet(&around->paths, &m->loops[loop]);
+		around->count++;
+		around->last = loop;
+	}
+	free(in);
+	return in ? 0 : -ENOMEM;
+}
+
+/* ---------------------------------------------------------------- what is left over */
+
 /* Loops that nothing tells of, those around others first. */
 static void infer(struct loop_mapping *m)
 {
@@ -253,17 +278,19 @@ static void infer(struct loop_mapping *m)
 		unsigned parent = n->graph->parents[loop];
 		const struct loop_path *around = &m->loops[parent];
 		struct choice c = {0};
+		bool again;
 
 		if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
 			continue;
 		choose_inside(m, around, &c);
-		if (c.count == 1) {
+		again =
+		    parent != FLOW_NO_LOOP && m->begins[loop] != LOOP_BEGINS_ANEW &&
+		    native_loop_insns(n, parent) - native_loop_insns(n, loop) <= OUTER_INSNS_MAX;
+		if (c.count == 1 && !(again && m->begins[loop] == LOOP_BEGINS_AGAIN)) {
 			m->loops[loop] = c.path;
-		} else if (c.count == 0 && parent != FLOW_NO_LOOP &&
-			   native_loop_insns(n, parent) - native_loop_insns(n, loop) <=
-			       OUTER_INSNS_MAX) {
+		} else if (c.count <= 1 && again) {
 			m->loops[loop] = *around;
-			m->outer[parent] = true;
+			m->same[parent] = loop;
 		}
 	}
 }
@@ -318,15 +345,16 @@ static int map(struct loop_mapping *m)
 	return rc;
 }
 
-int loop_mapping_make(struct loop_mapping *m, const struct native_code *n)
+int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
+		      const enum loop_begin *begins)
 {
 	int rc;
 
-	*m = (struct loop_mapping){.native = n};
+	*m = (struct loop_mapping){.native = n, .begins = begins};
 	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
-	m->outer = calloc(n->graph->loop_count + 1, sizeof(m->outer[0]));
-	rc = m->places && m->loops && m->outer ? read_methods(m) : -ENOMEM;
+	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
+	rc = m->places && m->loops && m->same ? read_methods(m) : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -341,13 +369,8 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->methods);
 	free(m->places);
 	free(m->loops);
-	free(m->outer);
+	free(m->same);
 	*m = (struct loop_mapping){0};
-}
-
-void loop_mapping_copy(struct loop_mapping *m, unsigned a, unsigned b)
-{
-	m->loops[b] = m->loops[a];
 }
 
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

@@ -29,18 +29,24 @@ struct loop_path {
 
 struct loop_mapping {
 	const struct native_code *native;
+	const enum loop_begin *begins;
 	struct bytecode *methods; /* by the image's index; empty where there is none */
 	struct loop_path *places; /* by record */
 	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
-	bool *outer;              /* it is the same loop as one in it */
+	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
 };
 
-/* 0; -ENOMEM. */
-int loop_mapping_make(struct loop_mapping *m, const struct native_code *n);
-void loop_mapping_release(struct loop_mapping *m);
+/* What the code itself says of a loop in another one. */
+enum loop_begin {
+	LOOP_BEGINS,       /* not known */
+	LOOP_BEGINS_ANEW,  /* its counter is set in each turn of the other: it is a loop in that */
+	LOOP_BEGINS_AGAIN, /* its counter goes on in each turn of the other */
+};
 
-/* What loop a of the graph is, b is too. */
-void loop_mapping_copy(struct loop_mapping *m, unsigned a, unsigned b);
+/* begins: by loop of the graph. 0; -ENOMEM. */
+int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
+		      const enum loop_begin *begins);
+void loop_mapping_release(struct loop_mapping *m);
 
 /* The loop of the bytecodes that a loop of the graph is, or NULL. */
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

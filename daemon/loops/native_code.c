@@ -75,16 +75,19 @@ static const struct code_call *call_at(const struct code_image *image, uint32_t 
 									     : NULL;
 }
 
-static enum native_call kind_of_call(const struct code_image *image, uint32_t offset)
+/* C2 calls C, and stubs that are called like it, by a register; nothing else is. */
+static enum native_call kind_of_call(const struct code_image *image, uint32_t offset,
+				     bool by_register)
 {
 	const struct code_call *call = call_at(image, offset);
 
-	if (!call)
+	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN)
+		return NATIVE_CALL_ENDS;
+	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB)
+		return NATIVE_CALL_LEAF;
+	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA)
 		return NATIVE_CALL;
-	if (call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB)
-		return NATIVE_CALL_STUB;
-	return call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN ? NATIVE_CALL_ENDS
-									: NATIVE_CALL;
+	return by_register ? NATIVE_CALL_LEAF : NATIVE_CALL;
 }
 
 /* ---------------------------------------------------------------- instructions */
@@ -98,7 +101,8 @@ static void take_flow(struct native_insn *insn, const struct code_image *image)
 	switch (opcode_flow(&o)) {
 	case OPCODE_CALL:
 	case OPCODE_INDIRECT_CALL:
-		insn->call = (uint8_t)kind_of_call(image, insn->offset);
+		insn->call = (uint8_t)kind_of_call(
+		    image, insn->offset, opcode_flow(&o) == OPCODE_INDIRECT_CALL && !o.has_memory);
 		break;
 	case OPCODE_BRANCH:
 		insn->branches = true;
@@ -124,7 +128,7 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 	unsigned i = 0;
 
 	insn->slot = -1;
-	if (based_on(insn, EFFECT_RSP)) {
+	if (based_on(insn, EFFECT_RSP) && m->displacement >= 0) {
 		while (i < n->slot_count && n->slots[i] != m->displacement)
 			i++;
 		if (i == NATIVE_SLOTS)
@@ -140,11 +144,41 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 	}
 }
 
+/* Compiled code moves its stack pointer where it begins and ends, and around calls of a collector's
+ * barrier, for what it saves there. All that such a barrier does is nothing to the code. */
+static bool take_barrier(struct native_insn *insn, bool moved)
+{
+	bool moves = !insn->call && (insn->does.writes & EFFECT_GENERAL(EFFECT_RSP));
+	bool back;
+
+	if (!moved && !moves)
+		return false;
+	insn->slot = -1;
+	insn->does.writes = 0;
+	insn->does.memory.loads = insn->does.memory.stores = false;
+	back = moved && moves && insn->does.kind == EFFECT_STEP && insn->does.immediate > 0;
+	insn->does.kind = EFFECT_OTHER;
+	if (insn->call && insn->call != NATIVE_CALL_ENDS)
+		insn->call = NATIVE_CALL_NOTHING;
+	return !back;
+}
+
+/* The thread is handed to nothing but the collector's barriers, of what compiled code calls like C.
+ */
+static bool hands_thread(const struct native_insn *insn)
+{
+	uint64_t arguments = EFFECT_GENERAL(EFFECT_RSI) | EFFECT_GENERAL(EFFECT_RDI);
+
+	return insn->does.kind == EFFECT_COPY && insn->does.reads == EFFECT_GENERAL(EFFECT_R15) &&
+	       (insn->does.writes & arguments) && !insn->does.memory.loads;
+}
+
 /* What begins in block b. -E2BIG for too many. */
 static int decode_block(struct native_code *n, unsigned b)
 {
 	const struct code_image *image = n->image;
 	uint32_t end = n->graph->starts[b + 1];
+	bool moved = false, thread = false;
 
 	for (uint32_t at = n->graph->starts[b]; at < end;) {
 		struct native_insn *insn = &n->insns[n->insn_count];
@@ -159,6 +193,10 @@ static int decode_block(struct native_code *n, unsigned b)
 		}
 		take_flow(insn, image);
 		take_frame(n, insn);
+		moved = take_barrier(insn, moved);
+		if (thread && insn->call == NATIVE_CALL_LEAF)
+			insn->call = NATIVE_CALL_BARRIER;
+		thread = (thread && !insn->call) || hands_thread(insn);
 		n->insn_count++;
 		at += insn->does.length;
 	}

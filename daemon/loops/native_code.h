@@ -26,10 +26,13 @@
 #define NATIVE_LOCATIONS  (NATIVE_REGISTERS + NATIVE_SLOTS)
 #define NATIVE_THREAD_MAX 8u
 
+/* Calls, by what they may do and which registers they leave alone. */
 enum native_call {
 	NATIVE_NO_CALL,
-	NATIVE_CALL,      /* may do anything; comes back */
-	NATIVE_CALL_STUB, /* works for Java code; comes back */
+	NATIVE_CALL,         /* of compiled code, or the run time: may do anything */
+	NATIVE_CALL_LEAF,    /* of C, or a stub that is called like it: the same; callees save */
+	NATIVE_CALL_BARRIER, /* a collector's, called like C: does nothing to the code */
+	NATIVE_CALL_NOTHING, /* ... and all registers are saved around it */
 	NATIVE_CALL_ENDS,
 };
 

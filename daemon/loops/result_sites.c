@@ -18,8 +18,8 @@ struct search {
 	bool turns;            /* something goes on from turn to turn */
 	bool polls;            /* it is left by what is loaded from one place */
 	bool pauses;
-	bool chosen;      /* a result by a conditional move */
-	bool uncountable; /* some early exits lead to where others come to as well */
+	bool used_fresh; /* what a turn has allocated is */
+	bool chosen;     /* a result by a conditional move */
 };
 
 static void note(struct search *s, uint32_t offset, uint16_t block, enum loop_result result)
@@ -233,30 +233,21 @@ static void take_used(struct search *s, uint16_t from, uint16_t to)
 	const struct value_state *state = &s->v->leaving[loop_values_index(s->v, from)];
 
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(s->live->entering[to], i))
+		if (locations_have(s->live->entering[to], i)) {
 			s->used = locations_both(s->used, state->at[i].from);
+			s->used_fresh |= (state->at[i].flags & VALUE_FRESH) != 0;
+		}
 }
 
-/* Is the block come to by early exits alone, all of this loop? */
-static bool countable(struct search *s, uint16_t to)
+static void take_early(struct search *s, uint16_t from, uint16_t to)
 {
-	for (unsigned e = s->g->first_edge[to]; e < s->g->first_edge[to + 1]; e++)
-		if (loop_values_index(s->v, s->g->edges[e]) == UINT_MAX ||
-		    leaves_at_limit(s, s->g->edges[e]))
-			return false;
-	return true;
-}
+	struct result_sites *r = s->r;
 
-static void take_early(struct search *s, uint16_t to)
-{
 	s->early = true;
-	for (unsigned i = 0; i < s->r->count; i++)
-		if (s->r->sites[i].block == to)
-			return;
-	if (countable(s, to))
-		note(s, s->g->starts[to], to, LOOP_RESULT_EXIT);
+	if (r->exit_count == RESULT_EXITS_MAX)
+		r->doubts |= LOOP_DOUBT_SITES;
 	else
-		s->uncountable = true;
+		r->exits[r->exit_count++] = (struct result_exit){.from = from, .to = to};
 }
 
 static void take_exit(struct search *s, uint16_t from, uint16_t to)
@@ -273,7 +264,7 @@ static void take_exit(struct search *s, uint16_t from, uint16_t to)
 	s->leaves = true;
 	take_used(s, from, to);
 	if (!limit)
-		take_early(s, to);
+		take_early(s, from, to);
 }
 
 static void find_exits(struct search *s)
@@ -288,6 +279,10 @@ static void find_exits(struct search *s)
 	}
 	if (!s->leaves)
 		s->used = locations_both(s->used, s->carried);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (s->used_fresh && locations_have(s->kept, i) &&
+		    (latch_of(s, i)->flags & VALUE_FRESH))
+			locations_add(&s->used, i);
 	s->used = with_sources(s, s->used);
 }
 
@@ -302,7 +297,7 @@ static bool stores_result(struct search *s, const struct native_insn *insn,
 
 	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
 		/* A word of the frame that is not followed may be where a result is. */
-		if (m->stores && m->base == EFFECT_RSP && insn->slot < 0)
+		if (m->stores && m->base == EFFECT_RSP && insn->slot < 0 && m->displacement >= 0)
 			s->r->doubts |= LOOP_DOUBT_CODE;
 		return false;
 	}
@@ -341,7 +336,7 @@ static void look_at(struct search *s, const struct native_insn *insn, uint16_t b
 		    const struct value_state *before, const struct value_state *after)
 {
 	s->pauses |= insn->does.kind == EFFECT_PAUSE;
-	if (insn->call == NATIVE_CALL) {
+	if (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF) {
 		note(s, insn->offset, b, LOOP_RESULT_CALL);
 	} else if (!insn->call && stores_result(s, insn, before)) {
 		note(s, insn->offset, b, LOOP_RESULT_STORE);
@@ -401,7 +396,7 @@ static void leave_one_a_branch(struct search *s)
 		for (unsigned k = 0; k < left && !passed; k++)
 			passed = flow_dominates(s->g, r->sites[k].block, r->sites[i].block) &&
 				 !in_each_turn(s, r->sites[k].block);
-		if (!passed || r->sites[i].result == LOOP_RESULT_EXIT)
+		if (!passed)
 			r->sites[left++] = r->sites[i];
 	}
 	r->count = left;
@@ -410,7 +405,7 @@ static void leave_one_a_branch(struct search *s)
 static bool has_site(const struct search *s, uint16_t b)
 {
 	for (unsigned i = 0; i < s->r->count; i++)
-		if (s->r->sites[i].block == b && s->r->sites[i].result != LOOP_RESULT_EXIT)
+		if (s->r->sites[i].block == b)
 			return true;
 	return false;
 }
@@ -446,31 +441,12 @@ static int avoids_places(const struct search *s, bool *avoids)
 	return seen && work ? 0 : -1;
 }
 
-static unsigned results(const struct search *s)
-{
-	unsigned sum = 0;
-
-	for (unsigned i = 0; i < s->r->count; i++)
-		sum += s->r->sites[i].result != LOOP_RESULT_EXIT;
-	return sum;
-}
-
-static void drop_exits(struct search *s)
-{
-	unsigned left = 0;
-
-	for (unsigned i = 0; i < s->r->count; i++)
-		if (s->r->sites[i].result != LOOP_RESULT_EXIT)
-			s->r->sites[left++] = s->r->sites[i];
-	s->r->count = left;
-}
-
 static int find_type(struct search *s)
 {
 	struct result_sites *r = s->r;
 	bool avoids;
 
-	if (results(s) > 0) {
+	if (r->count > 0) {
 		if (avoids_places(s, &avoids) < 0)
 			return -1;
 		r->type = avoids ? LOOP_SOME : LOOP_EVERY;
@@ -481,13 +457,7 @@ static int find_type(struct search *s)
 	}
 	if (s->chosen && r->type == LOOP_SOME)
 		r->doubts |= LOOP_DOUBT_CONDITIONAL_MOVE;
-	if (r->type == LOOP_EVERY || r->type == LOOP_SOME)
-		drop_exits(s);
-	else if (s->uncountable)
-		r->doubts |= LOOP_DOUBT_SITES;
-	if (s->v->moves_stack)
-		r->doubts |= LOOP_DOUBT_CODE;
-	r->waits = s->pauses || (results(s) == 0 && !s->turns && s->polls);
+	r->waits = s->pauses || (r->count == 0 && !s->turns && s->polls);
 	return 0;
 }
 

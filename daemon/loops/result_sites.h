@@ -16,11 +16,17 @@
 #include "daemon/loops/values.h"
 
 #define RESULT_SITES_MAX 64u /* of a loop */
+#define RESULT_EXITS_MAX 64u
 
 struct result_site {
 	uint32_t offset;
 	enum loop_result result;
 	uint16_t block;
+};
+
+/* The loop is left, and not by its limit. */
+struct result_exit {
+	uint16_t from, to; /* blocks */
 };
 
 struct result_sites {
@@ -33,9 +39,11 @@ struct result_sites {
 	 * -1: there is none. */
 	int counter;
 	int32_t counter_step;
+	unsigned exit_count;
+	struct result_exit exits[RESULT_EXITS_MAX];
 };
 
-/* -ENOMEM. */
+/* 0; -ENOMEM. Exits are no sites yet: where they lead, other loops may lead as well. */
 int result_sites_find(struct result_sites *r, const struct loop_values *v,
 		      const struct liveness *live);
 

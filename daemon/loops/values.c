@@ -18,11 +18,35 @@ static bool has_slot(const struct native_insn *insn)
 	return insn->slot >= 0 && !insn->call;
 }
 
+/* Compiled code saves what it needs around calls, but for these (x86_64.ad: the frame pointer is
+ * saved by who is called). r12 is where compressed references begin. */
+#define CALL_KEEPS                                                                              \
+	(EFFECT_GENERAL(EFFECT_RSP) | EFFECT_GENERAL(EFFECT_RBP) | EFFECT_GENERAL(EFFECT_R12) | \
+	 EFFECT_GENERAL(EFFECT_R15))
+/* System V ABI. */
+#define LEAF_KEEPS \
+	(CALL_KEEPS | EFFECT_GENERAL(EFFECT_RBX) | EFFECT_GENERAL(13) | EFFECT_GENERAL(14))
+/* Arguments of both: rcx, rdx, rsi, rdi, r8, r9, xmm0 to xmm7. */
+#define CALL_READS (UINT64_C(0x3c6) | UINT64_C(0xff) << 16)
+
+static uint64_t changed_by(const struct native_insn *insn)
+{
+	switch (insn->call) {
+	case NATIVE_CALL:
+		return LOCATIONS_REGISTERS & ~CALL_KEEPS;
+	case NATIVE_CALL_LEAF:
+	case NATIVE_CALL_BARRIER:
+		return LOCATIONS_REGISTERS & ~LEAF_KEEPS;
+	default:
+		return 0;
+	}
+}
+
 struct locations native_reads(const struct native_insn *insn)
 {
 	struct locations all = {.registers = insn->does.reads & LOCATIONS_REGISTERS};
 
-	if (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_STUB)
+	if (insn->call && insn->call != NATIVE_CALL_ENDS)
 		all.registers |= CALL_READS;
 	if (has_slot(insn) && insn->does.memory.loads)
 		locations_add(&all, slot_location(insn));
@@ -34,8 +58,7 @@ struct locations native_writes(const struct native_insn *insn)
 	struct locations all = {.registers = insn->does.writes & LOCATIONS_REGISTERS &
 					     ~EFFECT_GENERAL(EFFECT_RSP)};
 
-	if (insn->call == NATIVE_CALL)
-		all.registers |= CALL_CHANGES;
+	all.registers |= changed_by(insn);
 	if (has_slot(insn) && insn->does.memory.stores)
 		locations_add(&all, slot_location(insn));
 	return all;
@@ -380,11 +403,8 @@ static void find_written(struct loop_values *v)
 	for (unsigned i = 0; i < v->block_count; i++) {
 		uint16_t b = v->blocks[i];
 
-		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++)
 			v->written = locations_both(v->written, native_writes(&n->insns[k]));
-			v->moves_stack |= !n->insns[k].call &&
-					  (n->insns[k].does.writes & EFFECT_GENERAL(EFFECT_RSP));
-		}
 	}
 }
 

@@ -60,7 +60,6 @@ struct loop_values {
 	struct value_state *leaving; /* by index of blocks: at its end */
 	struct locations written;    /* in the loop */
 	struct value_state latch;    /* when the next turn begins */
-	bool moves_stack;
 };
 
 /* Blocks to be looked at are taken from *budget. 0; -E2BIG when the loop is too large, or the
@@ -110,14 +109,6 @@ static inline struct locations locations_both(struct locations a, struct locatio
 }
 
 #define LOCATIONS_REGISTERS ((UINT64_C(1) << NATIVE_REGISTERS) - 1)
-
-/* What a call of compiled code or the run time may change, and what it may read. */
-#define CALL_CHANGES                                                                       \
-	(LOCATIONS_REGISTERS & ~EFFECT_GENERAL(EFFECT_RSP) & ~EFFECT_GENERAL(EFFECT_RBP) & \
-	 ~EFFECT_GENERAL(EFFECT_R12) & ~EFFECT_GENERAL(EFFECT_R15))
-#define CALL_READS                                                                       \
-	(EFFECT_GENERAL(1) | EFFECT_GENERAL(2) | EFFECT_GENERAL(6) | EFFECT_GENERAL(7) | \
-	 EFFECT_GENERAL(8) | EFFECT_GENERAL(9) | UINT64_C(0xff) << 16)
 
 /* What the instruction reads and writes, frame included. */
 struct locations native_reads(const struct native_insn *insn);
