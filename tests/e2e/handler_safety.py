@@ -19,7 +19,7 @@ ROOTS = ["on_sigtrap", "on_tick", "on_record", "on_breakpoint"]
 
 # System calls, vDSO calls and pure functions: signal-safety(7), and memcpy and its like, which glibc
 # documents as AS-Safe. sched_getcpu reads the thread's rseq area, or calls the vDSO.
-SAFE = {"ioctl", "syscall", "pread", "pread64", "sigaction", "raise", "clock_gettime", "memcpy", "memmove",
+SAFE = {"ioctl", "syscall", "read", "pread", "pread64", "sigaction", "raise", "clock_gettime", "memcpy", "memmove",
         "memset", "memcmp", "strlen", "__errno_location", "__stack_chk_fail", "__memcpy_chk",
         "sched_getcpu", "pthread_sigmask", "sigaddset", "sigemptyset"}
 ZYDIS_SAFE = {"memcpy", "memset", "memmove", "memcmp", "strlen", "__stack_chk_fail",

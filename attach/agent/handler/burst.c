@@ -111,11 +111,14 @@ static void close_burst(struct thread *t, bool left)
 	tell(t, now, left);
 }
 
-void burst_is_full(struct thread *t)
+void burst_is_full(struct thread *t, unsigned reg)
 {
-	/* Two may be full at the same instruction: each has its signal. */
+	/* Two may be full at the same instruction, each with its signal: the second one's event is
+	 * off already, unless that failed. */
 	if (t->burst.active)
 		close_burst(t, false);
+	else
+		(void)perf_disable(t->register_fd[reg]); /* Counted when it failed. */
 }
 
 void burst_give_up(struct thread *t)

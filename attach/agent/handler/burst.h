@@ -24,8 +24,6 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "common/perf/events.h"
-
 /* CPU time that the hits of one burst may take. */
 #define BURST_NS_MAX UINT64_C(1000000)
 
@@ -38,27 +36,10 @@
  * elsewhere. */
 #define BURST_AGE_MAX_NS UINT64_C(1000000000)
 
-/* What is counted beside the header at a time. */
-#define BURST_OTHERS_MAX 2u
-
 /* handlers.burst_chance of a tick that begins one if it can. */
 #define BURST_CHANCE_ONE (1u << 16)
 
 struct thread;
-
-/* Of a thread; the handler's. */
-struct burst {
-	bool active;
-	uint8_t others;                   /* counted beside the header, */
-	uint8_t places[BURST_OTHERS_MAX]; /* indices in the plan */
-	uint32_t plan;
-	uint64_t code;   /* number in the code map, */
-	uint64_t start;  /* of what is there */
-	uint64_t header; /* address */
-	uint64_t since_ns;
-	uint64_t seen; /* what the header's event had counted at the last look */
-	uint64_t before[PERF_DEBUG_REGISTERS]; /* what each event had counted at the beginning */
-};
 
 /* A tick of a thread that is ready: closes the burst that it has left, or may begin one. */
 void burst_tick(struct thread *t, const ucontext_t *uc);
@@ -67,7 +48,7 @@ void burst_tick(struct thread *t, const ucontext_t *uc);
 bool burst_owns(const struct thread *t, unsigned reg);
 
 /* One of them has counted its period. */
-void burst_is_full(struct thread *t);
+void burst_is_full(struct thread *t, unsigned reg);
 
 /* Closes what there is. */
 void burst_give_up(struct thread *t);

@@ -12,6 +12,7 @@
 #include "attach/agent/handler/record.h"
 #include "attach/agent/path/walk.h"
 #include "attach/agent/place/place.h"
+#include "common/perf/events.h"
 
 /* Execution breakpoints spent on following control flow to one access. */
 #define WATCHPOINT_MAX_HOPS 8u
@@ -50,6 +51,23 @@ struct watchpoint {
 	    ahead; /* the access to sample, when it is waited for behind it, or predicted; else 0 */
 	uint64_t ahead_address; /* which it touches, if predicted */
 	uint64_t foretold; /* the second access, of a pair that checks what was foretold; else 0 */
+};
+
+/* What is counted beside the header at a time. */
+#define BURST_OTHERS_MAX 2u
+
+/* Of a thread: what its registers that are kept for bursts count (attach/agent/handler/burst.h). */
+struct burst {
+	bool active;
+	uint8_t others;                   /* counted beside the header, */
+	uint8_t places[BURST_OTHERS_MAX]; /* indices in the plan */
+	uint32_t plan;
+	uint64_t code;   /* number in the code map, */
+	uint64_t start;  /* of what is there */
+	uint64_t header; /* address */
+	uint64_t since_ns;
+	uint64_t seen; /* what the header's event had counted at the last look */
+	uint64_t before[PERF_DEBUG_REGISTERS]; /* what each event had counted at the beginning */
 };
 
 #endif

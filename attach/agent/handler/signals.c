@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -96,7 +97,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
 		if (burst_owns(t, reg)) {
-			burst_is_full(t);
+			burst_is_full(t, reg);
 			return;
 		}
 		if (stack_is_low(t, uc)) {

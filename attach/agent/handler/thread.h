@@ -19,7 +19,6 @@
 #include <sys/types.h>
 
 #include "attach/agent/handler/account.h"
-#include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
 #include "attach/agent/handler/ring.h"

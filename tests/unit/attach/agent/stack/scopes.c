@@ -172,6 +172,77 @@ static void memory_that_is_not_there_is_no_answer(void **state)
 	assert_int_equal(look(16, false, calls), 0);
 }
 
+struct visited {
+	uint32_t offsets[8];
+	unsigned counts[8];
+	struct agct_frame innermost[8];
+	unsigned count, most;
+};
+
+static bool visit(void *arg, uint32_t offset, const struct agct_frame *calls, unsigned count)
+{
+	struct visited *v = arg;
+
+	v->offsets[v->count] = offset;
+	v->counts[v->count] = count;
+	v->innermost[v->count++] = calls[0];
+	return v->count < v->most;
+}
+
+static struct visited visit_all(uint32_t size, unsigned most)
+{
+	struct visited v = {.most = most};
+
+	scopes_each(&layout, (uintptr_t)&nmethod, size, (uintptr_t)&slots[0], visit, &v);
+	return v;
+}
+
+static void all_places_are_visited_by_offset(void **state)
+{
+	struct visited v;
+
+	(void)state;
+	for (uint8_t base = 0; base < 2; base++) {
+		make(base);
+		v = visit_all(1000, 8);
+		assert_int_equal(v.count, 2); /* the third has no scope */
+		assert_int_equal(v.offsets[0], 16);
+		assert_int_equal(v.counts[0], 1);
+		assert_int_equal(v.innermost[0].bci, 700);
+		assert_int_equal(v.offsets[1], 32);
+		assert_int_equal(v.counts[1], 2);
+		assert_int_equal(v.innermost[1].bci, -1);
+		assert_ptr_equal(v.innermost[1].method, &slots[1]);
+	}
+	assert_int_equal(visit_all(1000, 1).count, 1);
+	assert_int_equal(visit_all(32, 8).count, 1); /* code that is no longer */
+}
+
+static void a_call_without_an_id_is_left_out_and_those_around_it_stay(void **state)
+{
+	struct visited v;
+
+	(void)state;
+	nmethod.methods[1] = 64;
+	v = visit_all(1000, 8);
+	assert_int_equal(v.count, 2);
+	assert_int_equal(v.counts[1], 1);
+	assert_ptr_equal(v.innermost[1].method, &slots[0]);
+	assert_int_equal(v.innermost[1].bci, 700);
+	nmethod.methods[0] = 64; /* the compiled method itself: nothing is certain */
+	assert_int_equal(visit_all(1000, 8).count, 0);
+}
+
+static void places_of_an_nmethod_that_is_gone_are_none(void **state)
+{
+	(void)state;
+	nmethod.data = 64;
+	assert_int_equal(visit_all(1000, 8).count, 0);
+	nmethod.pcs = 0;
+	nmethod.pcs_end = INT32_MAX;
+	(void)visit_all(1000, 8);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 
 int main(void)
@@ -182,6 +253,9 @@ int main(void)
 	    TEST(the_last_call_is_of_the_method_that_was_compiled),
 	    TEST(an_id_leads_back_to_its_method),
 	    TEST(memory_that_is_not_there_is_no_answer),
+	    TEST(all_places_are_visited_by_offset),
+	    TEST(a_call_without_an_id_is_left_out_and_those_around_it_stay),
+	    TEST(places_of_an_nmethod_that_is_gone_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

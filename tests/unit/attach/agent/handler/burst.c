@@ -1,0 +1,282 @@
+/* Bursts with real registers, of a loop of machine code that the test runs itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/burst.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/signals.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/path/loops.h"
+#include "attach/agent/path/plans.h"
+#include "common/fd.h"
+#include "tests/unit/support/agent/registers.h"
+
+#define AREA_BYTES 4096u
+
+/* Turns: edi of them, with a store in each whose number has its low three bits clear. */
+static const uint8_t loop_code[] = {
+    0x89, 0xf9,                         /* mov ecx, edi */
+    0x66, 0x90,                         /* header: nop */
+    0xff, 0xc9,                         /* dec ecx */
+    0xf7, 0xc1, 0x07, 0x00, 0x00, 0x00, /* test ecx, 7 */
+    0x75, 0x02,                         /* jnz over the next */
+    0x89, 0x0e,                         /* place: mov [rsi], ecx */
+    0x85, 0xc9,                         /* test ecx, ecx */
+    0x75, 0xee,                         /* jnz header */
+    0xc3,                               /* ret */
+};
+#define HEADER 2u
+#define PLACE  14u
+#define BEHIND 20u
+#define EVERY  8u
+
+typedef void loop_function(unsigned turns, unsigned *to);
+
+static struct thread *t;
+static uint8_t *area;
+static uint64_t code;
+static ucontext_t uc;
+
+static int set_up(void **state)
+{
+	struct code_blob blob;
+
+	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0 || threads_init() < 0)
+		return -1;
+	memcpy(area, loop_code, sizeof(loop_code));
+	loops_clear();
+	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
+		return -1;
+	codemap_add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
+	if (!codemap_find((uintptr_t)area, &blob))
+		return -1;
+	code = blob.serial;
+	t = thread_take(getpid());
+	if (!t || thread_allocate(t, 8) < 0 || signals_install(&sampler_clock) < 0)
+		return -1;
+	*state = registers_open(t, HW_BREAKPOINT_RW, &code) ? t : NULL;
+	burst_own(t, 2, 2);
+	atomic_store(&t->state, THREAD_READY);
+	atomic_store(&handlers.stopping, false);
+	atomic_store(&handlers.burst_chance, BURST_CHANCE_ONE);
+	handlers.burst_hit_ns = 10000;
+	return 0;
+}
+
+static bool nobody(const void *arg, pid_t tid)
+{
+	(void)arg;
+	(void)tid;
+	return false;
+}
+
+static int tear_down(void **state)
+{
+	const struct signals_untouched all_touched = {nobody, NULL};
+
+	(void)state;
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	thread_recycle(t);
+	plans_clear();
+	safe_read_release();
+	(void)munmap(area, AREA_BYTES);
+	return signals_remove(2000, &all_touched) ? 0 : -1;
+}
+
+static void need_registers(void **state)
+{
+	if (*state)
+		return;
+	print_message("this machine has no breakpoint events\n");
+	skip();
+}
+
+static void plan_loop(void)
+{
+	struct loop_plan plan = {.code = code,
+				 .start = (uintptr_t)area,
+				 .plan = 5,
+				 .header = HEADER,
+				 .count = 1,
+				 .places = {PLACE}};
+
+	plans_set(&plan, 1);
+}
+
+static void tick_at(uint64_t ip)
+{
+	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
+	burst_tick(t, &uc);
+}
+
+static void run_turns(unsigned turns)
+{
+	loop_function *loop;
+	unsigned to;
+
+	memcpy(&loop, &area, sizeof(loop));
+	loop(turns, &to);
+}
+
+static uint64_t counted(Jxp__Counter counter)
+{
+	return atomic_load(&t->counters[counter]);
+}
+
+static struct record recorded(void)
+{
+	struct record r;
+
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_BURST);
+	assert_int_equal(r.plan, 5);
+	return r;
+}
+
+static void a_burst_counts_its_period_and_one_signal_ends_it(void **state)
+{
+	uint32_t period = burst_period(handlers.burst_hit_ns, 1);
+	struct record r;
+
+	need_registers(state);
+	plan_loop();
+	/* Also the second time: the events have counted before. */
+	for (unsigned i = 0; i < 2; i++) {
+		tick_at((uintptr_t)area + PLACE);
+		run_turns(1000);
+		r = recorded();
+		assert_int_equal(r.headers, period);
+		assert_int_equal(r.others, 1);
+		assert_int_equal(r.places[0], 0);
+		assert_in_range(r.counts[0], period / EVERY - 1, period / EVERY + 1);
+		assert_false(r.left);
+	}
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS_LEFT), 0);
+	assert_in_range(counted(JXP__COUNTER__COUNTER_BURST_HITS), 2 * period,
+			2 * (period + period / EVERY + 1));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS_SEARCHES), 2);
+}
+
+static void a_loop_that_was_left_is_closed_by_a_later_tick(void **state)
+{
+	struct record r;
+
+	need_registers(state);
+	plan_loop();
+	tick_at((uintptr_t)area + HEADER);
+	run_turns(3);
+	tick_at((uintptr_t)area + PLACE);  /* still, or again, inside */
+	tick_at((uintptr_t)area + BEHIND); /* outside, and it has counted since the last look */
+	assert_false(ring_pop(&t->memory->ring, &r));
+	tick_at((uintptr_t)area + BEHIND);
+	r = recorded();
+	assert_int_equal(r.headers, 3);
+	assert_true(r.left);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS_LEFT), 1);
+	run_turns(1000); /* nothing is on any more */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 0);
+	assert_false(ring_pop(&t->memory->ring, &r));
+	/* What came in between is of no burst. */
+	tick_at((uintptr_t)area + HEADER);
+	run_turns(1000);
+	assert_int_equal(recorded().headers, burst_period(handlers.burst_hit_ns, 1));
+}
+
+static void what_goes_on_at_the_end_is_closed_with_what_it_has(void **state)
+{
+	struct record r;
+
+	need_registers(state);
+	plan_loop();
+	tick_at((uintptr_t)area + HEADER);
+	run_turns(2);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		(void)perf_disable(t->register_fd[i]);
+	burst_note_counts(t);
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	burst_expire(t);
+	r = recorded();
+	assert_int_equal(r.headers, 2);
+	assert_true(r.left);
+	burst_expire(t);
+	assert_false(ring_pop(&t->memory->ring, &r));
+}
+
+static void of_code_that_was_replaced_nothing_is_told(void **state)
+{
+	struct record r;
+
+	need_registers(state);
+	plan_loop();
+	tick_at((uintptr_t)area + HEADER);
+	run_turns(2);
+	codemap_add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
+	tick_at((uintptr_t)area + HEADER);
+	assert_false(t->burst.active);
+	assert_false(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURST_HITS),
+			 3);               /* and the store of turn 0 */
+	tick_at((uintptr_t)area + HEADER); /* the plan is of the code that was */
+	assert_false(t->burst.active);
+}
+
+static void ticks_elsewhere_begin_none(void **state)
+{
+	need_registers(state);
+	tick_at((uintptr_t)area + HEADER); /* no plan */
+	assert_false(t->burst.active);
+	plan_loop();
+	tick_at((uintptr_t)area); /* before the loop */
+	tick_at((uintptr_t)area + BEHIND);
+	tick_at((uintptr_t)area + AREA_BYTES - 1);
+	assert_false(t->burst.active);
+	atomic_store(&handlers.burst_chance, 0);
+	tick_at((uintptr_t)area + HEADER);
+	assert_false(t->burst.active);
+	atomic_store(&handlers.burst_chance, BURST_CHANCE_ONE);
+	burst_own(t, 0, 0);
+	tick_at((uintptr_t)area + HEADER);
+	assert_false(t->burst.active);
+}
+
+static void the_hits_of_a_burst_are_within_its_time(void **state)
+{
+	(void)state;
+	assert_int_equal(burst_period(1000, 1), BURST_PERIOD_MAX);
+	assert_int_equal(burst_period(10000, 0), 100);
+	assert_int_equal(burst_period(10000, 1), 50);
+	assert_int_equal(burst_period(10000, 2), 33);
+	assert_int_equal(burst_period(1000000, 2), BURST_PERIOD_MIN);
+	assert_int_equal(burst_period(0, 2), BURST_PERIOD_MAX);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_burst_counts_its_period_and_one_signal_ends_it),
+	    TEST(a_loop_that_was_left_is_closed_by_a_later_tick),
+	    TEST(what_goes_on_at_the_end_is_closed_with_what_it_has),
+	    TEST(of_code_that_was_replaced_nothing_is_told),
+	    TEST(ticks_elsewhere_begin_none),
+	    cmocka_unit_test(the_hits_of_a_burst_are_within_its_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
