@@ -32,6 +32,19 @@ size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MA
 
 /* ---------------------------------------------------------------- plans */
 
+/* Of loops in each other that are the same one, as where the JVM has mined strips, the outermost:
+ * it is entered where the source's is. NULL where there are ways into it that cannot be counted. */
+static const struct code_loop *entered_loop(const struct loop_code *code, uint32_t loop)
+{
+	uint32_t row = code->loops[loop].row, parent;
+
+	while ((parent = code->analysis.loops[loop].parent) != LOOP_NO_PARENT &&
+	       code->loops[parent].row == row)
+		loop = parent;
+	return code->analysis.loops[loop].doubts & LOOP_DOUBT_ENTRY ? NULL
+								    : &code->analysis.loops[loop];
+}
+
 static bool is_worth_counting(const struct code_loop *l)
 {
 	return !l->waits && !(l->doubts & LOOP_DOUBT_UNROLL) && l->unroll > 0 &&
@@ -78,15 +91,18 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 		     struct loop_plan *plan)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
-	uint32_t for_entries = least(l->entry_count, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES];
+	const struct code_loop *entered = entered_loop(code, loop);
+	uint32_t entries = entered ? entered->entry_count : 0;
+	uint32_t for_entries = least(entries, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES];
 	int r = 0;
 
 	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
 				   .loop = loop,
 				   .all_sites = l->site_count,
-				   .all_entries = l->entry_count};
+				   .all_entries = entries,
+				   .entries_ahead = l->type == LOOP_LAST};
 	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
-	plan->entries = least(l->entry_count, LIMIT_PLAN_PLACES - plan->sites);
+	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
 	draw(&in->random, l->site_count, plan->sites, drawn);
 	for (uint32_t i = 0; r == 0 && i < plan->sites; i++) {
 		const struct loop_site *site = &code->analysis.sites[l->first_site + drawn[i]];
@@ -94,9 +110,10 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 		plan->offsets[i] = site->offset;
 		r = place_of(in, code, code->loops[loop].row, site, &plan->rows[i]);
 	}
-	draw(&in->random, l->entry_count, plan->entries, drawn);
+	draw(&in->random, entries, plan->entries, drawn);
 	for (uint32_t i = 0; i < plan->entries; i++)
-		plan->offsets[plan->sites + i] = code->analysis.entries[l->first_entry + drawn[i]];
+		plan->offsets[plan->sites + i] =
+		    code->analysis.entries[entered->first_entry + drawn[i]];
 	return r;
 }
 

@@ -35,12 +35,12 @@ static const char *grouped(char text[GROUPED_BYTES], double value)
 
 _Static_assert(GROUPED_BYTES > 19 + 6 + 1, "1e18 with its commas");
 
-/* So many turns for one event: "4,980 (4,100 to 6,200)", or a bound where none was met. */
-static void turns_for_each(FILE *out, const struct loop_rate *r)
+/* So many turns for one event: "4,980 iterations per result (4,100 to 6,200)". */
+static void turns_for_each(FILE *out, const struct loop_rate *r, const char *event)
 {
 	char turns[GROUPED_BYTES], low[GROUPED_BYTES], high[GROUPED_BYTES];
 
-	fprintf(out, "%s (", grouped(turns, 1 / r->rate));
+	fprintf(out, "%s iterations %s (", grouped(turns, 1 / r->rate), event);
 	if (r->ci95.low > 0)
 		fprintf(out, "%s to %s)", grouped(low, 1 / r->ci95.high),
 			grouped(high, 1 / r->ci95.low));
@@ -53,19 +53,19 @@ static void results(FILE *out, const struct report_loop *l)
 	const struct loop_rate *r = &l->results;
 	char turns[GROUPED_BYTES], least[GROUPED_BYTES];
 
-	if (l->type == LOOP_EVERY) {
+	if (l->type == LOOP_EVERY)
 		fputs("each iteration has a result", out);
-	} else if (l->type == LOOP_NEVER) {
+	else if (l->type == LOOP_NEVER)
 		fputs("no iteration can have a result", out);
-	} else if (!r->known) {
+	else if (!r->known)
 		fputs("not counted", out);
-	} else if (r->rate > 0) {
-		fputs("iterations per result: ", out);
-		turns_for_each(out, r);
-	} else {
-		fprintf(out, "no result in %s iterations (so at least %s per result)",
+	else if (r->rate > 0)
+		turns_for_each(out, r, "per result");
+	else if (l->row->results.turns > 0)
+		fprintf(out, "no result in %s iterations (at least %s per result)",
 			grouped(turns, l->row->results.turns), grouped(least, 1 / r->ci95.high));
-	}
+	else
+		fprintf(out, "at least %s iterations per result", grouped(least, 1 / r->ci95.high));
 }
 
 static void judgement(FILE *out, const struct report_loop *l)
@@ -122,8 +122,8 @@ static void counted(FILE *out, const struct report_loop *l)
 	fprintf(out, "   counted %s iterations in %" PRIu64 " bursts", grouped(turns, all),
 		row->bursts);
 	if (l->entries.known && l->entries.rate > 0) {
-		fputs("; iterations each time it is entered: ", out);
-		turns_for_each(out, &l->entries);
+		fputs("; ", out);
+		turns_for_each(out, &l->entries, "each time it is entered");
 	} else if (l->entries.known) {
 		fprintf(out, "; it was not entered, so at least %s each time",
 			grouped(turns, 1 / l->entries.ci95.high));

@@ -82,11 +82,18 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_KERNEL_NS, "bringing signals"},
 	    {JXP__COUNTER__COUNTER_SESSION_NS, "the agent's own thread"},
 	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
+	    {JXP__COUNTER__COUNTER_BURST_NS, "counting loops' turns"},
+	};
+	static const struct figure loops[] = {
+	    {JXP__COUNTER__COUNTER_BURSTS, "bursts of turns"},
+	    {JXP__COUNTER__COUNTER_BURST_HITS, "breakpoints in them"},
+	    {JXP__COUNTER__COUNTER_CODES_SENT, "compiled methods looked at"},
 	};
 
 	figures(out, counters, "           signals:", signals, COUNT(signals), false);
 	figures(out, counters, "           in handlers:", handlers, COUNT(handlers), true);
 	figures(out, counters, "           beside handlers:", beside, COUNT(beside), true);
+	figures(out, counters, "           loops:", loops, COUNT(loops), false);
 }
 
 void report_text_quality(FILE *out, const struct report_model *m)

@@ -179,7 +179,7 @@ static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 	return fitting > 0;
 }
 
-/* Puts so many of the plan's places, drawn at random, to its front; their indices. */
+/* Draws so many of the plan's places, the first one of those that are ahead; their indices. */
 static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count, uint8_t *indices)
 {
 	uint8_t all[LIMIT_PLAN_PLACES];
@@ -187,7 +187,9 @@ static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count
 	for (unsigned i = 0; i < plan->count; i++)
 		all[i] = (uint8_t)i;
 	for (unsigned i = 0; i < count; i++) {
-		unsigned j = i + random_below(&t->random, plan->count - i);
+		bool ahead = i == 0 && plan->ahead > 0;
+		unsigned from = ahead ? plan->count - plan->ahead : i;
+		unsigned j = from + random_below(&t->random, plan->count - from);
 		uint8_t index = all[j];
 
 		all[j] = all[i];

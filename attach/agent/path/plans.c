@@ -59,5 +59,5 @@ bool plans_read(unsigned i, uint64_t code, struct loop_plan *out)
 	if (atomic_load_explicit(&table.version, memory_order_relaxed) != version)
 		return false;
 	memcpy(out, words, sizeof(words));
-	return out->count <= LIMIT_PLAN_PLACES;
+	return out->count <= LIMIT_PLAN_PLACES && out->ahead <= out->count;
 }

@@ -18,7 +18,8 @@ struct loop_plan {
 	uint64_t start; /* its first instruction */
 	uint32_t plan;  /* the engine's number */
 	uint32_t header;
-	uint32_t count; /* of places */
+	uint32_t count; /* of places, */
+	uint32_t ahead; /* of which the last so many are drawn first, one of them */
 	uint32_t places[LIMIT_PLAN_PLACES];
 };
 

@@ -119,7 +119,8 @@ static enum plan_check check_plan(const struct loop_order *order, struct instruc
 				  .start = blob.start,
 				  .plan = order->plan,
 				  .header = order->header,
-				  .count = order->count};
+				  .count = order->count,
+				  .ahead = order->ahead};
 	memcpy(out->places, order->places, order->count * sizeof(out->places[0]));
 	return PLAN_GOOD;
 }

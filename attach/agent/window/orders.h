@@ -16,7 +16,8 @@ struct loop_order {
 	uint32_t plan;
 	uint32_t header;
 	uint64_t code;
-	uint32_t count; /* of places */
+	uint32_t count; /* of places, */
+	uint32_t ahead; /* of which the last are drawn first */
 	uint32_t places[LIMIT_PLAN_PLACES];
 };
 
@@ -44,14 +45,16 @@ static inline void orders_note_plans(struct orders *o, const Jxp__LoopPlans *fro
 		const Jxp__LoopPlan *plan = from->plans[i];
 		struct loop_order *to = &o->plans[o->plan_count];
 
-		if (o->plan_count == LIMIT_PLANS || plan->n_places > LIMIT_PLAN_PLACES) {
+		if (o->plan_count == LIMIT_PLANS || plan->n_places > LIMIT_PLAN_PLACES ||
+		    plan->ahead > plan->n_places) {
 			o->plans_cut++;
 			continue;
 		}
 		*to = (struct loop_order){.plan = plan->plan,
 					  .code = plan->code,
 					  .header = plan->header,
-					  .count = (uint32_t)plan->n_places};
+					  .count = (uint32_t)plan->n_places,
+					  .ahead = plan->ahead};
 		for (uint32_t j = 0; j < to->count; j++)
 			to->places[j] = plan->places[j];
 		o->plan_count++;

@@ -113,7 +113,7 @@ static struct loop_rate result_rate(const struct report_loop *l, double times)
 	if (l->type != LOOP_LAST || !entries.known || !(entries.ci95.high < results.ci95.high))
 		return results;
 	if (!results.known) {
-		entries.ci95.low = 0;
+		entries.rate = entries.ci95.low = 0;
 		return entries;
 	}
 	results.rate = fmin(results.rate, entries.ci95.high);

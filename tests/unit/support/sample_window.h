@@ -235,6 +235,71 @@ static inline void sample_window_cpu(struct window_result *w, uint32_t main, uin
 					    .jit_ns = 0.35 * (double)NS_PER_S};
 }
 
+/* A loop of method, called from node, with a share of the 1,810 ticks of sample_window_cpu. */
+static inline struct loop_row *sample_window_loop(struct window_result *w, uint32_t method,
+						  uint32_t header, int32_t line, uint32_t node,
+						  enum loop_type type, unsigned ticks)
+{
+	struct loop_key key = {.method = method, .mapped = true, .header = header, .line = line};
+	struct cpu_sum sum = {.samples = ticks, .ns = ticks * 5.0 * (double)NS_PER_MS};
+	struct loop_profile *p = &w->loops;
+	uint32_t row, context;
+
+	if (loop_profile_row(p, &key, &row) < 0 || loop_profile_context(p, row, node, &context) < 0)
+		assert(false);
+	p->rows[row].own = p->rows[row].within = sum;
+	p->rows[row].type_ns[type] = sum.ns;
+	p->rows[row].latch_bci = (int32_t)header + 20;
+	p->rows[row].unroll = 8;
+	p->contexts[context].sum = sum;
+	cpu_sum_add(&p->in_loops, &sum, 1);
+	cpu_sum_add(&p->mapped, &sum, 1);
+	return &p->rows[row];
+}
+
+/* So many bursts of 2,048 turns, every nth of which has met one event. */
+static inline void sample_window_bursts(struct loop_row *row, struct loop_counts *counts,
+					unsigned bursts, unsigned nth)
+{
+	for (unsigned i = 0; i < bursts; i++) {
+		row->bursts++;
+		loop_counts_burst(counts, 2048, nth && i % nth == 0 ? 1 : 0, 1, 1);
+	}
+}
+
+/* A search that takes long, one that stores rarely, one that has not been counted enough, one that
+ * stores always, one that waits, and one that takes little time. */
+static inline void sample_window_loops(struct window_result *w, uint32_t main)
+{
+	struct loop_place place = {.line = 24, .bci = 17, .result = LOOP_RESULT_EXIT};
+	struct loop_row *row;
+	uint32_t at;
+
+	w->request.loops = true;
+	row = sample_window_loop(w, 2, 4, 22, main, LOOP_LAST, 600);
+	sample_window_bursts(row, &row->results, 90, 3);
+	sample_window_bursts(row, &row->entries, 90, 3);
+	row->bursts = 90;
+	place.loop = 0;
+	place.method = row->key.method;
+	if (loop_profile_place(&w->loops, &place, &at) < 0)
+		assert(false);
+	w->loops.places[at].counted = 30;
+	w->loops.places[at].bursts = 90;
+	row = sample_window_loop(w, 3, 40, 33, main, LOOP_SOME, 300);
+	sample_window_bursts(row, &row->results, 60, 0);
+	row = sample_window_loop(w, 3, 80, 38, main, LOOP_SOME, 200);
+	sample_window_bursts(row, &row->results, 12, 4);
+	row->doubt_ns[1] = row->own.ns;
+	(void)sample_window_loop(w, 3, 120, 44, main, LOOP_EVERY, 100);
+	row = sample_window_loop(w, 1, 8, 12, 0, LOOP_NEVER, 60);
+	row->waits_ns = row->own.ns;
+	(void)sample_window_loop(w, 1, 30, 15, 0, LOOP_SOME, 10);
+	w->loops.looked_at = w->loops.in_loops;
+	w->loops.looked_at.ns *= 1.05;
+	w->loops.compiled = (struct cpu_sum){.samples = 1600, .ns = 8.0 * (double)NS_PER_S};
+}
+
 /* All of it; wasteful: how many of 60 dead stores' observations. */
 static inline struct window_result *sample_window(unsigned number, const char *app,
 						  unsigned wasteful)

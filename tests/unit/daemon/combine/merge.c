@@ -96,6 +96,39 @@ static void ticks_weigh_what_their_windows_used(void **state)
 	window_result_free(w);
 }
 
+/* By method, though its id is another one; bursts are added up, time is weighted. */
+static void the_same_loop_of_two_windows_is_one(void **state)
+{
+	struct window_result *windows[] = {ticks_window(1, "sum", 100, 1),
+					   ticks_window(2, "sum", 100, 3)};
+	struct window_result *w;
+	struct loop_row *row;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		row = sample_window_loop(windows[i], i == 0 ? 3 : 2, 4, 22, 1, LOOP_LAST, 50);
+		sample_window_bursts(row, &row->results, 10 + i, 2);
+		windows[i]->request.loops = true;
+	}
+	w = merged(windows, 2);
+	assert_true(w->request.loops);
+	assert_int_equal(w->loops.row_count, 1);
+	row = w->loops.rows;
+	assert_string_equal(
+	    strings_get(&w->profile.strings, cct_method(&w->profile.cct, row->key.method)->name),
+	    "sum");
+	assert_int_equal(row->own.samples, 100);
+	assert_float_equal(row->own.ns, 0.5e9, 1);
+	assert_float_equal(row->type_ns[LOOP_LAST], 0.5e9, 1);
+	assert_int_equal(row->bursts, 21);
+	assert_float_equal(row->results.turns, 21 * 2048, 1);
+	assert_float_equal(row->results.events, 11, 1e-9);
+	assert_int_equal(w->loops.context_count, 1);
+	assert_string_equal(leaf_of(w, w->loops.contexts[0].node), "main");
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
 static void windows_without_ticks_have_no_part_in_those_of_others(void **state)
 {
 	struct window_result *windows[] = {sample_window(1, "shop", 30),
@@ -690,6 +723,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
 	    cmocka_unit_test(ticks_weigh_what_their_windows_used),
+	    cmocka_unit_test(the_same_loop_of_two_windows_is_one),
 	    cmocka_unit_test(windows_without_ticks_have_no_part_in_those_of_others),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
 	    cmocka_unit_test(classes_are_met_by_names),

@@ -408,6 +408,40 @@ static void tick_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
+static void loop_reports_are_as_agreed(void **state)
+{
+	static const struct {
+		struct report_wanted wanted;
+		const char *name;
+	} parts[] = {
+	    {{.view = JXP__VIEW__VIEW_LOOPS}, "loops.txt"},
+	    {{.view = JXP__VIEW__VIEW_LOOPS, .format = JXP__FORMAT__FORMAT_JSON}, "loops.json"},
+	};
+	struct window_result *w = ticks_window();
+
+	(void)state;
+	sample_window_loops(w, 1);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *text = part_of(w, &parts[i].wanted);
+
+		assert_golden(parts[i].name, text);
+		free(text);
+	}
+	window_result_free(w);
+}
+
+static void a_window_without_loops_says_so(void **state)
+{
+	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_LOOPS};
+	struct window_result *w = ticks_window();
+	char *text = part_of(w, &wanted);
+
+	(void)state;
+	assert_non_null(strstr(text, "not for loops (kind loops)"));
+	free(text);
+	window_result_free(w);
+}
+
 static void a_window_without_ticks_says_so(void **state)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_SUBSUMING};
@@ -817,6 +851,8 @@ int main(void)
 	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(tick_reports_are_as_agreed),
+	    cmocka_unit_test(loop_reports_are_as_agreed),
+	    cmocka_unit_test(a_window_without_loops_says_so),
 	    cmocka_unit_test(a_window_without_ticks_says_so),
 	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
 	    cmocka_unit_test(object_reports_are_as_agreed),

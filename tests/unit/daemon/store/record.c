@@ -60,6 +60,8 @@ static void a_window_makes_the_same_reports_after_it_was_kept(void **state)
 	assert_same_reports(w);
 	w->objects.concurrent_gc = true;
 	assert_same_reports(w);
+	sample_window_loops(w, 1);
+	assert_same_reports(w);
 	window_result_free(w);
 }
 
@@ -248,6 +250,38 @@ static void ticks_that_do_not_fit_together_are_no_record(void **state)
 	window_result_free(w);
 }
 
+static void assert_no_loops(const struct window_result *w, const Jxp__StoredLoops *m)
+{
+	struct loop_profile back = {0};
+
+	assert_int_equal(record_unpack_loops(m, &w->profile, &back), -EBADMSG);
+	loop_profile_release(&back);
+}
+
+static void loops_that_do_not_fit_together_are_no_record(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	_cleanup_(arena_release) struct arena arena;
+	Jxp__StoredLoops m;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	arena_init(&arena, ENOUGH);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.n_place_bci--;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.context_loop[0] = (uint32_t)m.n_loops;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.loops[1]->results->turns = 1e-300;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.loops[1] = m.loops[0];
+	assert_no_loops(w, &m);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +294,7 @@ int main(void)
 	    cmocka_unit_test(columns_that_do_not_match_are_no_record),
 	    cmocka_unit_test(a_record_of_before_has_no_ticks),
 	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
+	    cmocka_unit_test(loops_that_do_not_fit_together_are_no_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

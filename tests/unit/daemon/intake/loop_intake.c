@@ -1,0 +1,515 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/intake/intake.h"
+#include "daemon/intake/loop_hunt.h"
+#include "proto/limits.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
+
+#define CODE   UINT64_C(0x7000000001)
+#define FILL   2u /* method, and node */
+#define HEADER 0x40u
+
+/* The code of Main.fill, with a record and bytecodes of two methods. */
+struct sample_image {
+	Jxp__CodeImage image;
+	Jxp__CodeImage *pointer;
+	Jxp__CodeImage__Frame frames[2], *frame_list[2];
+	Jxp__CodeImage__Record records[3], *record_list[3];
+	Jxp__CodeImage__Call calls[2], *call_list[2];
+	Jxp__CodeImage__Bytecodes bytecodes, *bytecode_list[1];
+	uint8_t bytes[256], code[16];
+};
+
+struct fixture {
+	struct window_result *window;
+	struct intake intake;
+	struct sample_batch sample;
+	struct sample_image image;
+	Jxp__CpuSample ticks[256], *tick_list[256];
+	Jxp__LoopBurst burst, *burst_list[1];
+	uint32_t places[4], counts[4];
+};
+
+static void sample_image_init(struct sample_image *s)
+{
+	*s = (struct sample_image){0};
+	jxp__code_image__init(&s->image);
+	s->pointer = &s->image;
+	for (int i = 0; i < 2; i++) {
+		jxp__code_image__frame__init(&s->frames[i]);
+		s->frames[i].method = FILL - (uint32_t)i;
+		s->frames[i].bci = 4;
+		s->frame_list[i] = &s->frames[i];
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		jxp__code_image__record__init(&s->records[i]);
+		s->records[i].offset = 10 * i;
+		s->records[i].frames = s->frame_list;
+		s->records[i].n_frames = 2;
+		s->record_list[i] = &s->records[i];
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		jxp__code_image__call__init(&s->calls[i]);
+		s->calls[i].offset = 10 * i;
+		s->calls[i].target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		s->calls[i].method = FILL;
+		s->call_list[i] = &s->calls[i];
+	}
+	jxp__code_image__bytecodes__init(&s->bytecodes);
+	s->bytecodes.method = FILL;
+	s->bytecodes.code = (ProtobufCBinaryData){sizeof(s->code), s->code};
+	s->bytecode_list[0] = &s->bytecodes;
+	s->image.code = CODE;
+	s->image.bytes = (ProtobufCBinaryData){sizeof(s->bytes), s->bytes};
+	s->image.method = FILL;
+	s->image.records = s->record_list;
+	s->image.n_records = 3;
+	s->image.calls = s->call_list;
+	s->image.n_calls = 2;
+	s->image.bytecodes = s->bytecode_list;
+	s->image.n_bytecodes = 1;
+}
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_request request = {.cpu = true, .loops = true};
+
+	f = (struct fixture){0};
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
+	intake_init(&f.intake, f.window);
+	sample_batch_init(&f.sample);
+	sample_image_init(&f.image);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	intake_release(&f->intake);
+	window_result_free(f->window);
+	return 0;
+}
+
+/* Applies the batch and empties it. */
+static void apply(struct fixture *f)
+{
+	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
+	jxp__batch__init(&f->sample.batch);
+}
+
+static void tick(struct fixture *f, uint64_t code, uint32_t offset, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		Jxp__CpuSample *s = &f->ticks[i];
+
+		jxp__cpu_sample__init(s);
+		s->state = JXP__CPU_SAMPLE__STATE__COMPILED;
+		s->node = FILL;
+		s->cpu_ns = 5000000;
+		s->code = code;
+		s->offset = offset;
+		f->tick_list[i] = s;
+	}
+	f->sample.batch.cpu_samples = f->tick_list;
+	f->sample.batch.n_cpu_samples = count;
+	apply(f);
+}
+
+static void send_image(struct fixture *f)
+{
+	f->sample.batch.codes = &f->image.pointer;
+	f->sample.batch.n_codes = 1;
+	apply(f);
+}
+
+/* Asks for what is hot, and has it sent; its position. */
+static uint32_t ask_and_take(struct fixture *f, struct code_image *image)
+{
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint32_t code = 99;
+
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(codes[0], CODE);
+	send_image(f);
+	assert_true(loop_intake_take_image(&f->intake.loops, image, &code));
+	return code;
+}
+
+/* A loop of Main.fill in [0x40, 0x80), in a copy of itself in [0x20, 0xa0), with sites of results
+ * and one entry. */
+static void analyse(struct code_analysis *a, enum loop_type type, uint32_t sites)
+{
+	*a = (struct code_analysis){.loops = calloc(2, sizeof(*a->loops)),
+				    .parts = calloc(3, sizeof(*a->parts)),
+				    .sites = calloc(sites, sizeof(*a->sites)),
+				    .entries = calloc(1, sizeof(*a->entries)),
+				    .loop_count = 2,
+				    .part_count = 3,
+				    .site_count = sites,
+				    .entry_count = 1};
+	a->loops[0] = (struct code_loop){.header = HEADER,
+					 .parent = 1,
+					 .mapped = true,
+					 .method = 0,
+					 .header_bci = 4,
+					 .latch_bci = 12,
+					 .type = type,
+					 .unroll = 8,
+					 .site_count = sites,
+					 .entry_count = 1};
+	a->loops[1] = a->loops[0];
+	a->loops[1].header = 0x20;
+	a->loops[1].parent = LOOP_NO_PARENT;
+	a->loops[1].unroll = 1;
+	a->loops[1].site_count = 0;
+	a->parts[0] = (struct loop_part){0x20, 0x40, 1};
+	a->parts[1] = (struct loop_part){0x40, 0x80, 0};
+	a->parts[2] = (struct loop_part){0x80, 0xa0, 1};
+	for (uint32_t i = 0; i < sites; i++)
+		a->sites[i] = (struct loop_site){0x44 + i, LOOP_RESULT_EXIT, 1, 8};
+	a->entries[0] = 0x10;
+}
+
+static uint32_t known(struct fixture *f, enum loop_type type, uint32_t sites)
+{
+	struct code_analysis analysis;
+	struct code_image image;
+	uint32_t code;
+
+	apply(f);
+	tick(f, CODE, 0x50, 100);
+	code = ask_and_take(f, &image);
+	code_image_release(&image);
+	analyse(&analysis, type, sites);
+	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
+	return code;
+}
+
+static void burst(struct fixture *f, uint32_t plan, uint32_t headers, uint32_t place,
+		  uint32_t count)
+{
+	jxp__loop_burst__init(&f->burst);
+	f->burst.plan = plan;
+	f->burst.headers = headers;
+	f->places[0] = place;
+	f->counts[0] = count;
+	f->burst.places = f->places;
+	f->burst.counts = f->counts;
+	f->burst.n_places = f->burst.n_counts = 1;
+	f->burst_list[0] = &f->burst;
+	f->sample.batch.bursts = f->burst_list;
+	f->sample.batch.n_bursts = 1;
+	apply(f);
+}
+
+static uint64_t lost(const struct fixture *f, enum loss loss)
+{
+	return f->window->losses[loss];
+}
+
+/* ---------------------------------------------------------------- code */
+
+static void code_is_asked_for_when_it_has_a_share_of_the_ticks(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+
+	apply(f);
+	tick(f, CODE, 0x50, LOOP_HUNT_SAMPLES - 1);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 0);
+	tick(f, CODE, 0x54, 1);
+	tick(f, CODE + 1, 0, 3);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(codes[0], CODE);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 0);
+}
+
+static void only_a_few_codes_are_open_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+
+	apply(f);
+	for (uint64_t i = 0; i < LOOP_CODES_OPEN_MAX + 1; i++)
+		tick(f, CODE + i, 0, 30);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), LOOP_CODES_OPEN_MAX);
+	f->image.image.error = (char *)"it was unloaded";
+	send_image(f);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(codes[0], CODE + LOOP_CODES_OPEN_MAX);
+}
+
+static void an_image_comes_with_the_windows_methods(void **state)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	(void)ask_and_take(f, &image);
+	assert_int_equal(image.size, 256);
+	assert_int_equal(image.method_count, 2);
+	assert_int_equal(image.methods[image.method].name, FILL);
+	assert_int_equal(image.methods[0].bytecode_bytes, 16);
+	assert_int_equal(image.record_count, 3);
+	assert_int_equal(image.records[2].first_frame, 4);
+	assert_int_equal(image.frames[5].method, 1);
+	assert_int_equal(image.call_count, 2);
+	assert_int_equal(image.calls[1].method, 1);
+	assert_int_equal(lost(f, LOSS_CODE), 0);
+	code_image_release(&image);
+}
+
+static void what_cannot_be_in_an_image_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	f->image.records[1].offset = 0;   /* Not behind the one before. */
+	f->image.records[2].offset = 256; /* Not in the code. */
+	f->image.calls[0].method = 77;    /* Never announced; still a call. */
+	f->image.calls[1].offset = 1000;
+	f->image.frames[0].bci = 16; /* Of 0 to 15. */
+	(void)ask_and_take(f, &image);
+	assert_int_equal(image.record_count, 1);
+	assert_int_equal(image.frames[0].bci, -1);
+	assert_int_equal(image.call_count, 1);
+	assert_int_equal(image.calls[0].method, 0);
+	assert_int_equal(lost(f, LOSS_CODE), 4);
+	code_image_release(&image);
+}
+
+static void code_that_nobody_asked_for_is_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+	uint32_t code;
+
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	send_image(f);
+	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+}
+
+static void an_image_without_its_method_is_none(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	struct code_image image;
+	uint32_t code;
+
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	f->image.image.method = 77;
+	send_image(f);
+	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_int_equal(lost(f, LOSS_CODE), 1);
+	assert_int_equal(f->intake.loops.open, 0);
+}
+
+/* ---------------------------------------------------------------- ticks */
+
+static void ticks_go_to_their_loop_once_it_is_known(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+	const struct loop_row *row;
+
+	(void)known(f, LOOP_LAST, 2);
+	tick(f, CODE, 0x44, 10); /* In the loop, */
+	tick(f, CODE, 0x24, 5);  /* in the copy around it, */
+	tick(f, CODE, 0x10, 7);  /* and in none. */
+	assert_int_equal(p->row_count, 1);
+	row = &p->rows[0];
+	assert_int_equal(row->key.method, FILL);
+	assert_int_equal(row->key.header, 4);
+	assert_int_equal(row->key.line, 21);
+	assert_int_equal(row->latch_bci, 12);
+	assert_int_equal(row->own.samples, 115);
+	assert_int_equal(row->within.samples, 115);
+	assert_float_equal(row->type_ns[LOOP_LAST], 115 * 5e6, 1);
+	assert_int_equal(p->compiled.samples, 122);
+	assert_int_equal(p->looked_at.samples, 122);
+	assert_int_equal(p->in_loops.samples, 115);
+	assert_int_equal(p->mapped.samples, 115);
+	assert_int_equal(p->context_count, 1);
+	assert_int_equal(p->contexts[0].node, 1); /* Main.main, which calls Main.fill. */
+	assert_int_equal(p->contexts[0].sum.samples, 115);
+}
+
+static void loops_that_are_not_mapped_are_told_by_their_offset(void **state)
+{
+	struct fixture *f = *state;
+	struct code_analysis analysis;
+	struct code_image image;
+	uint32_t code;
+
+	apply(f);
+	tick(f, CODE, 0x50, 100);
+	code = ask_and_take(f, &image);
+	code_image_release(&image);
+	analyse(&analysis, LOOP_LAST, 1);
+	analysis.loops[0].mapped = false;
+	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(f->window->loops.row_count, 2);
+	assert_false(f->window->loops.rows[0].key.mapped);
+	assert_int_equal(f->window->loops.rows[0].key.header, HEADER);
+	assert_int_equal(f->window->loops.rows[0].own.samples, 100);
+	assert_int_equal(f->window->loops.rows[1].own.samples, 0);
+	assert_int_equal(f->window->loops.rows[1].within.samples, 100);
+}
+
+static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
+{
+	struct fixture *f = *state;
+	struct code_analysis none = {0};
+	struct code_image image;
+	uint32_t code;
+
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	code = ask_and_take(f, &image);
+	code_image_release(&image);
+	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, -E2BIG, &none), 0);
+	tick(f, CODE, 0x50, 30);
+	assert_int_equal(f->window->loops.compiled.samples, 60);
+	assert_int_equal(f->window->loops.looked_at.samples, 0);
+	assert_int_equal(lost(f, LOSS_CODE), 1);
+}
+
+static void windows_without_loops_take_no_code(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.loops = false;
+	apply(f);
+	tick(f, CODE, 0x50, 30);
+	send_image(f);
+	assert_int_equal(f->intake.loops.code_count, 0);
+	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 30);
+	assert_int_equal(lost(f, LOSS_INVALID), 1);
+}
+
+/* ---------------------------------------------------------------- plans and bursts */
+
+static void a_hot_loop_gets_one_plan(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *plan = &f->intake.loops.plans[0];
+	bool more = false;
+
+	(void)known(f, LOOP_LAST, 2);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_true(more);
+	assert_int_equal(f->intake.loops.plan_count, 1);
+	assert_int_equal(plan->sites, 2);
+	assert_int_equal(plan->entries, 1);
+	assert_int_equal(plan->offsets[0], 0x44);
+	assert_int_equal(plan->offsets[2], 0x10);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_false(more);
+}
+
+static void what_needs_no_counting_is_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	bool more = true;
+
+	(void)known(f, LOOP_EVERY, 2);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_false(more);
+	assert_int_equal(f->window->loops.place_count, 1); /* Where its results are is told. */
+	assert_int_equal(f->window->loops.places[0].line, 21);
+}
+
+static void places_are_drawn_where_there_are_too_many(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *plan = &f->intake.loops.plans[0];
+	bool more;
+
+	(void)known(f, LOOP_LAST, 50);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(plan->sites, LIMIT_PLAN_PLACES - 1);
+	assert_int_equal(plan->entries, 1);
+	assert_int_equal(plan->all_sites, 50);
+	for (uint32_t i = 1; i < plan->sites; i++)
+		assert_true(plan->offsets[i] > plan->offsets[i - 1]);
+}
+
+static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_row *row;
+	bool more;
+
+	(void)known(f, LOOP_LAST, 2);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	burst(f, 1, 256, 1, 3); /* One of two sites, */
+	burst(f, 1, 256, 2, 4); /* and the entry. */
+	row = &f->window->loops.rows[0];
+	assert_int_equal(row->bursts, 2);
+	assert_int_equal(row->results.bursts, 1);
+	assert_float_equal(row->results.turns, 256 * 8, 1e-9);
+	assert_float_equal(row->results.events, 6, 1e-9);
+	assert_float_equal(row->results.seen, 128 * 8, 1e-9);
+	assert_float_equal(row->entries.events, 4, 1e-9);
+	assert_float_equal(row->entries.turns, 256 * 8, 1e-9);
+	assert_int_equal(f->window->loops.places[0].counted, 3);
+}
+
+static void bursts_of_no_plan_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	bool more;
+
+	(void)known(f, LOOP_LAST, 2);
+	burst(f, 1, 256, 0, 0);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	burst(f, 2, 256, 0, 0);
+	burst(f, 1, 256, 3, 0);
+	assert_int_equal(lost(f, LOSS_INVALID), 3);
+	assert_int_equal(f->window->loops.rows[0].bursts, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(code_is_asked_for_when_it_has_a_share_of_the_ticks),
+	    TEST(only_a_few_codes_are_open_at_a_time),
+	    TEST(an_image_comes_with_the_windows_methods),
+	    TEST(what_cannot_be_in_an_image_is_dropped),
+	    TEST(code_that_nobody_asked_for_is_not_taken),
+	    TEST(an_image_without_its_method_is_none),
+	    TEST(ticks_go_to_their_loop_once_it_is_known),
+	    TEST(loops_that_are_not_mapped_are_told_by_their_offset),
+	    TEST(code_that_cannot_be_told_keeps_its_ticks_in_the_sums),
+	    TEST(windows_without_loops_take_no_code),
+	    TEST(a_hot_loop_gets_one_plan),
+	    TEST(what_needs_no_counting_is_not_counted),
+	    TEST(places_are_drawn_where_there_are_too_many),
+	    TEST(a_burst_stands_for_the_places_that_were_not_counted),
+	    TEST(bursts_of_no_plan_are_not_believed),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

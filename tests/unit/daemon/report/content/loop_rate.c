@@ -1,0 +1,123 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "common/random.h"
+#include "daemon/report/content/loop_rate.h"
+
+static double uniform(struct random *r)
+{
+	return random_next(r) / 4294967296.0;
+}
+
+/* Bursts of 256 turns, each with a result by chance; rates of bursts differ by up to a factor. */
+static struct loop_counts simulated(struct random *r, double rate, unsigned bursts, double factor)
+{
+	struct loop_counts c = {0};
+
+	for (unsigned i = 0; i < bursts; i++) {
+		/* The mean of 2u is 1. */
+		double own = factor > 0 ? rate * (1 - factor + factor * 2 * uniform(r)) : rate;
+		unsigned results = 0;
+
+		for (unsigned turn = 0; turn < 256; turn++)
+			results += uniform(r) < own;
+		loop_counts_burst(&c, 256, results, 1, 1);
+	}
+	return c;
+}
+
+static double coverage(double rate, unsigned bursts, double factor)
+{
+	const unsigned runs = 400;
+	struct random r;
+	unsigned held = 0;
+
+	random_seed(&r, 7);
+	for (unsigned i = 0; i < runs; i++) {
+		struct loop_counts c = simulated(&r, rate, bursts, factor);
+		struct loop_rate found = loop_rate_of(&c, 1);
+
+		held += found.ci95.low <= rate && rate <= found.ci95.high;
+	}
+	return (double)held / runs;
+}
+
+static void the_interval_holds_as_often_as_it_says(void **state)
+{
+	static const double rates[] = {5e-5, 1.0 / 4096, 1.0 / 64, 0.25};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		assert_true(coverage(rates[i], 40, 0) >= 0.92);
+		assert_true(coverage(rates[i], 40, 1) >= 0.92);
+	}
+}
+
+static void without_a_result_the_bound_is_what_chance_allows(void **state)
+{
+	struct loop_counts c = {0};
+	struct loop_rate r;
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		loop_counts_burst(&c, 2048, 0, 1, 8);
+	r = loop_rate_of(&c, 1);
+	assert_true(r.known);
+	assert_float_equal(r.rate, 0, 0);
+	/* An eighth of the places was counted. */
+	assert_float_equal(r.seen, 30 * 256, 1e-6);
+	assert_float_equal(pow(1 - r.ci95.high, 30 * 256), 0.025, 1e-6);
+	assert_true(loop_rate_of(&c, 2).ci95.high < r.ci95.high);
+}
+
+static void a_rate_of_one_has_a_narrow_interval(void **state)
+{
+	struct loop_counts c = {0};
+	struct loop_rate r;
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		loop_counts_burst(&c, 256, 256, 1, 1);
+	r = loop_rate_of(&c, 1);
+	assert_float_equal(r.rate, 1, 1e-12);
+	assert_true(r.ci95.low > 0.99 && r.ci95.high < 1.01);
+}
+
+static void one_burst_says_little(void **state)
+{
+	struct loop_counts c = {0};
+	struct loop_rate r;
+
+	(void)state;
+	assert_false(loop_rate_of(&c, 1).known);
+	loop_counts_burst(&c, 256, 16, 1, 1);
+	r = loop_rate_of(&c, 1);
+	assert_true(r.ci95.low < 0.02 && r.ci95.high > 0.5);
+}
+
+static void bursts_that_counted_no_place_are_none(void **state)
+{
+	struct loop_counts c = {0};
+
+	(void)state;
+	loop_counts_burst(&c, 256, 0, 0, 3);
+	assert_false(loop_rate_of(&c, 1).known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_interval_holds_as_often_as_it_says),
+	    cmocka_unit_test(without_a_result_the_bound_is_what_chance_allows),
+	    cmocka_unit_test(a_rate_of_one_has_a_narrow_interval),
+	    cmocka_unit_test(one_burst_says_little),
+	    cmocka_unit_test(bursts_that_counted_no_place_are_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
