@@ -144,13 +144,14 @@ def interval(row, key, truth):
     return Interval(row.get(key), low, high, truth) if low < math.inf else None
 
 
-def wrong_verdicts(program, report, meant):
+def wrong_verdicts(program, report):
     """Of loops that are as they should be: those of controls, and of other programs what they are not about."""
     harmless = (*HARMLESS, WAITING, None)
+    place = program.place()
     found = []
     for row in rows_of(report):
         verdict = row.get("verdict")
-        if row is meant or verdict in harmless or verdict in (INSTANCES, ITERATIONS) and program.redundant:
+        if place and is_meant(row, place) or verdict in harmless or verdict in (INSTANCES, ITERATIONS) and program.redundant:
             continue
         if program.control or row["time_fraction"] >= MINOR:
             found.append(f"{row.get('class')}.{row.get('method')}:{row.get('line')} {row.get('type')} {verdict}, "
@@ -161,4 +162,4 @@ def wrong_verdicts(program, report, meant):
 def judge(program, report):
     row = row_of(program, report)
     return Finding(program, row, interval(row, "result_rate", program.rate),
-                   interval(row, "iterations_per_instance", program.turns), wrong_verdicts(program, report, row))
+                   interval(row, "iterations_per_instance", program.turns), wrong_verdicts(program, report))
