@@ -58,7 +58,7 @@ static const struct {
     {"conditional_move", "a value is set by a conditional move, and how often cannot be counted"},
     {"unroll", "how many turns its machine code makes at a time is not known, so they cannot be "
 	       "counted"},
-    {"sites", "it has more places with results than are told apart"},
+    {"sites", "not all places where it has results can be counted"},
     {"code", "some of its machine code was not understood"},
     {"entry", "where it is entered cannot be counted"},
 };
