@@ -48,7 +48,7 @@ def check(name, asked):
     note(f"{row.get('type')} {row.get('verdict')}, {row['time_fraction']:.0%} of the time, results {finding.rate}, "
          f"turns {finding.turns}, {row['iterations']:.0f} turns in {row['bursts']} bursts")
     assert report["quality"]["dropped"] == 0, report["quality"]
-    assert row["time_fraction"] > 0.5, row
+    assert row["time_fraction"] > 0.25, row
     assert row["type"] == program.types[0], row
     allowed = {program.verdicts[0], UNDECIDED} if program.verdicts[0] == RESULTLESS else set(program.verdicts)
     assert row["verdict"] in allowed, row
