@@ -8,6 +8,9 @@
 
 /* A loop that only polls around another one, of the same turns (C2's strip mining). */
 #define OUTER_INSNS_MAX 40u
+/* Loops that compilers write out for one of their nodes: what fills, compares or searches arrays.
+ */
+#define FILLING_INSNS_MAX 7u
 
 /* ---------------------------------------------------------------- paths */
 
@@ -83,11 +86,22 @@ static uint16_t block_of(const struct native_code *n, const struct code_record *
 	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
 }
 
-/* A trap that a loop's block leads to: its record is behind its call. */
+static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
+{
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++)
+		if (g->rank[g->edges[e]] != FLOW_NO_BLOCK && g->loop[g->edges[e]] == FLOW_NO_LOOP)
+			return false;
+	return true;
+}
+
+/* A trap that only blocks of loops lead to: its record is behind its call. What others lead to as
+ * well may be a trap of what comes behind the loop. */
 static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_t b)
 {
 	const struct native_code *n = m->native;
 
+	if (!only_loops_lead_to(n->graph, b))
+		return NULL;
 	for (unsigned steps = 0; steps < 4 && b != FLOW_NO_BLOCK && n->cold[b]; steps++) {
 		uint32_t cursor = 0;
 		uint16_t next;
@@ -269,10 +283,80 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 
 /* ---------------------------------------------------------------- what is left over */
 
+/* How deep loops lie in the loop l of the bytecodes; 0: they branch. */
+static unsigned depth_below(const struct bytecode *b, uint32_t l)
+{
+	uint32_t inner = BYTECODE_NO_LOOP;
+
+	for (uint32_t i = l + 1; i < b->loop_count; i++) {
+		if (b->loops[i].parent != l)
+			continue;
+		if (inner != BYTECODE_NO_LOOP)
+			return 0;
+		inner = i;
+	}
+	if (inner == BYTECODE_NO_LOOP)
+		return 1;
+	return depth_below(b, inner) > 0 ? depth_below(b, inner) + 1 : 0;
+}
+
+static unsigned native_depth_below(const struct flow_graph *g, unsigned loop)
+{
+	unsigned deepest = 0;
+
+	for (unsigned i = 1; i < loop; i++) {
+		unsigned depth = 0, l = i;
+
+		for (; l != FLOW_NO_LOOP && l != loop; l = g->parents[l])
+			depth++;
+		if (l == loop && depth > deepest)
+			deepest = depth;
+	}
+	return deepest + 1;
+}
+
+/* All loops known are one in the other, and so are as many of the machine code: the outermost. */
+static void choose_nest(const struct loop_mapping *m, unsigned loop, struct choice *c)
+{
+	const struct code_image *image = m->native->image;
+	const struct bytecode *b;
+	uint32_t top = BYTECODE_NO_LOOP;
+
+	if (image->method >= image->method_count)
+		return;
+	for (size_t i = 0; i < image->method_count; i++)
+		if (i != image->method && m->methods[i].loop_count > 0)
+			return;
+	b = &m->methods[image->method];
+	for (uint32_t l = 0; l < b->loop_count; l++) {
+		if (b->loops[l].parent != BYTECODE_NO_LOOP)
+			continue;
+		if (top != BYTECODE_NO_LOOP)
+			return;
+		top = l;
+	}
+	if (top == BYTECODE_NO_LOOP ||
+	    depth_below(b, top) != native_depth_below(m->native->graph, loop))
+		return;
+	c->path.length = 1;
+	c->path.steps[0] = (struct mapped_step){.method = image->method, .loop = top};
+	c->count = 1;
+}
+
+static bool is_only_loop(const struct loop_mapping *m)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < m->native->image->method_count; i++)
+		sum += m->methods[i].loop_count;
+	return sum == 1;
+}
+
 /* Loops that nothing tells of, those around others first. */
 static void infer(struct loop_mapping *m)
 {
 	const struct native_code *n = m->native;
+	bool only = is_only_loop(m);
 
 	for (unsigned loop = n->graph->loop_count; loop-- > 1;) {
 		unsigned parent = n->graph->parents[loop];
@@ -283,12 +367,16 @@ static void infer(struct loop_mapping *m)
 		if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
 			continue;
 		choose_inside(m, around, &c);
+		if (parent == FLOW_NO_LOOP && c.count != 1)
+			choose_nest(m, loop, &c);
 		again =
 		    parent != FLOW_NO_LOOP && m->begins[loop] != LOOP_BEGINS_ANEW &&
 		    native_loop_insns(n, parent) - native_loop_insns(n, loop) <= OUTER_INSNS_MAX;
 		if (c.count == 1 && !(again && m->begins[loop] == LOOP_BEGINS_AGAIN)) {
 			m->loops[loop] = c.path;
-		} else if (c.count <= 1 && again) {
+		} else if ((c.count <= 1 && again) ||
+			   (only && parent != FLOW_NO_LOOP &&
+			    native_loop_insns(n, loop) > FILLING_INSNS_MAX)) {
 			m->loops[loop] = *around;
 			m->same[parent] = loop;
 		}
