@@ -129,32 +129,37 @@ static enum plan_check check_plan(const struct loop_order *order, struct instruc
  * the code has too many loops for it. */
 #define PLAN_TRIES_MAX 5u
 
+/* Is this the first answer to the plan? */
+static bool is_news(struct loop_phase *l, uint32_t plan)
+{
+	for (unsigned i = 0; i < l->plans_known_count; i++)
+		if (l->plans_known[i] == plan)
+			return false;
+	if (l->plans_known_count == LOOP_PLANS_KNOWN)
+		return false;
+	l->plans_known[l->plans_known_count++] = plan;
+	return true;
+}
+
 static void check_plans(struct loop_phase *l, struct instruction_starts *s)
 {
 	struct orders *o = l->orders;
 	struct loop_plan plans[LIMIT_PLANS];
-	unsigned count = 0, refused = 0, busy = 0;
+	enum plan_check checks[LIMIT_PLANS];
+	unsigned count = 0, busy = 0;
 
 	for (unsigned i = 0; i < o->plan_count; i++) {
-		switch (check_plan(&o->plans[i], s, &plans[count])) {
-		case PLAN_GOOD:
-			count++;
-			break;
-		case PLAN_REFUSED:
-			refused++;
-			break;
-		case PLAN_BUSY:
-			busy++;
-			break;
-		}
+		checks[i] = check_plan(&o->plans[i], s, &plans[count]);
+		count += checks[i] == PLAN_GOOD;
+		busy += checks[i] == PLAN_BUSY;
 	}
 	if (busy > 0 && ++l->plans_tried < PLAN_TRIES_MAX)
 		return;
+	for (unsigned i = 0; i < o->plan_count; i++)
+		if (is_news(l, o->plans[i].plan))
+			l->plans_refused += checks[i] != PLAN_GOOD;
+	l->plans_refused += o->plans_cut;
 	l->plans_tried = 0;
-	refused += busy + o->plans_cut;
-	/* The engine names all each time; the count does not go back. */
-	if (refused > l->plans_refused)
-		l->plans_refused = refused;
 	o->plans_new = false;
 	plans_set(plans, count);
 }

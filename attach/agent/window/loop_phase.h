@@ -13,6 +13,9 @@
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/orders.h"
 
+/* More than a window comes to: code is asked for LIMIT_CODES times. */
+#define LOOP_PLANS_KNOWN (16u * LIMIT_PLANS)
+
 struct loop_phase {
 	bool wanted;
 	bool bytecodes; /* the JVM lets us read them */
@@ -21,6 +24,9 @@ struct loop_phase {
 	uint64_t codes_sent, codes_gone, codes_cut;
 	uint64_t plans_refused;
 	unsigned plans_tried; /* times that a handler was in the way of looking at them */
+	/* Plans that were taken up or refused once: the engine names all each time. */
+	uint32_t plans_known[LOOP_PLANS_KNOWN];
+	unsigned plans_known_count;
 	/* At the last pace: */
 	uint64_t ticks, cpu_ns;
 };

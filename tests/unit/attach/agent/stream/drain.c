@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/stack/code_copy.h"
 #include "attach/agent/stream/drain.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -170,6 +171,128 @@ static void accesses_are_told_from_transitions(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
+static void ticks_have_their_place_in_code_and_bursts_what_they_counted(void **state)
+{
+	struct fixture *f = *state;
+	const Jxp__LoopBurst *burst;
+	Jxp__AgentFrame *frame;
+
+	record(f, (struct record){.type = RECORD_CPU, .code = 77, .code_offset = 12});
+	record(f, (struct record){.type = RECORD_BURST,
+				  .time_ns = 9,
+				  .plan = 4,
+				  .headers = 60,
+				  .others = 2,
+				  .places = {3, 1},
+				  .counts = {5, 0},
+				  .left = true});
+	record(f, (struct record){.type = RECORD_BURST, .plan = 5, .headers = 1});
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_cpu_samples, 1);
+	assert_int_equal(frame->batch->cpu_samples[0]->code, 77);
+	assert_int_equal(frame->batch->cpu_samples[0]->offset, 12);
+	assert_int_equal(frame->batch->n_bursts, 2);
+	burst = frame->batch->bursts[0];
+	assert_int_equal(burst->plan, 4);
+	assert_int_equal(burst->tid, getpid());
+	assert_int_equal(burst->time_ns, 9);
+	assert_int_equal(burst->headers, 60);
+	assert_int_equal(burst->n_places, 2);
+	assert_int_equal(burst->places[0], 3);
+	assert_int_equal(burst->places[1], 1);
+	assert_int_equal(burst->n_counts, 2);
+	assert_int_equal(burst->counts[0], 5);
+	assert_int_equal(burst->counts[1], 0);
+	assert_true(burst->left);
+	assert_int_equal(frame->batch->bursts[1]->n_places, 0);
+	assert_false(frame->batch->bursts[1]->left);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
+static struct agct_frame call_of(uint64_t method, jint bci)
+{
+	struct agct_frame call = {.bci = bci};
+
+	memcpy(&call.method, &method, sizeof(call.method));
+	return call;
+}
+
+static struct code_copy *copied_code(void)
+{
+	struct code_copy *copy = calloc(1, sizeof(*copy));
+
+	assert_non_null(copy);
+	copy->blob = (struct code_blob){
+	    .start = 0x4000, .size = 3, .serial = 77, .method = METHOD, .type = CODE_COMPILED};
+	memcpy(copy->bytes, "\x90\x90\xc3", 3);
+	copy->frames[0] = call_of(METHOD + 8, 3);
+	copy->frames[1] = call_of(METHOD, 40);
+	copy->frame_count = 2;
+	copy->stacks[0] = 0;
+	copy->stacks[1] = copy->stacks[2] = 1;
+	copy->stack_count = 3;
+	copy->records[0] = (struct copied_record){.offset = 0, .first = 0, .count = 2};
+	copy->records[1] = (struct copied_record){.offset = 2, .first = 2, .count = 1};
+	copy->record_count = 2;
+	copy->calls[0] = (struct copied_call){1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, METHOD + 8};
+	copy->call_count = 1;
+	return copy;
+}
+
+static void an_image_comes_with_the_methods_that_it_names(void **state)
+{
+	struct fixture *f = *state;
+	struct code_copy *copy = copied_code();
+	const Jxp__CodeImage *image;
+	Jxp__AgentFrame *frame;
+	uint32_t root, inlined;
+
+	assert_int_equal(drain_code_image(f->drain, copy, true), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_methods, 2);
+	assert_int_equal(frame->batch->n_codes, 0);
+	root = frame->batch->methods[0]->id;
+	inlined = frame->batch->methods[1]->id;
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_codes, 1);
+	image = frame->batch->codes[0];
+	assert_int_equal(image->code, 77);
+	assert_int_equal(image->start, 0x4000);
+	assert_int_equal(image->bytes.len, 3);
+	assert_memory_equal(image->bytes.data, copy->bytes, 3);
+	assert_int_equal(image->method, root);
+	assert_int_equal(image->n_records, 2);
+	assert_int_equal(image->records[0]->n_frames, 2);
+	assert_int_equal(image->records[0]->frames[0]->method, inlined);
+	assert_int_equal(image->records[0]->frames[0]->bci, 3);
+	assert_int_equal(image->records[0]->frames[1]->method, root);
+	assert_int_equal(image->records[1]->offset, 2);
+	assert_int_equal(image->records[1]->n_frames, 1);
+	assert_int_equal(image->records[1]->frames[0]->bci, 40);
+	assert_int_equal(image->n_calls, 1);
+	assert_int_equal(image->calls[0]->method, inlined);
+	assert_int_equal(image->n_bytecodes, 0); /* of a dead VM */
+	assert_string_equal(image->error, "");
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	free(copy);
+}
+
+static void code_that_there_is_none_of_has_a_reason(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AgentFrame *frame;
+
+	assert_int_equal(drain_code_refused(f->drain, 5, "it was unloaded"), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_codes, 1);
+	assert_int_equal(frame->batch->codes[0]->code, 5);
+	assert_string_equal(frame->batch->codes[0]->error, "it was unloaded");
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
 static void a_method_of_a_dead_vm_has_no_name_and_is_counted_once(void **state)
 {
 	struct fixture *f = *state;
@@ -297,6 +420,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(what_a_record_names_comes_with_it_once),
 	    TEST(accesses_are_told_from_transitions),
+	    TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted),
+	    TEST(an_image_comes_with_the_methods_that_it_names),
+	    TEST(code_that_there_is_none_of_has_a_reason),
 	    TEST(a_method_of_a_dead_vm_has_no_name_and_is_counted_once),
 	    TEST(nothing_gathered_is_not_sent_but_counters_are),
 	    TEST(a_batch_that_is_full_goes_out_by_itself),

@@ -118,6 +118,26 @@ static void objects_and_numa_are_one_and_no_pairs(void **state)
 	assert_true(s.objects.budget > 0.0099 && s.objects.budget < 0.0101);
 }
 
+static void loops_take_every_tick_and_are_no_objects(void **state)
+{
+	struct settings s;
+	struct err err = {0};
+	struct order o;
+
+	(void)state;
+	clock_order(&o);
+	o.kinds[0] = JXP__KIND__KIND_LOOPS;
+	o.kinds[1] = JXP__KIND__KIND_SILENT_LOAD;
+	assert_int_equal(settings_from_start(&o.start, &s, &err), 0);
+	assert_true(s.sampling.loops);
+	assert_true(s.sampling.cpu);
+	assert_int_equal(s.sampling.kind_count, 1);
+	assert_int_equal(s.objects.max, 0);
+	o.kinds[0] = JXP__KIND__KIND_CPU;
+	assert_int_equal(settings_from_start(&o.start, &s, &err), 0);
+	assert_false(s.sampling.loops);
+}
+
 static void without_their_kind_there_are_no_objects(void **state)
 {
 	struct settings s;
@@ -228,6 +248,7 @@ int main(void)
 	    cmocka_unit_test(what_the_daemon_asked_for_is_taken_over),
 	    cmocka_unit_test(hardware_events_come_with_a_period_in_operations),
 	    cmocka_unit_test(objects_and_numa_are_one_and_no_pairs),
+	    cmocka_unit_test(loops_take_every_tick_and_are_no_objects),
 	    cmocka_unit_test(without_their_kind_there_are_no_objects),
 	    cmocka_unit_test(what_is_beyond_the_limits_is_refused),
 	    cmocka_unit_test(a_budget_is_a_part_of_the_whole),
