@@ -229,12 +229,12 @@ int conversation_send_loop_plans(struct conversation *c, const struct loop_intak
 	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
+	all.plans = list;
 	for (size_t i = 0; i < loops->plan_count; i++) {
 		describe_plan(loops, i, &plans[i], offsets[i]);
-		list[i] = &plans[i];
+		if (loops->plans[i].counted)
+			list[all.n_plans++] = &plans[i];
 	}
-	all.plans = list;
-	all.n_plans = loops->plan_count;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
 	frame.loop_plans = &all;
 	return send_frame(c, &frame, NULL, 0);

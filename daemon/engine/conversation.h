@@ -55,7 +55,7 @@ int conversation_send_stop(struct conversation *c);
 int conversation_send_stop_objects(struct conversation *c);
 int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met);
 int conversation_send_code_request(struct conversation *c, uint64_t code);
-/* All plans of the window, of which number N is plans[N - 1]. */
+/* The plans of the window that are to be counted; number N is plans[N - 1]. */
 int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops);
 
 /* Has a question of the agent's put, after those before it. 0; -ENOBUFS for one too many, or

@@ -126,7 +126,7 @@ static void hunt_loops(struct run *r)
 	uint64_t codes[LOOP_CODES_OPEN_MAX], now = clock_monotonic_ns();
 	struct loop_intake *loops = &r->intake.loops;
 	size_t count;
-	bool more;
+	bool changed;
 
 	if (r->state != RUN_RUNNING || !window_result_profiles_loops(r->result) ||
 	    now < r->hunted_ns + HUNT_LOOPS_NS)
@@ -136,9 +136,9 @@ static void hunt_loops(struct run *r)
 	for (size_t i = 0; i < count; i++)
 		if (conversation_send_code_request(r->conversation, codes[i]) < 0)
 			return;
-	if (loop_hunt_plans(loops, &more) < 0)
+	if (loop_hunt_plans(loops, &changed) < 0)
 		run_break_off(r, "out of memory");
-	else if (more)
+	else if (changed)
 		(void)conversation_send_loop_plans(r->conversation, loops);
 }
 

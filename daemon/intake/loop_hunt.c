@@ -5,6 +5,14 @@
 /* Of a plan's places, for entries, where there are more sites than room. */
 #define ENTRIES_MIN 4u
 
+/* Of a loop with its results in more than one turn of a hundred, or fewer than one of four
+ * thousand, more need not be known: the threshold of reports is one of a thousand. */
+#define ENOUGH_BURSTS 40
+#define ENOUGH_EVENTS 20
+#define ENOUGH_TURNS  20000
+#define OFTEN         0.01
+#define RARELY        0.00025
+
 static bool is_hot(const struct loop_intake *in, uint64_t samples)
 {
 	double all = (double)cpu_profile_all(&in->result->cpu).samples;
@@ -117,7 +125,7 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 	return r;
 }
 
-static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop, bool *more)
+static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
 	uint32_t row, place;
@@ -134,15 +142,51 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	if (r < 0)
 		return r;
 	in->plan_count++;
-	*more = true;
 	return 0;
 }
 
-int loop_hunt_plans(struct loop_intake *in, bool *more)
+/* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
+ * turns none, or it is entered that rarely. */
+static bool is_known_enough(const struct loop_plan *plan, const struct loop_row *row)
+{
+	const struct loop_counts *results = &row->results, *entries = &row->entries;
+
+	if (results->bursts >= ENOUGH_BURSTS && results->events >= ENOUGH_EVENTS &&
+	    results->events > OFTEN * results->turns)
+		return true;
+	if (results->bursts >= ENOUGH_BURSTS && results->seen >= ENOUGH_TURNS &&
+	    results->events < RARELY * results->turns)
+		return true;
+	return plan->entries_ahead && entries->bursts >= ENOUGH_BURSTS &&
+	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
+}
+
+/* Counts those of which more is to be known; all, if there are none. True where that changed. */
+static bool choose_counted(struct loop_intake *in)
+{
+	bool wanted[LIMIT_PLANS], any = false, changed = false;
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *plan = &in->plans[i];
+		uint32_t row = in->codes[plan->code].loops[plan->loop].row;
+
+		wanted[i] = !is_known_enough(plan, &in->result->loops.rows[row]);
+		any |= wanted[i];
+	}
+	for (size_t i = 0; i < in->plan_count; i++) {
+		bool counted = wanted[i] || !any;
+
+		changed |= in->plans[i].counted != counted;
+		in->plans[i].counted = counted;
+	}
+	return changed;
+}
+
+int loop_hunt_plans(struct loop_intake *in, bool *changed)
 {
 	int r = 0;
 
-	*more = false;
+	*changed = false;
 	for (size_t i = 0; i < in->code_count; i++) {
 		struct loop_code *code = &in->codes[i];
 
@@ -150,7 +194,9 @@ int loop_hunt_plans(struct loop_intake *in, bool *more)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
 			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
-				r = consider(in, code, j, more);
+				r = consider(in, code, j);
 	}
+	if (r == 0)
+		*changed = choose_counted(in);
 	return r;
 }

@@ -5,7 +5,7 @@
 #ifndef JXPERF_DAEMON_REPORT_JSON_PARTS_H
 #define JXPERF_DAEMON_REPORT_JSON_PARTS_H
 
-#include "daemon/report/json_writer.h"
+#include "daemon/report/writer/json_writer.h"
 
 /* The member "inefficiency", with at most limit rows of each list of a kind. */
 json_t *report_json_kinds(struct json_writer *writer, size_t limit);

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/report/bounded_text.h"
+#include "daemon/report/writer/bounded_text.h"
 #include "daemon/report/formats.h"
 #include "daemon/report/pprof/pprof.h"
 #include "proto/limits.h"

@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/report/text_parts.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 #include "proto/counters.h"
 #include "proto/words.h"
 #include "subsume/output.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 #define METHODS_SHOWN 10 /* of each list, beside other parts of a report */
 

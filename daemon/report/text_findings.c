@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/text_places.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 /* "3.1% of CPU time (2.0 to 4.6%)", or of checked bytes where that is all that is known. */
 static void share(FILE *out, const struct report_finding *f)

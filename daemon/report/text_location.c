@@ -1,5 +1,5 @@
 /* What an access touched, in words: of pairs, of allocation sites and of classes alike. */
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 /* A field of a superclass is looked for there. */
 static void field(FILE *out, const struct profile *p, const struct location *l)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "common/clock.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 #define LOOPS_SHOWN  10 /* beside other parts of a report */
 #define PLACES_SHOWN 3

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/formats.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 static void difference(FILE *out, enum merged_note which, const struct merged_difference *d)
 {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "daemon/report/content/numa_advice.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 #define SITES_SHOWN 10
 

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 #include "proto/words.h"
 
 /* Access paths shown for one site. */

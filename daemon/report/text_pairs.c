@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/text_places.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 #include "proto/words.h"
 
 #define CELL_BYTES 48

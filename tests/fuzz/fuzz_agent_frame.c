@@ -196,6 +196,7 @@ static void run(struct harness *h, struct buffer *stream)
 	static const struct window_request request = {.kinds = {false, true, true, true},
 						      .objects = true,
 						      .cpu = true,
+						      .loops = true,
 						      .objects_max = 256,
 						      .duration_ns = UINT64_C(60000000000),
 						      .budget = 0.01,

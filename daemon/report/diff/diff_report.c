@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "daemon/report/bounded_text.h"
+#include "daemon/report/writer/bounded_text.h"
 
 struct diff_format {
 	bounded_write_fn *write; /* NULL: not there */

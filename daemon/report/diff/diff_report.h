@@ -30,7 +30,8 @@ int diff_new_unless(const atomic_bool *cancelled, const struct window_result *a,
 /* 0, or -EOPNOTSUPP for a format that differences are not written in. */
 int diff_check_format(Jxp__Format format, struct err *err);
 
-/* With at most rows rows; bounded_write_fn (daemon/report/bounded_text.h) of a struct diff. */
+/* With at most rows rows; bounded_write_fn (daemon/report/writer/bounded_text.h) of a struct diff.
+ */
 int diff_text_write(FILE *out, const void *diff, size_t rows);
 int diff_json_write(FILE *out, const void *diff, size_t rows);
 

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/formats.h"
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 #define CONTEXTS_SHOWN 2u
 #define FRAMES_SHOWN   4u

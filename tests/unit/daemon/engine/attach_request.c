@@ -135,6 +135,22 @@ static void ticks_alone_need_neither_pairs_nor_objects(void **state)
 	assert_int_equal(request.objects_max, 0);
 }
 
+static void loops_take_ticks(void **state)
+{
+	Jxp__AttachRequest r = good();
+	Jxp__Kind kind = JXP__KIND__KIND_LOOPS;
+
+	(void)state;
+	assert_int_equal(check(&r), 0);
+	assert_false(request.loops); /* Nobody has asked. */
+	r.kinds = &kind;
+	r.n_kinds = 1;
+	assert_int_equal(check(&r), 0);
+	assert_true(request.loops && request.cpu);
+	assert_false(request.cpu_optional);
+	assert_false(window_request_samples_pairs(&request));
+}
+
 static void an_event_has_no_ticks(void **state)
 {
 	Jxp__AttachRequest r = good();
@@ -229,6 +245,7 @@ int main(void)
 	    cmocka_unit_test(an_unknown_kind_is_refused_with_the_known_ones),
 	    cmocka_unit_test(objects_have_a_smallest_size_that_may_be_0),
 	    cmocka_unit_test(ticks_alone_need_neither_pairs_nor_objects),
+	    cmocka_unit_test(loops_take_ticks),
 	    cmocka_unit_test(an_event_has_no_ticks),
 	    cmocka_unit_test(an_event_cannot_sample_pairs),
 	    cmocka_unit_test(a_name_that_no_event_has_is_refused),

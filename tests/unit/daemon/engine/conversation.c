@@ -151,6 +151,41 @@ static void each_order_is_one_frame(void **state)
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_STOP);
 }
 
+/* Of two plans one is to be counted. */
+static void what_is_to_be_counted_reaches_the_agent(void **state)
+{
+	struct fixture *f = *state;
+	struct code_loop loop = {.header = 0x40};
+	struct loop_code code = {
+	    .number = 77, .state = LOOP_CODE_KNOWN, .analysis = {.loops = &loop, .loop_count = 1}};
+	struct loop_intake loops = {.codes = &code, .code_count = 1, .plan_count = 2};
+	const Jxp__LoopPlan *plan;
+	Jxp__EngineFrame *frame;
+	int fds[FD_PASS_MAX];
+	size_t passed;
+
+	loops.plans[1] = (struct loop_plan){
+	    .sites = 2, .entries = 1, .entries_ahead = true, .counted = true, .offsets = {1, 5, 9}};
+	assert_int_equal(conversation_send_code_request(f->conversation, 77), 0);
+	assert_int_equal(conversation_send_loop_plans(f->conversation, &loops), 0);
+	loop_settle(&f->loop);
+	frame = agent_receive(f->agent, fds, &passed);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
+	assert_int_equal(frame->code_request->code, 77);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+	frame = agent_receive(f->agent, fds, &passed);
+	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_LOOP_PLANS);
+	assert_int_equal(frame->loop_plans->n_plans, 1);
+	plan = frame->loop_plans->plans[0];
+	assert_int_equal(plan->plan, 2);
+	assert_int_equal(plan->code, 77);
+	assert_int_equal(plan->header, 0x40);
+	assert_int_equal(plan->n_places, 3);
+	assert_int_equal(plan->places[2], 9);
+	assert_int_equal(plan->ahead, 1);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+}
+
 static void an_agent_that_reads_nothing_breaks_it(void **state)
 {
 	struct fixture *f = *state;
@@ -236,6 +271,21 @@ static void one_node_is_not_measured(void **state)
 	assert_int_equal(frame->start->n_events, 0);
 	assert_int_equal(frame->start->event_period, 0);
 	assert_int_equal(frame->start->period_ns, sample_findings.period);
+	jxp__engine_frame__free_unpacked(frame, NULL);
+}
+
+static void loops_are_asked_for_with_ticks(void **state)
+{
+	const struct window_request request = {.cpu = true, .loops = true};
+	struct fixture *f = *state;
+	Jxp__EngineFrame *frame;
+	size_t passed;
+	int none = -1;
+
+	frame = start_of(f, &request, &sample_findings, &none, &passed);
+	assert_int_equal(frame->start->n_kinds, 2);
+	assert_int_equal(frame->start->kinds[0], JXP__KIND__KIND_CPU);
+	assert_int_equal(frame->start->kinds[1], JXP__KIND__KIND_LOOPS);
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
@@ -433,10 +483,12 @@ int main(void)
 	    TEST(what_is_no_frame_ends_it),
 	    TEST(the_agents_end_has_no_reason),
 	    TEST(each_order_is_one_frame),
+	    TEST(what_is_to_be_counted_reaches_the_agent),
 	    TEST(an_agent_that_reads_nothing_breaks_it),
 	    TEST(what_is_said_after_the_close_goes_nowhere),
 	    TEST(what_was_asked_of_objects_reaches_the_agent),
 	    TEST(one_node_is_not_measured),
+	    TEST(loops_are_asked_for_with_ticks),
 	    TEST(the_hardware_events_and_their_period_reach_the_agent),
 	    TEST(the_gates_program_goes_with_the_start),
 	    TEST(events_are_passed_in_the_order_they_were_asked_for),

@@ -581,6 +581,75 @@ static void threads_are_known_while_the_agent_talks(void **state)
 	assert_int_not_equal(run_threads(f->run)->count, 0);
 }
 
+static void send_ticks(struct fixture *f, unsigned count)
+{
+	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT, *ticks[64];
+	Jxp__Batch batch = JXP__BATCH__INIT;
+
+	assert_true(count <= 64);
+	tick.state = JXP__CPU_SAMPLE__STATE__COMPILED;
+	tick.cpu_ns = 5 * NS_PER_MS;
+	tick.code = 77;
+	for (unsigned i = 0; i < count; i++)
+		ticks[i] = &tick;
+	batch.cpu_samples = ticks;
+	batch.n_cpu_samples = count;
+	f->progressed = false;
+	agent_send_batch(f->agent, &batch);
+	loop_until(&f->loop, &f->progressed);
+}
+
+/* Whatever comes of its code, the window goes on. */
+static void code_that_ticks_are_in_is_asked_for_and_analysed(void **state)
+{
+	struct fixture *f = *state;
+	uint8_t ret = 0xc3;
+	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
+	struct sample_batch sample;
+
+	f->window->request.cpu = f->window->request.loops = true;
+	start(f);
+	send_ticks(f, 50);
+	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
+	sample_batch_init(&sample);
+	image.code = 77;
+	image.method = 2;
+	image.bytes = (ProtobufCBinaryData){1, &ret};
+	sample.batch.codes = images;
+	sample.batch.n_codes = 1;
+	agent_send_batch(f->agent, &sample.batch);
+	while (f->window->loops.looked_at.samples == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(f->window->loops.looked_at.samples, 50);
+	assert_int_equal(f->window->losses[LOSS_CODE], 0);
+	send_ticks(f, 1);
+	assert_int_equal(f->window->loops.looked_at.samples, 51);
+}
+
+/* The analysis may still be at work. */
+static void an_agent_may_leave_while_its_code_is_analysed(void **state)
+{
+	struct fixture *f = *state;
+	static uint8_t nops[LIMIT_CODE_BYTES];
+	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
+	struct sample_batch sample;
+
+	f->window->request.cpu = f->window->request.loops = true;
+	start(f);
+	send_ticks(f, 50);
+	memset(nops, 0x90, sizeof(nops));
+	sample_batch_init(&sample);
+	image.code = 77;
+	image.method = 2;
+	image.bytes = (ProtobufCBinaryData){sizeof(nops), nops};
+	sample.batch.codes = images;
+	sample.batch.n_codes = 1;
+	agent_send_batch(f->agent, &sample.batch);
+	leave(f, "");
+	loop_until(&f->loop, &f->ended);
+	assert_int_equal(f->error, 0);
+}
+
 #define TEST(name)      cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define ATTACHING(name) cmocka_unit_test_setup_teardown(name, set_up_attaching, tear_down)
 
@@ -618,6 +687,8 @@ int main(void)
 	    TEST(events_after_the_end_are_out_of_turn),
 	    TEST(numa_alone_on_one_node_is_done_at_once),
 	    TEST(threads_are_known_while_the_agent_talks),
+	    TEST(code_that_ticks_are_in_is_asked_for_and_analysed),
+	    TEST(an_agent_may_leave_while_its_code_is_analysed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -475,6 +475,30 @@ static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
 	assert_int_equal(f->window->loops.places[0].counted, 3);
 }
 
+/* Of two loops; the first one's bursts have come with results often. */
+static void what_is_known_waits_for_what_is_not(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_intake *loops = &f->intake.loops;
+	bool changed;
+
+	(void)known(f, LOOP_SOME, 1);
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	for (int i = 0; i < 100; i++)
+		burst(f, 1, 256, 0, 64);
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_false(changed); /* There is no other one. */
+	assert_true(loops->plans[0].counted);
+	tick(f, CODE, 0x24, 100);
+	loops->codes[0].analysis.loops[1].site_count = 1;
+	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	loops->codes[0].analysis.loops[1].mapped = false;
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_true(changed);
+	assert_false(loops->plans[0].counted);
+	assert_true(loops->plans[1].counted);
+}
+
 static void bursts_of_no_plan_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
@@ -507,6 +531,7 @@ int main(void)
 	    TEST(what_needs_no_counting_is_not_counted),
 	    TEST(places_are_drawn_where_there_are_too_many),
 	    TEST(a_burst_stands_for_the_places_that_were_not_counted),
+	    TEST(what_is_known_waits_for_what_is_not),
 	    TEST(bursts_of_no_plan_are_not_believed),
 	};
 #undef TEST

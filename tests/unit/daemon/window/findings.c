@@ -92,6 +92,11 @@ static void ticks_that_were_asked_for_need_the_clock(void **state)
 		assert_int_equal(found, -EOPNOTSUPP);
 		assert_non_null(strstr(err.message, "kind cpu needs the ticks of the clock"));
 	}
+	r.loops = true;
+	assert_int_equal(find(&r), found);
+	if (found < 0)
+		assert_non_null(strstr(err.message, "kind loops needs the ticks of the clock"));
+	r.loops = false;
 	r.cpu_optional = true;
 	assert_int_equal(find(&r), 0);
 }

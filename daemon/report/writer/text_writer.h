@@ -1,8 +1,8 @@
 /*
  * What the parts of the text report are written with. Stream errors are the caller's.
  */
-#ifndef JXPERF_DAEMON_REPORT_TEXT_WRITER_H
-#define JXPERF_DAEMON_REPORT_TEXT_WRITER_H
+#ifndef JXPERF_DAEMON_REPORT_WRITER_TEXT_WRITER_H
+#define JXPERF_DAEMON_REPORT_WRITER_TEXT_WRITER_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Text in memory that never grows beyond what may be sent: where it would, it is written again with
  * fewer rows.
  */
-#ifndef JXPERF_DAEMON_REPORT_BOUNDED_TEXT_H
-#define JXPERF_DAEMON_REPORT_BOUNDED_TEXT_H
+#ifndef JXPERF_DAEMON_REPORT_WRITER_BOUNDED_TEXT_H
+#define JXPERF_DAEMON_REPORT_WRITER_BOUNDED_TEXT_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "daemon/report/bounded_text.h"
+#include "daemon/report/writer/bounded_text.h"
 
 #include <errno.h>
 #include <stdbool.h>

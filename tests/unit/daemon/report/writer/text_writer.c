@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 /* What has been written so far; the stream is closed, and the text is to be freed. */
 struct page {

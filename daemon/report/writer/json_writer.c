@@ -1,4 +1,4 @@
-#include "daemon/report/json_writer.h"
+#include "daemon/report/writer/json_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "daemon/report/text_writer.h"
+#include "daemon/report/writer/text_writer.h"
 
 #include <string.h>
 

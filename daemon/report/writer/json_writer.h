@@ -2,8 +2,8 @@
  * What the parts of the JSON report are written with: the frames of one document, which its parts
  * share, and how much of them it may hold.
  */
-#ifndef JXPERF_DAEMON_REPORT_JSON_WRITER_H
-#define JXPERF_DAEMON_REPORT_JSON_WRITER_H
+#ifndef JXPERF_DAEMON_REPORT_WRITER_JSON_WRITER_H
+#define JXPERF_DAEMON_REPORT_WRITER_JSON_WRITER_H
 
 #include <jansson.h>
 #include <stdbool.h>
