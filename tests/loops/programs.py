@@ -40,6 +40,7 @@ class Program:
     options: tuple = ()  # of the JVM
     libraries: bool = False
     newest: int = None  # release of a JDK that it still runs on
+    calls: bool = False  # its time is in what it calls: there may be no row of it
 
     @property
     def control(self):
@@ -105,11 +106,11 @@ CONSTRUCTED = [
     dataclasses.replace(rate("turns100", "store", 4096, turns=100), arguments=("store", "4096", "100")),
     dataclasses.replace(rate("turns1000", "store", 4096, turns=1000), arguments=("store", "4096", "1000")),
     Program("pure", "Turns", ("pure",), "pure", ("[0|1]*", "1*"), 2 / 8192, 8192, (RESULTLESS, NONE), SKIP,
-            why="a call of one of many methods is taken for a result"),
+            why="a call of one of many methods is taken for a result", calls=True),
     # Of all.
     Program("sum", "Turns", ("sum",), "sum", ("1*",), 1.0, 8192),
     Program("fill", "Turns", ("fill",), "fill", ("1*",), 1.0, 8192),
-    Program("effect", "Turns", ("effect",), "effect", ("1*",), 1.0, 8192),
+    Program("effect", "Turns", ("effect",), "effect", ("1*",), 1.0, 8192, calls=True),
     Program("fib", "Turns", ("fib",), redundant=ITERATIONS),
     Program("wait", "Turns", ("wait",), "await", verdicts=(WAITING, *HARMLESS)),
     # Whose results are the same again, or not.
@@ -121,7 +122,7 @@ CONSTRUCTED = [
     repeat("fresh", "scan", 8192, redundant=INSTANCES),
     repeat("different", "scan", 8192),
     repeat("siblings", "siblings", 255.5, redundant=INSTANCES),
-    repeat("write", "write", 1024, redundant=ITERATIONS),
+    repeat("write", "write", 1024, redundant=ITERATIONS, calls=True),
 ]
 
 

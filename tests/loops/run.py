@@ -94,7 +94,7 @@ def number(truth):
 def line(finding, jdk, collector):
     p, row = finding.program, finding.row
     if not row:
-        meant = "no row of the loop !" if p.loop else "no loop is meant"
+        meant = "no loop is meant" if not p.loop else "no row, its time is in calls" if p.calls else "no row of the loop !"
         return COLUMNS % (p.name, jdk.release, collector, "", meant, "", "", "", "", "")
     return COLUMNS % (
         p.name, jdk.release, collector, f"{row['time_fraction']:.0%}",
@@ -120,7 +120,7 @@ def held(findings, attribute):
 
 def totals(findings):
     """Prints them; are they good enough?"""
-    meant = [f for f in findings if f.program.loop]
+    meant = [f for f in findings if f.program.loop and (f.row or not f.program.calls)]
     rows = sum(f.row is not None for f in meant)
     types, verdicts, advice = (judged(findings, a) for a in ("type_right", "verdict_right", "advice_right"))
     rates, turns = held(findings, "rate"), held(findings, "turns")
