@@ -237,8 +237,10 @@ static void take_arithmetic(struct effects *out, const ZydisDecodedInstruction *
 		take_shift(out, ops, true);
 		break;
 	case ZYDIS_MNEMONIC_AND:
-		if (is_immediate(&ops[1]))
+		if (is_immediate(&ops[1])) {
 			out->kind = EFFECT_DERIVE;
+			out->immediate = ops[1].imm.value.s;
+		}
 		break;
 	case ZYDIS_MNEMONIC_CMP:
 		out->kind = EFFECT_COMPARE;

@@ -66,7 +66,7 @@ struct effects {
 	bool tests_null;   /* compares with 0: test of a register with itself, cmp with 0 */
 	uint64_t reads;    /* for addresses too */
 	uint64_t writes;   /* ... parts of a register are both read and written */
-	int64_t immediate; /* of EFFECT_STEP, and a shift's count */
+	int64_t immediate; /* of EFFECT_STEP; of a shift or and, its constant */
 	struct effect_memory memory;
 };
 

@@ -53,9 +53,24 @@ static const struct code_loop *entered_loop(const struct loop_code *code, uint32
 								    : &code->analysis.loops[loop];
 }
 
-static bool is_worth_counting(const struct code_loop *l)
+/* Does it lie around another copy of itself, which has the turns? */
+static bool is_around_itself(const struct loop_code *code, uint32_t loop)
 {
-	return !l->waits && !(l->doubts & LOOP_DOUBT_UNROLL) && l->unroll > 0 &&
+	for (uint32_t i = 0; i < loop; i++)
+		if (code->analysis.loops[i].parent == loop &&
+		    code->loops[i].row == code->loops[loop].row)
+			return true;
+	return false;
+}
+
+/* Where several turns may be made for each time the header is come to, there are at least as many
+ * as are counted, which says enough of a search. */
+static bool is_worth_counting(const struct loop_code *code, uint32_t loop)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+
+	return !l->waits && l->unroll > 0 &&
+	       (!(l->doubts & LOOP_DOUBT_UNROLL) || !is_around_itself(code, loop)) &&
 	       (l->type == LOOP_LAST || l->type == LOOP_SOME) &&
 	       (l->site_count > 0 || l->entry_count > 0);
 }
@@ -136,7 +151,7 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	code->loops[loop].considered = true;
 	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
 		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
-	if (r < 0 || !is_worth_counting(l) || in->plan_count >= LIMIT_PLANS)
+	if (r < 0 || !is_worth_counting(code, loop) || in->plan_count >= LIMIT_PLANS)
 		return r;
 	r = plan_loop(in, code, loop, &in->plans[in->plan_count]);
 	if (r < 0)

@@ -3,9 +3,8 @@
  *
  * Code is asked for when it has a share of all ticks and so many that this is no accident, once,
  * and a few at a time. A native loop with a share of the ticks is counted unless nothing could come
- * of it: all its turns have results or none, it waits, or how many turns its header stands for is
- * not known. Loops of which enough is known wait for those of which it is not: bursts have a
- * budget.
+ * of it: all its turns have results or none, or it waits. Loops of which enough is known wait for
+ * those of which it is not: bursts have a budget.
  */
 #ifndef JXPERF_DAEMON_INTAKE_LOOP_HUNT_H
 #define JXPERF_DAEMON_INTAKE_LOOP_HUNT_H

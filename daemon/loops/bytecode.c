@@ -510,6 +510,34 @@ static void find_steps(struct graph *g, struct bytecode *b)
 	}
 }
 
+static bool stores_to_array(uint8_t op)
+{
+	return op >= 0x4f && op <= 0x56;
+}
+
+/* putstatic, putfield, and all invocations, which may. */
+static bool may_store(uint8_t op)
+{
+	return stores_to_array(op) || op == 0xb3 || op == 0xb5 || (op >= 0xb6 && op <= 0xba);
+}
+
+static void find_stores(struct graph *g, struct bytecode *b)
+{
+	unsigned looked_at = 0;
+
+	for (uint32_t bci = 0; bci < g->size; bci++) {
+		uint32_t loop = b->loop_at[bci];
+
+		if (!g->begins[bci] || !may_store(g->code[bci]) || loop == BYTECODE_NO_LOOP)
+			continue;
+		if (stores_to_array(g->code[bci]) && !b->loops[loop].fills &&
+		    looked_at++ < STEPS_LOOKED_AT_MAX)
+			b->loops[loop].fills = in_each_turn(g, b, loop, bci);
+		for (uint32_t l = loop; l != BYTECODE_NO_LOOP; l = b->loops[l].parent)
+			b->loops[l].stores = true;
+	}
+}
+
 /* ---------------------------------------------------------------- */
 
 static void graph_release(struct graph *g)
@@ -557,6 +585,7 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 	}
 	if (rc == 0) {
 		find_steps(&g, b);
+		find_stores(&g, b);
 		spread(&g, b);
 	}
 	graph_release(&g);

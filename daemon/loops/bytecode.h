@@ -25,6 +25,8 @@ struct bytecode_loop {
 	uint32_t parent; /* the loop around it, before this one, or BYTECODE_NO_LOOP */
 	int32_t header_bci;
 	int32_t latch_bci; /* of the last jump back to it */
+	bool stores;       /* or calls, which may */
+	bool fills;        /* stores to an array in each turn */
 	/* What the variables that each turn adds a constant to are stepped by, as sizes. */
 	int32_t steps[BYTECODE_STEPS_MAX];
 	unsigned step_count; /* different ones, BYTECODE_STEPS_MAX at most */

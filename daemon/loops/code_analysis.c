@@ -20,7 +20,7 @@ struct making {
 	struct loop_mapping mapping;
 	struct liveness live;
 	struct result_sites *found; /* by loop of the graph */
-	enum loop_begin *begins;    /* ... */
+	struct loop_hint *hints;    /* ... */
 	size_t site_capacity, entry_capacity, part_capacity;
 };
 
@@ -257,35 +257,86 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 
 /* ---------------------------------------------------------------- loops */
 
+/* Is it set in each turn? The header may lie behind where that is. */
+static bool set_anew(const struct loop_values *v, const struct value *value)
+{
+	if (v->loop == FLOW_NO_LOOP || (value->flags & VALUE_VARIES))
+		return value->kind != VALUE_NONE && !(value->flags & VALUE_VARIES);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(value->from, i) && locations_have(v->written, i) &&
+		    !loop_value_invariant(v, &v->latch.at[i]))
+			return false;
+	return true;
+}
+
+/* A loop that only polls around another one has the counter of that: whose counter is a loop's? */
+static unsigned counting_loop(const struct making *m, unsigned loop)
+{
+	unsigned found = loop;
+
+	for (unsigned inner = 1; inner < loop && m->found[found].counter < 0; inner++)
+		if (m->native.graph->parents[inner] == loop)
+			found = inner;
+	return found;
+}
+
 /* Is the counter of a loop set when a turn of the one around it comes to it? */
 static void find_begin(struct making *m, const struct loop_values *around, unsigned loop)
 {
 	const struct flow_graph *g = m->native.graph;
 	uint16_t header = g->headers[loop];
+	int counter = m->found[counting_loop(m, loop)].counter;
 
-	if (m->found[loop].counter < 0)
+	if (counter < 0)
 		return;
 	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++) {
 		uint16_t from = g->edges[e];
-		const struct value *value;
-		unsigned i;
+		unsigned i =
+		    g->rank[from] == FLOW_NO_BLOCK || native_in_loop(&m->native, from, loop)
+			? UINT_MAX
+			: loop_values_index(around, from);
 
-		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(&m->native, from, loop))
-			continue;
-		i = loop_values_index(around, from);
 		if (i == UINT_MAX)
 			continue;
-		value = &around->leaving[i].at[m->found[loop].counter];
-		m->begins[loop] =
-		    loop_value_invariant(around, value) ? LOOP_BEGINS_ANEW : LOOP_BEGINS_AGAIN;
+		m->hints[loop].begins = set_anew(around, &around->leaving[i].at[counter])
+					    ? LOOP_BEGINS_ANEW
+					    : LOOP_BEGINS_AGAIN;
 	}
 }
 
 static void find_begins(struct making *m, const struct loop_values *around)
 {
-	for (unsigned loop = 1; loop < around->loop; loop++)
+	unsigned end = around->loop == FLOW_NO_LOOP ? m->native.graph->loop_count : around->loop;
+
+	for (unsigned loop = 1; around->native && loop < end; loop++)
 		if (m->native.graph->parents[loop] == around->loop)
 			find_begin(m, around, loop);
+}
+
+/* Of the loops that are in no other. Where the code is too large nothing is known of them. */
+static int find_outermost_begins(struct making *m, unsigned *budget)
+{
+	struct loop_values all;
+	int rc = loop_values_make(&all, &m->native, FLOW_NO_LOOP, budget);
+
+	if (rc == -ENOMEM)
+		return rc;
+	find_begins(m, &all);
+	loop_values_release(&all);
+	return 0;
+}
+
+static void take_hint(struct making *m, unsigned loop)
+{
+	struct loop_hint *hint = &m->hints[loop];
+	const struct result_sites *found = &m->found[loop];
+	unsigned inner = counting_loop(m, loop);
+	int64_t step = m->found[inner].counter_step;
+
+	hint->counter = m->found[inner].counter;
+	hint->step = hint->counter >= 0 ? (uint32_t)(step < 0 ? -step : step) : 0;
+	for (unsigned i = 0; i < found->count; i++)
+		hint->stores |= found->sites[i].result == LOOP_RESULT_STORE;
 }
 
 static int find_results(struct making *m)
@@ -298,18 +349,20 @@ static int find_results(struct making *m)
 
 		if (rc == -ENOMEM)
 			return rc;
+		m->hints[loop].counter = -1;
 		if (rc < 0) {
 			m->found[loop] =
 			    (struct result_sites){.doubts = LOOP_DOUBT_CODE, .counter = -1};
 			continue;
 		}
 		rc = result_sites_find(&m->found[loop], &values, &m->live);
+		take_hint(m, loop);
 		find_begins(m, &values);
 		loop_values_release(&values);
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return find_outermost_begins(m, &budget);
 }
 
 static int take_loop(struct making *m, unsigned loop)
@@ -319,6 +372,11 @@ static int take_loop(struct making *m, unsigned loop)
 	const struct bytecode_loop *b;
 	int rc;
 
+	/* A jump to itself, a stub that is to be filled in, is none. */
+	if (native_loop_insns(&m->native, loop) < 2) {
+		m->mapping.loops[loop].length = 0;
+		m->found[loop] = (struct result_sites){.counter = -1};
+	}
 	if (m->mapping.same[loop] != FLOW_NO_LOOP)
 		take_over(m, loop);
 	else
@@ -351,13 +409,13 @@ static int analyse(struct making *m, const struct code_image *image)
 		return rc;
 	count = m->native.graph->loop_count;
 	m->found = calloc(count, sizeof(m->found[0]));
-	m->begins = calloc(count, sizeof(m->begins[0]));
+	m->hints = calloc(count, sizeof(m->hints[0]));
 	m->a->loops = calloc(count, sizeof(m->a->loops[0]));
-	rc = m->found && m->begins && m->a->loops ? liveness_make(&m->live, &m->native) : -ENOMEM;
+	rc = m->found && m->hints && m->a->loops ? liveness_make(&m->live, &m->native) : -ENOMEM;
 	if (rc == 0)
 		rc = find_results(m);
 	if (rc == 0)
-		rc = loop_mapping_make(&m->mapping, &m->native, m->begins);
+		rc = loop_mapping_make(&m->mapping, &m->native, m->hints);
 	m->a->loop_count = rc == 0 ? count - 1 : 0;
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
@@ -376,7 +434,7 @@ int code_analysis_make(struct code_analysis *a, const struct code_image *image)
 	liveness_release(&m.live);
 	native_code_release(&m.native);
 	free(m.found);
-	free(m.begins);
+	free(m.hints);
 	if (rc < 0)
 		code_analysis_release(a);
 	return rc;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/mix.h"
+#include "daemon/loops/loop_copies.h"
 
 /* A loop that only polls around another one, of the same turns (C2's strip mining). */
 #define OUTER_INSNS_MAX 40u
@@ -19,7 +20,7 @@ static bool same_step(const struct mapped_step *a, const struct mapped_step *b)
 	return a->method == b->method && a->loop == b->loop && a->calls == b->calls;
 }
 
-static unsigned common_length(const struct loop_path *a, const struct loop_path *b)
+unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b)
 {
 	unsigned i = 0;
 
@@ -71,7 +72,7 @@ struct common {
 static void meet(struct common *c, const struct loop_path *path)
 {
 	if (c->any)
-		c->path.length = common_length(&c->path, path);
+		c->path.length = loop_path_common(&c->path, path);
 	else
 		c->path = *path;
 	c->any = true;
@@ -176,7 +177,7 @@ static void choose_inside(const struct loop_mapping *m, const struct loop_path *
 		const struct loop_path *place = &m->places[r];
 
 		if (place->length > around->length &&
-		    common_length(around, place) == around->length)
+		    loop_path_common(around, place) == around->length)
 			choose(c, place, around->length + 1);
 		for (unsigned l = 2; around->length == 0 && l <= place->length; l++)
 			choose(c, place, l);
@@ -207,6 +208,7 @@ static void choose_inside(const struct loop_mapping *m, const struct loop_path *
 /* Of the loops straight inside one. */
 struct inside {
 	struct common paths;
+	unsigned all;   /* but for what compilers write out for one node */
 	unsigned count; /* that are known */
 	unsigned last;
 	unsigned insns; /* of all */
@@ -216,7 +218,8 @@ struct inside {
 /* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
 static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
 {
-	return in->count == 1 && m->begins[in->last] != LOOP_BEGINS_ANEW &&
+	return in->count == 1 && in->all <= 1 && !in->others &&
+	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
 	       native_loop_insns(m->native, loop) - in->insns <= OUTER_INSNS_MAX;
 }
 
@@ -265,12 +268,14 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 
 		if (traps[loop].any && own[loop].path.length == 0)
 			own[loop] = traps[loop];
-		else if (traps[loop].any && common_length(&own[loop].path, &traps[loop].path) > 0)
+		else if (traps[loop].any &&
+			 loop_path_common(&own[loop].path, &traps[loop].path) > 0)
 			meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
+		around->all += native_loop_insns(n, loop) > FILLING_INSNS_MAX;
 		around->others |=
-		    m->loops[loop].length == 0 && m->begins[loop] != LOOP_BEGINS_AGAIN;
+		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
 			continue;
 		meet(&around->paths, &m->loops[loop]);
@@ -352,34 +357,40 @@ static bool is_only_loop(const struct loop_mapping *m)
 	return sum == 1;
 }
 
+static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
+{
+	const struct native_code *n = m->native;
+	unsigned parent = n->graph->parents[loop];
+	const struct loop_path *around = &m->loops[parent];
+	struct choice c = {0};
+	bool again, fills;
+
+	if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
+		return;
+	choose_inside(m, around, &c);
+	if (parent == FLOW_NO_LOOP && c.count != 1)
+		choose_nest(m, loop, &c);
+	again = parent != FLOW_NO_LOOP && m->hints[loop].begins != LOOP_BEGINS_ANEW &&
+		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= OUTER_INSNS_MAX;
+	fills = native_loop_insns(n, loop) <= FILLING_INSNS_MAX;
+	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {
+		m->loops[loop] = c.path;
+	} else if ((c.count <= 1 && again) || (only && parent != FLOW_NO_LOOP && !fills)) {
+		m->loops[loop] = *around;
+		m->same[parent] = loop;
+	}
+}
+
 /* Loops that nothing tells of, those around others first. */
 static void infer(struct loop_mapping *m)
 {
-	const struct native_code *n = m->native;
 	bool only = is_only_loop(m);
 
-	for (unsigned loop = n->graph->loop_count; loop-- > 1;) {
-		unsigned parent = n->graph->parents[loop];
-		const struct loop_path *around = &m->loops[parent];
-		struct choice c = {0};
-		bool again;
-
-		if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
-			continue;
-		choose_inside(m, around, &c);
-		if (parent == FLOW_NO_LOOP && c.count != 1)
-			choose_nest(m, loop, &c);
-		again =
-		    parent != FLOW_NO_LOOP && m->begins[loop] != LOOP_BEGINS_ANEW &&
-		    native_loop_insns(n, parent) - native_loop_insns(n, loop) <= OUTER_INSNS_MAX;
-		if (c.count == 1 && !(again && m->begins[loop] == LOOP_BEGINS_AGAIN)) {
-			m->loops[loop] = c.path;
-		} else if ((c.count <= 1 && again) ||
-			   (only && parent != FLOW_NO_LOOP &&
-			    native_loop_insns(n, loop) > FILLING_INSNS_MAX)) {
-			m->loops[loop] = *around;
-			m->same[parent] = loop;
-		}
+	loop_copies_find(m, FLOW_NO_LOOP);
+	for (unsigned loop = m->native->graph->loop_count; loop-- > 1;) {
+		infer_one(m, loop, only);
+		if (m->loops[loop].length > 0 && m->same[loop] == FLOW_NO_LOOP)
+			loop_copies_find(m, loop);
 	}
 }
 
@@ -434,11 +445,11 @@ static int map(struct loop_mapping *m)
 }
 
 int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
-		      const enum loop_begin *begins)
+		      const struct loop_hint *hints)
 {
 	int rc;
 
-	*m = (struct loop_mapping){.native = n, .begins = begins};
+	*m = (struct loop_mapping){.native = n, .hints = hints};
 	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));

@@ -27,15 +27,6 @@ struct loop_path {
 	struct mapped_step steps[MAPPING_DEPTH_MAX];
 };
 
-struct loop_mapping {
-	const struct native_code *native;
-	const enum loop_begin *begins;
-	struct bytecode *methods; /* by the image's index; empty where there is none */
-	struct loop_path *places; /* by record */
-	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
-	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
-};
-
 /* What the code itself says of a loop in another one. */
 enum loop_begin {
 	LOOP_BEGINS,       /* not known */
@@ -43,10 +34,29 @@ enum loop_begin {
 	LOOP_BEGINS_AGAIN, /* its counter goes on in each turn of the other */
 };
 
-/* begins: by loop of the graph. 0; -ENOMEM. */
+struct loop_hint {
+	enum loop_begin begins;
+	int counter;   /* location, or -1 */
+	uint32_t step; /* of the counter, as a size; 0: not known */
+	bool stores;
+};
+
+struct loop_mapping {
+	const struct native_code *native;
+	const struct loop_hint *hints;
+	struct bytecode *methods; /* by the image's index; empty where there is none */
+	struct loop_path *places; /* by record */
+	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
+	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
+};
+
+/* hints: by loop of the graph. They stay. 0; -ENOMEM. */
 int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
-		      const enum loop_begin *begins);
+		      const struct loop_hint *hints);
 void loop_mapping_release(struct loop_mapping *m);
+
+/* How many steps both have in common. */
+unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b);
 
 /* The loop of the bytecodes that a loop of the graph is, or NULL. */
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

@@ -41,20 +41,21 @@ static const struct value *latch_of(const struct search *s, unsigned location)
 	return &s->v->latch.at[location];
 }
 
-/* By a constant, or along a chain. */
-static bool goes_on_by_itself(const struct search *s, unsigned location)
-{
-	const struct value *latch = latch_of(s, location);
-
-	return (latch->kind == VALUE_STEP || latch->kind == VALUE_CHAIN) &&
-	       latch->location == location;
-}
-
+/* Along a list, or by what does not change: not by what may be any function of it. */
 static bool is_list(const struct search *s, unsigned location)
 {
 	const struct value *latch = latch_of(s, location);
 
-	return latch->kind == VALUE_CHAIN && latch->location == location;
+	return latch->kind == VALUE_CHAIN && latch->location == location &&
+	       (!latch->scaled || (latch->flags & VALUE_LOADED));
+}
+
+/* By a constant, or as that. */
+static bool goes_on_by_itself(const struct search *s, unsigned location)
+{
+	const struct value *latch = latch_of(s, location);
+
+	return (latch->kind == VALUE_STEP && latch->location == location) || is_list(s, location);
 }
 
 static bool is_counter(const struct search *s, unsigned location)
@@ -110,7 +111,7 @@ static const struct native_insn *compared_in(const struct search *s, uint16_t b)
 	return NULL;
 }
 
-static bool is_limit_side(const struct search *s, const struct value *value)
+static bool is_limit_side(const struct search *s, const struct value *value, bool null_test)
 {
 	bool chain = value->kind == VALUE_CHAIN;
 	const struct value *latch;
@@ -121,7 +122,7 @@ static bool is_limit_side(const struct search *s, const struct value *value)
 	if (is_counter(s, value->location))
 		return !(value->flags & VALUE_LOADED);
 	return is_list(s, value->location) &&
-	       (!chain || latch->step == 0 || latch->step == value->step);
+	       (!chain || latch->step == value->step || (latch->step == 0 && null_test));
 }
 
 /* A counter or a list's element compared with what does not change. */
@@ -144,7 +145,7 @@ static bool is_limit_test(struct search *s, const struct native_insn *compare,
 		if (!locations_have(sources, i) || loop_value_invariant(s->v, value))
 			continue;
 		s->polls |= (value->flags & VALUE_STEADY) != 0;
-		if (is_limit_side(s, value))
+		if (is_limit_side(s, value, compare->does.tests_null))
 			limit = true;
 		else if (!(value->flags & VALUE_STEADY))
 			other = true;

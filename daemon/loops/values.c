@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/mix.h"
+
 #define PASSES_MAX 12u
 
 /* ---------------------------------------------------------------- instructions */
@@ -66,16 +68,17 @@ struct locations native_writes(const struct native_insn *insn)
 
 /* ---------------------------------------------------------------- values */
 
-static struct value constant(void)
+/* Others are other values, so that it shows which way one comes. */
+static struct value constant(const struct native_insn *insn)
 {
-	return (struct value){.kind = VALUE_MIX};
+	return (struct value){.kind = VALUE_MIX, .step = (int32_t)insn->offset + 1};
 }
 
 static bool equal(const struct value *a, const struct value *b)
 {
 	return a->kind == b->kind && a->location == b->location && a->step == b->step &&
-	       a->flags == b->flags && a->from.registers == b->from.registers &&
-	       a->from.slots == b->from.slots;
+	       a->flags == b->flags && a->scaled == b->scaled &&
+	       a->from.registers == b->from.registers && a->from.slots == b->from.slots;
 }
 
 bool loop_value_invariant(const struct loop_values *v, const struct value *value)
@@ -105,6 +108,7 @@ static struct value merge(const struct value *a, const struct value *b)
 		both.flags |= (a->flags | b->flags) & fresh;
 	if (goes_on(a) && goes_on(b) && a->location == b->location) {
 		both.kind = VALUE_CHAIN;
+		both.scaled = a->scaled || b->scaled;
 		both.location = a->location;
 		both.flags =
 		    (both.flags & (uint8_t)~VALUE_VARIES) | ((a->flags | b->flags) & VALUE_LOADED);
@@ -117,6 +121,7 @@ static struct value merge(const struct value *a, const struct value *b)
 struct derived {
 	struct value value;
 	const struct value *variant; /* the one that is not invariant */
+	unsigned variants;
 	bool mixed;
 };
 
@@ -131,6 +136,7 @@ static void add(const struct loop_values *v, struct derived *d, const struct val
 	    (d->variant && d->variant->location != source->location))
 		d->mixed = true;
 	d->variant = source;
+	d->variants++;
 }
 
 static void add_all(const struct loop_values *v, struct derived *d, struct locations sources,
@@ -152,6 +158,7 @@ static struct value finish(const struct derived *d)
 		value.location = d->variant->location;
 		value.flags &= (uint8_t)~VALUE_VARIES;
 		value.step = d->variant->kind == VALUE_CHAIN ? d->variant->step : 0;
+		value.scaled = d->variant->scaled || d->variants > 1;
 	}
 	return value;
 }
@@ -171,6 +178,13 @@ static bool allocates_from(const struct native_code *n, const struct native_insn
 static bool loads_data(const struct native_insn *insn)
 {
 	return insn->does.memory.loads && !has_slot(insn);
+}
+
+static bool scales(const struct effects *e)
+{
+	bool address = e->memory.index >= 0;
+
+	return e->kind == EFFECT_DERIVE && (e->immediate != 0 || (address && e->memory.scale > 1));
 }
 
 /* Something else than copies and steps. */
@@ -201,8 +215,11 @@ static struct value derive(const struct loop_values *v, const struct native_insn
 	if (e->shifts_right && e->immediate == 9)
 		d.value.flags |= VALUE_CARD;
 	d.value = finish(&d);
-	if (loads_data(insn))
+	d.value.scaled |= scales(e);
+	if (loads_data(insn)) {
 		d.value.flags |= VALUE_LOADED;
+		d.value.scaled = false;
+	}
 	if (loads_data(insn) && d.value.kind == VALUE_CHAIN)
 		d.value.step = (int32_t)insn->offset + 1;
 	return d.value;
@@ -227,6 +244,8 @@ static struct value stepped(struct value value, int64_t by)
 {
 	int64_t sum = value.step + by;
 
+	if (value.kind == VALUE_MIX)
+		value.step = (int32_t)mix((uint64_t)sum);
 	if (value.kind != VALUE_STEP)
 		return value;
 	if (sum > INT32_MAX || sum < -INT32_MAX)
@@ -256,7 +275,7 @@ static struct value result_of(const struct loop_values *v, const struct native_i
 
 	switch (insn->does.kind) {
 	case EFFECT_CONSTANT:
-		return constant();
+		return constant(insn);
 	case EFFECT_COPY:
 	case EFFECT_STEP:
 		source = loads_data(insn) ? UINT_MAX : only_source(insn);
@@ -386,7 +405,7 @@ static int collect(struct loop_values *v)
 	if (!v->blocks)
 		return -ENOMEM;
 	for (unsigned i = g->ordered; i < g->block_count; i++) {
-		if (!native_in_loop(v->native, g->order[i], v->loop))
+		if (v->loop != FLOW_NO_LOOP && !native_in_loop(v->native, g->order[i], v->loop))
 			continue;
 		if (v->block_count == VALUE_BLOCKS_MAX)
 			return -E2BIG;
@@ -422,7 +441,8 @@ static int make(struct loop_values *v, unsigned *budget)
 		if (!pass(v))
 			break;
 	}
-	merge_leaving(v, v->blocks[0], &v->latch);
+	if (v->loop != FLOW_NO_LOOP)
+		merge_leaving(v, v->blocks[0], &v->latch);
 	return 0;
 }
 

@@ -46,6 +46,7 @@ struct value {
 	uint8_t kind;
 	uint8_t location;
 	uint8_t flags;
+	bool scaled; /* by more than sums, since it was last loaded */
 };
 
 struct value_state {
@@ -62,7 +63,8 @@ struct loop_values {
 	struct value_state latch;    /* when the next turn begins */
 };
 
-/* Blocks to be looked at are taken from *budget. 0; -E2BIG when the loop is too large, or the
+/* Of the whole code for FLOW_NO_LOOP, whose one turn it is. Blocks to be looked at are taken from
+ * *budget. 0; -E2BIG when the loop is too large, or the
  * budget too small, -ENOMEM; then v is empty. */
 int loop_values_make(struct loop_values *v, const struct native_code *n, unsigned loop,
 		     unsigned *budget);

@@ -122,7 +122,8 @@ static int set_counts(json_t *loop, const struct report_loop *l)
 
 	wrong |= set(loop, "iterations", json_real(fmax(row->results.turns, row->entries.turns)));
 	if (l->results.known) {
-		wrong |= set(loop, "result_rate", json_real(l->results.rate));
+		if (!l->results.bound)
+			wrong |= set(loop, "result_rate", json_real(l->results.rate));
 		wrong |= set(loop, "result_rate_ci95",
 			     interval_json(l->results.ci95.low, l->results.ci95.high));
 	}

@@ -61,7 +61,7 @@ static void results(FILE *out, const struct report_loop *l)
 		fputs("not counted", out);
 	else if (r->rate > 0)
 		turns_for_each(out, r, "per result");
-	else if (l->row->results.turns > 0)
+	else if (!r->bound)
 		fprintf(out, "no result in %s iterations (at least %s per result)",
 			grouped(turns, l->row->results.turns), grouped(least, 1 / r->ci95.high));
 	else
@@ -124,6 +124,9 @@ static void counted(FILE *out, const struct report_loop *l)
 	if (l->entries.known && l->entries.rate > 0) {
 		fputs("; ", out);
 		turns_for_each(out, &l->entries, "each time it is entered");
+	} else if (l->entries.known && l->entries.bound) {
+		fprintf(out, "; at least %s each time it is entered",
+			grouped(turns, 1 / l->entries.ci95.high));
 	} else if (l->entries.known) {
 		fprintf(out, "; it was not entered, so at least %s each time",
 			grouped(turns, 1 / l->entries.ci95.high));

@@ -77,10 +77,10 @@ static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], boo
 	struct record r = {.type = RECORD_BURST,
 			   .time_ns = clock_monotonic_ns(),
 			   .plan = b->plan,
-			   .headers = difference(now[0], b->before[0]),
+			   .headers = difference(now[0], b->before[0]) + left,
 			   .others = b->others,
 			   .left = left};
-	uint64_t hits = r.headers;
+	uint64_t hits = r.headers - left;
 	struct code_blob blob;
 
 	for (unsigned i = 0; i < b->others; i++) {
@@ -104,21 +104,16 @@ static void close_burst(struct thread *t, bool left)
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	uint64_t now[PERF_DEBUG_REGISTERS] = {0};
 
+	if (t->burst.seeks) {
+		stop_counting(t, 0);
+		t->burst.active = false;
+		return;
+	}
 	stop_counting(t, t->burst.others);
 	for (unsigned i = 0; i <= t->burst.others; i++)
 		if (!count_of(t, t->burst_first + i, &now[i]))
 			now[i] = t->burst.before[i];
 	tell(t, now, left);
-}
-
-void burst_is_full(struct thread *t, unsigned reg)
-{
-	/* Two may be full at the same instruction, each with its signal: the second one's event is
-	 * off already, unless that failed. */
-	if (t->burst.active)
-		close_burst(t, false);
-	else
-		(void)perf_disable(t->register_fd[reg]); /* Counted when it failed. */
 }
 
 void burst_give_up(struct thread *t)
@@ -140,8 +135,9 @@ void burst_note_counts(struct thread *t)
 
 void burst_expire(struct thread *t)
 {
-	if (t->burst.active)
+	if (t->burst.active && !t->burst.seeks)
 		tell(t, t->burst_counts, true);
+	t->burst.active = false;
 }
 
 /* ---------------------------------------------------------------- the beginning */
@@ -201,32 +197,65 @@ static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count
 static void begin_burst(struct thread *t, struct loop_plan *plan)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
-	unsigned first = t->burst_first, others = t->burst_registers - 1;
+	unsigned others = t->burst_registers - 1;
 	struct burst *b = &t->burst;
-	uint32_t period;
-	bool set = true;
 
 	if (others > plan->count)
 		others = plan->count;
 	if (others > BURST_OTHERS_MAX)
 		others = BURST_OTHERS_MAX;
-	period = burst_period(handlers.burst_hit_ns, others);
 	b->others = (uint8_t)others;
 	b->plan = plan->plan;
 	b->code = plan->code;
 	b->start = plan->start;
 	b->header = plan->start + plan->header;
 	b->since_ns = clock_monotonic_ns();
-	b->seen = b->before[0];
 	draw_places(t, plan, others, b->places);
-	for (unsigned i = 0; i < others && set; i++)
-		set = count_at(t, first + 1 + i, plan->start + plan->places[b->places[i]], period);
+	for (unsigned i = 0; i < others; i++)
+		b->others_at[i] = plan->start + plan->places[b->places[i]];
+	b->active = b->seeks = true;
+	if (!count_at(t, t->burst_first, b->header, 1)) {
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+		burst_give_up(t);
+	}
+}
+
+/* The header is reached. */
+static void start_counting(struct thread *t)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	struct burst *b = &t->burst;
+	unsigned first = t->burst_first;
+	uint32_t period = burst_period(handlers.burst_hit_ns, b->others);
+	bool set;
+
+	stop_counting(t, 0); /* Its period is to be changed. */
+	set = count_of(t, first, &b->before[0]);
+	if (!set) {
+		b->active = false;
+		return;
+	}
+	b->seeks = false;
+	b->seen = b->before[0];
+	for (unsigned i = 0; i < b->others && set; i++)
+		set = count_at(t, first + 1 + i, b->others_at[i], period);
 	set = set && count_at(t, first, b->header, period);
-	b->active = true;
 	if (!set) {
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 		burst_give_up(t);
 	}
+}
+
+void burst_is_full(struct thread *t, unsigned reg)
+{
+	/* Two may be full at the same instruction, each with its signal: the second one's event is
+	 * off already, unless that failed. */
+	if (t->burst.active && t->burst.seeks)
+		start_counting(t);
+	else if (t->burst.active)
+		close_burst(t, false);
+	else
+		(void)perf_disable(t->register_fd[reg]); /* Counted when it failed. */
 }
 
 /* ---------------------------------------------------------------- while it goes on */
@@ -254,7 +283,7 @@ static bool goes_on(struct thread *t, uint64_t ip)
 		return false;
 	if (is_in_loop(b, &blob, ip))
 		return true;
-	if (!count_of(t, t->burst_first, &count))
+	if (b->seeks || !count_of(t, t->burst_first, &count))
 		return false;
 	b->seen = count;
 	return count != seen;

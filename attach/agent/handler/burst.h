@@ -1,14 +1,18 @@
 /*
  * Bursts: the turns of a planned loop (plans.h) counted by the kernel, some hundred of them.
  *
- * At a tick inside the loop a thread's registers that are kept for this become counters: execution
- * breakpoints on the loop's header and on places of the plan, drawn at random, all with a period
- * of K. The kernel counts what comes to them without a signal until one has K; that one's signal
- * ends the burst. So no more than K hits of each are paid for, BURST_NS_MAX together. A burst
- * begins at a point of time, wherever in an instance of the loop that is.
+ * At a tick inside the loop a breakpoint waits for its header: a signal. From there on a thread's
+ * registers that are kept for this are counters, execution breakpoints on the header and on places
+ * of the plan, drawn at random, all with a period of K. The kernel counts what comes to them
+ * without a signal until one has K; that one's signal ends the burst. So no more than K hits of
+ * each are paid for, BURST_NS_MAX together. A burst begins at a point of time, wherever in an
+ * instance of the loop that is, and holds whole turns: the header that it begins at does not count
+ * itself, since the processor does not stop twice for an instruction (RF), and the K-th ends it
+ * before its turn.
  *
  * A thread that has left the loop before is found by a later tick, or by the end of the window, and
- * the burst closed with what it has. The events' counts only rise; a burst is the difference.
+ * the burst closed with what it has: the turn that it began with counts, too, then. The events'
+ * counts only rise; a burst is the difference.
  *
  * A breakpoint's period is changed while it is off: one that is on goes on with what is left of the
  * old one. Its attributes are changed with the period in force, or the kernel refuses. Events are
@@ -26,6 +30,9 @@
 
 /* CPU time that the hits of one burst may take. */
 #define BURST_NS_MAX UINT64_C(1000000)
+
+/* Of one burst. */
+#define BURST_SIGNALS 2u
 
 /* Turns in one burst: no more than give a rate its interval in some bursts, and at least so many
  * that its two signals are the smaller part of it. */
@@ -47,7 +54,7 @@ void burst_tick(struct thread *t, const ucontext_t *uc);
 /* Is it one of the registers that are kept for bursts? Any number may be asked about. */
 bool burst_owns(const struct thread *t, unsigned reg);
 
-/* One of them has counted its period. */
+/* One of them has counted its period, or reached the header. */
 void burst_is_full(struct thread *t, unsigned reg);
 
 /* Closes what there is. */

@@ -59,12 +59,14 @@ struct watchpoint {
 /* Of a thread: what its registers that are kept for bursts count (attach/agent/handler/burst.h). */
 struct burst {
 	bool active;
+	bool seeks;                       /* the header is not reached yet */
 	uint8_t others;                   /* counted beside the header, */
 	uint8_t places[BURST_OTHERS_MAX]; /* indices in the plan */
 	uint32_t plan;
 	uint64_t code;   /* number in the code map, */
 	uint64_t start;  /* of what is there */
 	uint64_t header; /* address */
+	uint64_t others_at[BURST_OTHERS_MAX];
 	uint64_t since_ns;
 	uint64_t seen; /* what the header's event had counted at the last look */
 	uint64_t before[PERF_DEBUG_REGISTERS]; /* what each event had counted at the beginning */

@@ -95,6 +95,7 @@ struct thread *thread_take(pid_t tid)
 	t->access_register = -1;
 	t->burst_first = t->burst_registers = 0;
 	memset(&t->burst, 0, sizeof(t->burst));
+	memset(t->burst_counts, 0, sizeof(t->burst_counts));
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 	memset((void *)t->counters, 0, sizeof(t->counters));

@@ -170,10 +170,9 @@ void loop_phase_plan(struct loop_phase *l)
 
 	if (!l->wanted || !l->orders->plans_new)
 		return;
-	s = malloc(sizeof(*s));
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return; /* There may be memory at the next turn. */
-	s->code = 0;
 	check_plans(l, s);
 	free(s);
 }
@@ -202,8 +201,8 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 {
 	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
 	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
-	double spent =
-	    (double)counters[JXP__COUNTER__COUNTER_BURST_NS] + bursts * (double)trap_cost_ns;
+	double spent = (double)counters[JXP__COUNTER__COUNTER_BURST_NS] +
+		       bursts * BURST_SIGNALS * (double)trap_cost_ns;
 	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
 	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
 

@@ -56,8 +56,8 @@ static const struct {
 	const char *name, *sentence;
 } doubts[LOOP_DOUBTS] = {
     {"conditional_move", "a value is set by a conditional move, and how often cannot be counted"},
-    {"unroll", "how many turns its machine code makes at a time is not known, so they cannot be "
-	       "counted"},
+    {"unroll", "its machine code may make several turns at a time: there are at least as many as "
+	       "were counted"},
     {"sites", "not all places where it has results can be counted"},
     {"code", "some of its machine code was not understood"},
     {"entry", "where it is entered cannot be counted"},
@@ -102,21 +102,35 @@ static bool misses_results(unsigned found)
 	return found & (LOOP_DOUBT_CONDITIONAL_MOVE | LOOP_DOUBT_SITES | LOOP_DOUBT_CODE);
 }
 
+/* Of turns that are more than were counted: its machine code may make several at a time. */
+static struct loop_rate rate_of(const struct report_loop *l, const struct loop_counts *counts,
+				double times)
+{
+	struct loop_rate r = loop_rate_of(counts, times);
+
+	if (!(l->doubts & LOOP_DOUBT_UNROLL))
+		return r;
+	r.bound = true;
+	r.rate = r.ci95.low = 0;
+	return r;
+}
+
 /* The rate of results, and the bound that entries set. */
 static struct loop_rate result_rate(const struct report_loop *l, double times)
 {
-	struct loop_rate results = loop_rate_of(&l->row->results, times);
-	struct loop_rate entries = loop_rate_of(&l->row->entries, times);
+	struct loop_rate results = rate_of(l, &l->row->results, times);
+	struct loop_rate entries = rate_of(l, &l->row->entries, times);
 
 	if (misses_results(l->doubts))
 		results.ci95.high = INFINITY;
 	if (l->type != LOOP_LAST || !entries.known || !(entries.ci95.high < results.ci95.high))
 		return results;
-	if (!results.known) {
+	if (!results.known || results.bound) {
+		entries.bound = true;
 		entries.rate = entries.ci95.low = 0;
 		return entries;
 	}
-	results.rate = fmin(results.rate, entries.ci95.high);
+	results.rate = fmin(results.rate, entries.rate > 0 ? entries.rate : entries.ci95.high);
 	results.ci95.low = fmin(results.ci95.low, entries.ci95.high);
 	results.ci95.high = entries.ci95.high;
 	results.bursts = fmax(results.bursts, entries.bursts);
@@ -175,7 +189,7 @@ static void judge(struct report_loop *l, double elapsed_s)
 {
 	l->type = type_of(l->row);
 	l->doubts = doubts_of(l->row);
-	l->entries = loop_rate_of(&l->row->entries, 1);
+	l->entries = rate_of(l, &l->row->entries, 1);
 	l->results = result_rate(l, 1);
 	l->verdict = verdict_of(l);
 	if (l->verdict == LOOP_UNDECIDED)

@@ -19,6 +19,7 @@
 
 struct loop_rate {
 	bool known;           /* else nothing was counted, and the interval is [0, inf) */
+	bool bound;           /* what is known is the upper end of the interval */
 	double rate;          /* events by turn; above 1 where a turn may have several */
 	struct interval ci95; /* high: INFINITY where nothing bounds it */
 	double bursts, seen;  /* as in loop_counts */

@@ -439,6 +439,22 @@ static void what_needs_no_counting_is_not_counted(void **state)
 	assert_int_equal(f->window->loops.places[0].line, 21);
 }
 
+/* As where the JVM has mined strips. */
+static void what_lies_around_itself_is_not_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_intake *loops = &f->intake.loops;
+	bool changed;
+
+	(void)known(f, LOOP_LAST, 1);
+	tick(f, CODE, 0x24, 100);
+	loops->codes[0].analysis.loops[0].doubts = LOOP_DOUBT_UNROLL;
+	loops->codes[0].analysis.loops[1].doubts = LOOP_DOUBT_UNROLL;
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_int_equal(loops->plan_count, 1);
+	assert_int_equal(loops->plans[0].loop, 0);
+}
+
 static void places_are_drawn_where_there_are_too_many(void **state)
 {
 	struct fixture *f = *state;
@@ -529,6 +545,7 @@ int main(void)
 	    TEST(windows_without_loops_take_no_code),
 	    TEST(a_hot_loop_gets_one_plan),
 	    TEST(what_needs_no_counting_is_not_counted),
+	    TEST(what_lies_around_itself_is_not_counted),
 	    TEST(places_are_drawn_where_there_are_too_many),
 	    TEST(a_burst_stands_for_the_places_that_were_not_counted),
 	    TEST(what_is_known_waits_for_what_is_not),

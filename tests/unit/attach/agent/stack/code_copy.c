@@ -56,7 +56,8 @@ static void calls_are_told_by_where_they_lead(void **state)
 	put_call(bytes, 11, STUBS + 64);
 	put_call(bytes, 16, STUBS + 128);
 	put_call(bytes, 21, STUBS + 4096); /* nobody's */
-	memcpy(bytes + 26, "\xff\xd0", 2); /* call rax */
+	bytes[26] = 0xff;                  /* call rax */
+	bytes[27] = 0xd0;
 	put_call(bytes, 28, CALLEE + 200); /* not its entry */
 	bytes[33] = 0xc3;
 	(void)code_place(CALLEE, "\x90\xc3", 2);

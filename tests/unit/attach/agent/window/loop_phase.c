@@ -178,11 +178,11 @@ static void bursts_have_their_part_of_the_budget(void **state)
 	/* 4 ms for bursts that take up to one, at 100 ticks. */
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 25 - 1,
 			BURST_CHANCE_ONE / 25);
-	counters[JXP__COUNTER__COUNTER_BURST_HITS] = 390;
+	counters[JXP__COUNTER__COUNTER_BURST_HITS] = 380;
 	counters[JXP__COUNTER__COUNTER_BURSTS] = 10;
 	loop_phase_counters(&loops, counters);
-	assert_int_equal(counters[JXP__COUNTER__COUNTER_BURST_NS], 3900000);
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000); /* and 10 signals */
+	assert_int_equal(counters[JXP__COUNTER__COUNTER_BURST_NS], 3800000);
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000); /* and 20 signals */
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 

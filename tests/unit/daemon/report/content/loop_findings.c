@@ -1,0 +1,225 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "daemon/report/content/loop_findings.h"
+#include "tests/unit/support/sample_window.h"
+
+struct fixture {
+	struct window_result *window;
+	struct loop_row *row; /* of a loop with a third of the ticks */
+	struct report_loops found;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_result *w = sample_window_empty(5, "shop");
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+
+	w->request = (struct window_request){.loops = true, .duration_ns = 12 * NS_PER_S};
+	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
+			  sample_window_node(w, main, "sum", 31));
+	f = (struct fixture){.window = w,
+			     .row = sample_window_loop(w, 2, 4, 22, main, LOOP_SOME, 600)};
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	report_loops_release(&f->found);
+	window_result_free(f->window);
+	return 0;
+}
+
+static void set_type(struct fixture *f, enum loop_type type)
+{
+	memset(f->row->type_ns, 0, sizeof(f->row->type_ns));
+	f->row->type_ns[type] = f->row->within.ns;
+}
+
+static void doubt(struct fixture *f, enum loop_doubt which)
+{
+	f->row->doubt_ns[__builtin_ctz(which)] = f->row->within.ns;
+}
+
+static const struct report_loop *judged(struct fixture *f)
+{
+	report_loops_release(&f->found);
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 1);
+	return &f->found.rows[0];
+}
+
+static void assert_verdict(struct fixture *f, enum loop_verdict verdict)
+{
+	assert_string_equal(loop_verdict_name(judged(f)->verdict), loop_verdict_name(verdict));
+}
+
+static void types_without_counts(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_null(judged(f)->advice);
+	set_type(f, LOOP_NEVER);
+	assert_verdict(f, LOOP_RESULTLESS);
+	assert_string_equal(judged(f)->advice->strategy, "delete");
+	doubt(f, LOOP_DOUBT_CODE);
+	assert_verdict(f, LOOP_UNDECIDED);
+	set_type(f, LOOP_TYPE_UNKNOWN);
+	assert_verdict(f, LOOP_UNDECIDED);
+	set_type(f, LOOP_SOME);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_float_equal(judged(f)->needs_s, 0, 0); /* At what pace? */
+}
+
+static void the_type_is_that_of_most_of_the_time(void **state)
+{
+	struct fixture *f = *state;
+
+	f->row->type_ns[LOOP_EVERY] = 0.4 * f->row->within.ns;
+	f->row->type_ns[LOOP_SOME] = 0.6 * f->row->within.ns;
+	assert_int_equal(judged(f)->type, LOOP_SOME);
+}
+
+static void few_results_are_resultless_and_many_are_not(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_window_bursts(f->row, &f->row->results, 60, 0);
+	assert_verdict(f, LOOP_RESULTLESS);
+	assert_string_equal(judged(f)->advice->strategy, "skip");
+	for (int i = 0; i < 60; i++)
+		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_null(judged(f)->advice);
+}
+
+static void few_bursts_or_turns_do_not_suffice(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_window_bursts(f->row, &f->row->results, LOOP_BURSTS_MIN - 1, 0);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_true(judged(f)->needs_s > 12 && judged(f)->needs_s < 24);
+	f->row->results = (struct loop_counts){0};
+	for (int i = 0; i < 60; i++) /* A tenth of the places was counted. */
+		loop_counts_burst(&f->row->results, 880, 0, 1, 10);
+	assert_verdict(f, LOOP_UNDECIDED);
+	loop_counts_burst(&f->row->results, 500, 0, 1, 1);
+	assert_verdict(f, LOOP_RESULTLESS);
+}
+
+static void a_rate_near_the_threshold_stays_undecided(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_window_bursts(f->row, &f->row->results, 60, 2); /* 1 of 4,096, */
+	f->row->results.events *= 4;                           /* or of 1,024 */
+	f->row->results.products *= 4;
+	f->row->results.events_squares *= 16;
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_true(judged(f)->needs_s > 60 || judged(f)->needs_s == 0);
+}
+
+static void a_search_is_bounded_by_its_entries(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_LAST);
+	sample_window_bursts(f->row, &f->row->entries, 90, 3);
+	assert_verdict(f, LOOP_RESULTLESS);
+	assert_string_equal(judged(f)->advice->strategy, "data_structure");
+	assert_true(judged(f)->results.bound);
+	/* Of one that is short nothing is known without counted results, */
+	f->row->entries.events *= 200;
+	f->row->entries.products *= 200;
+	f->row->entries.events_squares *= 40000;
+	assert_verdict(f, LOOP_UNDECIDED);
+	/* which it has once for each instance at most. */
+	for (int i = 0; i < 90; i++)
+		loop_counts_burst(&f->row->results, 2048, 60, 1, 1);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+}
+
+static void entries_say_nothing_of_a_loop_with_some_results(void **state)
+{
+	struct fixture *f = *state;
+
+	sample_window_bursts(f->row, &f->row->entries, 90, 3);
+	assert_verdict(f, LOOP_UNDECIDED);
+}
+
+static void results_that_cannot_all_be_counted_make_no_loop_resultless(void **state)
+{
+	struct fixture *f = *state;
+
+	doubt(f, LOOP_DOUBT_CONDITIONAL_MOVE);
+	sample_window_bursts(f->row, &f->row->results, 90, 0);
+	assert_verdict(f, LOOP_UNDECIDED);
+	for (int i = 0; i < 60; i++)
+		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+}
+
+static void turns_that_may_be_more_make_no_loop_harmless(void **state)
+{
+	struct fixture *f = *state;
+
+	doubt(f, LOOP_DOUBT_UNROLL);
+	for (int i = 0; i < 60; i++)
+		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
+	assert_verdict(f, LOOP_UNDECIDED);
+	f->row->results = (struct loop_counts){0};
+	sample_window_bursts(f->row, &f->row->results, 60, 0);
+	assert_verdict(f, LOOP_RESULTLESS);
+}
+
+static void minor_loops_are_not_judged(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_NEVER);
+	f->row->own.ns *= 0.03;
+	assert_verdict(f, LOOP_NOT_JUDGED);
+}
+
+static void loops_that_wait_are_said_to(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_NEVER);
+	f->row->waits_ns = f->row->within.ns;
+	assert_verdict(f, LOOP_WAITING);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(types_without_counts),
+	    TEST(the_type_is_that_of_most_of_the_time),
+	    TEST(few_results_are_resultless_and_many_are_not),
+	    TEST(few_bursts_or_turns_do_not_suffice),
+	    TEST(a_rate_near_the_threshold_stays_undecided),
+	    TEST(a_search_is_bounded_by_its_entries),
+	    TEST(entries_say_nothing_of_a_loop_with_some_results),
+	    TEST(results_that_cannot_all_be_counted_make_no_loop_resultless),
+	    TEST(turns_that_may_be_more_make_no_loop_harmless),
+	    TEST(minor_loops_are_not_judged),
+	    TEST(loops_that_wait_are_said_to),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
