@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/loops/loop_mapping.h"
+#include "daemon/loops/loop_path.h"
 
 #define COPIES_MAX 48u /* loops beside each other; more are not looked at */
 
@@ -122,6 +122,8 @@ static bool collect_inner(struct beside *s)
 		s->inner[i] = l;
 		s->inner_count++;
 	}
+	if (!loop_mapping_may_look(s->m))
+		return false;
 	for (size_t r = 0; r < image->record_count; r++) {
 		const struct loop_path *place = &m->places[r];
 

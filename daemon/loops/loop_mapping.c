@@ -5,29 +5,9 @@
 #include <stdlib.h>
 
 #include "common/mix.h"
-#include "daemon/loops/loop_copies.h"
-
-/* A loop that only polls around another one, of the same turns (C2's strip mining). */
-#define OUTER_INSNS_MAX 40u
-/* Loops that compilers write out for one of their nodes: what fills, compares or searches arrays.
- */
-#define FILLING_INSNS_MAX 7u
+#include "daemon/loops/loop_inference.h"
 
 /* ---------------------------------------------------------------- paths */
-
-static bool same_step(const struct mapped_step *a, const struct mapped_step *b)
-{
-	return a->method == b->method && a->loop == b->loop && a->calls == b->calls;
-}
-
-unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b)
-{
-	unsigned i = 0;
-
-	while (i < a->length && i < b->length && same_step(&a->steps[i], &b->steps[i]))
-		i++;
-	return i;
-}
 
 /* Loops at a bci, outermost first. */
 static void add_loops(struct loop_path *path, const struct bytecode *b,
@@ -95,8 +75,37 @@ static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
 	return true;
 }
 
-/* A trap that only blocks of loops lead to: its record is behind its call. What others lead to as
- * well may be a trap of what comes behind the loop. */
+/* What is said of the place behind a call. */
+static const struct loop_path *path_at(const struct loop_mapping *m, uint32_t offset)
+{
+	const struct code_image *image = m->native->image;
+	size_t low = 0, high = image->record_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (image->records[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < image->record_count && image->records[low].offset == offset ? &m->places[low]
+										 : NULL;
+}
+
+/* The only block that b leads to, or FLOW_NO_BLOCK. */
+static uint16_t only_successor(const struct flow_graph *g, uint16_t b)
+{
+	uint32_t cursor = 0;
+	uint16_t next = flow_successor(g, b, &cursor);
+
+	if (next != FLOW_NO_BLOCK && flow_successor(g, b, &cursor) != FLOW_NO_BLOCK)
+		return FLOW_NO_BLOCK;
+	return next;
+}
+
+/* A trap that only blocks of loops lead to. What others lead to as well may be a trap of what comes
+ * behind the loop. */
 static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_t b)
 {
 	const struct native_code *n = m->native;
@@ -104,24 +113,15 @@ static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_
 	if (!only_loops_lead_to(n->graph, b))
 		return NULL;
 	for (unsigned steps = 0; steps < 4 && b != FLOW_NO_BLOCK && n->cold[b]; steps++) {
-		uint32_t cursor = 0;
-		uint16_t next;
-
 		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
 			const struct native_insn *insn = &n->insns[k];
 
-			if (!insn->call)
-				continue;
-			for (size_t r = 0; r < n->image->record_count; r++)
-				if (n->image->records[r].offset == insn->offset + insn->does.length)
-					return insn->call == NATIVE_CALL_ENDS ? &m->places[r]
-									      : NULL;
-			return NULL;
+			if (insn->call)
+				return insn->call == NATIVE_CALL_ENDS
+					   ? path_at(m, insn->offset + insn->does.length)
+					   : NULL;
 		}
-		next = flow_successor(n->graph, b, &cursor);
-		b = next != FLOW_NO_BLOCK && flow_successor(n->graph, b, &cursor) == FLOW_NO_BLOCK
-			? next
-			: FLOW_NO_BLOCK;
+		b = only_successor(n->graph, b);
 	}
 	return NULL;
 }
@@ -148,63 +148,6 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 
 /* ---------------------------------------------------------------- loops */
 
-/* One loop of several that could be it, or that there are more. */
-struct choice {
-	struct loop_path path;
-	unsigned count;
-};
-
-static void choose(struct choice *c, const struct loop_path *path, unsigned length)
-{
-	const struct mapped_step *is = &path->steps[length - 1];
-	const struct mapped_step *was = &c->path.steps[c->path.length ? c->path.length - 1 : 0];
-
-	if (c->count > 0 && is->method == was->method && is->loop == was->loop)
-		return;
-	c->path = *path;
-	c->path.length = length;
-	c->count++;
-}
-
-/* Loops straight inside the one at the path's end; of an empty path, all. */
-static void choose_inside(const struct loop_mapping *m, const struct loop_path *around,
-			  struct choice *c)
-{
-	const struct code_image *image = m->native->image;
-	struct loop_path path;
-
-	for (size_t r = 0; r < image->record_count; r++) {
-		const struct loop_path *place = &m->places[r];
-
-		if (place->length > around->length &&
-		    loop_path_common(around, place) == around->length)
-			choose(c, place, around->length + 1);
-		for (unsigned l = 2; around->length == 0 && l <= place->length; l++)
-			choose(c, place, l);
-	}
-	path = *around;
-	if (path.length == MAPPING_DEPTH_MAX)
-		return;
-	path.length++;
-	if (around->length == 0) {
-		for (size_t k = 0; k < image->method_count; k++)
-			for (uint32_t l = 0; l < m->methods[k].loop_count; l++) {
-				path.steps[0] =
-				    (struct mapped_step){.method = (uint32_t)k, .loop = l};
-				choose(c, &path, 1);
-			}
-		return;
-	}
-	path.steps[around->length] = path.steps[around->length - 1];
-	const struct mapped_step *outer = &around->steps[around->length - 1];
-	const struct bytecode *b = &m->methods[outer->method];
-	for (uint32_t l = 0; l < b->loop_count; l++) {
-		path.steps[around->length].loop = l;
-		if (b->loops[l].parent == outer->loop)
-			choose(c, &path, path.length);
-	}
-}
-
 /* Of the loops straight inside one. */
 struct inside {
 	struct common paths;
@@ -220,14 +163,14 @@ static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct
 {
 	return in->count == 1 && in->all <= 1 && !in->others &&
 	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
-	       native_loop_insns(m->native, loop) - in->insns <= OUTER_INSNS_MAX;
+	       native_loop_insns(m->native, loop) - in->insns <= LOOP_OUTER_INSNS_MAX;
 }
 
-static bool is_innermost(const struct loop_mapping *m, const struct loop_path *path)
+static bool is_innermost(struct loop_mapping *m, const struct loop_path *path)
 {
-	struct choice c = {0};
+	struct loop_choice c = {0};
 
-	choose_inside(m, path, &c);
+	loop_choose_inside(m, path, &c);
 	return c.count == 0;
 }
 
@@ -273,7 +216,7 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
-		around->all += native_loop_insns(n, loop) > FILLING_INSNS_MAX;
+		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
 		around->others |=
 		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
@@ -284,114 +227,6 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 	}
 	free(in);
 	return in ? 0 : -ENOMEM;
-}
-
-/* ---------------------------------------------------------------- what is left over */
-
-/* How deep loops lie in the loop l of the bytecodes; 0: they branch. */
-static unsigned depth_below(const struct bytecode *b, uint32_t l)
-{
-	uint32_t inner = BYTECODE_NO_LOOP;
-
-	for (uint32_t i = l + 1; i < b->loop_count; i++) {
-		if (b->loops[i].parent != l)
-			continue;
-		if (inner != BYTECODE_NO_LOOP)
-			return 0;
-		inner = i;
-	}
-	if (inner == BYTECODE_NO_LOOP)
-		return 1;
-	return depth_below(b, inner) > 0 ? depth_below(b, inner) + 1 : 0;
-}
-
-static unsigned native_depth_below(const struct flow_graph *g, unsigned loop)
-{
-	unsigned deepest = 0;
-
-	for (unsigned i = 1; i < loop; i++) {
-		unsigned depth = 0, l = i;
-
-		for (; l != FLOW_NO_LOOP && l != loop; l = g->parents[l])
-			depth++;
-		if (l == loop && depth > deepest)
-			deepest = depth;
-	}
-	return deepest + 1;
-}
-
-/* All loops known are one in the other, and so are as many of the machine code: the outermost. */
-static void choose_nest(const struct loop_mapping *m, unsigned loop, struct choice *c)
-{
-	const struct code_image *image = m->native->image;
-	const struct bytecode *b;
-	uint32_t top = BYTECODE_NO_LOOP;
-
-	if (image->method >= image->method_count)
-		return;
-	for (size_t i = 0; i < image->method_count; i++)
-		if (i != image->method && m->methods[i].loop_count > 0)
-			return;
-	b = &m->methods[image->method];
-	for (uint32_t l = 0; l < b->loop_count; l++) {
-		if (b->loops[l].parent != BYTECODE_NO_LOOP)
-			continue;
-		if (top != BYTECODE_NO_LOOP)
-			return;
-		top = l;
-	}
-	if (top == BYTECODE_NO_LOOP ||
-	    depth_below(b, top) != native_depth_below(m->native->graph, loop))
-		return;
-	c->path.length = 1;
-	c->path.steps[0] = (struct mapped_step){.method = image->method, .loop = top};
-	c->count = 1;
-}
-
-static bool is_only_loop(const struct loop_mapping *m)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < m->native->image->method_count; i++)
-		sum += m->methods[i].loop_count;
-	return sum == 1;
-}
-
-static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
-{
-	const struct native_code *n = m->native;
-	unsigned parent = n->graph->parents[loop];
-	const struct loop_path *around = &m->loops[parent];
-	struct choice c = {0};
-	bool again, fills;
-
-	if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
-		return;
-	choose_inside(m, around, &c);
-	if (parent == FLOW_NO_LOOP && c.count != 1)
-		choose_nest(m, loop, &c);
-	again = parent != FLOW_NO_LOOP && m->hints[loop].begins != LOOP_BEGINS_ANEW &&
-		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= OUTER_INSNS_MAX;
-	fills = native_loop_insns(n, loop) <= FILLING_INSNS_MAX;
-	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {
-		m->loops[loop] = c.path;
-	} else if ((c.count <= 1 && again) || (only && parent != FLOW_NO_LOOP && !fills)) {
-		m->loops[loop] = *around;
-		m->same[parent] = loop;
-	}
-}
-
-/* Loops that nothing tells of, those around others first. */
-static void infer(struct loop_mapping *m)
-{
-	bool only = is_only_loop(m);
-
-	loop_copies_find(m, FLOW_NO_LOOP);
-	for (unsigned loop = m->native->graph->loop_count; loop-- > 1;) {
-		infer_one(m, loop, only);
-		if (m->loops[loop].length > 0 && m->same[loop] == FLOW_NO_LOOP)
-			loop_copies_find(m, loop);
-	}
 }
 
 /* ---------------------------------------------------------------- */
@@ -438,7 +273,7 @@ static int map(struct loop_mapping *m)
 		rc = settle_all(m, own, traps);
 	}
 	if (rc == 0)
-		infer(m);
+		loop_inference_run(m);
 	free(own);
 	free(traps);
 	return rc;
@@ -470,17 +305,4 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->loops);
 	free(m->same);
 	*m = (struct loop_mapping){0};
-}
-
-const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
-					      uint32_t *method)
-{
-	const struct loop_path *path = &m->loops[loop];
-	const struct mapped_step *last;
-
-	if (path->length == 0)
-		return NULL;
-	last = &path->steps[path->length - 1];
-	*method = last->method;
-	return &m->methods[last->method].loops[last->loop];
 }

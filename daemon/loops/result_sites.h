@@ -11,8 +11,8 @@
 #ifndef JXPERF_DAEMON_LOOPS_RESULT_SITES_H
 #define JXPERF_DAEMON_LOOPS_RESULT_SITES_H
 
-#include "daemon/loops/code_analysis.h"
 #include "daemon/loops/liveness.h"
+#include "daemon/loops/loop_kind.h"
 #include "daemon/loops/values.h"
 
 #define RESULT_SITES_MAX 64u /* of a loop */

@@ -1,0 +1,112 @@
+#include "daemon/loops/loop_inference.h"
+
+#include "daemon/loops/loop_copies.h"
+#include "daemon/loops/loop_path.h"
+
+/* How deep loops lie in the loop l of the bytecodes; 0: they branch. */
+static unsigned depth_below(const struct bytecode *b, uint32_t l)
+{
+	uint32_t inner = BYTECODE_NO_LOOP;
+	unsigned below;
+
+	for (uint32_t i = l + 1; i < b->loop_count; i++) {
+		if (b->loops[i].parent != l)
+			continue;
+		if (inner != BYTECODE_NO_LOOP)
+			return 0;
+		inner = i;
+	}
+	if (inner == BYTECODE_NO_LOOP)
+		return 1;
+	below = depth_below(b, inner);
+	return below > 0 ? below + 1 : 0;
+}
+
+static unsigned native_depth_below(const struct flow_graph *g, unsigned loop)
+{
+	unsigned deepest = 0;
+
+	for (unsigned i = 1; i < loop; i++) {
+		unsigned depth = 0, l = i;
+
+		for (; l != FLOW_NO_LOOP && l != loop; l = g->parents[l])
+			depth++;
+		if (l == loop && depth > deepest)
+			deepest = depth;
+	}
+	return deepest + 1;
+}
+
+/* All loops known are one in the other, and so are as many of the machine code: the outermost. */
+static void choose_nest(const struct loop_mapping *m, unsigned loop, struct loop_choice *c)
+{
+	const struct code_image *image = m->native->image;
+	const struct bytecode *b;
+	uint32_t top = BYTECODE_NO_LOOP;
+
+	if (image->method >= image->method_count)
+		return;
+	for (size_t i = 0; i < image->method_count; i++)
+		if (i != image->method && m->methods[i].loop_count > 0)
+			return;
+	b = &m->methods[image->method];
+	for (uint32_t l = 0; l < b->loop_count; l++) {
+		if (b->loops[l].parent != BYTECODE_NO_LOOP)
+			continue;
+		if (top != BYTECODE_NO_LOOP)
+			return;
+		top = l;
+	}
+	if (top == BYTECODE_NO_LOOP ||
+	    depth_below(b, top) != native_depth_below(m->native->graph, loop))
+		return;
+	c->path.length = 1;
+	c->path.steps[0] = (struct mapped_step){.method = image->method, .loop = top};
+	c->count = 1;
+}
+
+static bool is_only_loop(const struct loop_mapping *m)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < m->native->image->method_count; i++)
+		sum += m->methods[i].loop_count;
+	return sum == 1;
+}
+
+static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
+{
+	const struct native_code *n = m->native;
+	unsigned parent = n->graph->parents[loop];
+	const struct loop_path *around = &m->loops[parent];
+	struct loop_choice c = {0};
+	bool again, fills;
+
+	if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
+		return;
+	loop_choose_inside(m, around, &c);
+	if (parent == FLOW_NO_LOOP && c.count != 1)
+		choose_nest(m, loop, &c);
+	again = parent != FLOW_NO_LOOP && m->hints[loop].begins != LOOP_BEGINS_ANEW &&
+		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= LOOP_OUTER_INSNS_MAX;
+	fills = native_loop_insns(n, loop) <= LOOP_FILLING_INSNS_MAX;
+	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {
+		m->loops[loop] = c.path;
+	} else if ((c.count <= 1 && again) || (only && parent != FLOW_NO_LOOP && !fills)) {
+		m->loops[loop] = *around;
+		m->same[parent] = loop;
+	}
+}
+
+/* Loops that nothing tells of, those around others first. */
+void loop_inference_run(struct loop_mapping *m)
+{
+	bool only = is_only_loop(m);
+
+	loop_copies_find(m, FLOW_NO_LOOP);
+	for (unsigned loop = m->native->graph->loop_count; loop-- > 1;) {
+		infer_one(m, loop, only);
+		if (m->loops[loop].length > 0 && m->same[loop] == FLOW_NO_LOOP)
+			loop_copies_find(m, loop);
+	}
+}

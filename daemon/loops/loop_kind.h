@@ -1,0 +1,34 @@
+/* What the turns of a loop come to. */
+#ifndef JXPERF_DAEMON_LOOPS_LOOP_KIND_H
+#define JXPERF_DAEMON_LOOPS_LOOP_KIND_H
+
+/* By which turns have results (LDoctor, section 2.1.1); the better finding is the larger. */
+enum loop_type {
+	LOOP_TYPE_UNKNOWN,
+	LOOP_EVERY, /* 1*: all turns */
+	LOOP_SOME,  /* [0|1]*: some, by a branch */
+	LOOP_LAST,  /* 0*1?: the last one at most: a search */
+	LOOP_NEVER, /* 0*: none */
+	LOOP_TYPES,
+};
+
+/* What makes a result. */
+enum loop_result {
+	LOOP_RESULT_STORE, /* to the heap */
+	LOOP_RESULT_CALL,  /* of what may have one */
+	LOOP_RESULT_VALUE, /* of a register or the frame, used behind the loop */
+	LOOP_RESULT_EXIT,  /* the loop is left early */
+	LOOP_RESULTS,
+};
+
+/* Why a type is not certain, or a loop cannot be counted; bits. */
+enum loop_doubt {
+	LOOP_DOUBT_CONDITIONAL_MOVE =
+	    1 << 0,                 /* a result by cmov: whether it moved cannot be counted */
+	LOOP_DOUBT_UNROLL = 1 << 1, /* turns for each time the header is come to: not known */
+	LOOP_DOUBT_SITES = 1 << 2,  /* there were too many places with results */
+	LOOP_DOUBT_CODE = 1 << 3,   /* something in it was not understood */
+	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
+};
+
+#endif

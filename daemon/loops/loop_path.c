@@ -1,0 +1,93 @@
+#include "daemon/loops/loop_path.h"
+
+#include <limits.h>
+
+static bool same_step(const struct mapped_step *a, const struct mapped_step *b)
+{
+	return a->method == b->method && a->loop == b->loop && a->calls == b->calls;
+}
+
+unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b)
+{
+	unsigned i = 0;
+
+	while (i < a->length && i < b->length && same_step(&a->steps[i], &b->steps[i]))
+		i++;
+	return i;
+}
+
+/* Records looked at for what is left over: their number is not linear in what the code has. */
+#define LOOKS_MAX (1u << 19)
+
+bool loop_mapping_may_look(struct loop_mapping *m)
+{
+	m->looks += m->native->image->record_count + 1;
+	return m->looks < LOOKS_MAX;
+}
+
+static void choose(struct loop_choice *c, const struct loop_path *path, unsigned length)
+{
+	const struct mapped_step *is = &path->steps[length - 1];
+	const struct mapped_step *was = &c->path.steps[c->path.length ? c->path.length - 1 : 0];
+
+	if (c->count > 0 && is->method == was->method && is->loop == was->loop)
+		return;
+	c->path = *path;
+	c->path.length = length;
+	c->count++;
+}
+
+void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
+			struct loop_choice *c)
+{
+	const struct code_image *image = m->native->image;
+	struct loop_path path;
+
+	if (!loop_mapping_may_look(m)) {
+		c->count = UINT_MAX;
+		return;
+	}
+	for (size_t r = 0; r < image->record_count; r++) {
+		const struct loop_path *place = &m->places[r];
+
+		if (place->length > around->length &&
+		    loop_path_common(around, place) == around->length)
+			choose(c, place, around->length + 1);
+		for (unsigned l = 2; around->length == 0 && l <= place->length; l++)
+			choose(c, place, l);
+	}
+	path = *around;
+	if (path.length == MAPPING_DEPTH_MAX)
+		return;
+	path.length++;
+	if (around->length == 0) {
+		for (size_t k = 0; k < image->method_count; k++)
+			for (uint32_t l = 0; l < m->methods[k].loop_count; l++) {
+				path.steps[0] =
+				    (struct mapped_step){.method = (uint32_t)k, .loop = l};
+				choose(c, &path, 1);
+			}
+		return;
+	}
+	path.steps[around->length] = path.steps[around->length - 1];
+	const struct mapped_step *outer = &around->steps[around->length - 1];
+	const struct bytecode *b = &m->methods[outer->method];
+	for (uint32_t l = 0; l < b->loop_count; l++) {
+		path.steps[around->length].loop = l;
+		if (b->loops[l].parent == outer->loop)
+			choose(c, &path, path.length);
+	}
+}
+
+const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
+					      uint32_t *method)
+{
+	const struct loop_path *path = &m->loops[loop];
+	const struct mapped_step *last;
+
+	if (path->length == 0)
+		return NULL;
+	last = &path->steps[path->length - 1];
+	*method = last->method;
+	return &m->methods[last->method].loops[last->loop];
+}

@@ -1,0 +1,75 @@
+/*
+ * Where loops of the machine code lie among those of the bytecodes: paths, from the outermost loop
+ * in, and what is known of them all while they are told (daemon/loops/loop_mapping.h).
+ */
+#ifndef JXPERF_DAEMON_LOOPS_LOOP_PATH_H
+#define JXPERF_DAEMON_LOOPS_LOOP_PATH_H
+
+#include "daemon/loops/bytecode.h"
+#include "daemon/loops/native_code.h"
+
+#define MAPPING_DEPTH_MAX 24u /* loops that a place lies in */
+
+/* A loop of the bytecodes, in one chain of inlined calls. */
+struct mapped_step {
+	uint32_t method; /* of the image's */
+	uint32_t loop;   /* of the method's bytecodes */
+	uint64_t calls;  /* which chain: a hash */
+};
+
+struct loop_path {
+	unsigned length;
+	struct mapped_step steps[MAPPING_DEPTH_MAX];
+};
+
+/* What the code itself says of a loop in another one. */
+enum loop_begin {
+	LOOP_BEGINS,       /* not known */
+	LOOP_BEGINS_ANEW,  /* its counter is set in each turn of the other: it is a loop in that */
+	LOOP_BEGINS_AGAIN, /* its counter goes on in each turn of the other */
+};
+
+struct loop_hint {
+	enum loop_begin begins;
+	int counter;   /* location, or -1 */
+	uint32_t step; /* of the counter, as a size; 0: not known */
+	bool stores;
+};
+
+struct loop_mapping {
+	const struct native_code *native;
+	const struct loop_hint *hints;
+	struct bytecode *methods; /* by the image's index; empty where there is none */
+	struct loop_path *places; /* by record */
+	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
+	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
+	size_t looks;             /* at records, so far */
+};
+
+/* A loop that only polls around another one, of the same turns (C2's strip mining). */
+#define LOOP_OUTER_INSNS_MAX 40u
+/* Loops that compilers write out for one of their nodes: what fills, compares or searches arrays.
+ */
+#define LOOP_FILLING_INSNS_MAX 7u
+
+/* One loop of several that it could be: their number, and the last of them. */
+struct loop_choice {
+	struct loop_path path;
+	unsigned count;
+};
+
+/* Adds the loops straight inside the one at the path's end; of an empty path, all. */
+void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
+			struct loop_choice *c);
+
+/* May all records be looked at once more? */
+bool loop_mapping_may_look(struct loop_mapping *m);
+
+/* How many steps both have in common. */
+unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b);
+
+/* The loop of the bytecodes that a loop of the graph is, or NULL. */
+const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
+					      uint32_t *method);
+
+#endif

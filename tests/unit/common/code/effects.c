@@ -1,0 +1,146 @@
+/* What instructions do to registers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "common/code/effects.h"
+
+static struct effects decode(const char *bytes, size_t size)
+{
+	struct effects e;
+
+	assert_true(effects_decode((const uint8_t *)bytes, size, &e));
+	assert_int_equal(e.length, size);
+	return e;
+}
+
+#define DECODE(bytes) decode(bytes, sizeof(bytes) - 1)
+#define RAX           EFFECT_GENERAL(EFFECT_RAX)
+#define RCX           EFFECT_GENERAL(1)
+#define RDX           EFFECT_GENERAL(2)
+
+static void a_move_is_a_copy(void **state)
+{
+	struct effects e = DECODE("\x48\x89\xc8"); /* mov rax, rcx */
+
+	(void)state;
+	assert_int_equal(e.kind, EFFECT_COPY);
+	assert_int_equal(e.reads, RCX);
+	assert_int_equal(e.writes, RAX);
+	e = DECODE("\x0f\x28\xca"); /* movaps xmm1, xmm2 */
+	assert_int_equal(e.kind, EFFECT_COPY);
+	assert_int_equal(e.reads, EFFECT_VECTOR(2));
+	assert_int_equal(e.writes, EFFECT_VECTOR(1));
+	e = DECODE("\xb8\x05\x00\x00\x00"); /* mov eax, 5 */
+	assert_int_equal(e.kind, EFFECT_CONSTANT);
+	assert_int_equal(e.reads, 0);
+}
+
+static void adding_a_constant_is_a_step(void **state)
+{
+	struct effects e = DECODE("\x83\xe8\x08"); /* sub eax, 8 */
+
+	(void)state;
+	assert_int_equal(e.kind, EFFECT_STEP);
+	assert_int_equal(e.immediate, -8);
+	assert_int_equal(e.reads, RAX);
+	assert_int_equal(e.writes, RAX | EFFECT_FLAGS);
+	e = DECODE("\x8d\x41\x10"); /* lea eax, [rcx + 16] */
+	assert_int_equal(e.kind, EFFECT_STEP);
+	assert_int_equal(e.immediate, 16);
+	assert_int_equal(e.reads, RCX);
+	assert_int_equal(e.writes, RAX);
+	assert_false(e.memory.loads || e.memory.stores);
+	e = DECODE("\xff\xc1"); /* inc ecx */
+	assert_int_equal(e.kind, EFFECT_STEP);
+	assert_int_equal(e.immediate, 1);
+	e = DECODE("\x01\xc8"); /* add eax, ecx */
+	assert_int_equal(e.kind, EFFECT_DERIVE);
+	assert_int_equal(e.reads, RAX | RCX);
+}
+
+static void a_register_with_itself_is_zero_or_compared_with_it(void **state)
+{
+	struct effects e = DECODE("\x31\xc0"); /* xor eax, eax */
+
+	(void)state;
+	assert_int_equal(e.kind, EFFECT_CONSTANT);
+	assert_int_equal(e.reads, 0);
+	e = DECODE("\x85\xc0"); /* test eax, eax */
+	assert_int_equal(e.kind, EFFECT_COMPARE);
+	assert_true(e.tests_null);
+	assert_int_equal(e.writes, EFFECT_FLAGS);
+	e = DECODE("\x39\xc8"); /* cmp eax, ecx */
+	assert_int_equal(e.kind, EFFECT_COMPARE);
+	assert_false(e.tests_null);
+}
+
+static void parts_of_registers_keep_the_rest(void **state)
+{
+	struct effects e = DECODE("\x88\xc8"); /* mov al, cl */
+
+	(void)state;
+	assert_int_equal(e.reads, RAX | RCX);
+	e = DECODE("\x0f\x44\xc1"); /* cmove eax, ecx */
+	assert_int_equal(e.kind, EFFECT_SELECT);
+	assert_int_equal(e.reads & (RAX | RCX), RAX | RCX);
+	assert_true(e.reads & EFFECT_FLAGS);
+}
+
+static void memory_is_named_loaded_and_stored(void **state)
+{
+	struct effects e = DECODE("\x89\x44\x8a\x10"); /* mov [rdx + rcx * 4 + 16], eax */
+
+	(void)state;
+	assert_true(e.memory.stores && !e.memory.loads);
+	assert_int_equal(e.memory.base, 2);
+	assert_int_equal(e.memory.index, 1);
+	assert_int_equal(e.memory.scale, 4);
+	assert_int_equal(e.memory.displacement, 16);
+	assert_int_equal(e.memory.size, 4);
+	assert_int_equal(e.reads, RAX | RCX | RDX);
+	assert_int_equal(e.writes, 0);
+	e = DECODE("\xff\x02"); /* inc dword [rdx] */
+	assert_true(e.memory.stores && e.memory.loads);
+	e = DECODE("\x0f\x18\x0a"); /* prefetcht0 [rdx] */
+	assert_false(e.memory.stores || e.memory.loads);
+	e = DECODE("\xf3\x48\xab"); /* rep stosq */
+	assert_true(e.memory.stores && e.memory.strange);
+	e = DECODE("\x50"); /* push rax */
+	assert_false(e.memory.stores);
+	assert_true(e.writes & EFFECT_GENERAL(EFFECT_RSP));
+}
+
+static void what_spins_says_so(void **state)
+{
+	struct effects e = DECODE("\xf3\x90");
+
+	(void)state;
+	assert_int_equal(e.kind, EFFECT_PAUSE);
+}
+
+static void what_is_cut_off_is_none(void **state)
+{
+	struct effects e;
+
+	(void)state;
+	assert_false(effects_decode((const uint8_t *)"\x48\x89", 2, &e));
+	assert_false(effects_decode((const uint8_t *)"", 0, &e));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_move_is_a_copy),
+	    cmocka_unit_test(adding_a_constant_is_a_step),
+	    cmocka_unit_test(a_register_with_itself_is_zero_or_compared_with_it),
+	    cmocka_unit_test(parts_of_registers_keep_the_rest),
+	    cmocka_unit_test(memory_is_named_loaded_and_stored),
+	    cmocka_unit_test(what_spins_says_so),
+	    cmocka_unit_test(what_is_cut_off_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* Loops of bytecodes, as javac lays them out and as others do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/loops/bytecode.h"
+
+static struct bytecode read_code(const char *code, size_t size)
+{
+	struct bytecode b;
+
+	assert_int_equal(bytecode_read(&b, (const uint8_t *)code, size), 0);
+	return b;
+}
+
+#define READ(code) read_code(code, sizeof(code) - 1)
+
+static void assert_one_loop(struct bytecode *b, int32_t header, int32_t latch)
+{
+	assert_int_equal(b->loop_count, 1);
+	assert_int_equal(b->loops[0].header_bci, header);
+	assert_int_equal(b->loops[0].latch_bci, latch);
+	assert_int_equal(b->loops[0].parent, BYTECODE_NO_LOOP);
+}
+
+/* for (int i = 0; i < n; i++) s += i: iconst_0, istore_1, iconst_0, istore_2, 4: iload_2, iload_0,
+ * if_icmpge +13 (19), iload_1, iload_2, iadd, istore_1, iinc 2 1, 16: goto 4, 19: iload_1, ireturn
+ */
+#define SUM "\x03\x3c\x03\x3d\x1c\x1a\xa2\x00\x0d\x1b\x1c\x60\x3c\x84\x02\x01\xa7\xff\xf4\x1b\xac"
+
+static void a_condition_at_the_top_has_its_jump_back_at_the_end(void **state)
+{
+	struct bytecode b = READ(SUM);
+
+	(void)state;
+	assert_one_loop(&b, 4, 16);
+	assert_int_equal(bytecode_loop_at(&b, 3), BYTECODE_NO_LOOP);
+	assert_int_equal(bytecode_loop_at(&b, 4), 0);
+	assert_int_equal(bytecode_loop_at(&b, 14), 0); /* Inside iinc. */
+	assert_int_equal(bytecode_loop_at(&b, 18), 0);
+	assert_int_equal(bytecode_loop_at(&b, 19), BYTECODE_NO_LOOP);
+	assert_int_equal(bytecode_loop_at(&b, -1), BYTECODE_NO_LOOP);
+	assert_int_equal(bytecode_loop_at(&b, 21), BYTECODE_NO_LOOP);
+	bytecode_release(&b);
+}
+
+/* What each turn adds, and a sum's what it is not: iadd of a variable. */
+static void counters_have_steps(void **state)
+{
+	struct bytecode b = READ(SUM);
+
+	(void)state;
+	assert_int_equal(b.loops[0].step_count, 1);
+	assert_int_equal(b.loops[0].steps[0], 1);
+	assert_false(b.loops[0].stores);
+	bytecode_release(&b);
+	/* 0: iload_0, iconst_5, isub, istore_0, iload_0, 5: ifgt 0; return */
+	b = READ("\x1a\x08\x64\x3b\x1a\x9d\xff\xfb\xb1");
+	assert_one_loop(&b, 0, 5);
+	assert_int_equal(b.loops[0].step_count, 1);
+	assert_int_equal(b.loops[0].steps[0], 5);
+	bytecode_release(&b);
+	/* 0: wide iinc 256 300; 6: goto 0 */
+	b = READ("\xc4\x84\x01\x00\x01\x2c\xa7\xff\xfa");
+	assert_one_loop(&b, 0, 6);
+	assert_int_equal(b.loops[0].steps[0], 300);
+	bytecode_release(&b);
+}
+
+/* 0: iload_0, 1: ifeq 7, 4: iinc 1 1, 7: iinc 2 4, 10: goto 0 */
+static void a_branch_s_counter_is_no_turn_s(void **state)
+{
+	struct bytecode b = READ("\x1a\x99\x00\x06\x84\x01\x01\x84\x02\x04\xa7\xff\xf6");
+
+	(void)state;
+	assert_int_equal(b.loops[0].step_count, 1);
+	assert_int_equal(b.loops[0].steps[0], 4);
+	bytecode_release(&b);
+}
+
+/* 0: goto 6, 3: iinc 0 1, 6: iload_0, iload_1, 8: if_icmplt 3, 11: return */
+static void a_condition_at_the_end_is_in_the_loop(void **state)
+{
+	struct bytecode b = READ("\xa7\x00\x06\x84\x00\x01\x1a\x1b\xa1\xff\xfb\xb1");
+
+	(void)state;
+	assert_one_loop(&b, 3, 8);
+	assert_int_equal(bytecode_loop_at(&b, 0), BYTECODE_NO_LOOP);
+	assert_int_equal(bytecode_loop_at(&b, 6), 0);
+	assert_int_equal(b.loops[0].step_count, 1);
+	bytecode_release(&b);
+}
+
+/* 0: iload_0, 1: ifeq 14, 4: iload_1, 5: ifeq 11, 8: goto 4, 11: goto 0, 14: return */
+static void loops_lie_in_loops(void **state)
+{
+	struct bytecode b = READ("\x1a\x99\x00\x0d\x1b\x99\x00\x06\xa7\xff\xfc\xa7\xff\xf5\xb1");
+
+	(void)state;
+	assert_int_equal(b.loop_count, 2);
+	assert_int_equal(b.loops[0].header_bci, 0);
+	assert_int_equal(b.loops[0].latch_bci, 11);
+	assert_int_equal(b.loops[1].header_bci, 4);
+	assert_int_equal(b.loops[1].latch_bci, 8);
+	assert_int_equal(b.loops[1].parent, 0);
+	assert_int_equal(bytecode_loop_at(&b, 8), 1);
+	assert_int_equal(bytecode_loop_at(&b, 11), 0);
+	bytecode_release(&b);
+}
+
+static void a_handler_between_is_the_loop_s(void **state)
+{
+	/* 0: iload_0, 1: ifeq 12, 4: goto 9, 7: pop, 8: nop, 9: goto 0, 12: return */
+	struct bytecode b = READ("\x1a\x99\x00\x0b\xa7\x00\x05\x57\x00\xa7\xff\xf7\xb1");
+
+	(void)state;
+	assert_one_loop(&b, 0, 9);
+	assert_int_equal(bytecode_loop_at(&b, 7), 0);
+	bytecode_release(&b);
+}
+
+/* 0: iload_0, tableswitch of 0 and 1: 28 and 24, default 32; 24: goto 0; 28: iastore, goto 0; 32:
+ * return */
+static void switches_lead_to_all_their_targets(void **state)
+{
+	struct bytecode b = READ("\x1a\xaa\0\0\0\0\0\x1f\0\0\0\0\0\0\0\x01\0\0\0\x1b\0\0\0\x17"
+				 "\xa7\xff\xe8\x00\x4f\xa7\xff\xe3\xb1");
+	struct bytecode lookup = READ("\x1a\xab\0\0\0\0\0\x13\0\0\0\x01\0\0\0\x05\xff\xff\xff\xff"
+				      "\xb1");
+
+	(void)state;
+	assert_int_equal(b.loop_count, 1);
+	assert_int_equal(bytecode_loop_at(&b, 28), 0);
+	assert_int_equal(bytecode_loop_at(&b, 24), 0);
+	assert_int_equal(bytecode_loop_at(&b, 32), BYTECODE_NO_LOOP);
+	assert_true(b.loops[0].stores);
+	assert_false(b.loops[0].fills);
+	bytecode_release(&b);
+	/* Its one case leads back to its own beginning. */
+	assert_one_loop(&lookup, 0, 1);
+	bytecode_release(&lookup);
+}
+
+static void what_is_no_code_is_refused(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t size;
+	} bad[] = {
+	    {"", 0},
+	    {"\xff", 1},         /* no instruction */
+	    {"\xa7\x00", 2},     /* cut off */
+	    {"\xa7\x00\x01", 3}, /* into itself */
+	    {"\xa7\x40\x00", 3}, /* out of it */
+	    {"\x00", 1},         /* runs out of it */
+	    {"\xaa\0\0\0\0\0\0\0\0\0\0\0\x7f\xff\xff\xff", 16},
+	    {"\xab\0\0\0\0\0\0\0\xff\xff\xff\xff", 12},
+	};
+	struct bytecode b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(bytecode_read(&b, (const uint8_t *)bad[i].code, bad[i].size),
+				 -EBADMSG);
+		assert_null(b.loops);
+	}
+}
+
+/* A thousand branches to themselves. */
+static void too_many_loops_are_refused(void **state)
+{
+	static uint8_t code[3 * 1000];
+	struct bytecode b;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		memcpy(code + 3 * i, "\x99\x00\x00", 3);
+	memcpy(code + sizeof(code) - 3, "\xb1\x00\xb1", 3);
+	assert_int_equal(bytecode_read(&b, code, sizeof(code)), -E2BIG);
+	assert_null(b.loops);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_condition_at_the_top_has_its_jump_back_at_the_end),
+	    cmocka_unit_test(counters_have_steps),
+	    cmocka_unit_test(a_branch_s_counter_is_no_turn_s),
+	    cmocka_unit_test(a_condition_at_the_end_is_in_the_loop),
+	    cmocka_unit_test(loops_lie_in_loops),
+	    cmocka_unit_test(a_handler_between_is_the_loop_s),
+	    cmocka_unit_test(switches_lead_to_all_their_targets),
+	    cmocka_unit_test(what_is_no_code_is_refused),
+	    cmocka_unit_test(too_many_loops_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,445 @@
+/*
+ * Loops of code that JVMs compiled (tests/unit/daemon/loops/codes: the method, the JDK, the
+ * collector), and of some that nobody did.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <time.h>
+
+#include "common/random.h"
+#include "daemon/loops/code_analysis.h"
+#include "tests/unit/support/code_file.h"
+
+#define CODES "tests/unit/daemon/loops/codes/"
+
+struct analysed {
+	struct code_image image;
+	struct code_analysis a;
+};
+
+static void analyse(struct analysed *x, const char *name)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), CODES "%s.code", name);
+	if (!code_file_read(&x->image, path))
+		fail_msg("no file %s", path);
+	assert_int_equal(code_analysis_make(&x->a, &x->image), 0);
+}
+
+static void release(struct analysed *x)
+{
+	code_analysis_release(&x->a);
+	code_image_release(&x->image);
+}
+
+/* Is it one whose turns are counted: not what only polls around another one? */
+static bool counted(const struct code_loop *l)
+{
+	return !(l->doubts & LOOP_DOUBT_UNROLL);
+}
+
+/* A loop of the bytecodes. All its copies must be of that type, the longest be unrolled so. */
+struct expected {
+	const char *name;
+	uint32_t method;
+	int32_t header_bci, latch_bci;
+	enum loop_type type;
+	uint32_t unroll;
+};
+
+static void assert_loop(const struct expected *e)
+{
+	struct analysed x;
+	uint32_t unroll = 0;
+
+	analyse(&x, e->name);
+	for (size_t i = 0; i < x.a.loop_count; i++) {
+		const struct code_loop *l = &x.a.loops[i];
+
+		if (!l->mapped)
+			fail_msg("%s: the loop at %#x is not mapped", e->name, l->header);
+		if (l->method != e->method || l->header_bci != e->header_bci)
+			continue;
+		assert_int_equal(l->latch_bci, e->latch_bci);
+		if (l->type != e->type)
+			fail_msg("%s: the loop at %#x is %s, not %s", e->name, l->header,
+				 loop_type_name(l->type), loop_type_name(e->type));
+		if (counted(l) && l->unroll > unroll)
+			unroll = l->unroll;
+	}
+	if (unroll != e->unroll)
+		fail_msg("%s: unrolled %u times, not %u", e->name, unroll, e->unroll);
+	release(&x);
+}
+
+#define ASSERT_LOOPS(...)                                                      \
+	do {                                                                   \
+		static const struct expected all_[] = {__VA_ARGS__};           \
+		for (size_t i_ = 0; i_ < sizeof(all_) / sizeof(all_[0]); i_++) \
+			assert_loop(&all_[i_]);                                \
+	} while (0)
+
+/* ---------------------------------------------------------------- types */
+
+static void a_search_has_a_result_in_its_last_turn(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"indexOf-17-g1", 0, 2, 20, LOOP_LAST, 8},
+		     {"indexOf-25-parallel", 0, 2, 20, LOOP_LAST, 8},
+		     {"find-25-parallel", 0, 0, 19, LOOP_LAST, 1},
+		     {"contains-17-parallel", 0, 7, 38, LOOP_LAST, 4},
+		     {"tree-25-g1", 0, 0, 37, LOOP_LAST, 1});
+}
+
+static void a_walk_has_none(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"get-17-g1", 0, 2, 15, LOOP_NEVER, 8},
+		     {"length-25-parallel", 0, 2, 14, LOOP_NEVER, 1});
+}
+
+static void a_sum_has_one_in_each_turn(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"sum-25-g1", 0, 4, 19, LOOP_EVERY, 16},
+		     {"keySum-25-parallel", 0, 2, 18, LOOP_EVERY, 1},
+		     {"whileEvery2-17-g1", 0, 4, 19, LOOP_EVERY, 16},
+		     {"lcg-25-g1", 0, 4, 21, LOOP_EVERY, 16},
+		     {"fibo-25-g1", 0, 7, 26, LOOP_EVERY, 16},
+		     {"any-25-g1", 0, 4, 19, LOOP_EVERY, 16},
+		     {"longLoop-17-parallel", 0, 5, 26, LOOP_EVERY, 8});
+}
+
+static void stores_in_each_turn_are_results(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"fill-25-g1", 0, 2, 17, LOOP_EVERY, 16},
+		     {"objStore-17-g1", 0, 2, 15, LOOP_EVERY, 1},
+		     {"build-25-parallel", 0, 4, 22, LOOP_EVERY, 1});
+}
+
+static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"rareStore-17-g1", 0, 2, 23, LOOP_SOME, 4},
+		     {"rareCount-25-parallel", 0, 4, 29, LOOP_SOME, 16},
+		     {"zero-25-g1", 0, 4, 22, LOOP_SOME, 8},
+		     {"max-17-parallel", 0, 6, 26, LOOP_SOME, 4},
+		     {"copyArr-25-g1", 0, 2, 22, LOOP_SOME, 1});
+}
+
+static void a_computation_that_ends_by_itself_is_a_search(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"collatz-17-parallel", 0, 2, 33, LOOP_LAST, 1});
+}
+
+static void a_conditional_move_cannot_be_counted(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	ASSERT_LOOPS({"mathMax-25-g1", 0, 5, 22, LOOP_SOME, 16});
+	analyse(&x, "mathMax-25-g1");
+	for (size_t i = 0; i < x.a.loop_count; i++) {
+		assert_true(x.a.loops[i].doubts & LOOP_DOUBT_CONDITIONAL_MOVE);
+		assert_int_equal(x.a.loops[i].site_count, 0);
+	}
+	release(&x);
+}
+
+static void a_loop_that_spins_waits(void **state)
+{
+	static const char *const names[] = {"spin-25-parallel", "spinPause-25-parallel"};
+	struct analysed x;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		analyse(&x, names[i]);
+		assert_int_equal(x.a.loop_count, 1);
+		assert_true(x.a.loops[0].waits);
+		release(&x);
+	}
+	analyse(&x, "find-25-parallel");
+	assert_false(x.a.loops[0].waits);
+	release(&x);
+}
+
+/* ---------------------------------------------------------------- mapping */
+
+static void nested_loops_are_nested_loops(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"nested-25-parallel", 0, 13, 39, LOOP_LAST, 8},
+		     {"nested-25-parallel", 0, 4, 45, LOOP_NEVER, 1},
+		     {"three-25-parallel", 0, 21, 46, LOOP_EVERY, 4},
+		     {"three-25-parallel", 0, 12, 52, LOOP_EVERY, 1},
+		     {"three-25-parallel", 0, 4, 58, LOOP_EVERY, 1},
+		     {"matrix-25-parallel", 0, 12, 31, LOOP_EVERY, 4},
+		     {"matrix-25-parallel", 0, 4, 37, LOOP_SOME, 1});
+}
+
+static void loops_in_a_row_are_told_by_their_order(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"two-17-parallel", 0, 4, 19, LOOP_EVERY, 16},
+		     {"two-17-parallel", 0, 24, 39, LOOP_EVERY, 16},
+		     {"two-25-g1", 0, 4, 19, LOOP_EVERY, 16},
+		     {"two-25-g1", 0, 24, 39, LOOP_EVERY, 128},
+		     {"threeInARow-17-parallel", 0, 5, 29, LOOP_LAST, 4},
+		     {"threeInARow-17-parallel", 0, 35, 52, LOOP_EVERY, 16},
+		     {"threeInARow-17-parallel", 0, 58, 73, LOOP_EVERY, 16});
+}
+
+static void an_inlined_loop_is_its_own_method_s(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"inlinedTwice-17-parallel", 1, 2, 20, LOOP_LAST, 8});
+}
+
+/* G1's long loops poll once in a while, in a loop around them. */
+static void what_polls_around_a_loop_is_not_counted(void **state)
+{
+	struct analysed x;
+	const struct code_loop *inner, *outer;
+
+	(void)state;
+	analyse(&x, "get-17-g1");
+	inner = &x.a.loops[code_analysis_loop_at(&x.a, 0x60)];
+	assert_int_equal(inner->header, 0x60);
+	assert_true(inner->parent != LOOP_NO_PARENT);
+	outer = &x.a.loops[inner->parent];
+	assert_true(counted(inner));
+	assert_false(counted(outer));
+	assert_int_equal(outer->header_bci, inner->header_bci);
+	assert_int_equal(outer->type, inner->type);
+	release(&x);
+}
+
+static void nothing_is_mapped_without_records_where_there_are_two_loops(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "threeInARow-17-parallel");
+	code_analysis_release(&x.a);
+	x.image.record_count = 0;
+	/* The second loop is another one than what its code does. */
+	for (size_t i = 0; i < x.image.bytecode_bytes; i++)
+		if (x.image.bytecodes[i] == 0x4f)
+			x.image.bytecodes[i] = 0x60;
+	assert_int_equal(code_analysis_make(&x.a, &x.image), 0);
+	assert_true(x.a.loop_count > 3);
+	for (size_t i = 0; i < x.a.loop_count; i++)
+		assert_false(x.a.loops[i].mapped);
+	release(&x);
+}
+
+static void the_only_loop_is_found_without_records(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "sum-25-g1");
+	code_analysis_release(&x.a);
+	x.image.record_count = 0;
+	assert_int_equal(code_analysis_make(&x.a, &x.image), 0);
+	for (size_t i = 0; i < x.a.loop_count; i++) {
+		assert_true(x.a.loops[i].mapped);
+		assert_int_equal(x.a.loops[i].header_bci, 4);
+	}
+	release(&x);
+}
+
+/* ---------------------------------------------------------------- places */
+
+/* The rare store of each of four copies of the body; the card mark beside none. */
+static void each_copy_of_the_body_has_its_site(void **state)
+{
+	struct analysed x;
+	const struct code_loop *l;
+
+	(void)state;
+	analyse(&x, "rareStore-17-g1");
+	l = &x.a.loops[code_analysis_loop_at(&x.a, 0x7a)];
+	assert_int_equal(l->unroll, 4);
+	assert_int_equal(l->site_count, 4);
+	for (uint32_t i = 0; i < l->site_count; i++) {
+		const struct loop_site *site = &x.a.sites[l->first_site + i];
+
+		assert_int_equal(site->result, LOOP_RESULT_STORE);
+		assert_int_equal(code_analysis_loop_at(&x.a, site->offset), l - x.a.loops);
+	}
+	release(&x);
+}
+
+static void an_early_exit_is_where_it_leads(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "find-25-parallel");
+	assert_int_equal(x.a.loops[0].site_count, 1);
+	assert_int_equal(x.a.sites[0].result, LOOP_RESULT_EXIT);
+	assert_int_equal(code_analysis_loop_at(&x.a, x.a.sites[0].offset), LOOP_NO_PARENT);
+	release(&x);
+}
+
+/* Storing references is one result a turn: not the queue of the barrier, nor its calls. */
+static void barriers_are_no_results(void **state)
+{
+	struct analysed x;
+	const struct code_loop *l;
+
+	(void)state;
+	analyse(&x, "objStore-17-g1");
+	l = &x.a.loops[code_analysis_loop_at(&x.a, 0xa9)];
+	assert_int_equal(l->site_count, 1);
+	assert_int_equal(x.a.sites[l->first_site].result, LOOP_RESULT_STORE);
+	release(&x);
+}
+
+static void entries_lead_into_the_header(void **state)
+{
+	struct analysed x;
+	const struct code_loop *l;
+
+	(void)state;
+	analyse(&x, "two-17-parallel");
+	l = &x.a.loops[code_analysis_loop_at(&x.a, 0x50)];
+	assert_int_equal(l->entry_count, 1);
+	assert_true(x.a.entries[l->first_entry] < l->header);
+	assert_int_equal(code_analysis_loop_at(&x.a, x.a.entries[l->first_entry]), LOOP_NO_PARENT);
+	assert_false(l->doubts & LOOP_DOUBT_ENTRY);
+	release(&x);
+}
+
+static void parts_ascend_and_hold_their_loops(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "three-25-parallel");
+	assert_int_equal(code_analysis_loop_at(&x.a, 0), LOOP_NO_PARENT);
+	for (size_t i = 0; i < x.a.part_count; i++) {
+		const struct loop_part *p = &x.a.parts[i];
+
+		assert_true(p->start < p->end && (i == 0 || p->start >= p[-1].end));
+		assert_int_equal(code_analysis_loop_at(&x.a, p->end - 1), p->loop);
+	}
+	for (size_t i = 0; i < x.a.loop_count; i++)
+		assert_int_equal(code_analysis_loop_at(&x.a, x.a.loops[i].header), i);
+	assert_true(code_analysis_memory_bytes(&x.a) > 0);
+	release(&x);
+}
+
+/* ---------------------------------------------------------------- hostile code */
+
+static void code_without_loops_has_none(void **state)
+{
+	uint8_t ret = 0xc3;
+	struct code_image image = {.bytes = &ret, .size = 1};
+	struct code_analysis a;
+
+	(void)state;
+	assert_int_equal(code_analysis_make(&a, &image), 0);
+	assert_int_equal(a.loop_count, 0);
+	assert_int_equal(code_analysis_loop_at(&a, 0), LOOP_NO_PARENT);
+	code_analysis_release(&a);
+	image.size = 0;
+	assert_int_equal(code_analysis_make(&a, &image), -E2BIG);
+	assert_int_equal(a.loop_count, 0);
+}
+
+static double analysis_ms(const struct code_image *image)
+{
+	struct timespec before, after;
+	struct code_analysis a;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+	(void)code_analysis_make(&a, image);
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+	code_analysis_release(&a);
+	return (double)(after.tv_sec - before.tv_sec) * 1e3 +
+	       (double)(after.tv_nsec - before.tv_nsec) / 1e6;
+}
+
+/* jnz back by n, over and over: as many loops as there is room for, nested or beside each other. */
+static void the_largest_code_takes_its_time_and_no_more(void **state)
+{
+	enum { SIZE = 64 << 10 };
+	static uint8_t bytes[SIZE];
+	struct code_image image = {.bytes = bytes, .size = SIZE};
+	double worst = 0;
+
+	(void)state;
+	for (unsigned gap = 2; gap < 2048; gap = gap * 3 / 2 + 1) {
+		for (unsigned back = 2; back < 128; back = back * 2 + 3) {
+			double ms;
+
+			for (unsigned i = 0; i < SIZE; i++)
+				bytes[i] = i % 3 == 0 ? 0xff : i % 3 == 1 ? 0xc0 : 0x90;
+			for (unsigned i = 128; i + 2 < SIZE; i += gap) {
+				bytes[i] = 0x75;
+				bytes[i + 1] = (uint8_t) - (int)back;
+			}
+			ms = analysis_ms(&image);
+			worst = ms > worst ? ms : worst;
+		}
+	}
+	print_message("# at most %.1f ms\n", worst);
+	assert_true(worst < 2000);
+}
+
+static void random_bytes_are_told_or_refused(void **state)
+{
+	enum { SIZE = 4096 };
+	static uint8_t bytes[SIZE];
+	struct code_image image = {.bytes = bytes, .size = SIZE};
+	struct random seed;
+	struct code_analysis a;
+
+	(void)state;
+	random_seed(&seed, 42);
+	for (unsigned n = 0; n < 200; n++) {
+		for (unsigned i = 0; i < SIZE; i++)
+			bytes[i] = (uint8_t)random_next(&seed);
+		(void)code_analysis_make(&a, &image);
+		code_analysis_release(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_search_has_a_result_in_its_last_turn),
+	    cmocka_unit_test(a_walk_has_none),
+	    cmocka_unit_test(a_sum_has_one_in_each_turn),
+	    cmocka_unit_test(stores_in_each_turn_are_results),
+	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
+	    cmocka_unit_test(a_computation_that_ends_by_itself_is_a_search),
+	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
+	    cmocka_unit_test(a_loop_that_spins_waits),
+	    cmocka_unit_test(nested_loops_are_nested_loops),
+	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),
+	    cmocka_unit_test(an_inlined_loop_is_its_own_method_s),
+	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
+	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
+	    cmocka_unit_test(the_only_loop_is_found_without_records),
+	    cmocka_unit_test(each_copy_of_the_body_has_its_site),
+	    cmocka_unit_test(an_early_exit_is_where_it_leads),
+	    cmocka_unit_test(barriers_are_no_results),
+	    cmocka_unit_test(entries_lead_into_the_header),
+	    cmocka_unit_test(parts_ascend_and_hold_their_loops),
+	    cmocka_unit_test(code_without_loops_has_none),
+	    cmocka_unit_test(the_largest_code_takes_its_time_and_no_more),
+	    cmocka_unit_test(random_bytes_are_told_or_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,126 @@
+/*
+ * Compiled code as text, for tests: what a JVM made of a program, or what a test wrote.
+ *
+ *   image START SIZE METHOD      start in hex; the method that it was compiled from
+ *   bytes HEX
+ *   record OFFSET METHOD:BCI ... innermost first
+ *   call OFFSET TARGET           OTHER, JAVA, STUB or NO_RETURN
+ *   method NUMBER NAME HEX       its bytecodes, - where they are not known
+ *
+ * What follows a # is left out. The image is the caller's to release.
+ */
+#ifndef JXPERF_TESTS_UNIT_SUPPORT_CODE_FILE_H
+#define JXPERF_TESTS_UNIT_SUPPORT_CODE_FILE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/loops/code_image.h"
+
+#define CODE_FILE_ITEMS_MAX 65536u
+
+static int code_file_digit(char c)
+{
+	return c <= '9' ? c - '0' : c - 'a' + 10;
+}
+
+static size_t code_file_hex(const char *text, uint8_t *to)
+{
+	size_t count = 0;
+
+	for (; text[0] && text[1] && strchr("0123456789abcdef", text[0]); text += 2)
+		to[count++] = (uint8_t)(code_file_digit(text[0]) << 4 | code_file_digit(text[1]));
+	return count;
+}
+
+static void code_file_record(struct code_image *image, char *line)
+{
+	struct code_record *r = &image->records[image->record_count++];
+	char *at = line + strlen("record");
+	int used;
+
+	*r = (struct code_record){.first_frame = (uint32_t)image->frame_count};
+	r->offset = (uint32_t)strtoul(at, &at, 10);
+	for (struct code_frame f; sscanf(at, " %u:%d%n", &f.method, &f.bci, &used) == 2;
+	     at += used) {
+		image->frames[image->frame_count++] = f;
+		r->frame_count++;
+	}
+}
+
+static void code_file_call(struct code_image *image, const char *line)
+{
+	static const char *const names[] = {"OTHER", "JAVA", "STUB", "NO_RETURN"};
+	struct code_call *call = &image->calls[image->call_count++];
+	char name[16] = "";
+
+	*call = (struct code_call){0};
+	(void)sscanf(line, "call %u %15s", &call->offset, name);
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(name, names[i]) == 0)
+			call->target = (Jxp__CodeImage__Call__Target)i;
+}
+
+static void code_file_method(struct code_image *image, const char *line)
+{
+	unsigned number = 0;
+	int used = 0;
+
+	(void)sscanf(line, "method %u %*s %n", &number, &used);
+	if (number >= image->method_count)
+		image->method_count = number + 1;
+	image->methods[number] = (struct code_method){.bytecode = (uint32_t)image->bytecode_bytes};
+	image->methods[number].bytecode_bytes =
+	    (uint32_t)code_file_hex(line + used, image->bytecodes + image->bytecode_bytes);
+	image->bytecode_bytes += image->methods[number].bytecode_bytes;
+}
+
+static void code_file_line(struct code_image *image, char *line)
+{
+	line[strcspn(line, "#\n")] = '\0';
+	if (strncmp(line, "image ", 6) == 0) {
+		unsigned long start = 0;
+
+		(void)sscanf(line, "image %lx %u %u", &start, &image->size, &image->method);
+		image->start = start;
+		image->bytes = calloc(image->size + 1, 1);
+	} else if (strncmp(line, "bytes ", 6) == 0) {
+		(void)code_file_hex(line + 6, image->bytes);
+	} else if (strncmp(line, "record ", 7) == 0) {
+		code_file_record(image, line);
+	} else if (strncmp(line, "call ", 5) == 0) {
+		code_file_call(image, line);
+	} else if (strncmp(line, "method ", 7) == 0) {
+		code_file_method(image, line);
+	}
+}
+
+static void code_file_init(struct code_image *image)
+{
+	*image =
+	    (struct code_image){.records = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->records[0])),
+				.frames = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->frames[0])),
+				.calls = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->calls[0])),
+				.methods = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->methods[0])),
+				.bytecodes = calloc(CODE_FILE_ITEMS_MAX, 4)};
+}
+
+/* False when there is no such file. */
+static inline bool code_file_read(struct code_image *image, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!f)
+		return false;
+	code_file_init(image);
+	while (getline(&line, &room, f) > 0)
+		code_file_line(image, line);
+	free(line);
+	(void)fclose(f);
+	return true;
+}
+
+#endif
