@@ -487,6 +487,17 @@ static bool in_each_turn(struct graph *g, const struct bytecode *b, uint32_t loo
 	return true;
 }
 
+static void find_leaving(const struct graph *g, struct bytecode *b)
+{
+	for (uint32_t bci = 0; bci < g->size; bci++) {
+		uint32_t loop = b->loop_at[bci];
+
+		for (uint32_t e = g->first_edge[bci];
+		     e < g->first_edge[bci + 1] && loop != BYTECODE_NO_LOOP; e++)
+			b->leaves[bci] |= !is_in(b, g->edges[e], loop);
+	}
+}
+
 #define STEPS_LOOKED_AT_MAX 64u
 
 static void find_steps(struct graph *g, struct bytecode *b)
@@ -574,7 +585,8 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 	b->size = size;
 	b->loops = calloc(BYTECODE_LOOPS_MAX, sizeof(b->loops[0]));
 	b->loop_at = malloc(size * sizeof(b->loop_at[0]));
-	if (rc == 0 && (!b->loops || !b->loop_at))
+	b->leaves = calloc(size, sizeof(b->leaves[0]));
+	if (rc == 0 && (!b->loops || !b->loop_at || !b->leaves))
 		rc = -ENOMEM;
 	if (rc == 0)
 		rc = connect(&g);
@@ -586,6 +598,7 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 	if (rc == 0) {
 		find_steps(&g, b);
 		find_stores(&g, b);
+		find_leaving(&g, b);
 		spread(&g, b);
 	}
 	graph_release(&g);
@@ -609,6 +622,7 @@ void bytecode_release(struct bytecode *b)
 {
 	free(b->loops);
 	free(b->loop_at);
+	free(b->leaves);
 	*b = (struct bytecode){0};
 }
 

@@ -35,6 +35,7 @@ struct bytecode_loop {
 struct bytecode {
 	struct bytecode_loop *loops; /* outer ones before those in them */
 	uint32_t *loop_at;           /* by bci: the innermost, or BYTECODE_NO_LOOP */
+	bool *leaves;                /* by bci: the instruction may lead out of that */
 	size_t loop_count, size;
 };
 

@@ -108,29 +108,15 @@ static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 /* ---------------------------------------------------------------- sites */
 
 /* What the debug information says of just that instruction. */
-static void name_site(const struct code_image *image, struct loop_site *site, uint32_t length)
+static void name_site(const struct native_code *n, struct loop_site *site, uint32_t length)
 {
-	size_t low = 0, high = image->record_count;
+	bool behind = site->result == LOOP_RESULT_CALL;
+	const struct code_record *r = native_record_at(n, site->offset + (behind ? length : 0));
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (image->records[middle].offset < site->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < image->record_count && image->records[low].offset <= site->offset + length;
-	     low++) {
-		const struct code_record *r = &image->records[low];
-		bool behind = site->result == LOOP_RESULT_CALL;
-
-		if (r->offset != site->offset + (behind ? length : 0) || r->frame_count == 0)
-			continue;
-		site->method = image->frames[r->first_frame].method + 1;
-		site->bci = image->frames[r->first_frame].bci;
+	if (!r || r->frame_count == 0)
 		return;
-	}
+	site->method = n->image->frames[r->first_frame].method + 1;
+	site->bci = n->image->frames[r->first_frame].bci;
 }
 
 /* Does this loop lead to the block, or another copy of it, and not by its limit? */
@@ -165,12 +151,57 @@ static bool countable(const struct making *m, unsigned loop, uint16_t to)
 	return true;
 }
 
+/* The place in the bytecodes of the loop that a branch to a trap is at; -1: it is none of that. */
+static int32_t pruned_bci(const struct making *m, uint16_t to, uint32_t method,
+			  const struct bytecode_loop *b)
+{
+	const struct native_insn *trap = native_pruned_branch(&m->native, to);
+	const struct code_record *at =
+	    native_record_at(&m->native, trap->offset + trap->does.length);
+	const struct bytecode *code = &m->mapping.methods[method];
+	const struct code_frame *frame;
+	uint32_t inner;
+
+	if (!at || at->frame_count == 0)
+		return -1;
+	frame = &m->native.image->frames[at->first_frame];
+	inner = frame->method == method ? bytecode_loop_at(code, frame->bci) : BYTECODE_NO_LOOP;
+	return inner != BYTECODE_NO_LOOP && &code->loops[inner] == b ? frame->bci : -1;
+}
+
+/* A loop without results may have them on branches that were not taken yet, and were compiled to
+ * traps: it is a search where these leave the loop of the bytecodes, and has results in some turns
+ * where they stay in it. */
+static void take_pruned(struct making *m, unsigned loop)
+{
+	struct result_sites *r = &m->found[loop];
+	uint32_t method;
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	for (unsigned leaving = 2; leaving-- > 0 && b && r->type == LOOP_NEVER;) {
+		for (unsigned i = 0; i < r->pruned_count; i++) {
+			int32_t bci = pruned_bci(m, r->pruned[i].to, method, b);
+
+			if (bci < 0 || m->mapping.methods[method].leaves[bci] != leaving ||
+			    r->exit_count == RESULT_EXITS_MAX)
+				continue;
+			r->exits[r->exit_count++] = r->pruned[i];
+		}
+		if (r->exit_count > 0)
+			r->type = leaving ? LOOP_LAST : LOOP_SOME;
+	}
+}
+
 /* Exits become sites: where they lead to. */
 static void take_exits(struct making *m, unsigned loop)
 {
 	struct result_sites *r = &m->found[loop];
 
-	for (unsigned i = 0; i < r->exit_count && r->type == LOOP_LAST; i++) {
+	/* Those of branches that were pruned are all that some loops with results in some turns
+	 * have. */
+	if (r->type != LOOP_LAST && (r->count > 0 || r->doubts & LOOP_DOUBT_CONDITIONAL_MOVE))
+		return;
+	for (unsigned i = 0; i < r->exit_count; i++) {
 		uint16_t to = r->exits[i].to;
 		bool seen = false;
 
@@ -218,7 +249,7 @@ static int take_sites(struct making *m, const struct result_sites *found, struct
 		*site = (struct loop_site){
 		    .offset = found->sites[i].offset, .result = found->sites[i].result, .bci = -1};
 		if (insn)
-			name_site(m->native.image, site, insn->does.length);
+			name_site(&m->native, site, insn->does.length);
 	}
 	return 0;
 }
@@ -417,6 +448,8 @@ static int analyse(struct making *m, const struct code_image *image)
 	if (rc == 0)
 		rc = loop_mapping_make(&m->mapping, &m->native, m->hints);
 	m->a->loop_count = rc == 0 ? count - 1 : 0;
+	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+		take_pruned(m, loop);
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
 	return rc < 0 ? rc : find_parts(m);

@@ -75,33 +75,12 @@ static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
 	return true;
 }
 
-/* What is said of the place behind a call. */
-static const struct loop_path *path_at(const struct loop_mapping *m, uint32_t offset)
+static const struct loop_path *path_behind(const struct loop_mapping *m,
+					   const struct native_insn *call)
 {
-	const struct code_image *image = m->native->image;
-	size_t low = 0, high = image->record_count;
+	const struct code_record *r = native_record_at(m->native, call->offset + call->does.length);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (image->records[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < image->record_count && image->records[low].offset == offset ? &m->places[low]
-										 : NULL;
-}
-
-/* The only block that b leads to, or FLOW_NO_BLOCK. */
-static uint16_t only_successor(const struct flow_graph *g, uint16_t b)
-{
-	uint32_t cursor = 0;
-	uint16_t next = flow_successor(g, b, &cursor);
-
-	if (next != FLOW_NO_BLOCK && flow_successor(g, b, &cursor) != FLOW_NO_BLOCK)
-		return FLOW_NO_BLOCK;
-	return next;
+	return r ? &m->places[r - m->native->image->records] : NULL;
 }
 
 /* A trap that only blocks of loops lead to. What others lead to as well may be a trap of what comes
@@ -117,11 +96,9 @@ static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_
 			const struct native_insn *insn = &n->insns[k];
 
 			if (insn->call)
-				return insn->call == NATIVE_CALL_ENDS
-					   ? path_at(m, insn->offset + insn->does.length)
-					   : NULL;
+				return insn->call == NATIVE_CALL_ENDS ? path_behind(m, insn) : NULL;
 		}
-		b = only_successor(n->graph, b);
+		b = native_only_successor(n, b);
 	}
 	return NULL;
 }

@@ -390,3 +390,56 @@ unsigned native_loop_insns(const struct native_code *n, unsigned loop)
 {
 	return n->loop_insns[loop];
 }
+
+uint16_t native_only_successor(const struct native_code *n, uint16_t b)
+{
+	uint32_t cursor = 0;
+	uint16_t next = flow_successor(n->graph, b, &cursor);
+
+	if (next != FLOW_NO_BLOCK && flow_successor(n->graph, b, &cursor) != FLOW_NO_BLOCK)
+		return FLOW_NO_BLOCK;
+	return next;
+}
+
+/* ~(reason << 3 | action) */
+static bool is_reinterpret(const uint8_t *request)
+{
+	return (~request[1] & 7) == 2;
+}
+
+const struct native_insn *native_pruned_branch(const struct native_code *n, uint16_t b)
+{
+	bool reinterpret = false;
+
+	for (unsigned steps = 0; steps < 4 && b != FLOW_NO_BLOCK && n->cold[b]; steps++) {
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+			const uint8_t *bytes = n->image->bytes + insn->offset;
+
+			if (flow_is_trap_request(bytes, insn->does.length))
+				reinterpret = is_reinterpret(bytes);
+			if (insn->call)
+				return reinterpret && insn->call == NATIVE_CALL_ENDS ? insn : NULL;
+		}
+		b = native_only_successor(n, b);
+	}
+	return NULL;
+}
+
+const struct code_record *native_record_at(const struct native_code *n, uint32_t offset)
+{
+	const struct code_image *image = n->image;
+	size_t low = 0, high = image->record_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (image->records[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < image->record_count && image->records[low].offset == offset
+		   ? &image->records[low]
+		   : NULL;
+}

@@ -74,6 +74,16 @@ const struct native_insn *native_insn_at(const struct native_code *n, uint32_t o
 /* The instruction that ends at an offset, or NULL. */
 const struct native_insn *native_insn_before(const struct native_code *n, uint32_t offset);
 
+/* What the debug information says of a place, or NULL. */
+const struct code_record *native_record_at(const struct native_code *n, uint32_t offset);
+
+/* Does a block lead to an uncommon trap for a branch that was never taken? Its call, or NULL.
+ * Action reinterpret (deoptimization.hpp): when it is, the code is thrown away. */
+const struct native_insn *native_pruned_branch(const struct native_code *n, uint16_t b);
+
+/* The only block that b leads to, or FLOW_NO_BLOCK. */
+uint16_t native_only_successor(const struct native_code *n, uint16_t b);
+
 /* Instructions in the loop and all inside it. */
 unsigned native_loop_insns(const struct native_code *n, unsigned loop);
 

@@ -260,6 +260,9 @@ static void take_exit(struct search *s, uint16_t from, uint16_t to)
 		 * leave is taken for used there. */
 		if (limit && !ends_by_unsigned(s, from))
 			s->used = locations_both(s->used, s->carried);
+		if (!limit && s->r->pruned_count < RESULT_EXITS_MAX &&
+		    native_pruned_branch(s->n, to))
+			s->r->pruned[s->r->pruned_count++] = (struct result_exit){from, to};
 		return;
 	}
 	s->leaves = true;

@@ -41,6 +41,9 @@ struct result_sites {
 	int32_t counter_step;
 	unsigned exit_count;
 	struct result_exit exits[RESULT_EXITS_MAX];
+	/* By branches that were never taken when it was compiled: out of the loop, or not. */
+	unsigned pruned_count;
+	struct result_exit pruned[RESULT_EXITS_MAX];
 };
 
 /* 0; -ENOMEM. Exits are no sites yet: where they lead, other loops may lead as well. */

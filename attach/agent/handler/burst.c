@@ -175,7 +175,8 @@ static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 	return fitting > 0;
 }
 
-/* Draws so many of the plan's places, the first one of those that are ahead; their indices. */
+/* Draws so many of the plan's places, the first one of those that are ahead; where there is but
+ * one, every other time of all. Their indices. */
 static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count, uint8_t *indices)
 {
 	uint8_t all[LIMIT_PLAN_PLACES];
@@ -183,7 +184,8 @@ static void draw_places(struct thread *t, struct loop_plan *plan, unsigned count
 	for (unsigned i = 0; i < plan->count; i++)
 		all[i] = (uint8_t)i;
 	for (unsigned i = 0; i < count; i++) {
-		bool ahead = i == 0 && plan->ahead > 0;
+		bool ahead =
+		    i == 0 && plan->ahead > 0 && (count > 1 || random_below(&t->random, 2) == 0);
 		unsigned from = ahead ? plan->count - plan->ahead : i;
 		unsigned j = from + random_below(&t->random, plan->count - from);
 		uint8_t index = all[j];
@@ -299,10 +301,10 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 			close_burst(t, true);
 		return;
 	}
-	if (t->burst_registers == 0 ||
-	    random_below(&t->random, BURST_CHANCE_ONE) >=
-		atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
+	if (t->burst_registers == 0 || !choose_plan(t, ip, &plan))
 		return;
-	if (choose_plan(t, ip, &plan))
+	atomic_fetch_add_explicit(&handlers.burst_ticks, 1, memory_order_relaxed);
+	if (random_below(&t->random, BURST_CHANCE_ONE) <
+	    atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
 		begin_burst(t, &plan);
 }

@@ -43,7 +43,8 @@ struct handlers {
 	 * budget; and what a counted hit of a breakpoint takes. Session thread. */
 	_Atomic uint32_t burst_chance;
 	uint64_t burst_hit_ns;
-	_Atomic bool stopping;  /* handlers return at once; session thread */
+	_Atomic uint64_t burst_ticks; /* ticks that came in planned loops; handlers */
+	_Atomic bool stopping;        /* handlers return at once; session thread */
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
 				 * even while the application runs */
 	struct region_map regions;

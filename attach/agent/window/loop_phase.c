@@ -19,6 +19,7 @@ void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct o
 {
 	*l = (struct loop_phase){.wanted = wanted, .orders = orders, .drain = drain};
 	atomic_store(&handlers.burst_chance, 0);
+	atomic_store(&handlers.burst_ticks, 0);
 	/* Without them loops have no place in the source, and no more is lost. */
 	l->bytecodes = wanted && vm_want_bytecodes(vm);
 }
@@ -161,6 +162,7 @@ static void check_plans(struct loop_phase *l, struct instruction_starts *s)
 	l->plans_refused += o->plans_cut;
 	l->plans_tried = 0;
 	o->plans_new = false;
+	l->plans_changed = true;
 	plans_set(plans, count);
 }
 
@@ -193,6 +195,28 @@ uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, d
 	return chance < 1 ? (uint32_t)(chance * BURST_CHANCE_ONE) : BURST_CHANCE_ONE;
 }
 
+/* A program may turn to a planned loop at any time: at least this part of the ticks is expected to
+ * come in one. */
+#define PLANNED_MIN 0.125
+
+/* How many ticks will come in planned loops until the next look: as many as lately, and of new
+ * plans nothing is known. */
+static double expected_ticks(struct loop_phase *l, double ticks)
+{
+	uint64_t planned = atomic_load(&handlers.burst_ticks);
+	double recent = (double)(planned - l->planned_ticks);
+	double expected = recent > l->planned_recent ? recent : l->planned_recent;
+
+	if (expected < PLANNED_MIN * ticks)
+		expected = PLANNED_MIN * ticks;
+	if (l->plans_changed)
+		expected = ticks;
+	l->planned_ticks = planned;
+	l->planned_recent = recent;
+	l->plans_changed = false;
+	return expected;
+}
+
 /* Before so many bursts their mean cost says little: then the most that one may cost. */
 #define BURSTS_KNOWN 8u
 
@@ -206,13 +230,16 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
 	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
 
+	if (!l->wanted)
+		return;
 	l->ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	l->cpu_ns = cost->cpu_ns;
 	/* What was left over for want of plans is not spent at once. */
-	atomic_store(&handlers.burst_chance,
-		     loop_phase_chance(
-			 allowed, spent, 2 * recent,
-			 bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts, ticks));
+	atomic_store(
+	    &handlers.burst_chance,
+	    loop_phase_chance(allowed, spent, 2 * recent,
+			      bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts,
+			      expected_ticks(l, ticks)));
 }
 
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)

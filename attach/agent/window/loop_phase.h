@@ -29,6 +29,9 @@ struct loop_phase {
 	unsigned plans_known_count;
 	/* At the last pace: */
 	uint64_t ticks, cpu_ns;
+	uint64_t planned_ticks; /* that came in planned loops, */
+	double planned_recent;  /* and how many since the one before it */
+	bool plans_changed;     /* since then */
 };
 
 /* Bursts get this part of the budget. */

@@ -139,6 +139,24 @@ static void a_computation_that_ends_by_itself_is_a_search(void **state)
 	ASSERT_LOOPS({"collatz-17-parallel", 0, 2, 33, LOOP_LAST, 1});
 }
 
+/* It never found anything: what it would do then is a trap. So is what a branch in the loop leads
+ * to. */
+static void a_branch_that_was_never_taken_is_still_one(void **state)
+{
+	struct analysed x;
+	const struct code_loop *l;
+
+	(void)state;
+	ASSERT_LOOPS({"countPositives-25-parallel", 0, 7, 28, LOOP_LAST, 4},
+		     {"strlen-17-g1", 0, 4, 32, LOOP_SOME, 8});
+	analyse(&x, "strlen-17-g1");
+	l = &x.a.loops[code_analysis_loop_at(&x.a, 0xc0)];
+	assert_true(l->site_count > 0);
+	for (uint32_t i = 0; i < l->site_count; i++)
+		assert_int_equal(x.a.sites[l->first_site + i].result, LOOP_RESULT_EXIT);
+	release(&x);
+}
+
 static void a_conditional_move_cannot_be_counted(void **state)
 {
 	struct analysed x;
@@ -423,6 +441,7 @@ int main(void)
 	    cmocka_unit_test(stores_in_each_turn_are_results),
 	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
 	    cmocka_unit_test(a_computation_that_ends_by_itself_is_a_search),
+	    cmocka_unit_test(a_branch_that_was_never_taken_is_still_one),
 	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
 	    cmocka_unit_test(a_loop_that_spins_waits),
 	    cmocka_unit_test(nested_loops_are_nested_loops),

@@ -232,7 +232,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 		       "5ms, 500us or 2m");
 	assert_refused("schedules:\n- {name: a, match: {}, every: 10m, kinds: [objects, waste]}\n",
 		       "j.yaml:2:53: schedules[0].kinds[1]: unknown kind 'waste': use dead-store, "
-		       "silent-store, silent-load, objects, numa or cpu");
+		       "silent-store, silent-load, objects, numa, cpu or loops");
 	assert_refused("windows-at-once: 0\n",
 		       "j.yaml:1:1: windows-at-once: '0' is not a number from 1 to 64");
 	assert_refused("host-budget: 200%\n", "j.yaml:1:1: host-budget: '200%' is not above 0% and "

@@ -33,6 +33,7 @@ static int set_up(void **state)
 	start = CODE(0, LOOP);
 	orders = (struct orders){0};
 	loops = (struct loop_phase){.wanted = true, .orders = &orders};
+	atomic_store(&handlers.burst_ticks, 0);
 	return 0;
 }
 
@@ -174,6 +175,7 @@ static void bursts_have_their_part_of_the_budget(void **state)
 
 	(void)state;
 	handlers.burst_hit_ns = 10000;
+	loops.plans_changed = true;
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
 	/* 4 ms for bursts that take up to one, at 100 ticks. */
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 25 - 1,
@@ -184,6 +186,30 @@ static void bursts_have_their_part_of_the_budget(void **state)
 	assert_int_equal(counters[JXP__COUNTER__COUNTER_BURST_NS], 3800000);
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000); /* and 20 signals */
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
+}
+
+static void they_go_to_those_ticks_that_come_in_planned_loops(void **state)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
+	struct window_cost cost = {.cpu_ns = 1000000000};
+
+	(void)state;
+	handlers.burst_hit_ns = 10000;
+	atomic_store(&handlers.burst_ticks, 20);
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 5 - 1,
+			BURST_CHANCE_ONE / 5);
+	/* Then to none: as many may come again, and in the end an eighth. */
+	cost.cpu_ns *= 2;
+	counters[JXP__COUNTER__COUNTER_TICKS] = 200;
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE * 2 / 5 - 1,
+			BURST_CHANCE_ONE * 2 / 5);
+	cost.cpu_ns += 500000000;
+	counters[JXP__COUNTER__COUNTER_TICKS] = 300;
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE * 8 / 25 - 1,
+			BURST_CHANCE_ONE * 8 / 25);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
@@ -198,6 +224,7 @@ int main(void)
 	    TEST(code_is_asked_for_so_often_and_no_more),
 	    TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks),
 	    TEST(bursts_have_their_part_of_the_budget),
+	    TEST(they_go_to_those_ticks_that_come_in_planned_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
