@@ -217,6 +217,9 @@ static double expected_ticks(struct loop_phase *l, double ticks)
 	return expected;
 }
 
+/* Looks in which what is left over is spent: some four seconds. */
+#define SAVINGS_LOOKS 16.0
+
 /* Before so many bursts their mean cost says little: then the most that one may cost. */
 #define BURSTS_KNOWN 8u
 
@@ -229,15 +232,19 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 		       bursts * BURST_SIGNALS * (double)trap_cost_ns;
 	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
 	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
+	double most;
 
 	if (!l->wanted)
 		return;
 	l->ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	l->cpu_ns = cost->cpu_ns;
 	/* What was left over for want of plans is not spent at once. */
+	most = (allowed - spent) / SAVINGS_LOOKS;
+	if (most < 2 * recent)
+		most = 2 * recent;
 	atomic_store(
 	    &handlers.burst_chance,
-	    loop_phase_chance(allowed, spent, 2 * recent,
+	    loop_phase_chance(allowed, spent, most,
 			      bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts,
 			      expected_ticks(l, ticks)));
 }
