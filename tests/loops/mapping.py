@@ -25,7 +25,7 @@ TWIN = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
 
 # Of many sorts. Not those in which another thread takes a share that changes.
 PROGRAMS = ("walk", "array", "iterator", "map", "nested", "rate1/4096", "rate1/4", "local", "sum", "fill", "pure", "queue", "half",
-            "different", "siblings", "subtract", "retain", "timeline", "series", "copyOnWrite", "getEdge", "linkedList",
+            "different", "siblings", "retain", "timeline", "series", "copyOnWrite", "getEdge", "linkedList",
             "compression", "regex", "matrix", "fft")
 
 MAPPED_LEAST = 0.95
