@@ -63,14 +63,31 @@ static bool is_around_itself(const struct loop_code *code, uint32_t loop)
 	return false;
 }
 
+/* Is there a plan for a copy of the loop whose turns are known? */
+static bool has_better_plan(const struct loop_intake *in, const struct loop_code *code,
+			    uint32_t loop)
+{
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *plan = &in->plans[i];
+		const struct loop_code *other = &in->codes[plan->code];
+
+		if (other->loops[plan->loop].row == code->loops[loop].row &&
+		    !(other->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL))
+			return true;
+	}
+	return false;
+}
+
 /* Where several turns may be made for each time the header is come to, there are at least as many
- * as are counted, which says enough of a search. */
-static bool is_worth_counting(const struct loop_code *code, uint32_t loop)
+ * as are counted, which says enough of a search that has no other copy. */
+static bool is_worth_counting(const struct loop_intake *in, const struct loop_code *code,
+			      uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
 
 	return !l->waits && l->unroll > 0 &&
-	       (!(l->doubts & LOOP_DOUBT_UNROLL) || !is_around_itself(code, loop)) &&
+	       (!(l->doubts & LOOP_DOUBT_UNROLL) ||
+		(!is_around_itself(code, loop) && !has_better_plan(in, code, loop))) &&
 	       (l->type == LOOP_LAST || l->type == LOOP_SOME) &&
 	       (l->site_count > 0 || l->entry_count > 0);
 }
@@ -151,7 +168,7 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	code->loops[loop].considered = true;
 	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
 		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
-	if (r < 0 || !is_worth_counting(code, loop) || in->plan_count >= LIMIT_PLANS)
+	if (r < 0 || !is_worth_counting(in, code, loop) || in->plan_count >= LIMIT_PLANS)
 		return r;
 	r = plan_loop(in, code, loop, &in->plans[in->plan_count]);
 	if (r < 0)

@@ -404,6 +404,7 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	turns = (double)b->headers * code->analysis.loops[plan->loop].unroll;
 	row->bursts++;
 	row->bursts_left += b->left;
+	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }

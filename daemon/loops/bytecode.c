@@ -42,6 +42,11 @@ struct graph {
 	uint32_t scanned; /* bytes, of all passes */
 };
 
+static int32_t s8(uint8_t byte)
+{
+	return byte < 0x80 ? byte : byte - 0x100;
+}
+
 static int32_t s16(const uint8_t *p)
 {
 	return (int16_t)(p[0] << 8 | p[1]);
@@ -406,7 +411,7 @@ static bool constant_int(const uint8_t *code, int32_t *value, uint32_t *length)
 	else if (code[0] == 0x09 || code[0] == 0x0a)
 		*value = code[0] - 0x09;
 	else if (code[0] == 0x10)
-		*value = (int8_t)code[1], *length = 2;
+		*value = s8(code[1]), *length = 2;
 	else if (code[0] == 0x11)
 		*value = s16(code + 1), *length = 3;
 	else
@@ -452,7 +457,7 @@ static int32_t step_at(const struct graph *g, uint32_t bci)
 	int32_t by = 0;
 
 	if (code[0] == IINC)
-		by = (int8_t)code[2];
+		by = s8(code[2]);
 	else if (code[0] == WIDE && code[1] == IINC)
 		by = s16(code + 4);
 	else if (!is_addition(code, g->size - bci, false, &by) &&

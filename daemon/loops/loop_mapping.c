@@ -17,7 +17,8 @@ static void add_loops(struct loop_path *path, const struct bytecode *b,
 	unsigned depth = 0;
 
 	for (uint32_t l = bytecode_loop_at(b, frame->bci);
-	     l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX; l = b->loops[l].parent)
+	     b->loops && l != BYTECODE_NO_LOOP && depth < BYTECODE_DEPTH_MAX;
+	     l = b->loops[l].parent)
 		loops[depth++] = l;
 	while (depth > 0 && path->length < MAPPING_DEPTH_MAX)
 		path->steps[path->length++] = (struct mapped_step){
@@ -171,10 +172,14 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 	if (path->length < in->paths.path.length || path->length == 0)
 		return;
 	/* It would be the loop that is in it. */
-	if (told && (only_polls(m, loop, in) || path->length == 1))
+	if (told && only_polls(m, loop, in))
+		m->same[loop] = in->last;
+	else if (path->length > 1)
+		path->length--;
+	else if (told && is_innermost(m, path))
 		m->same[loop] = in->last;
 	else
-		path->length--;
+		m->loops[in->last].length = 0; /* That is one further in, and told by its traps. */
 }
 
 static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)

@@ -31,7 +31,8 @@ static int find_callees(struct callees *c, const struct code_image *image)
 
 		if (call->offset >= image->size ||
 		    !opcode_read(image->bytes + call->offset, image->size - call->offset, &o) ||
-		    opcode_flow(&o) != OPCODE_CALL)
+		    opcode_flow(&o) != OPCODE_CALL ||
+		    call->target == JXP__CODE_IMAGE__CALL__TARGET__OTHER)
 			continue;
 		c->known[c->count++] = opcode_target(&o, image->start + call->offset) << 1 |
 				       (call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN);
@@ -40,7 +41,7 @@ static int find_callees(struct callees *c, const struct code_image *image)
 	return 0;
 }
 
-/* Calls that the image says nothing of: uncommon traps are told by their request. */
+/* Calls that the image does not know: uncommon traps are told by their request. */
 static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
 {
 	const struct callees *c = arg;
@@ -173,6 +174,20 @@ static bool hands_thread(const struct native_insn *insn)
 	       (insn->does.writes & arguments) && !insn->does.memory.loads;
 }
 
+/* A call that the flow graph does not come back from. */
+static void end_call(struct native_code *n, unsigned b)
+{
+	const uint16_t *next = n->graph->next[b];
+	struct native_insn *last;
+
+	if (n->insn_count == n->first_insn[b])
+		return;
+	last = &n->insns[n->insn_count - 1];
+	if (last->call && next[0] == FLOW_NO_BLOCK && next[1] == FLOW_NO_BLOCK &&
+	    n->graph->starts[b + 1] < n->image->size)
+		last->call = NATIVE_CALL_ENDS;
+}
+
 /* What begins in block b. -E2BIG for too many. */
 static int decode_block(struct native_code *n, unsigned b)
 {
@@ -200,6 +215,7 @@ static int decode_block(struct native_code *n, unsigned b)
 		n->insn_count++;
 		at += insn->does.length;
 	}
+	end_call(n, b);
 	return 0;
 }
 

@@ -401,7 +401,7 @@ static int collect(struct loop_values *v)
 {
 	const struct flow_graph *g = v->native->graph;
 
-	v->blocks = malloc(VALUE_BLOCKS_MAX * sizeof(v->blocks[0]));
+	v->blocks = calloc(VALUE_BLOCKS_MAX, sizeof(v->blocks[0]));
 	if (!v->blocks)
 		return -ENOMEM;
 	for (unsigned i = g->ordered; i < g->block_count; i++) {

@@ -204,6 +204,7 @@ void loop_row_add(struct loop_row *to, const struct loop_row *from, double weigh
 		to->unroll = from->unroll;
 	saturate_add(&to->bursts, from->bursts);
 	saturate_add(&to->bursts_left, from->bursts_left);
+	saturate_add(&to->bursts_least, from->bursts_least);
 	loop_counts_add(&to->results, &from->results);
 	loop_counts_add(&to->entries, &from->entries);
 }

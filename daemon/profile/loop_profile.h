@@ -55,6 +55,7 @@ struct loop_row {
 	double waits_ns;
 	uint32_t unroll; /* of its copies, the most */
 	uint64_t bursts, bursts_left;
+	uint64_t bursts_least; /* in which there were at least as many turns as were counted */
 	struct loop_counts results, entries;
 };
 

@@ -53,6 +53,7 @@ static int pack_row(struct arena *a, const struct loop_row *row, Jxp__StoredLoop
 	m->unroll = row->unroll;
 	m->bursts = row->bursts;
 	m->bursts_left = row->bursts_left;
+	m->bursts_least = row->bursts_least;
 	return 0;
 }
 
@@ -196,6 +197,7 @@ static int unpack_row(const Jxp__StoredLoop *m, const struct profile *p, struct 
 	row->unroll = m->unroll;
 	row->bursts = m->bursts;
 	row->bursts_left = m->bursts_left;
+	row->bursts_least = m->bursts_least;
 	return unpack_sums(m, row) && unpack_counts(m->results, &row->results) &&
 		       unpack_counts(m->entries, &row->entries)
 		   ? 0

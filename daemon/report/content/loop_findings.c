@@ -93,6 +93,9 @@ static unsigned doubts_of(const struct loop_row *row)
 	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
 		if (row->doubt_ns[i] > DOUBT_MIN * row->within.ns)
 			found |= 1u << i;
+	/* Copies whose turns are not known were not counted. */
+	if (row->bursts > 0 && row->bursts_least == 0)
+		found &= ~(unsigned)LOOP_DOUBT_UNROLL;
 	return found;
 }
 
@@ -108,7 +111,7 @@ static struct loop_rate rate_of(const struct report_loop *l, const struct loop_c
 {
 	struct loop_rate r = loop_rate_of(counts, times);
 
-	if (!(l->doubts & LOOP_DOUBT_UNROLL))
+	if (l->row->bursts_least == 0)
 		return r;
 	r.bound = true;
 	r.rate = r.ci95.low = 0;
@@ -153,6 +156,15 @@ static enum loop_verdict counted_verdict(const struct report_loop *l, double tim
 	return LOOP_UNDECIDED;
 }
 
+/* Without counts nothing but the analysis says that a loop is for nothing. So it must have
+ * understood the code, and no other loop may lie in it: what that one finds is something, too. */
+static enum loop_verdict verdict_of_never(const struct report_loop *l)
+{
+	bool around_others = l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
+
+	return l->doubts & LOOP_DOUBT_CODE || around_others ? LOOP_UNDECIDED : LOOP_RESULTLESS;
+}
+
 static enum loop_verdict verdict_of(const struct report_loop *l)
 {
 	if (l->fraction < LOOP_CPU_MIN)
@@ -163,7 +175,7 @@ static enum loop_verdict verdict_of(const struct report_loop *l)
 	case LOOP_EVERY:
 		return LOOP_VERDICT_NONE;
 	case LOOP_NEVER:
-		return l->doubts & LOOP_DOUBT_CODE ? LOOP_UNDECIDED : LOOP_RESULTLESS;
+		return verdict_of_never(l);
 	case LOOP_SOME:
 	case LOOP_LAST:
 		return counted_verdict(l, 1);

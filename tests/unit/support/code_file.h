@@ -85,7 +85,7 @@ static void code_file_line(struct code_image *image, char *line)
 		(void)sscanf(line, "image %lx %u %u", &start, &image->size, &image->method);
 		image->start = start;
 		image->bytes = calloc(image->size + 1, 1);
-	} else if (strncmp(line, "bytes ", 6) == 0) {
+	} else if (strncmp(line, "bytes ", 6) == 0 && image->bytes) {
 		(void)code_file_hex(line + 6, image->bytes);
 	} else if (strncmp(line, "record ", 7) == 0) {
 		code_file_record(image, line);

@@ -291,6 +291,7 @@ static inline void sample_window_loops(struct window_result *w, uint32_t main)
 	row = sample_window_loop(w, 3, 80, 38, main, LOOP_SOME, 200);
 	sample_window_bursts(row, &row->results, 12, 4);
 	row->doubt_ns[1] = row->own.ns;
+	row->bursts_least = 12;
 	(void)sample_window_loop(w, 3, 120, 44, main, LOOP_EVERY, 100);
 	row = sample_window_loop(w, 1, 8, 12, 0, LOOP_NEVER, 60);
 	row->waits_ns = row->own.ns;

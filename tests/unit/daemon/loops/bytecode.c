@@ -173,13 +173,14 @@ static void what_is_no_code_is_refused(void **state)
 /* A thousand branches to themselves. */
 static void too_many_loops_are_refused(void **state)
 {
+	static const uint8_t branch[] = {0x99, 0x00, 0x00}, end[] = {0xb1, 0x00, 0xb1};
 	static uint8_t code[3 * 1000];
 	struct bytecode b;
 
 	(void)state;
 	for (size_t i = 0; i < 1000; i++)
-		memcpy(code + 3 * i, "\x99\x00\x00", 3);
-	memcpy(code + sizeof(code) - 3, "\xb1\x00\xb1", 3);
+		memcpy(code + 3 * i, branch, sizeof(branch));
+	memcpy(code + sizeof(code) - sizeof(end), end, sizeof(end));
 	assert_int_equal(bytecode_read(&b, code, sizeof(code)), -E2BIG);
 	assert_null(b.loops);
 }

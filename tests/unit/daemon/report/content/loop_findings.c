@@ -74,6 +74,10 @@ static void types_without_counts(void **state)
 	set_type(f, LOOP_NEVER);
 	assert_verdict(f, LOOP_RESULTLESS);
 	assert_string_equal(judged(f)->advice->strategy, "delete");
+	f->row->within.ns *= 2;
+	f->row->type_ns[LOOP_NEVER] *= 2;
+	assert_verdict(f, LOOP_UNDECIDED);
+	f->row->within.ns /= 2;
 	doubt(f, LOOP_DOUBT_CODE);
 	assert_verdict(f, LOOP_UNDECIDED);
 	set_type(f, LOOP_TYPE_UNKNOWN);
@@ -177,12 +181,25 @@ static void turns_that_may_be_more_make_no_loop_harmless(void **state)
 	struct fixture *f = *state;
 
 	doubt(f, LOOP_DOUBT_UNROLL);
+	f->row->bursts_least = f->row->bursts = 60;
 	for (int i = 0; i < 60; i++)
 		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
 	assert_verdict(f, LOOP_UNDECIDED);
 	f->row->results = (struct loop_counts){0};
 	sample_window_bursts(f->row, &f->row->results, 60, 0);
 	assert_verdict(f, LOOP_RESULTLESS);
+}
+
+static void copies_that_were_not_counted_make_no_doubt(void **state)
+{
+	struct fixture *f = *state;
+
+	doubt(f, LOOP_DOUBT_UNROLL);
+	f->row->bursts = 60;
+	for (int i = 0; i < 60; i++)
+		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_int_equal(judged(f)->doubts, 0);
 }
 
 static void minor_loops_are_not_judged(void **state)
@@ -216,6 +233,7 @@ int main(void)
 	    TEST(entries_say_nothing_of_a_loop_with_some_results),
 	    TEST(results_that_cannot_all_be_counted_make_no_loop_resultless),
 	    TEST(turns_that_may_be_more_make_no_loop_harmless),
+	    TEST(copies_that_were_not_counted_make_no_doubt),
 	    TEST(minor_loops_are_not_judged),
 	    TEST(loops_that_wait_are_said_to),
 	};
