@@ -94,9 +94,9 @@ class Interval:
     high: float
     truth: float
 
-    def holds(self, margin=0.0):
-        """With a margin on both sides, of the truth."""
-        return self.low - margin * self.truth <= self.truth <= self.high + margin * self.truth
+    def holds(self, factor=1.0):
+        """factor: by which each bound may be off."""
+        return self.low / factor <= self.truth <= self.high * factor
 
     def __str__(self):
         return f"{'' if self.found is None else f'{self.found:.4g}'} ({self.low:.4g} to {self.high:.4g}) {'' if self.holds() else '!'}"
