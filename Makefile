@@ -9,6 +9,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make truth-merged   the same of windows that are merged
+#   make loops-truth    programs whose loops are known: type, results, turns, verdict (LOOPS_ONLY=array,few for some)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
@@ -43,7 +44,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -265,6 +266,13 @@ truth: deps
 truth-merged: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/merged.py
+
+# Loops that are known, and what is said of them. The variables that choose what is run are described in tests/loops/run.py,
+# and those of the loops' places in tests/loops/mapping.py.
+loops-truth loops-mapping:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) libjgrapht0.8-java"
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/loops/$(if $(filter loops-truth,$@),run,mapping).py
 
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:

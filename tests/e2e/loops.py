@@ -1,0 +1,73 @@
+"""Kind loops: a few programs whose loops are known (tests/loops), each for another type. `make loops-truth` runs all of them, with
+default settings.
+
+A busy machine gives few bursts, so a search may stay undecided, and a number counts as wrong only where its interval is far off:
+that of one window in twenty does not hold the truth.
+"""
+# Runs alone: its windows keep both processors busy.
+import os
+import sys
+
+from lib import ROOT, add_test, jdks, note, run
+from support.profile import Windows
+
+sys.path.insert(0, os.path.join(ROOT, "tests/loops"))
+from measure import Running, compile_programs, judge  # noqa: E402  pylint: disable=wrong-import-position
+from programs import PROGRAMS, RESULTLESS, UNDECIDED  # noqa: E402  pylint: disable=wrong-import-position
+
+CPU_S = 3
+BUDGET = "5%"
+
+# A bound that is off by more is no chance.
+FACTOR = 2.5
+
+SUBSET = {
+    "walk": "a walk for nothing",
+    "array": "a long search has a result in its last turn",
+    "few": "a short search is as it should be",
+    "rate1/4096": "few turns store something",
+    "rate1/64": "many turns store something",
+    "local": "few turns set a variable",
+    "fill": "each turn stores something",
+}
+
+
+def measure_program(daemon, jdk, name):
+    running = Running(jdk, PROGRAMS[name])
+    try:
+        return daemon.attach(running.pid, "--kinds", "loops", "--budget", BUDGET, cpu_s=CPU_S)
+    finally:
+        running.stop()
+
+
+def check(name, asked):
+    program, report = PROGRAMS[name], asked.result()
+    finding = judge(program, report)
+    row = finding.row
+    assert row, [(r.get("class"), r.get("method"), r.get("line")) for r in report["loops"]]
+    note(f"{row.get('type')} {row.get('verdict')}, {row['time_fraction']:.0%} of the time, results {finding.rate}, "
+         f"turns {finding.turns}, {row['iterations']:.0f} turns in {row['bursts']} bursts")
+    assert report["quality"]["dropped"] == 0, report["quality"]
+    assert row["time_fraction"] > 0.25, row
+    assert row["type"] == program.types[0], row
+    allowed = {program.verdicts[0], UNDECIDED} if program.verdicts[0] == RESULTLESS else set(program.verdicts)
+    assert row["verdict"] in allowed, row
+    assert finding.advice_right in (None, True), row["advice"]
+    for found in filter(None, (finding.rate, finding.turns)):
+        assert found.holds(FACTOR), found
+    assert not finding.wrong, finding.wrong
+
+
+def main():
+    compile_programs(libraries=False)
+    windows = Windows(measure_program)
+    found = jdks()
+    baseline = next((j for j in found if j.release == 17), found[0])
+    for jdk in {baseline.release: baseline, found[-1].release: found[-1]}.values():
+        for name, sentence in SUBSET.items():
+            asked = windows.ask(jdk, name)
+            add_test(f"{sentence} ({name}, {jdk})", lambda n=name, a=asked: check(n, a))
+    run()
+
+
+main()

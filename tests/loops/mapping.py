@@ -1,0 +1,124 @@
+"""Which loop do ticks belong to, in code that was compiled before the attach? Compared with what the JVM says itself in a twin that
+has debug information everywhere (-XX:+DebugNonSafepoints): prints for each program the share of the ticks in loops that a report
+has in a loop, and the share that it has in another loop than the twin. Exits with 1 when in all fewer than 95% are mapped or
+more than 1% wrong.
+
+  MAPPING_ONLY      comma-separated programs (default: those of PROGRAMS below)
+  MAPPING_SECONDS   of each window (default 10)      MAPPING_AT_ONCE   windows at the same time (default 2)
+  MAPPING_JDKS      comma-separated releases (default 17 and the newest)
+  MAPPING_GCS       comma-separated collectors (default G1 and Parallel)
+"""
+import collections
+import concurrent.futures
+import math
+import os
+import sys
+
+import programs
+from bytecode import Bytecode
+from measure import CLASS_PATH, Running, compile_programs, jdks, rows_of
+from support.profile import OPTION_OF, Daemon
+
+SECONDS = float(os.environ.get("MAPPING_SECONDS", "10"))
+AT_ONCE = int(os.environ.get("MAPPING_AT_ONCE", "2"))
+TWIN = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
+
+# Of many sorts. Not those in which another thread takes a share that changes.
+PROGRAMS = ("walk", "array", "iterator", "map", "nested", "rate1/4096", "rate1/4", "local", "sum", "fill", "pure", "queue", "half",
+            "different", "siblings", "retain", "timeline", "series", "copyOnWrite", "getEdge", "linkedList",
+            "compression", "regex", "matrix", "fft")
+
+MAPPED_LEAST = 0.95
+WRONG_MOST = 0.01
+# Loops with less of the time are not looked at, here or there.
+MINOR = 0.03
+# Two windows' shares of one loop differ by chance, too.
+DEVIATIONS = 3
+
+
+def chosen(variable, default):
+    return [name for name in os.environ.get(variable, default).split(",") if name]
+
+
+def chosen_jdks():
+    found = jdks()
+    releases = chosen("MAPPING_JDKS", f"17,{found[-1].release}")
+    return [j for j in found if str(j.release) in releases]
+
+
+def window(daemon, jdk, collector, program, kinds, *jvm_options):
+    running = Running(jdk, program, OPTION_OF[collector], *jvm_options)
+    try:
+        return daemon.attach(running.pid, "--kinds", kinds, "--budget", "5%", duration=f"{SECONDS}s")
+    finally:
+        running.stop()
+
+
+def as_mapped(report):
+    """Loop → share of the CPU time, as the report says."""
+    shares = collections.Counter()
+    for row in filter(lambda r: r["mapped"], rows_of(report)):
+        shares[row["class"], row["method"], row["bci"][0]] += row["time_fraction"]
+    return shares
+
+
+def as_the_jvm_says(report, bytecode):
+    shares = collections.Counter()
+    for context in report["cpu"]["contexts"]:
+        loop = bytecode.loop_of(context["frames"])
+        if loop:
+            shares[loop[:3]] += context["fraction"]
+    return shares
+
+
+def compare(found, true, ticks):
+    """Shares of all ticks: in major loops, mapped to any of them, and mapped to another than they are in."""
+    major = {loop for loop, share in true.items() if share >= MINOR}
+    in_loops = sum(true[loop] for loop in major)
+    mapped = sum(found.values())
+    wrong = 0
+    for loop, share in found.items():
+        p = max(true[loop], share)
+        by_chance = DEVIATIONS * math.sqrt(2 * p * (1 - p) / ticks)
+        # What is minor in one of the two may be left out by the other.
+        wrong += max(0.0, share - true[loop] - by_chance - (MINOR if loop not in major else 0))
+    return in_loops, min(mapped, in_loops), wrong
+
+
+def measure_one(daemon, jdk, collector, program):
+    bytecode = Bytecode(jdk, CLASS_PATH)
+    report = window(daemon, jdk, collector, program, "loops")
+    twin = window(daemon, jdk, collector, program, "cpu", *TWIN)
+    ticks = min(report["cpu"]["samples"] if report.get("cpu") else twin["cpu"]["samples"], twin["cpu"]["samples"])
+    found, true = as_mapped(report), as_the_jvm_says(twin, bytecode)
+    return *compare(found, true, max(ticks, 1)), found, true, ticks
+
+
+def name_of(loop):
+    return f"{loop[0]}.{loop[1]}@{loop[2]}"
+
+
+def main():
+    compile_programs()
+    daemon = Daemon()
+    planned = [(jdk, collector, programs.PROGRAMS[name]) for jdk in chosen_jdks()
+               for collector in chosen("MAPPING_GCS", "G1,Parallel")
+               for name in chosen("MAPPING_ONLY", ",".join(PROGRAMS))]
+    sums = [0.0, 0.0, 0.0]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for (jdk, collector, program), asked in zip(planned, [pool.submit(measure_one, daemon, *p) for p in planned]):
+            *shares, found, true, ticks = asked.result()
+            sums = [a + b for a, b in zip(sums, shares)]
+            in_loops, mapped, wrong = shares
+            print(f"{program.name:16} JDK {jdk.release} {collector:8} {ticks:6} ticks, in loops {in_loops:.3f}, mapped "
+                  f"{mapped / in_loops if in_loops else 1:.3f}, wrong {wrong:.3f}", flush=True)
+            if in_loops and (mapped < MAPPED_LEAST * in_loops or wrong > WRONG_MOST):
+                for loop in sorted({*found, *true}, key=lambda l: -max(found[l], true[l])):
+                    if max(found[loop], true[loop]) >= MINOR:
+                        print(f"    {name_of(loop)}: {found[loop]:.3f}, the JVM says {true[loop]:.3f}", flush=True)
+    mapped, wrong = sums[1] / sums[0], sums[2] / sums[0]
+    print(f"\nof the ticks in loops {mapped:.1%} are mapped, {wrong:.2%} to a wrong loop")
+    sys.exit(0 if mapped >= MAPPED_LEAST and wrong <= WRONG_MOST else 1)
+
+
+main()

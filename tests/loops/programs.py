@@ -1,0 +1,170 @@
+"""The programs of the loops' suite, and what is true of the one loop that each is about.
+
+The line of a loop is found by the comment '// LOOP name' at its header. Of a library's the method is enough.
+"""
+import dataclasses
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.join(HERE, "programs")
+
+RESULTLESS, NONE, UNDECIDED, WAITING = "resultless", "none", "undecided", "waiting"
+# Verdicts of what is not looked at yet: programs that are to get one run for type, rate and no other verdict.
+INSTANCES, ITERATIONS = "redundant_instances", "redundant_iterations"
+HARMLESS = (NONE, UNDECIDED)
+
+# A loop of Rates has so many turns in each operation, and as many results as the program's argument says.
+TURNS = 1 << 18
+CHUNK = 4096
+LOOPS_OF_RATES = {"warmedStore": "store", "late": "store", "conditionalMove": "local", "threads": "store"}
+
+# What the advice for a type is about.
+DELETE, DATA_STRUCTURE, SKIP = "delete", "data_structure", "skip"
+
+
+@dataclasses.dataclass
+class Program:
+    """rate: results for each turn; turns: of an instance. None: not known, or it changes."""
+
+    name: str
+    main: str
+    arguments: tuple = ()
+    loop: str = ""  # the name in the comment, or for libraries 'Class.method', or several
+    types: tuple = ()  # the true one first, then what is known to be said instead
+    rate: float = None
+    turns: float = None
+    verdicts: tuple = (NONE,)  # the true one first, then what may be said instead
+    advice: str = None
+    redundant: str = None  # the verdict of a later check, if there is to be one
+    why: str = ""  # of what is said instead
+    options: tuple = ()  # of the JVM
+    libraries: bool = False
+    newest: int = None  # release of a JDK that it still runs on
+    calls: bool = False  # its time is in what it calls: there may be no row of it
+
+    @property
+    def control(self):
+        """No verdict may be said of any of its loops."""
+        return self.verdicts[0] == NONE and not self.redundant
+
+    def place(self):
+        """Class, methods and line of its loop. Line is None where any loop of the methods is meant."""
+        if not self.loop:
+            return None
+        if self.libraries:
+            of, _, methods = self.loop.rpartition(".")
+            return of, methods.split("|"), None
+        with open(os.path.join(SOURCES, f"{self.main}.java"), encoding="utf-8") as f:
+            for number, line in enumerate(f, 1):
+                if line.rstrip().endswith(f"// LOOP {self.loop}"):
+                    return self.main, None, number
+        raise ValueError(f"no loop '{self.loop}' in {self.main}.java")
+
+
+def search(name, turns, **more):
+    facts = {"verdicts": (RESULTLESS,), "advice": DATA_STRUCTURE, **more}
+    return Program(name, "Searches", (name,), name, ("0*1?",), 1 / turns, turns, **facts)
+
+
+def rate(name, what, results, types=("[0|1]*",), **more):
+    facts = {"turns": CHUNK, "verdicts": (NONE,), **more}
+    if results / TURNS <= 3e-4 and "verdicts" not in more:
+        facts.update(verdicts=(RESULTLESS,), advice=SKIP)
+    loop = LOOPS_OF_RATES.get(what, what)
+    return Program(name, "Rates", (what, str(results)), loop, types, results / TURNS, **facts)
+
+
+def repeat(name, loop, turns, **more):
+    """Each turn has a result."""
+    return Program(name, "Repeats", (name,), loop, ("1*",), 1.0, turns, **more)
+
+
+CONSTRUCTED = [
+    # Nothing comes of any turn.
+    Program("walk", "Turns", ("walk",), "walk", ("0*",), 0.0, 8192, (RESULTLESS,), DELETE),
+    rate("zero", "store", 0, ("0*",), verdicts=(RESULTLESS,), advice=DELETE),
+    rate("warmedZero", "warmedStore", 0),
+    # Of the last.
+    search("array", 4096.5),
+    search("list", 4096.5),
+    search("iterator", 4096.5),
+    search("map", 4096.5),
+    search("nested", 4097.0, redundant=INSTANCES),
+    search("few", 8.0, verdicts=(NONE,), advice=None),
+    # Of some.
+    rate("rate5e-5", "store", 13),
+    rate("rate1/4096", "store", 64),
+    rate("rate1/64", "store", 4096),
+    rate("rate1/4", "store", TURNS // 4),
+    rate("rate1", "store", TURNS, ("1*",)),
+    rate("local", "local", 64),
+    rate("conditionalMove", "conditionalMove", 64, verdicts=(UNDECIDED, RESULTLESS),
+         why="whether a conditional move moved is not seen"),
+    rate("onStack", "onStack", 64, turns=TURNS),
+    rate("threads", "threads", 64),
+    dataclasses.replace(rate("late", "late", 16384, verdicts=HARMLESS), rate=None),
+    dataclasses.replace(rate("turns100", "store", 4096, turns=100), arguments=("store", "4096", "100")),
+    dataclasses.replace(rate("turns1000", "store", 4096, turns=1000), arguments=("store", "4096", "1000")),
+    Program("pure", "Turns", ("pure",), "pure", ("[0|1]*", "1*"), 2 / 8192, 8192, (RESULTLESS, NONE), SKIP,
+            why="a call of one of many methods is taken for a result", calls=True),
+    # Of all.
+    Program("sum", "Turns", ("sum",), "sum", ("1*",), 1.0, 8192),
+    Program("fill", "Turns", ("fill",), "fill", ("1*",), 1.0, 8192),
+    Program("effect", "Turns", ("effect",), "effect", ("1*",), 1.0, 8192, calls=True),
+    Program("fib", "Turns", ("fib",), redundant=ITERATIONS),
+    Program("wait", "Turns", ("wait",), "await", verdicts=(WAITING, *HARMLESS)),
+    # Whose results are the same again, or not.
+    repeat("queue", "queue", 8192, redundant=ITERATIONS),
+    repeat("ring", "ring", 8192, why="an index goes into each turn"),
+    repeat("same", "scan", 8192, redundant=INSTANCES),
+    repeat("growing", "scan", 4096 + 32.5, redundant=INSTANCES),
+    repeat("half", "scan", 8192, redundant=INSTANCES),
+    repeat("fresh", "scan", 8192, redundant=INSTANCES),
+    repeat("different", "scan", 8192),
+    repeat("siblings", "siblings", 255.5, redundant=INSTANCES),
+    repeat("write", "write", 1024, redundant=ITERATIONS, calls=True),
+]
+
+
+def fault(name, loop, types, turns_of_result, **more):
+    """A library's, and beside it what a developer would make of it."""
+    facts = {"verdicts": (RESULTLESS,), "advice": DATA_STRUCTURE, **more}
+    arguments = () if more.get("main") else (name,)
+    main = facts.pop("main", "Real")
+    of_result = 1 / turns_of_result if turns_of_result else None
+    return [
+        Program(name, main, arguments, loop, types, of_result, libraries=True, **facts),
+        Program(name + "Repaired", main, (*arguments, "repaired"), libraries=True),
+    ]
+
+
+LIBRARIES = [
+    # Half of them are found, where half of the list is; the others' search goes through what is left, the other half.
+    *fault("subtract", "java.util.ArrayList.remove", ("0*1?",), 6000),
+    *fault("retain", "java.util.ArrayList.indexOf|indexOfRange", ("0*1?",), 3000.5),
+    *fault("timeline", "org.jfree.chart.axis.SegmentedTimeline.getExceptionSegmentCount", ("[0|1]*",), 20000 / 5,
+           advice=SKIP, redundant=INSTANCES),
+    *fault("series", "org.jfree.data.xy.XYSeries.findBoundsByIteration", ("1*",), None, verdicts=(NONE,), advice=None,
+           redundant=INSTANCES),
+    *fault("orderedMap", "java.util.ArrayList.remove", ("0*1?",), 4001),
+    *fault("linkedList", "java.util.LinkedList.node", ("0*1?", "0*"), None,
+           why="where the walk ends is taken for how far it is"),
+    *fault("copyOnWrite", "java.util.concurrent.CopyOnWriteArrayList.indexOf|indexOfRange", ("0*1?",), 5997),
+    *fault("getEdge", "org.jgrapht.graph.AbstractBaseGraph$UndirectedSpecifics.getEdge", ("0*1?",), 6000,
+           main="GraphEdges"),
+    # Hot, and as they should be.
+    *(Program(name, "Healthy", (name,), libraries=True)
+      for name in ("sorting", "sortingObjects", "xml", "compression", "regex", "matrix")),
+    *(Program(name, main, libraries=True)
+      for name, main in (("fft", "StridedFft"), ("h2", "H2Queries"), ("jython", "JythonScript"), ("batik", "BatikPaint"))),
+    Program("fop", "FopRender", libraries=True, newest=21),
+]
+
+PROGRAMS = {p.name: p for p in [*CONSTRUCTED, *LIBRARIES]}
+
+# Names for several.
+GROUPS = {
+    "constructed": [p.name for p in CONSTRUCTED],
+    "libraries": [p.name for p in LIBRARIES],
+    "rates": ["zero", "rate5e-5", "rate1/4096", "rate1/64", "rate1/4", "rate1", "turns100", "turns1000"],
+}
