@@ -192,6 +192,13 @@ static void take_pruned(struct making *m, unsigned loop)
 	}
 }
 
+/* Is where a loop is left to a place that can be counted? At a branch that was never taken there is
+ * nothing to count, whoever else leads there: who comes there has the code thrown away. */
+static bool is_site(const struct making *m, unsigned loop, uint16_t to)
+{
+	return native_pruned_branch(&m->native, to) || countable(m, loop, to);
+}
+
 /* Exits become sites: where they lead to. */
 static void take_exits(struct making *m, unsigned loop)
 {
@@ -209,7 +216,7 @@ static void take_exits(struct making *m, unsigned loop)
 			seen |= r->sites[k].block == to;
 		if (seen)
 			continue;
-		if (r->count == RESULT_SITES_MAX || !countable(m, loop, to))
+		if (r->count == RESULT_SITES_MAX || !is_site(m, loop, to))
 			r->doubts |= LOOP_DOUBT_SITES;
 		else
 			r->sites[r->count++] =
@@ -256,6 +263,31 @@ static int take_sites(struct making *m, const struct result_sites *found, struct
 
 /* ---------------------------------------------------------------- turns */
 
+static uint32_t counter_step(const struct result_sites *found)
+{
+	return (uint32_t)(found->counter_step < 0 ? -found->counter_step : found->counter_step);
+}
+
+/* What the counter of one turn is stepped by where no bytecode of the loop says it, since that is
+ * in a method it calls: the least that a copy of the loop does, of several; 0: not known. Those
+ * before and behind an unrolled one make one turn at a time. */
+static uint32_t step_of_copies(const struct making *m, const struct bytecode_loop *b,
+			       uint32_t method)
+{
+	uint32_t least = 0, most = 0, other;
+
+	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
+		uint32_t step = counter_step(&m->found[loop]);
+
+		if (m->found[loop].counter < 0 || step == 0 ||
+		    loop_mapping_find(&m->mapping, loop, &other) != b || other != method)
+			continue;
+		least = least == 0 || step < least ? step : least;
+		most = step > most ? step : most;
+	}
+	return least < most ? least : 0;
+}
+
 /* How often the bytecodes' loop turns for each time the header of the machine code's is come to: by
  * what their counters are stepped by. Loops without a counter are not unrolled. */
 static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
@@ -272,13 +304,18 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 	}
 	if (found->counter < 0 || found->counter_step == 1 || found->counter_step == -1)
 		return;
-	step = (uint32_t)(found->counter_step < 0 ? -found->counter_step : found->counter_step);
+	step = counter_step(found);
 	for (unsigned i = 0; i < b->step_count; i++) {
 		if (step % (uint32_t)b->steps[i] != 0)
 			continue;
 		if (turns > 0 && turns != step / (uint32_t)b->steps[i])
 			l->doubts |= LOOP_DOUBT_UNROLL;
 		turns = step / (uint32_t)b->steps[i];
+	}
+	if (turns == 0) {
+		uint32_t of_one = step_of_copies(m, b, method);
+
+		turns = of_one > 0 && step % of_one == 0 ? step / of_one : 0;
 	}
 	if (turns == 0 || turns > UNROLL_MAX)
 		l->doubts |= LOOP_DOUBT_UNROLL;

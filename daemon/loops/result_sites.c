@@ -445,13 +445,12 @@ static int avoids_places(const struct search *s, bool *avoids)
 	return seen && work ? 0 : -1;
 }
 
-/* Is how far the loop has come used behind it? That is what it was for then: a search by number, or
- * a count. Where a counter is the loop's limit it is known before. */
-static bool progress_is_used(const struct search *s)
+/* Is the element of a list at which the loop ends used behind it? That is what it was for then: a
+ * search by number. */
+static bool ends_at_an_element(const struct search *s)
 {
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(s->used, i) && locations_have(s->carried, i) &&
-		    (is_list(s, i) || (is_counter(s, i) && s->r->counter < 0)))
+		if (locations_have(s->used, i) && locations_have(s->carried, i) && is_list(s, i))
 			return true;
 	return false;
 }
@@ -468,12 +467,54 @@ static int find_type(struct search *s)
 	} else if (s->chosen) {
 		r->type = LOOP_SOME;
 	} else {
-		r->type = s->early || progress_is_used(s) ? LOOP_LAST : LOOP_NEVER;
+		r->type = s->early || ends_at_an_element(s) ? LOOP_LAST : LOOP_NEVER;
 	}
 	if (s->chosen && r->type == LOOP_SOME)
 		r->doubts |= LOOP_DOUBT_CONDITIONAL_MOVE;
 	r->waits = s->pauses || (r->count == 0 && !s->turns && s->polls);
 	return 0;
+}
+
+/* HotSpot polls for safepoints by test [register], eax: the value is nothing to it. */
+static bool is_poll(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	const uint8_t *code = n->image->bytes + insn->offset;
+
+	if (insn->does.kind != EFFECT_COMPARE || !m->loads || m->base < 0 || m->index >= 0 ||
+	    m->displacement != 0 || insn->does.length < 2)
+		return false;
+	return (code[0] & 0xf0) == 0x40 ? code[1] == 0x85 : code[0] == 0x85;
+}
+
+/* Does nothing in the loop look at a register but what makes its next value? */
+static bool only_adds_up(const struct search *s, unsigned location)
+{
+	struct locations one = {0};
+
+	locations_add(&one, location);
+	for (unsigned i = 0; i < s->v->block_count; i++) {
+		uint16_t b = s->v->blocks[i];
+
+		for (uint32_t k = s->n->first_insn[b]; k < s->n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &s->n->insns[k];
+
+			if (locations_meet(native_reads(insn), one) &&
+			    !locations_meet(native_writes(insn), one) && !is_poll(s->n, insn))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* A counter that the loop does not go by, and that is used behind it, is a count: a result of each
+ * turn, though it could be told from how far the loop has come. */
+static void find_counts(struct search *s)
+{
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(s->used, i) && locations_have(s->carried, i) &&
+		    is_counter(s, i) && only_adds_up(s, i))
+			locations_add(&s->kept, i);
 }
 
 int result_sites_find(struct result_sites *r, const struct loop_values *v,
@@ -484,6 +525,7 @@ int result_sites_find(struct result_sites *r, const struct loop_values *v,
 	*r = (struct result_sites){.counter = -1};
 	find_kept(&s);
 	find_exits(&s);
+	find_counts(&s);
 	find_places(&s);
 	leave_one_a_branch(&s);
 	return find_type(&s) < 0 ? -ENOMEM : 0;
