@@ -199,6 +199,31 @@ static bool is_site(const struct making *m, unsigned loop, uint16_t to)
 	return native_pruned_branch(&m->native, to) || countable(m, loop, to);
 }
 
+/* Of a counter that is used behind the last of a loop's copies a compiler may have made what the
+ * loop adds up in each turn, if that is alike in all that it has seen: then no turn has a result in
+ * the machine code. Others go on from each other's counter. */
+static bool may_be_folded(const struct making *m, unsigned loop)
+{
+	uint32_t method, other;
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	for (unsigned i = 1; b && i < m->native.graph->loop_count; i++)
+		if (!m->found[i].counter_used && m->found[i].counter >= 0 &&
+		    loop_mapping_find(&m->mapping, i, &other) == b && other == method)
+			return false;
+	return m->found[loop].counter_used;
+}
+
+/* Without results but on branches that were never taken. */
+static void doubt_folded(struct making *m, unsigned loop)
+{
+	struct result_sites *r = &m->found[loop];
+
+	if ((r->type == LOOP_NEVER || r->type == LOOP_SOME) && r->count == 0 &&
+	    may_be_folded(m, loop))
+		r->doubts |= LOOP_DOUBT_FOLDED;
+}
+
 /* Exits become sites: where they lead to. */
 static void take_exits(struct making *m, unsigned loop)
 {
@@ -487,6 +512,8 @@ static int analyse(struct making *m, const struct code_image *image)
 	m->a->loop_count = rc == 0 ? count - 1 : 0;
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		take_pruned(m, loop);
+	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+		doubt_folded(m, loop);
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
 	return rc < 0 ? rc : find_parts(m);

@@ -29,6 +29,7 @@ enum loop_doubt {
 	LOOP_DOUBT_SITES = 1 << 2,  /* there were too many places with results */
 	LOOP_DOUBT_CODE = 1 << 3,   /* something in it was not understood */
 	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
+	LOOP_DOUBT_FOLDED = 1 << 5, /* what it adds up may have been made of its counter */
 };
 
 #endif

@@ -487,24 +487,52 @@ static bool is_poll(const struct native_code *n, const struct native_insn *insn)
 	return (code[0] & 0xf0) == 0x40 ? code[1] == 0x85 : code[0] == 0x85;
 }
 
-/* Does nothing in the loop look at a register but what makes its next value? */
-static bool only_adds_up(const struct search *s, unsigned location)
+/* Copies a value, or what it is and some, and looks at nothing else. */
+static bool carries_on(const struct native_insn *insn)
 {
-	struct locations one = {0};
+	const struct effect_memory *m = &insn->does.memory;
 
-	locations_add(&one, location);
+	return (insn->does.kind == EFFECT_COPY || insn->does.kind == EFFECT_STEP) && !insn->call &&
+	       ((!m->loads && !m->stores) || insn->slot >= 0);
+}
+
+/* Does the loop look at what is in the locations, or in copies of it? These are added. */
+static bool looks_at(const struct search *s, struct locations *all)
+{
 	for (unsigned i = 0; i < s->v->block_count; i++) {
 		uint16_t b = s->v->blocks[i];
 
 		for (uint32_t k = s->n->first_insn[b]; k < s->n->first_insn[b + 1]; k++) {
 			const struct native_insn *insn = &s->n->insns[k];
 
-			if (locations_meet(native_reads(insn), one) &&
-			    !locations_meet(native_writes(insn), one) && !is_poll(s->n, insn))
-				return false;
+			if (!locations_meet(native_reads(insn), *all) || is_poll(s->n, insn))
+				continue;
+			if (!carries_on(insn))
+				return true;
+			*all = locations_both(*all, native_writes(insn));
 		}
 	}
+	return false;
+}
+
+/* Does nothing in the loop look at a location but what makes its next value? */
+static bool only_adds_up(const struct search *s, unsigned location)
+{
+	struct locations all = {0}, before;
+
+	locations_add(&all, location);
+	do {
+		before = all;
+		if (looks_at(s, &all))
+			return false;
+	} while (before.registers != all.registers || before.slots != all.slots);
 	return true;
+}
+
+/* Is it stepped by constants, not all turns by the same? */
+static bool is_stepped(const struct search *s, unsigned location)
+{
+	return is_list(s, location) && !(latch_of(s, location)->flags & VALUE_LOADED);
 }
 
 /* A counter that the loop does not go by, and that is used behind it, is a count: a result of each
@@ -513,7 +541,7 @@ static void find_counts(struct search *s)
 {
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 		if (locations_have(s->used, i) && locations_have(s->carried, i) &&
-		    is_counter(s, i) && only_adds_up(s, i))
+		    (is_counter(s, i) || is_stepped(s, i)) && only_adds_up(s, i))
 			locations_add(&s->kept, i);
 }
 
@@ -526,6 +554,7 @@ int result_sites_find(struct result_sites *r, const struct loop_values *v,
 	find_kept(&s);
 	find_exits(&s);
 	find_counts(&s);
+	r->counter_used = r->counter >= 0 && locations_have(s.used, (unsigned)r->counter);
 	find_places(&s);
 	leave_one_a_branch(&s);
 	return find_type(&s) < 0 ? -ENOMEM : 0;

@@ -27,7 +27,7 @@
 #include "daemon/profile/cpu_profile.h"
 
 /* Bits of enum loop_doubt. */
-#define LOOP_DOUBTS 5
+#define LOOP_DOUBTS 6
 
 /* Events (results, or entries) by turns, over bursts. */
 struct loop_counts {

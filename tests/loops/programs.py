@@ -82,7 +82,8 @@ def repeat(name, loop, turns, **more):
 CONSTRUCTED = [
     # Nothing comes of any turn.
     Program("walk", "Turns", ("walk",), "walk", ("0*",), 0.0, 8192, (RESULTLESS,), DELETE),
-    rate("zero", "store", 0, ("0*",), verdicts=(RESULTLESS,), advice=DELETE),
+    rate("zero", "store", 0, verdicts=(RESULTLESS,), advice=SKIP,
+         why="its store was never reached, and compiled to a trap"),
     rate("warmedZero", "warmedStore", 0),
     # Of the last.
     search("array", 4096.5),

@@ -62,6 +62,7 @@ static const struct {
     {"sites", "not all places where it has results can be counted"},
     {"code", "some of its machine code was not understood"},
     {"entry", "where it is entered cannot be counted"},
+    {"folded", "what it adds up may have been left to its counter by the compiler"},
 };
 
 const char *loop_doubt_name(unsigned i)
@@ -103,7 +104,8 @@ static unsigned doubts_of(const struct loop_row *row)
 /* Does what was counted miss results? */
 static bool misses_results(unsigned found)
 {
-	return found & (LOOP_DOUBT_CONDITIONAL_MOVE | LOOP_DOUBT_SITES | LOOP_DOUBT_CODE);
+	return found & (LOOP_DOUBT_CONDITIONAL_MOVE | LOOP_DOUBT_SITES | LOOP_DOUBT_CODE |
+			LOOP_DOUBT_FOLDED);
 }
 
 /* Of turns that are more than were counted: its machine code may make several at a time. */
@@ -163,7 +165,8 @@ static enum loop_verdict verdict_of_never(const struct report_loop *l)
 {
 	bool around_others = l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
 
-	return l->doubts & LOOP_DOUBT_CODE || around_others ? LOOP_UNDECIDED : LOOP_RESULTLESS;
+	return l->doubts & (LOOP_DOUBT_CODE | LOOP_DOUBT_FOLDED) || around_others ? LOOP_UNDECIDED
+										  : LOOP_RESULTLESS;
 }
 
 static enum loop_verdict verdict_of(const struct report_loop *l)
