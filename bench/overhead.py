@@ -74,6 +74,7 @@ MODES = {
     "default": [],
     "budget_5": ["--budget", "5%"],
     "objects": ["--kinds", "objects"],
+    "loops": ["--kinds", "loops"],
 }
 JXPERFCTL = os.path.join(BUILD, "bin/jxperfctl")
 

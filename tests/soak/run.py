@@ -32,7 +32,7 @@ ASAN_OPTIONS = "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0
 # The daemon keeps finished windows, up to a bound of its own.
 DAEMON_MOST_MIB = 512
 
-KINDS = ["dead-store", "silent-store", "silent-load", "objects", "cpu"]
+KINDS = ["dead-store", "silent-store", "silent-load", "objects", "cpu", "loops"]
 # Libraries, and what is hard on a profiler: threads, classes and stacks that come and go, memory that is used again,
 # objects that move, threads by the hundred.
 PROGRAMS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "BagRetain", "MapRebuild", "Churn",

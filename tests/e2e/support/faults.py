@@ -28,7 +28,7 @@ from support.target import PIDFD_GETFD, at_rest, perf_descriptors
 # Two of these at a time, which look after their own work.
 PROGRAMS = ["DeadStore", "SilentLoad", "MapRebuild", "TrackedObjects"]
 DURATIONS = [0.3, 0.6, 1.0]
-KINDS = ["dead-store", "silent-store", "silent-load", "objects"]
+KINDS = ["dead-store", "silent-store", "silent-load", "objects", "cpu", "loops"]
 LOOK_EVERY = 20
 STATE_MIB = 96
 BAD = ("Exception in", "fatal error", "changed ", "Sanitizer")
