@@ -129,18 +129,18 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 /* Of the loops straight inside one. */
 struct inside {
 	struct common paths;
-	unsigned all;   /* but for what compilers write out for one node */
-	unsigned count; /* that are known */
-	unsigned last;
-	unsigned insns; /* of all */
-	bool others;    /* that are not known, and are none that it only polls around */
+	unsigned all;       /* but for what compilers write out for one node */
+	unsigned count;     /* that are known */
+	unsigned outermost; /* of those: of the bytecodes' loops */
+	unsigned insns;     /* of all */
+	bool others;        /* that are not known, and are none that it only polls around */
 };
 
 /* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
 static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
 {
 	return in->count == 1 && in->all <= 1 && !in->others &&
-	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
+	       m->hints[in->outermost].begins != LOOP_BEGINS_ANEW &&
 	       native_loop_insns(m->native, loop) - in->insns <= LOOP_OUTER_INSNS_MAX;
 }
 
@@ -169,17 +169,18 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 	}
 	meet(own, &in->paths.path);
 	*path = own->path;
-	if (path->length < in->paths.path.length || path->length == 0)
+	if (path->length < m->loops[in->outermost].length)
 		return;
 	/* It would be the loop that is in it. */
 	if (told && only_polls(m, loop, in))
-		m->same[loop] = in->last;
+		m->same[loop] = in->outermost;
 	else if (path->length > 1)
 		path->length--;
 	else if (told && is_innermost(m, path))
-		m->same[loop] = in->last;
+		m->same[loop] = in->outermost;
 	else
-		m->loops[in->last].length = 0; /* That is one further in, and told by its traps. */
+		/* That is one further in, and told by its traps. */
+		m->loops[in->outermost].length = 0;
 }
 
 static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
@@ -204,8 +205,9 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
 			continue;
 		meet(&around->paths, &m->loops[loop]);
-		around->count++;
-		around->last = loop;
+		if (around->count++ == 0 ||
+		    m->loops[loop].length <= m->loops[around->outermost].length)
+			around->outermost = loop;
 	}
 	free(in);
 	return in ? 0 : -ENOMEM;

@@ -221,6 +221,34 @@ static void an_inlined_loop_is_its_own_method_s(void **state)
 	ASSERT_LOOPS({"inlinedTwice-17-parallel", 1, 2, 20, LOOP_LAST, 8});
 }
 
+/* The loop at an offset is the bytecodes' of that method, with that header; -1: of none. */
+static void assert_mapped(const struct analysed *x, uint32_t offset, int method, int header_bci)
+{
+	uint32_t loop = code_analysis_loop_at(&x->a, offset);
+	const struct code_loop *l = loop == LOOP_NO_PARENT ? NULL : &x->a.loops[loop];
+
+	assert_non_null(l);
+	if ((l->mapped ? (int)l->method : -1) != method || l->header_bci != header_bci)
+		fail_msg("the loop at %#x is method %d's at %d", offset,
+			 l->mapped ? (int)l->method : -1, l->header_bci);
+}
+
+/* What both have in common, the caller's loop, is the loop around them, and neither of them. What
+ * may be either of them is none. */
+static void loops_of_an_inlined_method_are_beside_each_other(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "linkedList-17-g1");
+	assert_mapped(&x, 0xa0, 1, 17);
+	assert_mapped(&x, 0x163, 1, 47);
+	assert_mapped(&x, 0x149, 1, 47);
+	assert_mapped(&x, 0x123, -1, -1);
+	assert_mapped(&x, 0x4e, 0, 4);
+	release(&x);
+}
+
 /* G1's long loops poll once in a while, in a loop around them. */
 static void what_polls_around_a_loop_is_not_counted(void **state)
 {
@@ -509,6 +537,7 @@ int main(void)
 	    cmocka_unit_test(nested_loops_are_nested_loops),
 	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),
 	    cmocka_unit_test(an_inlined_loop_is_its_own_method_s),
+	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
