@@ -207,7 +207,7 @@ static bool fits(const struct beside *s)
 
 void loop_copies_find(struct loop_mapping *m, unsigned around)
 {
-	struct beside s = {.m = m, .around = around, .outer = &m->loops[around]};
+	struct beside s = {.m = m, .around = around};
 	bool missing = false;
 
 	if (!collect(&s))
@@ -220,7 +220,8 @@ void loop_copies_find(struct loop_mapping *m, unsigned around)
 	for (unsigned i = 0; i < s.row_count && !s.broken; i++)
 		if (s.rows[i].path)
 			tell(&s, &s.rows[i], s.rows[i].path);
-	if (s.broken || s.outer->length == MAPPING_DEPTH_MAX || !collect_inner(&s) ||
+	s.outer = loop_mapping_around(m, around);
+	if (s.broken || !s.outer || s.outer->length == MAPPING_DEPTH_MAX || !collect_inner(&s) ||
 	    s.inner_count != s.row_count || !fits(&s))
 		return;
 	for (unsigned i = 0; i < s.row_count; i++) {

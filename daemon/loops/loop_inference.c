@@ -78,16 +78,20 @@ static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 {
 	const struct native_code *n = m->native;
 	unsigned parent = n->graph->parents[loop];
-	const struct loop_path *around = &m->loops[parent];
+	const struct loop_path *around;
 	struct loop_choice c = {0};
 	bool again, fills;
 
-	if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
+	if (m->loops[loop].length > 0)
+		return;
+	around = loop_mapping_around(m, parent);
+	if (!around)
 		return;
 	loop_choose_inside(m, around, &c);
 	if (parent == FLOW_NO_LOOP && c.count != 1)
 		choose_nest(m, loop, &c);
-	again = parent != FLOW_NO_LOOP && m->hints[loop].begins != LOOP_BEGINS_ANEW &&
+	again = around == &m->loops[parent] && parent != FLOW_NO_LOOP &&
+		m->hints[loop].begins != LOOP_BEGINS_ANEW &&
 		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= LOOP_OUTER_INSNS_MAX;
 	fills = native_loop_insns(n, loop) <= LOOP_FILLING_INSNS_MAX;
 	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {

@@ -124,6 +124,33 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 	}
 }
 
+static unsigned back_edges(const struct native_code *n, unsigned loop)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t header = g->headers[loop];
+	unsigned count = 0;
+
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++)
+		count +=
+		    g->rank[g->edges[e]] != FLOW_NO_BLOCK && native_in_loop(n, g->edges[e], loop);
+	return count;
+}
+
+/* Several loops of the bytecodes are one of the graph when they have one header: then records of it
+ * are at where the inner ones turn back. */
+static void find_shared(struct loop_mapping *m, const struct code_record *record, unsigned loop)
+{
+	const struct loop_path *path = &m->places[record - m->native->image->records];
+	const struct code_frame *frame = &m->native->image->frames[record->first_frame];
+	const struct mapped_step *last = &path->steps[path->length ? path->length - 1 : 0];
+
+	if (path->length <= m->shared[loop].length || last->method != frame->method ||
+	    m->methods[last->method].loops[last->loop].latch_bci != frame->bci)
+		return;
+	if (back_edges(m->native, loop) > 1)
+		m->shared[loop] = *path;
+}
+
 /* ---------------------------------------------------------------- loops */
 
 /* Of the loops straight inside one. */
@@ -249,8 +276,10 @@ static int map(struct loop_mapping *m)
 		uint16_t b = block_of(n, record);
 
 		find_path(m, record, &m->places[r]);
-		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
-			meet(&own[g->loop[b]], &m->places[r]);
+		if (g->rank[b] == FLOW_NO_BLOCK || g->loop[b] == FLOW_NO_LOOP)
+			continue;
+		meet(&own[g->loop[b]], &m->places[r]);
+		find_shared(m, record, g->loop[b]);
 	}
 	if (rc == 0) {
 		meet_traps(m, traps);
@@ -271,8 +300,9 @@ int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
 	*m = (struct loop_mapping){.native = n, .hints = hints};
 	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
+	m->shared = calloc(n->graph->loop_count + 1, sizeof(m->shared[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
-	rc = m->places && m->loops && m->same ? read_methods(m) : -ENOMEM;
+	rc = m->places && m->loops && m->shared && m->same ? read_methods(m) : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -287,6 +317,7 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->methods);
 	free(m->places);
 	free(m->loops);
+	free(m->shared);
 	free(m->same);
 	*m = (struct loop_mapping){0};
 }

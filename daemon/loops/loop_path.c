@@ -79,6 +79,22 @@ void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
 	}
 }
 
+const struct loop_path *loop_mapping_around(struct loop_mapping *m, unsigned loop)
+{
+	const struct loop_path *path = &m->loops[loop], *shared = &m->shared[loop];
+	struct loop_choice c = {0};
+
+	if (loop == FLOW_NO_LOOP)
+		return path;
+	if (path->length == 0)
+		return NULL;
+	if (shared->length <= path->length || loop_path_common(path, shared) < path->length)
+		return path;
+	/* Others beside the one it is as well may be in it, too. */
+	loop_choose_inside(m, path, &c);
+	return c.count == 1 && shared->length == path->length + 1 ? shared : NULL;
+}
+
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,
 					      uint32_t *method)
 {

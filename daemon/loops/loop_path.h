@@ -42,8 +42,11 @@ struct loop_mapping {
 	struct bytecode *methods; /* by the image's index; empty where there is none */
 	struct loop_path *places; /* by record */
 	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
-	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
-	size_t looks;             /* at records, so far */
+	/* By loop of the graph: the innermost that it is as well, where loops of the bytecodes
+	 * have one header there. */
+	struct loop_path *shared;
+	unsigned *same; /* a loop in it that is the same one, or FLOW_NO_LOOP */
+	size_t looks;   /* at records, so far */
 };
 
 /* A loop that only polls around another one, of the same turns (C2's strip mining). */
@@ -57,6 +60,10 @@ struct loop_choice {
 	struct loop_path path;
 	unsigned count;
 };
+
+/* What loops in a loop of the graph lie straight in; NULL: it is not known. Empty for
+ * FLOW_NO_LOOP. */
+const struct loop_path *loop_mapping_around(struct loop_mapping *m, unsigned loop);
 
 /* Adds the loops straight inside the one at the path's end; of an empty path, all. */
 void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,

@@ -249,6 +249,19 @@ static void loops_of_an_inlined_method_are_beside_each_other(void **state)
 	release(&x);
 }
 
+/* Two loops have one header: what is in it is in the inner one. */
+static void a_loop_is_in_the_inner_one_of_those_with_one_header(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "rare-21-parallel");
+	assert_mapped(&x, 0xa8, 1, 2);
+	assert_mapped(&x, 0x108, 1, 2);
+	assert_mapped(&x, 0x12e, 0, 65);
+	release(&x);
+}
+
 /* G1's long loops poll once in a while, in a loop around them. */
 static void what_polls_around_a_loop_is_not_counted(void **state)
 {
@@ -538,6 +551,7 @@ int main(void)
 	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),
 	    cmocka_unit_test(an_inlined_loop_is_its_own_method_s),
 	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
+	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
