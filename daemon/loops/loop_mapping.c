@@ -136,19 +136,28 @@ static unsigned back_edges(const struct native_code *n, unsigned loop)
 	return count;
 }
 
-/* Several loops of the bytecodes are one of the graph when they have one header: then records of it
- * are at where the inner ones turn back. */
-static void find_shared(struct loop_mapping *m, const struct code_record *record, unsigned loop)
+/* test, with memory */
+static bool polls(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *insn = native_insn_at(n, record->offset);
+	const uint8_t *bytes = n->image->bytes + record->offset;
+
+	return insn && insn->does.memory.loads && bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
+}
+
+/* A loop polls where it turns back. Several loops of the bytecodes are one of the graph when they
+ * have one header, and what only polls around a loop is one of the graph of its own. */
+static void find_turns(struct loop_mapping *m, const struct code_record *record, unsigned loop)
 {
 	const struct loop_path *path = &m->places[record - m->native->image->records];
 	const struct code_frame *frame = &m->native->image->frames[record->first_frame];
 	const struct mapped_step *last = &path->steps[path->length ? path->length - 1 : 0];
 
-	if (path->length <= m->shared[loop].length || last->method != frame->method ||
+	if (path->length <= m->turns[loop].length || last->method != frame->method ||
 	    m->methods[last->method].loops[last->loop].latch_bci != frame->bci)
 		return;
-	if (back_edges(m->native, loop) > 1)
-		m->shared[loop] = *path;
+	if (polls(m->native, record))
+		m->turns[loop] = *path;
 }
 
 /* ---------------------------------------------------------------- loops */
@@ -194,6 +203,11 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 			path->length--;
 		return;
 	}
+	if (only_polls(m, loop, in) && loop_path_same(&m->turns[loop], &in->paths.path)) {
+		*path = in->paths.path;
+		m->same[loop] = in->outermost;
+		return;
+	}
 	meet(own, &in->paths.path);
 	*path = own->path;
 	if (path->length < m->loops[in->outermost].length)
@@ -225,6 +239,8 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			 loop_path_common(&own[loop].path, &traps[loop].path) > 0)
 			meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
+		if (back_edges(n, loop) < 2)
+			m->turns[loop].length = 0;
 		around->insns += native_loop_insns(n, loop);
 		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
 		around->others |=
@@ -279,7 +295,7 @@ static int map(struct loop_mapping *m)
 		if (g->rank[b] == FLOW_NO_BLOCK || g->loop[b] == FLOW_NO_LOOP)
 			continue;
 		meet(&own[g->loop[b]], &m->places[r]);
-		find_shared(m, record, g->loop[b]);
+		find_turns(m, record, g->loop[b]);
 	}
 	if (rc == 0) {
 		meet_traps(m, traps);
@@ -300,9 +316,9 @@ int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
 	*m = (struct loop_mapping){.native = n, .hints = hints};
 	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
-	m->shared = calloc(n->graph->loop_count + 1, sizeof(m->shared[0]));
+	m->turns = calloc(n->graph->loop_count + 1, sizeof(m->turns[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
-	rc = m->places && m->loops && m->shared && m->same ? read_methods(m) : -ENOMEM;
+	rc = m->places && m->loops && m->turns && m->same ? read_methods(m) : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -317,7 +333,7 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->methods);
 	free(m->places);
 	free(m->loops);
-	free(m->shared);
+	free(m->turns);
 	free(m->same);
 	*m = (struct loop_mapping){0};
 }

@@ -16,6 +16,11 @@ unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b)
 	return i;
 }
 
+bool loop_path_same(const struct loop_path *a, const struct loop_path *b)
+{
+	return a->length == b->length && loop_path_common(a, b) == a->length;
+}
+
 /* Records looked at for what is left over: their number is not linear in what the code has. */
 #define LOOKS_MAX (1u << 19)
 
@@ -81,18 +86,18 @@ void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
 
 const struct loop_path *loop_mapping_around(struct loop_mapping *m, unsigned loop)
 {
-	const struct loop_path *path = &m->loops[loop], *shared = &m->shared[loop];
+	const struct loop_path *path = &m->loops[loop], *turns = &m->turns[loop];
 	struct loop_choice c = {0};
 
 	if (loop == FLOW_NO_LOOP)
 		return path;
 	if (path->length == 0)
 		return NULL;
-	if (shared->length <= path->length || loop_path_common(path, shared) < path->length)
+	if (turns->length <= path->length || loop_path_common(path, turns) < path->length)
 		return path;
 	/* Others beside the one it is as well may be in it, too. */
 	loop_choose_inside(m, path, &c);
-	return c.count == 1 && shared->length == path->length + 1 ? shared : NULL;
+	return c.count == 1 && turns->length == path->length + 1 ? turns : NULL;
 }
 
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

@@ -42,9 +42,9 @@ struct loop_mapping {
 	struct bytecode *methods; /* by the image's index; empty where there is none */
 	struct loop_path *places; /* by record */
 	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
-	/* By loop of the graph: the innermost that it is as well, where loops of the bytecodes
-	 * have one header there. */
-	struct loop_path *shared;
+	/* By loop of the graph: the innermost one that turns back in it, when that is another one:
+	 * they have one header. */
+	struct loop_path *turns;
 	unsigned *same; /* a loop in it that is the same one, or FLOW_NO_LOOP */
 	size_t looks;   /* at records, so far */
 };
@@ -74,6 +74,8 @@ bool loop_mapping_may_look(struct loop_mapping *m);
 
 /* How many steps both have in common. */
 unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b);
+
+bool loop_path_same(const struct loop_path *a, const struct loop_path *b);
 
 /* The loop of the bytecodes that a loop of the graph is, or NULL. */
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

@@ -281,6 +281,20 @@ static void what_polls_around_a_loop_is_not_counted(void **state)
 	release(&x);
 }
 
+/* ... by its poll, where what else lies in it is the caller's. */
+static void what_polls_around_an_inlined_loop_is_not_the_caller_s(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-17-g1");
+	assert_mapped(&x, 0x1c0, 9, 68);
+	assert_mapped(&x, 0x1b8, 9, 68);
+	assert_mapped(&x, 0x138, 4, 12);
+	assert_mapped(&x, 0x7f, 0, 8);
+	release(&x);
+}
+
 static void nothing_is_mapped_without_records_where_there_are_two_loops(void **state)
 {
 	struct analysed x;
@@ -553,6 +567,7 @@ int main(void)
 	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
 	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
+	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
 	    cmocka_unit_test(traps_are_told_without_their_callees),
