@@ -74,6 +74,36 @@ static bool is_only_loop(const struct loop_mapping *m)
 	return sum == 1;
 }
 
+/* The only loop between the one around it and those in it. */
+static bool is_between(const struct loop_mapping *m, unsigned loop, const struct loop_path *around,
+		       struct loop_path *path)
+{
+	const struct native_code *n = m->native;
+	unsigned insns = 0, known = 0;
+
+	for (unsigned inner = 1; inner < loop; inner++) {
+		const struct loop_path *in = &m->loops[inner];
+
+		if (n->graph->parents[inner] != loop)
+			continue;
+		insns += native_loop_insns(n, inner);
+		if (in->length == 0)
+			continue;
+		if (known++ == 0)
+			*path = *in;
+		else
+			path->length = loop_path_common(path, in);
+		if (in->length != around->length + 2)
+			return false;
+	}
+	/* What only polls is one of those in it. */
+	if (known == 0 || native_loop_insns(n, loop) - insns <= LOOP_OUTER_INSNS_MAX ||
+	    loop_path_common(path, around) < around->length || path->length <= around->length)
+		return false;
+	path->length = around->length + 1;
+	return true;
+}
+
 static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 {
 	const struct native_code *n = m->native;
@@ -87,6 +117,11 @@ static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 	around = loop_mapping_around(m, parent);
 	if (!around)
 		return;
+	if (parent != FLOW_NO_LOOP && is_between(m, loop, around, &c.path)) {
+		m->loops[loop] = c.path;
+		return;
+	}
+	c = (struct loop_choice){0};
 	loop_choose_inside(m, around, &c);
 	if (parent == FLOW_NO_LOOP && c.count != 1)
 		choose_nest(m, loop, &c);

@@ -215,6 +215,8 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 	/* It would be the loop that is in it. */
 	if (told && only_polls(m, loop, in))
 		m->same[loop] = in->outermost;
+	else if (told && loop_path_same(path, &m->turns[loop]))
+		m->loops[in->outermost].length = 0;
 	else if (path->length > 1)
 		path->length--;
 	else if (told && is_innermost(m, path))
@@ -239,8 +241,6 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			 loop_path_common(&own[loop].path, &traps[loop].path) > 0)
 			meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
-		if (back_edges(n, loop) < 2)
-			m->turns[loop].length = 0;
 		around->insns += native_loop_insns(n, loop);
 		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
 		around->others |=
@@ -252,6 +252,9 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 		    m->loops[loop].length <= m->loops[around->outermost].length)
 			around->outermost = loop;
 	}
+	for (unsigned loop = 1; loop < g->loop_count; loop++)
+		if (back_edges(n, loop) < 2)
+			m->turns[loop].length = 0;
 	free(in);
 	return in ? 0 : -ENOMEM;
 }

@@ -295,6 +295,20 @@ static void what_polls_around_an_inlined_loop_is_not_the_caller_s(void **state)
 	release(&x);
 }
 
+/* Some of its records are of places in the loop around it: moved there. */
+static void a_loop_that_records_are_too_far_out_of_is_between_others(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-25-g1");
+	assert_mapped(&x, 0x110, 8, 68);
+	assert_mapped(&x, 0x10a, 8, 68);
+	assert_mapped(&x, 0xa3, 1, 12);
+	assert_mapped(&x, 0x1c5, 0, 8);
+	release(&x);
+}
+
 static void nothing_is_mapped_without_records_where_there_are_two_loops(void **state)
 {
 	struct analysed x;
@@ -568,6 +582,7 @@ int main(void)
 	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
+	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
 	    cmocka_unit_test(traps_are_told_without_their_callees),
