@@ -30,12 +30,20 @@ bool loop_mapping_may_look(struct loop_mapping *m)
 	return m->looks < LOOKS_MAX;
 }
 
-static void choose(struct loop_choice *c, const struct loop_path *path, unsigned length)
+static bool other_way(const struct bytecode_loop *b, const struct loop_hint *hint)
+{
+	return hint->down ? b->up && !b->down : b->down && !b->up;
+}
+
+static void choose(const struct loop_mapping *m, struct loop_choice *c,
+		   const struct loop_path *path, unsigned length)
 {
 	const struct mapped_step *is = &path->steps[length - 1];
 	const struct mapped_step *was = &c->path.steps[c->path.length ? c->path.length - 1 : 0];
 
 	if (c->count > 0 && is->method == was->method && is->loop == was->loop)
+		return;
+	if (c->hint && other_way(&m->methods[is->method].loops[is->loop], c->hint))
 		return;
 	c->path = *path;
 	c->path.length = length;
@@ -57,9 +65,9 @@ void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
 
 		if (place->length > around->length &&
 		    loop_path_common(around, place) == around->length)
-			choose(c, place, around->length + 1);
+			choose(m, c, place, around->length + 1);
 		for (unsigned l = 2; around->length == 0 && l <= place->length; l++)
-			choose(c, place, l);
+			choose(m, c, place, l);
 	}
 	path = *around;
 	if (path.length == MAPPING_DEPTH_MAX)
@@ -70,7 +78,7 @@ void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
 			for (uint32_t l = 0; l < m->methods[k].loop_count; l++) {
 				path.steps[0] =
 				    (struct mapped_step){.method = (uint32_t)k, .loop = l};
-				choose(c, &path, 1);
+				choose(m, c, &path, 1);
 			}
 		return;
 	}
@@ -80,7 +88,7 @@ void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
 	for (uint32_t l = 0; l < b->loop_count; l++) {
 		path.steps[around->length].loop = l;
 		if (b->loops[l].parent == outer->loop)
-			choose(c, &path, path.length);
+			choose(m, c, &path, path.length);
 	}
 }
 

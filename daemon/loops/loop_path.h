@@ -33,6 +33,7 @@ struct loop_hint {
 	enum loop_begin begins;
 	int counter;   /* location, or -1 */
 	uint32_t step; /* of the counter, as a size; 0: not known */
+	bool down;     /* it is subtracted */
 	bool stores;
 };
 
@@ -57,6 +58,7 @@ struct loop_mapping {
 
 /* One loop of several that it could be: their number, and the last of them. */
 struct loop_choice {
+	const struct loop_hint *hint; /* none whose variables go the other way; NULL: all */
 	struct loop_path path;
 	unsigned count;
 };

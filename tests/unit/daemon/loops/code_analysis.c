@@ -249,6 +249,21 @@ static void loops_of_an_inlined_method_are_beside_each_other(void **state)
 	release(&x);
 }
 
+static void loops_without_records_are_told_by_the_way_they_count(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "linkedList-17-parallel");
+	assert_mapped(&x, 0x140, 4, 17);
+	assert_mapped(&x, 0x170, 4, 17);
+	assert_mapped(&x, 0x6d, 4, 47);
+	assert_mapped(&x, 0xa0, 4, 47);
+	assert_mapped(&x, 0xcc, 4, 47);
+	assert_mapped(&x, 0x107, 0, 4);
+	release(&x);
+}
+
 /* Two loops have one header: what is in it is in the inner one. */
 static void a_loop_is_in_the_inner_one_of_those_with_one_header(void **state)
 {
@@ -581,6 +596,7 @@ int main(void)
 	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
 	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
+	    cmocka_unit_test(loops_without_records_are_told_by_the_way_they_count),
 	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
 	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
