@@ -142,6 +142,11 @@ static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 		return;
 	}
 	c = (struct loop_choice){0};
+	if (m->behind[loop].length > around->length &&
+	    loop_path_common(&m->behind[loop], around) == around->length) {
+		m->loops[loop] = m->behind[loop];
+		return;
+	}
 	loop_choose_inside(m, around, &c);
 	choose_by_way(m, loop, around, &c);
 	if (parent == FLOW_NO_LOOP && c.count != 1)

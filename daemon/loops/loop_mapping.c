@@ -145,18 +145,53 @@ static bool polls(const struct native_code *n, const struct code_record *record)
 	return insn && insn->does.memory.loads && bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
 }
 
-/* A loop polls where it turns back. Several loops of the bytecodes are one of the graph when they
- * have one header, and what only polls around a loop is one of the graph of its own. */
-static void find_turns(struct loop_mapping *m, const struct code_record *record, unsigned loop)
+/* Is it the poll of a loop, where that turns back? */
+static bool turns_back(const struct loop_mapping *m, const struct code_record *record)
 {
 	const struct loop_path *path = &m->places[record - m->native->image->records];
 	const struct code_frame *frame = &m->native->image->frames[record->first_frame];
 	const struct mapped_step *last = &path->steps[path->length ? path->length - 1 : 0];
 
-	if (path->length <= m->turns[loop].length || last->method != frame->method ||
-	    m->methods[last->method].loops[last->loop].latch_bci != frame->bci)
-		return;
-	if (polls(m->native, record))
+	return path->length > 0 && last->method == frame->method &&
+	       m->methods[last->method].loops[last->loop].latch_bci == frame->bci &&
+	       polls(m->native, record);
+}
+
+/* The loop that alone leads to a block, and lies where that does; FLOW_NO_LOOP: none. */
+static unsigned loop_before(const struct flow_graph *g, uint16_t b)
+{
+	unsigned loop = FLOW_NO_LOOP;
+
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+		uint16_t from = g->edges[e];
+
+		if (g->rank[from] == FLOW_NO_BLOCK)
+			continue;
+		if (g->loop[from] == FLOW_NO_LOOP || g->parents[g->loop[from]] != g->loop[b] ||
+		    (loop != FLOW_NO_LOOP && loop != g->loop[from]))
+			return FLOW_NO_LOOP;
+		loop = g->loop[from];
+	}
+	return loop;
+}
+
+/* What only polls around a loop that is over in one of its turns is no loop: the poll is left, and
+ * lies behind. */
+static void find_behind(struct loop_mapping *m, const struct code_record *record, uint16_t b)
+{
+	unsigned loop = loop_before(m->native->graph, b);
+
+	if (loop != FLOW_NO_LOOP && turns_back(m, record))
+		m->behind[loop] = m->places[record - m->native->image->records];
+}
+
+/* A loop polls where it turns back. Several loops of the bytecodes are one of the graph when they
+ * have one header, and what only polls around a loop is one of the graph of its own. */
+static void find_turns(struct loop_mapping *m, const struct code_record *record, unsigned loop)
+{
+	const struct loop_path *path = &m->places[record - m->native->image->records];
+
+	if (path->length > m->turns[loop].length && turns_back(m, record))
 		m->turns[loop] = *path;
 }
 
@@ -295,7 +330,10 @@ static int map(struct loop_mapping *m)
 		uint16_t b = block_of(n, record);
 
 		find_path(m, record, &m->places[r]);
-		if (g->rank[b] == FLOW_NO_BLOCK || g->loop[b] == FLOW_NO_LOOP)
+		if (g->rank[b] == FLOW_NO_BLOCK)
+			continue;
+		find_behind(m, record, b);
+		if (g->loop[b] == FLOW_NO_LOOP)
 			continue;
 		meet(&own[g->loop[b]], &m->places[r]);
 		find_turns(m, record, g->loop[b]);
@@ -321,7 +359,8 @@ int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
 	m->turns = calloc(n->graph->loop_count + 1, sizeof(m->turns[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
-	rc = m->places && m->loops && m->turns && m->same ? read_methods(m) : -ENOMEM;
+	m->behind = calloc(n->graph->loop_count + 1, sizeof(m->behind[0]));
+	rc = m->places && m->loops && m->turns && m->behind && m->same ? read_methods(m) : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -337,6 +376,7 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->places);
 	free(m->loops);
 	free(m->turns);
+	free(m->behind);
 	free(m->same);
 	*m = (struct loop_mapping){0};
 }

@@ -46,6 +46,8 @@ struct loop_mapping {
 	/* By loop of the graph: the innermost one that turns back in it, when that is another one:
 	 * they have one header. */
 	struct loop_path *turns;
+	/* By loop of the graph: the one that polls straight behind it, or empty. */
+	struct loop_path *behind;
 	unsigned *same; /* a loop in it that is the same one, or FLOW_NO_LOOP */
 	size_t looks;   /* at records, so far */
 };
