@@ -204,6 +204,7 @@ struct inside {
 	unsigned count;     /* that are known */
 	unsigned outermost; /* of those: of the bytecodes' loops */
 	unsigned insns;     /* of all */
+	bool anew;          /* that are not known, and begin anew in each turn */
 	bool others;        /* that are not known, and are none that it only polls around */
 };
 
@@ -233,9 +234,10 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 
 	if (!in->paths.any) {
 		*path = own->path;
-		/* What tells of it is of a loop in it that has nothing of its own. */
-		if (in->others && path->length > 1 && is_innermost(m, path))
-			path->length--;
+		/* What tells of it may be of a loop in it that has nothing of its own. */
+		if (in->others && path->length > 1 && !loop_path_same(path, &m->turns[loop]) &&
+		    is_innermost(m, path))
+			path->length = in->anew ? path->length - 1 : 0;
 		return;
 	}
 	if (only_polls(m, loop, in) && loop_path_same(&m->turns[loop], &in->paths.path)) {
@@ -278,6 +280,8 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
 		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
+		around->anew |=
+		    m->loops[loop].length == 0 && m->hints[loop].begins == LOOP_BEGINS_ANEW;
 		around->others |=
 		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
