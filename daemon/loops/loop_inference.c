@@ -104,24 +104,25 @@ static bool is_between(const struct loop_mapping *m, unsigned loop, const struct
 	return true;
 }
 
-/* One counts up and the others down, or the other way round. */
-static void choose_by_way(struct loop_mapping *m, unsigned loop, const struct loop_path *around,
-			  struct loop_choice *c)
+/* One counts up and the others down, or fills an array and the others do not, or the other way
+ * round. */
+static void choose_by_hint(struct loop_mapping *m, unsigned loop, const struct loop_path *around,
+			   struct loop_choice *c)
 {
-	struct loop_choice same_way = {.hint = &m->hints[loop]};
+	struct loop_choice fitting = {.hint = &m->hints[loop]};
 	const struct mapped_step *last;
 	const struct bytecode_loop *b;
 
-	if (c->count < 2 || same_way.hint->counter < 0 || same_way.hint->step == 0 ||
+	if (c->count < 2 || fitting.hint->counter < 0 || fitting.hint->step == 0 ||
 	    native_loop_insns(m->native, loop) <= LOOP_FILLING_INSNS_MAX)
 		return;
-	loop_choose_inside(m, around, &same_way);
-	if (same_way.count != 1)
+	loop_choose_inside(m, around, &fitting);
+	if (fitting.count != 1)
 		return;
-	last = &same_way.path.steps[same_way.path.length - 1];
+	last = &fitting.path.steps[fitting.path.length - 1];
 	b = &m->methods[last->method].loops[last->loop];
-	if ((same_way.hint->down ? b->down : b->up) && (b->stores || !same_way.hint->stores))
-		*c = same_way;
+	if ((fitting.hint->down ? b->down : b->up) || (b->fills && fitting.hint->stores))
+		*c = fitting;
 }
 
 static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
@@ -148,7 +149,7 @@ static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 		return;
 	}
 	loop_choose_inside(m, around, &c);
-	choose_by_way(m, loop, around, &c);
+	choose_by_hint(m, loop, around, &c);
 	if (parent == FLOW_NO_LOOP && c.count != 1)
 		choose_nest(m, loop, &c);
 	again = around == &m->loops[parent] && parent != FLOW_NO_LOOP &&

@@ -30,8 +30,11 @@ bool loop_mapping_may_look(struct loop_mapping *m)
 	return m->looks < LOOKS_MAX;
 }
 
-static bool other_way(const struct bytecode_loop *b, const struct loop_hint *hint)
+/* Its variables go the other way, or one of both fills an array and the other does not. */
+static bool is_another(const struct bytecode_loop *b, const struct loop_hint *hint)
 {
+	if (hint->stores ? !b->stores : b->fills)
+		return true;
 	return hint->down ? b->up && !b->down : b->down && !b->up;
 }
 
@@ -43,7 +46,7 @@ static void choose(const struct loop_mapping *m, struct loop_choice *c,
 
 	if (c->count > 0 && is->method == was->method && is->loop == was->loop)
 		return;
-	if (c->hint && other_way(&m->methods[is->method].loops[is->loop], c->hint))
+	if (c->hint && is_another(&m->methods[is->method].loops[is->loop], c->hint))
 		return;
 	c->path = *path;
 	c->path.length = length;

@@ -60,7 +60,7 @@ struct loop_mapping {
 
 /* One loop of several that it could be: their number, and the last of them. */
 struct loop_choice {
-	const struct loop_hint *hint; /* none whose variables go the other way; NULL: all */
+	const struct loop_hint *hint; /* none that it speaks against; NULL: all */
 	struct loop_path path;
 	unsigned count;
 };

@@ -264,6 +264,17 @@ static void loops_without_records_are_told_by_the_way_they_count(void **state)
 	release(&x);
 }
 
+static void loops_without_records_are_told_by_whether_they_fill(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "different-17-parallel");
+	assert_mapped(&x, 0x80, 1, 5);
+	assert_mapped(&x, 0x20d, 3, 4);
+	release(&x);
+}
+
 /* What polled around it turned once: the poll lies behind. */
 static void a_loop_is_told_by_the_poll_behind_it(void **state)
 {
@@ -610,6 +621,7 @@ int main(void)
 	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(loops_without_records_are_told_by_the_way_they_count),
+	    cmocka_unit_test(loops_without_records_are_told_by_whether_they_fill),
 	    cmocka_unit_test(a_loop_is_told_by_the_poll_behind_it),
 	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
 	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
