@@ -140,9 +140,12 @@ static unsigned back_edges(const struct native_code *n, unsigned loop)
 static bool polls(const struct native_code *n, const struct code_record *record)
 {
 	const struct native_insn *insn = native_insn_at(n, record->offset);
-	const uint8_t *bytes = n->image->bytes + record->offset;
+	const uint8_t *bytes;
 
-	return insn && insn->does.memory.loads && bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
+	if (!insn || !insn->does.memory.loads || !n->image->bytes)
+		return false;
+	bytes = n->image->bytes + record->offset;
+	return bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
 }
 
 /* Is it the poll of a loop, where that turns back? */
