@@ -142,7 +142,7 @@ static bool polls(const struct native_code *n, const struct code_record *record)
 	const struct native_insn *insn = native_insn_at(n, record->offset);
 	const uint8_t *bytes;
 
-	if (!insn || !insn->does.memory.loads || !n->image->bytes)
+	if (!insn || !insn->does.memory.loads)
 		return false;
 	bytes = n->image->bytes + record->offset;
 	return bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
@@ -154,10 +154,12 @@ static bool turns_back(const struct loop_mapping *m, const struct code_record *r
 	const struct loop_path *path = &m->places[record - m->native->image->records];
 	const struct code_frame *frame = &m->native->image->frames[record->first_frame];
 	const struct mapped_step *last = &path->steps[path->length ? path->length - 1 : 0];
+	const struct bytecode_loop *loops;
 
-	return path->length > 0 && last->method == frame->method &&
-	       m->methods[last->method].loops[last->loop].latch_bci == frame->bci &&
-	       polls(m->native, record);
+	if (path->length == 0 || last->method != frame->method)
+		return false;
+	loops = m->methods[last->method].loops;
+	return loops && loops[last->loop].latch_bci == frame->bci && polls(m->native, record);
 }
 
 /* The loop that alone leads to a block, and lies where that does; FLOW_NO_LOOP: none. */
