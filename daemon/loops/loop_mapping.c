@@ -229,6 +229,15 @@ static bool is_innermost(struct loop_mapping *m, const struct loop_path *path)
 	return c.count == 0;
 }
 
+/* Loops in it are further in than what tells of them, which is the loop around them. */
+static void forget_inside(struct loop_mapping *m, unsigned loop)
+{
+	for (unsigned inner = 1; inner < loop; inner++)
+		if (m->native->graph->parents[inner] == loop &&
+		    loop_path_same(&m->loops[inner], &m->loops[loop]))
+			m->loops[inner].length = 0;
+}
+
 /* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
  * there is no other that it could be. */
 static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
@@ -258,14 +267,14 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 	if (told && only_polls(m, loop, in))
 		m->same[loop] = in->outermost;
 	else if (told && loop_path_same(path, &m->turns[loop]))
-		m->loops[in->outermost].length = 0;
+		forget_inside(m, loop);
 	else if (path->length > 1)
 		path->length--;
 	else if (told && is_innermost(m, path))
 		m->same[loop] = in->outermost;
 	else
 		/* That is one further in, and told by its traps. */
-		m->loops[in->outermost].length = 0;
+		forget_inside(m, loop);
 }
 
 static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
