@@ -65,12 +65,14 @@ static void choose_nest(const struct loop_mapping *m, unsigned loop, struct loop
 	c->count = 1;
 }
 
+/* ... and none of a callee that no record knows of. */
 static bool is_only_loop(const struct loop_mapping *m)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < m->native->image->method_count; i++)
-		sum += m->methods[i].loop_count;
+		for (size_t l = 0; l < m->methods[i].loop_count; l++)
+			sum += m->methods[i].loops[l].stores ? 2 : 1;
 	return sum == 1;
 }
 

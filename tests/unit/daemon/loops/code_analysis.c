@@ -264,6 +264,19 @@ static void loops_without_records_are_told_by_the_way_they_count(void **state)
 	release(&x);
 }
 
+/* Two callees are inlined that no record knows of. */
+static void the_only_loop_known_is_not_what_it_calls(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "times-17-parallel");
+	assert_mapped(&x, 0x19b, 0, 4);
+	assert_mapped(&x, 0x6d, -1, -1);
+	assert_mapped(&x, 0x1c0, -1, -1);
+	release(&x);
+}
+
 static void loops_without_records_are_told_by_whether_they_fill(void **state)
 {
 	struct analysed x;
@@ -622,6 +635,7 @@ int main(void)
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
 	    cmocka_unit_test(loops_without_records_are_told_by_the_way_they_count),
 	    cmocka_unit_test(loops_without_records_are_told_by_whether_they_fill),
+	    cmocka_unit_test(the_only_loop_known_is_not_what_it_calls),
 	    cmocka_unit_test(a_loop_is_told_by_the_poll_behind_it),
 	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
 	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
