@@ -463,7 +463,7 @@ static int32_t step_at(const struct graph *g, uint32_t bci)
 	else if (!is_addition(code, g->size - bci, false, &by) &&
 		 !is_addition(code, g->size - bci, true, &by))
 		by = 0;
-	return by < 0 ? -by : by;
+	return by;
 }
 
 /* Does each turn run what is at bci? Not when the loop comes round without it. */
@@ -514,9 +514,12 @@ static void find_steps(struct graph *g, struct bytecode *b)
 		int32_t by = g->begins[bci] && g->reached[bci] && loop != BYTECODE_NO_LOOP
 				 ? step_at(g, bci)
 				 : 0;
-		struct bytecode_loop *l = by > 0 ? &b->loops[loop] : NULL;
+		struct bytecode_loop *l = by != 0 ? &b->loops[loop] : NULL;
 		bool seen = false;
 
+		if (l)
+			*(by > 0 ? &l->up : &l->down) = true;
+		by = by < 0 ? -by : by;
 		for (unsigned i = 0; l && i < l->step_count; i++)
 			seen |= l->steps[i] == by;
 		if (!l || seen || l->step_count == BYTECODE_STEPS_MAX ||

@@ -27,6 +27,7 @@ struct bytecode_loop {
 	int32_t latch_bci; /* of the last jump back to it */
 	bool stores;       /* or calls, which may */
 	bool fills;        /* stores to an array in each turn */
+	bool up, down;     /* a turn may add a constant to a variable, or subtract one */
 	/* What the variables that each turn adds a constant to are stepped by, as sizes. */
 	int32_t steps[BYTECODE_STEPS_MAX];
 	unsigned step_count; /* different ones, BYTECODE_STEPS_MAX at most */

@@ -428,6 +428,7 @@ static void take_hint(struct making *m, unsigned loop)
 
 	hint->counter = m->found[inner].counter;
 	hint->step = hint->counter >= 0 ? (uint32_t)(step < 0 ? -step : step) : 0;
+	hint->down = hint->counter >= 0 && step < 0;
 	for (unsigned i = 0; i < found->count; i++)
 		hint->stores |= found->sites[i].result == LOOP_RESULT_STORE;
 }

@@ -54,11 +54,6 @@ static bool collect(struct beside *s)
 	return true;
 }
 
-static bool same_path(const struct loop_path *a, const struct loop_path *b)
-{
-	return a->length == b->length && loop_path_common(a, b) == a->length;
-}
-
 /* A loop that goes on with the counter of the one before it. */
 static bool is_copy(const struct beside *s, unsigned before, unsigned loop)
 {
@@ -79,7 +74,7 @@ static void make_rows(struct beside *s)
 		row->end = i + 1;
 		if (path->length == 0)
 			continue;
-		if (row->path && !same_path(row->path, path))
+		if (row->path && !loop_path_same(row->path, path))
 			s->broken = true;
 		row->path = path;
 	}
@@ -194,7 +189,7 @@ static bool fits(const struct beside *s)
 		struct loop_path path = path_of(s, i);
 
 		if (s->m->hints[s->loops[row->first]].begins != LOOP_BEGINS_ANEW ||
-		    (row->path && !same_path(row->path, &path)))
+		    (row->path && !loop_path_same(row->path, &path)))
 			return false;
 		for (unsigned k = row->first; k < row->end; k++)
 			if (!may_be(s, s->loops[k], &b->loops[s->inner[i]]))
@@ -207,7 +202,7 @@ static bool fits(const struct beside *s)
 
 void loop_copies_find(struct loop_mapping *m, unsigned around)
 {
-	struct beside s = {.m = m, .around = around, .outer = &m->loops[around]};
+	struct beside s = {.m = m, .around = around};
 	bool missing = false;
 
 	if (!collect(&s))
@@ -220,7 +215,8 @@ void loop_copies_find(struct loop_mapping *m, unsigned around)
 	for (unsigned i = 0; i < s.row_count && !s.broken; i++)
 		if (s.rows[i].path)
 			tell(&s, &s.rows[i], s.rows[i].path);
-	if (s.broken || s.outer->length == MAPPING_DEPTH_MAX || !collect_inner(&s) ||
+	s.outer = loop_mapping_around(m, around);
+	if (s.broken || !s.outer || s.outer->length == MAPPING_DEPTH_MAX || !collect_inner(&s) ||
 	    s.inner_count != s.row_count || !fits(&s))
 		return;
 	for (unsigned i = 0; i < s.row_count; i++) {

@@ -65,29 +65,97 @@ static void choose_nest(const struct loop_mapping *m, unsigned loop, struct loop
 	c->count = 1;
 }
 
+/* ... and none of a callee that no record knows of. */
 static bool is_only_loop(const struct loop_mapping *m)
 {
 	size_t sum = 0;
 
 	for (size_t i = 0; i < m->native->image->method_count; i++)
-		sum += m->methods[i].loop_count;
+		for (size_t l = 0; l < m->methods[i].loop_count; l++)
+			sum += m->methods[i].loops[l].stores ? 2 : 1;
 	return sum == 1;
+}
+
+/* The only loop between the one around it and those in it. */
+static bool is_between(const struct loop_mapping *m, unsigned loop, const struct loop_path *around,
+		       struct loop_path *path)
+{
+	const struct native_code *n = m->native;
+	unsigned insns = 0, known = 0;
+
+	for (unsigned inner = 1; inner < loop; inner++) {
+		const struct loop_path *in = &m->loops[inner];
+
+		if (n->graph->parents[inner] != loop)
+			continue;
+		insns += native_loop_insns(n, inner);
+		if (in->length == 0)
+			continue;
+		if (known++ == 0)
+			*path = *in;
+		else
+			path->length = loop_path_common(path, in);
+		if (in->length != around->length + 2)
+			return false;
+	}
+	/* What only polls is one of those in it. */
+	if (known == 0 || native_loop_insns(n, loop) - insns <= LOOP_OUTER_INSNS_MAX ||
+	    loop_path_common(path, around) < around->length || path->length <= around->length)
+		return false;
+	path->length = around->length + 1;
+	return true;
+}
+
+/* One counts up and the others down, or fills an array and the others do not, or the other way
+ * round. */
+static void choose_by_hint(struct loop_mapping *m, unsigned loop, const struct loop_path *around,
+			   struct loop_choice *c)
+{
+	struct loop_choice fitting = {.hint = &m->hints[loop]};
+	const struct mapped_step *last;
+	const struct bytecode_loop *b;
+
+	if (c->count < 2 || fitting.hint->counter < 0 || fitting.hint->step == 0 ||
+	    native_loop_insns(m->native, loop) <= LOOP_FILLING_INSNS_MAX)
+		return;
+	loop_choose_inside(m, around, &fitting);
+	if (fitting.count != 1)
+		return;
+	last = &fitting.path.steps[fitting.path.length - 1];
+	b = &m->methods[last->method].loops[last->loop];
+	if ((fitting.hint->down ? b->down : b->up) || (b->fills && fitting.hint->stores))
+		*c = fitting;
 }
 
 static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 {
 	const struct native_code *n = m->native;
 	unsigned parent = n->graph->parents[loop];
-	const struct loop_path *around = &m->loops[parent];
+	const struct loop_path *around;
 	struct loop_choice c = {0};
 	bool again, fills;
 
-	if (m->loops[loop].length > 0 || (parent != FLOW_NO_LOOP && around->length == 0))
+	if (m->loops[loop].length > 0)
 		return;
+	around = loop_mapping_around(m, parent);
+	if (!around)
+		return;
+	if (parent != FLOW_NO_LOOP && is_between(m, loop, around, &c.path)) {
+		m->loops[loop] = c.path;
+		return;
+	}
+	c = (struct loop_choice){0};
+	if (m->behind[loop].length > around->length &&
+	    loop_path_common(&m->behind[loop], around) == around->length) {
+		m->loops[loop] = m->behind[loop];
+		return;
+	}
 	loop_choose_inside(m, around, &c);
+	choose_by_hint(m, loop, around, &c);
 	if (parent == FLOW_NO_LOOP && c.count != 1)
 		choose_nest(m, loop, &c);
-	again = parent != FLOW_NO_LOOP && m->hints[loop].begins != LOOP_BEGINS_ANEW &&
+	again = around == &m->loops[parent] && parent != FLOW_NO_LOOP &&
+		m->hints[loop].begins != LOOP_BEGINS_ANEW &&
 		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= LOOP_OUTER_INSNS_MAX;
 	fills = native_loop_insns(n, loop) <= LOOP_FILLING_INSNS_MAX;
 	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {
@@ -109,4 +177,7 @@ void loop_inference_run(struct loop_mapping *m)
 		if (m->loops[loop].length > 0 && m->same[loop] == FLOW_NO_LOOP)
 			loop_copies_find(m, loop);
 	}
+	for (unsigned loop = 0; loop < m->native->graph->loop_count; loop++)
+		if (m->same[loop] == FLOW_NO_LOOP)
+			loop_copies_find(m, loop);
 }

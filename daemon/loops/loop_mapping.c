@@ -124,23 +124,100 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 	}
 }
 
+static unsigned back_edges(const struct native_code *n, unsigned loop)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t header = g->headers[loop];
+	unsigned count = 0;
+
+	for (unsigned e = g->first_edge[header]; e < g->first_edge[header + 1]; e++)
+		count +=
+		    g->rank[g->edges[e]] != FLOW_NO_BLOCK && native_in_loop(n, g->edges[e], loop);
+	return count;
+}
+
+/* test, with memory */
+static bool polls(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *insn = native_insn_at(n, record->offset);
+	const uint8_t *bytes;
+
+	if (!insn || !insn->does.memory.loads)
+		return false;
+	bytes = n->image->bytes + record->offset;
+	return bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
+}
+
+/* Is it the poll of a loop, where that turns back? */
+static bool turns_back(const struct loop_mapping *m, const struct code_record *record)
+{
+	const struct loop_path *path = &m->places[record - m->native->image->records];
+	const struct code_frame *frame = &m->native->image->frames[record->first_frame];
+	const struct mapped_step *last = &path->steps[path->length ? path->length - 1 : 0];
+	const struct bytecode_loop *loops;
+
+	if (path->length == 0 || last->method != frame->method)
+		return false;
+	loops = m->methods[last->method].loops;
+	return loops && loops[last->loop].latch_bci == frame->bci && polls(m->native, record);
+}
+
+/* The loop that alone leads to a block, and lies where that does; FLOW_NO_LOOP: none. */
+static unsigned loop_before(const struct flow_graph *g, uint16_t b)
+{
+	unsigned loop = FLOW_NO_LOOP;
+
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+		uint16_t from = g->edges[e];
+
+		if (g->rank[from] == FLOW_NO_BLOCK)
+			continue;
+		if (g->loop[from] == FLOW_NO_LOOP || g->parents[g->loop[from]] != g->loop[b] ||
+		    (loop != FLOW_NO_LOOP && loop != g->loop[from]))
+			return FLOW_NO_LOOP;
+		loop = g->loop[from];
+	}
+	return loop;
+}
+
+/* What only polls around a loop that is over in one of its turns is no loop: the poll is left, and
+ * lies behind. */
+static void find_behind(struct loop_mapping *m, const struct code_record *record, uint16_t b)
+{
+	unsigned loop = loop_before(m->native->graph, b);
+
+	if (loop != FLOW_NO_LOOP && turns_back(m, record))
+		m->behind[loop] = m->places[record - m->native->image->records];
+}
+
+/* A loop polls where it turns back. Several loops of the bytecodes are one of the graph when they
+ * have one header, and what only polls around a loop is one of the graph of its own. */
+static void find_turns(struct loop_mapping *m, const struct code_record *record, unsigned loop)
+{
+	const struct loop_path *path = &m->places[record - m->native->image->records];
+
+	if (path->length > m->turns[loop].length && turns_back(m, record))
+		m->turns[loop] = *path;
+}
+
 /* ---------------------------------------------------------------- loops */
 
 /* Of the loops straight inside one. */
 struct inside {
 	struct common paths;
-	unsigned all;   /* but for what compilers write out for one node */
-	unsigned count; /* that are known */
-	unsigned last;
-	unsigned insns; /* of all */
-	bool others;    /* that are not known, and are none that it only polls around */
+	unsigned all;       /* but for what compilers write out for one node */
+	unsigned count;     /* that are known */
+	unsigned outermost; /* of those: of the bytecodes' loops */
+	unsigned insns;     /* of all */
+	bool anew;          /* that are not known, and begin anew in each turn */
+	bool others;        /* that are not known, and are none that it only polls around */
 };
 
 /* C2 puts a loop around a long one that does nothing but poll: both have the same turns. */
 static bool only_polls(const struct loop_mapping *m, unsigned loop, const struct inside *in)
 {
 	return in->count == 1 && in->all <= 1 && !in->others &&
-	       m->hints[in->last].begins != LOOP_BEGINS_ANEW &&
+	       m->hints[in->outermost].begins != LOOP_BEGINS_ANEW &&
 	       native_loop_insns(m->native, loop) - in->insns <= LOOP_OUTER_INSNS_MAX;
 }
 
@@ -150,6 +227,15 @@ static bool is_innermost(struct loop_mapping *m, const struct loop_path *path)
 
 	loop_choose_inside(m, path, &c);
 	return c.count == 0;
+}
+
+/* Loops in it are further in than what tells of them, which is the loop around them. */
+static void forget_inside(struct loop_mapping *m, unsigned loop)
+{
+	for (unsigned inner = 1; inner < loop; inner++)
+		if (m->native->graph->parents[inner] == loop &&
+		    loop_path_same(&m->loops[inner], &m->loops[loop]))
+			m->loops[inner].length = 0;
 }
 
 /* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
@@ -162,24 +248,33 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 
 	if (!in->paths.any) {
 		*path = own->path;
-		/* What tells of it is of a loop in it that has nothing of its own. */
-		if (in->others && path->length > 1 && is_innermost(m, path))
-			path->length--;
+		/* What tells of it may be of a loop in it that has nothing of its own. */
+		if (in->others && path->length > 1 && !loop_path_same(path, &m->turns[loop]) &&
+		    is_innermost(m, path))
+			path->length = in->anew ? path->length - 1 : 0;
+		return;
+	}
+	if (only_polls(m, loop, in) && loop_path_same(&m->turns[loop], &in->paths.path)) {
+		*path = in->paths.path;
+		m->same[loop] = in->outermost;
 		return;
 	}
 	meet(own, &in->paths.path);
 	*path = own->path;
-	if (path->length < in->paths.path.length || path->length == 0)
+	if (path->length < m->loops[in->outermost].length)
 		return;
 	/* It would be the loop that is in it. */
 	if (told && only_polls(m, loop, in))
-		m->same[loop] = in->last;
+		m->same[loop] = in->outermost;
+	else if (told && loop_path_same(path, &m->turns[loop]))
+		forget_inside(m, loop);
 	else if (path->length > 1)
 		path->length--;
 	else if (told && is_innermost(m, path))
-		m->same[loop] = in->last;
+		m->same[loop] = in->outermost;
 	else
-		m->loops[in->last].length = 0; /* That is one further in, and told by its traps. */
+		/* That is one further in, and told by its traps. */
+		forget_inside(m, loop);
 }
 
 static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
@@ -199,14 +294,20 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
 		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
+		around->anew |=
+		    m->loops[loop].length == 0 && m->hints[loop].begins == LOOP_BEGINS_ANEW;
 		around->others |=
 		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
 			continue;
 		meet(&around->paths, &m->loops[loop]);
-		around->count++;
-		around->last = loop;
+		if (around->count++ == 0 ||
+		    m->loops[loop].length <= m->loops[around->outermost].length)
+			around->outermost = loop;
 	}
+	for (unsigned loop = 1; loop < g->loop_count; loop++)
+		if (back_edges(n, loop) < 2)
+			m->turns[loop].length = 0;
 	free(in);
 	return in ? 0 : -ENOMEM;
 }
@@ -247,8 +348,13 @@ static int map(struct loop_mapping *m)
 		uint16_t b = block_of(n, record);
 
 		find_path(m, record, &m->places[r]);
-		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
-			meet(&own[g->loop[b]], &m->places[r]);
+		if (g->rank[b] == FLOW_NO_BLOCK)
+			continue;
+		find_behind(m, record, b);
+		if (g->loop[b] == FLOW_NO_LOOP)
+			continue;
+		meet(&own[g->loop[b]], &m->places[r]);
+		find_turns(m, record, g->loop[b]);
 	}
 	if (rc == 0) {
 		meet_traps(m, traps);
@@ -269,8 +375,10 @@ int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
 	*m = (struct loop_mapping){.native = n, .hints = hints};
 	m->places = calloc(n->image->record_count + 1, sizeof(m->places[0]));
 	m->loops = calloc(n->graph->loop_count + 1, sizeof(m->loops[0]));
+	m->turns = calloc(n->graph->loop_count + 1, sizeof(m->turns[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
-	rc = m->places && m->loops && m->same ? read_methods(m) : -ENOMEM;
+	m->behind = calloc(n->graph->loop_count + 1, sizeof(m->behind[0]));
+	rc = m->places && m->loops && m->turns && m->behind && m->same ? read_methods(m) : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -285,6 +393,8 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->methods);
 	free(m->places);
 	free(m->loops);
+	free(m->turns);
+	free(m->behind);
 	free(m->same);
 	*m = (struct loop_mapping){0};
 }

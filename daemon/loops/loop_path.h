@@ -33,6 +33,7 @@ struct loop_hint {
 	enum loop_begin begins;
 	int counter;   /* location, or -1 */
 	uint32_t step; /* of the counter, as a size; 0: not known */
+	bool down;     /* it is subtracted */
 	bool stores;
 };
 
@@ -42,8 +43,13 @@ struct loop_mapping {
 	struct bytecode *methods; /* by the image's index; empty where there is none */
 	struct loop_path *places; /* by record */
 	struct loop_path *loops;  /* by loop of the graph: it is the last step; empty: not known */
-	unsigned *same;           /* a loop in it that is the same one, or FLOW_NO_LOOP */
-	size_t looks;             /* at records, so far */
+	/* By loop of the graph: the innermost one that turns back in it, when that is another one:
+	 * they have one header. */
+	struct loop_path *turns;
+	/* By loop of the graph: the one that polls straight behind it, or empty. */
+	struct loop_path *behind;
+	unsigned *same; /* a loop in it that is the same one, or FLOW_NO_LOOP */
+	size_t looks;   /* at records, so far */
 };
 
 /* A loop that only polls around another one, of the same turns (C2's strip mining). */
@@ -54,9 +60,14 @@ struct loop_mapping {
 
 /* One loop of several that it could be: their number, and the last of them. */
 struct loop_choice {
+	const struct loop_hint *hint; /* none that it speaks against; NULL: all */
 	struct loop_path path;
 	unsigned count;
 };
+
+/* What loops in a loop of the graph lie straight in; NULL: it is not known. Empty for
+ * FLOW_NO_LOOP. */
+const struct loop_path *loop_mapping_around(struct loop_mapping *m, unsigned loop);
 
 /* Adds the loops straight inside the one at the path's end; of an empty path, all. */
 void loop_choose_inside(struct loop_mapping *m, const struct loop_path *around,
@@ -67,6 +78,8 @@ bool loop_mapping_may_look(struct loop_mapping *m);
 
 /* How many steps both have in common. */
 unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b);
+
+bool loop_path_same(const struct loop_path *a, const struct loop_path *b);
 
 /* The loop of the bytecodes that a loop of the graph is, or NULL. */
 const struct bytecode_loop *loop_mapping_find(const struct loop_mapping *m, unsigned loop,

@@ -56,6 +56,7 @@ static void counters_have_steps(void **state)
 	(void)state;
 	assert_int_equal(b.loops[0].step_count, 1);
 	assert_int_equal(b.loops[0].steps[0], 1);
+	assert_true(b.loops[0].up && !b.loops[0].down);
 	assert_false(b.loops[0].stores);
 	bytecode_release(&b);
 	/* 0: iload_0, iconst_5, isub, istore_0, iload_0, 5: ifgt 0; return */
@@ -63,6 +64,7 @@ static void counters_have_steps(void **state)
 	assert_one_loop(&b, 0, 5);
 	assert_int_equal(b.loops[0].step_count, 1);
 	assert_int_equal(b.loops[0].steps[0], 5);
+	assert_true(b.loops[0].down && !b.loops[0].up);
 	bytecode_release(&b);
 	/* 0: wide iinc 256 300; 6: goto 0 */
 	b = READ("\xc4\x84\x01\x00\x01\x2c\xa7\xff\xfa");

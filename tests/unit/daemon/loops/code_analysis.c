@@ -221,6 +221,99 @@ static void an_inlined_loop_is_its_own_method_s(void **state)
 	ASSERT_LOOPS({"inlinedTwice-17-parallel", 1, 2, 20, LOOP_LAST, 8});
 }
 
+/* The loop at an offset is the bytecodes' of that method, with that header; -1: of none. */
+static void assert_mapped(const struct analysed *x, uint32_t offset, int method, int header_bci)
+{
+	uint32_t loop = code_analysis_loop_at(&x->a, offset);
+	const struct code_loop *l = loop == LOOP_NO_PARENT ? NULL : &x->a.loops[loop];
+
+	assert_non_null(l);
+	if ((l->mapped ? (int)l->method : -1) != method || l->header_bci != header_bci)
+		fail_msg("the loop at %#x is method %d's at %d", offset,
+			 l->mapped ? (int)l->method : -1, l->header_bci);
+}
+
+/* What both have in common, the caller's loop, is the loop around them, and neither of them. What
+ * may be either of them is none. */
+static void loops_of_an_inlined_method_are_beside_each_other(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "linkedList-17-g1");
+	assert_mapped(&x, 0xa0, 1, 17);
+	assert_mapped(&x, 0x163, 1, 47);
+	assert_mapped(&x, 0x149, 1, 47);
+	assert_mapped(&x, 0x123, -1, -1);
+	assert_mapped(&x, 0x4e, 0, 4);
+	release(&x);
+}
+
+static void loops_without_records_are_told_by_the_way_they_count(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "linkedList-17-parallel");
+	assert_mapped(&x, 0x140, 4, 17);
+	assert_mapped(&x, 0x170, 4, 17);
+	assert_mapped(&x, 0x6d, 4, 47);
+	assert_mapped(&x, 0xa0, 4, 47);
+	assert_mapped(&x, 0xcc, 4, 47);
+	assert_mapped(&x, 0x107, 0, 4);
+	release(&x);
+}
+
+/* Two callees are inlined that no record knows of. */
+static void the_only_loop_known_is_not_what_it_calls(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "times-17-parallel");
+	assert_mapped(&x, 0x19b, 0, 4);
+	assert_mapped(&x, 0x6d, -1, -1);
+	assert_mapped(&x, 0x1c0, -1, -1);
+	release(&x);
+}
+
+static void loops_without_records_are_told_by_whether_they_fill(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "different-17-parallel");
+	assert_mapped(&x, 0x80, 1, 5);
+	assert_mapped(&x, 0x20d, 3, 4);
+	release(&x);
+}
+
+/* What polled around it turned once: the poll lies behind. */
+static void a_loop_is_told_by_the_poll_behind_it(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "different-17-g1");
+	assert_mapped(&x, 0x22d, 3, 4);
+	assert_mapped(&x, 0x33d, 3, 4);
+	assert_mapped(&x, 0xa0, 1, 5);
+	release(&x);
+}
+
+/* Two loops have one header: what is in it is in the inner one. */
+static void a_loop_is_in_the_inner_one_of_those_with_one_header(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "rare-21-parallel");
+	assert_mapped(&x, 0xa8, 1, 2);
+	assert_mapped(&x, 0x108, 1, 2);
+	assert_mapped(&x, 0x12e, 0, 65);
+	release(&x);
+}
+
 /* G1's long loops poll once in a while, in a loop around them. */
 static void what_polls_around_a_loop_is_not_counted(void **state)
 {
@@ -237,6 +330,34 @@ static void what_polls_around_a_loop_is_not_counted(void **state)
 	assert_false(counted(outer));
 	assert_int_equal(outer->header_bci, inner->header_bci);
 	assert_int_equal(outer->type, inner->type);
+	release(&x);
+}
+
+/* ... by its poll, where what else lies in it is the caller's. */
+static void what_polls_around_an_inlined_loop_is_not_the_caller_s(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-17-g1");
+	assert_mapped(&x, 0x1c0, 9, 68);
+	assert_mapped(&x, 0x1b8, 9, 68);
+	assert_mapped(&x, 0x138, 4, 12);
+	assert_mapped(&x, 0x7f, 0, 8);
+	release(&x);
+}
+
+/* Some of its records are of places in the loop around it: moved there. */
+static void a_loop_that_records_are_too_far_out_of_is_between_others(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-25-g1");
+	assert_mapped(&x, 0x110, 8, 68);
+	assert_mapped(&x, 0x10a, 8, 68);
+	assert_mapped(&x, 0xa3, 1, 12);
+	assert_mapped(&x, 0x1c5, 0, 8);
 	release(&x);
 }
 
@@ -509,7 +630,15 @@ int main(void)
 	    cmocka_unit_test(nested_loops_are_nested_loops),
 	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),
 	    cmocka_unit_test(an_inlined_loop_is_its_own_method_s),
+	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
+	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
 	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
+	    cmocka_unit_test(loops_without_records_are_told_by_the_way_they_count),
+	    cmocka_unit_test(loops_without_records_are_told_by_whether_they_fill),
+	    cmocka_unit_test(the_only_loop_known_is_not_what_it_calls),
+	    cmocka_unit_test(a_loop_is_told_by_the_poll_behind_it),
+	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
+	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
 	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
 	    cmocka_unit_test(the_only_loop_is_found_without_records),
 	    cmocka_unit_test(traps_are_told_without_their_callees),
