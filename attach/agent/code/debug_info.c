@@ -158,20 +158,50 @@ static uint64_t next_record(const struct code_blob *blob, uint64_t ip)
 	return 0;
 }
 
+/* Does the block that the record at last lies in reach over ip, and end before the record at next
+ * with a jump or a loop's way back? False as well where the stack pointer moves. */
+static bool is_tail_of_block(const struct code_blob *blob, uint64_t last, uint64_t ip,
+			     uint64_t next)
+{
+	uint64_t at = last;
+
+	for (unsigned i = 0; i < WALK_MAX_INSNS && at < next; i++) {
+		const uint8_t *code = (const uint8_t *)(uintptr_t)at;
+		struct insn in;
+
+		if (!insn_decode(code, blob->size - (at - blob->start), at, &in) ||
+		    moves_stack_pointer(&in))
+			return false;
+		if (in.flow != FLOW_NEXT)
+			return at >= ip && in.target_direct &&
+			       (in.flow == FLOW_JUMP ||
+				(in.flow == FLOW_CONDITIONAL && in.target <= at));
+		at += in.length;
+	}
+	return false;
+}
+
 /* Of dense records pc_desc_near finds the right one, that of the last instruction of a run, but for
  * that instruction itself, since it looks at the instruction pointer plus one. A call's record is
- * not that of the instruction behind. One less than the first may be in the prologue, without a
- * frame. */
-static uint64_t ip_in_dense(const struct code_blob *blob, uint64_t ip)
+ * not that of the instruction behind. The last instructions of a block, comparison and branch,
+ * often belong to no bytecode; the next record may be another loop's, the one before is of the same
+ * block. The first record is not used: one less may be in the prologue, without a frame. */
+static uint64_t dense_record(const struct code_blob *blob, uint64_t ip)
 {
 	const uint8_t *code = (const uint8_t *)(uintptr_t)blob->start;
-	uint64_t offset = ip - blob->start;
+	uint64_t offset = ip - blob->start, last, next;
 	uint32_t i = codemap_debug_pc_from(blob, offset);
 
-	if (i == 0 || i >= blob->debug_pc_count || blob->debug_pcs[i] != offset ||
-	    is_behind_call(code, offset))
-		return ip;
-	return ip - 1;
+	if (i < blob->debug_pc_count && blob->debug_pcs[i] == offset)
+		return i > 0 && !is_behind_call(code, offset) ? ip : 0;
+	if (i < 2 || i >= blob->debug_pc_count)
+		return 0;
+	last = blob->start + blob->debug_pcs[i - 1];
+	next = blob->start + blob->debug_pcs[i];
+	/* The list may have been cleared under our eyes. */
+	if (last >= ip || next > blob->start + blob->size)
+		return 0;
+	return is_tail_of_block(blob, last, ip, next) ? last : 0;
 }
 
 uint64_t debug_info_ip(uint64_t ip)
@@ -186,9 +216,7 @@ uint64_t debug_info_ip(uint64_t ip)
 		return ip + (word & 0xffff) - DELTA_LIMIT;
 	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
 		return ip;
-	if (blob.dense)
-		return ip_in_dense(&blob, ip);
-	record = next_record(&blob, ip);
+	record = blob.dense ? dense_record(&blob, ip) : next_record(&blob, ip);
 	/* pc_desc_near looks at the instruction pointer plus one. */
 	delta = record ? (int64_t)(record - 1 - ip) : 0;
 	if (delta < -DELTA_LIMIT || delta > DELTA_LIMIT)

@@ -105,6 +105,28 @@ static void of_dense_records_the_next_by_address_is_used(void **state)
 	}
 }
 
+/* Two loops: 0: mov eax, [rbx] (record) 2: mov ecx, [rsi] (record) 4: nop 5: jnz 2 7: mov eax,
+ * [rbx] 9: mov ecx, [rsi] (record) 11: jz 13 13: nop 14: nop (record) 15: jmp 9 17: nop (record) */
+static void the_end_of_a_dense_loop_belongs_to_it(void **state)
+{
+	static const char two[] =
+	    "\x8b\x03\x8b\x0e\x90\x75\xfb\x8b\x03\x8b\x0e\x74\x00\x90\x90\xeb\xf8\x90";
+	static const uint32_t records[] = {0, 2, 9, 14, 17};
+	uint64_t start = (uintptr_t)code_area;
+
+	(void)state;
+	memcpy(code_area, two, sizeof(two) - 1);
+	codemap_add_dense(start, sizeof(two) - 1, 1, records, 5);
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(debug_info_ip(start + 4), start + 2 - 1);
+		assert_int_equal(debug_info_ip(start + 5), start + 2 - 1);
+		assert_int_equal(debug_info_ip(start + 7), start + 7);   /* of the next run */
+		assert_int_equal(debug_info_ip(start + 11), start + 11); /* a branch ahead */
+		assert_int_equal(debug_info_ip(start + 13), start + 13);
+		assert_int_equal(debug_info_ip(start + 15), start + 14 - 1);
+	}
+}
+
 static void the_first_record_is_left_alone(void **state)
 {
 	/* 0: push rbp; 1: mov eax, [rbx] (record); 3: mov ecx, [rsi] (record) */
@@ -165,6 +187,7 @@ int main(void)
 	    cmocka_unit_test_setup(the_record_of_a_call_is_its_return_address, setup),
 	    cmocka_unit_test_setup(the_frame_must_stay_the_same, setup),
 	    cmocka_unit_test_setup(of_dense_records_the_next_by_address_is_used, setup),
+	    cmocka_unit_test_setup(the_end_of_a_dense_loop_belongs_to_it, setup),
 	    cmocka_unit_test_setup(the_first_record_is_left_alone, setup),
 	    cmocka_unit_test_setup(records_at_safepoints_are_sparse, setup),
 	    cmocka_unit_test_setup(records_elsewhere_are_dense, setup),
