@@ -26,6 +26,9 @@
  * its part back before the window ends. */
 #define DEBUG_PCS_MAX CODEMAP_DEBUG_PCS_MAX
 
+/* Of a slot's size_and_type, whose low byte it shares with the type. */
+#define DENSE 0x80u
+
 /* Written under the mutex; read by handlers field by field. */
 struct slot {
 	_Atomic uint64_t start; /* 0: free */
@@ -248,9 +251,10 @@ static uint16_t take_for(const struct part *part)
 	return length < LIST_MAX ? slot_take() : 0;
 }
 
-static void add_locked(uint64_t start, uint32_t size, enum code_type type, uint64_t method,
+static void add_locked(uint64_t start, uint32_t size, unsigned type_and_dense, uint64_t method,
 		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
 {
+	enum code_type type = (enum code_type)(type_and_dense & ~DENSE);
 	struct part *part = find_part(start);
 	uint16_t number;
 	struct slot *slot;
@@ -268,7 +272,7 @@ static void add_locked(uint64_t start, uint32_t size, enum code_type type, uint6
 	 * change. */
 	atomic_store_explicit(&slot->serial, ++map.serials, memory_order_release);
 	atomic_store_explicit(&slot->method, method, memory_order_release);
-	atomic_store_explicit(&slot->size_and_type, ((uint64_t)size << 8) | (uint64_t)type,
+	atomic_store_explicit(&slot->size_and_type, ((uint64_t)size << 8) | type_and_dense,
 			      memory_order_release);
 	keep_debug_pcs(slot, debug_pcs, debug_pc_count);
 	atomic_store_explicit(&slot->next, atomic_load(&part->first), memory_order_release);
@@ -277,12 +281,12 @@ static void add_locked(uint64_t start, uint32_t size, enum code_type type, uint6
 	set_covers(start, size, number, type != CODE_COMPILED);
 }
 
-static void add(uint64_t start, uint32_t size, enum code_type type, uint64_t method,
+static void add(uint64_t start, uint32_t size, unsigned type_and_dense, uint64_t method,
 		const uint32_t *debug_pcs, uint32_t debug_pc_count)
 {
 	(void)pthread_mutex_lock(&map.lock);
 	if (size > 0 && codemap_covers(start))
-		add_locked(start, size, type, method, debug_pcs, debug_pc_count);
+		add_locked(start, size, type_and_dense, method, debug_pcs, debug_pc_count);
 	(void)pthread_mutex_unlock(&map.lock);
 }
 
@@ -295,6 +299,12 @@ void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const 
 			  uint32_t debug_pc_count)
 {
 	add(start, size, CODE_COMPILED, method, debug_pcs, debug_pc_count);
+}
+
+void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
+		       uint32_t debug_pc_count)
+{
+	add(start, size, CODE_COMPILED | DENSE, method, debug_pcs, debug_pc_count);
 }
 
 void codemap_remove(uint64_t start)
@@ -344,7 +354,8 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_acquire);
 	out->start = start;
 	out->size = (uint32_t)(size_and_type >> 8);
-	out->type = (enum code_type)(size_and_type & 0xff);
+	out->type = (enum code_type)(size_and_type & (DENSE - 1));
+	out->dense = size_and_type & DENSE;
 	out->method = atomic_load_explicit(&slot->method, memory_order_acquire);
 	debug_first = atomic_load_explicit(&slot->debug_first, memory_order_acquire);
 	out->debug_pcs = map.debug_pcs + debug_first;

@@ -49,6 +49,7 @@ struct code_blob {
 	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
 	uint32_t size;
 	enum code_type type;
+	bool dense; /* CODE_COMPILED only: debug_pcs are everywhere (debug_info.h) */
 };
 
 /* Describes the code cache [low, high). Once per window, before any other call; what an earlier
@@ -66,6 +67,10 @@ void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type);
  * the JVM knows the inlined frames; of those beyond 64 KiB nothing is kept. */
 void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
 			  uint32_t debug_pc_count);
+
+/* The same of a method that has debug information everywhere, not at safepoints only. */
+void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
+		       uint32_t debug_pc_count);
 void codemap_remove(uint64_t start);
 
 /* Is the address inside the code cache at all? */

@@ -9,11 +9,17 @@
  * instruction, loops preferred to their exits, is in the same loop and so in the same inlined
  * method or an ancestor of it.
  *
- * Async-signal-safe.
+ * Where somebody did listen, records are dense: each is that of the last instruction of a run of
+ * instructions that belong to one bytecode, and the next record by address is the right one. Which
+ * of the two a method is shows in where its records are; it is found out once, when the method is
+ * added to the code map.
+ *
+ * Async-signal-safe, but for debug_info_is_dense.
  */
 #ifndef JXPERF_AGENT_CODE_DEBUG_INFO_H
 #define JXPERF_AGENT_CODE_DEBUG_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Of remembered answers, 8,192 of them. */
@@ -23,6 +29,12 @@
  * That is ip itself where nothing better is known. The frame is the same: no instruction between
  * the two moves the stack pointer. */
 uint64_t debug_info_ip(uint64_t ip);
+
+/* Does a compiled method have records everywhere rather than at safepoints only? debug_pcs are the
+ * offsets of its records. Reads all of the code around them: for the callback that the JVM names
+ * the method in, not for handlers. */
+bool debug_info_is_dense(const uint8_t *code, uint32_t size, const uint32_t *debug_pcs,
+			 uint32_t debug_pc_count);
 
 /* Forgets remembered answers: code may have changed. */
 void debug_info_clear(void);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/debug_info.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
 
@@ -95,7 +96,12 @@ static void JNICALL on_compiled_load(jvmtiEnv *jvmti, jmethodID method, jint siz
 	uint32_t *offsets = note_inlined(compile_info, address, size, &count);
 
 	(void)jvmti, (void)map_length, (void)map;
-	codemap_add_compiled((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets, count);
+	if (debug_info_is_dense(address, (uint32_t)size, offsets, count))
+		codemap_add_dense((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets,
+				  count);
+	else
+		codemap_add_compiled((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets,
+				     count);
 	method_set_add((uintptr_t)method);
 	free(offsets);
 }

@@ -151,6 +151,23 @@ static void debug_information_beyond_64_kib_of_a_method_is_counted(void **state)
 	assert_int_equal(codemap_dropped(), 1);
 }
 
+static void where_debug_information_is_dense_is_kept(void **state)
+{
+	const uint32_t pcs[] = {8, 4};
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_dense(LOW, 64, 1, pcs, 2);
+	codemap_add_compiled(LOW + 64, 64, 2, pcs, 2);
+	assert_true(codemap_find(LOW + 1, &blob));
+	assert_true(blob.dense);
+	assert_int_equal(blob.type, CODE_COMPILED);
+	assert_int_equal(blob.size, 64);
+	assert_int_equal(blob.debug_pc_count, 2);
+	assert_true(codemap_find(LOW + 65, &blob));
+	assert_false(blob.dense);
+}
+
 static void blobs_beyond_the_table_are_counted(void **state)
 {
 	struct code_blob blob;
@@ -374,6 +391,7 @@ int main(void)
 	    cmocka_unit_test(the_largest_code_cache_is_covered_to_its_end),
 	    cmocka_unit_test_setup(debug_information_beyond_64_kib_of_a_method_is_counted,
 				   fresh_map),
+	    cmocka_unit_test_setup(where_debug_information_is_dense_is_kept, fresh_map),
 	    cmocka_unit_test_setup(debug_information_is_found_from_any_offset_on, fresh_map),
 	    cmocka_unit_test_setup(blobs_beyond_the_table_are_counted, fresh_map),
 	    cmocka_unit_test_setup(readers_never_see_a_mixture, fresh_map),
