@@ -78,7 +78,7 @@ def compare(found, true, ticks):
     mapped = sum(found.values())
     wrong = 0
     for loop, share in found.items():
-        p = max(true[loop], share)
+        p = min(1, max(true[loop], share))  # Ticks of one loop may be in the other's, too.
         by_chance = DEVIATIONS * math.sqrt(2 * p * (1 - p) / ticks)
         # What is minor in one of the two may be left out by the other.
         wrong += max(0.0, share - true[loop] - by_chance - (MINOR if loop not in major else 0))
