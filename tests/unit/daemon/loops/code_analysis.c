@@ -225,9 +225,9 @@ static void an_inlined_loop_is_its_own_method_s(void **state)
 static void assert_mapped(const struct analysed *x, uint32_t offset, int method, int header_bci)
 {
 	uint32_t loop = code_analysis_loop_at(&x->a, offset);
-	const struct code_loop *l = loop == LOOP_NO_PARENT ? NULL : &x->a.loops[loop];
+	const struct code_loop *l = &x->a.loops[loop == LOOP_NO_PARENT ? 0 : loop];
 
-	assert_non_null(l);
+	assert_int_not_equal(loop, LOOP_NO_PARENT);
 	if ((l->mapped ? (int)l->method : -1) != method || l->header_bci != header_bci)
 		fail_msg("the loop at %#x is method %d's at %d", offset,
 			 l->mapped ? (int)l->method : -1, l->header_bci);
