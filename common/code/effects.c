@@ -1,6 +1,6 @@
 #include "common/code/effects.h"
 
-#include <Zydis/Zydis.h>
+#include "common/code/zydis.h"
 
 /* -1 for what is no general purpose register. */
 static int8_t general(ZydisRegister reg)
@@ -278,13 +278,8 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
-	ZydisDecoderContext context;
-	ZydisDecoder decoder;
 
-	if (ZYAN_FAILED(
-		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
+	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
 	*out = (struct effects){.length = in.length, .memory = {.base = -1, .index = -1}};
 	for (unsigned i = 0; i < in.operand_count; i++) {

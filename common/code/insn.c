@@ -1,20 +1,14 @@
 #include "common/code/insn.h"
 
-#include <Zydis/Zydis.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/code/opcode.h"
+#include "common/code/zydis.h"
 
 const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 			       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
 			       REG_R12, REG_R13, REG_R14, REG_R15};
-
-static bool decoder_init(ZydisDecoder *decoder)
-{
-	return ZYAN_SUCCESS(
-	    ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
-}
 
 /* -1 for no register, -2 for one that is not a general purpose register. */
 static int greg(ZydisRegister reg)
@@ -347,12 +341,8 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
-	ZydisDecoderContext context;
-	ZydisDecoder decoder;
 
-	if (!decoder_init(&decoder) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
+	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
 	*out = (struct insn){.ip = ip,
 			     .length = in.length,
@@ -379,7 +369,7 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 
 	if (opcode_read(bytes, available, &o))
 		return o.length;
-	if (!decoder_init(&decoder) ||
+	if (!zydis_init(&decoder) ||
 	    ZYAN_FAILED(ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE)) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &in)))
 		return 0;
@@ -574,7 +564,7 @@ void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)
 	ZydisDecoder decoder;
 
 	(void)snprintf(text, size, "?");
-	if (!decoder_init(&decoder) ||
+	if (!zydis_init(&decoder) ||
 	    ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, length, &in, ops)))
 		return;
 	if (ZYAN_FAILED(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)) ||

@@ -1,6 +1,6 @@
 #include "common/code/insn_vector.h"
 
-#include <Zydis/Zydis.h>
+#include "common/code/zydis.h"
 
 /* Beginnings of mnemonics, behind the v of AVX, of instructions that say what their elements are;
  * those of integers begin with p. */
@@ -125,13 +125,8 @@ bool insn_vector_decode(const uint8_t *bytes, size_t available, struct insn_vect
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
-	ZydisDecoderContext context;
-	ZydisDecoder decoder;
 
-	if (ZYAN_FAILED(
-		ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, &context, bytes, available, &in)) ||
-	    ZYAN_FAILED(ZydisDecoderDecodeOperands(&decoder, &context, &in, ops, in.operand_count)))
+	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
 	*out = (struct insn_vector){.length = in.length, .flow = flow_of(&in)};
 	take_operands(out, &in, ops);

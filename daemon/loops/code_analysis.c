@@ -119,18 +119,24 @@ static void name_site(const struct native_code *n, struct loop_site *site, uint3
 	site->bci = n->image->frames[r->first_frame].bci;
 }
 
+/* Are both the same loop of the bytecodes? One that is not known is nobody's copy. */
+static bool are_copies(const struct making *m, unsigned a, unsigned b)
+{
+	uint32_t method;
+	const struct bytecode_loop *source = loop_mapping_find(&m->mapping, a, &method);
+
+	return source && source == loop_mapping_find(&m->mapping, b, &method);
+}
+
 /* Does this loop lead to the block, or another copy of it, and not by its limit? */
 static bool leaves_early(const struct making *m, unsigned loop, struct result_exit exit)
 {
-	uint32_t method, other;
 	unsigned inner = m->native.graph->loop[exit.from];
-	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
 
 	for (; inner != FLOW_NO_LOOP; inner = m->native.graph->parents[inner]) {
 		const struct result_sites *r = &m->found[inner];
 
-		if (inner != loop &&
-		    (!b || loop_mapping_find(&m->mapping, inner, &other) != b || other != method))
+		if (inner != loop && !are_copies(m, inner, loop))
 			continue;
 		for (unsigned i = 0; i < r->exit_count; i++)
 			if (r->exits[i].from == exit.from && r->exits[i].to == exit.to)
@@ -204,12 +210,8 @@ static bool is_site(const struct making *m, unsigned loop, uint16_t to)
  * the machine code. Others go on from each other's counter. */
 static bool may_be_folded(const struct making *m, unsigned loop)
 {
-	uint32_t method, other;
-	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
-
-	for (unsigned i = 1; b && i < m->native.graph->loop_count; i++)
-		if (!m->found[i].counter_used && m->found[i].counter >= 0 &&
-		    loop_mapping_find(&m->mapping, i, &other) == b && other == method)
+	for (unsigned i = 1; i < m->native.graph->loop_count; i++)
+		if (!m->found[i].counter_used && m->found[i].counter >= 0 && are_copies(m, i, loop))
 			return false;
 	return m->found[loop].counter_used;
 }
@@ -296,16 +298,14 @@ static uint32_t counter_step(const struct result_sites *found)
 /* What the counter of one turn is stepped by where no bytecode of the loop says it, since that is
  * in a method it calls: the least that a copy of the loop does, of several; 0: not known. Those
  * before and behind an unrolled one make one turn at a time. */
-static uint32_t step_of_copies(const struct making *m, const struct bytecode_loop *b,
-			       uint32_t method)
+static uint32_t step_of_copies(const struct making *m, unsigned loop)
 {
-	uint32_t least = 0, most = 0, other;
+	uint32_t least = 0, most = 0;
 
-	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
-		uint32_t step = counter_step(&m->found[loop]);
+	for (unsigned i = 1; i < m->native.graph->loop_count; i++) {
+		uint32_t step = counter_step(&m->found[i]);
 
-		if (m->found[loop].counter < 0 || step == 0 ||
-		    loop_mapping_find(&m->mapping, loop, &other) != b || other != method)
+		if (m->found[i].counter < 0 || step == 0 || !are_copies(m, i, loop))
 			continue;
 		least = least == 0 || step < least ? step : least;
 		most = step > most ? step : most;
@@ -338,7 +338,7 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 		turns = step / (uint32_t)b->steps[i];
 	}
 	if (turns == 0) {
-		uint32_t of_one = step_of_copies(m, b, method);
+		uint32_t of_one = step_of_copies(m, loop);
 
 		turns = of_one > 0 && step % of_one == 0 ? step / of_one : 0;
 	}
@@ -511,10 +511,10 @@ static int analyse(struct making *m, const struct code_image *image)
 	if (rc == 0)
 		rc = loop_mapping_make(&m->mapping, &m->native, m->hints);
 	m->a->loop_count = rc == 0 ? count - 1 : 0;
-	for (unsigned loop = 1; loop < count && rc == 0; loop++)
+	for (unsigned loop = 1; loop < count && rc == 0; loop++) {
 		take_pruned(m, loop);
-	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		doubt_folded(m, loop);
+	}
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
 	return rc < 0 ? rc : find_parts(m);

@@ -136,16 +136,11 @@ static unsigned back_edges(const struct native_code *n, unsigned loop)
 	return count;
 }
 
-/* test, with memory */
 static bool polls(const struct native_code *n, const struct code_record *record)
 {
 	const struct native_insn *insn = native_insn_at(n, record->offset);
-	const uint8_t *bytes;
 
-	if (!insn || !insn->does.memory.loads)
-		return false;
-	bytes = n->image->bytes + record->offset;
-	return bytes[(bytes[0] & 0xf0) == 0x40] == 0x85;
+	return insn && native_tests_memory(n, insn);
 }
 
 /* Is it the poll of a loop, where that turns back? */

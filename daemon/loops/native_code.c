@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/code/opcode.h"
 
@@ -60,20 +61,35 @@ static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
 	return trap_request;
 }
 
-static const struct code_call *call_at(const struct code_image *image, uint32_t offset)
+/* Of count things of size bytes that begin with their offset and ascend by it: the index of the
+ * first at an offset or behind it. */
+static size_t first_from(const void *things, size_t count, size_t size, uint32_t offset)
 {
-	size_t low = 0, high = image->call_count;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
+		uint32_t at;
 
-		if (image->calls[middle].offset < offset)
+		memcpy(&at, (const char *)things + middle * size, sizeof(at));
+		if (at < offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < image->call_count && image->calls[low].offset == offset ? &image->calls[low]
-									     : NULL;
+	return low;
+}
+
+_Static_assert(offsetof(struct code_call, offset) == 0 &&
+		   offsetof(struct code_record, offset) == 0 &&
+		   offsetof(struct native_insn, offset) == 0,
+	       "what first_from looks at");
+
+static const struct code_call *call_at(const struct code_image *image, uint32_t offset)
+{
+	size_t i = first_from(image->calls, image->call_count, sizeof(*image->calls), offset);
+
+	return i < image->call_count && image->calls[i].offset == offset ? &image->calls[i] : NULL;
 }
 
 /* C2 calls C, and stubs that are called like it, by a register; nothing else is. */
@@ -371,32 +387,21 @@ bool native_in_loop(const struct native_code *n, uint16_t b, unsigned loop)
 	return inner == loop;
 }
 
-/* Index of the first that begins at an offset or behind it. */
-static size_t lower_bound(const struct native_code *n, uint32_t offset)
+static size_t insn_from(const struct native_code *n, uint32_t offset)
 {
-	size_t low = 0, high = n->insn_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (n->insns[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_from(n->insns, n->insn_count, sizeof(*n->insns), offset);
 }
 
 const struct native_insn *native_insn_at(const struct native_code *n, uint32_t offset)
 {
-	size_t i = lower_bound(n, offset);
+	size_t i = insn_from(n, offset);
 
 	return i < n->insn_count && n->insns[i].offset == offset ? &n->insns[i] : NULL;
 }
 
 const struct native_insn *native_insn_before(const struct native_code *n, uint32_t offset)
 {
-	size_t i = lower_bound(n, offset);
+	size_t i = insn_from(n, offset);
 	const struct native_insn *before = i > 0 ? &n->insns[i - 1] : NULL;
 
 	return before && before->offset + before->does.length == offset ? before : NULL;
@@ -445,17 +450,15 @@ const struct native_insn *native_pruned_branch(const struct native_code *n, uint
 const struct code_record *native_record_at(const struct native_code *n, uint32_t offset)
 {
 	const struct code_image *image = n->image;
-	size_t low = 0, high = image->record_count;
+	size_t i = first_from(image->records, image->record_count, sizeof(*image->records), offset);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
+	return i < image->record_count && image->records[i].offset == offset ? &image->records[i]
+									     : NULL;
+}
 
-		if (image->records[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < image->record_count && image->records[low].offset == offset
-		   ? &image->records[low]
-		   : NULL;
+bool native_tests_memory(const struct native_code *n, const struct native_insn *insn)
+{
+	const uint8_t *code = n->image->bytes + insn->offset;
+
+	return insn->does.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
 }

@@ -87,4 +87,7 @@ uint16_t native_only_successor(const struct native_code *n, uint16_t b);
 /* Instructions in the loop and all inside it. */
 unsigned native_loop_insns(const struct native_code *n, unsigned loop);
 
+/* Is it test [memory], register? HotSpot polls for safepoints by such a one. */
+bool native_tests_memory(const struct native_code *n, const struct native_insn *insn);
+
 #endif

@@ -479,12 +479,8 @@ static int find_type(struct search *s)
 static bool is_poll(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
-	const uint8_t *code = n->image->bytes + insn->offset;
 
-	if (insn->does.kind != EFFECT_COMPARE || !m->loads || m->base < 0 || m->index >= 0 ||
-	    m->displacement != 0 || insn->does.length < 2)
-		return false;
-	return (code[0] & 0xf0) == 0x40 ? code[1] == 0x85 : code[0] == 0x85;
+	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
 }
 
 /* Copies a value, or what it is and some, and looks at nothing else. */

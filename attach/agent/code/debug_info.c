@@ -12,7 +12,7 @@
 #define WALK_MAX_BRANCHES 16u
 
 /* Where records are dense, so many and more are at no safepoint: one in OTHERS_SHARE. Measured on
- * JDK 17 and 25: none in sparse code, one in four and more in dense code, most often every other.
+ * JDK 17 and 25: none in sparse code, one in five and more in dense code, most often every other.
  */
 #define OTHERS_SHARE 8u
 
