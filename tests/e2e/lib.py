@@ -280,10 +280,12 @@ def _run_one(number, name, function):
     except Skip as reason:
         print(f"ok {number} - {name} # SKIP {reason}", flush=True)
         return True
-    except Exception:  # pylint: disable=broad-except; every kind of failure is reported
+    except Exception as why:  # pylint: disable=broad-except; every kind of failure is reported
         print(f"not ok {number} - {name}")
         for line in traceback.format_exc().splitlines():
             print(f"# {line}")
+        # One line that tests/run repeats at its end, whatever the next test notes.
+        print(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
         sys.stdout.flush()
         return False
     print(f"ok {number} - {name}", flush=True)
