@@ -208,6 +208,11 @@ const struct counter counter_table[] = {
 		 "are too large"},
     {C(PLANS_REFUSED), .name = "plans_refused",
      .sentence = "loops were not counted: their code is not what it was"},
+    {C(TRACES), .name = "traces"},
+    {C(TRACES_LEFT), .name = "traces_left",
+     .sentence = "comparisons of what loops go by came to no end: the thread did not come back"},
+    {C(TRACES_MOVED), .name = "traces_moved",
+     .sentence = "comparisons of what loops go by were not used: objects may have moved meanwhile"},
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
 };

@@ -19,34 +19,38 @@
 #define FRAME_MAX_REPLY   (64u << 20)
 
 /* What the engine accepts from one session; beyond it, entries are dropped and counted. */
-#define LIMIT_METHODS        (1u << 18)
-#define LIMIT_NODES          (1u << 20)
-#define LIMIT_INSTRUCTIONS   (1u << 18)
-#define LIMIT_LOCATIONS      (1u << 16)
-#define LIMIT_THREADS        (1u << 14)
-#define LIMIT_PAIRS          (1u << 17)
-#define LIMIT_CLASSES        (1u << 16) /* of tracked objects */
-#define LIMIT_OBJECTS        (1u << 16) /* tracked at a time */
-#define LIMIT_SITES          (1u << 16)
-#define LIMIT_SITE_ACCESSES  (1u << 18)
-#define LIMIT_CLASS_FIELDS   (1u << 15) /* a class with a field, or what else lies in it */
-#define LIMIT_CLASS_ACCESSES (1u << 17) /* their calling contexts */
-#define LIMIT_CPU_CONTEXTS   (1u << 17) /* of ticks */
-#define LIMIT_LOOP_TICKS     (1u << 16) /* places in compiled code that ticks came at */
-#define LIMIT_LOOPS          (1u << 12)
-#define LIMIT_LOOP_CONTEXTS  (1u << 15) /* of them */
-#define LIMIT_LOOP_PLACES    (1u << 13) /* where they have results */
-#define LIMIT_CODES          64u        /* compiled methods that are asked for in a window */
-#define LIMIT_CODE_BYTES     (64u << 10)
-#define LIMIT_CODE_RECORDS   4096u
-#define LIMIT_CODE_METHODS   1024u /* with bytecodes of 256 KiB together */
-#define LIMIT_CODE_BYTECODES (256u << 10)
-#define LIMIT_PLANS          64u
-#define LIMIT_PLAN_PLACES    24u
-#define LIMIT_STRATA         (1u << 15) /* a class with a size */
-#define LIMIT_STRATUM_SITES  (1u << 17) /* and allocation sites in it */
-#define LIMIT_STRING_BYTES   4096u
-#define LIMIT_LINES          65536u
+#define LIMIT_METHODS          (1u << 18)
+#define LIMIT_NODES            (1u << 20)
+#define LIMIT_INSTRUCTIONS     (1u << 18)
+#define LIMIT_LOCATIONS        (1u << 16)
+#define LIMIT_THREADS          (1u << 14)
+#define LIMIT_PAIRS            (1u << 17)
+#define LIMIT_CLASSES          (1u << 16) /* of tracked objects */
+#define LIMIT_OBJECTS          (1u << 16) /* tracked at a time */
+#define LIMIT_SITES            (1u << 16)
+#define LIMIT_SITE_ACCESSES    (1u << 18)
+#define LIMIT_CLASS_FIELDS     (1u << 15) /* a class with a field, or what else lies in it */
+#define LIMIT_CLASS_ACCESSES   (1u << 17) /* their calling contexts */
+#define LIMIT_CPU_CONTEXTS     (1u << 17) /* of ticks */
+#define LIMIT_LOOP_TICKS       (1u << 16) /* places in compiled code that ticks came at */
+#define LIMIT_LOOPS            (1u << 12)
+#define LIMIT_LOOP_CONTEXTS    (1u << 15) /* of them */
+#define LIMIT_LOOP_PLACES      (1u << 13) /* where they have results */
+#define LIMIT_CODES            64u        /* compiled methods that are asked for in a window */
+#define LIMIT_CODE_BYTES       (64u << 10)
+#define LIMIT_CODE_RECORDS     4096u
+#define LIMIT_CODE_METHODS     1024u /* with bytecodes of 256 KiB together */
+#define LIMIT_CODE_BYTECODES   (256u << 10)
+#define LIMIT_PLANS            64u
+#define LIMIT_PLAN_PLACES      24u
+#define LIMIT_PLAN_LOADS       8u
+#define LIMIT_PLAN_SCALARS     4u
+#define LIMIT_PLAN_TURN_INPUTS 3u
+#define LIMIT_TRACE_VALUES     32u
+#define LIMIT_STRATA           (1u << 15) /* a class with a size */
+#define LIMIT_STRATUM_SITES    (1u << 17) /* and allocation sites in it */
+#define LIMIT_STRING_BYTES     4096u
+#define LIMIT_LINES            65536u
 
 /* What a window's counts can be, and its CPU time: of a day, and of a thousand processors. */
 #define LIMIT_COUNTER (UINT64_C(1) << 47)

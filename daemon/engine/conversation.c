@@ -219,6 +219,7 @@ static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPl
 	m->places = offsets;
 	m->n_places = plan->sites + plan->entries;
 	m->ahead = plan->entries_ahead ? plan->entries : 0;
+	m->counted = true;
 	memcpy(offsets, plan->offsets, m->n_places * sizeof(*offsets));
 }
 
