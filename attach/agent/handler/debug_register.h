@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/code/insn.h"
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
 #include "attach/agent/path/walk.h"
 #include "attach/agent/place/place.h"
 #include "common/perf/events.h"

@@ -21,7 +21,7 @@
 #include "attach/agent/handler/account.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
-#include "attach/agent/handler/ring.h"
+#include "attach/agent/record/ring.h"
 #include "attach/agent/stack/stack.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"

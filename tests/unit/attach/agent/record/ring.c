@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "attach/agent/handler/ring.h"
+#include "attach/agent/record/ring.h"
 
 static struct ring ring;
 

@@ -4,14 +4,14 @@
  * Producer: the signal handler of one thread. Consumer: the drain thread. Neither ever waits: a
  * full ring refuses the record and the caller counts it.
  */
-#ifndef JXPERF_AGENT_HANDLER_RING_H
-#define JXPERF_AGENT_HANDLER_RING_H
+#ifndef JXPERF_AGENT_RECORD_RING_H
+#define JXPERF_AGENT_RECORD_RING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
 
 /* A thread makes at most a few transitions per period of milliseconds; the drain thread comes every
  * tens of milliseconds. A power of two. */

@@ -3,8 +3,8 @@
  * access, one tick, or one burst. Fixed size, so that a ring of them never fragments; the JVM's and
  * the code's state are captured by value, because both may change before the record is read.
  */
-#ifndef JXPERF_AGENT_HANDLER_RECORD_H
-#define JXPERF_AGENT_HANDLER_RECORD_H
+#ifndef JXPERF_AGENT_RECORD_RECORD_H
+#define JXPERF_AGENT_RECORD_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
