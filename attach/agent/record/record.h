@@ -1,7 +1,8 @@
 /*
  * What a signal handler tells the drain thread: one transition of one debug register, one memory
- * access, one tick, or one burst. Fixed size, so that a ring of them never fragments; the JVM's and
- * the code's state are captured by value, because both may change before the record is read.
+ * access, one tick, one burst, or a part of one trace. Fixed size, so that a ring of them never
+ * fragments; the JVM's and the code's state are captured by value, because both may change before
+ * the record is read.
  */
 #ifndef JXPERF_AGENT_RECORD_RECORD_H
 #define JXPERF_AGENT_RECORD_RECORD_H
@@ -11,6 +12,7 @@
 
 #include "common/code/insn.h"
 #include "attach/agent/place/place.h"
+#include "proto/limits.h"
 
 enum record_type { /* values of Transition.Type */
 		   RECORD_ARMED = 1,
@@ -22,6 +24,7 @@ enum record_type { /* values of Transition.Type */
 		   RECORD_ACCESS = 100, /* a MemoryAccess, no transition */
 		   RECORD_CPU = 101,    /* a CpuSample */
 		   RECORD_BURST = 102,  /* a LoopBurst */
+		   RECORD_TRACE = 103,  /* a part of a LoopTrace */
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -29,6 +32,25 @@ struct code_bytes {
 	uint8_t length;
 	uint8_t bytes[INSN_MAX_BYTES];
 };
+
+/* What a trace has read: LoopTrace (jxperf.proto). */
+struct trace_told {
+	uint32_t plan;
+	uint8_t load;
+	uint8_t turn_values;      /* 0: of instances */
+	uint8_t counts[2];        /* of values, in the first instance and in the second */
+	uint8_t scalar_counts[2]; /* in either */
+	bool cut[2];
+	uint64_t elapsed_ns;
+	uint32_t scalars[2][LIMIT_PLAN_SCALARS];
+	uint8_t places[LIMIT_TRACE_VALUES];     /* of turns */
+	uint32_t values[2][LIMIT_TRACE_VALUES]; /* of either instance; of turns the first ones */
+};
+
+/* A trace goes through the ring in parts, one behind the other, each with so many of its bytes. */
+#define RECORD_TRACE_BYTES 40u
+#define RECORD_TRACE_PARTS \
+	((sizeof(struct trace_told) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
 
 struct record {
 	uint64_t time_ns;
@@ -74,6 +96,10 @@ struct record {
 			uint32_t plan;
 			uint32_t headers;
 			uint32_t counts[2];
+		};
+		struct { /* RECORD_TRACE */
+			uint8_t part;
+			uint8_t bytes[RECORD_TRACE_BYTES];
 		};
 	};
 };

@@ -189,6 +189,34 @@ Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others)
 	return m;
 }
 
+/* Room for so many numbers, of which none are there yet. NULL for none; b->failed when memory is
+ * short. */
+static uint32_t *numbers(struct batch *b, size_t count, size_t *n)
+{
+	uint32_t *to = count > 0 ? calloc(count, sizeof(*to)) : NULL;
+
+	b->failed |= count > 0 && !to;
+	*n = to ? count : 0;
+	b->bytes += *n * sizeof(*to);
+	return to;
+}
+
+Jxp__LoopTrace *batch_trace(struct batch *b, const uint8_t counts[2],
+			    const uint8_t scalar_counts[2], uint8_t turn_values)
+{
+	Jxp__LoopTrace *m = ADD(b, loop_trace, traces);
+
+	if (!m)
+		return NULL;
+	m->first = numbers(b, counts[0], &m->n_first);
+	m->second = numbers(b, counts[1], &m->n_second);
+	m->first_scalars = numbers(b, scalar_counts[0], &m->n_first_scalars);
+	m->second_scalars = numbers(b, scalar_counts[1], &m->n_second_scalars);
+	m->places = numbers(b, turn_values, &m->n_places);
+	m->values = numbers(b, turn_values, &m->n_values);
+	return b->failed ? NULL : m; /* What there is of it is freed with the batch. */
+}
+
 Jxp__Positions *batch_positions(struct batch *b)
 {
 	Jxp__Positions *p = ADD(b, positions, positions);

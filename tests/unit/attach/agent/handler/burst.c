@@ -106,6 +106,7 @@ static void need_registers(void **state)
 static void plan_loop(void)
 {
 	struct loop_plan plan = {.code = code,
+				 .counted = true,
 				 .start = (uintptr_t)area,
 				 .plan = 5,
 				 .header = HEADER,

@@ -52,6 +52,7 @@ static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
 	Jxp__LoopPlan one = JXP__LOOP_PLAN__INIT, *list = &one;
 
 	one.plan = plan;
+	one.counted = true;
 	one.code = code;
 	one.header = header;
 	one.places = &place;
@@ -120,6 +121,7 @@ static void plans_beyond_the_limits_are_refused(void **state)
 	for (unsigned i = 0; i <= LIMIT_PLANS; i++) {
 		jxp__loop_plan__init(&many[i]);
 		many[i].plan = i + 1;
+		many[i].counted = true;
 		many[i].code = number_of_code();
 		many[i].header = HEADER;
 		list[i] = &many[i];
