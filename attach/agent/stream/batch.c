@@ -75,6 +75,18 @@ static void release_burst(void *part)
 	free(b->counts);
 }
 
+static void release_trace(void *part)
+{
+	Jxp__LoopTrace *t = part;
+
+	free(t->first);
+	free(t->second);
+	free(t->first_scalars);
+	free(t->second_scalars);
+	free(t->places);
+	free(t->values);
+}
+
 /* Frees a repeated field; release frees what a part of it owns, NULL when that is nothing. */
 static void free_parts(void *array_of_pointers, size_t count, void (*release)(void *part))
 {
@@ -104,6 +116,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->accesses, m->n_accesses, NULL);
 	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
 	free_parts(m->bursts, m->n_bursts, release_burst);
+	free_parts(m->traces, m->n_traces, release_trace);
 	batch_init(b);
 }
 
