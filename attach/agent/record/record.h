@@ -48,58 +48,64 @@ struct trace_told {
 };
 
 /* A trace goes through the ring in parts, one behind the other, each with so many of its bytes. */
-#define RECORD_TRACE_BYTES 40u
+#define RECORD_TRACE_BYTES 96u
 #define RECORD_TRACE_PARTS \
 	((sizeof(struct trace_told) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
 
 struct record {
 	uint64_t time_ns;
-	uint64_t address;
-	uint32_t watch_context; /* context_table ids */
-	struct code_bytes watch_code;
-	struct place place; /* of what is watched, or was accessed */
 	uint8_t type;
-	uint8_t length; /* bytes watched, or accessed */
-	uint8_t region; /* Region */
+	uint8_t length;         /* bytes watched, or accessed */
+	uint8_t region;         /* Region */
+	uint8_t part;           /* of RECORD_TRACE */
+	uint32_t watch_context; /* context_table ids */
 	union {
-		struct {              /* transitions */
-			uint8_t kind; /* Kind */
-			uint32_t trap_context;
-			uint32_t
-			    checked_bytes; /* that the pair stands for: 1 to LIMIT_PAIR_BYTES */
-			struct code_bytes trap_code;
-			uint64_t cpu_ns; /* that the pair stands for; 0: not known */
-			uint8_t reg;
-			/* Is the pair wasteful if what lies there are values of this type? Bit
-			 * enum insn_element; the place decides, and is named later. */
-			uint8_t wasteful_as;
-			uint8_t element; /* what the instructions say of the type */
-			bool jvm_access; /* the second access was made outside Java code */
-		};
-		struct { /* RECORD_ACCESS */
-			bool store;
-			uint16_t cpu;
-			uint32_t epoch;
-			uint64_t weight;
-		};
-		struct {               /* RECORD_CPU */
-			uint8_t state; /* CpuSample.State */
-			bool truncated;
-			uint32_t code_offset; /* in compiled code, */
-			uint64_t code;        /* whose number this is in the code map; 0: none */
-			uint64_t tick_ns;     /* of CPU time that it stands for */
-		};
-		struct {                /* RECORD_BURST */
-			uint8_t others; /* counted beside the header */
-			bool left;
-			uint8_t places[2]; /* by index in the plan */
-			uint32_t plan;
-			uint32_t headers;
-			uint32_t counts[2];
-		};
-		struct { /* RECORD_TRACE */
-			uint8_t part;
-			uint8_t bytes[RECORD_TRACE_BYTES];
+		uint8_t bytes[RECORD_TRACE_BYTES]; /* RECORD_TRACE */
+		struct {
+			uint64_t address;
+			struct code_bytes watch_code;
+			struct place place; /* of what is watched, or was accessed */
+			union {
+				struct {              /* transitions */
+					uint8_t kind; /* Kind */
+					uint32_t trap_context;
+					/* That the pair stands for: 1 to LIMIT_PAIR_BYTES. */
+					uint32_t checked_bytes;
+					struct code_bytes trap_code;
+					/* That the pair stands for; 0: not known. */
+					uint64_t cpu_ns;
+					uint8_t reg;
+					/* Is the pair wasteful if what lies there are values of
+					 * this type? Bit enum insn_element; the place decides, and
+					 * is named later. */
+					uint8_t wasteful_as;
+					uint8_t element; /* what the instructions say of the type */
+					/* The second access was made outside Java code. */
+					bool jvm_access;
+				};
+				struct { /* RECORD_ACCESS */
+					bool store;
+					uint16_t cpu;
+					uint32_t epoch;
+					uint64_t weight;
+				};
+				struct {               /* RECORD_CPU */
+					uint8_t state; /* CpuSample.State */
+					bool truncated;
+					uint32_t code_offset; /* in compiled code, */
+					uint64_t code; /* whose number this is in the code map; 0:
+							* none */
+					uint64_t tick_ns; /* of CPU time that it stands for */
+				};
+				struct {                /* RECORD_BURST */
+					uint8_t others; /* counted beside the header */
+					bool left;
+					uint8_t places[2]; /* by index in the plan */
+					uint32_t plan;
+					uint32_t headers;
+					uint32_t counts[2];
+				};
+			};
 		};
 	};
 };
