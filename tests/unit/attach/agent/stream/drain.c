@@ -292,7 +292,7 @@ static void parts_that_do_not_go_together_are_no_trace(void **state)
 	Jxp__AgentFrame *frame;
 
 	record_parts(f, &told, RECORD_TRACE_PARTS - 1);
-	record_parts(f, &told, 4);
+	record_parts(f, &told, 2);
 	record_parts(f, &told, 0);
 	record_parts(f, &absurd, RECORD_TRACE_PARTS);
 	record_parts(f, &told, RECORD_TRACE_PARTS);
