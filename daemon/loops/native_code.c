@@ -462,3 +462,10 @@ bool native_tests_memory(const struct native_code *n, const struct native_insn *
 
 	return insn->does.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
 }
+
+uint32_t native_callee(const struct native_code *n, uint32_t offset)
+{
+	const struct code_call *call = call_at(n->image, offset);
+
+	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA ? call->method : 0;
+}

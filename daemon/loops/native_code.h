@@ -81,6 +81,9 @@ const struct code_record *native_record_at(const struct native_code *n, uint32_t
  * Action reinterpret (deoptimization.hpp): when it is, the code is thrown away. */
 const struct native_insn *native_pruned_branch(const struct native_code *n, uint16_t b);
 
+/* Index of the image's methods, + 1, that a call leads straight to; 0: not known. */
+uint32_t native_callee(const struct native_code *n, uint32_t offset);
+
 /* The only block that b leads to, or FLOW_NO_BLOCK. */
 uint16_t native_only_successor(const struct native_code *n, uint16_t b);
 
