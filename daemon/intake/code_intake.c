@@ -6,7 +6,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/loops/io_methods.h"
+#include "daemon/intake/io_methods.h"
 #include "proto/limits.h"
 
 #define FRAMES_MAX 64u   /* of one record */

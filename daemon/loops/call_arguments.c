@@ -38,12 +38,6 @@ static void look_at(struct search *s, const struct native_insn *insn)
 		s->open &= ~reads;
 }
 
-static uint16_t only_source(const struct flow_graph *g, uint16_t b)
-{
-	return g->first_edge[b + 1] - g->first_edge[b] == 1 ? g->edges[g->first_edge[b]]
-							    : FLOW_NO_BLOCK;
-}
-
 uint64_t call_arguments(const struct native_code *n, uint16_t b, uint32_t k)
 {
 	struct search s = {.open = CALL_ARGUMENTS | CALL_VECTOR_ARGUMENTS, .left = BEFORE_MAX};
@@ -51,8 +45,8 @@ uint64_t call_arguments(const struct native_code *n, uint16_t b, uint32_t k)
 	while (s.open && s.left > 0) {
 		while (k > n->first_insn[b] && s.open && s.left > 0)
 			look_at(&s, &n->insns[--k]);
-		b = only_source(n->graph, b);
-		if (b == FLOW_NO_BLOCK || b == FLOW_ROOT || n->graph->rank[b] == FLOW_NO_BLOCK)
+		b = native_only_source(n, b);
+		if (b == FLOW_NO_BLOCK || b == FLOW_ROOT)
 			break;
 		k = n->first_insn[b + 1];
 		s.left -= s.left > 0; /* Empty blocks may go round. */

@@ -8,6 +8,8 @@
 
 #define PASSES_MAX 12u
 
+#define EFFECT_XMM0 16 /* of EFFECT_VECTOR(0) */
+
 /* Object headers: the mark word, then the class, 4 bytes where it is compressed; with compact
  * headers it is the upper half of the mark word. */
 #define MARK_AT          0
@@ -97,6 +99,12 @@ int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
 	return low < f->load_count && f->loads[low] == insn ? (int)low : -1;
 }
 
+/* ... that may give something back. */
+static bool is_call(const struct native_insn *insn)
+{
+	return insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF;
+}
+
 /* ---------------------------------------------------------------- barriers */
 
 /* Does a branch at the block's end go by a word of the thread? Only barriers' do. */
@@ -113,11 +121,6 @@ static bool asks_the_thread(const struct native_code *n, uint16_t b)
 	return false;
 }
 
-static bool has_one_source(const struct flow_graph *g, uint16_t b)
-{
-	return g->first_edge[b + 1] - g->first_edge[b] == 1;
-}
-
 /* What such a branch alone leads to, and what only that leads to. Its other side goes on with the
  * program: both ways meet there. Where neither does, the shorter one is not known. */
 static void find_barriers(struct load_flow *f)
@@ -126,17 +129,15 @@ static void find_barriers(struct load_flow *f)
 	const struct flow_graph *g = v->native->graph;
 
 	for (unsigned i = 1; i < v->block_count; i++) {
-		uint16_t b = v->blocks[i], from = g->edges[g->first_edge[b]], next;
-		unsigned at, sides = 0;
+		uint16_t from = native_only_source(v->native, v->blocks[i]), next;
+		unsigned at = from == FLOW_NO_BLOCK ? UINT_MAX : loop_values_index(v, from);
+		unsigned sides = 0;
 		uint32_t cursor = 0;
 
-		if (!has_one_source(g, b) || g->rank[from] == FLOW_NO_BLOCK)
-			continue;
-		at = loop_values_index(v, from);
 		if (at == UINT_MAX)
 			continue;
 		while ((next = flow_successor(g, from, &cursor)) != FLOW_NO_BLOCK)
-			sides += has_one_source(g, next);
+			sides += native_only_source(v->native, next) == from;
 		f->barrier[i] = f->barrier[at] || (sides == 1 && asks_the_thread(v->native, from));
 	}
 }
@@ -175,7 +176,7 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 			  const struct load_state *state)
 {
 	uint64_t all = all_of(load_flow_value_reads(insn), state);
-	int load = load_flow_index(f, insn);
+	int load = insn->call ? -1 : load_flow_index(f, insn);
 
 	if (insn->does.reads & EFFECT_FLAGS)
 		all |= state->flags;
@@ -212,6 +213,18 @@ static uint64_t result_of(const struct load_flow *f, const struct native_insn *i
 	return load_flow_values(f, insn, state);
 }
 
+/* Results are in rax, or in xmm0. */
+static void give_back(const struct load_flow *f, const struct native_insn *call,
+		      struct load_state *state)
+{
+	int index = load_flow_index(f, call);
+
+	if (index < 0)
+		return;
+	state->at[EFFECT_RAX] = UINT64_C(1) << index;
+	state->at[EFFECT_XMM0] |= LOAD_FLOW_FLOAT;
+}
+
 void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		    struct load_state *state)
 {
@@ -222,6 +235,8 @@ void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		state->at[__builtin_ctzll(bits)] = result;
 	for (uint64_t bits = writes.slots; bits; bits &= bits - 1)
 		state->at[NATIVE_REGISTERS + (unsigned)__builtin_ctzll(bits)] = result;
+	if (insn->call)
+		give_back(f, insn, state);
 	/* Who compares says so itself. */
 	if (insn->does.writes & EFFECT_FLAGS)
 		state->flags = insn->does.kind == EFFECT_COMPARE || insn->call ? 0 : result;
@@ -310,7 +325,8 @@ static void find_loads(struct load_flow *f)
 		if (f->barrier[i] || n->cold[b] || n->graph->loop[b] != v->loop)
 			continue;
 		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++)
-			if (f->load_count < LOAD_FLOW_MAX && is_heap_load(n, &n->insns[k]))
+			if (f->load_count < LOAD_FLOW_MAX &&
+			    (is_heap_load(n, &n->insns[k]) || is_call(&n->insns[k])))
 				f->loads[f->load_count++] = &n->insns[k];
 	}
 	qsort(f->loads, f->load_count, sizeof(f->loads[0]), by_offset);

@@ -1,6 +1,6 @@
 /*
- * Where what a loop loads from the heap goes: which of its loads each register and word of the
- * frame is made of, at each place of a turn.
+ * Where what a loop loads from the heap, or is given back by calls, goes: which of these each
+ * register and word of the frame is made of, at each place of a turn.
  *
  * A load is where this begins: what its address was made of goes no further. Not followed are the
  * JVM's own (the thread's words, classes, cards, marks), constants, the frame's words, which are
@@ -11,13 +11,13 @@
 
 #include "daemon/loops/values.h"
 
-#define LOAD_FLOW_MAX 60u /* loads of a loop, without those of loops inside it */
+#define LOAD_FLOW_MAX 60u /* loads and calls of a loop, without those of loops inside it */
 
-/* Sets of loads, by index, and: */
+/* Sets of loads and calls, by index, and: */
 #define LOAD_FLOW_LOADS ((UINT64_C(1) << LOAD_FLOW_MAX) - 1)
-#define LOAD_FLOW_OTHER \
-	(UINT64_C(1) << 62) /* what another turn left, a call gave back, other loads */
-#define LOAD_FLOW_JVM (UINT64_C(1) << 63) /* the JVM's own, and what that leads to */
+#define LOAD_FLOW_FLOAT (UINT64_C(1) << 61) /* what a call gave back in a vector */
+#define LOAD_FLOW_OTHER (UINT64_C(1) << 62) /* what another turn left, other loads and calls */
+#define LOAD_FLOW_JVM   (UINT64_C(1) << 63) /* the JVM's own, and what that leads to */
 
 struct load_state {
 	uint64_t at[NATIVE_LOCATIONS];
@@ -26,7 +26,7 @@ struct load_state {
 
 struct load_flow {
 	const struct loop_values *values;
-	unsigned load_count;
+	unsigned load_count;                            /* with calls */
 	const struct native_insn *loads[LOAD_FLOW_MAX]; /* ascending */
 	bool *barrier;              /* by index of the values' blocks: a collector's */
 	struct load_state *leaving; /* ... at its end */
@@ -42,7 +42,7 @@ void load_flow_enter(const struct load_flow *f, unsigned i, struct load_state *s
 void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		    struct load_state *state);
 
-/* Index of the load that an instruction is, or -1. */
+/* Index of the load or call that an instruction is, or -1. */
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn);
 
 /* What an instruction uses as values, its own load with it, and as the address of its operand. */

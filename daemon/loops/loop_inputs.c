@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "common/code/opcode.h"
 #include "daemon/loops/call_arguments.h"
@@ -27,6 +28,7 @@ struct search {
 	/* Sets of loads, by what becomes of their values: */
 	uint64_t data;    /* they are compared or computed with, stored, handed to calls */
 	uint64_t weak;    /* ... or led to others, and that was all */
+	uint64_t handed;  /* ... to calls, with what the turn before left */
 	uint64_t address; /* they are part of addresses */
 	struct address loaded_from[LOAD_FLOW_MAX];
 	bool steady[LOAD_FLOW_MAX]; /* that does not change */
@@ -173,12 +175,12 @@ static void look_at_comparison(struct search *s, const struct place *p)
 	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
 	bool progress = false, element = false;
 
+	if (is_bounds_check(s, p))
+		return;
 	if (p->insn->does.tests_null) {
 		s->weak |= loads;
 		return;
 	}
-	if (is_bounds_check(s, p))
-		return;
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
 		if (!locations_have(sources, i) || !is_progress(s, &p->values.at[i]))
 			continue;
@@ -249,7 +251,7 @@ static void look_at_call(struct search *s, const struct place *p, uint64_t argum
 		unsigned reg = (unsigned)__builtin_ctzll(bits);
 		unsigned at = scalar_location(s, &p->values.at[reg]);
 
-		s->data |= p->loads.at[reg];
+		*(p->loads.at[reg] & LOAD_FLOW_OTHER ? &s->handed : &s->data) |= p->loads.at[reg];
 		if (at != UINT_MAX)
 			add_scalar(s, at, 8);
 	}
@@ -292,7 +294,7 @@ static void look_at(struct search *s, const struct place *p, uint64_t arguments)
 	int load = load_flow_index(s->f, insn);
 
 	s->address |= load_flow_address(insn, &p->loads);
-	if (load >= 0)
+	if (load >= 0 && !insn->call)
 		look_at_load(s, p, (unsigned)load);
 	if (insn->branches)
 		s->data |= p->loads.flags;
@@ -380,15 +382,19 @@ static bool is_kept(const struct search *s, unsigned load)
 
 static uint64_t take_loads(struct search *s)
 {
-	uint64_t data = (s->data | (s->weak & ~s->address)) & LOAD_FLOW_LOADS;
+	uint64_t data = s->data | (s->weak & ~s->address);
 	struct loop_inputs *in = s->in;
 
 	for (unsigned i = 0; i < s->f->load_count; i++) {
 		const struct native_insn *insn = s->f->loads[i];
 
-		if (is_kept(s, i))
-			data &= ~(UINT64_C(1) << i);
-		if (!(data >> i & 1) || in->load_count == LOOP_LOADS_MAX)
+		uint64_t bit = UINT64_C(1) << i;
+
+		if (is_kept(s, i)) {
+			data &= ~bit;
+			s->handed &= ~bit;
+		}
+		if (!((data | s->handed) & bit) || insn->call || in->load_count == LOOP_LOADS_MAX)
 			continue;
 		in->loads[in->load_count++] = (struct loop_input){
 		    .offset = insn->offset, .bytes = (uint8_t)insn->does.memory.size, .bci = -1};
@@ -409,7 +415,9 @@ static void find(struct search *s, const struct result_sites *results)
 			look_at_block(s, i, &turns);
 		look_at_ways(s, i);
 	}
-	turn_inputs_end(&turns, take_loads(s), s->in);
+	turn_inputs_end(&turns, take_loads(s));
+	s->in->turn_input_count = turns.count;
+	memcpy(s->in->turn_inputs, turns.inputs, sizeof(turns.inputs));
 	if (s->in->load_count == 0)
 		s->in->scalar_count = 0;
 }

@@ -422,6 +422,21 @@ uint16_t native_only_successor(const struct native_code *n, uint16_t b)
 	return next;
 }
 
+uint16_t native_only_source(const struct native_code *n, uint16_t b)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t found = FLOW_NO_BLOCK;
+
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+		if (g->rank[g->edges[e]] == FLOW_NO_BLOCK)
+			continue;
+		if (found != FLOW_NO_BLOCK)
+			return FLOW_NO_BLOCK;
+		found = g->edges[e];
+	}
+	return found;
+}
+
 /* ~(reason << 3 | action) */
 static bool is_reinterpret(const uint8_t *request)
 {

@@ -87,6 +87,9 @@ uint32_t native_callee(const struct native_code *n, uint32_t offset);
 /* The only block that b leads to, or FLOW_NO_BLOCK. */
 uint16_t native_only_successor(const struct native_code *n, uint16_t b);
 
+/* The only block that leads to b, or FLOW_NO_BLOCK. */
+uint16_t native_only_source(const struct native_code *n, uint16_t b);
+
 /* Instructions in the loop and all inside it. */
 unsigned native_loop_insns(const struct native_code *n, unsigned loop);
 

@@ -86,22 +86,37 @@ static void look_at_address(struct turn_inputs *t, unsigned load, const struct n
 	}
 }
 
-static void add_argument(struct turn_inputs *t, const struct native_insn *call, unsigned reg,
+/* Does the call get what is another one in each turn? */
+static bool add_argument(struct turn_inputs *t, const struct native_insn *call, unsigned reg,
 			 const struct value_state *values, const struct load_state *loads)
 {
 	const struct value *value = &values->at[reg];
 
 	if (loop_value_invariant(t->flow->values, value))
-		return;
+		return false;
 	if (!(loads->at[reg] & LOAD_FLOW_OTHER) && (loads->at[reg] & LOAD_FLOW_LOADS))
-		return; /* These loads are inputs. */
+		return true; /* These loads are inputs. */
 	if (t->argument_count == TURN_ARGUMENTS_MAX || reg >= 16 ||
 	    is_counted(t->flow->values, value)) {
 		t->none = true;
-		return;
+		return true;
 	}
-	t->arguments[t->argument_count++] = (struct turn_argument){
-	    .call = call->offset, .reg = (uint8_t)reg, .loads = loads->at[reg]};
+	t->arguments[t->argument_count++] =
+	    (struct turn_argument){.call = call->offset, .reg = (uint8_t)reg};
+	return true;
+}
+
+static void look_at_call(struct turn_inputs *t, const struct native_insn *call, int index,
+			 uint64_t arguments, const struct value_state *values,
+			 const struct load_state *loads)
+{
+	bool changes = false;
+
+	t->calls = true;
+	for (uint64_t bits = arguments; bits; bits &= bits - 1)
+		changes |= add_argument(t, call, (unsigned)__builtin_ctzll(bits), values, loads);
+	if (!changes && index >= 0)
+		t->asking |= UINT64_C(1) << index;
 }
 
 void turn_inputs_look(struct turn_inputs *t, const struct native_insn *insn, uint64_t arguments,
@@ -111,58 +126,61 @@ void turn_inputs_look(struct turn_inputs *t, const struct native_insn *insn, uin
 
 	if (t->none)
 		return;
-	if (load >= 0)
+	if (load >= 0 && !insn->call)
 		look_at_address(t, (unsigned)load, insn, values);
 	if (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF) {
-		t->calls = true;
-		for (uint64_t bits = arguments; bits; bits &= bits - 1)
-			add_argument(t, insn, (unsigned)__builtin_ctzll(bits), values, loads);
+		look_at_call(t, insn, load, arguments, values, loads);
 	} else if (!insn->call) {
 		t->calls |= divides(t->flow->values->native, insn);
 		t->work += is_work(t, insn, values);
 	}
 }
 
-static bool add(struct loop_inputs *in, struct loop_input input)
+static bool add(struct turn_inputs *t, uint32_t offset, unsigned bytes, unsigned reg)
 {
-	if (in->turn_input_count == LIMIT_PLAN_TURN_INPUTS)
+	if (t->count == LIMIT_PLAN_TURN_INPUTS)
 		return false;
-	in->turn_inputs[in->turn_input_count++] = input;
+	t->inputs[t->count++] = (struct loop_input){
+	    .offset = offset, .bytes = (uint8_t)bytes, .reg = (uint8_t)reg, .bci = -1};
 	return true;
 }
 
-static bool add_all(const struct turn_inputs *t, uint64_t loads, struct loop_inputs *in)
+static bool add_source(struct turn_inputs *t, const struct native_insn *insn)
+{
+	if (insn->call)
+		return add(t, insn->offset + insn->does.length, 0, EFFECT_RAX);
+	return add(t, insn->offset, insn->does.memory.size, 0);
+}
+
+static bool add_all(struct turn_inputs *t, uint64_t sources)
 {
 	const struct load_flow *f = t->flow;
 
+	t->count = 0;
 	for (unsigned i = 0; i < f->load_count; i++)
-		if ((loads >> i & 1) &&
-		    !add(in, (struct loop_input){.offset = f->loads[i]->offset,
-						 .bytes = (uint8_t)f->loads[i]->does.memory.size,
-						 .bci = -1}))
+		if ((sources >> i & 1) && !add_source(t, f->loads[i]))
 			return false;
 	for (unsigned i = 0; i < t->argument_count; i++)
-		if (!add(in, (struct loop_input){.offset = t->arguments[i].call,
-						 .reg = t->arguments[i].reg,
-						 .bci = -1}))
+		if (!add(t, t->arguments[i].call, 0, t->arguments[i].reg))
 			return false;
 	return true;
 }
 
-void turn_inputs_end(struct turn_inputs *t, uint64_t data, struct loop_inputs *in)
+void turn_inputs_end(struct turn_inputs *t, uint64_t data)
 {
-	uint64_t steady = 0;
+	uint64_t steady = 0, told = 0;
 
+	/* What other calls give is taken for told by what they are handed. */
 	for (unsigned i = 0; i < t->flow->load_count; i++) {
+		told |= (uint64_t)(t->flow->loads[i]->call && !(t->asking >> i & 1)) << i;
 		steady |= (uint64_t)t->steady[i] << i;
 		t->none |= (data >> i & 1) && t->counted[i];
 	}
-	if (t->none || (!t->calls && t->work < WORK_LEAST))
+	if (t->none || (t->asking && (data & LOAD_FLOW_FLOAT)) ||
+	    (!t->calls && t->work < WORK_LEAST))
 		return;
-	if (add_all(t, data, in))
-		return;
+	data &= LOAD_FLOW_LOADS & ~told;
 	/* What is read at one place again and again is what differs least. */
-	in->turn_input_count = 0;
-	if (!add_all(t, data & ~steady, in))
-		in->turn_input_count = 0;
+	if (!add_all(t, data) && !add_all(t, data & ~steady))
+		t->count = 0;
 }

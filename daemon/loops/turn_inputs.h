@@ -8,14 +8,15 @@
 #define JXPERF_DAEMON_LOOPS_TURN_INPUTS_H
 
 #include "daemon/loops/load_flow.h"
-#include "daemon/loops/loop_inputs.h"
+#include "daemon/loops/loop_kind.h"
+#include "daemon/loops/result_sites.h"
+#include "proto/limits.h"
 
 #define TURN_ARGUMENTS_MAX 8u
 
 struct turn_argument {
 	uint32_t call; /* offset */
 	uint8_t reg;
-	uint64_t loads; /* what it is made of */
 };
 
 struct turn_inputs {
@@ -27,6 +28,10 @@ struct turn_inputs {
 	struct turn_argument arguments[TURN_ARGUMENTS_MAX];
 	bool counted[LOAD_FLOW_MAX]; /* by load: from an address that a counter goes into */
 	bool steady[LOAD_FLOW_MAX];  /* ... that is the same in all turns */
+	uint64_t asking; /* calls that are handed nothing that changes: what they give is new */
+	/* What came of it; methods are not told yet. */
+	unsigned count;
+	struct loop_input inputs[LIMIT_PLAN_TURN_INPUTS];
 };
 
 void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
@@ -36,7 +41,7 @@ void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
 void turn_inputs_look(struct turn_inputs *t, const struct native_insn *insn, uint64_t arguments,
 		      const struct value_state *values, const struct load_state *loads);
 
-/* data: the loads that are compared or computed with. */
-void turn_inputs_end(struct turn_inputs *t, uint64_t data, struct loop_inputs *in);
+/* data: the loads and calls that are compared or computed with what they give. */
+void turn_inputs_end(struct turn_inputs *t, uint64_t data);
 
 #endif

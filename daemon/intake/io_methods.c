@@ -1,4 +1,4 @@
-#include "daemon/loops/io_methods.h"
+#include "daemon/intake/io_methods.h"
 
 #include <stddef.h>
 #include <string.h>

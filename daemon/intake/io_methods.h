@@ -2,8 +2,8 @@
  * Methods of the JDK and of database drivers that are input or output: what many small ones of
  * would better be few large ones of. A reviewed list, no more; who only fills a buffer is none.
  */
-#ifndef JXPERF_DAEMON_LOOPS_IO_METHODS_H
-#define JXPERF_DAEMON_LOOPS_IO_METHODS_H
+#ifndef JXPERF_DAEMON_INTAKE_IO_METHODS_H
+#define JXPERF_DAEMON_INTAKE_IO_METHODS_H
 
 #include <stdbool.h>
 
