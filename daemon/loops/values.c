@@ -320,6 +320,21 @@ bool loop_value_progress(const struct loop_values *v, const struct value *value)
 	return goes_on(value) || loop_value_invariant(v, value);
 }
 
+bool loop_location_counts(const struct loop_values *v, unsigned location)
+{
+	const struct value *latch = &v->latch.at[location];
+
+	return latch->kind == VALUE_STEP && latch->location == location && latch->step != 0;
+}
+
+bool loop_location_leads_on(const struct loop_values *v, unsigned location)
+{
+	const struct value *latch = &v->latch.at[location];
+
+	return latch->kind == VALUE_CHAIN && latch->location == location &&
+	       (latch->flags & VALUE_LOADED);
+}
+
 /* ---------------------------------------------------------------- the loop */
 
 unsigned loop_values_index(const struct loop_values *v, uint16_t block)

@@ -86,6 +86,10 @@ bool loop_value_invariant(const struct loop_values *v, const struct value *value
 /* Does it say how far the loop is? */
 bool loop_value_progress(const struct loop_values *v, const struct value *value);
 
+/* Does each turn step the location by the same constant, or lead it on along a list? */
+bool loop_location_counts(const struct loop_values *v, unsigned location);
+bool loop_location_leads_on(const struct loop_values *v, unsigned location);
+
 static inline bool locations_meet(struct locations a, struct locations b)
 {
 	return (a.registers & b.registers) || (a.slots & b.slots);
