@@ -1,0 +1,32 @@
+/*
+ * What traces say of the loops of a window (LoopTrace): of two instances, one behind the other, how
+ * much of what they go by is the same in both, and of turns which are different.
+ *
+ * Turns are told from the order of what they go by: one begins where an input comes that is no
+ * later than the one before. Where a turn has several inputs, the first and the last of a trace may
+ * be part of one and are left out. Of a loop, TURN_TRACES_MAX traces of turns are kept; more are
+ * not taken.
+ *
+ * What cannot be so is dropped, and counted as invalid.
+ */
+#ifndef JXPERF_DAEMON_INTAKE_LOOP_TRACES_H
+#define JXPERF_DAEMON_INTAKE_LOOP_TRACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/intake/loop_intake.h"
+
+/* 0, also where it was dropped; -ENOMEM. */
+int loop_traces_add(struct loop_intake *in, const Jxp__LoopTrace *trace);
+
+/* Brings the window's estimates of turns up to date with its traces and its CPU time. 0 or -ENOMEM.
+ */
+int loop_traces_settle(struct loop_intake *in);
+
+void loop_traces_release(struct loop_intake *in);
+
+/* Heap bytes held. */
+size_t loop_traces_memory_bytes(const struct loop_intake *in);
+
+#endif
