@@ -70,10 +70,10 @@ static void types_without_counts(void **state)
 
 	set_type(f, LOOP_EVERY);
 	assert_verdict(f, LOOP_VERDICT_NONE);
-	assert_null(judged(f)->advice);
+	assert_null(judged(f)->advice[0]);
 	set_type(f, LOOP_NEVER);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "delete");
+	assert_string_equal(judged(f)->advice[0]->strategy, "delete");
 	f->row->within.ns *= 2;
 	f->row->type_ns[LOOP_NEVER] *= 2;
 	assert_verdict(f, LOOP_UNDECIDED);
@@ -102,11 +102,11 @@ static void few_results_are_resultless_and_many_are_not(void **state)
 
 	sample_window_bursts(f->row, &f->row->results, 60, 0);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "skip");
+	assert_string_equal(judged(f)->advice[0]->strategy, "skip");
 	for (int i = 0; i < 60; i++)
 		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
 	assert_verdict(f, LOOP_VERDICT_NONE);
-	assert_null(judged(f)->advice);
+	assert_null(judged(f)->advice[0]);
 }
 
 static void few_bursts_or_turns_do_not_suffice(void **state)
@@ -143,7 +143,7 @@ static void a_search_is_bounded_by_its_entries(void **state)
 	set_type(f, LOOP_LAST);
 	sample_window_bursts(f->row, &f->row->entries, 90, 3);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "data_structure");
+	assert_string_equal(judged(f)->advice[0]->strategy, "data_structure");
 	assert_true(judged(f)->results.bound);
 	/* Of one that is short nothing is known without counted results, */
 	f->row->entries.events *= 200;
