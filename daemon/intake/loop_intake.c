@@ -7,7 +7,6 @@
 #include "common/clock.h"
 #include "daemon/container/hash.h"
 #include "daemon/intake/code_intake.h"
-#include "daemon/intake/loop_traces.h"
 
 /* Loops around a tick that it counts for; nobody nests more. */
 #define NESTED_MAX 32u
@@ -34,7 +33,8 @@ void loop_intake_release(struct loop_intake *in)
 		code_release(&in->codes[i]);
 	for (size_t i = 0; i < in->image_count; i++)
 		code_image_release(&in->images[i]);
-	loop_traces_release(in);
+	for (size_t i = 0; i < in->turns_count; i++)
+		free(in->turns[i].tuples);
 	free(in->codes);
 	free(in->ticks);
 	hash_index_release(&in->code_index);
@@ -448,16 +448,14 @@ int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
 	int r = 0;
 
 	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts + batch->n_traces);
+		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts);
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
 		r = add_image(in, batch->codes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
 		add_burst(in, batch->bursts[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_traces; i++)
-		r = loop_traces_add(in, batch->traces[i]);
-	return r < 0 ? r : loop_traces_settle(in);
+	return r;
 }
 
 int loop_intake_finish(struct loop_intake *in)
@@ -473,7 +471,7 @@ int loop_intake_finish(struct loop_intake *in)
 					 &analysis);
 		code_image_release(&image);
 	}
-	return r < 0 ? r : loop_traces_settle(in);
+	return r;
 }
 
 size_t loop_intake_memory_bytes(const struct loop_intake *in)
@@ -488,5 +486,5 @@ size_t loop_intake_memory_bytes(const struct loop_intake *in)
 		if (in->codes[i].state == LOOP_CODE_KNOWN)
 			bytes += code_analysis_memory_bytes(&in->codes[i].analysis) +
 				 in->codes[i].analysis.loop_count * sizeof(struct native_loop);
-	return bytes + loop_traces_memory_bytes(in);
+	return bytes + in->turns_count * sizeof(struct turn_tuples);
 }

@@ -177,7 +177,7 @@ static int add_turns(struct loop_intake *in, const struct loop_plan *plan, const
 	return 0;
 }
 
-int loop_traces_add(struct loop_intake *in, const Jxp__LoopTrace *t)
+static int add(struct loop_intake *in, const Jxp__LoopTrace *t)
 {
 	bool known = t->plan > 0 && t->plan <= in->plan_count;
 	const struct loop_plan *plan = known ? &in->plans[t->plan - 1] : NULL;
@@ -205,14 +205,15 @@ int loop_traces_settle(struct loop_intake *in)
 	return 0;
 }
 
-void loop_traces_release(struct loop_intake *in)
+int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch)
 {
-	for (size_t i = 0; i < in->turns_count; i++)
-		free(in->turns[i].tuples);
-	in->turns_count = 0;
-}
+	int r = 0;
 
-size_t loop_traces_memory_bytes(const struct loop_intake *in)
-{
-	return in->turns_count * sizeof(struct turn_tuples);
+	if (!window_result_profiles_loops(in->result)) {
+		in->result->losses[LOSS_INVALID] += batch->n_traces;
+		return 0;
+	}
+	for (size_t i = 0; r == 0 && i < batch->n_traces; i++)
+		r = add(in, batch->traces[i]);
+	return r < 0 ? r : loop_traces_settle(in);
 }

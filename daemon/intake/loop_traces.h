@@ -12,21 +12,13 @@
 #ifndef JXPERF_DAEMON_INTAKE_LOOP_TRACES_H
 #define JXPERF_DAEMON_INTAKE_LOOP_TRACES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "daemon/intake/loop_intake.h"
 
-/* 0, also where it was dropped; -ENOMEM. */
-int loop_traces_add(struct loop_intake *in, const Jxp__LoopTrace *trace);
+/* The traces of a batch, after loop_intake_batch. 0 or -ENOMEM. */
+int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch);
 
-/* Brings the window's estimates of turns up to date with its traces and its CPU time. 0 or -ENOMEM.
- */
+/* Brings the window's estimates of turns up to date with its traces and its CPU time: after a batch,
+ * and when code was analysed. 0 or -ENOMEM. */
 int loop_traces_settle(struct loop_intake *in);
-
-void loop_traces_release(struct loop_intake *in);
-
-/* Heap bytes held. */
-size_t loop_traces_memory_bytes(const struct loop_intake *in);
 
 #endif

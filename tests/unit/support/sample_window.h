@@ -267,8 +267,8 @@ static inline void sample_window_bursts(struct loop_row *row, struct loop_counts
 	}
 }
 
-/* So many pairs of instances of a loop, which load at line, where part of the values is there again, and
- * begin with a value that is the same in all but one of them. */
+/* So many pairs of instances of a loop, which load at line, where part of the values is there
+ * again, and begin with a value that is the same in all but one of them. */
 static inline void sample_window_instances(struct window_result *w, uint32_t loop, int32_t line,
 					   unsigned pairs, double part)
 {
@@ -290,8 +290,8 @@ static inline void sample_window_instances(struct window_result *w, uint32_t loo
 }
 
 /* A search that takes long, one that stores rarely, one that has not been counted enough, one that
- * stores always and does what it did before, one that waits, one that takes little time, and a method
- * that calls itself. */
+ * stores always and does what it did before, one that waits, one that takes little time, and a
+ * method that calls itself. */
 static inline void sample_window_loops(struct window_result *w, uint32_t main)
 {
 	struct loop_place place = {.line = 24, .bci = 17, .result = LOOP_RESULT_EXIT};
