@@ -169,29 +169,6 @@ static void plan_instances(struct loop_intake *in, const struct loop_code *code,
 	plan->scalar_count = least(l->scalar_count, LIMIT_PLAN_SCALARS);
 }
 
-/* Do they stand for the same place of the source, in turns that a compiler put one behind the
- * other? At the same instruction they are two things that a turn goes by. */
-static bool are_copies(const struct loop_input *a, const struct loop_input *b)
-{
-	return a->offset != b->offset && a->method && a->method == b->method && a->bci >= 0 &&
-	       a->bci == b->bci && a->bytes == b->bytes && (a->bytes > 0 || a->reg == b->reg);
-}
-
-static void plan_turns(const struct loop_code *code, struct loop_plan *plan)
-{
-	const struct code_loop *l = &code->analysis.loops[plan->loop];
-	const struct loop_input *inputs = &code->analysis.inputs[l->first_turn_input];
-
-	if (!has_turns_to_compare(code, plan->loop))
-		return;
-	plan->turn_input_count = l->turn_input_count;
-	for (uint32_t i = 0, j; i < plan->turn_input_count; i++) {
-		for (j = 0; j < i && !are_copies(&inputs[j], &inputs[i]);)
-			j++;
-		plan->turn_kind[i] = j < i ? plan->turn_kind[j] : (uint8_t)plan->turn_kinds++;
-	}
-}
-
 static int plan_counts(struct loop_intake *in, const struct loop_code *code, struct loop_plan *plan)
 {
 	uint32_t loop = plan->loop, drawn[LIMIT_PLAN_PLACES] = {0};
@@ -238,7 +215,8 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	plan = &in->plans[in->plan_count];
 	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes), .loop = loop};
 	plan_instances(in, code, plan);
-	plan_turns(code, plan);
+	if (has_turns_to_compare(code, loop))
+		plan->turn_input_count = l->turn_input_count;
 	if (is_worth_counting(in, code, loop))
 		r = plan_counts(in, code, plan);
 	if (r < 0)

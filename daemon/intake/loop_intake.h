@@ -85,8 +85,6 @@ struct loop_plan {
 	uint32_t loads[LIMIT_PLAN_LOADS]; /* of the analysis's inputs */
 	uint32_t load_count, scalar_count;
 	uint32_t turn_input_count;
-	uint32_t turn_kinds; /* of these: copies of one are the same, */
-	uint8_t turn_kind[LIMIT_PLAN_TURN_INPUTS];
 };
 
 /* The turns of a loop that traces have read. */

@@ -145,16 +145,15 @@ static uint64_t mix(uint64_t x)
 }
 
 /* tuples has LIMIT_TRACE_VALUES. How many turns there are. */
-static size_t group(const struct loop_plan *plan, const Jxp__LoopTrace *t, uint64_t *tuples)
+static size_t group(const Jxp__LoopTrace *t, uint64_t *tuples)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < t->n_places; i++) {
-		uint8_t kind = plan->turn_kind[t->places[i]];
-
-		if (i == 0 || kind <= plan->turn_kind[t->places[i - 1]])
+		if (i == 0 || t->places[i] <= t->places[i - 1])
 			tuples[count++] = 0;
-		tuples[count - 1] = mix(tuples[count - 1] ^ ((uint64_t)kind << 32 | t->values[i]));
+		tuples[count - 1] =
+		    mix(tuples[count - 1] ^ ((uint64_t)t->places[i] << 32 | t->values[i]));
 	}
 	return count;
 }
@@ -162,13 +161,13 @@ static size_t group(const struct loop_plan *plan, const Jxp__LoopTrace *t, uint6
 static int add_turns(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t)
 {
 	uint64_t tuples[LIMIT_TRACE_VALUES];
-	size_t count = group(plan, t, tuples), first = 0;
+	size_t count = group(t, tuples), first = 0;
 	struct loop_turns *turns = turns_of(in, row_of(in, plan));
 	double turn_ns = count > 1 ? (double)t->elapsed_ns / (double)(count - 1) : 0;
 
 	if (!turns)
 		return -ENOMEM;
-	if (plan->turn_kinds > 1) {
+	if (plan->turn_input_count > 1) {
 		first = 1;
 		count = count > 2 ? count - 2 : 0;
 	}

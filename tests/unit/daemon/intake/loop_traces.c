@@ -379,35 +379,6 @@ static void turns_are_told_by_their_order(void **state)
 	assert_float_equal(row(f)->turns.turns, 0.5e9 / 250, 1e-3);
 }
 
-static void copies_of_an_input_are_of_turns_of_their_own(void **state)
-{
-	static const uint32_t places[] = {0, 1, 2, 0, 1, 2}, values[] = {7, 7, 7, 7, 7, 8};
-	struct fixture *f = *state;
-
-	f->analysis.loops[0].turn_input_count = 3;
-	for (int i = 1; i < 3; i++)
-		f->analysis.inputs[i].bci = f->analysis.inputs[0].bci;
-	analysed(f, 0x50);
-	(void)turns(f, 6, places, values);
-	apply(f);
-	assert_int_equal(row(f)->turns.tuples, 6);
-	assert_int_equal(row(f)->turns.distinct, 2);
-}
-
-static void arguments_of_one_call_are_of_one_turn(void **state)
-{
-	static const uint32_t places[] = {0, 1, 0, 1, 0, 1}, values[] = {7, 8, 7, 8, 7, 8};
-	struct fixture *f = *state;
-
-	f->analysis.loops[0].turn_input_count = 2;
-	f->analysis.inputs[0].bytes = f->analysis.inputs[1].bytes = 0;
-	f->analysis.inputs[1] = f->analysis.inputs[0];
-	analysed(f, 0x50);
-	(void)turns(f, 6, places, values);
-	apply(f);
-	assert_int_equal(row(f)->turns.tuples, 1);
-}
-
 static void traces_of_turns_have_an_end(void **state)
 {
 	static const uint32_t places[LIMIT_TRACE_VALUES] = {0};
@@ -563,8 +534,6 @@ int main(void)
 	    TEST(each_load_and_each_scalar_counts_once),
 	    TEST(what_is_in_one_instance_alone_is_not_there_again),
 	    TEST(turns_are_told_by_their_order),
-	    TEST(copies_of_an_input_are_of_turns_of_their_own),
-	    TEST(arguments_of_one_call_are_of_one_turn),
 	    TEST(traces_of_turns_have_an_end),
 	    TEST(more_time_is_more_turns),
 	    TEST(a_method_that_calls_itself_has_all_ticks_of_its_code),
