@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "daemon/intake/loop_traces.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -276,6 +277,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = loop_intake_batch(&in->loops, batch);
 	if (r == 0)
+		r = loop_traces_batch(&in->loops, batch);
+	if (r == 0)
 		take_counters(in, batch);
 	return r;
 }
@@ -284,5 +287,7 @@ int intake_finish(struct intake *in)
 {
 	int r = object_intake_finish(&in->objects);
 
-	return r < 0 ? r : loop_intake_finish(&in->loops);
+	if (r == 0)
+		r = loop_intake_finish(&in->loops);
+	return r < 0 ? r : loop_traces_settle(&in->loops);
 }

@@ -1,11 +1,15 @@
 /*
- * What a window's hot loops come to (LDoctor, sections 2 and 3.1): for each, by its own CPU time,
- * its type, how often its turns have results, a judgement and what helped others.
+ * What a window's hot loops come to (LDoctor, sections 2 and 3): for each, by its own CPU time, its
+ * type, how often its turns have results, how much of it is done again, a judgement and what helped
+ * others.
  *
  * A loop is resultless when the upper end of its result rate's 95% interval is below LDoctor's
  * 0.001, of enough turns and bursts. A search (0*1?) has one result for each instance at most, so
  * there where it is entered bounds the rate, too. Loops that take less than 2% of the CPU time are
  * not judged: most of the findings that were of no use to LDoctor's users were such.
+ *
+ * A loop that is not resultless may be redundant (loop_redundancy.h), of whatever type; of one that
+ * is, what it does again is told beside.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
 #define JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
@@ -14,6 +18,7 @@
 #include <stddef.h>
 
 #include "daemon/report/content/loop_rate.h"
+#include "daemon/report/content/loop_redundancy.h"
 #include "daemon/window/result.h"
 
 #define LOOP_RESULT_RATE 0.001 /* LDoctor, section 4.1 */
@@ -25,16 +30,14 @@ enum loop_verdict {
 	LOOP_NOT_JUDGED, /* too little CPU time */
 	LOOP_VERDICT_NONE,
 	LOOP_RESULTLESS,
+	LOOP_REDUNDANT_INSTANCES,
+	LOOP_REDUNDANT_ITERATIONS,
 	LOOP_WAITING,
 	LOOP_UNDECIDED,
 	LOOP_VERDICTS,
 };
 
-struct loop_advice {
-	const char *strategy; /* in JSON: "data_structure"; NULL: there is none */
-	const char *words;    /* "change the data structure" */
-	const char *why;      /* what it rests on */
-};
+#define LOOP_ADVICES_MAX 3
 
 struct report_loop {
 	const struct loop_row *row; /* the window's */
@@ -47,9 +50,12 @@ struct report_loop {
 	struct loop_rate entries; /* likewise, times it is entered */
 	enum loop_verdict verdict;
 	double needs_s; /* undecided: a window as long would tell, at this pace; 0: not known */
-	const struct loop_advice *advice; /* resultless: what to do; else NULL */
+	struct loop_redundancy again;
+	const struct loop_advice *advice[LOOP_ADVICES_MAX]; /* what to do, the best first */
+	unsigned advice_count;
 	size_t first_context, context_count;
 	size_t first_place, place_count;
+	size_t first_input, input_count; /* that were compared */
 };
 
 /* All zero is empty. */
@@ -62,6 +68,7 @@ struct report_loops {
 	size_t count;
 	struct loop_context *contexts; /* by row, most CPU time first */
 	struct loop_place *places;     /* by row, most results first */
+	struct loop_compared *inputs;  /* by row, loads by line, then scalars */
 };
 
 /* 0 or -ENOMEM, and then it is empty. */
