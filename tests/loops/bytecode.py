@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 
+from lib import jdks
+
 METHOD = re.compile(r"^  \S.*?[ .]?([\w$<>]+)\(.*\).*;$|^  static \{\};$")
 INSTRUCTION = re.compile(r"^ +(\d+): (\w+)(?: +(\d+))?")
 LINE = re.compile(r"^ +line (\d+): (\d+)$")
@@ -60,13 +62,16 @@ class Bytecode:
     """Of the classes that a JDK's JVM finds along a class path."""
 
     def __init__(self, jdk, class_path):
-        self.javap = os.path.join(jdk.home, "bin/javap")
+        own = os.path.join(jdk.home, "bin/javap")
+        others = (os.path.join(j.home, "bin/javap") for j in reversed(jdks()))
+        # A runtime environment has none, but what another one needs to read its classes.
+        self.command = [own] if os.access(own, os.X_OK) else [next(filter(os.path.exists, others)), "--system", jdk.home]
         self.class_path = class_path
 
     @functools.lru_cache(maxsize=None)
     def methods(self, class_name):
         """Name → those of the name. None where javap does not find the class."""
-        command = [self.javap, "-p", "-c", "-l", "-cp", self.class_path, class_name]
+        command = [*self.command, "-p", "-c", "-l", "-cp", self.class_path, class_name]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         return _parse(result.stdout) if result.returncode == 0 else {}
 

@@ -16,7 +16,7 @@ import sys
 
 import programs
 from bytecode import Bytecode
-from measure import CLASS_PATH, Running, compile_programs, jdks, rows_of
+from measure import CLASS_PATH, Running, all_jdks, compile_programs, rows_of
 from support.profile import OPTION_OF, Daemon
 
 SECONDS = float(os.environ.get("MAPPING_SECONDS", "10"))
@@ -41,7 +41,7 @@ def chosen(variable, default):
 
 
 def chosen_jdks():
-    found = jdks()
+    found = all_jdks()
     releases = chosen("MAPPING_JDKS", f"17,{found[-1].release}")
     return [j for j in found if str(j.release) in releases]
 
