@@ -5,8 +5,6 @@ import os
 import re
 import subprocess
 
-from lib import jdks
-
 METHOD = re.compile(r"^  \S.*?[ .]?([\w$<>]+)\(.*\).*;$|^  static \{\};$")
 INSTRUCTION = re.compile(r"^ +(\d+): (\w+)(?: +(\d+))?")
 LINE = re.compile(r"^ +line (\d+): (\d+)$")
@@ -59,13 +57,10 @@ def _parse(text):
 
 
 class Bytecode:
-    """Of the classes that a JDK's JVM finds along a class path."""
+    """Of the classes that a JDK's javap, a command, finds along a class path."""
 
-    def __init__(self, jdk, class_path):
-        own = os.path.join(jdk.home, "bin/javap")
-        others = (os.path.join(j.home, "bin/javap") for j in reversed(jdks()))
-        # A runtime environment has none, but what another one needs to read its classes.
-        self.command = [own] if os.access(own, os.X_OK) else [next(filter(os.path.exists, others)), "--system", jdk.home]
+    def __init__(self, javap, class_path):
+        self.command = javap
         self.class_path = class_path
 
     @functools.lru_cache(maxsize=None)

@@ -16,7 +16,7 @@ import sys
 
 import programs
 from bytecode import Bytecode
-from measure import CLASS_PATH, Running, all_jdks, compile_programs, rows_of
+from measure import CLASS_PATH, Running, all_jdks, compile_programs, javap_of, rows_of
 from support.profile import OPTION_OF, Daemon
 
 SECONDS = float(os.environ.get("MAPPING_SECONDS", "10"))
@@ -86,7 +86,7 @@ def compare(found, true, ticks):
 
 
 def measure_one(daemon, jdk, collector, program):
-    bytecode = Bytecode(jdk, CLASS_PATH)
+    bytecode = Bytecode(javap_of(jdk), CLASS_PATH)
     report = window(daemon, jdk, collector, program, "loops")
     twin = window(daemon, jdk, collector, program, "cpu", *TWIN)
     ticks = min(report["cpu"]["samples"] if report.get("cpu") else twin["cpu"]["samples"], twin["cpu"]["samples"])

@@ -52,6 +52,13 @@ def all_jdks():
     return [found[release] for release in sorted(found)]
 
 
+def javap_of(jdk):
+    """The command. A runtime environment has none, but what another one needs to read its classes."""
+    own = os.path.join(jdk.home, "bin/javap")
+    others = (os.path.join(j.home, "bin/javap") for j in reversed(jdks()))
+    return [own] if os.access(own, os.X_OK) else [next(filter(os.path.exists, others)), "--system", jdk.home]
+
+
 def command_of(jdk, program, options):
     arguments = [HEAP, *options, *program.options, program.main, *program.arguments]
     class_path = CLASS_PATH.split(":")
