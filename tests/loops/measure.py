@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from lib import BUILD, Jdk, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
 from programs import HARMLESS, INSTANCES, ITERATIONS, SOURCES, WAITING  # noqa: E402  pylint: disable=wrong-import-position
-from support.profile import BENCH_CLASS_PATH  # noqa: E402  pylint: disable=wrong-import-position
+from support.profile import BENCH_CLASS_PATH, OPTION_OF  # noqa: E402  pylint: disable=wrong-import-position
 from support.tree import TREE, contained, homes  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "loops")
@@ -50,6 +50,11 @@ def all_jdks():
     """Those of this system, and of later suites, which run in a tree of their own. Oldest first."""
     found = {jdk.release: jdk for jdk in [*map(Jdk, homes().values()), *jdks()]}
     return [found[release] for release in sorted(found)]
+
+
+def collector_options(jdk, collector):
+    # ZGC was an experiment before JDK 15.
+    return [*(["-XX:+UnlockExperimentalVMOptions"] if jdk.release < 15 else []), OPTION_OF[collector]]
 
 
 def javap_of(jdk):

@@ -16,9 +16,9 @@ import os
 import platform
 import sys
 
-from measure import all_jdks, compile_programs, judge, measure
+from measure import all_jdks, collector_options, compile_programs, judge, measure
 from programs import GROUPS, PROGRAMS, UNDECIDED
-from support.profile import OPTION_OF, Daemon
+from support.profile import Daemon
 
 SECONDS = float(os.environ.get("LOOPS_SECONDS", "30"))
 AT_ONCE = int(os.environ.get("LOOPS_AT_ONCE", "2"))
@@ -72,7 +72,7 @@ def keep(report, program, jdk, collector):
 def window(daemon, jdk, collector, program):
     """Its finding, or what went wrong, as text."""
     try:
-        report = measure(daemon, jdk, program, SECONDS, OPTIONS, [OPTION_OF[collector]])
+        report = measure(daemon, jdk, program, SECONDS, OPTIONS, collector_options(jdk, collector))
     except AssertionError as e:
         return str(e)
     keep(report, program, jdk, collector)
