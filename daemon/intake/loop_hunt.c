@@ -140,7 +140,9 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 				   .loop = loop,
 				   .all_sites = l->site_count,
 				   .all_entries = entries,
-				   .entries_ahead = l->type == LOOP_LAST};
+				   .entries_ahead = l->type == LOOP_LAST,
+				   .ends_with_result =
+				       l->type == LOOP_LAST && !(l->doubts & LOOP_DOUBT_SITES)};
 	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
 	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
 	draw(&in->random, l->site_count, plan->sites, drawn);

@@ -73,6 +73,7 @@ struct loop_plan {
 	uint32_t all_sites, all_entries; /* of the loop, */
 	uint32_t sites, entries;         /* and those in places, in this order */
 	bool entries_ahead;              /* one of these is counted in each burst */
+	bool ends_with_result;           /* where it has no sites: by its limit, always */
 	bool counted;                    /* the agent is to count it */
 	uint32_t offsets[LIMIT_PLAN_PLACES];
 	uint32_t rows[LIMIT_PLAN_PLACES]; /* of sites: the profile's places, or LOOP_NO_ROW */

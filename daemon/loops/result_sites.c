@@ -328,7 +328,7 @@ static bool stores_result(struct search *s, const struct native_insn *insn,
 			  const struct value_state *state)
 {
 	const struct effect_memory *m = &insn->does.memory;
-	uint8_t flags = 0;
+	uint16_t flags = 0;
 
 	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
 		/* A word of the frame that is not followed may be where a result is. */

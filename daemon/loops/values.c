@@ -130,7 +130,7 @@ static bool along_one(const struct value *a, const struct value *b)
 static struct value merge(const struct value *a, const struct value *b)
 {
 	struct value both = {.kind = VALUE_MIX, .flags = VALUE_VARIES};
-	uint8_t fresh = VALUE_FRESH | VALUE_CALLED;
+	uint16_t fresh = VALUE_FRESH | VALUE_CALLED;
 
 	if (a->kind == VALUE_NONE || equal(a, b))
 		return *b;
@@ -146,10 +146,11 @@ static struct value merge(const struct value *a, const struct value *b)
 		both.scaled = a->scaled || b->scaled;
 		both.location = a->location;
 		both.flags |= (a->flags | b->flags) & VALUE_LOADED;
+		both.flags |= VALUE_LATER;
 		if (stays(a) || stays(b))
 			both.flags |= VALUE_STAYS;
 		else
-			both.flags &= (uint8_t)~VALUE_VARIES;
+			both.flags &= (uint16_t)~VALUE_VARIES;
 		both.step = a->kind == b->kind && a->step == b->step ? a->step : 0;
 	} else if (is_led(a) && is_led(b)) {
 		both.kind = VALUE_LED;
@@ -170,7 +171,7 @@ static void add(const struct loop_values *v, struct derived *d, const struct val
 {
 	d->value.from = locations_both(d->value.from, source->from);
 	d->value.flags |= source->flags & (VALUE_VARIES | VALUE_FRESH | VALUE_CARD | VALUE_CHOSEN |
-					   VALUE_LOADED | VALUE_STAYS);
+					   VALUE_LOADED | VALUE_STAYS | VALUE_LATER);
 	if (loop_value_invariant(v, source))
 		return;
 	/* The array that an index is of may be loaded anew in each turn. */
@@ -201,7 +202,7 @@ static struct value finish(const struct derived *d)
 		value.kind = VALUE_CHAIN;
 		value.location = d->variant->location;
 		if (!(value.flags & VALUE_STAYS))
-			value.flags &= (uint8_t)~VALUE_VARIES;
+			value.flags &= (uint16_t)~VALUE_VARIES;
 		value.step = d->variant->kind == VALUE_CHAIN ? d->variant->step : 0;
 		value.scaled = d->variant->scaled || d->variants > 1;
 	}
@@ -248,7 +249,7 @@ static struct value derive(const struct loop_values *v, const struct native_insn
 	if (loads_data(insn) && e->kind != EFFECT_COPY)
 		d.mixed = true;
 	if (d.mixed || loads_data(insn))
-		d.value.flags &= (uint8_t)~VALUE_FRESH;
+		d.value.flags &= (uint16_t)~VALUE_FRESH;
 	if (loads_data(insn) || d.mixed || (e->reads & EFFECT_FLAGS))
 		d.value.flags |= VALUE_VARIES;
 	if (e->kind == EFFECT_COPY && loads_data(insn) && steady)
