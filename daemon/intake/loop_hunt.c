@@ -182,6 +182,7 @@ static int plan_counts(struct loop_intake *in, const struct loop_code *code, str
 	plan->all_sites = l->site_count;
 	plan->all_entries = entries;
 	plan->entries_ahead = l->type == LOOP_LAST;
+	plan->ends_with_result = l->type == LOOP_LAST && !(l->doubts & LOOP_DOUBT_SITES);
 	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
 	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
 	draw(&in->random, l->site_count, plan->sites, drawn);

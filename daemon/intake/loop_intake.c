@@ -439,6 +439,9 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	row->bursts++;
 	row->bursts_left += b->left;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
+	/* A walk to where it ends has its result there: one for each time it is entered. */
+	if (plan->all_sites == 0 && plan->ends_with_result)
+		loop_counts_burst(&row->results, turns, entered, entries, plan->all_entries);
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }

@@ -76,6 +76,7 @@ struct loop_plan {
 	uint32_t all_sites, all_entries; /* of the loop, */
 	uint32_t sites, entries;         /* and those in places, in this order */
 	bool entries_ahead;              /* one of these is counted in each burst */
+	bool ends_with_result;           /* where it has no sites: by its limit, always */
 	bool countable;                  /* bursts would tell something */
 	bool counted;                    /* the agent is to count it, */
 	bool compared, turns_compared;   /* to compare instances, turns */
