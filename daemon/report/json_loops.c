@@ -168,6 +168,7 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set_judgement(loop, l);
 	wrong |= set_counts(loop, l);
 	wrong |= set(loop, "results", places_json(writer, l));
+	wrong |= report_json_loop_pairs(writer, l, loop);
 	return wrong ? NULL : TAKE_PTR(loop);
 }
 
@@ -186,7 +187,7 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	_cleanup_json_ json_t *loops = NULL;
 	size_t shown = 0;
 
-	if (!l->taken)
+	if (!l->taken || !writer->model->shown.loops)
 		return 0;
 	loops = json_array();
 	for (; shown < l->count && shown < limit; shown++)

@@ -199,6 +199,7 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 	counted(out, l);
 	if (l->verdict != LOOP_NOT_JUDGED)
 		places(out, m, l);
+	report_text_loop_pairs(out, m, rank);
 	doubts(out, l);
 	if (l->advice)
 		fprintf(out, "   why: %s\n", l->advice->why);
