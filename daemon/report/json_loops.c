@@ -163,6 +163,7 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set(loop, "time_fraction", json_real(l->fraction));
 	wrong |= set(loop, "time_ci95", interval_json(l->fraction_ci95.low, l->fraction_ci95.high));
 	wrong |= set(loop, "time_fraction_with_inner", json_real(l->within_fraction));
+	wrong |= set(loop, "inclusive_fraction", json_real(l->inclusive_fraction));
 	wrong |= set(loop, "ticks", json_integer((json_int_t)l->row->own.samples));
 	wrong |= set(loop, "contexts", contexts_json(writer, l));
 	wrong |= set_judgement(loop, l);

@@ -2,10 +2,8 @@
  * What a report's loops and its pairs have to do with each other: in which loop an access is, and
  * how many of the accesses that a loop makes are wasteful.
  *
- * A frame of a calling context is in a loop by its method and bytecode index, which is in the loop
- * from its header to its last jump back. Of loops in each other it is the innermost. Overloads of a
- * method have the same names, so the same method in the window's tree: where lines are known, no
- * line of a loop is before that of its header. Loops whose source is not known are not found.
+ * An access is in a loop when a frame of its calling context is (daemon/reach/loop_bodies.h). Loops
+ * whose source is not known are not found.
  *
  * How many are wasteful corroborates a judgement of the loop, and proves none: a table that is gone
  * through for another key each time is all silent loads.
@@ -19,19 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/profile/cct.h"
+#include "daemon/reach/loop_bodies.h"
 #include "daemon/report/content/loop_findings.h"
 #include "proto/kinds.h"
 
 /* With fewer pairs nothing is said of a loop. */
 #define LOOP_PAIRS_MIN 30
-
-/* Where a loop is. */
-struct loop_body {
-	uint32_t method;
-	int32_t header, latch, line;
-	size_t rank; /* index of the report's loops */
-};
 
 /* Pairs whose first access is in a loop itself, not in what it calls. */
 struct loop_waste {
@@ -43,9 +34,8 @@ struct loop_waste {
 /* All zero is empty. */
 struct loop_pairs {
 	const struct report_loops *loops; /* borrowed */
-	struct loop_body *bodies;         /* by method */
-	size_t body_count;
-	struct loop_waste *wastes; /* PAIR_KINDS of each loop, in their order */
+	struct loop_bodies bodies;        /* their ids are indices of the report's loops */
+	struct loop_waste *wastes;        /* PAIR_KINDS of each loop, in their order */
 };
 
 /* The loop that an access is in. */

@@ -60,51 +60,6 @@ static void find_loops(struct fixture *f)
 	assert_int_equal(loop_pairs_init(&f->pairs, &f->loops, f->window), 0);
 }
 
-static void assert_header(const struct fixture *f, uint32_t node, int64_t header)
-{
-	struct loop_around found = loop_pairs_frame(&f->pairs, &f->window->profile.cct, node);
-
-	if (header < 0)
-		assert_null(found.loop);
-	else
-		assert_int_equal(found.loop->row->key.header, header);
-	assert_false(found.called);
-}
-
-static void the_innermost_loop_is_found(void **state)
-{
-	struct fixture *f = *state;
-
-	loop(f, 10, 60, 20, 100);
-	loop(f, 20, 50, 22, 200);
-	loop(f, 24, 40, 22, 50);
-	find_loops(f);
-	assert_header(f, frame(f, 0, 9, 20), -1);
-	assert_header(f, frame(f, 0, 10, 20), 10);
-	assert_header(f, frame(f, 0, 20, 22), 20);
-	assert_header(f, frame(f, 0, 30, 23), 24);
-	assert_header(f, frame(f, 0, 45, 24), 20);
-	assert_header(f, frame(f, 0, 60, 20), 10);
-	assert_header(f, frame(f, 0, 61, 25), -1);
-	assert_header(f, frame(f, 0, -1, 22), -1);
-	assert_header(f, 0, -1);
-	assert_int_equal(
-	    loop_pairs_frame(&f->pairs, &f->window->profile.cct, frame(f, 0, 45, 24)).rank, 0);
-}
-
-static void overloads_are_told_apart_by_lines(void **state)
-{
-	struct fixture *f = *state;
-
-	loop(f, 10, 60, 20, 100);
-	loop(f, 12, 62, 120, 100);
-	find_loops(f);
-	assert_header(f, frame(f, 0, 30, 22), 10);
-	assert_header(f, frame(f, 0, 30, 122), 12);
-	assert_header(f, frame(f, 0, 61, 30), -1);
-	assert_header(f, frame(f, 0, 30, 12), -1);
-}
-
 static void a_loop_calls_what_is_in_none_itself(void **state)
 {
 	struct fixture *f = *state;
@@ -151,8 +106,6 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-	    TEST(the_innermost_loop_is_found),
-	    TEST(overloads_are_told_apart_by_lines),
 	    TEST(a_loop_calls_what_is_in_none_itself),
 	    TEST(pairs_are_counted_where_the_first_access_is),
 	};
