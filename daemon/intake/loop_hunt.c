@@ -306,7 +306,8 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 		if (code->state != LOOP_CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
-			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
+			if (!code->loops[j].considered &&
+			    (code->loops[j].calls || is_hot(in, code->loops[j].samples)))
 				r = consider(in, code, j);
 	}
 	if (r == 0) {

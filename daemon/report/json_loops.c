@@ -227,6 +227,7 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set(loop, "time_fraction", json_real(l->fraction));
 	wrong |= set(loop, "time_ci95", interval_json(l->fraction_ci95.low, l->fraction_ci95.high));
 	wrong |= set(loop, "time_fraction_with_inner", json_real(l->within_fraction));
+	wrong |= set(loop, "inclusive_fraction", json_real(l->inclusive_fraction));
 	wrong |= set(loop, "ticks", json_integer((json_int_t)l->row->own.samples));
 	wrong |= set(loop, "contexts", contexts_json(writer, l));
 	wrong |= set_judgement(loop, l);
@@ -234,6 +235,7 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set(loop, "results", places_json(writer, l));
 	if (l->again.instance_rate.known || l->again.turn_rate.known)
 		wrong |= set(loop, "redundancy", redundancy_json(writer, l));
+	wrong |= report_json_loop_pairs(writer, l, loop);
 	return wrong ? NULL : TAKE_PTR(loop);
 }
 
@@ -252,7 +254,7 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	_cleanup_json_ json_t *loops = NULL;
 	size_t shown = 0;
 
-	if (!l->taken)
+	if (!l->taken || !writer->model->shown.loops)
 		return 0;
 	loops = json_array();
 	for (; shown < l->count && shown < limit; shown++)

@@ -261,13 +261,24 @@ static void called_from(FILE *out, const struct report_model *m, const struct re
 	fputc('\n', out);
 }
 
+/* "30% of CPU", and where much of it is in what the loop calls, that: "(93% with what it calls)".
+ */
+static void time_of(FILE *out, const struct report_loop *l)
+{
+	fprintf(out, "%.*f%% of CPU", l->fraction < 0.1 ? 1 : 0, 100 * l->fraction);
+	if (l->calls)
+		fprintf(out, " (%.*f%% with what it calls)", l->inclusive_fraction < 0.1 ? 1 : 0,
+			100 * l->inclusive_fraction);
+}
+
 static void loop(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct report_loop *l = &m->loops.rows[rank];
 	const char *type = loop_type_name(l->type);
 
-	fprintf(out, "#%zu %.*f%% of CPU: ", rank + 1, l->fraction < 0.1 ? 1 : 0,
-		100 * l->fraction);
+	fprintf(out, "#%zu ", rank + 1);
+	time_of(out, l);
+	fputs(": ", out);
 	name(out, &m->window->profile, &l->row->key);
 	if (!l->row->key.recursion)
 		fprintf(out, ", %s", type[0] ? type : "of unknown type");
@@ -280,6 +291,7 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 		places(out, m, l);
 	instances_again(out, m, l);
 	turns_again(out, l);
+	report_text_loop_pairs(out, m, rank);
 	doubts(out, l);
 	for (unsigned i = 0; i < l->advice_count; i++)
 		fprintf(out, "   why: %s\n", l->advice[i]->why);

@@ -485,14 +485,22 @@ int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecod
 	return r;
 }
 
-int drain_code_refused(struct drain *d, uint64_t code, const char *reason)
+int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason)
 {
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT;
 	int r = drain_send(d);
 
 	image.code = code;
+	image.method = method;
 	image.error = (char *)(uintptr_t)reason;
 	return r == 0 ? send_image(d, &image) : r;
+}
+
+uint64_t drain_method_of(const struct drain *d, uint32_t number)
+{
+	struct numbering_key key;
+
+	return numbering_key_of(&d->methods, number, &key) ? key.a : 0;
 }
 
 void drain_set_object_interval(struct drain *d, uint32_t bytes)

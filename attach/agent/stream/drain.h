@@ -63,8 +63,11 @@ void drain_set_settled(struct drain *d, uint64_t time_ns);
 struct code_copy;
 int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes);
 
-/* Why there is none for that number. */
-int drain_code_refused(struct drain *d, uint64_t code, const char *reason);
+/* Why there is none for that number of code, or of a method. */
+int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason);
+
+/* The method, a jmethodID as a number, that the engine knows by a number; 0: there is none. */
+uint64_t drain_method_of(const struct drain *d, uint32_t number);
 
 /* Sends what has gathered, if anything. */
 int drain_send(struct drain *d);

@@ -58,20 +58,43 @@ static const char *reason_of(int error)
 	}
 }
 
+/* The number of a method's newest code, 0: it has none. */
+static uint64_t newest_code(const struct loop_phase *l, uint32_t method)
+{
+	uint64_t key = drain_method_of(l->drain, method);
+	struct code_blob blob;
+
+	return key && codemap_find_method(key, &blob) ? blob.serial : 0;
+}
+
+/* A method that was not compiled, and so has no code, is no loss. */
+static int answer_method(struct loop_phase *l, uint32_t method, uint64_t *code)
+{
+	*code = newest_code(l, method);
+	return *code ? 0 : drain_code_refused(l->drain, 0, method, "it is not compiled");
+}
+
 int loop_phase_answer(struct loop_phase *l)
 {
 	struct orders *o = l->orders;
 	struct code_copy *copy;
+	struct code_order order;
 	uint64_t code;
 	int r;
 
 	if (!l->wanted || o->codes_answered == o->codes_asked)
 		return 0;
-	code = o->codes[o->codes_answered++];
+	order = o->codes[o->codes_answered++];
+	code = order.code;
+	if (order.method) {
+		r = answer_method(l, order.method, &code);
+		if (r < 0 || !code)
+			return r;
+	}
 	r = code_copy_take(&copy, &handlers.walker.layout, code);
 	if (r < 0) {
 		l->codes_gone++;
-		return drain_code_refused(l->drain, code, reason_of(r));
+		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
 	r = drain_code_image(l->drain, copy, l->bytecodes);
 	l->codes_sent++;

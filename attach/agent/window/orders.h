@@ -12,14 +12,19 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
+/* CodeRequest. */
+struct code_order {
+	uint64_t code;
+	uint32_t method; /* in place of it, where it is not 0 */
+};
+
 struct orders {
 	bool stop;         /* WindowStop: end the window */
 	bool stop_objects; /* StopObjects: track no objects any more */
 	uint64_t accesses; /* ObjectsMet, the last one: sampled accesses to the heap, */
 	uint64_t met;      /* and those of them that went to a tracked object */
-	/* CodeRequest: numbers of compiled code, in the order in which they were asked for; more
-	 * than these are passed over. */
-	uint64_t codes[LIMIT_CODES];
+	/* In the order in which they came; more than these are passed over. */
+	struct code_order codes[LIMIT_CODES];
 	unsigned codes_asked, codes_answered;
 	/* LoopPlans, the last one. */
 	struct loop_plan plans[LIMIT_PLANS]; /* not looked at yet, start not known */
@@ -99,7 +104,8 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 	}
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_CODE_REQUEST &&
 	    o->codes_asked < LIMIT_CODES)
-		o->codes[o->codes_asked++] = frame->code_request->code;
+		o->codes[o->codes_asked++] =
+		    (struct code_order){frame->code_request->code, frame->code_request->method};
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_LOOP_PLANS)
 		orders_note_plans(o, frame->loop_plans);
 }

@@ -166,7 +166,7 @@ static void what_is_to_be_counted_reaches_the_agent(void **state)
 
 	loops.plans[1] = (struct loop_plan){
 	    .sites = 2, .entries = 1, .entries_ahead = true, .counted = true, .offsets = {1, 5, 9}};
-	assert_int_equal(conversation_send_code_request(f->conversation, 77), 0);
+	assert_int_equal(conversation_send_code_request(f->conversation, 77, 0), 0);
 	assert_int_equal(conversation_send_loop_plans(f->conversation, &loops), 0);
 	loop_settle(&f->loop);
 	frame = agent_receive(f->agent, fds, &passed);

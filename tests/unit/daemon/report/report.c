@@ -430,6 +430,47 @@ static void loop_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
+/* Silent loads of a loop, of what it calls and of a loop and what is in none. */
+static void pairs_are_said_to_be_in_loops(void **state)
+{
+	static const struct {
+		struct report_wanted wanted;
+		const char *name;
+	} parts[] = {
+	    {{.view = JXP__VIEW__VIEW_PAIRS}, "loop_pairs.txt"},
+	    {{.view = JXP__VIEW__VIEW_PAIRS, .format = JXP__FORMAT__FORMAT_JSON},
+	     "loop_pairs.json"},
+	};
+	struct report_wanted loops = {.view = JXP__VIEW__VIEW_LOOPS};
+	struct window_result *w = ticks_window();
+	uint32_t sum = sample_window_node(w, 1, "sum", 31);
+	uint32_t get = sample_window_node(w, sum, "get", 51);
+	char *text;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	w->request.kinds[SILENT_LOAD] = true;
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
+	w->counters[JXP__COUNTER__COUNTER_SIGNALS_SECOND] = 100;
+	sample_window_pairs(w, SILENT_LOAD, sum, sum, 40, true);
+	sample_window_pairs(w, SILENT_LOAD, sum, sum, 20, false);
+	sample_window_pairs(w, SILENT_LOAD, get, get, 9, true);
+	sample_window_pairs(w, SILENT_LOAD, sum, 1, 7, true);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		text = part_of(w, &parts[i].wanted);
+		assert_golden(parts[i].name, text);
+		free(text);
+	}
+	text = part_of(w, &loops);
+	assert_non_null(strstr(text, "silent loads here: 70% (58 to 80%) of the 67 loads that"));
+	free(text);
+	loops.format = JXP__FORMAT__FORMAT_JSON;
+	text = part_of(w, &loops);
+	assert_non_null(strstr(text, "\"kind\": \"silent_load\",\n     \"fraction\": 0.70"));
+	free(text);
+	window_result_free(w);
+}
+
 static void a_window_without_loops_says_so(void **state)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_LOOPS};
@@ -852,6 +893,7 @@ int main(void)
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(tick_reports_are_as_agreed),
 	    cmocka_unit_test(loop_reports_are_as_agreed),
+	    cmocka_unit_test(pairs_are_said_to_be_in_loops),
 	    cmocka_unit_test(a_window_without_loops_says_so),
 	    cmocka_unit_test(a_window_without_ticks_says_so),
 	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),

@@ -358,6 +358,9 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	assert_int_equal(image->bytes.len, 3);
 	assert_memory_equal(image->bytes.data, copy->bytes, 3);
 	assert_int_equal(image->method, root);
+	assert_int_equal(drain_method_of(f->drain, root), copy->blob.method);
+	assert_int_equal(drain_method_of(f->drain, 0), 0);
+	assert_int_equal(drain_method_of(f->drain, 99), 0);
 	assert_int_equal(image->n_records, 2);
 	assert_int_equal(image->records[0]->n_frames, 2);
 	assert_int_equal(image->records[0]->frames[0]->method, inlined);
@@ -379,10 +382,11 @@ static void code_that_there_is_none_of_has_a_reason(void **state)
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
 
-	assert_int_equal(drain_code_refused(f->drain, 5, "it was unloaded"), 0);
+	assert_int_equal(drain_code_refused(f->drain, 5, 6, "it was unloaded"), 0);
 	frame = received(f);
 	assert_int_equal(frame->batch->n_codes, 1);
 	assert_int_equal(frame->batch->codes[0]->code, 5);
+	assert_int_equal(frame->batch->codes[0]->method, 6);
 	assert_string_equal(frame->batch->codes[0]->error, "it was unloaded");
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }

@@ -380,7 +380,7 @@ static void code_is_asked_for_so_often_and_no_more(void **state)
 		orders_note(&orders, &frame);
 	}
 	assert_int_equal(orders.codes_asked, LIMIT_CODES);
-	assert_int_equal(orders.codes[LIMIT_CODES - 1], LIMIT_CODES);
+	assert_int_equal(orders.codes[LIMIT_CODES - 1].code, LIMIT_CODES);
 }
 
 #define MS 1e6
