@@ -52,14 +52,18 @@
 #define TRACE_WAIT_MAX_NS UINT64_C(250000000)
 #define TRACE_AGE_MAX_NS  UINT64_C(1000000000)
 
+/* A loop that is entered once in a while, or once for all, would keep the registers from others:
+ * each trace that came to nothing halves the chance of the next one, so often at most. */
+#define TRACE_HALVINGS_MAX 5u
+
 struct thread;
 
 /* Does the plan ask for a trace that the thread has registers for? */
 bool trace_fits(const struct thread *t, const struct loop_plan *plan);
 
 /* A thread for which that is so begins one, of instances or of turns; it has no burst and no trace.
- */
-void trace_begin(struct thread *t, const struct loop_plan *plan);
+ * False when it does not, because the last ones of that sort were in vain. */
+bool trace_begin(struct thread *t, const struct loop_plan *plan);
 
 /* A breakpoint of the trace was hit; there is one. */
 void trace_hit(struct thread *t, const ucontext_t *uc);
