@@ -606,6 +606,48 @@ static void what_cannot_be_read_ends_a_trace(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 3);
 }
 
+/* A real watchpoint on a number that is about to be loaded; known: the thread knows of it, as of
+ * one whose access it waits for. */
+static void watch_third_number(bool known)
+{
+	struct perf_event_attr attr;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&numbers[2], 4,
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + 3));
+	attr.disabled = 0;
+	assert_int_equal(perf_modify(t->register_fd[3], &attr), 0);
+	t->watchpoints[3] = (struct watchpoint){.state = known ? WATCH_PENDING : WATCH_FREE,
+						.address = (uintptr_t)&numbers[2],
+						.length = 4};
+}
+
+static void what_is_watched_is_read_through_the_kernel(void **state)
+{
+	const uint32_t *const from[] = {numbers, numbers, numbers};
+	const unsigned counts[] = {5, 5, 1};
+	struct trace_told told;
+
+	need_registers(state);
+	handlers.regions = (struct region_map){0};
+	assert_true(region_add_heap(&handlers.regions, (uintptr_t)numbers,
+				    (uintptr_t)numbers + sizeof(numbers)));
+	burst_own(t, 0, 2);
+	begin_instances();
+	watch_third_number(true);
+	run_all(3, from, counts);
+	told = recorded();
+	assert_memory_equal(told.values[0], told.values[1], 5 * sizeof(uint32_t));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNDECODED), 1); /* by the program's load */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ASYNC), 0);
+	/* Else it is read as it is, and the watchpoint is hit in the handler. */
+	begin_instances();
+	watch_third_number(false);
+	run_all(3, from, counts);
+	assert_int_equal(recorded().values[0][2], told.values[0][2]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ASYNC), 1);
+	handlers.regions = (struct region_map){0};
+}
+
 static void close_registers(void)
 {
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
@@ -736,6 +778,7 @@ int main(void)
 	    TEST(values_of_two_epochs_are_not_compared),
 	    TEST(of_code_that_was_replaced_nothing_is_told),
 	    TEST(what_cannot_be_read_ends_a_trace),
+	    TEST(what_is_watched_is_read_through_the_kernel),
 	    TEST(the_end_of_the_window_ends_it),
 	    TEST(turns_at_the_end_of_the_window_are_told),
 	    TEST(a_plan_needs_its_registers),
