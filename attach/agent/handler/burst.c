@@ -289,8 +289,9 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 	    atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
 		return;
 	/* One is as much wanted as the other. */
-	if (trace_fits(t, &plan) && (!plan.counted || random_below(&t->random, 2) == 0))
-		trace_begin(t, &plan);
-	else
+	if (trace_fits(t, &plan) && (!plan.counted || random_below(&t->random, 2) == 0) &&
+	    trace_begin(t, &plan))
+		return;
+	if (plan.counted)
 		begin_burst(t, &plan);
 }

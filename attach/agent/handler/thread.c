@@ -96,6 +96,7 @@ struct thread *thread_take(pid_t tid)
 	t->burst_first = t->burst_registers = 0;
 	memset(&t->burst, 0, sizeof(t->burst));
 	memset(&t->trace, 0, sizeof(t->trace));
+	memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
 	t->signal_traces = false;
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));
 	t->stack_low = t->stack_high = 0;

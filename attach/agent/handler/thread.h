@@ -93,6 +93,9 @@ struct thread {
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct burst burst;
 	struct trace trace;
+	/* Traces of instances, and of turns, that came to nothing, in a row; of a plan by its
+	 * number, roughly. */
+	uint8_t traces_in_vain[2][LIMIT_PLANS];
 	uint64_t signal_cpu_ns;     /* its CPU time when the signal that is handled came, */
 	bool signal_traces;         /* which is of a trace */
 	struct place_memory places; /* of the epoch */

@@ -76,6 +76,12 @@ static bool code_is_there(const struct trace *r, struct code_blob *blob)
 	return codemap_find(r->start, blob) && blob->serial == r->code;
 }
 
+/* How often in a row traces of this sort came to nothing. */
+static uint8_t *in_vain(struct thread *t, const struct trace *r)
+{
+	return &t->traces_in_vain[r->turns][r->told.plan % LIMIT_PLANS];
+}
+
 /* The events are off, or closed. */
 static void tell_trace(struct thread *t)
 {
@@ -84,6 +90,7 @@ static void tell_trace(struct thread *t)
 	struct record parts[RECORD_TRACE_PARTS];
 
 	r->active = false;
+	*in_vain(t, r) = 0;
 	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
 		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(r->told) - from;
 
@@ -97,8 +104,12 @@ static void tell_trace(struct thread *t)
 
 static void drop_trace(struct thread *t, Jxp__Counter why)
 {
+	uint8_t *before = in_vain(t, &t->trace);
+
 	t->trace.active = false;
 	thread_count(t, why, 1);
+	if (why == JXP__COUNTER__COUNTER_TRACES_LEFT && *before < TRACE_HALVINGS_MAX)
+		(*before)++;
 }
 
 /* Is it of use as it is, without knowing how it would go on? */
@@ -421,19 +432,21 @@ static void choose_inputs(struct thread *t, const struct loop_plan *plan)
 	memcpy(r->scalars, plan->scalars, sizeof(r->scalars));
 }
 
-void trace_begin(struct thread *t, const struct loop_plan *plan)
+bool trace_begin(struct thread *t, const struct loop_plan *plan)
 {
 	struct trace *r = &t->trace;
 	bool both = fits_instances(t, plan) && fits_turns(t, plan);
 
-	*r = (struct trace){.active = true,
-			    .turns = both ? random_below(&t->random, 2) : fits_turns(t, plan),
+	*r = (struct trace){.turns = both ? random_below(&t->random, 2) : fits_turns(t, plan),
 			    .recursion = plan->recursion,
 			    .code = plan->code,
 			    .start = plan->start,
 			    .header = plan->start + plan->header,
 			    .since_ns = clock_monotonic_ns(),
 			    .told = {.plan = plan->plan}};
+	if (random_below(&t->random, 1u << *in_vain(t, r)) != 0)
+		return false;
+	r->active = true;
 	choose_inputs(t, plan);
 	r->entry = r->turns ? r->header : plan->start + plan->entry;
 	r->signals_max = trace_signals_max(
@@ -442,6 +455,7 @@ void trace_begin(struct thread *t, const struct loop_plan *plan)
 	thread_count(t, JXP__COUNTER__COUNTER_TRACES, 1);
 	if (!break_at(t, 0, r->entry))
 		lose_trace(t, JXP__COUNTER__COUNTER_TRACES_LEFT);
+	return true;
 }
 
 /* ---------------------------------------------------------------- while it goes on */

@@ -294,6 +294,7 @@ static unsigned bursts_of(const struct loop_plan *plan, unsigned ticks, unsigned
 	plans_set(plan, 1);
 	*traces = 0;
 	for (unsigned i = 0; i < ticks; i++) {
+		memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
 		tick_at((uintptr_t)area + PLACE);
 		bursts += t->burst.active;
 		*traces += t->trace.active;
@@ -326,6 +327,30 @@ static void bursts_and_traces_have_equal_chance(void **state)
 	assert_int_equal(traces, 0);
 	plan.counted = true;
 	assert_int_equal(bursts_of(&plan, 20, &traces), 20);
+}
+
+static void what_is_traced_in_vain_is_counted_instead(void **state)
+{
+	struct loop_plan plan = {.code = code,
+				 .start = (uintptr_t)area,
+				 .plan = 5,
+				 .header = HEADER,
+				 .load_count = 1,
+				 .loads = {{.offset = PLACE, .reg = 1}},
+				 .counted = true};
+	unsigned bursts = 0;
+
+	need_registers(state);
+	plans_set(&plan, 1);
+	memset(t->traces_in_vain, TRACE_HALVINGS_MAX, sizeof(t->traces_in_vain));
+	for (unsigned i = 0; i < 400; i++) {
+		tick_at((uintptr_t)area + PLACE);
+		assert_true(t->burst.active || t->trace.active);
+		bursts += t->burst.active;
+		burst_give_up(t);
+		trace_give_up(t);
+	}
+	assert_in_range(bursts, 370, 400);
 }
 
 static void a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion(void **state)
@@ -371,6 +396,7 @@ int main(void)
 	    TEST(of_code_that_was_replaced_nothing_is_told),
 	    TEST(ticks_elsewhere_begin_none),
 	    TEST(bursts_and_traces_have_equal_chance),
+	    TEST(what_is_traced_in_vain_is_counted_instead),
 	    TEST(a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion),
 	    cmocka_unit_test(the_hits_of_a_burst_are_within_its_time),
 	};

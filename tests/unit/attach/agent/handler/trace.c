@@ -160,13 +160,20 @@ static struct loop_plan plan_of_instances(void)
 	return plan;
 }
 
+/* Whatever came of those before. */
+static void begin(const struct loop_plan *plan)
+{
+	memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
+	assert_true(trace_fits(t, plan));
+	assert_true(trace_begin(t, plan));
+	assert_true(t->trace.active);
+}
+
 static void begin_instances(void)
 {
 	struct loop_plan plan = plan_of_instances();
 
-	assert_true(trace_fits(t, &plan));
-	trace_begin(t, &plan);
-	assert_true(t->trace.active);
+	begin(&plan);
 }
 
 /* Not inlined, so that each call of the loop has the same stack. */
@@ -412,7 +419,7 @@ static void an_instance_that_calls_itself_is_one(void **state)
 	plan.entry = 0;
 	plan.header = NESTED_LOAD;
 	plan.loads[plan.load_count++] = (struct plan_input){.offset = NESTED_LOAD, .bytes = 4};
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(NESTED, numbers, 5, 1);
 	run(NESTED, others, 4, 1);
 	run(NESTED, others, 1, 0);
@@ -421,7 +428,7 @@ static void an_instance_that_calls_itself_is_one(void **state)
 	assert_int_equal(told.counts[1], 4);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 5 * 7 + 4 * 6 + 3);
 	/* Where too much is deeper, it is given up. */
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(NESTED, numbers, 20, 1);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 1);
 }
@@ -442,7 +449,7 @@ static void turns_are_told_one_behind_the_other(void **state)
 	struct trace_told told;
 
 	need_registers(state);
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, numbers, 60, 0);
 	told = recorded();
 	assert_int_equal(told.turn_values, LIMIT_TRACE_VALUES);
@@ -469,7 +476,7 @@ static void two_values_of_one_instruction_have_one_breakpoint(void **state)
 	assert_true(trace_fits(t, &plan));
 	burst_own(t, 0, 2);
 	assert_true(trace_fits(t, &plan));
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, others, 60, 0);
 	told = recorded();
 	for (unsigned i = 0; i < LIMIT_TRACE_VALUES; i++)
@@ -484,7 +491,7 @@ static void turns_that_were_left_are_told_as_they_are(void **state)
 
 	need_registers(state);
 	for (unsigned i = 0; i < 3; i++) {
-		trace_begin(t, &plan);
+		begin(&plan);
 		run(0, numbers, 3, 0);
 		assert_true(t->trace.active);
 		if (i == 0)
@@ -498,7 +505,7 @@ static void turns_that_were_left_are_told_as_they_are(void **state)
 	}
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 	/* Not even the header was come to. */
-	trace_begin(t, &plan);
+	begin(&plan);
 	t->trace.since_ns -= TRACE_WAIT_MAX_NS;
 	tick_at((uintptr_t)&tick_at, 0);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 1);
@@ -515,7 +522,7 @@ static void the_turns_of_a_recursion_are_its_calls(void **state)
 	plan.header = 0;
 	plan.recursion = true;
 	plan.turn_inputs[plan.turn_input_count++] = (struct plan_input){.offset = 0, .reg = 2};
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(NESTED, numbers, 1, 5);
 	run(NESTED, numbers, 1, 5);
 	trace_give_up(t);
@@ -547,7 +554,7 @@ static void values_of_two_epochs_are_not_compared(void **state)
 	handlers_gc_finished();
 	run_all(1, from, counts);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_MOVED, 1);
-	trace_begin(t, &plan);
+	begin(&plan);
 	run_all(1, from, counts);
 	handlers_gc_started();
 	handlers_gc_finished();
@@ -565,7 +572,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		struct loop_plan plan = i == 2 ? plan_of_turns() : plan_of_instances();
 
-		trace_begin(t, &plan);
+		begin(&plan);
 		run_all(1, from, counts);
 		codemap_add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
 		if (i == 0)
@@ -584,19 +591,61 @@ static void what_cannot_be_read_ends_a_trace(void **state)
 
 	need_registers(state);
 	plan.loads[0].bytes = 8; /* not what is there */
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, numbers, 5, 0);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 1);
 	plan = plan_of_instances();
 	plan.scalars[1].displacement = -64; /* below the stack pointer */
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, numbers, 5, 0);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 2);
 	plan.scalars[1].reg = 7; /* not in the stack at all */
 	plan.scalars[1].displacement = 0;
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, numbers, 5, 0);
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 3);
+}
+
+/* A real watchpoint on a number that is about to be loaded; known: the thread knows of it, as of
+ * one whose access it waits for. */
+static void watch_third_number(bool known)
+{
+	struct perf_event_attr attr;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&numbers[2], 4,
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + 3));
+	attr.disabled = 0;
+	assert_int_equal(perf_modify(t->register_fd[3], &attr), 0);
+	t->watchpoints[3] = (struct watchpoint){.state = known ? WATCH_PENDING : WATCH_FREE,
+						.address = (uintptr_t)&numbers[2],
+						.length = 4};
+}
+
+static void what_is_watched_is_read_through_the_kernel(void **state)
+{
+	const uint32_t *const from[] = {numbers, numbers, numbers};
+	const unsigned counts[] = {5, 5, 1};
+	struct trace_told told;
+
+	need_registers(state);
+	handlers.regions = (struct region_map){0};
+	assert_true(region_add_heap(&handlers.regions, (uintptr_t)numbers,
+				    (uintptr_t)numbers + sizeof(numbers)));
+	burst_own(t, 0, 2);
+	begin_instances();
+	watch_third_number(true);
+	run_all(3, from, counts);
+	told = recorded();
+	assert_memory_equal(told.values[0], told.values[1], 5 * sizeof(uint32_t));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNDECODED), 1); /* by the program's load */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ASYNC), 0);
+	/* Else it is read as it is, and the watchpoint is hit in the handler. */
+	begin_instances();
+	watch_third_number(false);
+	run_all(3, from, counts);
+	assert_int_equal(recorded().values[0][2], told.values[0][2]);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ASYNC), 1);
+	handlers.regions = (struct region_map){0};
 }
 
 static void close_registers(void)
@@ -626,7 +675,7 @@ static void turns_at_the_end_of_the_window_are_told(void **state)
 	struct loop_plan plan = plan_of_turns();
 
 	need_registers(state);
-	trace_begin(t, &plan);
+	begin(&plan);
 	run(0, numbers, 2, 0);
 	close_registers();
 	trace_expire(t);
@@ -664,7 +713,7 @@ static void what_is_wanted_is_drawn_with_equal_chance(void **state)
 	plan.loads[1] = (struct plan_input){.offset = NEXT, .reg = 0};
 	plan.load_count = 2;
 	for (unsigned i = 0; i < 400; i++) {
-		trace_begin(t, &plan);
+		begin(&plan);
 		turns += t->trace.turns;
 		second += !t->trace.turns && t->trace.told.load == 1;
 		trace_give_up(t);
@@ -672,6 +721,29 @@ static void what_is_wanted_is_drawn_with_equal_chance(void **state)
 	assert_in_range(turns, 150, 250);
 	assert_in_range(second, 60, 140);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_TRACES), 400);
+}
+
+static void traces_in_vain_become_seldom(void **state)
+{
+	const uint32_t *const from[] = {numbers, numbers, numbers};
+	const unsigned counts[] = {1, 1, 1};
+	struct loop_plan plan = plan_of_instances(), turns = plan_of_turns();
+	unsigned begun = 0;
+
+	need_registers(state);
+	for (unsigned i = 0; i < 3200; i++)
+		if (trace_begin(t, &plan)) {
+			begun++;
+			trace_give_up(t);
+		}
+	assert_in_range(begun, 60, 180);     /* one in 32, and a few before that */
+	assert_true(trace_begin(t, &turns)); /* of another sort */
+	trace_give_up(t);
+	while (!trace_begin(t, &plan))
+		assert_false(t->trace.active);
+	run_all(3, from, counts);
+	(void)recorded();
+	assert_true(trace_begin(t, &plan)); /* One has come to something. */
 }
 
 static void the_signals_of_a_trace_are_within_its_time(void **state)
@@ -706,10 +778,12 @@ int main(void)
 	    TEST(values_of_two_epochs_are_not_compared),
 	    TEST(of_code_that_was_replaced_nothing_is_told),
 	    TEST(what_cannot_be_read_ends_a_trace),
+	    TEST(what_is_watched_is_read_through_the_kernel),
 	    TEST(the_end_of_the_window_ends_it),
 	    TEST(turns_at_the_end_of_the_window_are_told),
 	    TEST(a_plan_needs_its_registers),
 	    TEST(what_is_wanted_is_drawn_with_equal_chance),
+	    TEST(traces_in_vain_become_seldom),
 	    cmocka_unit_test(the_signals_of_a_trace_are_within_its_time),
 	};
 

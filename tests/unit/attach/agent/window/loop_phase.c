@@ -447,6 +447,23 @@ static void what_traces_take_is_in_it(void **state)
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
+static void each_window_has_its_own_key(void **state)
+{
+	uint64_t before[2] = {0};
+
+	(void)state;
+	atomic_store(&handlers.trace_signals, 5);
+	for (unsigned i = 0; i < 3; i++) {
+		loop_phase_start(&loops, false, NULL, &orders, NULL);
+		assert_int_not_equal(handlers.trace_key[0], before[0]);
+		assert_int_not_equal(handlers.trace_key[1], before[1]);
+		assert_int_not_equal(handlers.trace_key[0], handlers.trace_key[1]);
+		before[0] = handlers.trace_key[0];
+		before[1] = handlers.trace_key[1];
+	}
+	assert_int_equal(atomic_load(&handlers.trace_signals), 0);
+}
+
 static void they_go_to_those_ticks_that_come_in_planned_loops(void **state)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
@@ -487,6 +504,7 @@ int main(void)
 	    TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks),
 	    TEST(bursts_have_their_part_of_the_budget),
 	    TEST(what_traces_take_is_in_it),
+	    TEST(each_window_has_its_own_key),
 	    TEST(they_go_to_those_ticks_that_come_in_planned_loops),
 	};
 
