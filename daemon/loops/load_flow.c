@@ -55,13 +55,6 @@ static bool is_header_word(const struct native_insn *insn)
 	       is_word_at(m, CLASS_AT, 8);
 }
 
-static bool is_poll(const struct native_code *n, const struct native_insn *insn)
-{
-	const struct effect_memory *m = &insn->does.memory;
-
-	return native_tests_memory(n, insn) && m->index < 0 && m->displacement == 0;
-}
-
 static bool loads_memory(const struct native_insn *insn)
 {
 	return insn->does.memory.loads && insn->slot < 0 && !insn->call;
@@ -76,7 +69,7 @@ static bool is_heap_load(const struct native_code *n, const struct native_insn *
 	    (m->base < 0 && m->index < 0))
 		return false;
 	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(insn) &&
-	       !is_poll(n, insn);
+	       !native_polls(n, insn);
 }
 
 static bool is_jvm_load(const struct native_insn *insn)

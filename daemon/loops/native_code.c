@@ -484,3 +484,10 @@ uint32_t native_callee(const struct native_code *n, uint32_t offset)
 
 	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA ? call->method : 0;
 }
+
+bool native_polls(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
+}

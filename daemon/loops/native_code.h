@@ -96,4 +96,7 @@ unsigned native_loop_insns(const struct native_code *n, unsigned loop);
 /* Is it test [memory], register? HotSpot polls for safepoints by such a one. */
 bool native_tests_memory(const struct native_code *n, const struct native_insn *insn);
 
+/* ... where a register leads to: the value is nothing to it. */
+bool native_polls(const struct native_code *n, const struct native_insn *insn);
+
 #endif

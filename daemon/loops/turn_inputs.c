@@ -8,13 +8,21 @@
  * counts and comparisons of what few different values there are, all over a program. */
 #define WORK_LEAST 24u
 
-/* What is in the location goes on by a constant in each turn, or is made of what does. */
+/* It goes on by a constant in each turn, or is made of what does, or did in the turns before. */
 static bool is_counted(const struct loop_values *v, const struct value *value)
 {
-	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(value->from, i) && locations_have(v->written, i) &&
-		    loop_location_counts(v, i))
-			return true;
+	struct locations from = value->from, before;
+
+	do {
+		before = from;
+		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+			if (!locations_have(from, i) || !locations_have(v->written, i))
+				continue;
+			if (loop_location_counts(v, i))
+				return true;
+			from = locations_both(from, v->latch.at[i].from);
+		}
+	} while (before.registers != from.registers || before.slots != from.slots);
 	return false;
 }
 
