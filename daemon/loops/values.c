@@ -320,6 +320,20 @@ bool loop_value_progress(const struct loop_values *v, const struct value *value)
 	return goes_on(value) || loop_value_invariant(v, value);
 }
 
+bool loop_value_same(const struct loop_values *v, const struct value *value)
+{
+	if (value->flags & VALUE_VARIES)
+		return false;
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		const struct value *latch = &v->latch.at[i];
+
+		if (locations_have(value->from, i) && locations_have(v->written, i) &&
+		    (latch->kind != VALUE_STEP || latch->location != i || latch->step != 0))
+			return false;
+	}
+	return true;
+}
+
 bool loop_location_counts(const struct loop_values *v, unsigned location)
 {
 	const struct value *latch = &v->latch.at[location];

@@ -83,6 +83,9 @@ unsigned loop_values_index(const struct loop_values *v, uint16_t block);
 /* Is it the same in all turns? */
 bool loop_value_invariant(const struct loop_values *v, const struct value *value);
 
+/* ... or left as it was, though it goes through other registers or words of the frame? */
+bool loop_value_same(const struct loop_values *v, const struct value *value);
+
 /* Does it say how far the loop is? */
 bool loop_value_progress(const struct loop_values *v, const struct value *value);
 
