@@ -93,9 +93,10 @@ int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
 }
 
 /* ... that may give something back. */
-static bool is_call(const struct native_insn *insn)
+static bool is_call(const struct native_code *n, const struct native_insn *insn)
 {
-	return insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF;
+	return (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF) &&
+	       !native_calls_jvm(n, insn);
 }
 
 /* ---------------------------------------------------------------- barriers */
@@ -197,8 +198,9 @@ static bool is_barrier_shift(const struct native_code *n, const struct native_in
 static uint64_t result_of(const struct load_flow *f, const struct native_insn *insn,
 			  const struct load_state *state)
 {
+	/* What it allocates is as new as what is allocated beside the call. */
 	if (insn->call)
-		return LOAD_FLOW_OTHER;
+		return native_calls_jvm(f->values->native, insn) ? LOAD_FLOW_JVM : LOAD_FLOW_OTHER;
 	if (insn->does.kind == EFFECT_CONSTANT)
 		return 0;
 	if (is_barrier_shift(f->values->native, insn))
@@ -319,7 +321,7 @@ static void find_loads(struct load_flow *f)
 			continue;
 		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++)
 			if (f->load_count < LOAD_FLOW_MAX &&
-			    (is_heap_load(n, &n->insns[k]) || is_call(&n->insns[k])))
+			    (is_heap_load(n, &n->insns[k]) || is_call(n, &n->insns[k])))
 				f->loads[f->load_count++] = &n->insns[k];
 	}
 	qsort(f->loads, f->load_count, sizeof(f->loads[0]), by_offset);

@@ -36,6 +36,7 @@ struct search {
 	struct address kept[KEPT_MAX];
 	unsigned kept_count;
 	uint8_t slot_bytes[NATIVE_SLOTS]; /* as the loop reads them */
+	bool counted;                     /* something goes by a counter */
 	uint64_t read;                    /* registers, by the loop itself */
 };
 
@@ -211,8 +212,10 @@ static void look_at_comparison(struct search *s, const struct place *p)
 		return;
 	}
 	/* A counter and its limit; but which element of a list it is, the program asks. */
-	if (sides.progress && !sides.element)
+	if (sides.progress && !sides.element) {
+		s->counted = true;
 		return;
+	}
 	s->data |= loads;
 	if (!sides.progress && (loads & ~LOAD_FLOW_JVM))
 		add_scalars(s, p, load_flow_value_reads(p->insn));
@@ -243,8 +246,8 @@ static bool take_address(const struct search *s, const struct place *p, struct a
 		a->base = p->values.at[m->base];
 	if (m->index >= 0)
 		a->index = p->values.at[m->index];
-	return (loop_value_invariant(s->v, &a->base) || a->base.flags & VALUE_STEADY) &&
-	       loop_value_invariant(s->v, &a->index);
+	return (loop_value_same(s->v, &a->base) || a->base.flags & VALUE_STEADY) &&
+	       loop_value_same(s->v, &a->index);
 }
 
 static bool is_heap_store(const struct native_insn *insn)
@@ -454,6 +457,7 @@ static void find(struct search *s, const struct result_sites *results)
 			look_at_block(s, i, &turns);
 		look_at_ways(s, i);
 	}
+	turns.none |= s->counted;
 	turn_inputs_end(&turns, take_loads(s));
 	s->in->turn_input_count = turns.count;
 	memcpy(s->in->turn_inputs, turns.inputs, sizeof(turns.inputs));

@@ -84,6 +84,9 @@ const struct native_insn *native_pruned_branch(const struct native_code *n, uint
 /* Index of the image's methods, + 1, that a call leads straight to; 0: not known. */
 uint32_t native_callee(const struct native_code *n, uint32_t offset);
 
+/* Is it a direct call of what is no Java code? Where that is not known, too. */
+bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn);
+
 /* The only block that b leads to, or FLOW_NO_BLOCK. */
 uint16_t native_only_successor(const struct native_code *n, uint16_t b);
 

@@ -90,7 +90,7 @@ static void look_at_address(struct turn_inputs *t, unsigned load, const struct n
 		if (registers[i] < 0)
 			continue;
 		t->counted[load] |= is_counted(v, &values->at[registers[i]]);
-		t->steady[load] &= loop_value_invariant(v, &values->at[registers[i]]);
+		t->steady[load] &= loop_value_same(v, &values->at[registers[i]]);
 	}
 }
 
@@ -100,7 +100,8 @@ static bool add_argument(struct turn_inputs *t, const struct native_insn *call, 
 {
 	const struct value *value = &values->at[reg];
 
-	if (loop_value_invariant(t->flow->values, value))
+	/* What is new is told by what is stored there. */
+	if (loop_value_same(t->flow->values, value) || (loads->at[reg] & LOAD_FLOW_JVM))
 		return false;
 	if (!(loads->at[reg] & LOAD_FLOW_OTHER) && (loads->at[reg] & LOAD_FLOW_LOADS))
 		return true; /* These loads are inputs. */
