@@ -11,6 +11,7 @@ struct way {
 	uint16_t block;
 	uint64_t open; /* what is not known of yet */
 	uint64_t live; /* what is read behind */
+	bool merged;   /* it has come by where others lead, too */
 };
 
 struct search {
@@ -44,7 +45,8 @@ static uint64_t left_over(const struct way *w, uint64_t writes)
 
 static void look_at(struct search *s, struct way *w, const struct native_insn *insn)
 {
-	uint64_t writes = insn->does.writes, reads = insn->does.reads & ~addressed_by(insn);
+	uint64_t writes = insn->does.writes;
+	uint64_t reads = insn->does.reads & ~(w->merged ? 0 : addressed_by(insn));
 	bool tests = insn->does.tests_null && insn->does.kind == EFFECT_COMPARE;
 	uint64_t left;
 
@@ -71,6 +73,7 @@ static void go_back(struct search *s, struct way w, uint32_t k)
 
 	while (k > s->n->first_insn[b] && w.open && s->left > 0)
 		look_at(s, &w, &s->n->insns[--k]);
+	w.merged |= native_only_source(s->n, b) == FLOW_NO_BLOCK;
 	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1] && w.open; e++) {
 		w.block = g->edges[e];
 		if (w.block != FLOW_ROOT && g->rank[w.block] != FLOW_NO_BLOCK &&

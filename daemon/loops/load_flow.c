@@ -22,6 +22,9 @@
 #define REGION_SHIFT_MIN 20
 #define REGION_SHIFT_MAX 25
 
+/* Instructions from ZGC's look at a reference to the store in its place. */
+#define STORE_BEHIND_MAX 4
+
 /* ---------------------------------------------------------------- loads */
 
 static uint64_t address_registers(const struct native_insn *insn)
@@ -60,6 +63,25 @@ static bool loads_memory(const struct native_insn *insn)
 	return insn->does.memory.loads && insn->slot < 0 && !insn->call;
 }
 
+/* ZGC looks at what color a reference has before it puts another one in its place: at part of it.
+ */
+static bool is_stored_to_next(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	const struct native_insn *end = n->insns + n->insn_count;
+
+	if (insn->does.kind != EFFECT_COMPARE || m->size >= 8)
+		return false;
+	for (const struct native_insn *i = insn + 1; i < end && i <= insn + STORE_BEHIND_MAX; i++) {
+		const struct effect_memory *o = &i->does.memory;
+
+		if (o->stores && o->size == 8 && o->base == m->base && o->index == m->index &&
+		    o->scale == m->scale && o->displacement == m->displacement)
+			return true;
+	}
+	return false;
+}
+
 /* ... that registers tell the address of, and whose value may be the program's. */
 static bool is_heap_load(const struct native_code *n, const struct native_insn *insn)
 {
@@ -69,7 +91,7 @@ static bool is_heap_load(const struct native_code *n, const struct native_insn *
 	    (m->base < 0 && m->index < 0))
 		return false;
 	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(insn) &&
-	       !native_polls(n, insn);
+	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
 }
 
 static bool is_jvm_load(const struct native_insn *insn)
@@ -101,17 +123,31 @@ static bool is_call(const struct native_code *n, const struct native_insn *insn)
 
 /* ---------------------------------------------------------------- barriers */
 
-/* Does a branch at the block's end go by a word of the thread? Only barriers' do. */
-static bool asks_the_thread(const struct native_code *n, uint16_t b)
+/* All 64 bits of a register, to the right. */
+static bool shifts_whole(const struct native_code *n, const struct native_insn *insn)
 {
-	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];) {
-		const struct native_insn *insn = &n->insns[k];
+	struct opcode o;
 
-		if (insn->does.writes & EFFECT_FLAGS)
-			return insn->does.memory.loads && insn->does.memory.base == EFFECT_R15 &&
-			       insn->does.kind != EFFECT_COPY &&
-			       !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
-	}
+	return insn->does.shifts_right &&
+	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
+	       (o.rex & OPCODE_REX_W);
+}
+
+/* Does the branch that goes by these flags ask for a collector: by a word of the thread, or by what
+ * is shifted out of a reference (ZGC's colors)? */
+static bool asks_for_collector(const struct native_code *n, const struct native_insn *insn)
+{
+	if (insn->does.memory.loads && insn->does.memory.base == EFFECT_R15)
+		return !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
+	return shifts_whole(n, insn);
+}
+
+/* ... at the end of the block. */
+static bool ends_asking(const struct native_code *n, uint16_t b)
+{
+	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];)
+		if (n->insns[k].does.writes & EFFECT_FLAGS)
+			return asks_for_collector(n, &n->insns[k]);
 	return false;
 }
 
@@ -132,7 +168,7 @@ static void find_barriers(struct load_flow *f)
 			continue;
 		while ((next = flow_successor(g, from, &cursor)) != FLOW_NO_BLOCK)
 			sides += native_only_source(v->native, next) == from;
-		f->barrier[i] = f->barrier[at] || (sides == 1 && asks_the_thread(v->native, from));
+		f->barrier[i] = f->barrier[at] || (sides == 1 && ends_asking(v->native, from));
 	}
 }
 
@@ -183,16 +219,13 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 	return all;
 }
 
-/* Of a whole register: a card's or a region's number. */
+/* A card's or a region's number. */
 static bool is_barrier_shift(const struct native_code *n, const struct native_insn *insn)
 {
 	int64_t by = insn->does.immediate;
-	struct opcode o;
 
-	return insn->does.shifts_right &&
-	       (by == CARD_SHIFT || (by >= REGION_SHIFT_MIN && by <= REGION_SHIFT_MAX)) &&
-	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
-	       (o.rex & OPCODE_REX_W);
+	return shifts_whole(n, insn) &&
+	       (by == CARD_SHIFT || (by >= REGION_SHIFT_MIN && by <= REGION_SHIFT_MAX));
 }
 
 static uint64_t result_of(const struct load_flow *f, const struct native_insn *insn,
@@ -223,6 +256,7 @@ static void give_back(const struct load_flow *f, const struct native_insn *call,
 void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		    struct load_state *state)
 {
+	const struct native_code *n = f->values->native;
 	struct locations writes = native_writes(insn);
 	uint64_t result = result_of(f, insn, state);
 
@@ -234,7 +268,10 @@ void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		give_back(f, insn, state);
 	/* Who compares says so itself. */
 	if (insn->does.writes & EFFECT_FLAGS)
-		state->flags = insn->does.kind == EFFECT_COMPARE || insn->call ? 0 : result;
+		state->flags =
+		    insn->does.kind == EFFECT_COMPARE || insn->call || asks_for_collector(n, insn)
+			? 0
+			: result;
 }
 
 static void merge(struct load_state *into, const struct load_state *from)

@@ -202,6 +202,9 @@ static void look_at_comparison(struct search *s, const struct place *p)
 	struct sides sides = sides_of(s, p);
 	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
 
+	/* A collector asks, by a word of the thread. */
+	if (p->insn->does.memory.loads && p->insn->does.memory.base == EFFECT_R15)
+		return;
 	if (is_bounds_check(s, p)) {
 		if (sides.others == 1)
 			s->lengths |= loads;
