@@ -11,7 +11,7 @@
 #define EFFECT_XMM0 16 /* of EFFECT_VECTOR(0) */
 
 /* Object headers: the mark word, then the class, 4 bytes where it is compressed; with compact
- * headers it is the upper half of the mark word. */
+ * headers it is the upper half of the mark word, and fields follow. */
 #define MARK_AT          0
 #define COMPACT_CLASS_AT 4
 #define CLASS_AT         8
@@ -49,13 +49,14 @@ static bool is_word_at(const struct effect_memory *m, int64_t displacement, unsi
 	return m->displacement == displacement && m->size == size && (m->index < 0 || compressed);
 }
 
-static bool is_header_word(const struct native_insn *insn)
+static bool is_header_word(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
-	return (is_word_at(m, MARK_AT, 8) && insn->does.kind == EFFECT_COPY) ||
-	       is_word_at(m, COMPACT_CLASS_AT, 4) || is_word_at(m, CLASS_AT, 4) ||
-	       is_word_at(m, CLASS_AT, 8);
+	if ((is_word_at(m, MARK_AT, 8) && insn->does.kind == EFFECT_COPY) ||
+	    is_word_at(m, COMPACT_CLASS_AT, 4))
+		return true;
+	return !n->compact_headers && (is_word_at(m, CLASS_AT, 4) || is_word_at(m, CLASS_AT, 8));
 }
 
 static bool loads_memory(const struct native_insn *insn)
@@ -90,13 +91,14 @@ static bool is_heap_load(const struct native_code *n, const struct native_insn *
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
 	    (m->base < 0 && m->index < 0))
 		return false;
-	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(insn) &&
+	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
 	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
 }
 
-static bool is_jvm_load(const struct native_insn *insn)
+static bool is_jvm_load(const struct native_code *n, const struct native_insn *insn)
 {
-	return loads_memory(insn) && (insn->does.memory.base == EFFECT_R15 || is_header_word(insn));
+	return loads_memory(insn) &&
+	       (insn->does.memory.base == EFFECT_R15 || is_header_word(n, insn));
 }
 
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
@@ -212,7 +214,7 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 		all |= state->flags;
 	if (load >= 0 && !(load_flow_address(insn, state) & LOAD_FLOW_JVM))
 		all |= UINT64_C(1) << load;
-	else if (is_jvm_load(insn) || load >= 0)
+	else if (is_jvm_load(f->values->native, insn) || load >= 0)
 		all |= LOAD_FLOW_JVM;
 	else if (is_heap_load(f->values->native, insn))
 		all |= LOAD_FLOW_OTHER;
@@ -281,11 +283,40 @@ static void merge(struct load_state *into, const struct load_state *from)
 	into->flags |= from->flags;
 }
 
-/* What a turn begins with: what the one before left, and which one that was is told. */
+/* What the turn before left in a location, and what that was made of in the ones before it. */
+static struct locations sources_of(const struct loop_values *v, unsigned location)
+{
+	struct locations all = v->latch.at[location].from, before;
+
+	do {
+		before = all;
+		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+			if (locations_have(before, i) && locations_have(v->written, i))
+				all = locations_both(all, v->latch.at[i].from);
+	} while (before.registers != all.registers || before.slots != all.slots);
+	return all;
+}
+
+/* A sum, or a pointer along a list, is of all turns before. What a turn has only loaded, or got
+ * from a call, for the next one is told by that. */
+static bool is_carried(const struct loop_values *v, unsigned location)
+{
+	struct locations sources = sources_of(v, location);
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		if (!locations_have(sources, i) || !locations_have(v->written, i) ||
+		    loop_location_stays(v, i))
+			continue;
+		if (i == location || (!loop_location_counts(v, i) && !loop_location_leads_on(v, i)))
+			return true;
+	}
+	return false;
+}
+
 static void begin_turn(const struct load_flow *f, struct load_state *state)
 {
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		state->at[i] = locations_have(f->values->written, i) ? LOAD_FLOW_OTHER : 0;
+		state->at[i] = locations_have(f->carried, i) ? LOAD_FLOW_OTHER : 0;
 	state->flags = 0;
 }
 
@@ -356,10 +387,16 @@ static void find_loads(struct load_flow *f)
 
 		if (f->barrier[i] || n->cold[b] || n->graph->loop[b] != v->loop)
 			continue;
-		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++)
-			if (f->load_count < LOAD_FLOW_MAX &&
-			    (is_heap_load(n, &n->insns[k]) || is_call(n, &n->insns[k])))
-				f->loads[f->load_count++] = &n->insns[k];
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+
+			if (!is_heap_load(n, insn) && !is_call(n, insn))
+				continue;
+			if (f->load_count == LOAD_FLOW_MAX)
+				f->cut = true;
+			else
+				f->loads[f->load_count++] = insn;
+		}
 	}
 	qsort(f->loads, f->load_count, sizeof(f->loads[0]), by_offset);
 }
@@ -374,6 +411,9 @@ static int make(struct load_flow *f, unsigned *budget)
 		return -ENOMEM;
 	find_barriers(f);
 	find_loads(f);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(f->values->written, i) && is_carried(f->values, i))
+			locations_add(&f->carried, i);
 	for (unsigned passes = 0;; passes++) {
 		if (passes == PASSES_MAX || *budget < count)
 			return -E2BIG;

@@ -36,8 +36,8 @@ struct search {
 	struct address kept[KEPT_MAX];
 	unsigned kept_count;
 	uint8_t slot_bytes[NATIVE_SLOTS]; /* as the loop reads them */
-	bool counted;                     /* something goes by a counter */
-	uint64_t read;                    /* registers, by the loop itself */
+	bool counted;  /* something goes by a counter, or by what the turn before has made */
+	uint64_t read; /* registers, by the loop itself */
 };
 
 /* What is looked at: an instruction, and what holds before it. */
@@ -176,6 +176,7 @@ static bool is_bounds_check(const struct search *s, const struct place *p)
 struct sides {
 	bool progress;
 	bool element; /* of a list, itself */
+	bool carried; /* what is neither, of the turn before */
 	unsigned others;
 };
 
@@ -189,6 +190,7 @@ static struct sides sides_of(const struct search *s, const struct place *p)
 			continue;
 		if (!is_progress(s, &p->values.at[i])) {
 			sides.others++;
+			sides.carried |= (p->loads.at[i] & LOAD_FLOW_OTHER) != 0;
 			continue;
 		}
 		sides.progress = true;
@@ -220,6 +222,7 @@ static void look_at_comparison(struct search *s, const struct place *p)
 		return;
 	}
 	s->data |= loads;
+	s->counted |= sides.carried;
 	if (!sides.progress && (loads & ~LOAD_FLOW_JVM))
 		add_scalars(s, p, load_flow_value_reads(p->insn));
 }
@@ -416,12 +419,13 @@ static bool is_kept(const struct search *s, unsigned load)
 	return false;
 }
 
-/* A word where arrays have their length; with compact headers it is the one before. */
+/* A word where arrays have their length, with compact headers, compressed classes and neither. */
 static bool is_length(const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
-	return m->size == 4 && (m->displacement == 12 || m->displacement == 8) &&
+	return m->size == 4 &&
+	       (m->displacement == 8 || m->displacement == 12 || m->displacement == 16) &&
 	       (m->index < 0 || m->base == EFFECT_R12);
 }
 

@@ -59,6 +59,7 @@ struct native_code {
 	/* Words of the JVM's thread that are stored to: where memory is allocated from. */
 	int64_t thread_words[NATIVE_THREAD_MAX];
 	unsigned thread_count;
+	bool compact_headers; /* of objects: their class is loaded from there */
 };
 
 /* 0; -E2BIG where the code is too large or too tangled, -ENOMEM; then n is empty. */

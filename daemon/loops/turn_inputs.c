@@ -41,7 +41,8 @@ void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
 {
 	*t = (struct turn_inputs){.flow = f};
 	/* How often an inner loop reads what is not one of few inputs of a turn. */
-	t->none = results->counter >= 0 || results->waits || has_inner_loops(f->values);
+	t->none = results->counter >= 0 || results->waits || f->cut ||
+		  (results->doubts & LOOP_DOUBT_CODE) || has_inner_loops(f->values);
 }
 
 /* div, idiv; their vector kind, and square roots. */

@@ -89,6 +89,9 @@ bool loop_value_same(const struct loop_values *v, const struct value *value);
 /* Does it say how far the loop is? */
 bool loop_value_progress(const struct loop_values *v, const struct value *value);
 
+/* Does each turn leave in the location what was there? */
+bool loop_location_stays(const struct loop_values *v, unsigned location);
+
 /* Does each turn step the location by the same constant, or lead it on along a list? */
 bool loop_location_counts(const struct loop_values *v, unsigned location);
 bool loop_location_leads_on(const struct loop_values *v, unsigned location);
