@@ -1,6 +1,7 @@
 /*
  * Which registers a call in compiled code hands over. No record of it is kept: told by what was put
- * into them last and not looked at since, but as an address, as that of a call's receiver is.
+ * into them on all ways to the call and not looked at since, but as an address, shortly before, as
+ * that of a call's receiver is.
  */
 #ifndef JXPERF_DAEMON_LOOPS_CALL_ARGUMENTS_H
 #define JXPERF_DAEMON_LOOPS_CALL_ARGUMENTS_H

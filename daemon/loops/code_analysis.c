@@ -11,7 +11,7 @@
 #include "daemon/loops/recursion.h"
 #include "daemon/loops/result_sites.h"
 
-/* Blocks that values are followed through, of all loops together. */
+/* Blocks that values are followed through, of all loops together; and loads again. */
 #define BUDGET_BLOCKS 30000u
 
 /* Turns of one, at most: more is nobody's compiler. */
@@ -469,7 +469,7 @@ static void take_hint(struct making *m, unsigned loop)
 
 static int find_results(struct making *m)
 {
-	unsigned budget = BUDGET_BLOCKS;
+	unsigned budget = BUDGET_BLOCKS, load_budget = BUDGET_BLOCKS;
 
 	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
 		struct loop_values values;
@@ -488,7 +488,7 @@ static int find_results(struct making *m)
 		if (rc == 0) {
 			m->effects[loop] = loop_effect_find(&values, &m->found[loop]);
 			rc = loop_inputs_find(&m->inputs[loop], &values, &m->live, &m->found[loop],
-					      &budget);
+					      &load_budget);
 		}
 		take_hint(m, loop);
 		find_begins(m, &values);

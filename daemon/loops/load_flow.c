@@ -11,7 +11,7 @@
 #define EFFECT_XMM0 16 /* of EFFECT_VECTOR(0) */
 
 /* Object headers: the mark word, then the class, 4 bytes where it is compressed; with compact
- * headers it is the upper half of the mark word. */
+ * headers it is the upper half of the mark word, and fields follow. */
 #define MARK_AT          0
 #define COMPACT_CLASS_AT 4
 #define CLASS_AT         8
@@ -21,6 +21,9 @@
 #define CARD_SHIFT       9
 #define REGION_SHIFT_MIN 20
 #define REGION_SHIFT_MAX 25
+
+/* Instructions from ZGC's look at a reference to the store in its place. */
+#define STORE_BEHIND_MAX 4
 
 /* ---------------------------------------------------------------- loads */
 
@@ -46,25 +49,38 @@ static bool is_word_at(const struct effect_memory *m, int64_t displacement, unsi
 	return m->displacement == displacement && m->size == size && (m->index < 0 || compressed);
 }
 
-static bool is_header_word(const struct native_insn *insn)
+static bool is_header_word(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
-	return (is_word_at(m, MARK_AT, 8) && insn->does.kind == EFFECT_COPY) ||
-	       is_word_at(m, COMPACT_CLASS_AT, 4) || is_word_at(m, CLASS_AT, 4) ||
-	       is_word_at(m, CLASS_AT, 8);
-}
-
-static bool is_poll(const struct native_code *n, const struct native_insn *insn)
-{
-	const struct effect_memory *m = &insn->does.memory;
-
-	return native_tests_memory(n, insn) && m->index < 0 && m->displacement == 0;
+	if ((is_word_at(m, MARK_AT, 8) && insn->does.kind == EFFECT_COPY) ||
+	    is_word_at(m, COMPACT_CLASS_AT, 4))
+		return true;
+	return !n->compact_headers && (is_word_at(m, CLASS_AT, 4) || is_word_at(m, CLASS_AT, 8));
 }
 
 static bool loads_memory(const struct native_insn *insn)
 {
 	return insn->does.memory.loads && insn->slot < 0 && !insn->call;
+}
+
+/* ZGC looks at what color a reference has before it puts another one in its place: at part of it.
+ */
+static bool is_stored_to_next(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	const struct native_insn *end = n->insns + n->insn_count;
+
+	if (insn->does.kind != EFFECT_COMPARE || m->size >= 8)
+		return false;
+	for (const struct native_insn *i = insn + 1; i < end && i <= insn + STORE_BEHIND_MAX; i++) {
+		const struct effect_memory *o = &i->does.memory;
+
+		if (o->stores && o->size == 8 && o->base == m->base && o->index == m->index &&
+		    o->scale == m->scale && o->displacement == m->displacement)
+			return true;
+	}
+	return false;
 }
 
 /* ... that registers tell the address of, and whose value may be the program's. */
@@ -75,13 +91,14 @@ static bool is_heap_load(const struct native_code *n, const struct native_insn *
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
 	    (m->base < 0 && m->index < 0))
 		return false;
-	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(insn) &&
-	       !is_poll(n, insn);
+	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
+	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
 }
 
-static bool is_jvm_load(const struct native_insn *insn)
+static bool is_jvm_load(const struct native_code *n, const struct native_insn *insn)
 {
-	return loads_memory(insn) && (insn->does.memory.base == EFFECT_R15 || is_header_word(insn));
+	return loads_memory(insn) &&
+	       (insn->does.memory.base == EFFECT_R15 || is_header_word(n, insn));
 }
 
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
@@ -100,24 +117,39 @@ int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
 }
 
 /* ... that may give something back. */
-static bool is_call(const struct native_insn *insn)
+static bool is_call(const struct native_code *n, const struct native_insn *insn)
 {
-	return insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF;
+	return (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF) &&
+	       !native_calls_jvm(n, insn);
 }
 
 /* ---------------------------------------------------------------- barriers */
 
-/* Does a branch at the block's end go by a word of the thread? Only barriers' do. */
-static bool asks_the_thread(const struct native_code *n, uint16_t b)
+/* All 64 bits of a register, to the right. */
+static bool shifts_whole(const struct native_code *n, const struct native_insn *insn)
 {
-	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];) {
-		const struct native_insn *insn = &n->insns[k];
+	struct opcode o;
 
-		if (insn->does.writes & EFFECT_FLAGS)
-			return insn->does.memory.loads && insn->does.memory.base == EFFECT_R15 &&
-			       insn->does.kind != EFFECT_COPY &&
-			       !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
-	}
+	return insn->does.shifts_right &&
+	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
+	       (o.rex & OPCODE_REX_W);
+}
+
+/* Does the branch that goes by these flags ask for a collector: by a word of the thread, or by what
+ * is shifted out of a reference (ZGC's colors)? */
+static bool asks_for_collector(const struct native_code *n, const struct native_insn *insn)
+{
+	if (insn->does.memory.loads && insn->does.memory.base == EFFECT_R15)
+		return !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
+	return shifts_whole(n, insn);
+}
+
+/* ... at the end of the block. */
+static bool ends_asking(const struct native_code *n, uint16_t b)
+{
+	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];)
+		if (n->insns[k].does.writes & EFFECT_FLAGS)
+			return asks_for_collector(n, &n->insns[k]);
 	return false;
 }
 
@@ -138,7 +170,7 @@ static void find_barriers(struct load_flow *f)
 			continue;
 		while ((next = flow_successor(g, from, &cursor)) != FLOW_NO_BLOCK)
 			sides += native_only_source(v->native, next) == from;
-		f->barrier[i] = f->barrier[at] || (sides == 1 && asks_the_thread(v->native, from));
+		f->barrier[i] = f->barrier[at] || (sides == 1 && ends_asking(v->native, from));
 	}
 }
 
@@ -182,30 +214,28 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 		all |= state->flags;
 	if (load >= 0 && !(load_flow_address(insn, state) & LOAD_FLOW_JVM))
 		all |= UINT64_C(1) << load;
-	else if (is_jvm_load(insn) || load >= 0)
+	else if (is_jvm_load(f->values->native, insn) || load >= 0)
 		all |= LOAD_FLOW_JVM;
 	else if (is_heap_load(f->values->native, insn))
 		all |= LOAD_FLOW_OTHER;
 	return all;
 }
 
-/* Of a whole register: a card's or a region's number. */
+/* A card's or a region's number. */
 static bool is_barrier_shift(const struct native_code *n, const struct native_insn *insn)
 {
 	int64_t by = insn->does.immediate;
-	struct opcode o;
 
-	return insn->does.shifts_right &&
-	       (by == CARD_SHIFT || (by >= REGION_SHIFT_MIN && by <= REGION_SHIFT_MAX)) &&
-	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
-	       (o.rex & OPCODE_REX_W);
+	return shifts_whole(n, insn) &&
+	       (by == CARD_SHIFT || (by >= REGION_SHIFT_MIN && by <= REGION_SHIFT_MAX));
 }
 
 static uint64_t result_of(const struct load_flow *f, const struct native_insn *insn,
 			  const struct load_state *state)
 {
+	/* What it allocates is as new as what is allocated beside the call. */
 	if (insn->call)
-		return LOAD_FLOW_OTHER;
+		return native_calls_jvm(f->values->native, insn) ? LOAD_FLOW_JVM : LOAD_FLOW_OTHER;
 	if (insn->does.kind == EFFECT_CONSTANT)
 		return 0;
 	if (is_barrier_shift(f->values->native, insn))
@@ -228,6 +258,7 @@ static void give_back(const struct load_flow *f, const struct native_insn *call,
 void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		    struct load_state *state)
 {
+	const struct native_code *n = f->values->native;
 	struct locations writes = native_writes(insn);
 	uint64_t result = result_of(f, insn, state);
 
@@ -239,7 +270,10 @@ void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		give_back(f, insn, state);
 	/* Who compares says so itself. */
 	if (insn->does.writes & EFFECT_FLAGS)
-		state->flags = insn->does.kind == EFFECT_COMPARE || insn->call ? 0 : result;
+		state->flags =
+		    insn->does.kind == EFFECT_COMPARE || insn->call || asks_for_collector(n, insn)
+			? 0
+			: result;
 }
 
 static void merge(struct load_state *into, const struct load_state *from)
@@ -249,11 +283,40 @@ static void merge(struct load_state *into, const struct load_state *from)
 	into->flags |= from->flags;
 }
 
-/* What a turn begins with: what the one before left, and which one that was is told. */
+/* What the turn before left in a location, and what that was made of in the ones before it. */
+static struct locations sources_of(const struct loop_values *v, unsigned location)
+{
+	struct locations all = v->latch.at[location].from, before;
+
+	do {
+		before = all;
+		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+			if (locations_have(before, i) && locations_have(v->written, i))
+				all = locations_both(all, v->latch.at[i].from);
+	} while (before.registers != all.registers || before.slots != all.slots);
+	return all;
+}
+
+/* A sum, or a pointer along a list, is of all turns before. What a turn has only loaded, or got
+ * from a call, for the next one is told by that. */
+static bool is_carried(const struct loop_values *v, unsigned location)
+{
+	struct locations sources = sources_of(v, location);
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		if (!locations_have(sources, i) || !locations_have(v->written, i) ||
+		    loop_location_stays(v, i))
+			continue;
+		if (i == location || (!loop_location_counts(v, i) && !loop_location_leads_on(v, i)))
+			return true;
+	}
+	return false;
+}
+
 static void begin_turn(const struct load_flow *f, struct load_state *state)
 {
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		state->at[i] = locations_have(f->values->written, i) ? LOAD_FLOW_OTHER : 0;
+		state->at[i] = locations_have(f->carried, i) ? LOAD_FLOW_OTHER : 0;
 	state->flags = 0;
 }
 
@@ -324,10 +387,16 @@ static void find_loads(struct load_flow *f)
 
 		if (f->barrier[i] || n->cold[b] || n->graph->loop[b] != v->loop)
 			continue;
-		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++)
-			if (f->load_count < LOAD_FLOW_MAX &&
-			    (is_heap_load(n, &n->insns[k]) || is_call(&n->insns[k])))
-				f->loads[f->load_count++] = &n->insns[k];
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+
+			if (!is_heap_load(n, insn) && !is_call(n, insn))
+				continue;
+			if (f->load_count == LOAD_FLOW_MAX)
+				f->cut = true;
+			else
+				f->loads[f->load_count++] = insn;
+		}
 	}
 	qsort(f->loads, f->load_count, sizeof(f->loads[0]), by_offset);
 }
@@ -342,6 +411,9 @@ static int make(struct load_flow *f, unsigned *budget)
 		return -ENOMEM;
 	find_barriers(f);
 	find_loads(f);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(f->values->written, i) && is_carried(f->values, i))
+			locations_add(&f->carried, i);
 	for (unsigned passes = 0;; passes++) {
 		if (passes == PASSES_MAX || *budget < count)
 			return -E2BIG;

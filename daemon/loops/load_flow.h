@@ -28,7 +28,10 @@ struct load_flow {
 	const struct loop_values *values;
 	unsigned load_count;                            /* with calls */
 	const struct native_insn *loads[LOAD_FLOW_MAX]; /* ascending */
-	bool *barrier;              /* by index of the values' blocks: a collector's */
+	bool cut;                                       /* there are more */
+	struct locations
+	    carried;   /* begin a turn with what no load or call of the one before told */
+	bool *barrier; /* by index of the values' blocks: a collector's */
 	struct load_state *leaving; /* ... at its end */
 };
 

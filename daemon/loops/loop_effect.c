@@ -11,7 +11,7 @@ static bool has_site(const struct result_sites *r, uint32_t offset)
 static bool same_in_all_turns(const struct loop_values *v, int8_t reg,
 			      const struct value_state *state)
 {
-	return reg < 0 || loop_value_invariant(v, &state->at[reg]) ||
+	return reg < 0 || loop_value_same(v, &state->at[reg]) ||
 	       (state->at[reg].flags & VALUE_STEADY);
 }
 

@@ -30,11 +30,14 @@ struct search {
 	uint64_t weak;    /* ... or led to others, and that was all */
 	uint64_t handed;  /* ... to calls, with what the turn before left */
 	uint64_t address; /* they are part of addresses */
+	uint64_t lengths; /* they are lengths of arrays */
 	struct address loaded_from[LOAD_FLOW_MAX];
 	bool steady[LOAD_FLOW_MAX]; /* that does not change */
 	struct address kept[KEPT_MAX];
 	unsigned kept_count;
 	uint8_t slot_bytes[NATIVE_SLOTS]; /* as the loop reads them */
+	bool counted;  /* something goes by a counter, or by what the turn before has made */
+	uint64_t read; /* registers, by the loop itself */
 };
 
 /* What is looked at: an instruction, and what holds before it. */
@@ -169,30 +172,59 @@ static bool is_bounds_check(const struct search *s, const struct place *p)
 	       leads_to_a_trap(s, p->block);
 }
 
-static void look_at_comparison(struct search *s, const struct place *p)
+/* What else than counters and the like a comparison is of, and what of: */
+struct sides {
+	bool progress;
+	bool element; /* of a list, itself */
+	bool carried; /* what is neither, of the turn before */
+	unsigned others;
+};
+
+static struct sides sides_of(const struct search *s, const struct place *p)
 {
 	struct locations sources = load_flow_value_reads(p->insn);
-	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
-	bool progress = false, element = false;
+	struct sides sides = {.others = load_flow_index(s->f, p->insn) >= 0};
 
-	if (is_bounds_check(s, p))
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		if (!locations_have(sources, i))
+			continue;
+		if (!is_progress(s, &p->values.at[i])) {
+			sides.others++;
+			sides.carried |= (p->loads.at[i] & LOAD_FLOW_OTHER) != 0;
+			continue;
+		}
+		sides.progress = true;
+		sides.element |= (p->loads.at[i] & LOAD_FLOW_LOADS) != 0;
+	}
+	return sides;
+}
+
+static void look_at_comparison(struct search *s, const struct place *p)
+{
+	struct sides sides = sides_of(s, p);
+	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
+
+	/* A collector asks, by a word of the thread. */
+	if (p->insn->does.memory.loads && p->insn->does.memory.base == EFFECT_R15)
 		return;
+	if (is_bounds_check(s, p)) {
+		if (sides.others == 1)
+			s->lengths |= loads;
+		return;
+	}
 	if (p->insn->does.tests_null) {
 		s->weak |= loads;
 		return;
 	}
-	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
-		if (!locations_have(sources, i) || !is_progress(s, &p->values.at[i]))
-			continue;
-		progress = true;
-		element |= (p->loads.at[i] & LOAD_FLOW_LOADS) != 0;
-	}
 	/* A counter and its limit; but which element of a list it is, the program asks. */
-	if (progress && !element)
+	if (sides.progress && !sides.element) {
+		s->counted = true;
 		return;
+	}
 	s->data |= loads;
-	if (!progress && (loads & ~LOAD_FLOW_JVM))
-		add_scalars(s, p, sources);
+	s->counted |= sides.carried;
+	if (!sides.progress && (loads & ~LOAD_FLOW_JVM))
+		add_scalars(s, p, load_flow_value_reads(p->insn));
 }
 
 /* ---------------------------------------------------------------- other instructions */
@@ -220,8 +252,8 @@ static bool take_address(const struct search *s, const struct place *p, struct a
 		a->base = p->values.at[m->base];
 	if (m->index >= 0)
 		a->index = p->values.at[m->index];
-	return (loop_value_invariant(s->v, &a->base) || a->base.flags & VALUE_STEADY) &&
-	       loop_value_invariant(s->v, &a->index);
+	return (loop_value_same(s->v, &a->base) || a->base.flags & VALUE_STEADY) &&
+	       loop_value_same(s->v, &a->index);
 }
 
 static bool is_heap_store(const struct native_insn *insn)
@@ -302,6 +334,8 @@ static void look_at(struct search *s, const struct place *p, uint64_t arguments)
 		look_at_call(s, p, arguments);
 	else if (is_heap_store(insn))
 		look_at_store(s, p);
+	else if (native_polls(s->n, insn))
+		return;
 	else if (insn->does.kind == EFFECT_COMPARE)
 		look_at_comparison(s, p);
 	else if (insn->does.kind == EFFECT_DERIVE || insn->does.kind == EFFECT_SELECT ||
@@ -315,8 +349,12 @@ static void look_at(struct search *s, const struct place *p, uint64_t arguments)
 static void leave_for(struct search *s, const struct load_state *loads,
 		      const struct value_state *values, uint16_t to)
 {
+	struct locations used = s->live->entering[to];
+
+	/* Calls read what may be arguments, and returns xmm0, for want of better knowledge. */
+	used.registers &= s->read | (to == s->v->blocks[0] ? 0 : EFFECT_GENERALS);
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(s->live->entering[to], i) && !is_progress(s, &values->at[i]))
+		if (locations_have(used, i) && !is_progress(s, &values->at[i]))
 			s->weak |= loads->at[i];
 }
 
@@ -354,7 +392,7 @@ static void look_at_block(struct search *s, unsigned i, struct turn_inputs *turn
 	}
 }
 
-static void find_slot_bytes(struct search *s)
+static void find_read(struct search *s)
 {
 	for (unsigned i = 0; i < s->v->block_count; i++) {
 		uint16_t b = s->v->blocks[i];
@@ -363,6 +401,7 @@ static void find_slot_bytes(struct search *s)
 			const struct native_insn *insn = &s->n->insns[k];
 			uint16_t size = insn->does.memory.size;
 
+			s->read |= insn->does.reads;
 			if (insn->slot < 0 || !insn->does.memory.loads || size > 64)
 				continue;
 			if (s->slot_bytes[insn->slot] == 0 || size < s->slot_bytes[insn->slot])
@@ -380,6 +419,16 @@ static bool is_kept(const struct search *s, unsigned load)
 	return false;
 }
 
+/* A word where arrays have their length, with compact headers, compressed classes and neither. */
+static bool is_length(const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return m->size == 4 &&
+	       (m->displacement == 8 || m->displacement == 12 || m->displacement == 16) &&
+	       (m->index < 0 || m->base == EFFECT_R12);
+}
+
 static uint64_t take_loads(struct search *s)
 {
 	uint64_t data = s->data | (s->weak & ~s->address);
@@ -390,7 +439,7 @@ static uint64_t take_loads(struct search *s)
 
 		uint64_t bit = UINT64_C(1) << i;
 
-		if (is_kept(s, i)) {
+		if (is_kept(s, i) || ((s->lengths & bit) && is_length(insn))) {
 			data &= ~bit;
 			s->handed &= ~bit;
 		}
@@ -407,7 +456,7 @@ static void find(struct search *s, const struct result_sites *results)
 	struct turn_inputs turns;
 
 	turn_inputs_begin(&turns, s->f, results);
-	find_slot_bytes(s);
+	find_read(s);
 	for (unsigned i = 0; i < s->v->block_count; i++) {
 		if (s->f->barrier[i] || s->n->cold[s->v->blocks[i]])
 			continue;
@@ -415,6 +464,7 @@ static void find(struct search *s, const struct result_sites *results)
 			look_at_block(s, i, &turns);
 		look_at_ways(s, i);
 	}
+	turns.none |= s->counted;
 	turn_inputs_end(&turns, take_loads(s));
 	s->in->turn_input_count = turns.count;
 	memcpy(s->in->turn_inputs, turns.inputs, sizeof(turns.inputs));

@@ -69,8 +69,8 @@ static bool find_entry(const struct native_code *n, uint32_t *entry)
 		    call->method != image->method + 1 || call->offset >= image->size)
 			continue;
 		to = target_of(image, call->offset);
-		if (to == UINT32_MAX)
-			continue;
+		if (to >= call->offset)
+			continue; /* Or a stub's, to have its address on the stack. */
 		*entry = behind_check(n, to);
 		return native_insn_at(n, *entry) != NULL;
 	}

@@ -165,7 +165,7 @@ static bool is_limit_test(struct search *s, const struct native_insn *compare,
 
 	if (compare->does.memory.loads && compare->slot < 0) {
 		for (uint64_t bits = sources.registers; bits; bits &= bits - 1)
-			other |= !loop_value_invariant(s->v, &state->at[__builtin_ctzll(bits)]) &&
+			other |= !loop_value_same(s->v, &state->at[__builtin_ctzll(bits)]) &&
 				 (__builtin_ctzll(bits) == compare->does.memory.base ||
 				  __builtin_ctzll(bits) == compare->does.memory.index);
 		s->polls |= !other;
@@ -173,7 +173,7 @@ static bool is_limit_test(struct search *s, const struct native_insn *compare,
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
 		const struct value *value = &state->at[i];
 
-		if (!locations_have(sources, i) || loop_value_invariant(s->v, value))
+		if (!locations_have(sources, i) || loop_value_same(s->v, value))
 			continue;
 		s->polls |= (value->flags & VALUE_STEADY) != 0;
 		if (is_limit_side(s, value, compare->does.tests_null))

@@ -8,13 +8,21 @@
  * counts and comparisons of what few different values there are, all over a program. */
 #define WORK_LEAST 24u
 
-/* What is in the location goes on by a constant in each turn, or is made of what does. */
+/* It goes on by a constant in each turn, or is made of what does, or did in the turns before. */
 static bool is_counted(const struct loop_values *v, const struct value *value)
 {
-	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(value->from, i) && locations_have(v->written, i) &&
-		    loop_location_counts(v, i))
-			return true;
+	struct locations from = value->from, before;
+
+	do {
+		before = from;
+		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+			if (!locations_have(from, i) || !locations_have(v->written, i))
+				continue;
+			if (loop_location_counts(v, i))
+				return true;
+			from = locations_both(from, v->latch.at[i].from);
+		}
+	} while (before.registers != from.registers || before.slots != from.slots);
 	return false;
 }
 
@@ -33,7 +41,8 @@ void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
 {
 	*t = (struct turn_inputs){.flow = f};
 	/* How often an inner loop reads what is not one of few inputs of a turn. */
-	t->none = results->counter >= 0 || results->waits || has_inner_loops(f->values);
+	t->none = results->counter >= 0 || results->waits || f->cut ||
+		  (results->doubts & LOOP_DOUBT_CODE) || has_inner_loops(f->values);
 }
 
 /* div, idiv; their vector kind, and square roots. */
@@ -82,7 +91,7 @@ static void look_at_address(struct turn_inputs *t, unsigned load, const struct n
 		if (registers[i] < 0)
 			continue;
 		t->counted[load] |= is_counted(v, &values->at[registers[i]]);
-		t->steady[load] &= loop_value_invariant(v, &values->at[registers[i]]);
+		t->steady[load] &= loop_value_same(v, &values->at[registers[i]]);
 	}
 }
 
@@ -92,7 +101,8 @@ static bool add_argument(struct turn_inputs *t, const struct native_insn *call, 
 {
 	const struct value *value = &values->at[reg];
 
-	if (loop_value_invariant(t->flow->values, value))
+	/* What is new is told by what is stored there. */
+	if (loop_value_same(t->flow->values, value) || (loads->at[reg] & LOAD_FLOW_JVM))
 		return false;
 	if (!(loads->at[reg] & LOAD_FLOW_OTHER) && (loads->at[reg] & LOAD_FLOW_LOADS))
 		return true; /* These loads are inputs. */

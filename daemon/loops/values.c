@@ -366,6 +366,24 @@ bool loop_value_progress(const struct loop_values *v, const struct value *value)
 	return goes_on(value) || loop_value_invariant(v, value);
 }
 
+bool loop_location_stays(const struct loop_values *v, unsigned location)
+{
+	const struct value *latch = &v->latch.at[location];
+
+	return latch->kind == VALUE_STEP && latch->location == location && latch->step == 0;
+}
+
+bool loop_value_same(const struct loop_values *v, const struct value *value)
+{
+	if (value->flags & VALUE_VARIES)
+		return false;
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(value->from, i) && locations_have(v->written, i) &&
+		    !loop_location_stays(v, i))
+			return false;
+	return true;
+}
+
 bool loop_location_counts(const struct loop_values *v, unsigned location)
 {
 	const struct value *latch = &v->latch.at[location];

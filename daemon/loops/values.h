@@ -86,8 +86,14 @@ unsigned loop_values_index(const struct loop_values *v, uint16_t block);
 /* Is it the same in all turns? */
 bool loop_value_invariant(const struct loop_values *v, const struct value *value);
 
+/* ... or left as it was, though it goes through other registers or words of the frame? */
+bool loop_value_same(const struct loop_values *v, const struct value *value);
+
 /* Does it say how far the loop is? */
 bool loop_value_progress(const struct loop_values *v, const struct value *value);
+
+/* Does each turn leave in the location what was there? */
+bool loop_location_stays(const struct loop_values *v, unsigned location);
 
 /* Does each turn step the location by the same constant, or lead it on along a list? */
 bool loop_location_counts(const struct loop_values *v, unsigned location);

@@ -127,7 +127,7 @@ static void stores_in_each_turn_are_results(void **state)
 	(void)state;
 	ASSERT_LOOPS({"fill-25-g1", 0, 2, 17, LOOP_EVERY, 16},
 		     {"objStore-17-g1", 0, 2, 15, LOOP_EVERY, 1},
-		     {"build-25-parallel", 0, 4, 22, LOOP_EVERY, 1});
+		     {"build-25-parallel", 0, 4, 22, LOOP_EVERY, 4});
 }
 
 static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
@@ -137,7 +137,7 @@ static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
 		     {"rareCount-25-parallel", 0, 4, 29, LOOP_SOME, 16},
 		     {"zero-25-g1", 0, 4, 22, LOOP_SOME, 8},
 		     {"max-17-parallel", 0, 6, 26, LOOP_SOME, 4},
-		     {"copyArr-25-g1", 0, 2, 22, LOOP_SOME, 1});
+		     {"copyArr-25-g1", 0, 2, 22, LOOP_SOME, 4});
 }
 
 /* It never found anything: what it would do then is a trap. So is what a branch in the loop leads

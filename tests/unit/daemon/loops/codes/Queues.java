@@ -2,7 +2,10 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.ArrayDeque;
 
-/** Loops along lists and queues, calls in them, and methods that call themselves. Compiled with mix2 and consume not inlined. */
+/**
+ * Loops along lists and queues, calls in them, and methods that call themselves. Compiled with those that have a comment, mix2,
+ * consume and next not inlined.
+ */
 public final class Queues {
     static final int N = 2048;
 
@@ -42,6 +45,7 @@ public final class Queues {
         return sum;
     }
 
+    /** What calls are handed that changes is what is loaded. */
     static int called(Item first, int salt, int sum) {
         for (Item i = first; i != null; i = i.next) {
             sum += mix2(i.key, salt);
@@ -49,6 +53,7 @@ public final class Queues {
         return sum;
     }
 
+    /** ... is the element itself. */
     static int calledWith(Item first, int sum) {
         for (Item i = first; i != null; i = i.next) {
             sum += consume(i);
@@ -60,6 +65,7 @@ public final class Queues {
         return mix(item.key) + item.other;
     }
 
+    /** The queue's own place is none. */
     static int drained(ArrayDeque<Item> queue, int sum) {
         Item i;
         while ((i = queue.poll()) != null) {
@@ -68,18 +74,69 @@ public final class Queues {
         return sum;
     }
 
+    /** What comes of it is output, and all it is. */
     static void written(FileOutputStream out, Item first) throws IOException {
         for (Item i = first; i != null; i = i.next) {
-            out.write(i.key);
+            out.write(mix(mix(mix(i.key))));
         }
     }
 
+    int at;
+
+    int next() {
+        at = (at + 7) & 1023;
+        return at & 63;
+    }
+
+    /** Calls that are handed nothing new give what is. */
+    static int asked(Queues queue, int sum) {
+        int x;
+        while ((x = queue.next()) != 56) {
+            sum = sum * 31 + mix(x);
+        }
+        return sum;
+    }
+
+    /** Counts in memory, and adds up there: neither is an input. */
+    int total;
+
+    /** A number of turns that is in memory goes on as one in a register does. */
+    static void kept(Queues queue, Item first) {
+        for (Item i = first; i != null; i = i.next) {
+            queue.at++;
+            queue.total += mix(i.key);
+        }
+    }
+
+    /** What is stored where a loaded number says. */
+    static void histogram(Item first, int[] counts) {
+        for (Item i = first; i != null; i = i.next) {
+            counts[i.key] = i.other / (1 + i.key);
+        }
+    }
+
+    /** A number of the turn goes into the call: no turn is another one's. */
+    static int numbered(Item first, int sum) {
+        int n = 0;
+        for (Item i = first; i != null; i = i.next) {
+            sum += mix2(i.key, n++);
+        }
+        return sum;
+    }
+
+    /** Of two numbers. */
     static long binomial(int n, int k) {
         return k == 0 || k == n ? 1 : binomial(n - 1, k - 1) + binomial(n - 1, k);
     }
 
+    /** Its check for the receiver's class lies before it. */
     int depth(Item item) {
         return item == null ? 0 : 1 + Math.max(depth(item.left), depth(item.right));
+    }
+
+    /** What is in vectors cannot be told. */
+    static double power(double x, int n) {
+        return n == 0 ? 1 : x * power(1 / x, n - 1) + 1;
     }
 
     private static Item tree(int depth) {
@@ -105,6 +162,7 @@ public final class Queues {
         Queues queues = new Queues();
         ArrayDeque<Item> queue = new ArrayDeque<>();
         FileOutputStream out = new FileOutputStream("/dev/null");
+        int[] counts = new int[64];
         Workload.repeat(new String[0], value -> {
             int sum = value;
             switch (args[0]) {
@@ -128,6 +186,18 @@ public final class Queues {
                         throw new IllegalStateException(e);
                     }
                     return value + 1;
+                case "asked":
+                    return asked(queues, sum);
+                case "kept":
+                    kept(queues, list);
+                    return queues.total + sum;
+                case "histogram":
+                    histogram(list, counts);
+                    return counts[5] + sum;
+                case "numbered":
+                    return numbered(list, sum);
+                case "power":
+                    return (int) power(1.5 + sum % 2, 300) + sum;
                 case "binomial":
                     return (int) binomial(14, 5 + (value >>> 31)) + value;
                 case "depth":
