@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* Longer windows that are tried, each by a quarter longer than the one before. */
-#define LONGER_STEPS 16
-
 enum strategy { MEMOIZE, BATCH, STRATEGIES };
 
 #define MEMOIZE_WORDS "keep what it computed"
@@ -76,10 +73,10 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 	return r;
 }
 
-/* Of pairs like those that came, how many times as many would tell. */
+/* Of pairs like those that came, how many times as many would tell; no more than are taken. */
 static double instances_need(const struct loop_profile *p, const struct loop_row *row)
 {
-	for (unsigned i = 1; i <= LONGER_STEPS; i++) {
+	for (unsigned i = 1; pow(1.25, i - 1.0) * (double)row->pairs < LOOP_TRACES_ENOUGH; i++) {
 		struct repeat_rate r = loop_profile_instances(p, row, pow(1.25, i));
 		enum loop_again again = judge(&r);
 

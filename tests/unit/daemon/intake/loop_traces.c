@@ -338,6 +338,36 @@ static void each_load_and_each_scalar_counts_once(void **state)
 	assert_int_equal(invalid(f), 0);
 }
 
+/* As many as the compiler has unrolled turns, one of them told by debug information. */
+static void copies_that_are_not_told_are_one_load(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+
+	f->analysis.loops[0].load_count = 5;
+	f->analysis.loops[0].unroll = 4;
+	for (int i = 0; i < 4; i++)
+		f->analysis.inputs[i].method = i == 2;
+	f->analysis.inputs[4].bytes = 8; /* Another one, */
+	f->analysis.inputs[4].method = 0;
+	analysed(f, 0x50);
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 2);
+	assert_int_equal(p->inputs[0].same.pairs, 4);
+	assert_int_equal(p->inputs[0].bci, f->loops->codes[0].analysis.inputs[2].bci);
+	assert_int_equal(p->inputs[1].bci, -1);
+	/* Were they of fewer turns, nobody knows which is which. */
+	f->loops->codes[0].analysis.loops[0].unroll = 3;
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 5);
+}
+
 /* An instance in which the load did not come. */
 static void what_is_in_one_instance_alone_is_not_there_again(void **state)
 {
@@ -532,6 +562,7 @@ int main(void)
 	    TEST(what_is_known_is_compared_no_more),
 	    TEST(what_stays_unclear_is_compared_some_longer),
 	    TEST(each_load_and_each_scalar_counts_once),
+	    TEST(copies_that_are_not_told_are_one_load),
 	    TEST(what_is_in_one_instance_alone_is_not_there_again),
 	    TEST(turns_are_told_by_their_order),
 	    TEST(traces_of_turns_have_an_end),
