@@ -14,9 +14,11 @@
 #define RARELY        0.00025
 
 /* Likewise of traces: as many, or half of them that leave no doubt of which side of a half the rate
- * of what is done again is on. */
+ * of what is done again is on. Bursts and traces share a budget, and whether a loop has results is
+ * told first: it has no traces before that is known, or as many bursts have not told it. */
 #define ENOUGH_TRACES 120
 #define CLEAR_TRACES  60
+#define BURSTS_FIRST  60
 #define CLEARLY_LESS  0.4
 #define CLEARLY_MORE  0.6
 
@@ -266,6 +268,11 @@ static bool choose_counted(struct loop_intake *in)
 	return changed;
 }
 
+static bool may_be_compared(const struct loop_plan *plan, const struct loop_row *row)
+{
+	return !plan->countable || row->bursts >= BURSTS_FIRST || is_known_enough(plan, row);
+}
+
 static bool is_rate_known_enough(const struct repeat_rate *r)
 {
 	return r->traces >= ENOUGH_TRACES ||
@@ -284,8 +291,10 @@ static bool choose_compared(struct loop_intake *in)
 		const struct loop_row *row = row_of(in, plan);
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
-		bool compared = plan->load_count > 0 && !is_rate_known_enough(&instances);
-		bool turns_compared = plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
+		bool may = may_be_compared(plan, row);
+		bool compared = may && plan->load_count > 0 && !is_rate_known_enough(&instances);
+		bool turns_compared =
+		    may && plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
 
 		changed |= plan->compared != compared || plan->turns_compared != turns_compared;
 		plan->compared = compared;

@@ -222,19 +222,35 @@ static void loads_are_drawn_where_there_are_too_many(void **state)
 		assert_true(p->loads[i] > p->loads[i - 1] && p->loads[i] < INPUTS_MAX);
 }
 
-static void a_loop_that_is_counted_may_be_compared_as_well(void **state)
+/* What is told first is known first. */
+static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
+	struct loop_row *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
 	f->analysis.loops[0].load_count = 1;
 	f->analysis.loops[0].turn_input_count = 2;
 	analysed(f, 0x50);
 	assert_int_equal(f->loops->plan_count, 1);
-	assert_true(p->counted && p->compared && p->turns_compared);
 	assert_int_equal(p->sites, 1);
 	assert_int_equal(p->entries, 1);
+	assert_true(p->counted);
+	assert_false(p->compared || p->turns_compared);
+	r = &f->window->loops.rows[0];
+	r->bursts = 59;
+	assert_false(plan(f));
+	r->bursts = 60;
+	assert_true(plan(f));
+	assert_true(p->counted && p->compared && p->turns_compared);
+	r->bursts = 1;
+	assert_true(plan(f));
+	assert_false(p->compared);
+	for (int i = 0; i < 40; i++) /* Many results: that is known. */
+		loop_counts_burst(&r->results, 256, 20, 1, 1);
+	assert_true(plan(f));
+	assert_true(p->compared && p->turns_compared);
 }
 
 static void instances_are_not_compared_without_one_entry(void **state)
@@ -555,7 +571,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_loop_with_loads_has_its_instances_compared),
 	    TEST(loads_are_drawn_where_there_are_too_many),
-	    TEST(a_loop_that_is_counted_may_be_compared_as_well),
+	    TEST(a_loop_that_is_counted_is_compared_afterwards),
 	    TEST(instances_are_not_compared_without_one_entry),
 	    TEST(instances_are_not_compared_where_not_all_entries_are_known),
 	    TEST(loops_that_wait_are_left_out),
