@@ -248,7 +248,8 @@ static bool is_known_enough(const struct loop_plan *plan, const struct loop_row 
 	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
 }
 
-/* Counts those of which more is to be known; all, if there are none. True where that changed. */
+/* Counts those of which more is to be known; all, if there are none, and nothing is compared. True
+ * where that changed. */
 static bool choose_counted(struct loop_intake *in)
 {
 	bool wanted[LIMIT_PLANS], any = false, changed = false;
@@ -257,7 +258,7 @@ static bool choose_counted(struct loop_intake *in)
 		const struct loop_plan *plan = &in->plans[i];
 
 		wanted[i] = plan->countable && !is_known_enough(plan, row_of(in, plan));
-		any |= wanted[i];
+		any |= wanted[i] || plan->compared || plan->turns_compared;
 	}
 	for (size_t i = 0; i < in->plan_count; i++) {
 		bool counted = wanted[i] || (in->plans[i].countable && !any);
@@ -318,8 +319,8 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 				r = consider(in, code, j);
 	}
 	if (r == 0) {
-		*changed = choose_counted(in);
-		*changed |= choose_compared(in);
+		*changed = choose_compared(in);
+		*changed |= choose_counted(in);
 	}
 	return r;
 }

@@ -100,8 +100,8 @@ struct loop_compared {
 	bool scalar;
 	uint32_t method; /* of a load: of the window's tree, or 0 */
 	int32_t bci, line;
-	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset, or 0 for
-		      * all that are copies of one */
+	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset, or 0
+		      * for all that are copies of one */
 	struct repeat_sum same;
 	uint32_t next; /* + 1: of the same loop; 0: none */
 };

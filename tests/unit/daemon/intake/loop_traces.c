@@ -251,6 +251,7 @@ static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 		loop_counts_burst(&r->results, 256, 20, 1, 1);
 	assert_true(plan(f));
 	assert_true(p->compared && p->turns_compared);
+	assert_false(p->counted); /* Until what is compared is known, too. */
 }
 
 static void instances_are_not_compared_without_one_entry(void **state)
