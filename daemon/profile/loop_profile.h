@@ -149,7 +149,7 @@ void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
 void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
 
 /* How much of what an instance computes the one before has computed, were there times as many
- * pairs. */
+ * pairs. Loads that hardly any are of are left out. */
 struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
 					  double times);
 

@@ -228,6 +228,8 @@ static void instances_again(FILE *out, const struct report_model *m, const struc
 	fprintf(out, " of what it goes by, in %" PRIu64 " comparisons", row->pairs);
 	if (row->pairs_cut > 0)
 		fprintf(out, ", of which %" PRIu64 " end before it does", row->pairs_cut);
+	if (l->again.changes)
+		fputs("; but it begins with another value each time", out);
 	fputc('\n', out);
 	inputs(out, m, l);
 }

@@ -55,6 +55,20 @@ static enum loop_again judge(const struct repeat_rate *r)
 	return LOOP_AGAIN_OPEN;
 }
 
+/* Is one of the values that it begins with clearly another one, as a rule? */
+static bool changes(const struct loop_profile *p, const struct loop_row *row)
+{
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
+		const struct loop_compared *c = &p->inputs[i - 1];
+
+		if (c->scalar && c->same.pairs > 0 &&
+		    wilson_ci95(c->same.sum / (double)c->same.pairs, (double)c->same.pairs).high <
+			LOOP_REDUNDANT_RATE)
+			return true;
+	}
+	return false;
+}
+
 struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
 					  enum loop_type type)
 {
@@ -63,6 +77,9 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 				    .turn_rate = turn_sums_rate(&row->turns)};
 
 	r.instances = judge(&r.instance_rate);
+	r.changes = changes(p, row);
+	if (r.changes && r.instances != LOOP_AGAIN_UNKNOWN)
+		r.instances = LOOP_AGAIN_NO;
 	r.turns = judge(&r.turn_rate);
 	r.io = type == LOOP_EVERY && effect == LOOP_EFFECT_IO;
 	if (r.instances == LOOP_AGAIN_YES)

@@ -18,7 +18,7 @@
 #define MAIN 1u /* method, and node */
 #define FILL 2u
 
-#define INPUTS_MAX 12u
+#define INPUTS_MAX (LIMIT_PLAN_LOADS + 4)
 
 struct fixture {
 	struct window_result *window;
