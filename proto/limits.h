@@ -44,7 +44,7 @@
 #define LIMIT_CODE_BYTECODES   (256u << 10)
 #define LIMIT_PLANS            64u
 #define LIMIT_PLAN_PLACES      24u
-#define LIMIT_PLAN_LOADS       8u
+#define LIMIT_PLAN_LOADS       32u /* all copies of two in a loop that was unrolled 16 times */
 #define LIMIT_PLAN_SCALARS     4u
 #define LIMIT_PLAN_TURN_INPUTS 3u
 #define LIMIT_TRACE_VALUES     32u

@@ -292,11 +292,15 @@ static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPl
 
 int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops)
 {
+	_cleanup_free_ struct plan_parts *parts = calloc(loops->plan_count + 1, sizeof(*parts));
 	Jxp__LoopPlan plans[LIMIT_PLANS], *list[LIMIT_PLANS];
-	struct plan_parts parts[LIMIT_PLANS];
 	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
+	if (!parts) {
+		c->callbacks.broken(c->callbacks.arg, "out of memory");
+		return -ENOMEM;
+	}
 	all.plans = list;
 	for (size_t i = 0; i < loops->plan_count; i++) {
 		const struct loop_plan *plan = &loops->plans[i];

@@ -14,9 +14,11 @@
 #define RARELY        0.00025
 
 /* Likewise of traces: as many, or half of them that leave no doubt of which side of a half the rate
- * of what is done again is on. */
+ * of what is done again is on. Bursts and traces share a budget, and whether a loop has results is
+ * told first: it has no traces before that is known, or as many bursts have not told it. */
 #define ENOUGH_TRACES 120
 #define CLEAR_TRACES  60
+#define BURSTS_FIRST  60
 #define CLEARLY_LESS  0.4
 #define CLEARLY_MORE  0.6
 
@@ -247,7 +249,8 @@ static bool is_known_enough(const struct loop_plan *plan, const struct loop_row 
 	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
 }
 
-/* Counts those of which more is to be known; all, if there are none. True where that changed. */
+/* Counts those of which more is to be known; all, if there are none, and nothing is compared. True
+ * where that changed. */
 static bool choose_counted(struct loop_intake *in)
 {
 	bool wanted[LIMIT_PLANS], any = false, changed = false;
@@ -256,7 +259,7 @@ static bool choose_counted(struct loop_intake *in)
 		const struct loop_plan *plan = &in->plans[i];
 
 		wanted[i] = plan->countable && !is_known_enough(plan, row_of(in, plan));
-		any |= wanted[i];
+		any |= wanted[i] || plan->compared || plan->turns_compared;
 	}
 	for (size_t i = 0; i < in->plan_count; i++) {
 		bool counted = wanted[i] || (in->plans[i].countable && !any);
@@ -265,6 +268,11 @@ static bool choose_counted(struct loop_intake *in)
 		in->plans[i].counted = counted;
 	}
 	return changed;
+}
+
+static bool may_be_compared(const struct loop_plan *plan, const struct loop_row *row)
+{
+	return !plan->countable || row->bursts >= BURSTS_FIRST || is_known_enough(plan, row);
 }
 
 static bool is_rate_known_enough(const struct repeat_rate *r)
@@ -285,8 +293,10 @@ static bool choose_compared(struct loop_intake *in)
 		const struct loop_row *row = row_of(in, plan);
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
-		bool compared = plan->load_count > 0 && !is_rate_known_enough(&instances);
-		bool turns_compared = plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
+		bool may = may_be_compared(plan, row);
+		bool compared = may && plan->load_count > 0 && !is_rate_known_enough(&instances);
+		bool turns_compared =
+		    may && plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
 
 		changed |= plan->compared != compared || plan->turns_compared != turns_compared;
 		plan->compared = compared;
@@ -311,8 +321,8 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 				r = consider(in, code, j);
 	}
 	if (r == 0) {
-		*changed = choose_counted(in);
-		*changed |= choose_compared(in);
+		*changed = choose_compared(in);
+		*changed |= choose_counted(in);
 	}
 	return r;
 }

@@ -56,22 +56,58 @@ static void add_part(struct loop_intake *in, uint32_t position, double part)
 		repeat_sum_add(&in->result->loops.inputs[position].same, part);
 }
 
+static bool is_named(const struct loop_input *input)
+{
+	return input->method && input->bci >= 0;
+}
+
+/* Debug information tells of few copies of a load that the compiler made as it unrolled a loop.
+ * Where there are no more of a width than turns, and none that it says is another, they are copies
+ * of one: NULL where not, or the one that it tells of, if any, and else load. */
+static const struct loop_input *copied_load(const struct loop_code *code,
+					    const struct code_loop *loop,
+					    const struct loop_input *load)
+{
+	const struct loop_input *inputs = &code->analysis.inputs[loop->first_load], *named = NULL;
+	uint32_t alike = 0;
+
+	if (loop->doubts & LOOP_DOUBT_UNROLL || loop->unroll < 2)
+		return NULL;
+	for (uint32_t i = 0; i < loop->load_count; i++) {
+		if (inputs[i].bytes != load->bytes)
+			continue;
+		alike++;
+		if (!is_named(&inputs[i]))
+			continue;
+		if (named && (named->method != inputs[i].method || named->bci != inputs[i].bci))
+			return NULL;
+		named = &inputs[i];
+	}
+	if (alike > loop->unroll)
+		return NULL;
+	return named ? named : load;
+}
+
 static int add_load(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t)
 {
 	const struct loop_code *code = &in->codes[plan->code];
-	const struct loop_input *input = &code->analysis.inputs[plan->loads[t->load]];
+	const struct code_loop *loop = &code->analysis.loops[plan->loop];
+	const struct loop_input *load = &code->analysis.inputs[plan->loads[t->load]];
+	const struct loop_input *copied = copied_load(code, loop, load);
 	struct loop_compared like = {.loop = row_of(in, plan), .bci = -1, .line = -1};
 	uint32_t position;
 	int r;
 
-	if (input->method) {
-		like.method = code->names[input->method - 1];
-		like.bci = input->bci;
+	if (copied)
+		load = copied;
+	if (is_named(load)) {
+		like.method = code->names[load->method - 1];
+		like.bci = load->bci;
 		like.line =
-		    method_intake_line(in->methods, code->announced[input->method - 1], input->bci);
+		    method_intake_line(in->methods, code->announced[load->method - 1], load->bci);
+	} else if (!copied) {
+		like.at = load->offset;
 	}
-	if (like.bci < 0)
-		like.at = input->offset;
 	r = input_of(in, &like, &position);
 	if (r == 0)
 		add_part(in, position,

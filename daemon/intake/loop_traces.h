@@ -17,8 +17,8 @@
 /* The traces of a batch, after loop_intake_batch. 0 or -ENOMEM. */
 int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch);
 
-/* Brings the window's estimates of turns up to date with its traces and its CPU time: after a batch,
- * and when code was analysed. 0 or -ENOMEM. */
+/* Brings the window's estimates of turns up to date with its traces and its CPU time: after a
+ * batch, and when code was analysed. 0 or -ENOMEM. */
 int loop_traces_settle(struct loop_intake *in);
 
 #endif

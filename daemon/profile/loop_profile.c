@@ -202,9 +202,24 @@ int loop_profile_input(struct loop_profile *p, const struct loop_compared *like,
 	return refuse(p, r);
 }
 
+/* Of the load with the most pairs, so many are of code that hardly runs any more, as when it was
+ * replaced: nothing to wait for. */
+#define PAIRS_MIN_SHARE 20
+
+static uint64_t most_pairs(const struct loop_profile *p, const struct loop_row *row)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next)
+		if (!p->inputs[i - 1].scalar && p->inputs[i - 1].same.pairs > most)
+			most = p->inputs[i - 1].same.pairs;
+	return most;
+}
+
 struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
 					  double times)
 {
+	uint64_t least = most_pairs(p, row) / PAIRS_MIN_SHARE;
 	struct repeat_inputs in = {0};
 
 	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
@@ -212,7 +227,7 @@ struct repeat_rate loop_profile_instances(const struct loop_profile *p, const st
 
 		if (input->scalar)
 			repeat_inputs_scalar(&in, &input->same);
-		else
+		else if (input->same.pairs > least)
 			repeat_inputs_load(&in, &input->same, times);
 	}
 	return repeat_inputs_rate(&in, &row->together, times);

@@ -100,7 +100,8 @@ struct loop_compared {
 	bool scalar;
 	uint32_t method; /* of a load: of the window's tree, or 0 */
 	int32_t bci, line;
-	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset */
+	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset, or 0
+		      * for all that are copies of one */
 	struct repeat_sum same;
 	uint32_t next; /* + 1: of the same loop; 0: none */
 };
@@ -148,7 +149,7 @@ void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
 void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
 
 /* How much of what an instance computes the one before has computed, were there times as many
- * pairs. */
+ * pairs. Loads that hardly any are of are left out. */
 struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
 					  double times);
 

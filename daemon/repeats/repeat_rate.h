@@ -36,11 +36,11 @@ struct repeat_rate {
 
 /* All zero is empty. */
 struct repeat_inputs {
-	double loads, scalars;              /* inputs */
-	double load_means, scalar_means;    /* sums */
-	double load_variance;               /* of the sum of their means, as estimated, */
-	double load_inverse;                /* and were it 1 for each pair; */
-	double single_inverse;              /* of these, loads with one pair */
+	double loads, scalars;           /* inputs */
+	double load_means, scalar_means; /* sums */
+	double load_variance;            /* of the sum of their means, as estimated, */
+	double load_inverse;             /* and were it 1 for each pair; */
+	double single_inverse;           /* of these, loads with one pair */
 	double pairs;
 };
 

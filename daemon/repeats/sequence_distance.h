@@ -3,8 +3,9 @@
  *
  * By their edit distance (Levenshtein 1966; Wagner, Fischer 1974). It is at least the difference of
  * their lengths, which is taken off, so that a sequence that has only grown is all there again. The
- * paper prints this as a distance, 0 where both are the same, and divides by the longer length; here
- * 1 is the same, 0 is nothing, and it is divided by the shorter length, of which that is the range.
+ * paper prints this as a distance, 0 where both are the same, and divides by the longer length;
+ * here 1 is the same, 0 is nothing, and it is divided by the shorter length, of which that is the
+ * range.
  */
 #ifndef JXPERF_DAEMON_REPEATS_SEQUENCE_DISTANCE_H
 #define JXPERF_DAEMON_REPEATS_SEQUENCE_DISTANCE_H

@@ -142,8 +142,7 @@ int turn_tuples_count(const struct turn_tuples *t, struct turn_counts *counts)
 static struct wilson poisson_ci95(double count)
 {
 	double more = count + 1;
-	double low =
-	    count > 0 ? 1 - 1 / (9 * count) - WILSON_Z95 / (3 * sqrt(count)) : 0;
+	double low = count > 0 ? 1 - 1 / (9 * count) - WILSON_Z95 / (3 * sqrt(count)) : 0;
 	double high = 1 - 1 / (9 * more) + WILSON_Z95 / (3 * sqrt(more));
 
 	return (struct wilson){count * pow(fmax(0, low), 3), more * pow(high, 3)};
@@ -221,9 +220,8 @@ static double repeated(double different, double turns)
 
 struct repeat_rate turn_sums_rate(const struct turn_sums *s)
 {
-	struct repeat_rate r = {.known = s->tuples > 0 && s->turns > 0,
-				.ci95 = {0, 1},
-				.traces = (double)s->traces};
+	struct repeat_rate r = {
+	    .known = s->tuples > 0 && s->turns > 0, .ci95 = {0, 1}, .traces = (double)s->traces};
 
 	if (!r.known)
 		return r;

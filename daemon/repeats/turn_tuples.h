@@ -7,11 +7,12 @@
  * number of different ones, by that of all sampled, is no estimate: of 10,000 values that come 100
  * times each, a sample of a thousand has next to none twice.
  *
- * The estimate is Chao's for samples of many individuals (Chao 1987, "Estimating the population size
- * for capture-recapture data with unequal catchability"): seen tuples, and of those that were not
- * seen as many as (m - 1) / m q1 (q1 - 1) / (2 q2), where q1 tuples were in one trace alone and q2 in
- * two, of m; without bound where q2 is 0. By traces, not by turns (Chao 1984), since turns of a trace are alike more often
- * than others are: values that always come twice in a row would seem to be few.
+ * The estimate is Chao's for samples of many individuals (Chao 1987, "Estimating the population
+ * size for capture-recapture data with unequal catchability"): seen tuples, and of those that were
+ * not seen as many as (m - 1) / m q1 (q1 - 1) / (2 q2), where q1 tuples were in one trace alone and
+ * q2 in two, of m; without bound where q2 is 0. By traces, not by turns (Chao 1984), since turns of
+ * a trace are alike more often than others are: values that always come twice in a row would seem
+ * to be few.
  *
  * This is low where some tuples are much rarer than others, and there it is bounded from what is
  * known besides: the turns that were not seen, in pieces as long as a trace, each bring as many
@@ -48,15 +49,15 @@ struct turn_tuples {
 struct turn_counts {
 	double traces, tuples, distinct;
 	double once, twice; /* tuples in one trace, in two */
-	double pairs;	    /* different ones, of traces, that share one that is in no other */
+	double pairs;       /* different ones, of traces, that share one that is in no other */
 	double once_squares, tuples_squares, products; /* by trace: once, and turns */
-	double turn_ns; /* median; 0: not known */
+	double turn_ns;                                /* median; 0: not known */
 };
 
 /* Of a window's turns, or those of many windows, one behind the other: sums. */
 struct turn_sums {
 	uint64_t traces, tuples, distinct;
-	double turns;		     /* all, at least */
+	double turns;                /* all, at least */
 	double estimated, low, high; /* different ones of these, and a 95% interval */
 };
 

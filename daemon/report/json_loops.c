@@ -96,6 +96,8 @@ static json_t *input_json(struct json_writer *writer, const struct loop_compared
 		wrong |= set(input, "line", json_integer(c->line));
 	if (c->bci >= 0)
 		wrong |= set(input, "bci", json_integer(c->bci));
+	else if (c->at > 0 && !c->scalar)
+		wrong |= set(input, "offset", json_integer(c->at));
 	wrong |= set(input, "pairs", json_integer((json_int_t)c->same.pairs));
 	wrong |=
 	    set(input, "rate", json_real(estimate_fraction(c->same.sum, (double)c->same.pairs)));

@@ -178,8 +178,8 @@ static void rate(FILE *out, const struct repeat_rate *r)
 static void inputs(FILE *out, const struct report_model *m, const struct report_loop *l)
 {
 	const struct profile *p = &m->window->profile;
-	size_t scalars = 0, loads = 0;
-	double same = 0;
+	size_t scalars = 0, loads = 0, elsewhere = 0;
+	double same = 0, same_elsewhere = 0;
 
 	for (size_t i = 0; i < l->input_count; i++) {
 		const struct loop_compared *c = &m->loops.inputs[l->first_input + i];
@@ -191,22 +191,29 @@ static void inputs(FILE *out, const struct report_model *m, const struct report_
 			same += part;
 			continue;
 		}
+		if (c->line <= 0) {
+			elsewhere++;
+			same_elsewhere += part;
+			continue;
+		}
 		if (++loads > PLACES_SHOWN)
 			continue;
 		fprintf(out, "%sa load", loads == 1 ? "   goes by: " : "; ");
 		if (method && c->method != l->row->key.method)
 			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
 				strings_get(&p->strings, method->name));
-		if (c->line > 0)
-			fprintf(out, ", line %d", c->line);
-		fprintf(out, " (%.2f the same)", part);
+		fprintf(out, ", line %d (%.2f the same)", c->line, part);
 	}
 	if (loads > PLACES_SHOWN)
 		fprintf(out, "; and %zu more loads", loads - PLACES_SHOWN);
+	if (elsewhere > 0)
+		fprintf(out, "%s%zu %s whose line is not known (%.2f the same)",
+			loads > 0 ? "; " : "   goes by: ", elsewhere,
+			elsewhere == 1 ? "load" : "loads", same_elsewhere / (double)elsewhere);
 	if (scalars > 0)
 		fprintf(out, "; %zu %s that it begins with (%.2f the same)", scalars,
 			scalars == 1 ? "value" : "values", same / (double)scalars);
-	if (loads > 0)
+	if (loads + elsewhere > 0)
 		fputc('\n', out);
 }
 
@@ -221,6 +228,8 @@ static void instances_again(FILE *out, const struct report_model *m, const struc
 	fprintf(out, " of what it goes by, in %" PRIu64 " comparisons", row->pairs);
 	if (row->pairs_cut > 0)
 		fprintf(out, ", of which %" PRIu64 " end before it does", row->pairs_cut);
+	if (l->again.changes)
+		fputs("; but it begins with another value each time", out);
 	fputc('\n', out);
 	inputs(out, m, l);
 }

@@ -2,9 +2,6 @@
 
 #include <math.h>
 
-/* Longer windows that are tried, each by a quarter longer than the one before. */
-#define LONGER_STEPS 16
-
 enum strategy { MEMOIZE, BATCH, STRATEGIES };
 
 #define MEMOIZE_WORDS "keep what it computed"
@@ -58,6 +55,20 @@ static enum loop_again judge(const struct repeat_rate *r)
 	return LOOP_AGAIN_OPEN;
 }
 
+/* Is one of the values that it begins with clearly another one, as a rule? */
+static bool changes(const struct loop_profile *p, const struct loop_row *row)
+{
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
+		const struct loop_compared *c = &p->inputs[i - 1];
+
+		if (c->scalar && c->same.pairs > 0 &&
+		    wilson_ci95(c->same.sum / (double)c->same.pairs, (double)c->same.pairs).high <
+			LOOP_REDUNDANT_RATE)
+			return true;
+	}
+	return false;
+}
+
 struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
 					  enum loop_type type)
 {
@@ -66,6 +77,9 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 				    .turn_rate = turn_sums_rate(&row->turns)};
 
 	r.instances = judge(&r.instance_rate);
+	r.changes = changes(p, row);
+	if (r.changes && r.instances != LOOP_AGAIN_UNKNOWN)
+		r.instances = LOOP_AGAIN_NO;
 	r.turns = judge(&r.turn_rate);
 	r.io = type == LOOP_EVERY && effect == LOOP_EFFECT_IO;
 	if (r.instances == LOOP_AGAIN_YES)
@@ -76,10 +90,10 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 	return r;
 }
 
-/* Of pairs like those that came, how many times as many would tell. */
+/* Of pairs like those that came, how many times as many would tell; no more than are taken. */
 static double instances_need(const struct loop_profile *p, const struct loop_row *row)
 {
-	for (unsigned i = 1; i <= LONGER_STEPS; i++) {
+	for (unsigned i = 1; pow(1.25, i - 1.0) * (double)row->pairs < LOOP_TRACES_ENOUGH; i++) {
 		struct repeat_rate r = loop_profile_instances(p, row, pow(1.25, i));
 		enum loop_again again = judge(&r);
 

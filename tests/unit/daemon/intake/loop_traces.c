@@ -18,7 +18,7 @@
 #define MAIN 1u /* method, and node */
 #define FILL 2u
 
-#define INPUTS_MAX 12u
+#define INPUTS_MAX (LIMIT_PLAN_LOADS + 4)
 
 struct fixture {
 	struct window_result *window;
@@ -222,19 +222,36 @@ static void loads_are_drawn_where_there_are_too_many(void **state)
 		assert_true(p->loads[i] > p->loads[i - 1] && p->loads[i] < INPUTS_MAX);
 }
 
-static void a_loop_that_is_counted_may_be_compared_as_well(void **state)
+/* What is told first is known first. */
+static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
+	struct loop_row *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
 	f->analysis.loops[0].load_count = 1;
 	f->analysis.loops[0].turn_input_count = 2;
 	analysed(f, 0x50);
 	assert_int_equal(f->loops->plan_count, 1);
-	assert_true(p->counted && p->compared && p->turns_compared);
 	assert_int_equal(p->sites, 1);
 	assert_int_equal(p->entries, 1);
+	assert_true(p->counted);
+	assert_false(p->compared || p->turns_compared);
+	r = &f->window->loops.rows[0];
+	r->bursts = 59;
+	assert_false(plan(f));
+	r->bursts = 60;
+	assert_true(plan(f));
+	assert_true(p->counted && p->compared && p->turns_compared);
+	r->bursts = 1;
+	assert_true(plan(f));
+	assert_false(p->compared);
+	for (int i = 0; i < 40; i++) /* Many results: that is known. */
+		loop_counts_burst(&r->results, 256, 20, 1, 1);
+	assert_true(plan(f));
+	assert_true(p->compared && p->turns_compared);
+	assert_false(p->counted); /* Until what is compared is known, too. */
 }
 
 static void instances_are_not_compared_without_one_entry(void **state)
@@ -336,6 +353,36 @@ static void each_load_and_each_scalar_counts_once(void **state)
 	assert_float_equal(p->inputs[3].same.sum, 0.5, 1e-12);
 	assert_float_equal(loop_profile_instances(p, row(f), 1).rate, (1 + 0.5 + 1 + 0) / 4, 1e-12);
 	assert_int_equal(invalid(f), 0);
+}
+
+/* As many as the compiler has unrolled turns, one of them told by debug information. */
+static void copies_that_are_not_told_are_one_load(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+
+	f->analysis.loops[0].load_count = 5;
+	f->analysis.loops[0].unroll = 4;
+	for (int i = 0; i < 4; i++)
+		f->analysis.inputs[i].method = i == 2;
+	f->analysis.inputs[4].bytes = 8; /* Another one, */
+	f->analysis.inputs[4].method = 0;
+	analysed(f, 0x50);
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 2);
+	assert_int_equal(p->inputs[0].same.pairs, 4);
+	assert_int_equal(p->inputs[0].bci, f->loops->codes[0].analysis.inputs[2].bci);
+	assert_int_equal(p->inputs[1].bci, -1);
+	/* Were they of fewer turns, nobody knows which is which. */
+	f->loops->codes[0].analysis.loops[0].unroll = 3;
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 5);
 }
 
 /* An instance in which the load did not come. */
@@ -525,13 +572,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_loop_with_loads_has_its_instances_compared),
 	    TEST(loads_are_drawn_where_there_are_too_many),
-	    TEST(a_loop_that_is_counted_may_be_compared_as_well),
+	    TEST(a_loop_that_is_counted_is_compared_afterwards),
 	    TEST(instances_are_not_compared_without_one_entry),
 	    TEST(instances_are_not_compared_where_not_all_entries_are_known),
 	    TEST(loops_that_wait_are_left_out),
 	    TEST(what_is_known_is_compared_no_more),
 	    TEST(what_stays_unclear_is_compared_some_longer),
 	    TEST(each_load_and_each_scalar_counts_once),
+	    TEST(copies_that_are_not_told_are_one_load),
 	    TEST(what_is_in_one_instance_alone_is_not_there_again),
 	    TEST(turns_are_told_by_their_order),
 	    TEST(traces_of_turns_have_an_end),
