@@ -58,7 +58,8 @@ enum loop_effect {
 	LOOP_EFFECT_IO,       /* nothing but input and output, by the same calls in each turn */
 };
 
-/* Code, [start, end), that is in the loop and in none inside it. */
+/* Code, [start, end), that is in the loop and in none inside it, or works for it alone: a first
+ * turn that was peeled off, and what makes ready for it. */
 struct loop_part {
 	uint32_t start, end;
 	uint32_t loop; /* index */
