@@ -2,21 +2,22 @@
 
 #include "daemon/loops/loop_path.h"
 
-/* The loop straight inside that all that is known of a block of the loop around tells of. */
+/* The loop straight inside, of the machine code, that all that is known of a block tells of. */
 static uint16_t loop_told_of(const struct loop_mapping *m, uint16_t b,
 			     const struct loop_common *told)
 {
 	const struct flow_graph *g = m->native->graph;
 	unsigned around = g->loop[b];
-	struct loop_path path = told->path;
 
-	if (!told->any || around == FLOW_NO_LOOP || g->headers[around] == b ||
-	    path.length <= m->loops[around].length)
+	if (!told->any || (around != FLOW_NO_LOOP && g->headers[around] == b))
 		return FLOW_NO_LOOP;
-	path.length = m->loops[around].length + 1;
-	for (unsigned inner = 1; inner < around; inner++)
-		if (g->parents[inner] == around && loop_path_same(&m->loops[inner], &path))
+	for (unsigned inner = 1; inner < g->loop_count; inner++) {
+		const struct loop_path *path = &m->loops[inner];
+
+		if (g->parents[inner] == around && path->length > m->loops[around].length &&
+		    loop_path_common(path, &told->path) == path->length)
 			return (uint16_t)inner;
+	}
 	return FLOW_NO_LOOP;
 }
 
@@ -90,11 +91,12 @@ void loop_work_find(struct loop_mapping *m, const struct loop_common *told)
 	for (unsigned i = g->block_count; i-- > g->ordered;) {
 		uint16_t b = g->order[i], of;
 
-		if (told[b].any || g->loop[b] == FLOW_NO_LOOP || g->headers[g->loop[b]] == b)
+		if (told[b].any || (g->loop[b] != FLOW_NO_LOOP && g->headers[g->loop[b]] == b))
 			continue;
-		of = loop_made_ready_for(m, b);
-		if (of == FLOW_NO_LOOP)
-			of = loop_on_both_sides(m, b);
+		of = loop_on_both_sides(m, b);
+		/* What a method begins with makes ready for all of it. */
+		if (of == FLOW_NO_LOOP && g->loop[b] != FLOW_NO_LOOP)
+			of = loop_made_ready_for(m, b);
 		if (of != FLOW_NO_LOOP)
 			m->works_for[b] = of;
 	}
