@@ -54,6 +54,15 @@ static uint16_t block_of(const struct native_code *n, const struct code_record *
 	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
 }
 
+/* ZGC without barriers of its own kind (JDK 11 to 13) tests what was loaded by a word of the
+ * thread; the record of that is of any place. */
+static bool is_of_barrier(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *insn = native_insn_at(n, record->offset);
+
+	return insn && insn->does.memory.base == EFFECT_R15 && native_tests_memory(n, insn);
+}
+
 static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
 {
 	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++)
@@ -303,7 +312,8 @@ static void meet_told(const struct loop_mapping *m, struct loop_common *told)
 	const struct flow_graph *g = n->graph;
 
 	for (size_t r = 0; r < n->image->record_count; r++)
-		loop_common_meet(&told[block_of(n, &n->image->records[r])], &m->places[r]);
+		if (!is_of_barrier(n, &n->image->records[r]))
+			loop_common_meet(&told[block_of(n, &n->image->records[r])], &m->places[r]);
 	for (unsigned b = 1; b < g->block_count; b++) {
 		uint32_t cursor = 0;
 		uint16_t next;
@@ -366,7 +376,7 @@ static int map(struct loop_mapping *m)
 		uint16_t b = block_of(n, record);
 
 		find_path(m, record, &m->places[r]);
-		if (g->rank[b] == FLOW_NO_BLOCK)
+		if (g->rank[b] == FLOW_NO_BLOCK || is_of_barrier(n, record))
 			continue;
 		find_behind(m, record, b);
 		if (g->loop[b] == FLOW_NO_LOOP)
