@@ -440,6 +440,25 @@ static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
 	p->places[place].bursts++;
 }
 
+/* Is it the copy with most of the loop's time, of those in its code whose entries are counted? An
+ * instance passes through several copies: one ratio of all their turns to all their entries would
+ * be that of none. The others' turns, the first and the last ones, are left out. */
+static bool counts_instances(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	const struct loop_code *code = &in->codes[plan->code];
+	const struct native_loop *loop = &code->loops[plan->loop];
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *other = &in->plans[i];
+
+		if (other->code == plan->code && other->all_entries > 0 &&
+		    code->loops[other->loop].row == loop->row &&
+		    code->loops[other->loop].samples > loop->samples)
+			return false;
+	}
+	return true;
+}
+
 static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 {
 	const struct loop_plan *plan;
@@ -467,10 +486,12 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	row->bursts++;
 	row->bursts_left += b->left;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
+	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
+	if (!counts_instances(in, plan))
+		return;
 	/* A walk to where it ends has its result there: one for each time it is entered. */
 	if (plan->all_sites == 0 && plan->ends_with_result)
 		loop_counts_burst(&row->results, turns, entered, entries, plan->all_entries);
-	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }
 

@@ -54,8 +54,9 @@ static int find_parts(struct making *m)
 	int rc = 0;
 
 	for (unsigned b = 1; b < g->block_count && rc == 0; b++)
-		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
-			rc = add_part(m, g->starts[b], g->starts[b + 1], g->loop[b] - 1u);
+		if (g->rank[b] != FLOW_NO_BLOCK && m->mapping.works_for[b] != FLOW_NO_LOOP)
+			rc = add_part(m, g->starts[b], g->starts[b + 1],
+				      m->mapping.works_for[b] - 1u);
 	return rc;
 }
 

@@ -4,7 +4,7 @@ when a type, a verdict or such a share is wrong, or fewer than 90% of the interv
 
   LOOPS_ONLY      comma-separated programs or groups: constructed, libraries, rates, repeats (default: all)
   LOOPS_SECONDS   of each window (default 30)      LOOPS_AT_ONCE   windows at the same time (default 2)
-  LOOPS_TIMES     windows of each program (default 1)
+  LOOPS_TIMES     windows of each program (default 1); of several it is told how many are right
   LOOPS_JDKS      comma-separated releases (default 17 and the newest)
   LOOPS_GCS       comma-separated collectors (default G1)
   LOOPS_OPTIONS   more options of jxperfctl attach
@@ -27,6 +27,7 @@ OPTIONS = os.environ.get("LOOPS_OPTIONS", "").split()
 REPORTS = os.environ.get("LOOPS_REPORTS")
 
 INSIDE_LEAST = 0.9
+TURNS_OFF = 0.1
 COLUMNS = "%-18s %3s %-8s %5s  %-13s %-34s %-36s %-14s %-14s %-26s %-24s %s"
 HEADER = COLUMNS % ("program", "JDK", "GC", "time", "type (true)", "results of a turn (true)", "turns of an instance (true)",
                     "instances", "turns again", "verdict (true)", "advice", "turns, bursts")
@@ -120,6 +121,25 @@ def held(findings, attribute):
     return sum(i.holds() for i in known), len(known)
 
 
+def near(finding):
+    """Are its turns of an instance within TURNS_OFF of the truth? None where that is not said."""
+    found, truth = finding.row and finding.row.get("iterations_per_instance"), finding.program.turns
+    return None if found is None or not truth else abs(found / truth - 1) <= TURNS_OFF
+
+
+def each_program(findings):
+    """Of several windows, how many are right."""
+    for name in dict.fromkeys(f.program.name for f in findings):
+        of = [f for f in findings if f.program.name == name]
+        rows = [f for f in of if f.row]
+        told = [near(f) for f in of if near(f) is not None]
+        middle = sorted(f.rate.found for f in of if f.rate and f.rate.found is not None)
+        print(f"{name:18} {len(rows)} of {len(of)} found, results {'%d of %d' % held(of, 'rate')} hold"
+              f"{f' (median {middle[len(middle) // 2]:.4g})' if middle else ''}, turns {'%d of %d' % held(of, 'turns')} hold, "
+              f"{sum(told)} of {len(told)} within {TURNS_OFF:.0%}, verdicts {'%d of %d' % judged(rows, 'verdict_right')} right, "
+              f"{sum(f.row.get('verdict') == UNDECIDED for f in rows)} undecided")
+
+
 def totals(findings):
     """Prints them; are they good enough?"""
     meant = [f for f in findings if f.program.meant and (f.row or not f.program.calls)]
@@ -158,6 +178,9 @@ def main():
             for wrong in finding.wrong:
                 print(f"    wrong: {wrong}", flush=True)
             findings.append(finding)
+    if TIMES > 1:
+        print()
+        each_program(findings)
     good = totals(findings)
     sys.exit(0 if good and not failed else 1)
 

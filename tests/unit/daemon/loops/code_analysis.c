@@ -274,6 +274,32 @@ static void an_iterator_over_a_table_of_lists_is_progress(void **state)
 	release(&x);
 }
 
+/* Dense debug information, in which load barriers have the record of something else. */
+static void records_of_load_barriers_tell_nothing(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "retain-11-zgc");
+	assert_mapped(&x, 0x38b, 14, 42);
+	assert_mapped(&x, 0x581, 14, 42);
+	assert_mapped(&x, 0x14d, 0, 11);
+	release(&x);
+}
+
+/* What was peeled off, and tests that were taken out, lie in the loop around. */
+static void what_lies_around_a_loop_for_it_is_its(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-25-g1");
+	assert_mapped(&x, 0xd0, 8, 68);
+	assert_mapped(&x, 0xe6, 8, 68);
+	assert_mapped(&x, 0x80, 1, 12);
+	release(&x);
+}
+
 /* The branch in front of the unrolled copy may lead to the one that makes the last turns. */
 static void a_loop_that_may_be_passed_by_for_its_last_copy_is_entered(void **state)
 {
@@ -663,6 +689,8 @@ int main(void)
 	    cmocka_unit_test(a_search_has_a_result_in_its_last_turn),
 	    cmocka_unit_test(a_walk_has_one_where_it_ends),
 	    cmocka_unit_test(a_loop_that_may_be_passed_by_for_its_last_copy_is_entered),
+	    cmocka_unit_test(records_of_load_barriers_tell_nothing),
+	    cmocka_unit_test(what_lies_around_a_loop_for_it_is_its),
 	    cmocka_unit_test(an_iterator_over_a_table_of_lists_is_progress),
 	    cmocka_unit_test(a_count_has_one_in_each_turn),
 	    cmocka_unit_test(a_sum_has_one_in_each_turn),
