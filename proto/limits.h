@@ -36,6 +36,7 @@
 #define LIMIT_LOOPS            (1u << 12)
 #define LIMIT_LOOP_CONTEXTS    (1u << 15) /* of them */
 #define LIMIT_LOOP_PLACES      (1u << 13) /* where they have results */
+#define LIMIT_LOOP_INPUTS      (1u << 13) /* what they go by */
 #define LIMIT_CODES            64u        /* compiled methods that are asked for in a window */
 #define LIMIT_CODE_BYTES       (64u << 10)
 #define LIMIT_CODE_RECORDS     4096u

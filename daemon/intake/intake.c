@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "daemon/intake/loop_callers.h"
+#include "daemon/intake/loop_traces.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -280,6 +281,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = loop_intake_batch(&in->loops, batch);
 	if (r == 0)
+		r = loop_traces_batch(&in->loops, batch);
+	if (r == 0)
 		take_counters(in, batch);
 	return r;
 }
@@ -290,5 +293,7 @@ int intake_finish(struct intake *in)
 
 	if (r == 0)
 		r = loop_intake_finish(&in->loops);
-	return r < 0 ? r : loop_callers_rows(&in->loops);
+	if (r == 0)
+		r = loop_callers_rows(&in->loops);
+	return r < 0 ? r : loop_traces_settle(&in->loops);
 }

@@ -5,7 +5,7 @@
 #ifndef JXPERF_DAEMON_LOOPS_LOOP_PATH_H
 #define JXPERF_DAEMON_LOOPS_LOOP_PATH_H
 
-#include "daemon/loops/bytecode.h"
+#include "daemon/loops/bytecode/bytecode.h"
 #include "daemon/loops/native_code.h"
 
 #define MAPPING_DEPTH_MAX 24u /* loops that a place lies in */

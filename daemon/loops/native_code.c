@@ -422,6 +422,21 @@ uint16_t native_only_successor(const struct native_code *n, uint16_t b)
 	return next;
 }
 
+uint16_t native_only_source(const struct native_code *n, uint16_t b)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t found = FLOW_NO_BLOCK;
+
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+		if (g->rank[g->edges[e]] == FLOW_NO_BLOCK)
+			continue;
+		if (found != FLOW_NO_BLOCK)
+			return FLOW_NO_BLOCK;
+		found = g->edges[e];
+	}
+	return found;
+}
+
 /* ~(reason << 3 | action) */
 static bool is_reinterpret(const uint8_t *request)
 {
@@ -461,4 +476,11 @@ bool native_tests_memory(const struct native_code *n, const struct native_insn *
 	const uint8_t *code = n->image->bytes + insn->offset;
 
 	return insn->does.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
+}
+
+uint32_t native_callee(const struct native_code *n, uint32_t offset)
+{
+	const struct code_call *call = call_at(n->image, offset);
+
+	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA ? call->method : 0;
 }

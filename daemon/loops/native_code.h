@@ -81,8 +81,14 @@ const struct code_record *native_record_at(const struct native_code *n, uint32_t
  * Action reinterpret (deoptimization.hpp): when it is, the code is thrown away. */
 const struct native_insn *native_pruned_branch(const struct native_code *n, uint16_t b);
 
+/* Index of the image's methods, + 1, that a call leads straight to; 0: not known. */
+uint32_t native_callee(const struct native_code *n, uint32_t offset);
+
 /* The only block that b leads to, or FLOW_NO_BLOCK. */
 uint16_t native_only_successor(const struct native_code *n, uint16_t b);
+
+/* The only block that leads to b, or FLOW_NO_BLOCK. */
+uint16_t native_only_source(const struct native_code *n, uint16_t b);
 
 /* Instructions in the loop and all inside it. */
 unsigned native_loop_insns(const struct native_code *n, unsigned loop);

@@ -87,6 +87,71 @@ static json_t *places_json(struct json_writer *writer, const struct report_loop 
 	return TAKE_PTR(places);
 }
 
+static json_t *input_json(struct json_writer *writer, const struct loop_compared *c)
+{
+	_cleanup_json_ json_t *input = json_pack("{s:s}", "kind", c->scalar ? "scalar" : "load");
+	int wrong = set_method(input, writer, c->method, false);
+
+	if (c->line > 0)
+		wrong |= set(input, "line", json_integer(c->line));
+	if (c->bci >= 0)
+		wrong |= set(input, "bci", json_integer(c->bci));
+	wrong |= set(input, "pairs", json_integer((json_int_t)c->same.pairs));
+	wrong |=
+	    set(input, "rate", json_real(estimate_fraction(c->same.sum, (double)c->same.pairs)));
+	return wrong ? NULL : TAKE_PTR(input);
+}
+
+static json_t *inputs_json(struct json_writer *writer, const struct report_loop *l)
+{
+	_cleanup_json_ json_t *inputs = json_array();
+
+	for (size_t i = 0; i < l->input_count && i < PLACES_MAX; i++)
+		if (json_array_append_new(
+			inputs,
+			input_json(writer, &writer->model->loops.inputs[l->first_input + i])) < 0)
+			return NULL;
+	return TAKE_PTR(inputs);
+}
+
+/* What was compared: an object, which may be empty. */
+static json_t *redundancy_json(struct json_writer *writer, const struct report_loop *l)
+{
+	_cleanup_json_ json_t *redundancy = json_object();
+	const struct repeat_rate *instances = &l->again.instance_rate, *turns = &l->again.turn_rate;
+	const struct turn_sums *t = &l->row->turns;
+	int wrong = 0;
+
+	if (instances->known)
+		wrong |=
+		    set(redundancy, "instances",
+			json_pack("{s:f, s:o, s:I, s:I, s:o}", "rate", instances->rate, "ci95",
+				  interval_json(instances->ci95.low, instances->ci95.high), "pairs",
+				  (json_int_t)l->row->pairs, "cut", (json_int_t)l->row->pairs_cut,
+				  "inputs", inputs_json(writer, l)));
+	if (turns->known)
+		wrong |=
+		    set(redundancy, "iterations",
+			json_pack("{s:f, s:o, s:I, s:I, s:I, s:f, s:f}", "rate", turns->rate,
+				  "ci95", interval_json(turns->ci95.low, turns->ci95.high),
+				  "traces", (json_int_t)t->traces, "tuples", (json_int_t)t->tuples,
+				  "distinct_seen", (json_int_t)t->distinct, "distinct_estimated",
+				  t->estimated, "iterations", t->turns));
+	return wrong ? NULL : TAKE_PTR(redundancy);
+}
+
+static json_t *advice_json(const struct report_loop *l)
+{
+	_cleanup_json_ json_t *advice = json_array();
+
+	for (unsigned i = 0; i < l->advice_count; i++)
+		if (json_array_append_new(advice, json_pack("{s:s, s:s}", "strategy",
+							    l->advice[i]->strategy, "why",
+							    l->advice[i]->why)) < 0)
+			return NULL;
+	return TAKE_PTR(advice);
+}
+
 static json_t *unsure_json(const struct report_loop *l)
 {
 	_cleanup_json_ json_t *unsure = json_array();
@@ -105,6 +170,8 @@ static int set_place(json_t *loop, struct json_writer *writer, const struct loop
 	int wrong = set_method(loop, writer, key->method, true);
 
 	wrong |= set(loop, "mapped", json_boolean(key->mapped));
+	if (key->recursion)
+		wrong |= set(loop, "recursion", json_true());
 	if (!key->mapped)
 		return wrong | set(loop, "offset", json_integer(key->header));
 	if (key->line > 0)
@@ -147,10 +214,7 @@ static int set_judgement(json_t *loop, const struct report_loop *l)
 		wrong |= set(loop, "verdict", json_string(loop_verdict_name(l->verdict)));
 	if (l->needs_s > 0)
 		wrong |= set(loop, "needs_s", json_real(l->needs_s));
-	wrong |= set(loop, "advice",
-		     l->advice ? json_pack("[{s:s, s:s}]", "strategy", l->advice->strategy, "why",
-					   l->advice->why)
-			       : json_array());
+	wrong |= set(loop, "advice", advice_json(l));
 	return wrong | set(loop, "unsure", unsure_json(l));
 }
 
@@ -183,6 +247,8 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set_judgement(loop, l);
 	wrong |= set_counts(loop, l);
 	wrong |= set(loop, "results", places_json(writer, l));
+	if (l->again.instance_rate.known || l->again.turn_rate.known)
+		wrong |= set(loop, "redundancy", redundancy_json(writer, l));
 	wrong |= report_json_loop_pairs(writer, l, loop);
 	return wrong ? NULL : TAKE_PTR(loop);
 }

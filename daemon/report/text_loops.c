@@ -53,7 +53,9 @@ static void results(FILE *out, const struct report_loop *l)
 	const struct loop_rate *r = &l->results;
 	char turns[GROUPED_BYTES], least[GROUPED_BYTES];
 
-	if (l->type == LOOP_EVERY)
+	if (l->row->key.recursion)
+		fputs("calls itself", out);
+	else if (l->type == LOOP_EVERY)
 		fputs("each iteration has a result", out);
 	else if (l->type == LOOP_NEVER)
 		fputs("no iteration can have a result", out);
@@ -74,7 +76,11 @@ static void judgement(FILE *out, const struct report_loop *l)
 
 	switch (l->verdict) {
 	case LOOP_RESULTLESS:
-		fprintf(out, ": %s", l->advice->words);
+	case LOOP_REDUNDANT_INSTANCES:
+	case LOOP_REDUNDANT_ITERATIONS:
+		for (unsigned i = 0; i < l->advice_count; i++)
+			fprintf(out, "%s%s", i == 0 ? ": " : "; beside that, ",
+				l->advice[i]->words);
 		break;
 	case LOOP_WAITING:
 		fputs(": it waits for another thread", out);
@@ -163,6 +169,77 @@ static void places(FILE *out, const struct report_model *m, const struct report_
 		fputc('\n', out);
 }
 
+/* "0.97 (0.92 to 1.00)" */
+static void rate(FILE *out, const struct repeat_rate *r)
+{
+	fprintf(out, "%.2f (%.2f to %.2f)", r->rate, r->ci95.low, r->ci95.high);
+}
+
+static void inputs(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	const struct profile *p = &m->window->profile;
+	size_t scalars = 0, loads = 0;
+	double same = 0;
+
+	for (size_t i = 0; i < l->input_count; i++) {
+		const struct loop_compared *c = &m->loops.inputs[l->first_input + i];
+		const struct cct_method *method = cct_method(&p->cct, c->method);
+		double part = estimate_fraction(c->same.sum, (double)c->same.pairs);
+
+		if (c->scalar) {
+			scalars++;
+			same += part;
+			continue;
+		}
+		if (++loads > PLACES_SHOWN)
+			continue;
+		fprintf(out, "%sa load", loads == 1 ? "   goes by: " : "; ");
+		if (method && c->method != l->row->key.method)
+			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
+				strings_get(&p->strings, method->name));
+		if (c->line > 0)
+			fprintf(out, ", line %d", c->line);
+		fprintf(out, " (%.2f the same)", part);
+	}
+	if (loads > PLACES_SHOWN)
+		fprintf(out, "; and %zu more loads", loads - PLACES_SHOWN);
+	if (scalars > 0)
+		fprintf(out, "; %zu %s that it begins with (%.2f the same)", scalars,
+			scalars == 1 ? "value" : "values", same / (double)scalars);
+	if (loads > 0)
+		fputc('\n', out);
+}
+
+static void instances_again(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	const struct loop_row *row = l->row;
+
+	if (!l->again.instance_rate.known)
+		return;
+	fputs("   does again what it did the time before: ", out);
+	rate(out, &l->again.instance_rate);
+	fprintf(out, " of what it goes by, in %" PRIu64 " comparisons", row->pairs);
+	if (row->pairs_cut > 0)
+		fprintf(out, ", of which %" PRIu64 " end before it does", row->pairs_cut);
+	fputc('\n', out);
+	inputs(out, m, l);
+}
+
+static void turns_again(FILE *out, const struct report_loop *l)
+{
+	const struct turn_sums *t = &l->row->turns;
+	char turns[GROUPED_BYTES], seen[GROUPED_BYTES], different[GROUPED_BYTES];
+
+	if (!l->again.turn_rate.known)
+		return;
+	fprintf(out, "   its %s do again what others did: ",
+		l->row->key.recursion ? "calls" : "iterations");
+	rate(out, &l->again.turn_rate);
+	fprintf(out, " of %s or more; %s different ones in the %s that were compared\n",
+		grouped(turns, floor(t->turns)), grouped(different, (double)t->distinct),
+		grouped(seen, (double)t->tuples));
+}
+
 static void doubts(FILE *out, const struct report_loop *l)
 {
 	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
@@ -219,7 +296,9 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 	time_of(out, l);
 	fputs(": ", out);
 	name(out, &m->window->profile, &l->row->key);
-	fprintf(out, ", %s, ", type[0] ? type : "of unknown type");
+	if (!l->row->key.recursion)
+		fprintf(out, ", %s", type[0] ? type : "of unknown type");
+	fputs(", ", out);
 	results(out, l);
 	judgement(out, l);
 	growth(out, m, &l->growth);
@@ -227,10 +306,12 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 	counted(out, l);
 	if (l->verdict != LOOP_NOT_JUDGED)
 		places(out, m, l);
+	instances_again(out, m, l);
+	turns_again(out, l);
 	report_text_loop_pairs(out, m, rank);
 	doubts(out, l);
-	if (l->advice)
-		fprintf(out, "   why: %s\n", l->advice->why);
+	for (unsigned i = 0; i < l->advice_count; i++)
+		fprintf(out, "   why: %s\n", l->advice[i]->why);
 }
 
 void report_text_loops(FILE *out, const struct report_model *m, size_t limit)

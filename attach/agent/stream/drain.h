@@ -75,6 +75,9 @@ int drain_send(struct drain *d);
 /* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
 int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
 
+/* Records in the rings that say nothing: parts of traces that do not go together. */
+uint64_t drain_records_lost(const struct drain *d);
+
 /* Methods that could not be named because their class was gone. */
 uint64_t drain_names_lost(const struct drain *d);
 

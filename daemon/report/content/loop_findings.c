@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
 #include "common/cleanup.h"
@@ -34,9 +35,13 @@ static const struct loop_advice advice_of_type[LOOP_TYPES] = {
 const char *loop_verdict_name(enum loop_verdict verdict)
 {
 	static const char *const names[LOOP_VERDICTS] = {
-	    [LOOP_NOT_JUDGED] = "",           [LOOP_VERDICT_NONE] = "none",
-	    [LOOP_RESULTLESS] = "resultless", [LOOP_WAITING] = "waiting",
+	    [LOOP_NOT_JUDGED] = "",
+	    [LOOP_VERDICT_NONE] = "none",
+	    [LOOP_RESULTLESS] = "resultless",
+	    [LOOP_WAITING] = "waiting",
 	    [LOOP_UNDECIDED] = "undecided",
+	    [LOOP_REDUNDANT_INSTANCES] = "redundant_instances",
+	    [LOOP_REDUNDANT_ITERATIONS] = "redundant_iterations",
 	};
 
 	return names[verdict];
@@ -170,12 +175,15 @@ static enum loop_verdict verdict_of_never(const struct report_loop *l)
 										  : LOOP_RESULTLESS;
 }
 
-static enum loop_verdict verdict_of(const struct report_loop *l)
+/* By results alone. Of a recursion no results are told. */
+static enum loop_verdict verdict_by_results(const struct report_loop *l)
 {
 	if (l->fraction < LOOP_CPU_MIN && !l->calls)
 		return LOOP_NOT_JUDGED;
 	if (l->row->waits_ns > 0.5 * l->row->within.ns)
 		return LOOP_WAITING;
+	if (l->row->key.recursion)
+		return LOOP_VERDICT_NONE;
 	switch (l->type) {
 	case LOOP_EVERY:
 		return LOOP_VERDICT_NONE;
@@ -191,6 +199,21 @@ static enum loop_verdict verdict_of(const struct report_loop *l)
 	return LOOP_UNDECIDED;
 }
 
+static enum loop_verdict verdict_of(const struct report_loop *l)
+{
+	enum loop_verdict verdict = verdict_by_results(l);
+
+	if (verdict != LOOP_VERDICT_NONE && verdict != LOOP_UNDECIDED)
+		return verdict;
+	if (l->again.instance_advice)
+		return LOOP_REDUNDANT_INSTANCES;
+	if (l->again.turn_advice)
+		return LOOP_REDUNDANT_ITERATIONS;
+	if (l->again.instances == LOOP_AGAIN_OPEN || l->again.turns == LOOP_AGAIN_OPEN)
+		return LOOP_UNDECIDED;
+	return verdict;
+}
+
 /* How long a window would take to tell, if it went on like this. */
 static double needed_s(const struct report_loop *l, double elapsed_s)
 {
@@ -202,17 +225,35 @@ static double needed_s(const struct report_loop *l, double elapsed_s)
 	return 0;
 }
 
-static void judge(struct report_loop *l, double elapsed_s)
+static void advise(struct report_loop *l, const struct loop_advice *advice)
+{
+	for (unsigned i = 0; advice && i < l->advice_count; i++)
+		if (strcmp(l->advice[i]->strategy, advice->strategy) == 0)
+			return;
+	if (advice)
+		l->advice[l->advice_count++] = advice;
+}
+
+static void judge(struct report_loop *l, const struct loop_profile *p, double elapsed_s)
 {
 	l->type = type_of(l->row);
+	l->again = loop_redundancy_of(p, l->row, l->type);
 	l->doubts = doubts_of(l->row);
 	l->entries = rate_of(l, &l->row->entries, 1);
 	l->results = result_rate(l, 1);
 	l->verdict = verdict_of(l);
-	if (l->verdict == LOOP_UNDECIDED)
-		l->needs_s = needed_s(l, elapsed_s);
+	if (l->verdict == LOOP_UNDECIDED) {
+		l->needs_s = loop_redundancy_needs(&l->again, p, l->row) * elapsed_s;
+		if (verdict_by_results(l) == LOOP_UNDECIDED)
+			l->needs_s = fmax(l->needs_s, needed_s(l, elapsed_s));
+	}
 	if (l->verdict == LOOP_RESULTLESS)
-		l->advice = &advice_of_type[l->type];
+		advise(l, &advice_of_type[l->type]);
+	if (l->verdict == LOOP_RESULTLESS || l->verdict == LOOP_REDUNDANT_INSTANCES ||
+	    l->verdict == LOOP_REDUNDANT_ITERATIONS) {
+		advise(l, l->again.instance_advice);
+		advise(l, l->again.turn_advice);
+	}
 }
 
 /* ---------------------------------------------------------------- lists */
@@ -264,14 +305,35 @@ static int by_place(const void *x, const void *y)
 	return a->bci < b->bci ? -1 : a->bci > b->bci;
 }
 
+static int by_input(const void *x, const void *y)
+{
+	const struct loop_compared *a = x, *b = y;
+
+	if (a->loop != b->loop)
+		return a->loop < b->loop ? -1 : 1;
+	if (a->scalar != b->scalar)
+		return a->scalar ? 1 : -1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->bci != b->bci)
+		return a->bci < b->bci ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->method < b->method ? -1 : a->method > b->method;
+}
+
 static int copy_lists(struct report_loops *l, const struct loop_profile *p)
 {
 	int r = array_copy(&l->contexts, p->contexts, p->context_count, sizeof(*p->contexts));
 
 	if (r == 0)
 		r = array_copy(&l->places, p->places, p->place_count, sizeof(*p->places));
+	if (r == 0)
+		r = array_copy(&l->inputs, p->inputs, p->input_count, sizeof(*p->inputs));
 	if (r < 0)
 		return r;
+	if (p->input_count)
+		qsort(l->inputs, p->input_count, sizeof(*l->inputs), by_input);
 	if (p->context_count)
 		qsort(l->contexts, p->context_count, sizeof(*l->contexts), by_context);
 	if (p->place_count)
@@ -282,7 +344,7 @@ static int copy_lists(struct report_loops *l, const struct loop_profile *p)
 /* The rows still are in the profile's order. */
 static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 {
-	size_t context = 0, place = 0;
+	size_t context = 0, place = 0, input = 0;
 
 	for (size_t i = 0; i < p->row_count; i++) {
 		struct report_loop *row = &l->rows[i];
@@ -295,6 +357,10 @@ static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 		while (place < p->place_count && l->places[place].loop == i)
 			place++;
 		row->place_count = place - row->first_place;
+		row->first_input = input;
+		while (input < p->input_count && l->inputs[input].loop == i)
+			input++;
+		row->input_count = input - row->first_input;
 	}
 }
 
@@ -353,7 +419,8 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 static void judge_all(struct report_loops *l, const struct window_result *w)
 {
 	for (size_t i = 0; i < l->count; i++)
-		judge(&l->rows[i], (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+		judge(&l->rows[i], &w->loops,
+		      (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
 }
 
 /* Of those without ticks of their own the first that call what takes CPU time stay. */
@@ -384,6 +451,18 @@ static void weigh(struct report_loops *l, const struct window_result *w)
 	}
 }
 
+/* Of a method that calls itself, and whose calls nothing was compared of, there is nothing to say.
+ */
+static void leave_out_recursions(struct report_loops *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->rows[i].row->key.recursion || l->rows[i].again.turn_rate.known)
+			l->rows[kept++] = l->rows[i];
+	l->count = kept;
+}
+
 int report_loops_init(struct report_loops *l, const struct window_result *w)
 {
 	const struct loop_profile *p = &w->loops;
@@ -411,6 +490,7 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 		return r;
 	}
 	judge_all(l, w);
+	leave_out_recursions(l);
 	qsort(l->rows, l->count, sizeof(*l->rows), by_own);
 	drop_idle(l);
 	return 0;
@@ -421,5 +501,6 @@ void report_loops_release(struct report_loops *l)
 	free(l->rows);
 	free(l->contexts);
 	free(l->places);
+	free(l->inputs);
 	*l = (struct report_loops){0};
 }

@@ -1,11 +1,15 @@
 /*
- * What a window's hot loops come to (LDoctor, sections 2 and 3.1): for each, by its own CPU time,
- * its type, how often its turns have results, a judgement and what helped others.
+ * What a window's hot loops come to (LDoctor, sections 2 and 3): for each, by its own CPU time, its
+ * type, how often its turns have results, how much of it is done again, a judgement and what helped
+ * others.
  *
  * A loop is resultless when the upper end of its result rate's 95% interval is below LDoctor's
  * 0.001, of enough turns and bursts. A search (0*1?) has one result for each instance at most, so
  * there where it is entered bounds the rate, too. Loops that take less than 2% of the CPU time are
  * not judged: most of the findings that were of no use to LDoctor's users were such.
+ *
+ * A loop that is not resultless may be redundant (loop_redundancy.h), of whatever type; of one that
+ * is, what it does again is told beside.
  *
  * A loop may have its time in what it calls: 2% or more beyond that of its own code. Ticks seldom
  * come in such a loop, so as a rule it has a type and no counts. Behind the loops with time of
@@ -19,6 +23,7 @@
 
 #include "daemon/reach/loop_bodies.h"
 #include "daemon/report/content/loop_rate.h"
+#include "daemon/report/content/loop_redundancy.h"
 #include "daemon/window/result.h"
 
 #define LOOP_RESULT_RATE 0.001 /* LDoctor, section 4.1 */
@@ -31,16 +36,14 @@ enum loop_verdict {
 	LOOP_NOT_JUDGED, /* too little CPU time */
 	LOOP_VERDICT_NONE,
 	LOOP_RESULTLESS,
+	LOOP_REDUNDANT_INSTANCES,
+	LOOP_REDUNDANT_ITERATIONS,
 	LOOP_WAITING,
 	LOOP_UNDECIDED,
 	LOOP_VERDICTS,
 };
 
-struct loop_advice {
-	const char *strategy; /* in JSON: "data_structure"; NULL: there is none */
-	const char *words;    /* "change the data structure" */
-	const char *why;      /* what it rests on */
-};
+#define LOOP_ADVICES_MAX 3
 
 /* Its share of CPU time and that in a baseline (daemon/report/content/loop_growth.h). */
 struct loop_growth {
@@ -68,9 +71,12 @@ struct report_loop {
 	struct loop_rate entries; /* likewise, times it is entered */
 	enum loop_verdict verdict;
 	double needs_s; /* undecided: a window as long would tell, at this pace; 0: not known */
-	const struct loop_advice *advice; /* resultless: what to do; else NULL */
+	struct loop_redundancy again;
+	const struct loop_advice *advice[LOOP_ADVICES_MAX]; /* what to do, the best first */
+	unsigned advice_count;
 	size_t first_context, context_count;
 	size_t first_place, place_count;
+	size_t first_input, input_count; /* that were compared */
 };
 
 /* All zero is empty. */
@@ -84,6 +90,7 @@ struct report_loops {
 	char baseline[WINDOW_ID_BYTES]; /* the window that they were compared with, or "" */
 	struct loop_context *contexts;  /* by row, most CPU time first */
 	struct loop_place *places;      /* by row, most results first */
+	struct loop_compared *inputs;   /* by row, loads by line, then scalars */
 };
 
 /* 0 or -ENOMEM, and then it is empty. */
