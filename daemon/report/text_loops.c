@@ -280,6 +280,22 @@ static void time_of(FILE *out, const struct report_loop *l)
 			100 * l->inclusive_fraction);
 }
 
+/* In points of percent. */
+static void growth(FILE *out, const struct report_model *m, const struct loop_growth *g)
+{
+	double points = 100 * g->growth;
+
+	if (!g->compared)
+		return;
+	fprintf(out, "   in %s %s%.1f%%: ", m->loops.baseline, g->known ? "" : "not found, ",
+		100 * g->baseline);
+	if (g->significant)
+		fprintf(out, "%.1f points %s now", fabs(points), points > 0 ? "more" : "less");
+	else
+		fputs("no certain difference now", out);
+	fprintf(out, " (%+.1f to %+.1f)\n", 100 * g->ci95.low, 100 * g->ci95.high);
+}
+
 static void loop(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct report_loop *l = &m->loops.rows[rank];
@@ -294,6 +310,7 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 	fputs(", ", out);
 	results(out, l);
 	judgement(out, l);
+	growth(out, m, &l->growth);
 	called_from(out, m, l);
 	counted(out, l);
 	if (l->verdict != LOOP_NOT_JUDGED)
@@ -317,6 +334,9 @@ void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
 	    "was looked at,\nof this, %.1f%% in loops, and of that, %.1f%% in loops whose source "
 	    "is known\n",
 	    100 * l->compiled, 100 * l->looked_at, 100 * l->in_loops, 100 * l->mapped);
+	if (l->baseline[0])
+		fprintf(out, "those that take more of it than in window %s come first\n",
+			l->baseline);
 	for (size_t i = 0; i < l->count && i < shown && !ferror(out); i++)
 		loop(out, m, i);
 	if (l->count > shown)

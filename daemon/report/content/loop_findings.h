@@ -45,6 +45,17 @@ enum loop_verdict {
 
 #define LOOP_ADVICES_MAX 3
 
+/* Its share of CPU time and that in a baseline (daemon/report/content/loop_growth.h). */
+struct loop_growth {
+	bool compared; /* else the rest is empty */
+	bool known;    /* the baseline has looked at it */
+	double baseline, growth;
+	struct interval ci95; /* of growth */
+	double p;             /* of one test */
+	bool significant;     /* among all of the window's */
+	size_t rank;          /* without a baseline */
+};
+
 struct report_loop {
 	const struct loop_row *row; /* the window's */
 	double fraction;            /* of CPU time: its own, */
@@ -53,6 +64,7 @@ struct report_loop {
 	double inclusive_fraction; /* and with all that it calls, inlined or not */
 	double nearest_fraction;   /* of this, what is in no loop that is reported and nearer */
 	bool calls;                /* much of its time is in what it calls */
+	struct loop_growth growth;
 	enum loop_type type;
 	unsigned doubts;          /* enum loop_doubt */
 	struct loop_rate results; /* by turn; of a search the bound that entries set is in it */
@@ -75,9 +87,10 @@ struct report_loops {
 	double looked_at, in_loops, mapped; /* of that: looked at, in loops there, these mapped */
 	struct report_loop *rows; /* most CPU time first, and then those that call what takes it */
 	size_t count;
-	struct loop_context *contexts; /* by row, most CPU time first */
-	struct loop_place *places;     /* by row, most results first */
-	struct loop_compared *inputs;  /* by row, loads by line, then scalars */
+	char baseline[WINDOW_ID_BYTES]; /* the window that they were compared with, or "" */
+	struct loop_context *contexts;  /* by row, most CPU time first */
+	struct loop_place *places;      /* by row, most results first */
+	struct loop_compared *inputs;   /* by row, loads by line, then scalars */
 };
 
 /* 0 or -ENOMEM, and then it is empty. */

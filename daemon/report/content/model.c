@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/content/cpu_tree.h"
+#include "daemon/report/content/loop_growth.h"
 #include "subsume/analysis.h"
 
 /* Of each list; a name may have 8 KiB, and a row names eleven methods. */
@@ -194,13 +195,15 @@ static int subsuming_init(struct report_model *m, const struct report_wanted *wa
 }
 
 /* Pairs are said to be in loops, also where these are not shown. */
-static int loops_init(struct report_model *m)
+static int loops_init(struct report_model *m, const struct window_result *baseline)
 {
 	int r;
 
 	if (!m->shown.loops && m->kind_count == 0)
 		return 0;
 	r = report_loops_init(&m->loops, m->window);
+	if (r == 0 && baseline)
+		r = report_loops_compare(&m->loops, m->window, baseline);
 	if (r < 0 || !m->loops.taken || m->window->profile.pair_count == 0)
 		return r;
 	return loop_pairs_init(&m->loop_pairs, &m->loops, m->window);
@@ -230,7 +233,7 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 	if (r == 0 && m->shown.cpu)
 		r = report_cpu_init(&m->cpu, w);
 	if (r == 0)
-		r = loops_init(m);
+		r = loops_init(m, wanted->baseline);
 	if (r == 0)
 		r = subsuming_init(m, wanted);
 	if (r < 0)

@@ -430,6 +430,31 @@ static void loop_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
+/* The second loop took as much in the baseline, the third less, the first more. */
+static void loops_are_compared_with_a_baseline(void **state)
+{
+	struct window_result *w = ticks_window(), *before = ticks_window();
+	struct report_wanted parts[] = {
+	    {.view = JXP__VIEW__VIEW_LOOPS, .baseline = before},
+	    {.view = JXP__VIEW__VIEW_LOOPS, .format = JXP__FORMAT__FORMAT_JSON, .baseline = before},
+	};
+
+	(void)state;
+	sample_window_loops(w, 1);
+	sample_window_loops(before, 1);
+	(void)snprintf(before->id, sizeof(before->id), "w3");
+	before->loops.rows[0].own.ns *= 2;
+	before->loops.rows[2].own.ns /= 20;
+	for (size_t i = 0; i < 2; i++) {
+		char *text = part_of(w, &parts[i]);
+
+		assert_golden(i == 0 ? "loops_baseline.txt" : "loops_baseline.json", text);
+		free(text);
+	}
+	window_result_free(w);
+	window_result_free(before);
+}
+
 /* Silent loads of a loop, of what it calls and of a loop and what is in none. */
 static void pairs_are_said_to_be_in_loops(void **state)
 {
@@ -894,6 +919,7 @@ int main(void)
 	    cmocka_unit_test(tick_reports_are_as_agreed),
 	    cmocka_unit_test(loop_reports_are_as_agreed),
 	    cmocka_unit_test(pairs_are_said_to_be_in_loops),
+	    cmocka_unit_test(loops_are_compared_with_a_baseline),
 	    cmocka_unit_test(a_window_without_loops_says_so),
 	    cmocka_unit_test(a_window_without_ticks_says_so),
 	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
