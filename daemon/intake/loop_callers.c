@@ -203,6 +203,8 @@ static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
 	memset(row->type_ns, 0, sizeof(row->type_ns));
 	memset(row->doubt_ns, 0, sizeof(row->doubt_ns));
 	row->type_ns[l->type < LOOP_TYPES ? l->type : LOOP_TYPE_UNKNOWN] = ns;
+	memset(row->effect_ns, 0, sizeof(row->effect_ns));
+	row->effect_ns[l->effect < LOOP_EFFECTS ? l->effect : LOOP_EFFECT_GROWS] = ns;
 	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
 		if (l->doubts >> i & 1)
 			row->doubt_ns[i] = ns;

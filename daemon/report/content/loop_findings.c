@@ -234,10 +234,21 @@ static void advise(struct report_loop *l, const struct loop_advice *advice)
 		l->advice[l->advice_count++] = advice;
 }
 
+/* What a loop's calls go by is not read. Where they take the most of its time, that its own loads
+ * are the same again says little of an instance; turns are compared by what they hand to calls. */
+static void leave_calls_open(struct report_loop *l)
+{
+	if (!l->calls || l->again.instances == LOOP_AGAIN_NO)
+		return;
+	l->again.instances = LOOP_AGAIN_UNKNOWN;
+	l->again.instance_advice = NULL;
+}
+
 static void judge(struct report_loop *l, const struct loop_profile *p, double elapsed_s)
 {
 	l->type = type_of(l->row);
 	l->again = loop_redundancy_of(p, l->row, l->type);
+	leave_calls_open(l);
 	l->doubts = doubts_of(l->row);
 	l->entries = rate_of(l, &l->row->entries, 1);
 	l->results = result_rate(l, 1);

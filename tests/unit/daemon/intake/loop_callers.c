@@ -120,6 +120,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 					       .latch_bci = latch_bci,
 					       .type = type,
 					       .doubts = LOOP_DOUBT_SITES,
+					       .effect = LOOP_EFFECT_IO,
 					       .unroll = 1};
 	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
 	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
@@ -236,6 +237,7 @@ static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void *
 	assert_int_equal(p->rows[0].own.samples, 0);
 	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 100 * 5e6, 1);
 	assert_true(p->rows[0].doubt_ns[2] > 0);
+	assert_float_equal(p->rows[0].effect_ns[LOOP_EFFECT_IO], 100 * 5e6, 1);
 	tick(f, FILL, 100);
 	assert_int_equal(loop_callers_rows(&f->intake.loops), 0);
 	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 200 * 5e6, 1);

@@ -472,6 +472,18 @@ static void one_that_calls_and_never_has_results_itself_is_not_judged(void **sta
 	assert_int_equal(f->found.rows[1].verdict, LOOP_UNDECIDED);
 }
 
+static void of_one_that_calls_instances_that_load_the_same_say_little(void **state)
+{
+	struct fixture *f = *state;
+
+	(void)add_calling_loop(f);
+	sample_window_instances(f->window, 1, 9, 54, 0.97);
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_true(f->found.rows[1].again.instance_rate.known);
+	assert_int_equal(f->found.rows[1].verdict, LOOP_VERDICT_NONE);
+	assert_int_equal(f->found.rows[1].advice_count, 0);
+}
+
 static void one_without_ticks_around_little_is_left_out(void **state)
 {
 	struct fixture *f = *state;
@@ -510,6 +522,7 @@ int main(void)
 	    TEST(a_recursion_is_told_by_its_calls_alone),
 	    TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others),
 	    TEST(one_that_calls_and_never_has_results_itself_is_not_judged),
+	    TEST(of_one_that_calls_instances_that_load_the_same_say_little),
 	    TEST(one_without_ticks_around_little_is_left_out),
 	};
 #undef TEST
