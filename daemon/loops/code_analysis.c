@@ -544,6 +544,8 @@ void code_analysis_release(struct code_analysis *a)
 	free(a->parts);
 	free(a->sites);
 	free(a->entries);
+	free(a->inputs);
+	free(a->scalars);
 	*a = (struct code_analysis){0};
 }
 
