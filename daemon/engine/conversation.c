@@ -194,12 +194,13 @@ int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uin
 	return send_frame(c, &frame, NULL, 0);
 }
 
-int conversation_send_code_request(struct conversation *c, uint64_t code)
+int conversation_send_code_request(struct conversation *c, uint64_t code, uint32_t method)
 {
 	Jxp__CodeRequest request = JXP__CODE_REQUEST__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
 	request.code = code;
+	request.method = method;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_CODE_REQUEST;
 	frame.code_request = &request;
 	return send_frame(c, &frame, NULL, 0);

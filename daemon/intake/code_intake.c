@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "daemon/intake/io_methods.h"
 #include "proto/limits.h"
 
 #define FRAMES_MAX 64u   /* of one record */
@@ -26,6 +27,15 @@ static void making_release(struct making *k)
 	code_image_release(&k->image);
 	agent_ids_release(&k->indices);
 	free(k->announced);
+}
+
+static bool is_io(const struct method_intake *methods, uint32_t position)
+{
+	const struct profile *p = &methods->result->profile;
+	const struct cct_method *m = cct_method(&p->cct, method_intake_name(methods, position));
+
+	return m && io_method(strings_get(&p->strings, m->class_name),
+			      strings_get(&p->strings, m->name));
 }
 
 /* 0; -ENOENT where the method is not known, or one too many; -ENOMEM. */
@@ -49,8 +59,8 @@ static int method_index(struct making *k, uint32_t id, uint32_t *index)
 		r = agent_ids_add(&k->indices, id, (uint32_t)image->method_count);
 	if (r < 0)
 		return r;
-	image->methods[image->method_count] =
-	    (struct code_method){.name = method_intake_name(k->methods, position)};
+	image->methods[image->method_count] = (struct code_method){
+	    .name = method_intake_name(k->methods, position), .io = is_io(k->methods, position)};
 	k->announced[image->method_count] = position;
 	*index = (uint32_t)image->method_count++;
 	return 0;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "daemon/intake/loop_callers.h"
 #include "daemon/intake/loop_traces.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
@@ -102,6 +103,9 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	r = cct_add_node(&in->result->profile.cct, &node, &id);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
+	if (window_result_profiles_loops(in->result) &&
+	    (r = loop_callers_node(&in->loops, id, n->method)) < 0)
+		return r;
 	return agent_ids_add(&in->nodes, n->id, id);
 }
 
@@ -289,5 +293,7 @@ int intake_finish(struct intake *in)
 
 	if (r == 0)
 		r = loop_intake_finish(&in->loops);
+	if (r == 0)
+		r = loop_callers_rows(&in->loops);
 	return r < 0 ? r : loop_traces_settle(&in->loops);
 }

@@ -184,6 +184,7 @@ static int plan_counts(struct loop_intake *in, const struct loop_code *code, str
 	plan->all_sites = l->site_count;
 	plan->all_entries = entries;
 	plan->entries_ahead = l->type == LOOP_LAST;
+	plan->ends_with_result = l->type == LOOP_LAST && !(l->doubts & LOOP_DOUBT_SITES);
 	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
 	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
 	draw(&in->random, l->site_count, plan->sites, drawn);
@@ -318,7 +319,8 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 		if (code->state != LOOP_CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
-			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
+			if (!code->loops[j].considered &&
+			    (code->loops[j].calls || is_hot(in, code->loops[j].samples)))
 				r = consider(in, code, j);
 	}
 	if (r == 0) {

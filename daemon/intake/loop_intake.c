@@ -37,6 +37,7 @@ void loop_intake_release(struct loop_intake *in)
 		free(in->turns[i].tuples);
 	free(in->codes);
 	free(in->ticks);
+	free(in->node_methods);
 	hash_index_release(&in->code_index);
 	hash_index_release(&in->tick_index);
 	loop_intake_init(in, in->result, in->methods);
@@ -69,8 +70,7 @@ static bool find_code(const struct loop_intake *in, uint64_t number, uint32_t *p
 			       &number, position);
 }
 
-/* 0, -ENOSPC or -ENOMEM. */
-static int find_or_add_code(struct loop_intake *in, uint64_t number, uint32_t *position)
+int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position)
 {
 	int r;
 
@@ -275,7 +275,7 @@ int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uin
 {
 	struct loop_tick tick = {
 	    .offset = offset, .node = node, .sum = {.samples = 1, .ns = (double)cpu_ns}};
-	int r = find_or_add_code(in, code, &tick.code);
+	int r = loop_intake_code(in, code, &tick.code);
 
 	cpu_sum_add(&in->result->loops.compiled, &tick.sum, 1);
 	if (r == 0) {
@@ -309,6 +309,31 @@ static int name_methods(struct loop_intake *in, struct loop_code *code,
 	return 0;
 }
 
+static struct loop_caller *find_open_caller(struct loop_intake *in, uint32_t method)
+{
+	for (size_t i = 0; i < in->caller_count; i++)
+		if (in->callers[i].open && in->callers[i].method == method)
+			return &in->callers[i];
+	return NULL;
+}
+
+/* What a method was answered with: 1 with the position of its code, which counts as asked for now;
+ * 0 where there is none, or it is known already; -ENOMEM. */
+static int take_callers_code(struct loop_intake *in, struct loop_caller *caller,
+			     const Jxp__CodeImage *m, uint32_t *position)
+{
+	int r = m->error[0] ? -ENOSPC : loop_intake_code(in, m->code, position);
+
+	caller->open = false;
+	if (r < 0 || in->codes[*position].state != LOOP_CODE_TICKED) {
+		in->open--;
+		return r == -ENOMEM ? r : 0;
+	}
+	in->codes[*position].state = LOOP_CODE_ASKED;
+	in->caller_images++;
+	return 1;
+}
+
 static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &in->images[in->image_count];
@@ -318,8 +343,11 @@ static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
 	int r;
 
 	if (!find_code(in, m->code, &position) || in->codes[position].state != LOOP_CODE_ASKED) {
-		lose(in, LOSS_INVALID, 1);
-		return 0;
+		struct loop_caller *caller = find_open_caller(in, m->method);
+
+		lose(in, LOSS_INVALID, !caller);
+		if (!caller || (r = take_callers_code(in, caller, m, &position)) != 1)
+			return caller ? r : 0;
 	}
 	code = &in->codes[position];
 	if (m->error[0]) { /* As the agent's counters say. */
@@ -412,6 +440,25 @@ static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
 	p->places[place].bursts++;
 }
 
+/* Is it the copy with most of the loop's time, of those in its code whose entries are counted? An
+ * instance passes through several copies: one ratio of all their turns to all their entries would
+ * be that of none. The others' turns, the first and the last ones, are left out. */
+static bool counts_instances(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	const struct loop_code *code = &in->codes[plan->code];
+	const struct native_loop *loop = &code->loops[plan->loop];
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *other = &in->plans[i];
+
+		if (other->code == plan->code && other->all_entries > 0 &&
+		    code->loops[other->loop].row == loop->row &&
+		    code->loops[other->loop].samples > loop->samples)
+			return false;
+	}
+	return true;
+}
+
 static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 {
 	const struct loop_plan *plan;
@@ -440,6 +487,11 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	row->bursts_left += b->left;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
+	if (!counts_instances(in, plan))
+		return;
+	/* A walk to where it ends has its result there: one for each time it is entered. */
+	if (plan->all_sites == 0 && plan->ends_with_result)
+		loop_counts_burst(&row->results, turns, entered, entries, plan->all_entries);
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }
 
@@ -477,6 +529,7 @@ int loop_intake_finish(struct loop_intake *in)
 size_t loop_intake_memory_bytes(const struct loop_intake *in)
 {
 	size_t bytes =
+	    in->node_method_capacity * sizeof(*in->node_methods) +
 	    in->code_capacity * sizeof(*in->codes) + in->tick_capacity * sizeof(*in->ticks) +
 	    (in->code_index.capacity + in->tick_index.capacity) * sizeof(struct hash_slot);
 

@@ -43,6 +43,7 @@ struct loop_tick {
 struct native_loop {
 	uint32_t row;     /* of the window's profile, LOOP_NO_ROW: none yet */
 	uint64_t samples; /* ticks in it, and in none inside it */
+	bool calls;       /* much CPU time is in what it calls */
 	bool considered; /* it was hot: its places are known, and there is a plan where it needs one
 			  */
 };
@@ -76,6 +77,7 @@ struct loop_plan {
 	uint32_t all_sites, all_entries; /* of the loop, */
 	uint32_t sites, entries;         /* and those in places, in this order */
 	bool entries_ahead;              /* one of these is counted in each burst */
+	bool ends_with_result;           /* where it has no sites: by its limit, always */
 	bool countable;                  /* bursts would tell something */
 	bool counted;                    /* the agent is to count it, */
 	bool compared, turns_compared;   /* to compare instances, turns */
@@ -95,6 +97,16 @@ struct loop_turns {
 	bool is_new; /* there are more of them than were counted */
 };
 
+/* A method whose code is asked for since it calls what ticks come in. */
+struct loop_caller {
+	uint32_t method; /* the agent's id */
+	bool open;       /* not answered yet */
+};
+
+/* Most of them that are asked for, and images of them that are looked at, in a window. */
+#define LOOP_CALLERS_MAX       24u
+#define LOOP_CALLER_IMAGES_MAX 16u
+
 struct loop_intake {
 	struct window_result *result;        /* borrowed */
 	const struct method_intake *methods; /* borrowed */
@@ -112,6 +124,12 @@ struct loop_intake {
 	struct loop_turns turns[LIMIT_PLANS];
 	size_t turns_count;
 	struct random random;
+	/* Of daemon/intake/loop_callers.h: */
+	uint32_t *node_methods; /* by node of the window's tree - 1: the agent's id of its method */
+	size_t node_method_count, node_method_capacity;
+	struct loop_caller callers[LOOP_CALLERS_MAX];
+	size_t caller_count, caller_images;
+	uint64_t callers_next; /* ticks at which to look again */
 };
 
 void loop_intake_init(struct loop_intake *in, struct window_result *result,
@@ -138,6 +156,9 @@ int loop_intake_finish(struct loop_intake *in);
 
 /* The row of a native loop, made where it is new. LOOP_NO_ROW beyond the limit. 0 or -ENOMEM. */
 int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loop, uint32_t *row);
+
+/* The position of a code, new or known. 0, -ENOSPC or -ENOMEM. */
+int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position);
 
 /* Heap bytes held, without the window's. */
 size_t loop_intake_memory_bytes(const struct loop_intake *in);

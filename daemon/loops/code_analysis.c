@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "daemon/loops/loop_effect.h"
+#include "daemon/loops/loop_inputs.h"
 #include "daemon/loops/loop_mapping.h"
+#include "daemon/loops/recursion.h"
 #include "daemon/loops/result_sites.h"
 
-/* Blocks that values are followed through, of all loops together. */
+/* Blocks that values are followed through, of all loops together; and loads again. */
 #define BUDGET_BLOCKS 30000u
 
 /* Turns of one, at most: more is nobody's compiler. */
@@ -21,7 +24,9 @@ struct making {
 	struct liveness live;
 	struct result_sites *found; /* by loop of the graph */
 	struct loop_hint *hints;    /* ... */
-	size_t site_capacity, entry_capacity, part_capacity;
+	struct loop_inputs *inputs; /* ... */
+	enum loop_effect *effects;  /* ... */
+	size_t site_capacity, entry_capacity, part_capacity, input_capacity, scalar_capacity;
 };
 
 /* ---------------------------------------------------------------- parts */
@@ -49,29 +54,66 @@ static int find_parts(struct making *m)
 	int rc = 0;
 
 	for (unsigned b = 1; b < g->block_count && rc == 0; b++)
-		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
-			rc = add_part(m, g->starts[b], g->starts[b + 1], g->loop[b] - 1u);
+		if (g->rank[b] != FLOW_NO_BLOCK && m->mapping.works_for[b] != FLOW_NO_LOOP)
+			rc = add_part(m, g->starts[b], g->starts[b + 1],
+				      m->mapping.works_for[b] - 1u);
 	return rc;
 }
 
 /* ---------------------------------------------------------------- entries */
 
-/* Does the block lead to another one, and nowhere else for long? */
-static bool leads_only_to(const struct native_code *n, uint16_t from, uint16_t to)
+/* Are both the same loop of the bytecodes? One that is not known is nobody's copy. */
+static bool are_copies(const struct making *m, unsigned a, unsigned b)
 {
-	uint32_t cursor = 0;
-	uint16_t next;
-	bool leads = false;
+	uint32_t method;
+	const struct bytecode_loop *source = loop_mapping_find(&m->mapping, a, &method);
 
-	while ((next = flow_successor(n->graph, from, &cursor)) != FLOW_NO_BLOCK) {
-		if (next != to && !n->cold[next])
-			return false;
-		leads |= next == to;
-	}
-	return leads;
+	return source && source == loop_mapping_find(&m->mapping, b, &method);
 }
 
-/* What leads into the header and nowhere else runs once for each time the loop is entered. */
+static bool heads_copy(const struct making *m, unsigned loop, uint16_t b)
+{
+	const struct flow_graph *g = m->native.graph;
+	unsigned copy = g->loop[b];
+
+	return copy != loop && copy != FLOW_NO_LOOP && g->headers[copy] == b &&
+	       g->parents[copy] == g->parents[loop] && are_copies(m, copy, loop);
+}
+
+/* May the block lead into another copy of the loop, straight away or by a branch? What is between
+ * aligns the header. */
+static bool leads_to_copy(const struct making *m, unsigned loop, uint16_t b)
+{
+	uint32_t cursor = 0;
+	uint16_t next = b;
+
+	do {
+		uint16_t behind = native_only_successor(&m->native, next);
+
+		if (heads_copy(m, loop, next) ||
+		    (behind != FLOW_NO_BLOCK && heads_copy(m, loop, behind)))
+			return true;
+		next = flow_successor(m->native.graph, b, &cursor);
+	} while (next != FLOW_NO_BLOCK);
+	return false;
+}
+
+/* Is the loop entered wherever the block runs? Where it may be passed by, for the copy that makes
+ * the last turns, it is, but not in this copy. */
+static bool enters(const struct making *m, unsigned loop, uint16_t from)
+{
+	const struct flow_graph *g = m->native.graph;
+	uint16_t header = g->headers[loop], next;
+	uint32_t cursor = 0;
+
+	while ((next = flow_successor(g, from, &cursor)) != FLOW_NO_BLOCK)
+		if (next != header && !m->native.cold[next] &&
+		    (g->loop[from] != g->parents[loop] || !leads_to_copy(m, loop, next)))
+			return false;
+	return true;
+}
+
+/* What leads into the header, and nowhere else, runs once for each time the loop is entered. */
 static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 {
 	const struct native_code *n = &m->native;
@@ -88,8 +130,7 @@ static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(n, from, loop))
 			continue;
 		end = n->first_insn[from + 1];
-		if (from == FLOW_ROOT || end == n->first_insn[from] ||
-		    !leads_only_to(n, from, header)) {
+		if (from == FLOW_ROOT || end == n->first_insn[from] || !enters(m, loop, from)) {
 			l->doubts |= LOOP_DOUBT_ENTRY;
 			continue;
 		}
@@ -117,15 +158,6 @@ static void name_site(const struct native_code *n, struct loop_site *site, uint3
 		return;
 	site->method = n->image->frames[r->first_frame].method + 1;
 	site->bci = n->image->frames[r->first_frame].bci;
-}
-
-/* Are both the same loop of the bytecodes? One that is not known is nobody's copy. */
-static bool are_copies(const struct making *m, unsigned a, unsigned b)
-{
-	uint32_t method;
-	const struct bytecode_loop *source = loop_mapping_find(&m->mapping, a, &method);
-
-	return source && source == loop_mapping_find(&m->mapping, b, &method);
 }
 
 /* Does this loop lead to the block, or another copy of it, and not by its limit? */
@@ -353,6 +385,9 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 /* Is it set in each turn? The header may lie behind where that is. */
 static bool set_anew(const struct loop_values *v, const struct value *value)
 {
+	/* A copy before it has gone on with it. */
+	if (value->flags & VALUE_LATER)
+		return false;
 	if (v->loop == FLOW_NO_LOOP || (value->flags & VALUE_VARIES))
 		return value->kind != VALUE_NONE && !(value->flags & VALUE_VARIES);
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
@@ -435,7 +470,7 @@ static void take_hint(struct making *m, unsigned loop)
 
 static int find_results(struct making *m)
 {
-	unsigned budget = BUDGET_BLOCKS;
+	unsigned budget = BUDGET_BLOCKS, load_budget = BUDGET_BLOCKS;
 
 	for (unsigned loop = 1; loop < m->native.graph->loop_count; loop++) {
 		struct loop_values values;
@@ -444,12 +479,18 @@ static int find_results(struct making *m)
 		if (rc == -ENOMEM)
 			return rc;
 		m->hints[loop].counter = -1;
+		m->effects[loop] = LOOP_EFFECT_GROWS;
 		if (rc < 0) {
 			m->found[loop] =
 			    (struct result_sites){.doubts = LOOP_DOUBT_CODE, .counter = -1};
 			continue;
 		}
 		rc = result_sites_find(&m->found[loop], &values, &m->live);
+		if (rc == 0) {
+			m->effects[loop] = loop_effect_find(&values, &m->found[loop]);
+			rc = loop_inputs_find(&m->inputs[loop], &values, &m->live, &m->found[loop],
+					      &load_budget);
+		}
 		take_hint(m, loop);
 		find_begins(m, &values);
 		loop_values_release(&values);
@@ -458,6 +499,109 @@ static int find_results(struct making *m)
 	}
 	return find_outermost_begins(m, &budget);
 }
+
+/* ---------------------------------------------------------------- inputs */
+
+/* What the debug information says of an instruction that may fault, or of a call. */
+static void name_input(const struct native_code *n, struct loop_input *input)
+{
+	const struct native_insn *insn = native_insn_at(n, input->offset);
+	const struct code_record *r;
+
+	if (!insn)
+		return;
+	r = native_record_at(n, input->offset + (insn->call ? insn->does.length : 0));
+	if (!r || r->frame_count == 0)
+		return;
+	input->method = n->image->frames[r->first_frame].method + 1;
+	input->bci = n->image->frames[r->first_frame].bci;
+}
+
+/* *first: where they are in inputs. */
+static int add_inputs(struct making *m, const struct loop_input *inputs, unsigned count,
+		      uint32_t *first)
+{
+	struct code_analysis *a = m->a;
+	int rc = array_reserve(&a->inputs, &m->input_capacity, a->input_count + count,
+			       sizeof(a->inputs[0]));
+
+	if (rc < 0)
+		return rc;
+	*first = (uint32_t)a->input_count;
+	for (unsigned i = 0; i < count; i++) {
+		a->inputs[a->input_count] = inputs[i];
+		name_input(&m->native, &a->inputs[a->input_count++]);
+	}
+	return 0;
+}
+
+/* The outermost loop that the loop is, too: the JVM may have put one around it that polls. */
+static uint32_t instance_of(const struct making *m, unsigned loop)
+{
+	const uint16_t *parents = m->native.graph->parents;
+	unsigned around = parents[loop];
+
+	while (around != FLOW_NO_LOOP && are_copies(m, around, loop)) {
+		loop = around;
+		around = parents[loop];
+	}
+	return loop - 1;
+}
+
+static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
+{
+	const struct loop_inputs *in = &m->inputs[loop];
+	unsigned same = m->mapping.same[loop] != FLOW_NO_LOOP ? m->mapping.same[loop] : loop;
+	struct code_analysis *a = m->a;
+	int rc;
+
+	l->instance = instance_of(m, loop);
+	l->effect = m->effects[same];
+	if (l->mapped && loop_effect_is_io(&m->native, &m->found[same], l->method))
+		l->effect = LOOP_EFFECT_IO;
+	l->load_count = in->load_count;
+	rc = add_inputs(m, in->loads, in->load_count, &l->first_load);
+	if (rc == 0 && same == loop && l->unroll == 1) {
+		l->turn_input_count = in->turn_input_count;
+		rc = add_inputs(m, in->turn_inputs, in->turn_input_count, &l->first_turn_input);
+	}
+	if (rc == 0)
+		rc = array_reserve(&a->scalars, &m->scalar_capacity,
+				   a->scalar_count + in->scalar_count, sizeof(a->scalars[0]));
+	if (rc < 0)
+		return rc;
+	l->first_scalar = (uint32_t)a->scalar_count;
+	l->scalar_count = in->scalar_count;
+	for (unsigned i = 0; i < in->scalar_count; i++)
+		a->scalars[a->scalar_count++] = in->scalars[i];
+	return 0;
+}
+
+/* The method itself, behind all loops. */
+static int take_recursion(struct making *m)
+{
+	struct code_analysis *a = m->a;
+	struct code_loop *l = &a->loops[a->loop_count];
+	struct recursion r;
+	int rc = recursion_find(&r, &m->native);
+
+	if (rc <= 0)
+		return rc;
+	*l = (struct code_loop){.header = r.entry,
+				.parent = LOOP_NO_PARENT,
+				.instance = (uint32_t)a->loop_count,
+				.mapped = true,
+				.method = m->native.image->method,
+				.latch_bci = -1,
+				.unroll = 1,
+				.effect = LOOP_EFFECT_GROWS,
+				.recursion = true,
+				.turn_input_count = r.turn_input_count};
+	a->loop_count++;
+	return add_inputs(m, r.turn_inputs, r.turn_input_count, &l->first_turn_input);
+}
+
+/* ---------------------------------------------------------------- */
 
 static int take_loop(struct making *m, unsigned loop)
 {
@@ -490,7 +634,9 @@ static int take_loop(struct making *m, unsigned loop)
 		l->latch_bci = b->latch_bci;
 	}
 	find_unroll(m, loop, l);
-	rc = take_sites(m, &m->found[loop], l);
+	rc = take_inputs(m, loop, l);
+	if (rc == 0)
+		rc = take_sites(m, &m->found[loop], l);
 	return rc < 0 ? rc : find_entries(m, loop, l);
 }
 
@@ -504,8 +650,12 @@ static int analyse(struct making *m, const struct code_image *image)
 	count = m->native.graph->loop_count;
 	m->found = calloc(count, sizeof(m->found[0]));
 	m->hints = calloc(count, sizeof(m->hints[0]));
+	m->inputs = calloc(count, sizeof(m->inputs[0]));
+	m->effects = calloc(count, sizeof(m->effects[0]));
 	m->a->loops = calloc(count, sizeof(m->a->loops[0]));
-	rc = m->found && m->hints && m->a->loops ? liveness_make(&m->live, &m->native) : -ENOMEM;
+	rc = m->found && m->hints && m->inputs && m->effects && m->a->loops
+		 ? liveness_make(&m->live, &m->native)
+		 : -ENOMEM;
 	if (rc == 0)
 		rc = find_results(m);
 	if (rc == 0)
@@ -517,7 +667,9 @@ static int analyse(struct making *m, const struct code_image *image)
 	}
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
-	return rc < 0 ? rc : find_parts(m);
+	if (rc == 0)
+		rc = find_parts(m);
+	return rc < 0 ? rc : take_recursion(m);
 }
 
 int code_analysis_make(struct code_analysis *a, const struct code_image *image)
@@ -533,6 +685,8 @@ int code_analysis_make(struct code_analysis *a, const struct code_image *image)
 	native_code_release(&m.native);
 	free(m.found);
 	free(m.hints);
+	free(m.inputs);
+	free(m.effects);
 	if (rc < 0)
 		code_analysis_release(a);
 	return rc;
@@ -568,7 +722,8 @@ uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset)
 size_t code_analysis_memory_bytes(const struct code_analysis *a)
 {
 	return a->loop_count * sizeof(a->loops[0]) + a->part_count * sizeof(a->parts[0]) +
-	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]);
+	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]) +
+	       a->input_count * sizeof(a->inputs[0]) + a->scalar_count * sizeof(a->scalars[0]);
 }
 
 const char *loop_type_name(enum loop_type type)

@@ -31,34 +31,8 @@ struct loop_site {
 	int32_t bci;
 };
 
-/* What a turn goes by: a value that is loaded from the heap, or is handed to a call that is not
- * inlined. Neither what only leads to other values (the address of an object whose fields are
- * loaded) nor what says how far the loop is. */
-struct loop_input {
-	uint32_t offset;
-	uint8_t bytes;   /* of its memory operand; 0: register reg */
-	uint8_t reg;     /* as in machine code */
-	uint32_t method; /* index of the image's methods, + 1; 0: not known */
-	int32_t bci;
-};
-
-/* What is the same in all turns of an instance, and is compared or computed with; not how far the
- * loop goes. */
-struct loop_scalar {
-	uint8_t reg; /* holds it, or for a slot is what the frame is told by */
-	bool slot;
-	int32_t displacement;
-	uint8_t bytes;
-};
-
-/* What an instance leaves behind. */
-enum loop_effect {
-	LOOP_EFFECT_CONSTANT, /* it updates as many locations, however many turns it makes */
-	LOOP_EFFECT_GROWS,    /* ... more, the more turns it makes, or it is not known */
-	LOOP_EFFECT_IO,       /* nothing but input and output, by the same calls in each turn */
-};
-
-/* Code, [start, end), that is in the loop and in none inside it. */
+/* Code, [start, end), that is in the loop and in none inside it, or works for it alone: a first
+ * turn that was peeled off, and what makes ready for it. */
 struct loop_part {
 	uint32_t start, end;
 	uint32_t loop; /* index */
@@ -81,6 +55,8 @@ struct code_loop {
 					    * the loop is entered */
 	/* For cross-loop redundancy; no loads where it is not looked at. */
 	uint32_t first_load, load_count;
+	uint32_t instance; /* index of the loop whose entries begin an instance: this one, or the
+			    * outermost around it that is the same loop of the bytecodes */
 	uint32_t first_scalar, scalar_count; /* where they are at all loads */
 	/* For cross-iteration redundancy; none where what counts the turns is an input. */
 	uint32_t first_turn_input, turn_input_count;

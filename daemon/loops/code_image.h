@@ -39,6 +39,7 @@ struct code_method {
 	uint32_t name;           /* method of the window's tree (profile/cct.h) */
 	uint32_t bytecode;       /* where its code begins in bytecodes */
 	uint32_t bytecode_bytes; /* 0: not known */
+	bool io;                 /* input or output (daemon/intake/io_methods.h) */
 };
 
 struct code_image {

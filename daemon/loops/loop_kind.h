@@ -1,6 +1,9 @@
-/* What the turns of a loop come to. */
+/* What the turns of a loop come to, and what they go by. */
 #ifndef JXPERF_DAEMON_LOOPS_LOOP_KIND_H
 #define JXPERF_DAEMON_LOOPS_LOOP_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* By which turns have results (LDoctor, section 2.1.1); the better finding is the larger. */
 enum loop_type {
@@ -30,6 +33,33 @@ enum loop_doubt {
 	LOOP_DOUBT_CODE = 1 << 3,   /* something in it was not understood */
 	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
 	LOOP_DOUBT_FOLDED = 1 << 5, /* what it adds up may have been made of its counter */
+};
+
+/* What a turn goes by: a value that is loaded from the heap, or is handed to a call that is not
+ * inlined. Neither what only leads to other values (the address of an object whose fields are
+ * loaded) nor what says how far the loop is. */
+struct loop_input {
+	uint32_t offset;
+	uint8_t bytes;   /* of its memory operand; 0: register reg */
+	uint8_t reg;     /* as in machine code */
+	uint32_t method; /* index of the image's methods, + 1; 0: not known */
+	int32_t bci;
+};
+
+/* What is the same in all turns of an instance, and is compared or computed with; not how far the
+ * loop goes. */
+struct loop_scalar {
+	uint8_t reg; /* holds it, or for a slot is what the frame is told by */
+	bool slot;
+	int32_t displacement;
+	uint8_t bytes;
+};
+
+/* What an instance leaves behind. */
+enum loop_effect {
+	LOOP_EFFECT_CONSTANT, /* it updates as many locations, however many turns it makes */
+	LOOP_EFFECT_GROWS,    /* ... more, the more turns it makes, or it is not known */
+	LOOP_EFFECT_IO,       /* nothing but input and output, by the same calls in each turn */
 };
 
 #endif

@@ -161,6 +161,16 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 	}
 }
 
+/* With compact headers (JEP 450) the class is in the upper half of an object's first word, where
+ * nothing else is. */
+static bool loads_compact_class(const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return m->loads && !m->strange && m->displacement == 4 && m->size == 4 && m->index < 0 &&
+	       m->base >= 0 && m->base != EFFECT_RSP && m->base != EFFECT_R15;
+}
+
 /* Compiled code moves its stack pointer where it begins and ends, and around calls of a collector's
  * barrier, for what it saves there. All that such a barrier does is nothing to the code. */
 static bool take_barrier(struct native_insn *insn, bool moved)
@@ -224,6 +234,7 @@ static int decode_block(struct native_code *n, unsigned b)
 		}
 		take_flow(insn, image);
 		take_frame(n, insn);
+		n->compact_headers |= loads_compact_class(insn);
 		moved = take_barrier(insn, moved);
 		if (thread && insn->call == NATIVE_CALL_LEAF)
 			insn->call = NATIVE_CALL_BARRIER;
@@ -422,6 +433,21 @@ uint16_t native_only_successor(const struct native_code *n, uint16_t b)
 	return next;
 }
 
+uint16_t native_only_source(const struct native_code *n, uint16_t b)
+{
+	const struct flow_graph *g = n->graph;
+	uint16_t found = FLOW_NO_BLOCK;
+
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1]; e++) {
+		if (g->rank[g->edges[e]] == FLOW_NO_BLOCK)
+			continue;
+		if (found != FLOW_NO_BLOCK)
+			return FLOW_NO_BLOCK;
+		found = g->edges[e];
+	}
+	return found;
+}
+
 /* ~(reason << 3 | action) */
 static bool is_reinterpret(const uint8_t *request)
 {
@@ -461,4 +487,28 @@ bool native_tests_memory(const struct native_code *n, const struct native_insn *
 	const uint8_t *code = n->image->bytes + insn->offset;
 
 	return insn->does.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
+}
+
+uint32_t native_callee(const struct native_code *n, uint32_t offset)
+{
+	const struct code_call *call = call_at(n->image, offset);
+
+	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA ? call->method : 0;
+}
+
+bool native_polls(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
+}
+
+bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;
+	struct opcode o;
+
+	return insn->call && (!call || call->target == JXP__CODE_IMAGE__CALL__TARGET__OTHER) &&
+	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
+	       opcode_flow(&o) == OPCODE_CALL;
 }

@@ -59,6 +59,7 @@ struct native_code {
 	/* Words of the JVM's thread that are stored to: where memory is allocated from. */
 	int64_t thread_words[NATIVE_THREAD_MAX];
 	unsigned thread_count;
+	bool compact_headers; /* of objects: their class is loaded from there */
 };
 
 /* 0; -E2BIG where the code is too large or too tangled, -ENOMEM; then n is empty. */
@@ -81,13 +82,25 @@ const struct code_record *native_record_at(const struct native_code *n, uint32_t
  * Action reinterpret (deoptimization.hpp): when it is, the code is thrown away. */
 const struct native_insn *native_pruned_branch(const struct native_code *n, uint16_t b);
 
+/* Index of the image's methods, + 1, that a call leads straight to; 0: not known. */
+uint32_t native_callee(const struct native_code *n, uint32_t offset);
+
+/* Is it a direct call of what is no Java code? Where that is not known, too. */
+bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn);
+
 /* The only block that b leads to, or FLOW_NO_BLOCK. */
 uint16_t native_only_successor(const struct native_code *n, uint16_t b);
+
+/* The only block that leads to b, or FLOW_NO_BLOCK. */
+uint16_t native_only_source(const struct native_code *n, uint16_t b);
 
 /* Instructions in the loop and all inside it. */
 unsigned native_loop_insns(const struct native_code *n, unsigned loop);
 
 /* Is it test [memory], register? HotSpot polls for safepoints by such a one. */
 bool native_tests_memory(const struct native_code *n, const struct native_insn *insn);
+
+/* ... where a register leads to: the value is nothing to it. */
+bool native_polls(const struct native_code *n, const struct native_insn *insn);
 
 #endif

@@ -220,6 +220,19 @@ static int set_judgement(json_t *loop, const struct report_loop *l)
 	return wrong | set(loop, "unsure", unsure_json(l));
 }
 
+static int set_growth(json_t *loop, const struct loop_growth *g)
+{
+	int wrong;
+
+	if (!g->compared)
+		return 0;
+	wrong = set(loop, "baseline_known", json_boolean(g->known));
+	wrong |= set(loop, "baseline_fraction", json_real(g->baseline));
+	wrong |= set(loop, "growth", json_real(g->growth));
+	wrong |= set(loop, "growth_ci95", interval_json(g->ci95.low, g->ci95.high));
+	return wrong | set(loop, "growth_significant", json_boolean(g->significant));
+}
+
 /* NULL without memory. */
 static json_t *loop_json(struct json_writer *writer, const struct report_loop *l)
 {
@@ -229,13 +242,16 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set(loop, "time_fraction", json_real(l->fraction));
 	wrong |= set(loop, "time_ci95", interval_json(l->fraction_ci95.low, l->fraction_ci95.high));
 	wrong |= set(loop, "time_fraction_with_inner", json_real(l->within_fraction));
+	wrong |= set(loop, "inclusive_fraction", json_real(l->inclusive_fraction));
 	wrong |= set(loop, "ticks", json_integer((json_int_t)l->row->own.samples));
+	wrong |= set_growth(loop, &l->growth);
 	wrong |= set(loop, "contexts", contexts_json(writer, l));
 	wrong |= set_judgement(loop, l);
 	wrong |= set_counts(loop, l);
 	wrong |= set(loop, "results", places_json(writer, l));
 	if (l->again.instance_rate.known || l->again.turn_rate.known)
 		wrong |= set(loop, "redundancy", redundancy_json(writer, l));
+	wrong |= report_json_loop_pairs(writer, l, loop);
 	return wrong ? NULL : TAKE_PTR(loop);
 }
 
@@ -254,7 +270,7 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	_cleanup_json_ json_t *loops = NULL;
 	size_t shown = 0;
 
-	if (!l->taken)
+	if (!l->taken || !writer->model->shown.loops)
 		return 0;
 	loops = json_array();
 	for (; shown < l->count && shown < limit; shown++)
@@ -263,5 +279,10 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	if (json_object_set(document, "loops", loops) < 0 ||
 	    set(document, "loops_summary", summary_json(l, shown)) < 0)
 		return -ENOMEM;
+	if (l->baseline[0])
+		return json_object_set_new(json_object_get(document, "loops_summary"), "baseline",
+					   json_string(l->baseline)) < 0
+			   ? -ENOMEM
+			   : 0;
 	return 0;
 }

@@ -271,25 +271,54 @@ static void called_from(FILE *out, const struct report_model *m, const struct re
 	fputc('\n', out);
 }
 
+/* "30% of CPU", and where much of it is in what the loop calls, that: "(93% with what it calls)".
+ */
+static void time_of(FILE *out, const struct report_loop *l)
+{
+	fprintf(out, "%.*f%% of CPU", l->fraction < 0.1 ? 1 : 0, 100 * l->fraction);
+	if (l->calls)
+		fprintf(out, " (%.*f%% with what it calls)", l->inclusive_fraction < 0.1 ? 1 : 0,
+			100 * l->inclusive_fraction);
+}
+
+/* In points of percent. */
+static void growth(FILE *out, const struct report_model *m, const struct loop_growth *g)
+{
+	double points = 100 * g->growth;
+
+	if (!g->compared)
+		return;
+	fprintf(out, "   in %s %s%.1f%%: ", m->loops.baseline, g->known ? "" : "not found, ",
+		100 * g->baseline);
+	if (g->significant)
+		fprintf(out, "%.1f points %s now", fabs(points), points > 0 ? "more" : "less");
+	else
+		fputs("no certain difference now", out);
+	fprintf(out, " (%+.1f to %+.1f)\n", 100 * g->ci95.low, 100 * g->ci95.high);
+}
+
 static void loop(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct report_loop *l = &m->loops.rows[rank];
 	const char *type = loop_type_name(l->type);
 
-	fprintf(out, "#%zu %.*f%% of CPU: ", rank + 1, l->fraction < 0.1 ? 1 : 0,
-		100 * l->fraction);
+	fprintf(out, "#%zu ", rank + 1);
+	time_of(out, l);
+	fputs(": ", out);
 	name(out, &m->window->profile, &l->row->key);
 	if (!l->row->key.recursion)
 		fprintf(out, ", %s", type[0] ? type : "of unknown type");
 	fputs(", ", out);
 	results(out, l);
 	judgement(out, l);
+	growth(out, m, &l->growth);
 	called_from(out, m, l);
 	counted(out, l);
 	if (l->verdict != LOOP_NOT_JUDGED)
 		places(out, m, l);
 	instances_again(out, m, l);
 	turns_again(out, l);
+	report_text_loop_pairs(out, m, rank);
 	doubts(out, l);
 	for (unsigned i = 0; i < l->advice_count; i++)
 		fprintf(out, "   why: %s\n", l->advice[i]->why);
@@ -306,6 +335,9 @@ void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
 	    "was looked at,\nof this, %.1f%% in loops, and of that, %.1f%% in loops whose source "
 	    "is known\n",
 	    100 * l->compiled, 100 * l->looked_at, 100 * l->in_loops, 100 * l->mapped);
+	if (l->baseline[0])
+		fprintf(out, "those that take more of it than in window %s come first\n",
+			l->baseline);
 	for (size_t i = 0; i < l->count && i < shown && !ferror(out); i++)
 		loop(out, m, i);
 	if (l->count > shown)

@@ -4,7 +4,7 @@
  *
  * The first byte says how many sixteenths of the input are machine code, the second how many of the
  * rest are bytecodes; what is left are records and calls. What comes out must hold together: parts
- * ascend, loops lie in later ones, sites and entries are instructions in the code.
+ * ascend, loops lie in later ones, sites, entries and inputs are instructions in the code.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "daemon/loops/code_analysis.h"
+#include "proto/limits.h"
 
 #define METHODS   3u
 #define ITEMS_MAX 64u
@@ -83,7 +84,38 @@ static void take_records(struct code_image *image, struct input *in)
 	for (size_t i = 0; i < image->record_count; i += 2)
 		image->calls[image->call_count++] = (struct code_call){
 		    .offset = image->records[i].offset,
-		    .target = (Jxp__CodeImage__Call__Target)(image->records[i].offset % 4)};
+		    .target = (Jxp__CodeImage__Call__Target)(image->records[i].offset % 4),
+		    .method = image->records[i].frame_count};
+}
+
+static void check_input(const struct loop_input *input, const struct code_image *image)
+{
+	if (input->offset >= image->size || input->bytes > 64 || input->reg > 15 ||
+	    input->method > image->method_count)
+		abort();
+}
+
+static void check_inputs(const struct code_analysis *a, const struct code_loop *l,
+			 const struct code_image *image)
+{
+	if (l->instance >= a->loop_count || l->first_load + l->load_count > a->input_count ||
+	    l->first_turn_input + l->turn_input_count > a->input_count ||
+	    l->first_scalar + l->scalar_count > a->scalar_count ||
+	    l->turn_input_count > LIMIT_PLAN_TURN_INPUTS || l->effect > LOOP_EFFECT_IO)
+		abort();
+	for (uint32_t i = 0; i < l->load_count; i++) {
+		check_input(&a->inputs[l->first_load + i], image);
+		if (a->inputs[l->first_load + i].bytes == 0)
+			abort();
+	}
+	for (uint32_t i = 0; i < l->turn_input_count; i++)
+		check_input(&a->inputs[l->first_turn_input + i], image);
+	for (uint32_t i = 0; i < l->scalar_count; i++) {
+		const struct loop_scalar *s = &a->scalars[l->first_scalar + i];
+
+		if (s->reg > 15 || s->bytes == 0 || s->bytes > 8)
+			abort();
+	}
 }
 
 static void check_loop(const struct code_analysis *a, size_t i, const struct code_image *image)
@@ -95,9 +127,10 @@ static void check_loop(const struct code_analysis *a, size_t i, const struct cod
 	    l->type >= LOOP_TYPES || l->first_site + l->site_count > a->site_count ||
 	    l->first_entry + l->entry_count > a->entry_count)
 		abort();
-	if (l->mapped &&
-	    (l->method >= image->method_count || l->header_bci < 0 || l->header_bci > l->latch_bci))
+	if (l->mapped && (l->method >= image->method_count || l->header_bci < 0 ||
+			  (l->header_bci > l->latch_bci && !l->recursion)))
 		abort();
+	check_inputs(a, l, image);
 	for (uint32_t s = 0; s < l->site_count; s++)
 		if (a->sites[l->first_site + s].offset >= image->size)
 			abort();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/report/content/cpu_findings.h"
 
@@ -168,7 +169,7 @@ static enum loop_verdict counted_verdict(const struct report_loop *l, double tim
  * understood the code, and no other loop may lie in it: what that one finds is something, too. */
 static enum loop_verdict verdict_of_never(const struct report_loop *l)
 {
-	bool around_others = l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
+	bool around_others = l->calls || l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
 
 	return l->doubts & (LOOP_DOUBT_CODE | LOOP_DOUBT_FOLDED) || around_others ? LOOP_UNDECIDED
 										  : LOOP_RESULTLESS;
@@ -177,7 +178,7 @@ static enum loop_verdict verdict_of_never(const struct report_loop *l)
 /* By results alone. Of a recursion no results are told. */
 static enum loop_verdict verdict_by_results(const struct report_loop *l)
 {
-	if (l->fraction < LOOP_CPU_MIN)
+	if (l->fraction < LOOP_CPU_MIN && !l->calls)
 		return LOOP_NOT_JUDGED;
 	if (l->row->waits_ns > 0.5 * l->row->within.ns)
 		return LOOP_WAITING;
@@ -257,10 +258,24 @@ static void judge(struct report_loop *l, const struct loop_profile *p, double el
 
 /* ---------------------------------------------------------------- lists */
 
+/* Loops with time of their own, those that call what takes it, and the rest. */
+static int rank_of(const struct report_loop *l)
+{
+	if (l->fraction >= LOOP_CPU_MIN)
+		return 0;
+	return l->calls ? 1 : 2;
+}
+
 static int by_own(const void *x, const void *y)
 {
 	const struct report_loop *a = x, *b = y;
 
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) - rank_of(b);
+	if (rank_of(a) == 1 && a->nearest_fraction != b->nearest_fraction)
+		return a->nearest_fraction < b->nearest_fraction ? 1 : -1;
+	if (rank_of(a) == 1 && a->inclusive_fraction != b->inclusive_fraction)
+		return a->inclusive_fraction < b->inclusive_fraction ? 1 : -1;
 	if (a->row->own.ns != b->row->own.ns)
 		return a->row->own.ns < b->row->own.ns ? 1 : -1;
 	return a->row < b->row ? -1 : a->row > b->row;
@@ -349,6 +364,77 @@ static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 	}
 }
 
+int report_loops_bodies(const struct report_loops *l, struct loop_bodies *bodies)
+{
+	struct loop_body *list = calloc(l->count + 1, sizeof(*list));
+	size_t count = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++) {
+		const struct loop_row *row = l->rows[i].row;
+
+		if (row->key.mapped && row->key.method && row->key.header <= INT32_MAX)
+			list[count++] = (struct loop_body){.method = row->key.method,
+							   .header = (int32_t)row->key.header,
+							   .latch = row->latch_bci,
+							   .line = row->key.line,
+							   .id = (uint32_t)i};
+	}
+	loop_bodies_init(bodies, list, count);
+	return 0;
+}
+
+/* Contexts say a little less well than code which loop a tick came in, and what is inlined has
+ * frames, too. So a loop calls what takes its time only if that is more than all of its code does.
+ * Where contexts were lost less is known of them. */
+static void set_reach(struct report_loop *row, double whole_ns, const struct loop_reach *reach)
+{
+	double called;
+
+	row->inclusive_fraction = fmin(1, estimate_fraction(reach->inclusive.ns, whole_ns));
+	row->nearest_fraction = fmin(1, estimate_fraction(reach->nearest.ns, whole_ns));
+	called = fmin(1, estimate_fraction(reach->called.ns, whole_ns));
+	row->calls = called - row->within_fraction >= LOOP_CPU_MIN;
+	row->inclusive_fraction = fmax(row->inclusive_fraction, row->within_fraction);
+}
+
+/* The rows still are in the profile's order. */
+static int find_reach(struct report_loops *l, const struct window_result *w)
+{
+	_cleanup_free_ struct loop_reach *reach = calloc(l->count + 1, sizeof(*reach));
+	struct loop_bodies bodies = {0};
+	int r = reach ? report_loops_bodies(l, &bodies) : -ENOMEM;
+
+	for (size_t i = 0; i < l->count; i++)
+		l->rows[i].inclusive_fraction = l->rows[i].within_fraction;
+	if (r == 0)
+		r = loop_bodies_reach(&bodies, &w->profile.cct, &w->cpu, reach);
+	for (size_t i = 0; r == 0 && i < bodies.count; i++)
+		set_reach(&l->rows[bodies.bodies[i].id], l->whole_ns, &reach[i]);
+	loop_bodies_release(&bodies);
+	return r;
+}
+
+static void judge_all(struct report_loops *l, const struct window_result *w)
+{
+	for (size_t i = 0; i < l->count; i++)
+		judge(&l->rows[i], &w->loops,
+		      (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+}
+
+/* Of those without ticks of their own the first that call what takes CPU time stay. */
+static void drop_idle(struct report_loops *l)
+{
+	size_t kept = 0, calls = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->rows[i].row->own.samples > 0 ||
+		    (rank_of(&l->rows[i]) == 1 && calls++ < LOOP_CALLS_MAX))
+			l->rows[kept++] = l->rows[i];
+	l->count = kept;
+}
+
 static void weigh(struct report_loops *l, const struct window_result *w)
 {
 	double ticks = (double)cpu_profile_all(&w->cpu).samples;
@@ -362,7 +448,6 @@ static void weigh(struct report_loops *l, const struct window_result *w)
 		row->within_fraction = fmin(1, estimate_fraction(row->row->within.ns, l->whole_ns));
 		ci = wilson_ci95(row->fraction, ticks);
 		row->fraction_ci95 = (struct interval){ci.low, ci.high};
-		judge(row, &w->loops, (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
 	}
 }
 
@@ -395,16 +480,19 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 	l->rows = calloc(p->row_count + 1, sizeof(*l->rows));
 	l->count = p->row_count;
 	r = l->rows ? copy_lists(l, p) : -ENOMEM;
+	if (r == 0) {
+		assign_lists(l, p);
+		weigh(l, w);
+		r = find_reach(l, w);
+	}
 	if (r < 0) {
 		report_loops_release(l);
 		return r;
 	}
-	assign_lists(l, p);
-	weigh(l, w);
+	judge_all(l, w);
 	leave_out_recursions(l);
 	qsort(l->rows, l->count, sizeof(*l->rows), by_own);
-	while (l->count > 0 && l->rows[l->count - 1].row->own.samples == 0)
-		l->count--;
+	drop_idle(l);
 	return 0;
 }
 

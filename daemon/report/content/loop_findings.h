@@ -10,6 +10,10 @@
  *
  * A loop that is not resultless may be redundant (loop_redundancy.h), of whatever type; of one that
  * is, what it does again is told beside.
+ *
+ * A loop may have its time in what it calls: 2% or more beyond that of its own code. Ticks seldom
+ * come in such a loop, so as a rule it has a type and no counts. Behind the loops with time of
+ * their own come 16 of them, first those that are nearest to the ticks.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
 #define JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
@@ -17,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "daemon/reach/loop_bodies.h"
 #include "daemon/report/content/loop_rate.h"
 #include "daemon/report/content/loop_redundancy.h"
 #include "daemon/window/result.h"
@@ -25,6 +30,7 @@
 #define LOOP_BURSTS_MIN  30
 #define LOOP_TURNS_MIN   5300
 #define LOOP_CPU_MIN     0.02
+#define LOOP_CALLS_MAX   16 /* loops that are reported for what they call alone */
 
 enum loop_verdict {
 	LOOP_NOT_JUDGED, /* too little CPU time */
@@ -39,11 +45,26 @@ enum loop_verdict {
 
 #define LOOP_ADVICES_MAX 3
 
+/* Its share of CPU time and that in a baseline (daemon/report/content/loop_growth.h). */
+struct loop_growth {
+	bool compared; /* else the rest is empty */
+	bool known;    /* the baseline has looked at it */
+	double baseline, growth;
+	struct interval ci95; /* of growth */
+	double p;             /* of one test */
+	bool significant;     /* among all of the window's */
+	size_t rank;          /* without a baseline */
+};
+
 struct report_loop {
 	const struct loop_row *row; /* the window's */
 	double fraction;            /* of CPU time: its own, */
 	struct interval fraction_ci95;
-	double within_fraction; /* and with loops inside it */
+	double within_fraction;    /* with loops inside it, */
+	double inclusive_fraction; /* and with all that it calls, inlined or not */
+	double nearest_fraction;   /* of this, what is in no loop that is reported and nearer */
+	bool calls;                /* much of its time is in what it calls */
+	struct loop_growth growth;
 	enum loop_type type;
 	unsigned doubts;          /* enum loop_doubt */
 	struct loop_rate results; /* by turn; of a search the bound that entries set is in it */
@@ -64,16 +85,20 @@ struct report_loops {
 	double whole_ns;
 	double compiled;                    /* of CPU time: in compiled code */
 	double looked_at, in_loops, mapped; /* of that: looked at, in loops there, these mapped */
-	struct report_loop *rows;           /* with ticks of their own; most CPU time first */
+	struct report_loop *rows; /* most CPU time first, and then those that call what takes it */
 	size_t count;
-	struct loop_context *contexts; /* by row, most CPU time first */
-	struct loop_place *places;     /* by row, most results first */
-	struct loop_compared *inputs;  /* by row, loads by line, then scalars */
+	char baseline[WINDOW_ID_BYTES]; /* the window that they were compared with, or "" */
+	struct loop_context *contexts;  /* by row, most CPU time first */
+	struct loop_place *places;      /* by row, most results first */
+	struct loop_compared *inputs;   /* by row, loads by line, then scalars */
 };
 
 /* 0 or -ENOMEM, and then it is empty. */
 int report_loops_init(struct report_loops *l, const struct window_result *w);
 void report_loops_release(struct report_loops *l);
+
+/* Where those whose source is known are, with their indices. 0 or -ENOMEM. */
+int report_loops_bodies(const struct report_loops *l, struct loop_bodies *bodies);
 
 /* "resultless"; "" for LOOP_NOT_JUDGED. */
 const char *loop_verdict_name(enum loop_verdict verdict);

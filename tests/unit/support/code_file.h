@@ -4,8 +4,9 @@
  *   image START SIZE METHOD      start in hex; the method that it was compiled from
  *   bytes HEX
  *   record OFFSET METHOD:BCI ... innermost first
- *   call OFFSET TARGET           OTHER, JAVA, STUB or NO_RETURN
+ *   call OFFSET TARGET METHOD    OTHER, JAVA, STUB or NO_RETURN; what it leads to, if that is known
  *   method NUMBER NAME HEX       its bytecodes, - where they are not known
+ *   io NUMBER                    the method is input or output
  *
  * What follows a # is left out. The image is the caller's to release.
  */
@@ -54,9 +55,11 @@ static void code_file_call(struct code_image *image, const char *line)
 	static const char *const names[] = {"OTHER", "JAVA", "STUB", "NO_RETURN"};
 	struct code_call *call = &image->calls[image->call_count++];
 	char name[16] = "";
+	uint32_t method;
 
 	*call = (struct code_call){0};
-	(void)sscanf(line, "call %u %15s", &call->offset, name);
+	if (sscanf(line, "call %u %15s %u", &call->offset, name, &method) == 3)
+		call->method = method + 1;
 	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(name, names[i]) == 0)
 			call->target = (Jxp__CodeImage__Call__Target)i;
@@ -93,6 +96,8 @@ static void code_file_line(struct code_image *image, char *line)
 		code_file_call(image, line);
 	} else if (strncmp(line, "method ", 7) == 0) {
 		code_file_method(image, line);
+	} else if (strncmp(line, "io ", 3) == 0) {
+		image->methods[strtoul(line + 3, NULL, 10)].io = true;
 	}
 }
 

@@ -166,12 +166,13 @@ static void what_is_to_be_counted_reaches_the_agent(void **state)
 
 	loops.plans[1] = (struct loop_plan){
 	    .sites = 2, .entries = 1, .entries_ahead = true, .counted = true, .offsets = {1, 5, 9}};
-	assert_int_equal(conversation_send_code_request(f->conversation, 77), 0);
+	assert_int_equal(conversation_send_code_request(f->conversation, 77, 6), 0);
 	assert_int_equal(conversation_send_loop_plans(f->conversation, &loops), 0);
 	loop_settle(&f->loop);
 	frame = agent_receive(f->agent, fds, &passed);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
 	assert_int_equal(frame->code_request->code, 77);
+	assert_int_equal(frame->code_request->method, 6);
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	frame = agent_receive(f->agent, fds, &passed);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_LOOP_PLANS);

@@ -457,6 +457,55 @@ static void a_recursion_is_told_by_its_calls_alone(void **state)
 	assert_verdict(f, LOOP_VERDICT_NONE);
 }
 
+/* A second loop, of main, without ticks of its own; there are 1,600 in what it calls. */
+static struct loop_row *add_calling_loop(struct fixture *f)
+{
+	struct loop_row *row = sample_window_loop(f->window, 1, 2, 9, 0, LOOP_EVERY, 0);
+
+	f->row = &f->window->loops.rows[0];
+	row->type_ns[LOOP_EVERY] = 1600 * 5.0 * (double)NS_PER_MS;
+	return row;
+}
+
+static void a_loop_that_calls_what_takes_the_time_is_told_behind_the_others(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+	const struct report_loop *l;
+
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 2);
+	l = &f->found.rows[1];
+	assert_ptr_equal(l->row, row);
+	assert_true(l->calls);
+	assert_float_equal(l->fraction, 0, 0);
+	assert_true(l->inclusive_fraction > 0.8 && l->inclusive_fraction <= 1);
+	assert_true(l->nearest_fraction < l->inclusive_fraction);
+	assert_int_equal(l->verdict, LOOP_VERDICT_NONE);
+	assert_false(f->found.rows[0].calls);
+}
+
+static void one_that_calls_and_never_has_results_itself_is_not_judged(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+
+	row->type_ns[LOOP_NEVER] = 2 * row->type_ns[LOOP_EVERY];
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.rows[1].type, LOOP_NEVER);
+	assert_int_equal(f->found.rows[1].verdict, LOOP_UNDECIDED);
+}
+
+static void one_without_ticks_around_little_is_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+
+	row->latch_bci = 3; /* Its frames are at 4. */
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -484,6 +533,9 @@ int main(void)
 	    TEST(input_and_output_in_each_turn_is_for_a_batch),
 	    TEST(loops_that_wait_are_not_redundant),
 	    TEST(a_recursion_is_told_by_its_calls_alone),
+	    TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others),
+	    TEST(one_that_calls_and_never_has_results_itself_is_not_judged),
+	    TEST(one_without_ticks_around_little_is_left_out),
 	};
 #undef TEST
 

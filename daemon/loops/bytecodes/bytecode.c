@@ -1,4 +1,4 @@
-#include "daemon/loops/bytecode.h"
+#include "daemon/loops/bytecodes/bytecode.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  *
  * The bytecodes are hostile input: bounded in time and memory. Pure functions, any thread.
  */
-#ifndef JXPERF_DAEMON_LOOPS_BYTECODE_H
-#define JXPERF_DAEMON_LOOPS_BYTECODE_H
+#ifndef JXPERF_DAEMON_LOOPS_BYTECODES_BYTECODE_H
+#define JXPERF_DAEMON_LOOPS_BYTECODES_BYTECODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

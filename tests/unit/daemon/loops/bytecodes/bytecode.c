@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/loops/bytecode.h"
+#include "daemon/loops/bytecodes/bytecode.h"
 
 static struct bytecode read_code(const char *code, size_t size)
 {

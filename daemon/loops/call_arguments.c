@@ -1,0 +1,95 @@
+#include "daemon/loops/call_arguments.h"
+
+#include "daemon/loops/values.h"
+
+/* Instructions, and blocks, that are looked at before a call. */
+#define BEFORE_MAX 96u
+#define BLOCKS_MAX 12u
+
+/* On one of the ways that lead to a call. */
+struct way {
+	uint16_t block;
+	uint64_t open; /* what is not known of yet */
+	uint64_t live; /* what is read behind */
+	bool merged;   /* it has come by where others lead, too */
+};
+
+struct search {
+	const struct native_code *n;
+	struct way ways[BLOCKS_MAX];
+	unsigned count;
+	unsigned left;
+	uint64_t found, refused;
+};
+
+static uint64_t addressed_by(const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	uint64_t all = 0;
+
+	if (m->base >= 0)
+		all |= EFFECT_GENERAL(m->base);
+	if (m->index >= 0)
+		all |= EFFECT_GENERAL(m->index);
+	return all;
+}
+
+/* Of what a division leaves, quotient and remainder, one is wanted. */
+static uint64_t left_over(const struct way *w, uint64_t writes)
+{
+	uint64_t registers = writes & EFFECT_GENERALS;
+
+	return __builtin_popcountll(registers) > 1 && (w->live & registers) ? registers & ~w->live
+									    : 0;
+}
+
+static void look_at(struct search *s, struct way *w, const struct native_insn *insn)
+{
+	uint64_t writes = insn->does.writes;
+	uint64_t reads = insn->does.reads & ~(w->merged ? 0 : addressed_by(insn));
+	bool tests = insn->does.tests_null && insn->does.kind == EFFECT_COMPARE;
+	uint64_t left;
+
+	s->left--;
+	if (insn->call) {
+		w->open = 0;
+		return;
+	}
+	left = left_over(w, writes);
+	s->found |= w->open & writes & ~left;
+	s->refused |= w->open & left;
+	w->open &= ~writes;
+	if (!tests) {
+		s->refused |= w->open & reads;
+		w->open &= ~reads;
+	}
+	w->live = (w->live & ~writes) | insn->does.reads;
+}
+
+static void go_back(struct search *s, struct way w, uint32_t k)
+{
+	const struct flow_graph *g = s->n->graph;
+	uint16_t b = w.block;
+
+	while (k > s->n->first_insn[b] && w.open && s->left > 0)
+		look_at(s, &w, &s->n->insns[--k]);
+	w.merged |= native_only_source(s->n, b) == FLOW_NO_BLOCK;
+	for (unsigned e = g->first_edge[b]; e < g->first_edge[b + 1] && w.open; e++) {
+		w.block = g->edges[e];
+		if (w.block != FLOW_ROOT && g->rank[w.block] != FLOW_NO_BLOCK &&
+		    s->count < BLOCKS_MAX)
+			s->ways[s->count++] = w;
+	}
+}
+
+uint64_t call_arguments(const struct native_code *n, uint16_t b, uint32_t k)
+{
+	struct search s = {.n = n, .left = BEFORE_MAX};
+	struct way first = {.block = b, .open = CALL_ARGUMENTS | CALL_VECTOR_ARGUMENTS};
+
+	go_back(&s, first, k);
+	for (unsigned i = 0; i < s.count; i++)
+		go_back(&s, s.ways[i], n->first_insn[s.ways[i].block + 1]);
+	/* An argument is put there on all ways. */
+	return s.found & ~s.refused;
+}

@@ -1,0 +1,20 @@
+/*
+ * What an instance of a loop leaves behind: as much, however many turns it makes, or more the more
+ * it makes; or nothing but input and output (LDoctor, section 3.2.6).
+ */
+#ifndef JXPERF_DAEMON_LOOPS_LOOP_EFFECT_H
+#define JXPERF_DAEMON_LOOPS_LOOP_EFFECT_H
+
+#include "daemon/loops/loop_kind.h"
+#include "daemon/loops/result_sites.h"
+#include "daemon/loops/values.h"
+
+/* results: all of the loop's but its exits. Never LOOP_EFFECT_IO. */
+enum loop_effect loop_effect_find(const struct loop_values *v, const struct result_sites *results);
+
+/* Are calls for input and output all that the turns come to, the same in each? method: index of the
+ * image's, whose loop it is. */
+bool loop_effect_is_io(const struct native_code *n, const struct result_sites *results,
+		       uint32_t method);
+
+#endif
