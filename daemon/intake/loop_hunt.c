@@ -294,7 +294,10 @@ static bool choose_compared(struct loop_intake *in)
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
 		bool may = may_be_compared(plan, row);
-		bool compared = may && plan->load_count > 0 && !is_rate_known_enough(&instances);
+		bool known = is_rate_known_enough(&instances) &&
+			     (instances.traces >= ENOUGH_TRACES ||
+			      loop_profile_sameness(&in->result->loops, row) != LOOP_SAME_NOT_SURE);
+		bool compared = may && plan->load_count > 0 && !known;
 		bool turns_compared =
 		    may && plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
 

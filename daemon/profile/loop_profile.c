@@ -233,6 +233,24 @@ struct repeat_rate loop_profile_instances(const struct loop_profile *p, const st
 	return repeat_inputs_rate(&in, &row->together, times);
 }
 
+enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row)
+{
+	uint64_t least = most_pairs(p, row) / PAIRS_MIN_SHARE;
+	enum loop_sameness found = LOOP_SAME;
+
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
+		const struct repeat_sum *same = &p->inputs[i - 1].same;
+		double pairs = (double)same->pairs;
+
+		if (same->pairs <= least || same->sum >= 0.5 * pairs)
+			continue;
+		if (wilson_ci95(same->sum / pairs, pairs).high < 0.5)
+			return LOOP_SAME_NOT;
+		found = LOOP_SAME_NOT_SURE;
+	}
+	return found;
+}
+
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places)
 {

@@ -106,6 +106,13 @@ struct loop_compared {
 	uint32_t next; /* + 1: of the same loop; 0: none */
 };
 
+/* Is some of what instances go by another one each time? */
+enum loop_sameness {
+	LOOP_SAME,          /* of no input there was less than a half again, */
+	LOOP_SAME_NOT_SURE, /* of one less, but it has few pairs, */
+	LOOP_SAME_NOT,      /* clearly less */
+};
+
 /* All zero is an empty profile. */
 struct loop_profile {
 	struct loop_row *rows;
@@ -152,6 +159,9 @@ void loop_row_add(struct loop_row *to, const struct loop_row *from, double weigh
  * pairs. Loads that hardly any are of are left out. */
 struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
 					  double times);
+
+/* Each input of those by itself. */
+enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row);
 
 /* Heap bytes held. */
 size_t loop_profile_memory_bytes(const struct loop_profile *p);

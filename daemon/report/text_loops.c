@@ -227,9 +227,10 @@ static void instances_again(FILE *out, const struct report_model *m, const struc
 	rate(out, &l->again.instance_rate);
 	fprintf(out, " of what it goes by, in %" PRIu64 " comparisons", row->pairs);
 	if (row->pairs_cut > 0)
-		fprintf(out, ", of which %" PRIu64 " end before it does", row->pairs_cut);
-	if (l->again.changes)
-		fputs("; but it begins with another value each time", out);
+		fprintf(out, ", in %" PRIu64 " of them of its first turns alone", row->pairs_cut);
+	if (l->again.sameness == LOOP_SAME_NOT &&
+	    l->again.instance_rate.rate >= LOOP_REDUNDANT_RATE)
+		fputs("; but some of it is another each time", out);
 	fputc('\n', out);
 	inputs(out, m, l);
 }

@@ -55,20 +55,6 @@ static enum loop_again judge(const struct repeat_rate *r)
 	return LOOP_AGAIN_OPEN;
 }
 
-/* Is one of the values that it begins with clearly another one, as a rule? */
-static bool changes(const struct loop_profile *p, const struct loop_row *row)
-{
-	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
-		const struct loop_compared *c = &p->inputs[i - 1];
-
-		if (c->scalar && c->same.pairs > 0 &&
-		    wilson_ci95(c->same.sum / (double)c->same.pairs, (double)c->same.pairs).high <
-			LOOP_REDUNDANT_RATE)
-			return true;
-	}
-	return false;
-}
-
 struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
 					  enum loop_type type)
 {
@@ -77,9 +63,11 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 				    .turn_rate = turn_sums_rate(&row->turns)};
 
 	r.instances = judge(&r.instance_rate);
-	r.changes = changes(p, row);
-	if (r.changes && r.instances != LOOP_AGAIN_UNKNOWN)
+	r.sameness = loop_profile_sameness(p, row);
+	if (r.sameness == LOOP_SAME_NOT && r.instances != LOOP_AGAIN_UNKNOWN)
 		r.instances = LOOP_AGAIN_NO;
+	if (r.sameness == LOOP_SAME_NOT_SURE && r.instances == LOOP_AGAIN_YES)
+		r.instances = LOOP_AGAIN_OPEN;
 	r.turns = judge(&r.turn_rate);
 	r.io = type == LOOP_EVERY && effect == LOOP_EFFECT_IO;
 	if (r.instances == LOOP_AGAIN_YES)
@@ -90,9 +78,13 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 	return r;
 }
 
-/* Of pairs like those that came, how many times as many would tell; no more than are taken. */
-static double instances_need(const struct loop_profile *p, const struct loop_row *row)
+/* Of pairs like those that came, how many times as many would tell; no more than are taken. Of an
+ * input with few of them that cannot be said: all may. */
+static double instances_need(const struct loop_profile *p, const struct loop_row *row,
+			     enum loop_sameness sameness)
 {
+	if (sameness == LOOP_SAME_NOT_SURE && row->pairs < LOOP_TRACES_ENOUGH)
+		return LOOP_TRACES_ENOUGH / (double)row->pairs;
 	for (unsigned i = 1; pow(1.25, i - 1.0) * (double)row->pairs < LOOP_TRACES_ENOUGH; i++) {
 		struct repeat_rate r = loop_profile_instances(p, row, pow(1.25, i));
 		enum loop_again again = judge(&r);
@@ -109,7 +101,7 @@ double loop_redundancy_needs(const struct loop_redundancy *r, const struct loop_
 	double times = 0;
 
 	if (r->instances == LOOP_AGAIN_OPEN)
-		times = instances_need(p, row);
+		times = instances_need(p, row, r->sameness);
 	/* What is rare among turns cannot be told from what has come; all that are taken may. */
 	if (r->turns == LOOP_AGAIN_OPEN && r->turn_rate.traces < LOOP_TRACES_ENOUGH)
 		times = fmax(times, LOOP_TRACES_ENOUGH / r->turn_rate.traces);

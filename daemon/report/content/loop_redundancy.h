@@ -8,8 +8,9 @@
  * leaves it open, and more traces would come of a longer window, it is open; with as many as are
  * taken of one loop (daemon/intake/loop_hunt.h) and a rate below a half there is nothing.
  *
- * An instance that begins with another value each time does not compute the same, as a scan of the
- * same table for another key: there is nothing to keep.
+ * Where a load, or a value that instances begin with, is another one each time, they do not compute
+ * the same, however much else is: a scan of the same table for another key, an expression that is
+ * matched with another text, a row of a matrix with another column.
  *
  * A loop that does nothing but input or output, by the same calls in each turn, is redundant
  * without any trace (section 3.2.6).
@@ -41,8 +42,8 @@ enum loop_again {
 struct loop_redundancy {
 	struct repeat_rate instance_rate, turn_rate;
 	enum loop_again instances, turns;
-	bool changes; /* instances begin with another value each time */
-	bool io;      /* turns are redundant since each does input or output */
+	enum loop_sameness sameness; /* of what instances go by */
+	bool io;                     /* turns are redundant since each does input or output */
 	/* Where they are redundant, what to do; else NULL. */
 	const struct loop_advice *instance_advice, *turn_advice;
 };

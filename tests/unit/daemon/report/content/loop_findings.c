@@ -297,10 +297,34 @@ static void instances_for_another_key_are_not_redundant(void **state)
 	}
 	assert_verdict(f, LOOP_VERDICT_NONE);
 	assert_true(judged(f)->again.instance_rate.ci95.low > LOOP_REDUNDANT_RATE);
-	assert_true(judged(f)->again.changes);
+	assert_true(judged(f)->again.sameness == LOOP_SAME_NOT);
 	p->inputs[at].same = (struct repeat_sum){0};
 	for (int i = 0; i < 200; i++)
 		repeat_sum_add(&p->inputs[at].same, i % 2); /* Now and then. */
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+}
+
+/* As an expression that is matched with another text: most of its loads are of the expression. */
+static void instances_with_other_data_are_not_redundant(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_profile *p = &f->window->loops;
+	struct loop_compared load = {.bci = -1, .line = -1};
+	uint32_t at;
+
+	set_type(f, LOOP_EVERY);
+	for (load.at = 1; load.at <= 10; load.at++) {
+		assert_int_equal(loop_profile_input(p, &load, &at), 0);
+		for (int i = 0; i < 3; i++)
+			repeat_sum_add(&p->inputs[at].same, load.at < 10);
+	}
+	f->row->pairs = 30;
+	assert_true(judged(f)->again.instance_rate.ci95.low > LOOP_REDUNDANT_RATE);
+	assert_verdict(f, LOOP_UNDECIDED); /* Of the last one there are three pairs. */
+	assert_float_equal(judged(f)->needs_s, 48, 1e-9);
+	repeat_sum_add(&p->inputs[at].same, 0);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	p->inputs[at].same.sum = 3;
 	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
 }
 
@@ -512,6 +536,7 @@ int main(void)
 	    TEST(loops_that_wait_are_said_to),
 	    TEST(instances_that_are_alike_are_redundant),
 	    TEST(instances_for_another_key_are_not_redundant),
+	    TEST(instances_with_other_data_are_not_redundant),
 	    TEST(few_comparisons_do_not_suffice),
 	    TEST(turns_that_are_alike_are_redundant),
 	    TEST(a_loop_may_be_redundant_twice),
