@@ -6,7 +6,6 @@
 
 #include "common/mix.h"
 #include "daemon/loops/loop_inference.h"
-#include "daemon/loops/loop_work.h"
 
 /* ---------------------------------------------------------------- paths */
 
@@ -337,7 +336,7 @@ static int find_work(struct loop_mapping *m)
 	if (!told)
 		return -ENOMEM;
 	meet_told(m, told);
-	loop_work_find(m, told);
+	loop_inference_work(m, told);
 	free(told);
 	return 0;
 }
