@@ -149,10 +149,10 @@ static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 /* ---------------------------------------------------------------- sites */
 
 /* What the debug information says of just that instruction. */
-static void name_site(const struct native_code *n, struct loop_site *site, uint32_t length)
+static void name_site(const struct native_code *n, struct loop_site *site,
+		      const struct native_insn *insn)
 {
-	bool behind = site->result == LOOP_RESULT_CALL;
-	const struct code_record *r = native_record_at(n, site->offset + (behind ? length : 0));
+	const struct code_record *r = native_record_of(n, insn);
 
 	if (!r || r->frame_count == 0)
 		return;
@@ -315,7 +315,7 @@ static int take_sites(struct making *m, const struct result_sites *found, struct
 		*site = (struct loop_site){
 		    .offset = found->sites[i].offset, .result = found->sites[i].result, .bci = -1};
 		if (insn)
-			name_site(&m->native, site, insn->does.length);
+			name_site(&m->native, site, insn);
 	}
 	return 0;
 }
@@ -510,7 +510,7 @@ static void name_input(const struct native_code *n, struct loop_input *input)
 
 	if (!insn)
 		return;
-	r = native_record_at(n, input->offset + (insn->call ? insn->does.length : 0));
+	r = native_record_of(n, insn);
 	if (!r || r->frame_count == 0)
 		return;
 	input->method = n->image->frames[r->first_frame].method + 1;

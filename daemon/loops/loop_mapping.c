@@ -6,7 +6,6 @@
 
 #include "common/mix.h"
 #include "daemon/loops/loop_inference.h"
-#include "daemon/loops/loop_work.h"
 
 /* ---------------------------------------------------------------- paths */
 
@@ -45,11 +44,13 @@ static void find_path(const struct loop_mapping *m, const struct code_record *re
 
 /* ---------------------------------------------------------------- places */
 
-/* The block that a record tells of: behind a call it tells of the call. */
+/* The block that a record tells of: behind a call it tells of the call, and in dense code of what
+ * ends there. */
 static uint16_t block_of(const struct native_code *n, const struct code_record *record)
 {
 	const struct native_insn *before = native_insn_before(n, record->offset);
-	uint32_t offset = before && before->call ? before->offset : record->offset;
+	bool behind = before && (n->dense || before->call);
+	uint32_t offset = behind ? before->offset : record->offset;
 
 	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
 }
@@ -335,7 +336,7 @@ static int find_work(struct loop_mapping *m)
 	if (!told)
 		return -ENOMEM;
 	meet_told(m, told);
-	loop_work_find(m, told);
+	loop_inference_work(m, told);
 	free(told);
 	return 0;
 }

@@ -364,6 +364,24 @@ static int make(struct native_code *n, struct callees *callees)
 	return rc < 0 ? rc : find_cold(n);
 }
 
+#define DENSE_LEAST 4u
+
+/* Are there records where nothing may fault, or return? */
+static bool is_dense(const struct native_code *n)
+{
+	unsigned found = 0;
+
+	for (size_t r = 0; r < n->image->record_count; r++) {
+		const struct native_insn *at = native_insn_at(n, n->image->records[r].offset);
+		const struct native_insn *before =
+		    native_insn_before(n, n->image->records[r].offset);
+
+		found += at && before && !before->call && !at->call && !at->does.memory.loads &&
+			 !at->does.memory.stores;
+	}
+	return found >= DENSE_LEAST;
+}
+
 int native_code_make(struct native_code *n, const struct code_image *image)
 {
 	struct callees callees = {0};
@@ -374,6 +392,8 @@ int native_code_make(struct native_code *n, const struct code_image *image)
 	free(callees.known);
 	if (rc < 0)
 		native_code_release(n);
+	else
+		n->dense = is_dense(n);
 	return rc;
 }
 
@@ -480,6 +500,14 @@ const struct code_record *native_record_at(const struct native_code *n, uint32_t
 
 	return i < image->record_count && image->records[i].offset == offset ? &image->records[i]
 									     : NULL;
+}
+
+const struct code_record *native_record_of(const struct native_code *n,
+					   const struct native_insn *insn)
+{
+	bool behind = n->dense || insn->call;
+
+	return native_record_at(n, insn->offset + (behind ? insn->does.length : 0));
 }
 
 bool native_tests_memory(const struct native_code *n, const struct native_insn *insn)

@@ -60,6 +60,9 @@ struct native_code {
 	int64_t thread_words[NATIVE_THREAD_MAX];
 	unsigned thread_count;
 	bool compact_headers; /* of objects: their class is loaded from there */
+	/* The JVM has recorded all instructions that it knows something of, each where it ends, as
+	 * it does while somebody listens to what it compiles. */
+	bool dense;
 };
 
 /* 0; -E2BIG where the code is too large or too tangled, -ENOMEM; then n is empty. */
@@ -77,6 +80,10 @@ const struct native_insn *native_insn_before(const struct native_code *n, uint32
 
 /* What the debug information says of a place, or NULL. */
 const struct code_record *native_record_at(const struct native_code *n, uint32_t offset);
+
+/* ... of an instruction: a call, one that may fault, or in dense code any. */
+const struct code_record *native_record_of(const struct native_code *n,
+					   const struct native_insn *insn);
 
 /* Does a block lead to an uncommon trap for a branch that was never taken? Its call, or NULL.
  * Action reinterpret (deoptimization.hpp): when it is, the code is thrown away. */

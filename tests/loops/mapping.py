@@ -71,10 +71,17 @@ def as_the_jvm_says(report, bytecode):
     return shares
 
 
-def compare(found, true, ticks):
-    """Shares of all ticks: in major loops, mapped to any of them, and mapped to another than they are in."""
+def looked_at(report):
+    """Share of the ticks in code that was taken apart: code that was replaced meanwhile, or is new, was not."""
+    summary = report.get("loops_summary", {})
+    return (summary.get("compiled_fraction") or 0) * (summary.get("looked_at_fraction_of_compiled") or 0)
+
+
+def compare(found, true, ticks, looked):
+    """Shares of all ticks: in major loops, as far as code was looked at, mapped to any of them, and mapped to another than they are
+    in."""
     major = {loop for loop, share in true.items() if share >= MINOR}
-    in_loops = sum(true[loop] for loop in major)
+    in_loops = looked * sum(true[loop] for loop in major)
     mapped = sum(found.values())
     wrong = 0
     for loop, share in found.items():
@@ -91,7 +98,7 @@ def measure_one(daemon, jdk, collector, program):
     twin = window(daemon, jdk, collector, program, "cpu", *TWIN)
     ticks = min(report["cpu"]["samples"] if report.get("cpu") else twin["cpu"]["samples"], twin["cpu"]["samples"])
     found, true = as_mapped(report), as_the_jvm_says(twin, bytecode)
-    return *compare(found, true, max(ticks, 1)), found, true, ticks
+    return *compare(found, true, max(ticks, 1), looked_at(report)), found, true, ticks
 
 
 def name_of(loop):

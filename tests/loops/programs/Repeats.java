@@ -269,7 +269,11 @@ final class Repeats {
                 break;
             case "ring":
                 int[] keys = numbers(KEYS);
-                Program.repeat(value -> ring(keys, N, value));
+                // Others each time: else an instance is as the one before.
+                Program.repeat(value -> {
+                    change(keys, 1, value);
+                    return ring(keys, N, value);
+                });
                 break;
             case "same":
                 Program.repeat(value -> times(value, v -> v + scan(a, N)));

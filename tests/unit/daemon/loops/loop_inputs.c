@@ -201,6 +201,7 @@ static void a_vector_is_as_wide_as_it_is(void **state)
 	release(&x);
 }
 
+/* Dense: where it ends. */
 static void debug_information_names_a_load(void **state)
 {
 	struct analysed x;
@@ -210,7 +211,7 @@ static void debug_information_names_a_load(void **state)
 	analyse(&x, "siblings-17-g1");
 	l = loop_with_header(&x, 0x43);
 	assert_int_equal(x.a.inputs[l->first_load].method, 3 + 1);
-	assert_int_equal(x.a.inputs[l->first_load].bci, 15);
+	assert_int_equal(x.a.inputs[l->first_load].bci, 19);
 	release(&x);
 }
 
