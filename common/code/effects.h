@@ -25,6 +25,8 @@
 /* Registers in encoding order. */
 enum {
 	EFFECT_RAX = 0,
+	EFFECT_RCX = 1,
+	EFFECT_RDX = 2,
 	EFFECT_RBX = 3,
 	EFFECT_RSP = 4,
 	EFFECT_RBP = 5,

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "daemon/loops/arguments.h"
 #include "daemon/loops/loop_effect.h"
 #include "daemon/loops/loop_inputs.h"
 #include "daemon/loops/loop_mapping.h"
-#include "daemon/loops/recursion.h"
 #include "daemon/loops/result_sites.h"
 
 /* Blocks that values are followed through, of all loops together; and loads again. */
@@ -547,17 +547,35 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 	return 0;
 }
 
+/* What it was handed, in the order of Java's calling convention (assembler_x86.hpp). What is in
+ * vectors cannot be read, and with too many there are none. */
+static int take_arguments(struct making *m, struct code_loop *l)
+{
+	static const uint8_t order[] = {EFFECT_RSI, EFFECT_RDX, EFFECT_RCX, 8, 9, EFFECT_RDI};
+	struct loop_input inputs[LIMIT_PLAN_TURN_INPUTS];
+	uint64_t registers;
+	int rc = method_arguments(&m->native, l->header, &registers);
+
+	if (rc < 0 || (registers & ARGUMENTS_VECTOR) ||
+	    __builtin_popcountll(registers) > (int)LIMIT_PLAN_TURN_INPUTS)
+		return rc;
+	for (unsigned i = 0; i < sizeof(order); i++)
+		if (registers >> order[i] & 1)
+			inputs[l->turn_input_count++] =
+			    (struct loop_input){.offset = l->header, .reg = order[i], .bci = -1};
+	return add_inputs(m, inputs, l->turn_input_count, &l->first_turn_input);
+}
+
 /* The method itself, behind all loops. */
 static int take_recursion(struct making *m)
 {
 	struct code_analysis *a = m->a;
 	struct code_loop *l = &a->loops[a->loop_count];
-	struct recursion r;
-	int rc = recursion_find(&r, &m->native);
+	uint32_t entry;
 
-	if (rc <= 0)
-		return rc;
-	*l = (struct code_loop){.header = r.entry,
+	if (!native_own_entry(&m->native, &entry))
+		return 0;
+	*l = (struct code_loop){.header = entry,
 				.parent = LOOP_NO_PARENT,
 				.instance = (uint32_t)a->loop_count,
 				.mapped = true,
@@ -565,10 +583,9 @@ static int take_recursion(struct making *m)
 				.latch_bci = -1,
 				.unroll = 1,
 				.effect = LOOP_EFFECT_GROWS,
-				.recursion = true,
-				.turn_input_count = r.turn_input_count};
+				.recursion = true};
 	a->loop_count++;
-	return add_inputs(m, r.turn_inputs, r.turn_input_count, &l->first_turn_input);
+	return take_arguments(m, l);
 }
 
 /* ---------------------------------------------------------------- */

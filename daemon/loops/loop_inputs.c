@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/code/opcode.h"
-#include "daemon/loops/call_arguments.h"
+#include "daemon/loops/arguments.h"
 #include "daemon/loops/load_flow.h"
 #include "daemon/loops/turn_inputs.h"
 

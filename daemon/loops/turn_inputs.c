@@ -1,7 +1,7 @@
 #include "daemon/loops/turn_inputs.h"
 
 #include "common/code/opcode.h"
-#include "daemon/loops/call_arguments.h"
+#include "daemon/loops/arguments.h"
 
 /* A turn that calls nothing and divides nothing must compute for so long that its result would be
  * worth keeping: looking one up takes a hash, a comparison and a load at least. Below it are sums,
