@@ -83,13 +83,13 @@ static bool is_stored_to_next(const struct native_code *n, const struct native_i
 	return false;
 }
 
-/* ... that registers tell the address of, and whose value may be the program's. */
+/* ... that registers tell the address of, and whose value may be the program's, all of it. */
 static bool is_heap_load(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
-	    (m->base < 0 && m->index < 0))
+	    (m->base < 0 && m->index < 0) || (insn->does.reads & EFFECT_MASKS))
 		return false;
 	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
 	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
