@@ -505,19 +505,6 @@ static int add_inputs(struct making *m, const struct loop_input *inputs, unsigne
 	return 0;
 }
 
-/* The outermost loop that the loop is, too: the JVM may have put one around it that polls. */
-static uint32_t instance_of(const struct making *m, unsigned loop)
-{
-	const uint16_t *parents = m->native.graph->parents;
-	unsigned around = parents[loop];
-
-	while (around != FLOW_NO_LOOP && are_copies(m, around, loop)) {
-		loop = around;
-		around = parents[loop];
-	}
-	return loop - 1;
-}
-
 static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 {
 	const struct loop_inputs *in = &m->inputs[loop];
@@ -525,7 +512,6 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 	struct code_analysis *a = m->a;
 	int rc;
 
-	l->instance = instance_of(m, loop);
 	l->effect = m->effects[same];
 	if (l->mapped && loop_effect_is_io(&m->native, &m->found[same], l->method))
 		l->effect = LOOP_EFFECT_IO;
@@ -577,7 +563,6 @@ static int take_recursion(struct making *m)
 		return 0;
 	*l = (struct code_loop){.header = entry,
 				.parent = LOOP_NO_PARENT,
-				.instance = (uint32_t)a->loop_count,
 				.mapped = true,
 				.method = m->native.image->method,
 				.latch_bci = -1,

@@ -214,26 +214,6 @@ static void debug_information_names_a_load(void **state)
 	release(&x);
 }
 
-/* ---------------------------------------------------------------- instances */
-
-static void what_polls_around_a_loop_begins_its_instances(void **state)
-{
-	struct analysed x;
-	const struct code_loop *inner;
-
-	(void)state;
-	analyse(&x, "get-17-g1");
-	inner = loop_with_header(&x, 0x60);
-	assert_int_equal(inner->instance, inner->parent);
-	release(&x);
-	analyse(&x, "nestedSearch-25-g1");
-	inner = loop_with_header(&x, 0x100);
-	assert_int_equal(x.a.loops[inner->instance].header, 0xe1);
-	inner = loop_with_header(&x, 0x1a0);
-	assert_int_equal(inner->instance, inner - x.a.loops);
-	release(&x);
-}
-
 /* ---------------------------------------------------------------- scalars */
 
 static void assert_scalar(const char *name, uint32_t header, struct loop_scalar expected)
@@ -494,7 +474,6 @@ int main(void)
 	    cmocka_unit_test(barriers_are_none),
 	    cmocka_unit_test(a_vector_is_as_wide_as_it_is),
 	    cmocka_unit_test(debug_information_names_a_load),
-	    cmocka_unit_test(what_polls_around_a_loop_begins_its_instances),
 	    cmocka_unit_test(what_all_elements_are_compared_with_is_a_scalar),
 	    cmocka_unit_test(what_all_calls_are_handed_is_one),
 	    cmocka_unit_test(what_limits_a_loop_is_no_scalar),
