@@ -49,6 +49,8 @@ static const char options_help[] =
     "  --view V       pairs, fields, lines, objects, numa, cpu, subsuming, loops or all: only\n"
     "                 these parts (all)\n"
     "  --region R     list pairs of the heap, of stack, of other memory, or all (all)\n"
+    "  --baseline WINDOW\n"
+    "                 put loops first that take more of the CPU time than in that window\n"
     "  -o FILE        write the report to FILE; - is standard output\n"
     "attach:\n"
     "  --duration T   30s, 500ms, 2m (30s)\n"

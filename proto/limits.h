@@ -36,6 +36,7 @@
 #define LIMIT_LOOPS            (1u << 12)
 #define LIMIT_LOOP_CONTEXTS    (1u << 15) /* of them */
 #define LIMIT_LOOP_PLACES      (1u << 13) /* where they have results */
+#define LIMIT_LOOP_INPUTS      (1u << 13) /* what they go by */
 #define LIMIT_CODES            64u        /* compiled methods that are asked for in a window */
 #define LIMIT_CODE_BYTES       (64u << 10)
 #define LIMIT_CODE_RECORDS     4096u
@@ -43,7 +44,7 @@
 #define LIMIT_CODE_BYTECODES   (256u << 10)
 #define LIMIT_PLANS            64u
 #define LIMIT_PLAN_PLACES      24u
-#define LIMIT_PLAN_LOADS       8u
+#define LIMIT_PLAN_LOADS       32u /* all copies of two in a loop that was unrolled 16 times */
 #define LIMIT_PLAN_SCALARS     4u
 #define LIMIT_PLAN_TURN_INPUTS 3u
 #define LIMIT_TRACE_VALUES     32u

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/arguments.h"
+#include "client/command/baseline.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/values.h"
@@ -37,7 +38,8 @@ struct attach_options {
 	bool open_through_daemon;
 	bool force;
 	bool background;
-	const char *output; /* NULL: not given */
+	const char *baseline; /* window; NULL: not given */
+	const char *output;   /* NULL: not given */
 };
 
 static int set_kinds(const char *text, void *options, struct err *err)
@@ -94,6 +96,7 @@ static const struct argument_option attach_arguments[] = {
     {.name = "open-through-daemon", FIELD(open_through_daemon)},
     {.name = "force", FIELD(force)},
     {.name = "background", FIELD(background)},
+    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(baseline), .noun = "a window"},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
@@ -198,6 +201,46 @@ static void outcome_release(struct outcome *outcome)
 	exchange_free_reply(&outcome->report);
 }
 
+/* A private daemon would end with this command, and has no windows of before. */
+static int need_daemon(const struct client *c, const char *option, struct err *err)
+{
+	_cleanup_close_ int fd = client_connect(c, err);
+
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return err_set(err, -fd,
+			       "%s needs a running daemon, which keeps the window, and none "
+			       "answers on '%s': start jxperfd, or name its socket with --socket",
+			       option, c->socket);
+	return fd < 0 ? fd : 0;
+}
+
+/* Before anything is started. */
+static int prepare(struct client *c, const struct attach_options *o, const char *target,
+		   struct which_jvm *jvm, struct err *err)
+{
+	int r = o->baseline ? need_daemon(c, "--baseline", err) : client_allow_private(c, err);
+
+	if (r == 0)
+		r = which_jvm_find(c, target, jvm, err);
+	return r < 0 || !o->baseline ? r : baseline_check(c, o->baseline, jvm->pid, err);
+}
+
+/* The report with the baseline, which that at the window's end had not. */
+static int compare(struct client *c, const struct attach_options *o, const char *window,
+		   Jxp__ControlReply **reply, struct err *err)
+{
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
+
+	report.window = (char *)window;
+	report.baseline = (char *)o->baseline;
+	report.format = o->format;
+	report.pairs = o->pairs;
+	report.view = o->view;
+	report.regions = (Jxp__Region *)o->regions.region;
+	report.n_regions = o->regions.count;
+	return baseline_report(c, &report, reply, err);
+}
+
 static int open_output(struct output *output, const struct attach_options *o, struct err *err)
 {
 	return o->format == JXP__FORMAT__FORMAT_PPROF ? output_open_binary(output, o->output, err)
@@ -210,18 +253,24 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 {
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(outcome_release) struct outcome outcome = {0};
-	const Jxp__Document *document;
+	_cleanup_reply_ Jxp__ControlReply *compared = NULL;
+	const Jxp__Document *document, *report;
 	struct which_jvm jvm;
 	int r;
 
-	if ((r = open_output(&output, o, err)) < 0 || (r = client_allow_private(c, err)) < 0 ||
-	    (r = which_jvm_find(c, target, &jvm, err)) < 0 ||
+	if ((r = open_output(&output, o, err)) < 0 || (r = prepare(c, o, target, &jvm, err)) < 0 ||
 	    (r = run_window(c, o, &jvm, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
-	document = outcome.report->document;
+	report = document = outcome.report->document;
+	if (o->baseline) {
+		r = compare(c, o, document->window, &compared, err);
+		if (r < 0)
+			return r;
+		report = compared->document;
+	}
 	client_release(c); /* Printing may take as long as somebody reads. */
-	r = output_commit(&output, document->text.data, document->text.len, err);
+	r = output_commit(&output, report->text.data, report->text.len, err);
 	if (r == 0)
 		*status = window_end_tell(document, outcome.interrupted);
 	return r;
@@ -229,10 +278,19 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 
 /* ---------------------------------------------------------------- background */
 
+static int check_baseline(const struct attach_options *o, struct err *err)
+{
+	for (size_t i = 0; i < o->kind_count; i++)
+		if (o->kinds[i] == JXP__KIND__KIND_LOOPS)
+			return 0;
+	return err_set(err, EINVAL, "--baseline compares loops: ask for them with --kinds loops");
+}
+
 /* What would be done with a report has no meaning without one. */
 static int check_options(const struct attach_options *o, struct err *err)
 {
 	const char *senseless = o->output          ? "-o"
+				: o->baseline      ? "--baseline"
 				: o->format_given  ? "--format"
 				: o->pairs         ? "--pairs"
 				: o->view          ? "--view"
@@ -240,25 +298,11 @@ static int check_options(const struct attach_options *o, struct err *err)
 						   : NULL;
 
 	if (!o->background || !senseless)
-		return 0;
+		return o->baseline ? check_baseline(o, err) : 0;
 	return err_set(err, EINVAL,
 		       "%s makes no sense with --background, which prints no report: give it to "
 		       "'jxperfctl report'",
 		       senseless);
-}
-
-/* A private daemon would end with this command. */
-static int need_daemon(const struct client *c, struct err *err)
-{
-	_cleanup_close_ int fd = client_connect(c, err);
-
-	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return err_set(
-		    err, -fd,
-		    "--background needs a running daemon, which keeps the window, and none "
-		    "answers on '%s': start jxperfd, or name its socket with --socket",
-		    c->socket);
-	return fd < 0 ? fd : 0;
 }
 
 static int print_window(const struct client *c, const char *window, struct err *err)
@@ -283,7 +327,8 @@ static int attach_in_background(struct client *c, const struct attach_options *o
 	struct which_jvm jvm;
 	int r;
 
-	if ((r = need_daemon(c, err)) < 0 || (r = which_jvm_find(c, target, &jvm, err)) < 0)
+	if ((r = need_daemon(c, "--background", err)) < 0 ||
+	    (r = which_jvm_find(c, target, &jvm, err)) < 0)
 		return r;
 	describe(&attach, o, &jvm);
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;

@@ -17,6 +17,7 @@ struct report_options {
 	const char *app;
 	uint64_t since_unix_ns;
 	uint64_t until_unix_ns;
+	const char *baseline; /* NULL: not given */
 };
 
 #define FIELD(member) .field = offsetof(struct report_options, member)
@@ -29,6 +30,7 @@ static const struct argument_option report_arguments[] = {
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
     {.name = "since", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(since_unix_ns)},
     {.name = "until", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(until_unix_ns)},
+    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(baseline), .noun = "a window"},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
@@ -44,6 +46,9 @@ static int check_subject(const struct report_options *o, const char *window, str
 		return err_set(
 		    err, EINVAL,
 		    "--app, --since and --until are in place of a window: leave '%s' out", window);
+	if (o->app && o->baseline)
+		return err_set(err, EINVAL,
+			       "--baseline is for one window, not for those of an application");
 	return 0;
 }
 
@@ -71,6 +76,8 @@ static int report(struct client *c, const struct report_options *o, const char *
 		merged.until_unix_ns = o->until_unix_ns;
 		report.merged = &merged;
 	}
+	if (o->baseline)
+		report.baseline = (char *)o->baseline;
 	report.format = o->format;
 	report.pairs = o->pairs;
 	report.view = o->view;

@@ -85,6 +85,18 @@ int perf_set_period(int fd, uint64_t period)
 	return event_ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
+int perf_break_at(int fd, uint64_t address, uint64_t period, uint64_t sig_data)
+{
+	struct perf_event_attr attr;
+	int r = perf_set_period(fd, period);
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, address, sizeof(long), sig_data);
+	/* Attributes are changed with the period in force, or the kernel refuses. */
+	attr.sample_period = period;
+	attr.disabled = 0;
+	return r < 0 ? r : perf_modify(fd, &attr);
+}
+
 int perf_set_gate(int fd, int program_fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 ? -errno : 0;

@@ -76,6 +76,10 @@ int perf_disable(int fd);
 int perf_modify(int fd, const struct perf_event_attr *attr);
 int perf_set_period(int fd, uint64_t period); /* in the unit of the event */
 
+/* Has an event of perf_attr_breakpoint, which is off, fire each period-th time that execution comes
+ * to address: 0 or -errno. */
+int perf_break_at(int fd, uint64_t address, uint64_t period, uint64_t sig_data);
+
 /* Puts a BPF program on an event, for good: it decides which samples go on (bpf/gate.h). 0; -EEXIST
  * when it has one already; another -errno. */
 int perf_set_gate(int fd, int program_fd);

@@ -62,6 +62,7 @@ static int pack(struct render *render, const struct window_result *about, char *
 
 	if (about) {
 		document.window = (char *)about->id;
+		document.app = (char *)about->app;
 		render_describe_end(&document, about);
 	}
 	document.text.data = (uint8_t *)text;

@@ -76,6 +76,27 @@ static int add_places(struct loop_profile *to, const struct loop_profile *from,
 	return 0;
 }
 
+static int add_inputs(struct loop_profile *to, const struct loop_profile *from,
+		      const struct names_map *map, const uint32_t *positions)
+{
+	for (size_t i = 0; i < from->input_count; i++) {
+		struct loop_compared like = from->inputs[i];
+		uint32_t position;
+		int r;
+
+		if (positions[like.loop] == NO_ROW)
+			continue;
+		like.loop = positions[like.loop];
+		like.method = map->methods[like.method];
+		r = loop_profile_input(to, &like, &position);
+		if (refused_or_failed(r) < 0)
+			return r;
+		if (r == 0)
+			repeat_sum_merge(&to->inputs[position].same, &from->inputs[i].same);
+	}
+	return 0;
+}
+
 int loop_merge_add(struct loop_profile *to, const struct loop_profile *from,
 		   const struct names_map *map, double weight)
 {
@@ -86,6 +107,8 @@ int loop_merge_add(struct loop_profile *to, const struct loop_profile *from,
 		r = add_contexts(to, from, map, weight, positions);
 	if (r == 0)
 		r = add_places(to, from, map, positions);
+	if (r == 0)
+		r = add_inputs(to, from, map, positions);
 	cpu_sum_add(&to->compiled, &from->compiled, weight);
 	cpu_sum_add(&to->looked_at, &from->looked_at, weight);
 	cpu_sum_add(&to->in_loops, &from->in_loops, weight);
@@ -102,6 +125,8 @@ static void scale_row(struct loop_row *row, double scale)
 		row->type_ns[i] *= scale;
 	for (size_t i = 0; i < LOOP_DOUBTS; i++)
 		row->doubt_ns[i] *= scale;
+	for (size_t i = 0; i < LOOP_EFFECTS; i++)
+		row->effect_ns[i] *= scale;
 }
 
 void loop_merge_scale(struct loop_profile *p, double scale)

@@ -1,7 +1,9 @@
 /*
  * The loops of many windows as one's (daemon/combine/merge.h): a loop is the same where its method
  * and its header are. CPU time is weighted as that of ticks is; what bursts counted is added up,
- * since the ratio of sums over all of them is the loop's.
+ * since the ratio of sums over all of them is the loop's. So is what traces compared. Of turns only
+ * those of the same window are compared, since hashes are keyed anew for each: what comes once in
+ * every window counts as different each time, and what a rate loses by that is not known.
  */
 #ifndef JXPERF_DAEMON_COMBINE_LOOP_MERGE_H
 #define JXPERF_DAEMON_COMBINE_LOOP_MERGE_H

@@ -194,20 +194,82 @@ int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uin
 	return send_frame(c, &frame, NULL, 0);
 }
 
-int conversation_send_code_request(struct conversation *c, uint64_t code)
+int conversation_send_code_request(struct conversation *c, uint64_t code, uint32_t method)
 {
 	Jxp__CodeRequest request = JXP__CODE_REQUEST__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
 	request.code = code;
+	request.method = method;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_CODE_REQUEST;
 	frame.code_request = &request;
 	return send_frame(c, &frame, NULL, 0);
 }
 
-/* offsets has LIMIT_PLAN_PLACES. */
+/* What a plan points to. */
+struct plan_parts {
+	uint32_t offsets[LIMIT_PLAN_PLACES];
+	Jxp__LoopInput inputs[LIMIT_PLAN_LOADS + LIMIT_PLAN_TURN_INPUTS];
+	Jxp__LoopInput *loads[LIMIT_PLAN_LOADS], *turn_inputs[LIMIT_PLAN_TURN_INPUTS];
+	Jxp__LoopScalar scalars[LIMIT_PLAN_SCALARS], *scalar_list[LIMIT_PLAN_SCALARS];
+};
+
+static void describe_input(const struct loop_input *input, Jxp__LoopInput *m)
+{
+	jxp__loop_input__init(m);
+	m->offset = input->offset;
+	m->bytes = input->bytes;
+	m->reg = input->bytes ? 0 : input->reg;
+}
+
+static void describe_scalar(const struct loop_scalar *scalar, Jxp__LoopScalar *m)
+{
+	jxp__loop_scalar__init(m);
+	m->reg = scalar->reg;
+	m->slot = scalar->slot;
+	m->displacement = scalar->displacement;
+	m->bytes = scalar->bytes;
+}
+
+/* How two instances are compared. */
+static void describe_instances(const struct loop_code *code, const struct loop_plan *plan,
+			       Jxp__LoopPlan *m, struct plan_parts *parts)
+{
+	const struct code_loop *loop = &code->analysis.loops[plan->loop];
+
+	m->entry = plan->entry;
+	for (uint32_t i = 0; i < plan->load_count; i++) {
+		describe_input(&code->analysis.inputs[plan->loads[i]], &parts->inputs[i]);
+		parts->loads[i] = &parts->inputs[i];
+	}
+	for (uint32_t i = 0; i < plan->scalar_count; i++) {
+		describe_scalar(&code->analysis.scalars[loop->first_scalar + i],
+				&parts->scalars[i]);
+		parts->scalar_list[i] = &parts->scalars[i];
+	}
+	m->loads = parts->loads;
+	m->n_loads = plan->load_count;
+	m->scalars = parts->scalar_list;
+	m->n_scalars = plan->scalar_count;
+}
+
+static void describe_turns(const struct loop_code *code, const struct loop_plan *plan,
+			   Jxp__LoopPlan *m, struct plan_parts *parts)
+{
+	const struct code_loop *loop = &code->analysis.loops[plan->loop];
+
+	for (uint32_t i = 0; i < plan->turn_input_count; i++) {
+		Jxp__LoopInput *input = &parts->inputs[LIMIT_PLAN_LOADS + i];
+
+		describe_input(&code->analysis.inputs[loop->first_turn_input + i], input);
+		parts->turn_inputs[i] = input;
+	}
+	m->turn_inputs = parts->turn_inputs;
+	m->n_turn_inputs = plan->turn_input_count;
+}
+
 static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPlan *m,
-			  uint32_t *offsets)
+			  struct plan_parts *parts)
 {
 	const struct loop_plan *plan = &loops->plans[i];
 	const struct loop_code *code = &loops->codes[plan->code];
@@ -216,24 +278,35 @@ static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPl
 	m->plan = (uint32_t)i + 1;
 	m->code = code->number;
 	m->header = code->analysis.loops[plan->loop].header;
-	m->places = offsets;
+	m->recursion = code->analysis.loops[plan->loop].recursion;
+	m->counted = plan->counted;
+	m->places = parts->offsets;
 	m->n_places = plan->sites + plan->entries;
 	m->ahead = plan->entries_ahead ? plan->entries : 0;
-	m->counted = true;
-	memcpy(offsets, plan->offsets, m->n_places * sizeof(*offsets));
+	memcpy(parts->offsets, plan->offsets, m->n_places * sizeof(*parts->offsets));
+	if (plan->compared)
+		describe_instances(code, plan, m, parts);
+	if (plan->turns_compared)
+		describe_turns(code, plan, m, parts);
 }
 
 int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops)
 {
+	_cleanup_free_ struct plan_parts *parts = calloc(loops->plan_count + 1, sizeof(*parts));
 	Jxp__LoopPlan plans[LIMIT_PLANS], *list[LIMIT_PLANS];
-	uint32_t offsets[LIMIT_PLANS][LIMIT_PLAN_PLACES];
 	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
+	if (!parts) {
+		c->callbacks.broken(c->callbacks.arg, "out of memory");
+		return -ENOMEM;
+	}
 	all.plans = list;
 	for (size_t i = 0; i < loops->plan_count; i++) {
-		describe_plan(loops, i, &plans[i], offsets[i]);
-		if (loops->plans[i].counted)
+		const struct loop_plan *plan = &loops->plans[i];
+
+		describe_plan(loops, i, &plans[i], &parts[i]);
+		if (plan->counted || plan->compared || plan->turns_compared)
 			list[all.n_plans++] = &plans[i];
 	}
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;

@@ -54,7 +54,8 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 int conversation_send_stop(struct conversation *c);
 int conversation_send_stop_objects(struct conversation *c);
 int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met);
-int conversation_send_code_request(struct conversation *c, uint64_t code);
+/* code, or 0 and the agent's id of a method. */
+int conversation_send_code_request(struct conversation *c, uint64_t code, uint32_t method);
 /* The plans of the window that are to be counted; number N is plans[N - 1]. */
 int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops);
 

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/engine/run_core.h"
+#include "daemon/intake/loop_callers.h"
 #include "daemon/intake/loop_hunt.h"
 #include "proto/limits.h"
 
@@ -120,6 +121,22 @@ static void analyse_code(struct run *r)
 	}
 }
 
+/* Asks for the code of what calls that which ticks come in, and makes rows of the loops there. 0 or
+ * -ENOMEM. */
+static int hunt_callers(struct run *r)
+{
+	uint32_t methods[LOOP_CODES_OPEN_MAX];
+	bool looked;
+	int count = loop_callers_ask(&r->intake.loops, methods, &looked);
+
+	for (int i = 0; i < count; i++)
+		if (conversation_send_code_request(r->conversation, 0, methods[i]) < 0)
+			return 0;
+	if (count < 0 || !looked)
+		return count;
+	return loop_callers_rows(&r->intake.loops);
+}
+
 /* Asks for the code that ticks come in, and has its loops counted. Sending breaks off by itself. */
 static void hunt_loops(struct run *r)
 {
@@ -134,9 +151,9 @@ static void hunt_loops(struct run *r)
 	r->hunted_ns = now;
 	count = loop_hunt_codes(loops, codes);
 	for (size_t i = 0; i < count; i++)
-		if (conversation_send_code_request(r->conversation, codes[i]) < 0)
+		if (conversation_send_code_request(r->conversation, codes[i], 0) < 0)
 			return;
-	if (loop_hunt_plans(loops, &changed) < 0)
+	if (hunt_callers(r) < 0 || loop_hunt_plans(loops, &changed) < 0)
 		run_break_off(r, "out of memory");
 	else if (changed)
 		(void)conversation_send_loop_plans(r->conversation, loops);

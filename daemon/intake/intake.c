@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "daemon/intake/loop_callers.h"
+#include "daemon/intake/loop_traces.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -101,6 +103,9 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	r = cct_add_node(&in->result->profile.cct, &node, &id);
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
+	if (window_result_profiles_loops(in->result) &&
+	    (r = loop_callers_node(&in->loops, id, n->method)) < 0)
+		return r;
 	return agent_ids_add(&in->nodes, n->id, id);
 }
 
@@ -276,6 +281,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = loop_intake_batch(&in->loops, batch);
 	if (r == 0)
+		r = loop_traces_batch(&in->loops, batch);
+	if (r == 0)
 		take_counters(in, batch);
 	return r;
 }
@@ -284,5 +291,9 @@ int intake_finish(struct intake *in)
 {
 	int r = object_intake_finish(&in->objects);
 
-	return r < 0 ? r : loop_intake_finish(&in->loops);
+	if (r == 0)
+		r = loop_intake_finish(&in->loops);
+	if (r == 0)
+		r = loop_callers_rows(&in->loops);
+	return r < 0 ? r : loop_traces_settle(&in->loops);
 }

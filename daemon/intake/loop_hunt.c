@@ -13,6 +13,15 @@
 #define OFTEN         0.01
 #define RARELY        0.00025
 
+/* Likewise of traces: as many, or half of them that leave no doubt of which side of a half the rate
+ * of what is done again is on. Bursts and traces share a budget, and whether a loop has results is
+ * told first: it has no traces before that is known, or as many bursts have not told it. */
+#define ENOUGH_TRACES 120
+#define CLEAR_TRACES  60
+#define BURSTS_FIRST  60
+#define CLEARLY_LESS  0.4
+#define CLEARLY_MORE  0.6
+
 static bool is_hot(const struct loop_intake *in, uint64_t samples)
 {
 	double all = (double)cpu_profile_all(&in->result->cpu).samples;
@@ -71,7 +80,7 @@ static bool has_better_plan(const struct loop_intake *in, const struct loop_code
 		const struct loop_plan *plan = &in->plans[i];
 		const struct loop_code *other = &in->codes[plan->code];
 
-		if (other->loops[plan->loop].row == code->loops[loop].row &&
+		if (plan->countable && other->loops[plan->loop].row == code->loops[loop].row &&
 		    !(other->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL))
 			return true;
 	}
@@ -127,20 +136,55 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint32_t loop,
-		     struct loop_plan *plan)
+/* One entry is begun at: were there others, what comes after it may be of more instances than one.
+ * Where it lies around another copy of itself, that one is compared. */
+static bool has_instances_to_compare(const struct loop_code *code, uint32_t loop)
 {
+	const struct code_loop *l = &code->analysis.loops[loop], *entered;
+
+	if (l->waits || l->recursion || l->load_count == 0 || is_around_itself(code, loop))
+		return false;
+	entered = entered_loop(code, loop);
+	return entered && entered->entry_count == 1;
+}
+
+static bool has_turns_to_compare(const struct loop_code *code, uint32_t loop)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+
+	return !l->waits && l->turn_input_count > 0 &&
+	       l->turn_input_count <= LIMIT_PLAN_TURN_INPUTS;
+}
+
+static void plan_instances(struct loop_intake *in, const struct loop_code *code,
+			   struct loop_plan *plan)
+{
+	const struct code_loop *l = &code->analysis.loops[plan->loop];
+
+	if (!has_instances_to_compare(code, plan->loop))
+		return;
+	plan->entry = code->analysis.entries[entered_loop(code, plan->loop)->first_entry];
+	plan->load_count = least(l->load_count, LIMIT_PLAN_LOADS);
+	draw(&in->random, l->load_count, plan->load_count, plan->loads);
+	for (uint32_t i = 0; i < plan->load_count; i++)
+		plan->loads[i] += l->first_load;
+	plan->scalar_count = least(l->scalar_count, LIMIT_PLAN_SCALARS);
+}
+
+static int plan_counts(struct loop_intake *in, const struct loop_code *code, struct loop_plan *plan)
+{
+	uint32_t loop = plan->loop, drawn[LIMIT_PLAN_PLACES] = {0};
 	const struct code_loop *l = &code->analysis.loops[loop];
 	const struct code_loop *entered = entered_loop(code, loop);
 	uint32_t entries = entered ? entered->entry_count : 0;
-	uint32_t for_entries = least(entries, ENTRIES_MIN), drawn[LIMIT_PLAN_PLACES] = {0};
+	uint32_t for_entries = least(entries, ENTRIES_MIN);
 	int r = 0;
 
-	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
-				   .loop = loop,
-				   .all_sites = l->site_count,
-				   .all_entries = entries,
-				   .entries_ahead = l->type == LOOP_LAST};
+	plan->countable = true;
+	plan->all_sites = l->site_count;
+	plan->all_entries = entries;
+	plan->entries_ahead = l->type == LOOP_LAST;
+	plan->ends_with_result = l->type == LOOP_LAST && !(l->doubts & LOOP_DOUBT_SITES);
 	plan->sites = least(l->site_count, LIMIT_PLAN_PLACES - for_entries);
 	plan->entries = least(entries, LIMIT_PLAN_PLACES - plan->sites);
 	draw(&in->random, l->site_count, plan->sites, drawn);
@@ -160,6 +204,7 @@ static int plan_loop(struct loop_intake *in, const struct loop_code *code, uint3
 static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
+	struct loop_plan *plan;
 	uint32_t row, place;
 	int r = loop_intake_row(in, code, loop, &row);
 
@@ -168,13 +213,24 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	code->loops[loop].considered = true;
 	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
 		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
-	if (r < 0 || !is_worth_counting(in, code, loop) || in->plan_count >= LIMIT_PLANS)
+	if (r < 0 || in->plan_count >= LIMIT_PLANS)
 		return r;
-	r = plan_loop(in, code, loop, &in->plans[in->plan_count]);
+	plan = &in->plans[in->plan_count];
+	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes), .loop = loop};
+	plan_instances(in, code, plan);
+	if (has_turns_to_compare(code, loop))
+		plan->turn_input_count = l->turn_input_count;
+	if (is_worth_counting(in, code, loop))
+		r = plan_counts(in, code, plan);
 	if (r < 0)
 		return r;
-	in->plan_count++;
+	in->plan_count += plan->countable || plan->load_count || plan->turn_input_count;
 	return 0;
+}
+
+static const struct loop_row *row_of(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	return &in->result->loops.rows[in->codes[plan->code].loops[plan->loop].row];
 }
 
 /* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
@@ -193,23 +249,58 @@ static bool is_known_enough(const struct loop_plan *plan, const struct loop_row 
 	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
 }
 
-/* Counts those of which more is to be known; all, if there are none. True where that changed. */
+/* Counts those of which more is to be known; all, if there are none, and nothing is compared. True
+ * where that changed. */
 static bool choose_counted(struct loop_intake *in)
 {
 	bool wanted[LIMIT_PLANS], any = false, changed = false;
 
 	for (size_t i = 0; i < in->plan_count; i++) {
 		const struct loop_plan *plan = &in->plans[i];
-		uint32_t row = in->codes[plan->code].loops[plan->loop].row;
 
-		wanted[i] = !is_known_enough(plan, &in->result->loops.rows[row]);
-		any |= wanted[i];
+		wanted[i] = plan->countable && !is_known_enough(plan, row_of(in, plan));
+		any |= wanted[i] || plan->compared || plan->turns_compared;
 	}
 	for (size_t i = 0; i < in->plan_count; i++) {
-		bool counted = wanted[i] || !any;
+		bool counted = wanted[i] || (in->plans[i].countable && !any);
 
 		changed |= in->plans[i].counted != counted;
 		in->plans[i].counted = counted;
+	}
+	return changed;
+}
+
+static bool may_be_compared(const struct loop_plan *plan, const struct loop_row *row)
+{
+	return !plan->countable || row->bursts >= BURSTS_FIRST || is_known_enough(plan, row);
+}
+
+static bool is_rate_known_enough(const struct repeat_rate *r)
+{
+	return r->traces >= ENOUGH_TRACES ||
+	       (r->known && r->traces >= CLEAR_TRACES &&
+		(r->ci95.low > CLEARLY_MORE || r->ci95.high < CLEARLY_LESS));
+}
+
+/* Compares those of which more is to be known: traces cost more than bursts, so no others. True
+ * where that changed. */
+static bool choose_compared(struct loop_intake *in)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		struct loop_plan *plan = &in->plans[i];
+		const struct loop_row *row = row_of(in, plan);
+		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
+		struct repeat_rate turns = turn_sums_rate(&row->turns);
+		bool may = may_be_compared(plan, row);
+		bool compared = may && plan->load_count > 0 && !is_rate_known_enough(&instances);
+		bool turns_compared =
+		    may && plan->turn_input_count > 0 && !is_rate_known_enough(&turns);
+
+		changed |= plan->compared != compared || plan->turns_compared != turns_compared;
+		plan->compared = compared;
+		plan->turns_compared = turns_compared;
 	}
 	return changed;
 }
@@ -225,10 +316,13 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 		if (code->state != LOOP_CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
-			if (!code->loops[j].considered && is_hot(in, code->loops[j].samples))
+			if (!code->loops[j].considered &&
+			    (code->loops[j].calls || is_hot(in, code->loops[j].samples)))
 				r = consider(in, code, j);
 	}
-	if (r == 0)
-		*changed = choose_counted(in);
+	if (r == 0) {
+		*changed = choose_compared(in);
+		*changed |= choose_counted(in);
+	}
 	return r;
 }

@@ -3,8 +3,9 @@
  *
  * Code is asked for when it has a share of all ticks and so many that this is no accident, once,
  * and a few at a time. A native loop with a share of the ticks is counted unless nothing could come
- * of it: all its turns have results or none, or it waits. Loops of which enough is known wait for
- * those of which it is not: bursts have a budget.
+ * of it: all its turns have results or none, or it waits. Its instances and its turns are compared
+ * where the analysis says what they go by. Loops of which enough is known wait for those of which
+ * it is not: bursts and traces have a budget.
  */
 #ifndef JXPERF_DAEMON_INTAKE_LOOP_HUNT_H
 #define JXPERF_DAEMON_INTAKE_LOOP_HUNT_H
@@ -22,8 +23,8 @@
  * count as asked for. */
 size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MAX]);
 
-/* Makes plans for loops that became hot, and says which of all are to be counted. *changed: others
- * than before. 0 or -ENOMEM. */
+/* Makes plans for loops that became hot, and says which of all are to be counted and compared.
+ * *changed: others than before. 0 or -ENOMEM. */
 int loop_hunt_plans(struct loop_intake *in, bool *changed);
 
 #endif

@@ -33,8 +33,11 @@ void loop_intake_release(struct loop_intake *in)
 		code_release(&in->codes[i]);
 	for (size_t i = 0; i < in->image_count; i++)
 		code_image_release(&in->images[i]);
+	for (size_t i = 0; i < in->turns_count; i++)
+		free(in->turns[i].tuples);
 	free(in->codes);
 	free(in->ticks);
+	free(in->node_methods);
 	hash_index_release(&in->code_index);
 	hash_index_release(&in->tick_index);
 	loop_intake_init(in, in->result, in->methods);
@@ -67,8 +70,7 @@ static bool find_code(const struct loop_intake *in, uint64_t number, uint32_t *p
 			       &number, position);
 }
 
-/* 0, -ENOSPC or -ENOMEM. */
-static int find_or_add_code(struct loop_intake *in, uint64_t number, uint32_t *position)
+int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position)
 {
 	int r;
 
@@ -124,7 +126,8 @@ int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	struct loop_key key = {.method = code->names[method],
 			       .mapped = l->mapped,
 			       .header = l->mapped ? (uint32_t)l->header_bci : l->header,
-			       .line = -1};
+			       .line = -1,
+			       .recursion = l->recursion};
 	struct loop_row *made;
 	int r;
 
@@ -157,6 +160,8 @@ static void add_within(struct loop_row *row, const struct code_loop *l, const st
 			row->doubt_ns[i] += sum->ns;
 	if (l->waits)
 		row->waits_ns += sum->ns;
+	if ((unsigned)l->effect < LOOP_EFFECTS)
+		row->effect_ns[l->effect] += sum->ns;
 }
 
 /* The loop and those around it, each once: its copies may lie in each other, as where the JVM has
@@ -186,20 +191,24 @@ static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t l
 	return 0;
 }
 
-/* From where the method that has the loop was called: *node, 0 for a thread's first. False where
- * the method is not in the context. */
-static bool caller_of(const struct loop_intake *in, uint32_t method, uint32_t *node)
+/* From where the method that has the loop was called: *node, 0 for a thread's first. Of a
+ * recursion, where it began. False where the method is not in the context. */
+static bool caller_of(const struct loop_intake *in, const struct loop_key *key, uint32_t *node)
 {
 	const struct cct *t = &in->result->profile.cct;
+	uint32_t at = *node;
+	bool found = false;
 
-	while (*node) {
-		const struct cct_node *n = cct_node(t, *node);
+	while (at && (!found || key->recursion)) {
+		const struct cct_node *n = cct_node(t, at);
 
-		*node = n->parent;
-		if (n->method == method)
-			return true;
+		at = n->parent;
+		if (n->method != key->method)
+			continue;
+		found = true;
+		*node = at;
 	}
-	return false;
+	return found;
 }
 
 static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
@@ -209,7 +218,7 @@ static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
 	uint32_t position;
 	int r;
 
-	if (!caller_of(in, p->rows[row].key.method, &node))
+	if (!caller_of(in, &p->rows[row].key, &node))
 		return 0;
 	r = loop_profile_context(p, row, node, &position);
 	if (r < 0)
@@ -218,16 +227,37 @@ static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
 	return 0;
 }
 
+/* Code of a method that calls itself: all of it is the recursion's. */
+static int add_recursion(struct loop_intake *in, struct loop_code *code,
+			 const struct loop_tick *tick, bool own)
+{
+	struct loop_row *rows;
+	uint32_t row;
+	int r = loop_intake_row(in, code, code->recursion, &row);
+
+	if (r < 0 || row == LOOP_NO_ROW)
+		return r;
+	rows = in->result->loops.rows;
+	add_within(&rows[row], &code->analysis.loops[code->recursion], &tick->sum);
+	if (!own)
+		return 0;
+	code->loops[code->recursion].samples += tick->sum.samples;
+	cpu_sum_add(&rows[row].own, &tick->sum, 1);
+	return add_context(in, row, tick->node, &tick->sum);
+}
+
 static int add_known(struct loop_intake *in, const struct loop_tick *tick)
 {
 	struct loop_code *code = &in->codes[tick->code];
 	struct loop_profile *p = &in->result->loops;
 	uint32_t loop = code_analysis_loop_at(&code->analysis, tick->offset), row;
-	int r;
+	int r = 0;
 
 	cpu_sum_add(&p->looked_at, &tick->sum, 1);
-	if (loop == LOOP_NO_PARENT)
-		return 0;
+	if (code->recursion != LOOP_NO_PARENT)
+		r = add_recursion(in, code, tick, loop == LOOP_NO_PARENT);
+	if (r < 0 || loop == LOOP_NO_PARENT)
+		return r;
 	code->loops[loop].samples += tick->sum.samples;
 	cpu_sum_add(&p->in_loops, &tick->sum, 1);
 	if (code->analysis.loops[loop].mapped)
@@ -245,7 +275,7 @@ int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uin
 {
 	struct loop_tick tick = {
 	    .offset = offset, .node = node, .sum = {.samples = 1, .ns = (double)cpu_ns}};
-	int r = find_or_add_code(in, code, &tick.code);
+	int r = loop_intake_code(in, code, &tick.code);
 
 	cpu_sum_add(&in->result->loops.compiled, &tick.sum, 1);
 	if (r == 0) {
@@ -279,6 +309,31 @@ static int name_methods(struct loop_intake *in, struct loop_code *code,
 	return 0;
 }
 
+static struct loop_caller *find_open_caller(struct loop_intake *in, uint32_t method)
+{
+	for (size_t i = 0; i < in->caller_count; i++)
+		if (in->callers[i].open && in->callers[i].method == method)
+			return &in->callers[i];
+	return NULL;
+}
+
+/* What a method was answered with: 1 with the position of its code, which counts as asked for now;
+ * 0 where there is none, or it is known already; -ENOMEM. */
+static int take_callers_code(struct loop_intake *in, struct loop_caller *caller,
+			     const Jxp__CodeImage *m, uint32_t *position)
+{
+	int r = m->error[0] ? -ENOSPC : loop_intake_code(in, m->code, position);
+
+	caller->open = false;
+	if (r < 0 || in->codes[*position].state != LOOP_CODE_TICKED) {
+		in->open--;
+		return r == -ENOMEM ? r : 0;
+	}
+	in->codes[*position].state = LOOP_CODE_ASKED;
+	in->caller_images++;
+	return 1;
+}
+
 static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &in->images[in->image_count];
@@ -288,8 +343,11 @@ static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
 	int r;
 
 	if (!find_code(in, m->code, &position) || in->codes[position].state != LOOP_CODE_ASKED) {
-		lose(in, LOSS_INVALID, 1);
-		return 0;
+		struct loop_caller *caller = find_open_caller(in, m->method);
+
+		lose(in, LOSS_INVALID, !caller);
+		if (!caller || (r = take_callers_code(in, caller, m, &position)) != 1)
+			return caller ? r : 0;
 	}
 	code = &in->codes[position];
 	if (m->error[0]) { /* As the agent's counters say. */
@@ -338,6 +396,10 @@ int loop_intake_analysed(struct loop_intake *in, uint32_t position, int error,
 	}
 	for (size_t i = 0; i < analysis->loop_count; i++)
 		code->loops[i].row = LOOP_NO_ROW;
+	code->recursion = LOOP_NO_PARENT;
+	for (uint32_t i = 0; i < analysis->loop_count; i++)
+		if (analysis->loops[i].recursion)
+			code->recursion = i;
 	code->analysis = *analysis;
 	*analysis = (struct code_analysis){0};
 	code->state = LOOP_CODE_KNOWN;
@@ -378,6 +440,25 @@ static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
 	p->places[place].bursts++;
 }
 
+/* Is it the copy with most of the loop's time, of those in its code whose entries are counted? An
+ * instance passes through several copies: one ratio of all their turns to all their entries would
+ * be that of none. The others' turns, the first and the last ones, are left out. */
+static bool counts_instances(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	const struct loop_code *code = &in->codes[plan->code];
+	const struct native_loop *loop = &code->loops[plan->loop];
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		const struct loop_plan *other = &in->plans[i];
+
+		if (other->code == plan->code && other->all_entries > 0 &&
+		    code->loops[other->loop].row == loop->row &&
+		    code->loops[other->loop].samples > loop->samples)
+			return false;
+	}
+	return true;
+}
+
 static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 {
 	const struct loop_plan *plan;
@@ -406,6 +487,11 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	row->bursts_left += b->left;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
+	if (!counts_instances(in, plan))
+		return;
+	/* A walk to where it ends has its result there: one for each time it is entered. */
+	if (plan->all_sites == 0 && plan->ends_with_result)
+		loop_counts_burst(&row->results, turns, entered, entries, plan->all_entries);
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }
 
@@ -443,6 +529,7 @@ int loop_intake_finish(struct loop_intake *in)
 size_t loop_intake_memory_bytes(const struct loop_intake *in)
 {
 	size_t bytes =
+	    in->node_method_capacity * sizeof(*in->node_methods) +
 	    in->code_capacity * sizeof(*in->codes) + in->tick_capacity * sizeof(*in->ticks) +
 	    (in->code_index.capacity + in->tick_index.capacity) * sizeof(struct hash_slot);
 
@@ -452,5 +539,5 @@ size_t loop_intake_memory_bytes(const struct loop_intake *in)
 		if (in->codes[i].state == LOOP_CODE_KNOWN)
 			bytes += code_analysis_memory_bytes(&in->codes[i].analysis) +
 				 in->codes[i].analysis.loop_count * sizeof(struct native_loop);
-	return bytes;
+	return bytes + in->turns_count * sizeof(struct turn_tuples);
 }

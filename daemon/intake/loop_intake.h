@@ -1,7 +1,7 @@
 /*
  * What an agent's batches mean for the loops of a window: adds ticks up by compiled code and
  * offset, takes the code that was asked for, and, once it is analysed, brings its ticks to their
- * loops, and what bursts counted.
+ * loops, and what bursts counted; what traces read is daemon/intake/loop_traces.h.
  *
  * Ticks of code wait here until it is known, if ever, and go straight to their loops from then on.
  * What to ask for and to count is decided in daemon/intake/loop_hunt.h; code is analysed by the
@@ -21,6 +21,7 @@
 #include "daemon/intake/method_intake.h"
 #include "daemon/loops/code_analysis.h"
 #include "daemon/loops/code_image.h"
+#include "daemon/repeats/turn_tuples.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
@@ -42,6 +43,7 @@ struct loop_tick {
 struct native_loop {
 	uint32_t row;     /* of the window's profile, LOOP_NO_ROW: none yet */
 	uint64_t samples; /* ticks in it, and in none inside it */
+	bool calls;       /* much CPU time is in what it calls */
 	bool considered; /* it was hot: its places are known, and there is a plan where it needs one
 			  */
 };
@@ -65,18 +67,45 @@ struct loop_code {
 	/* KNOWN: */
 	struct code_analysis analysis;
 	struct native_loop *loops;
+	uint32_t recursion; /* of loops, the method itself; LOOP_NO_PARENT: it does not call itself
+			     */
 };
 
-/* What the agent was told to count. */
+/* What the agent was told to count, and to compare. */
 struct loop_plan {
 	uint32_t code, loop;             /* positions */
 	uint32_t all_sites, all_entries; /* of the loop, */
 	uint32_t sites, entries;         /* and those in places, in this order */
 	bool entries_ahead;              /* one of these is counted in each burst */
-	bool counted;                    /* the agent is to count it */
+	bool ends_with_result;           /* where it has no sites: by its limit, always */
+	bool countable;                  /* bursts would tell something */
+	bool counted;                    /* the agent is to count it, */
+	bool compared, turns_compared;   /* to compare instances, turns */
 	uint32_t offsets[LIMIT_PLAN_PLACES];
 	uint32_t rows[LIMIT_PLAN_PLACES]; /* of sites: the profile's places, or LOOP_NO_ROW */
+	uint32_t entry;                   /* where there are loads: an offset */
+	uint32_t loads[LIMIT_PLAN_LOADS]; /* of the analysis's inputs */
+	uint32_t load_count, scalar_count;
+	uint32_t turn_input_count;
 };
+
+/* The turns of a loop that traces have read. */
+struct loop_turns {
+	uint32_t row; /* of the window's profile */
+	struct turn_tuples *tuples;
+	struct turn_counts counts;
+	bool is_new; /* there are more of them than were counted */
+};
+
+/* A method whose code is asked for since it calls what ticks come in. */
+struct loop_caller {
+	uint32_t method; /* the agent's id */
+	bool open;       /* not answered yet */
+};
+
+/* Most of them that are asked for, and images of them that are looked at, in a window. */
+#define LOOP_CALLERS_MAX       24u
+#define LOOP_CALLER_IMAGES_MAX 16u
 
 struct loop_intake {
 	struct window_result *result;        /* borrowed */
@@ -92,7 +121,15 @@ struct loop_intake {
 	unsigned asked, open;                /* codes: in all, and without an analysis */
 	struct loop_plan plans[LIMIT_PLANS]; /* plan N is plans[N - 1] */
 	size_t plan_count;
+	struct loop_turns turns[LIMIT_PLANS];
+	size_t turns_count;
 	struct random random;
+	/* Of daemon/intake/loop_callers.h: */
+	uint32_t *node_methods; /* by node of the window's tree - 1: the agent's id of its method */
+	size_t node_method_count, node_method_capacity;
+	struct loop_caller callers[LOOP_CALLERS_MAX];
+	size_t caller_count, caller_images;
+	uint64_t callers_next; /* ticks at which to look again */
 };
 
 void loop_intake_init(struct loop_intake *in, struct window_result *result,
@@ -119,6 +156,9 @@ int loop_intake_finish(struct loop_intake *in);
 
 /* The row of a native loop, made where it is new. LOOP_NO_ROW beyond the limit. 0 or -ENOMEM. */
 int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loop, uint32_t *row);
+
+/* The position of a code, new or known. 0, -ENOSPC or -ENOMEM. */
+int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position);
 
 /* Heap bytes held, without the window's. */
 size_t loop_intake_memory_bytes(const struct loop_intake *in);

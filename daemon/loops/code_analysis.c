@@ -54,29 +54,66 @@ static int find_parts(struct making *m)
 	int rc = 0;
 
 	for (unsigned b = 1; b < g->block_count && rc == 0; b++)
-		if (g->rank[b] != FLOW_NO_BLOCK && g->loop[b] != FLOW_NO_LOOP)
-			rc = add_part(m, g->starts[b], g->starts[b + 1], g->loop[b] - 1u);
+		if (g->rank[b] != FLOW_NO_BLOCK && m->mapping.works_for[b] != FLOW_NO_LOOP)
+			rc = add_part(m, g->starts[b], g->starts[b + 1],
+				      m->mapping.works_for[b] - 1u);
 	return rc;
 }
 
 /* ---------------------------------------------------------------- entries */
 
-/* Does the block lead to another one, and nowhere else for long? */
-static bool leads_only_to(const struct native_code *n, uint16_t from, uint16_t to)
+/* Are both the same loop of the bytecodes? One that is not known is nobody's copy. */
+static bool are_copies(const struct making *m, unsigned a, unsigned b)
 {
-	uint32_t cursor = 0;
-	uint16_t next;
-	bool leads = false;
+	uint32_t method;
+	const struct bytecode_loop *source = loop_mapping_find(&m->mapping, a, &method);
 
-	while ((next = flow_successor(n->graph, from, &cursor)) != FLOW_NO_BLOCK) {
-		if (next != to && !n->cold[next])
-			return false;
-		leads |= next == to;
-	}
-	return leads;
+	return source && source == loop_mapping_find(&m->mapping, b, &method);
 }
 
-/* What leads into the header and nowhere else runs once for each time the loop is entered. */
+static bool heads_copy(const struct making *m, unsigned loop, uint16_t b)
+{
+	const struct flow_graph *g = m->native.graph;
+	unsigned copy = g->loop[b];
+
+	return copy != loop && copy != FLOW_NO_LOOP && g->headers[copy] == b &&
+	       g->parents[copy] == g->parents[loop] && are_copies(m, copy, loop);
+}
+
+/* May the block lead into another copy of the loop, straight away or by a branch? What is between
+ * aligns the header. */
+static bool leads_to_copy(const struct making *m, unsigned loop, uint16_t b)
+{
+	uint32_t cursor = 0;
+	uint16_t next = b;
+
+	do {
+		uint16_t behind = native_only_successor(&m->native, next);
+
+		if (heads_copy(m, loop, next) ||
+		    (behind != FLOW_NO_BLOCK && heads_copy(m, loop, behind)))
+			return true;
+		next = flow_successor(m->native.graph, b, &cursor);
+	} while (next != FLOW_NO_BLOCK);
+	return false;
+}
+
+/* Is the loop entered wherever the block runs? Where it may be passed by, for the copy that makes
+ * the last turns, it is, but not in this copy. */
+static bool enters(const struct making *m, unsigned loop, uint16_t from)
+{
+	const struct flow_graph *g = m->native.graph;
+	uint16_t header = g->headers[loop], next;
+	uint32_t cursor = 0;
+
+	while ((next = flow_successor(g, from, &cursor)) != FLOW_NO_BLOCK)
+		if (next != header && !m->native.cold[next] &&
+		    (g->loop[from] != g->parents[loop] || !leads_to_copy(m, loop, next)))
+			return false;
+	return true;
+}
+
+/* What leads into the header, and nowhere else, runs once for each time the loop is entered. */
 static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 {
 	const struct native_code *n = &m->native;
@@ -93,8 +130,7 @@ static int find_entries(struct making *m, unsigned loop, struct code_loop *l)
 		if (g->rank[from] == FLOW_NO_BLOCK || native_in_loop(n, from, loop))
 			continue;
 		end = n->first_insn[from + 1];
-		if (from == FLOW_ROOT || end == n->first_insn[from] ||
-		    !leads_only_to(n, from, header)) {
+		if (from == FLOW_ROOT || end == n->first_insn[from] || !enters(m, loop, from)) {
 			l->doubts |= LOOP_DOUBT_ENTRY;
 			continue;
 		}
@@ -122,15 +158,6 @@ static void name_site(const struct native_code *n, struct loop_site *site, uint3
 		return;
 	site->method = n->image->frames[r->first_frame].method + 1;
 	site->bci = n->image->frames[r->first_frame].bci;
-}
-
-/* Are both the same loop of the bytecodes? One that is not known is nobody's copy. */
-static bool are_copies(const struct making *m, unsigned a, unsigned b)
-{
-	uint32_t method;
-	const struct bytecode_loop *source = loop_mapping_find(&m->mapping, a, &method);
-
-	return source && source == loop_mapping_find(&m->mapping, b, &method);
 }
 
 /* Does this loop lead to the block, or another copy of it, and not by its limit? */
@@ -358,6 +385,9 @@ static void find_unroll(struct making *m, unsigned loop, struct code_loop *l)
 /* Is it set in each turn? The header may lie behind where that is. */
 static bool set_anew(const struct loop_values *v, const struct value *value)
 {
+	/* A copy before it has gone on with it. */
+	if (value->flags & VALUE_LATER)
+		return false;
 	if (v->loop == FLOW_NO_LOOP || (value->flags & VALUE_VARIES))
 		return value->kind != VALUE_NONE && !(value->flags & VALUE_VARIES);
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)

@@ -31,7 +31,8 @@ struct loop_site {
 	int32_t bci;
 };
 
-/* Code, [start, end), that is in the loop and in none inside it. */
+/* Code, [start, end), that is in the loop and in none inside it, or works for it alone: a first
+ * turn that was peeled off, and what makes ready for it. */
 struct loop_part {
 	uint32_t start, end;
 	uint32_t loop; /* index */

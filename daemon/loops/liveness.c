@@ -6,9 +6,35 @@
 /* Passes are few; code that takes more is nobody's. What is not found then is not live. */
 #define PASSES_MAX 16u
 
-/* Behind a return: what it returns. Of a method that returns nothing they hold what nobody uses. */
-static const struct locations returned = {.registers =
+/* Bytecodes that return. */
+enum {
+	IRETURN = 0xac,
+	LRETURN = 0xad,
+	FRETURN = 0xae,
+	DRETURN = 0xaf,
+	ARETURN = 0xb0,
+};
+
+/* What a return hands back, by the bytes of the method's bytecodes that may be returns. Where they
+ * are not known, it may be either. */
+static struct locations returned_by(const struct code_image *image)
+{
+	const struct code_method *method =
+	    image->method < image->method_count ? &image->methods[image->method] : NULL;
+	const uint8_t *code = method ? image->bytecodes + method->bytecode : NULL;
+	struct locations returned = {0};
+
+	if (!method || method->bytecode_bytes == 0)
+		return (struct locations){.registers =
 					      EFFECT_GENERAL(EFFECT_RAX) | EFFECT_VECTOR(0)};
+	for (uint32_t i = 0; i < method->bytecode_bytes; i++) {
+		if (code[i] == IRETURN || code[i] == LRETURN || code[i] == ARETURN)
+			returned.registers |= EFFECT_GENERAL(EFFECT_RAX);
+		if (code[i] == FRETURN || code[i] == DRETURN)
+			returned.registers |= EFFECT_VECTOR(0);
+	}
+	return returned;
+}
 
 static struct locations without(struct locations a, struct locations b)
 {
@@ -23,7 +49,7 @@ static struct locations at_end(const struct liveness *l, const struct native_cod
 	uint16_t next;
 
 	if (end > first && n->insns[end - 1].returns)
-		return returned;
+		return l->returned;
 	if (n->undecoded[b])
 		return (struct locations){LOCATIONS_REGISTERS, UINT64_MAX};
 	while ((next = flow_successor(n->graph, b, &cursor)) != FLOW_NO_BLOCK)
@@ -57,6 +83,7 @@ int liveness_make(struct liveness *l, const struct native_code *n)
 	l->entering = calloc(n->graph->block_count, sizeof(l->entering[0]));
 	if (!l->entering)
 		return -ENOMEM;
+	l->returned = returned_by(n->image);
 	for (unsigned passes = 0; passes < PASSES_MAX && pass(l, n); passes++)
 		continue;
 	return 0;

@@ -12,6 +12,7 @@
 
 struct liveness {
 	struct locations *entering; /* by block */
+	struct locations returned;  /* by the code */
 };
 
 /* 0; -ENOMEM. */

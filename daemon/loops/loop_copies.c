@@ -225,3 +225,16 @@ void loop_copies_find(struct loop_mapping *m, unsigned around)
 		tell(&s, &s.rows[i], &path);
 	}
 }
+
+bool loop_copies_anew(const struct loop_mapping *m, unsigned loop)
+{
+	const struct flow_graph *g = m->native->graph;
+	const struct loop_hint *hint = &m->hints[loop];
+
+	for (unsigned i = 1; i < g->loop_count; i++)
+		if (i != loop && g->parents[i] == g->parents[loop] && hint->counter >= 0 &&
+		    m->hints[i].begins == LOOP_BEGINS_ANEW &&
+		    m->hints[i].counter == hint->counter && m->hints[i].stores == hint->stores)
+			return true;
+	return false;
+}

@@ -9,10 +9,16 @@
 #ifndef JXPERF_DAEMON_LOOPS_LOOP_COPIES_H
 #define JXPERF_DAEMON_LOOPS_LOOP_COPIES_H
 
+#include <stdbool.h>
+
 struct loop_mapping;
 
 /* Of the loops straight inside one of the graph, or in none (FLOW_NO_LOOP), which is told already:
  * tells those that are not. */
 void loop_copies_find(struct loop_mapping *m, unsigned around);
+
+/* Does a loop beside this one set the counter that both go on with? Then it goes on with that, and
+ * not with the loop's around them. */
+bool loop_copies_anew(const struct loop_mapping *m, unsigned loop);
 
 #endif

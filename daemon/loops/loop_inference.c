@@ -155,7 +155,7 @@ static void infer_one(struct loop_mapping *m, unsigned loop, bool only)
 	if (parent == FLOW_NO_LOOP && c.count != 1)
 		choose_nest(m, loop, &c);
 	again = around == &m->loops[parent] && parent != FLOW_NO_LOOP &&
-		m->hints[loop].begins != LOOP_BEGINS_ANEW &&
+		m->hints[loop].begins != LOOP_BEGINS_ANEW && !loop_copies_anew(m, loop) &&
 		native_loop_insns(n, parent) - native_loop_insns(n, loop) <= LOOP_OUTER_INSNS_MAX;
 	fills = native_loop_insns(n, loop) <= LOOP_FILLING_INSNS_MAX;
 	if (c.count == 1 && !(again && m->hints[loop].begins == LOOP_BEGINS_AGAIN)) {

@@ -6,6 +6,7 @@
 
 #include "common/mix.h"
 #include "daemon/loops/loop_inference.h"
+#include "daemon/loops/loop_work.h"
 
 /* ---------------------------------------------------------------- paths */
 
@@ -44,21 +45,6 @@ static void find_path(const struct loop_mapping *m, const struct code_record *re
 
 /* ---------------------------------------------------------------- places */
 
-/* What places of a loop have in common. */
-struct common {
-	struct loop_path path;
-	bool any;
-};
-
-static void meet(struct common *c, const struct loop_path *path)
-{
-	if (c->any)
-		c->path.length = loop_path_common(&c->path, path);
-	else
-		c->path = *path;
-	c->any = true;
-}
-
 /* The block that a record tells of: behind a call it tells of the call. */
 static uint16_t block_of(const struct native_code *n, const struct code_record *record)
 {
@@ -66,6 +52,15 @@ static uint16_t block_of(const struct native_code *n, const struct code_record *
 	uint32_t offset = before && before->call ? before->offset : record->offset;
 
 	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
+}
+
+/* ZGC without barriers of its own kind (JDK 11 to 13) tests what was loaded by a word of the
+ * thread; the record of that is of any place. */
+static bool is_of_barrier(const struct native_code *n, const struct code_record *record)
+{
+	const struct native_insn *insn = native_insn_at(n, record->offset);
+
+	return insn && insn->does.memory.base == EFFECT_R15 && native_tests_memory(n, insn);
 }
 
 static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
@@ -105,7 +100,7 @@ static const struct loop_path *trap_behind(const struct loop_mapping *m, uint16_
 }
 
 /* Traps that the loop's own blocks lead to. */
-static void meet_traps(const struct loop_mapping *m, struct common *traps)
+static void meet_traps(const struct loop_mapping *m, struct loop_common *traps)
 {
 	const struct flow_graph *g = m->native->graph;
 
@@ -119,7 +114,7 @@ static void meet_traps(const struct loop_mapping *m, struct common *traps)
 			const struct loop_path *path = trap_behind(m, next);
 
 			if (path && path->length > 0)
-				meet(&traps[g->loop[b]], path);
+				loop_common_meet(&traps[g->loop[b]], path);
 		}
 	}
 }
@@ -199,7 +194,7 @@ static void find_turns(struct loop_mapping *m, const struct code_record *record,
 
 /* Of the loops straight inside one. */
 struct inside {
-	struct common paths;
+	struct loop_common paths;
 	unsigned all;       /* but for what compilers write out for one node */
 	unsigned count;     /* that are known */
 	unsigned outermost; /* of those: of the bytecodes' loops */
@@ -235,7 +230,7 @@ static void forget_inside(struct loop_mapping *m, unsigned loop)
 
 /* A loop around others is not the same as one of them, unless it does next to nothing beside it, or
  * there is no other that it could be. */
-static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
+static void settle(struct loop_mapping *m, unsigned loop, struct loop_common *own,
 		   const struct inside *in)
 {
 	struct loop_path *path = &m->loops[loop];
@@ -254,7 +249,7 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 		m->same[loop] = in->outermost;
 		return;
 	}
-	meet(own, &in->paths.path);
+	loop_common_meet(own, &in->paths.path);
 	*path = own->path;
 	if (path->length < m->loops[in->outermost].length)
 		return;
@@ -272,7 +267,8 @@ static void settle(struct loop_mapping *m, unsigned loop, struct common *own,
 		forget_inside(m, loop);
 }
 
-static int settle_all(struct loop_mapping *m, struct common *own, const struct common *traps)
+static int settle_all(struct loop_mapping *m, struct loop_common *own,
+		      const struct loop_common *traps)
 {
 	const struct native_code *n = m->native;
 	const struct flow_graph *g = n->graph;
@@ -285,7 +281,7 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			own[loop] = traps[loop];
 		else if (traps[loop].any &&
 			 loop_path_common(&own[loop].path, &traps[loop].path) > 0)
-			meet(&own[loop], &traps[loop].path);
+			loop_common_meet(&own[loop], &traps[loop].path);
 		settle(m, loop, &own[loop], &in[loop]);
 		around->insns += native_loop_insns(n, loop);
 		around->all += native_loop_insns(n, loop) > LOOP_FILLING_INSNS_MAX;
@@ -295,7 +291,7 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 		    m->loops[loop].length == 0 && m->hints[loop].begins != LOOP_BEGINS_AGAIN;
 		if (m->loops[loop].length == 0 || g->parents[loop] == FLOW_NO_LOOP)
 			continue;
-		meet(&around->paths, &m->loops[loop]);
+		loop_common_meet(&around->paths, &m->loops[loop]);
 		if (around->count++ == 0 ||
 		    m->loops[loop].length <= m->loops[around->outermost].length)
 			around->outermost = loop;
@@ -305,6 +301,43 @@ static int settle_all(struct loop_mapping *m, struct common *own, const struct c
 			m->turns[loop].length = 0;
 	free(in);
 	return in ? 0 : -ENOMEM;
+}
+
+/* ---------------------------------------------------------------- what is around a loop for it */
+
+/* Of the records of each block, and of traps straight behind it. */
+static void meet_told(const struct loop_mapping *m, struct loop_common *told)
+{
+	const struct native_code *n = m->native;
+	const struct flow_graph *g = n->graph;
+
+	for (size_t r = 0; r < n->image->record_count; r++)
+		if (!is_of_barrier(n, &n->image->records[r]))
+			loop_common_meet(&told[block_of(n, &n->image->records[r])], &m->places[r]);
+	for (unsigned b = 1; b < g->block_count; b++) {
+		uint32_t cursor = 0;
+		uint16_t next;
+
+		while (g->rank[b] != FLOW_NO_BLOCK &&
+		       (next = flow_successor(g, (uint16_t)b, &cursor)) != FLOW_NO_BLOCK) {
+			const struct loop_path *path = trap_behind(m, next);
+
+			if (path)
+				loop_common_meet(&told[b], path);
+		}
+	}
+}
+
+static int find_work(struct loop_mapping *m)
+{
+	struct loop_common *told = calloc(m->native->graph->block_count, sizeof(told[0]));
+
+	if (!told)
+		return -ENOMEM;
+	meet_told(m, told);
+	loop_work_find(m, told);
+	free(told);
+	return 0;
 }
 
 /* ---------------------------------------------------------------- */
@@ -334,8 +367,8 @@ static int map(struct loop_mapping *m)
 {
 	const struct native_code *n = m->native;
 	const struct flow_graph *g = n->graph;
-	struct common *own = calloc(g->loop_count, sizeof(own[0]));
-	struct common *traps = calloc(g->loop_count, sizeof(traps[0]));
+	struct loop_common *own = calloc(g->loop_count, sizeof(own[0]));
+	struct loop_common *traps = calloc(g->loop_count, sizeof(traps[0]));
 	int rc = own && traps ? 0 : -ENOMEM;
 
 	for (size_t r = 0; r < n->image->record_count && rc == 0; r++) {
@@ -343,23 +376,24 @@ static int map(struct loop_mapping *m)
 		uint16_t b = block_of(n, record);
 
 		find_path(m, record, &m->places[r]);
-		if (g->rank[b] == FLOW_NO_BLOCK)
+		if (g->rank[b] == FLOW_NO_BLOCK || is_of_barrier(n, record))
 			continue;
 		find_behind(m, record, b);
 		if (g->loop[b] == FLOW_NO_LOOP)
 			continue;
-		meet(&own[g->loop[b]], &m->places[r]);
+		loop_common_meet(&own[g->loop[b]], &m->places[r]);
 		find_turns(m, record, g->loop[b]);
 	}
 	if (rc == 0) {
 		meet_traps(m, traps);
 		rc = settle_all(m, own, traps);
 	}
-	if (rc == 0)
-		loop_inference_run(m);
 	free(own);
 	free(traps);
-	return rc;
+	if (rc < 0)
+		return rc;
+	loop_inference_run(m);
+	return find_work(m);
 }
 
 int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
@@ -373,7 +407,10 @@ int loop_mapping_make(struct loop_mapping *m, const struct native_code *n,
 	m->turns = calloc(n->graph->loop_count + 1, sizeof(m->turns[0]));
 	m->same = calloc(n->graph->loop_count + 1, sizeof(m->same[0]));
 	m->behind = calloc(n->graph->loop_count + 1, sizeof(m->behind[0]));
-	rc = m->places && m->loops && m->turns && m->behind && m->same ? read_methods(m) : -ENOMEM;
+	m->works_for = calloc(n->graph->block_count + 1, sizeof(m->works_for[0]));
+	rc = m->places && m->loops && m->turns && m->behind && m->same && m->works_for
+		 ? read_methods(m)
+		 : -ENOMEM;
 	if (rc == 0)
 		rc = map(m);
 	if (rc < 0)
@@ -391,5 +428,6 @@ void loop_mapping_release(struct loop_mapping *m)
 	free(m->turns);
 	free(m->behind);
 	free(m->same);
+	free(m->works_for);
 	*m = (struct loop_mapping){0};
 }

@@ -16,6 +16,15 @@ unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b)
 	return i;
 }
 
+void loop_common_meet(struct loop_common *c, const struct loop_path *path)
+{
+	if (c->any)
+		c->path.length = loop_path_common(&c->path, path);
+	else
+		c->path = *path;
+	c->any = true;
+}
+
 bool loop_path_same(const struct loop_path *a, const struct loop_path *b)
 {
 	return a->length == b->length && loop_path_common(a, b) == a->length;

@@ -49,7 +49,10 @@ struct loop_mapping {
 	/* By loop of the graph: the one that polls straight behind it, or empty. */
 	struct loop_path *behind;
 	unsigned *same; /* a loop in it that is the same one, or FLOW_NO_LOOP */
-	size_t looks;   /* at records, so far */
+	/* By block: the loop of the graph that it works for. A turn that was peeled off, and what
+	 * makes ready for one, lie around the loop they are of. */
+	uint16_t *works_for;
+	size_t looks; /* at records, so far */
 };
 
 /* A loop that only polls around another one, of the same turns (C2's strip mining). */
@@ -78,6 +81,14 @@ bool loop_mapping_may_look(struct loop_mapping *m);
 
 /* How many steps both have in common. */
 unsigned loop_path_common(const struct loop_path *a, const struct loop_path *b);
+
+/* What places have in common. */
+struct loop_common {
+	struct loop_path path;
+	bool any;
+};
+
+void loop_common_meet(struct loop_common *c, const struct loop_path *path);
 
 bool loop_path_same(const struct loop_path *a, const struct loop_path *b);
 

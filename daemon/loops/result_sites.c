@@ -41,8 +41,7 @@ static const struct value *latch_of(const struct search *s, unsigned location)
 	return &s->v->latch.at[location];
 }
 
-/* Along a list, or by what does not change: not by what may be any function of it. */
-static bool is_list(const struct search *s, unsigned location)
+static bool is_along_itself(const struct search *s, unsigned location)
 {
 	const struct value *latch = latch_of(s, location);
 
@@ -50,12 +49,44 @@ static bool is_list(const struct search *s, unsigned location)
 	       (!latch->scaled || (latch->flags & VALUE_LOADED));
 }
 
+/* Loaded in each turn, by one of several ways: on from what it was, or from where another location
+ * leads to. So go iterators over a table of lists. */
+static bool is_led(const struct search *s, unsigned location)
+{
+	const struct value *latch = latch_of(s, location);
+
+	if (latch->kind != VALUE_LED || !locations_have(latch->from, location))
+		return false;
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (i != location && locations_have(latch->from, i) &&
+		    locations_have(s->v->written, i) && !is_along_itself(s, i))
+			return false;
+	return true;
+}
+
+static bool leads_another(const struct search *s, unsigned location)
+{
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (i != location && locations_have(latch_of(s, i)->from, location) && is_led(s, i))
+			return true;
+	return false;
+}
+
+/* Along a list, or by what does not change: not by what may be any function of it. What only some
+ * turns step is a count, unless it leads to something. */
+static bool is_list(const struct search *s, unsigned location)
+{
+	return is_along_itself(s, location) &&
+	       (!(latch_of(s, location)->flags & VALUE_STAYS) || leads_another(s, location));
+}
+
 /* By a constant, or as that. */
 static bool goes_on_by_itself(const struct search *s, unsigned location)
 {
 	const struct value *latch = latch_of(s, location);
 
-	return (latch->kind == VALUE_STEP && latch->location == location) || is_list(s, location);
+	return (latch->kind == VALUE_STEP && latch->location == location) || is_list(s, location) ||
+	       is_led(s, location);
 }
 
 static bool is_counter(const struct search *s, unsigned location)
@@ -91,7 +122,7 @@ static void find_kept(struct search *s)
 		if (!locations_have(s->carried, i))
 			continue;
 		if (goes_on_by_itself(s, i)) {
-			s->turns |= is_list(s, i) || is_counter(s, i);
+			s->turns |= is_list(s, i) || is_led(s, i) || is_counter(s, i);
 			continue;
 		}
 		if (locations_have(with_sources(s, latch_of(s, i)->from), i) ||
@@ -297,7 +328,7 @@ static bool stores_result(struct search *s, const struct native_insn *insn,
 			  const struct value_state *state)
 {
 	const struct effect_memory *m = &insn->does.memory;
-	uint8_t flags = 0;
+	uint16_t flags = 0;
 
 	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
 		/* A word of the frame that is not followed may be where a result is. */

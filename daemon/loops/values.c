@@ -28,8 +28,11 @@ static bool has_slot(const struct native_insn *insn)
 /* System V ABI. */
 #define LEAF_KEEPS \
 	(CALL_KEEPS | EFFECT_GENERAL(EFFECT_RBX) | EFFECT_GENERAL(13) | EFFECT_GENERAL(14))
-/* Arguments of both: rcx, rdx, rsi, rdi, r8, r9, xmm0 to xmm7. */
-#define CALL_READS (UINT64_C(0x3c6) | UINT64_C(0xff) << 16)
+/* Arguments of both: rcx, rdx, rsi, rdi, r8, r9, and of Java's xmm0 to xmm7. What is called like C
+ * for numbers has two at most. */
+#define CALL_READS      (UINT64_C(0x3c6))
+#define CALL_READS_JAVA (CALL_READS | UINT64_C(0xff) << 16)
+#define CALL_READS_LEAF (CALL_READS | UINT64_C(0x3) << 16)
 
 static uint64_t changed_by(const struct native_insn *insn)
 {
@@ -44,12 +47,26 @@ static uint64_t changed_by(const struct native_insn *insn)
 	}
 }
 
+static uint64_t read_by(const struct native_insn *insn)
+{
+	switch (insn->call) {
+	case NATIVE_CALL:
+		return CALL_READS_JAVA;
+	case NATIVE_CALL_LEAF:
+		return CALL_READS_LEAF;
+	case NATIVE_CALL_BARRIER:
+	case NATIVE_CALL_NOTHING:
+		return CALL_READS;
+	default:
+		return 0;
+	}
+}
+
 struct locations native_reads(const struct native_insn *insn)
 {
 	struct locations all = {.registers = insn->does.reads & LOCATIONS_REGISTERS};
 
-	if (insn->call && insn->call != NATIVE_CALL_ENDS)
-		all.registers |= CALL_READS;
+	all.registers |= read_by(insn);
 	if (has_slot(insn) && insn->does.memory.loads)
 		locations_add(&all, slot_location(insn));
 	return all;
@@ -91,11 +108,29 @@ static bool goes_on(const struct value *value)
 	return value->kind == VALUE_CHAIN || (value->kind == VALUE_STEP && value->step != 0);
 }
 
+static bool is_led(const struct value *value)
+{
+	return value->kind == VALUE_LED ||
+	       (value->kind == VALUE_CHAIN && (value->flags & VALUE_LOADED));
+}
+
+static bool stays(const struct value *value)
+{
+	return value->kind == VALUE_STEP ? value->step == 0 : (value->flags & VALUE_STAYS) != 0;
+}
+
+/* Do both lead on from one location? One of them may still be that. */
+static bool along_one(const struct value *a, const struct value *b)
+{
+	return (goes_on(a) || a->kind == VALUE_STEP) && (goes_on(b) || b->kind == VALUE_STEP) &&
+	       a->location == b->location;
+}
+
 /* What one way leaves in the same place as another. */
 static struct value merge(const struct value *a, const struct value *b)
 {
 	struct value both = {.kind = VALUE_MIX, .flags = VALUE_VARIES};
-	uint8_t fresh = VALUE_FRESH | VALUE_CALLED;
+	uint16_t fresh = VALUE_FRESH | VALUE_CALLED;
 
 	if (a->kind == VALUE_NONE || equal(a, b))
 		return *b;
@@ -106,13 +141,19 @@ static struct value merge(const struct value *a, const struct value *b)
 	/* What the run time allocates is as fresh as what is allocated beside it. */
 	if ((a->flags & fresh) && (b->flags & fresh))
 		both.flags |= (a->flags | b->flags) & fresh;
-	if (goes_on(a) && goes_on(b) && a->location == b->location) {
+	if (along_one(a, b)) {
 		both.kind = VALUE_CHAIN;
 		both.scaled = a->scaled || b->scaled;
 		both.location = a->location;
-		both.flags =
-		    (both.flags & (uint8_t)~VALUE_VARIES) | ((a->flags | b->flags) & VALUE_LOADED);
+		both.flags |= (a->flags | b->flags) & VALUE_LOADED;
+		both.flags |= VALUE_LATER;
+		if (stays(a) || stays(b))
+			both.flags |= VALUE_STAYS;
+		else
+			both.flags &= (uint16_t)~VALUE_VARIES;
 		both.step = a->kind == b->kind && a->step == b->step ? a->step : 0;
+	} else if (is_led(a) && is_led(b)) {
+		both.kind = VALUE_LED;
 	}
 	return both;
 }
@@ -123,16 +164,20 @@ struct derived {
 	const struct value *variant; /* the one that is not invariant */
 	unsigned variants;
 	bool mixed;
+	bool leads; /* to what is loaded */
 };
 
 static void add(const struct loop_values *v, struct derived *d, const struct value *source)
 {
 	d->value.from = locations_both(d->value.from, source->from);
-	d->value.flags |=
-	    source->flags & (VALUE_VARIES | VALUE_FRESH | VALUE_CARD | VALUE_CHOSEN | VALUE_LOADED);
+	d->value.flags |= source->flags & (VALUE_VARIES | VALUE_FRESH | VALUE_CARD | VALUE_CHOSEN |
+					   VALUE_LOADED | VALUE_STAYS | VALUE_LATER);
 	if (loop_value_invariant(v, source))
 		return;
-	if (source->kind == VALUE_MIX || source->kind == VALUE_NONE ||
+	/* The array that an index is of may be loaded anew in each turn. */
+	if (d->leads && (source->flags & VALUE_STEADY) && !locations_meet(source->from, v->written))
+		return;
+	if ((source->kind != VALUE_STEP && source->kind != VALUE_CHAIN) ||
 	    (d->variant && d->variant->location != source->location))
 		d->mixed = true;
 	d->variant = source;
@@ -156,7 +201,8 @@ static struct value finish(const struct derived *d)
 	if (d->variant && !d->mixed) {
 		value.kind = VALUE_CHAIN;
 		value.location = d->variant->location;
-		value.flags &= (uint8_t)~VALUE_VARIES;
+		if (!(value.flags & VALUE_STAYS))
+			value.flags &= (uint16_t)~VALUE_VARIES;
 		value.step = d->variant->kind == VALUE_CHAIN ? d->variant->step : 0;
 		value.scaled = d->variant->scaled || d->variants > 1;
 	}
@@ -192,7 +238,7 @@ static struct value derive(const struct loop_values *v, const struct native_insn
 			   const struct value_state *state)
 {
 	const struct effects *e = &insn->does;
-	struct derived d = {0};
+	struct derived d = {.leads = loads_data(insn) && insn->does.kind == EFFECT_COPY};
 	bool steady;
 
 	add_all(v, &d, native_reads(insn), state);
@@ -203,7 +249,7 @@ static struct value derive(const struct loop_values *v, const struct native_insn
 	if (loads_data(insn) && e->kind != EFFECT_COPY)
 		d.mixed = true;
 	if (d.mixed || loads_data(insn))
-		d.value.flags &= (uint8_t)~VALUE_FRESH;
+		d.value.flags &= (uint16_t)~VALUE_FRESH;
 	if (loads_data(insn) || d.mixed || (e->reads & EFFECT_FLAGS))
 		d.value.flags |= VALUE_VARIES;
 	if (e->kind == EFFECT_COPY && loads_data(insn) && steady)
@@ -265,7 +311,7 @@ static struct value chosen(const struct native_insn *insn, const struct value_st
 		return otherwise;
 	for (uint64_t bits = sources; bits; bits &= bits - 1)
 		all = merge(&all, &state->at[__builtin_ctzll(bits)]);
-	return all.kind == VALUE_CHAIN ? all : otherwise;
+	return all.kind == VALUE_CHAIN && !(all.flags & VALUE_STAYS) ? all : otherwise;
 }
 
 static struct value result_of(const struct loop_values *v, const struct native_insn *insn,

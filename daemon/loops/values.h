@@ -26,6 +26,7 @@ enum value_kind {
 	VALUE_NONE,  /* not come to yet */
 	VALUE_STEP,  /* what was in location, and step */
 	VALUE_CHAIN, /* what location leads to, by loads, constants and what does not change */
+	VALUE_LED,   /* one of several such, each by a load, that not one location leads to */
 	VALUE_MIX,   /* anything made of what is in from */
 };
 
@@ -37,16 +38,18 @@ enum value_flag {
 	VALUE_CARD = 16,   /* an address, shifted as for the card table */
 	VALUE_CHOSEN = 32, /* by a conditional move */
 	VALUE_LOADED = 64, /* from the heap, on its way */
+	VALUE_STAYS = 128, /* a chain that may not have gone on */
+	VALUE_LATER = 256, /* ... by how much, depends on the way */
 };
 
 struct value {
 	struct locations from;
 	int32_t
 	    step; /* of a chain: the last load's offset + 1, or 0 where it may be one of several */
-	uint8_t kind;
+	uint16_t flags;
 	uint8_t location;
-	uint8_t flags;
-	bool scaled; /* by more than sums, since it was last loaded */
+	uint8_t kind : 7;
+	bool scaled : 1; /* by more than sums, since it was last loaded */
 };
 
 struct value_state {

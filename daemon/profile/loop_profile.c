@@ -13,9 +13,11 @@ void loop_profile_release(struct loop_profile *p)
 	free(p->rows);
 	free(p->contexts);
 	free(p->places);
+	free(p->inputs);
 	hash_index_release(&p->row_index);
 	hash_index_release(&p->context_index);
 	hash_index_release(&p->place_index);
+	hash_index_release(&p->input_index);
 	*p = (struct loop_profile){0};
 }
 
@@ -27,15 +29,20 @@ int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from)
 	to->row_capacity = from->row_count;
 	to->context_capacity = from->context_count;
 	to->place_capacity = from->place_count;
-	to->row_index = to->context_index = to->place_index = (struct hash_index){0};
+	to->input_capacity = from->input_count;
+	to->row_index = to->context_index = to->place_index = to->input_index =
+	    (struct hash_index){0};
 	to->contexts = NULL;
 	to->places = NULL;
+	to->inputs = NULL;
 	r = array_copy(&to->rows, from->rows, from->row_count, sizeof(*from->rows));
 	if (r == 0)
 		r = array_copy(&to->contexts, from->contexts, from->context_count,
 			       sizeof(*from->contexts));
 	if (r == 0)
 		r = array_copy(&to->places, from->places, from->place_count, sizeof(*from->places));
+	if (r == 0)
+		r = array_copy(&to->inputs, from->inputs, from->input_count, sizeof(*from->inputs));
 	return r;
 }
 
@@ -82,7 +89,7 @@ static bool row_matches(const void *table, uint32_t position, const void *key)
 	const struct loop_key *a = &rows[position].key, *b = key;
 
 	return a->method == b->method && a->mapped == b->mapped && a->header == b->header &&
-	       a->line == b->line;
+	       a->line == b->line && a->recursion == b->recursion;
 }
 
 int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position)
@@ -94,7 +101,9 @@ int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_
 				.limit = LIMIT_LOOPS,
 				.item_size = sizeof(*p->rows),
 				.matches = row_matches};
-	uint32_t ids[] = {key->method, key->header ^ (key->mapped ? 1u << 31 : 0),
+	uint32_t ids[] = {key->method,
+			  key->header ^ (key->mapped ? 1u << 31 : 0) ^
+			      (key->recursion ? 1u << 30 : 0),
 			  (uint32_t)key->line};
 	bool added;
 	int r = find_or_add(&t, hash_ids(ids, 3), key, position, &added);
@@ -161,6 +170,69 @@ int loop_profile_place(struct loop_profile *p, const struct loop_place *like, ui
 	return refuse(p, r);
 }
 
+static bool input_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct loop_compared *inputs = table, *a = &inputs[position], *b = key;
+
+	return a->loop == b->loop && a->scalar == b->scalar && a->method == b->method &&
+	       a->bci == b->bci && a->line == b->line && a->at == b->at;
+}
+
+int loop_profile_input(struct loop_profile *p, const struct loop_compared *like, uint32_t *position)
+{
+	const struct table t = {.items = &p->inputs,
+				.count = &p->input_count,
+				.capacity = &p->input_capacity,
+				.index = &p->input_index,
+				.limit = LIMIT_LOOP_INPUTS,
+				.item_size = sizeof(*p->inputs),
+				.matches = input_matches};
+	uint32_t ids[] = {like->loop, like->method ^ (like->scalar ? 1u << 31 : 0),
+			  (uint32_t)like->bci ^ like->at << 16};
+	struct loop_row *row = &p->rows[like->loop];
+	bool added;
+	int r = find_or_add(&t, hash_ids(ids, 3), like, position, &added);
+
+	if (r == 0 && added) {
+		p->inputs[*position] = *like;
+		p->inputs[*position].same = (struct repeat_sum){0};
+		p->inputs[*position].next = row->first_input;
+		row->first_input = *position + 1;
+	}
+	return refuse(p, r);
+}
+
+/* Of the load with the most pairs, so many are of code that hardly runs any more, as when it was
+ * replaced: nothing to wait for. */
+#define PAIRS_MIN_SHARE 20
+
+static uint64_t most_pairs(const struct loop_profile *p, const struct loop_row *row)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next)
+		if (!p->inputs[i - 1].scalar && p->inputs[i - 1].same.pairs > most)
+			most = p->inputs[i - 1].same.pairs;
+	return most;
+}
+
+struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
+					  double times)
+{
+	uint64_t least = most_pairs(p, row) / PAIRS_MIN_SHARE;
+	struct repeat_inputs in = {0};
+
+	for (uint32_t i = row->first_input; i; i = p->inputs[i - 1].next) {
+		const struct loop_compared *input = &p->inputs[i - 1];
+
+		if (input->scalar)
+			repeat_inputs_scalar(&in, &input->same);
+		else if (input->same.pairs > least)
+			repeat_inputs_load(&in, &input->same, times);
+	}
+	return repeat_inputs_rate(&in, &row->together, times);
+}
+
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places)
 {
@@ -198,6 +270,8 @@ void loop_row_add(struct loop_row *to, const struct loop_row *from, double weigh
 	for (size_t i = 0; i < LOOP_DOUBTS; i++)
 		to->doubt_ns[i] += weight * from->doubt_ns[i];
 	to->waits_ns += weight * from->waits_ns;
+	for (size_t i = 0; i < LOOP_EFFECTS; i++)
+		to->effect_ns[i] += weight * from->effect_ns[i];
 	if (from->latch_bci > to->latch_bci)
 		to->latch_bci = from->latch_bci;
 	if (from->unroll > to->unroll)
@@ -207,6 +281,10 @@ void loop_row_add(struct loop_row *to, const struct loop_row *from, double weigh
 	saturate_add(&to->bursts_least, from->bursts_least);
 	loop_counts_add(&to->results, &from->results);
 	loop_counts_add(&to->entries, &from->entries);
+	saturate_add(&to->pairs, from->pairs);
+	saturate_add(&to->pairs_cut, from->pairs_cut);
+	repeat_sum_merge(&to->together, &from->together);
+	turn_sums_merge(&to->turns, &from->turns);
 }
 
 static size_t index_bytes(const struct hash_index *index)
@@ -217,6 +295,7 @@ static size_t index_bytes(const struct hash_index *index)
 size_t loop_profile_memory_bytes(const struct loop_profile *p)
 {
 	return p->row_capacity * sizeof(*p->rows) + p->context_capacity * sizeof(*p->contexts) +
-	       p->place_capacity * sizeof(*p->places) + index_bytes(&p->row_index) +
-	       index_bytes(&p->context_index) + index_bytes(&p->place_index);
+	       p->place_capacity * sizeof(*p->places) + p->input_capacity * sizeof(*p->inputs) +
+	       index_bytes(&p->row_index) + index_bytes(&p->context_index) +
+	       index_bytes(&p->place_index) + index_bytes(&p->input_index);
 }

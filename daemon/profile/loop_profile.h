@@ -12,8 +12,15 @@
  * loop's places, drawn at random: what they counted is multiplied by the inverse of the part of
  * the places that they are (Horvitz and Thompson 1952).
  *
- * Bounded by LIMIT_LOOPS, LIMIT_LOOP_CONTEXTS and LIMIT_LOOP_PLACES; what is beyond them is counted
- * in refused.
+ * What is done again is compared in traces (LoopTrace): two instances by what they go by, its loads
+ * (copies of one that a compiler made are one) and scalars, and turns, of which the different ones
+ * are estimated (daemon/repeats/).
+ *
+ * A method that calls itself is a loop whose turns are its calls; own then are ticks in its code
+ * and in no loop of it, within all in its code.
+ *
+ * Bounded by LIMIT_LOOPS, LIMIT_LOOP_CONTEXTS, LIMIT_LOOP_PLACES and LIMIT_LOOP_INPUTS; what is
+ * beyond them is counted in refused.
  */
 #ifndef JXPERF_DAEMON_PROFILE_LOOP_PROFILE_H
 #define JXPERF_DAEMON_PROFILE_LOOP_PROFILE_H
@@ -25,9 +32,14 @@
 #include "daemon/container/hash_index.h"
 #include "daemon/loops/code_analysis.h"
 #include "daemon/profile/cpu_profile.h"
+#include "daemon/repeats/repeat_rate.h"
+#include "daemon/repeats/turn_tuples.h"
 
 /* Bits of enum loop_doubt. */
 #define LOOP_DOUBTS 6
+
+/* Of enum loop_effect. */
+#define LOOP_EFFECTS 3
 
 /* Events (results, or entries) by turns, over bursts. */
 struct loop_counts {
@@ -42,6 +54,7 @@ struct loop_key {
 	bool mapped;
 	uint32_t header; /* bytecode index; not mapped: offset in the machine code */
 	int32_t line;    /* of the header, or -1: overloads of a method have the same names */
+	bool recursion;  /* no loop, but the method, which calls itself */
 };
 
 struct loop_row {
@@ -53,10 +66,15 @@ struct loop_row {
 	double type_ns[LOOP_TYPES];
 	double doubt_ns[LOOP_DOUBTS];
 	double waits_ns;
-	uint32_t unroll; /* of its copies, the most */
+	double effect_ns[LOOP_EFFECTS]; /* likewise, by what an instance leaves behind */
+	uint32_t unroll;                /* of its copies, the most */
 	uint64_t bursts, bursts_left;
 	uint64_t bursts_least; /* in which there were at least as many turns as were counted */
 	struct loop_counts results, entries;
+	uint64_t pairs, pairs_cut;  /* of instances that were compared; only their first turns */
+	struct repeat_sum together; /* of pairs, the part of their scalars that were the same */
+	uint32_t first_input;       /* + 1: of inputs, the others by next; 0: none */
+	struct turn_sums turns;
 };
 
 /* From where a loop is called. */
@@ -76,6 +94,18 @@ struct loop_place {
 	uint64_t bursts;
 };
 
+/* What its instances go by: of pairs that compared it, how much was there again. */
+struct loop_compared {
+	uint32_t loop;
+	bool scalar;
+	uint32_t method; /* of a load: of the window's tree, or 0 */
+	int32_t bci, line;
+	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset, or 0
+		      * for all that are copies of one */
+	struct repeat_sum same;
+	uint32_t next; /* + 1: of the same loop; 0: none */
+};
+
 /* All zero is an empty profile. */
 struct loop_profile {
 	struct loop_row *rows;
@@ -87,6 +117,9 @@ struct loop_profile {
 	struct loop_place *places;
 	size_t place_count, place_capacity;
 	struct hash_index place_index;
+	struct loop_compared *inputs;
+	size_t input_count, input_capacity;
+	struct hash_index input_index;
 	struct cpu_sum compiled;  /* ticks in compiled code: all, */
 	struct cpu_sum looked_at; /* in code that was looked at, */
 	struct cpu_sum in_loops;  /* in a loop there, */
@@ -104,14 +137,21 @@ int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from);
 int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position);
 int loop_profile_context(struct loop_profile *p, uint32_t loop, uint32_t node, uint32_t *position);
 int loop_profile_place(struct loop_profile *p, const struct loop_place *like, uint32_t *position);
+int loop_profile_input(struct loop_profile *p, const struct loop_compared *like,
+		       uint32_t *position);
 
 /* One burst: so many turns, and counted events at some of all places. */
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places);
 void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
 
-/* Adds what a row holds of CPU time, times weight, and of bursts. */
+/* Adds what a row holds of CPU time, times weight, of bursts and of traces; not its inputs. */
 void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
+
+/* How much of what an instance computes the one before has computed, were there times as many
+ * pairs. Loads that hardly any are of are left out. */
+struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
+					  double times);
 
 /* Heap bytes held. */
 size_t loop_profile_memory_bytes(const struct loop_profile *p);

@@ -87,6 +87,73 @@ static json_t *places_json(struct json_writer *writer, const struct report_loop 
 	return TAKE_PTR(places);
 }
 
+static json_t *input_json(struct json_writer *writer, const struct loop_compared *c)
+{
+	_cleanup_json_ json_t *input = json_pack("{s:s}", "kind", c->scalar ? "scalar" : "load");
+	int wrong = set_method(input, writer, c->method, false);
+
+	if (c->line > 0)
+		wrong |= set(input, "line", json_integer(c->line));
+	if (c->bci >= 0)
+		wrong |= set(input, "bci", json_integer(c->bci));
+	else if (c->at > 0 && !c->scalar)
+		wrong |= set(input, "offset", json_integer(c->at));
+	wrong |= set(input, "pairs", json_integer((json_int_t)c->same.pairs));
+	wrong |=
+	    set(input, "rate", json_real(estimate_fraction(c->same.sum, (double)c->same.pairs)));
+	return wrong ? NULL : TAKE_PTR(input);
+}
+
+static json_t *inputs_json(struct json_writer *writer, const struct report_loop *l)
+{
+	_cleanup_json_ json_t *inputs = json_array();
+
+	for (size_t i = 0; i < l->input_count && i < PLACES_MAX; i++)
+		if (json_array_append_new(
+			inputs,
+			input_json(writer, &writer->model->loops.inputs[l->first_input + i])) < 0)
+			return NULL;
+	return TAKE_PTR(inputs);
+}
+
+/* What was compared: an object, which may be empty. */
+static json_t *redundancy_json(struct json_writer *writer, const struct report_loop *l)
+{
+	_cleanup_json_ json_t *redundancy = json_object();
+	const struct repeat_rate *instances = &l->again.instance_rate, *turns = &l->again.turn_rate;
+	const struct turn_sums *t = &l->row->turns;
+	int wrong = 0;
+
+	if (instances->known)
+		wrong |=
+		    set(redundancy, "instances",
+			json_pack("{s:f, s:o, s:I, s:I, s:o}", "rate", instances->rate, "ci95",
+				  interval_json(instances->ci95.low, instances->ci95.high), "pairs",
+				  (json_int_t)l->row->pairs, "cut", (json_int_t)l->row->pairs_cut,
+				  "inputs", inputs_json(writer, l)));
+	if (turns->known)
+		wrong |=
+		    set(redundancy, "iterations",
+			json_pack("{s:f, s:o, s:I, s:I, s:I, s:f, s:f}", "rate", turns->rate,
+				  "ci95", interval_json(turns->ci95.low, turns->ci95.high),
+				  "traces", (json_int_t)t->traces, "tuples", (json_int_t)t->tuples,
+				  "distinct_seen", (json_int_t)t->distinct, "distinct_estimated",
+				  t->estimated, "iterations", t->turns));
+	return wrong ? NULL : TAKE_PTR(redundancy);
+}
+
+static json_t *advice_json(const struct report_loop *l)
+{
+	_cleanup_json_ json_t *advice = json_array();
+
+	for (unsigned i = 0; i < l->advice_count; i++)
+		if (json_array_append_new(advice, json_pack("{s:s, s:s}", "strategy",
+							    l->advice[i]->strategy, "why",
+							    l->advice[i]->why)) < 0)
+			return NULL;
+	return TAKE_PTR(advice);
+}
+
 static json_t *unsure_json(const struct report_loop *l)
 {
 	_cleanup_json_ json_t *unsure = json_array();
@@ -105,6 +172,8 @@ static int set_place(json_t *loop, struct json_writer *writer, const struct loop
 	int wrong = set_method(loop, writer, key->method, true);
 
 	wrong |= set(loop, "mapped", json_boolean(key->mapped));
+	if (key->recursion)
+		wrong |= set(loop, "recursion", json_true());
 	if (!key->mapped)
 		return wrong | set(loop, "offset", json_integer(key->header));
 	if (key->line > 0)
@@ -147,11 +216,21 @@ static int set_judgement(json_t *loop, const struct report_loop *l)
 		wrong |= set(loop, "verdict", json_string(loop_verdict_name(l->verdict)));
 	if (l->needs_s > 0)
 		wrong |= set(loop, "needs_s", json_real(l->needs_s));
-	wrong |= set(loop, "advice",
-		     l->advice ? json_pack("[{s:s, s:s}]", "strategy", l->advice->strategy, "why",
-					   l->advice->why)
-			       : json_array());
+	wrong |= set(loop, "advice", advice_json(l));
 	return wrong | set(loop, "unsure", unsure_json(l));
+}
+
+static int set_growth(json_t *loop, const struct loop_growth *g)
+{
+	int wrong;
+
+	if (!g->compared)
+		return 0;
+	wrong = set(loop, "baseline_known", json_boolean(g->known));
+	wrong |= set(loop, "baseline_fraction", json_real(g->baseline));
+	wrong |= set(loop, "growth", json_real(g->growth));
+	wrong |= set(loop, "growth_ci95", interval_json(g->ci95.low, g->ci95.high));
+	return wrong | set(loop, "growth_significant", json_boolean(g->significant));
 }
 
 /* NULL without memory. */
@@ -163,11 +242,16 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 	wrong |= set(loop, "time_fraction", json_real(l->fraction));
 	wrong |= set(loop, "time_ci95", interval_json(l->fraction_ci95.low, l->fraction_ci95.high));
 	wrong |= set(loop, "time_fraction_with_inner", json_real(l->within_fraction));
+	wrong |= set(loop, "inclusive_fraction", json_real(l->inclusive_fraction));
 	wrong |= set(loop, "ticks", json_integer((json_int_t)l->row->own.samples));
+	wrong |= set_growth(loop, &l->growth);
 	wrong |= set(loop, "contexts", contexts_json(writer, l));
 	wrong |= set_judgement(loop, l);
 	wrong |= set_counts(loop, l);
 	wrong |= set(loop, "results", places_json(writer, l));
+	if (l->again.instance_rate.known || l->again.turn_rate.known)
+		wrong |= set(loop, "redundancy", redundancy_json(writer, l));
+	wrong |= report_json_loop_pairs(writer, l, loop);
 	return wrong ? NULL : TAKE_PTR(loop);
 }
 
@@ -186,7 +270,7 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	_cleanup_json_ json_t *loops = NULL;
 	size_t shown = 0;
 
-	if (!l->taken)
+	if (!l->taken || !writer->model->shown.loops)
 		return 0;
 	loops = json_array();
 	for (; shown < l->count && shown < limit; shown++)
@@ -195,5 +279,10 @@ int report_json_loops(struct json_writer *writer, size_t limit, json_t *document
 	if (json_object_set(document, "loops", loops) < 0 ||
 	    set(document, "loops_summary", summary_json(l, shown)) < 0)
 		return -ENOMEM;
+	if (l->baseline[0])
+		return json_object_set_new(json_object_get(document, "loops_summary"), "baseline",
+					   json_string(l->baseline)) < 0
+			   ? -ENOMEM
+			   : 0;
 	return 0;
 }

@@ -99,15 +99,29 @@ static json_t *place_json(struct json_writer *writer, const struct ranked_pair *
 			      "region", region_name(row)));
 }
 
+/* Takes an object of an access and adds the loop that it is in. NULL without memory. */
+static json_t *in_loop(struct json_writer *writer, json_t *taken, uint32_t node, bool called)
+{
+	_cleanup_json_ json_t *access = taken;
+
+	if (!access || (node && report_json_loop_of(writer, node, called, access) != 0))
+		return NULL;
+	return TAKE_PTR(access);
+}
+
 static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *row)
 {
 	const struct profile *p = profile_of(writer);
 
-	return with(row_json(row),
-		    json_pack("{s:o, s:o, s:o, s:s}", "watch", line_json(p, row->sum.watch_node),
-			      "trap", line_json(p, row->sum.trap_node), "location",
-			      report_json_location(writer, row->sum.location), "region",
-			      region_name(row)));
+	return with(
+	    row_json(row),
+	    json_pack(
+		"{s:o, s:o, s:o, s:s}", "watch",
+		in_loop(writer, line_json(p, row->sum.watch_node), row->sum.watch_node, false),
+		"trap",
+		in_loop(writer, line_json(p, row->sum.trap_node), row->sum.trap_node, false),
+		"location", report_json_location(writer, row->sum.location), "region",
+		region_name(row)));
 }
 
 static json_t *access_json(struct json_writer *writer, const struct pair *pair, uint32_t node,
@@ -115,9 +129,12 @@ static json_t *access_json(struct json_writer *writer, const struct pair *pair, 
 {
 	const struct profile *p = profile_of(writer);
 
-	return json_pack("{s:s, s:o, s:o}", "instruction", strings_get(&p->strings, instruction),
-			 "location", report_json_location(writer, pair->location), "frames",
-			 report_json_frames(writer, node));
+	return in_loop(writer,
+		       json_pack("{s:s, s:o, s:o}", "instruction",
+				 strings_get(&p->strings, instruction), "location",
+				 report_json_location(writer, pair->location), "frames",
+				 report_json_frames(writer, node)),
+		       node, true);
 }
 
 static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *row)

@@ -35,6 +35,15 @@ json_t *report_json_cpu(struct json_writer *writer, size_t limit);
  * the window was for loops. 0 or -ENOMEM. */
 int report_json_loops(struct json_writer *writer, size_t limit, json_t *document);
 
+/* Adds the member "loop", the loop that an access is in, to the object of an access: whose own
+ * frame node is, or (called) whose context. Nothing where it is in none. 0, or not without memory.
+ */
+int report_json_loop_of(struct json_writer *writer, uint32_t node, bool called, json_t *access);
+
+/* Adds the member "pairs", how many of a loop's accesses are wasteful, to its object, where pairs
+ * of it are known. 0, or not without memory. */
+int report_json_loop_pairs(struct json_writer *writer, const struct report_loop *l, json_t *loop);
+
 /* The member "merged" of "window". */
 json_t *report_json_merged(const struct window_merged *m);
 

@@ -123,7 +123,7 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 			fputc('\n', out);
 		report_text_cpu(out, m, pairs);
 	}
-	if (m->loops.taken) {
+	if (m->loops.taken && m->shown.loops) {
 		if (shows_accesses(m) || m->cpu.taken)
 			fputc('\n', out);
 		report_text_loops(out, m, pairs);

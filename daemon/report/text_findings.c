@@ -52,6 +52,7 @@ static void finding(FILE *out, const struct report_model *m, size_t rank)
 		fprintf(out, ",\n   %s again in ", access);
 	}
 	leaf(out, p, sum->trap_node);
+	report_text_loops_of(out, m, sum, false, ",\n   ", "");
 	fputc('\n', out);
 }
 

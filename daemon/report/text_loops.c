@@ -53,7 +53,9 @@ static void results(FILE *out, const struct report_loop *l)
 	const struct loop_rate *r = &l->results;
 	char turns[GROUPED_BYTES], least[GROUPED_BYTES];
 
-	if (l->type == LOOP_EVERY)
+	if (l->row->key.recursion)
+		fputs("calls itself", out);
+	else if (l->type == LOOP_EVERY)
 		fputs("each iteration has a result", out);
 	else if (l->type == LOOP_NEVER)
 		fputs("no iteration can have a result", out);
@@ -74,7 +76,11 @@ static void judgement(FILE *out, const struct report_loop *l)
 
 	switch (l->verdict) {
 	case LOOP_RESULTLESS:
-		fprintf(out, ": %s", l->advice->words);
+	case LOOP_REDUNDANT_INSTANCES:
+	case LOOP_REDUNDANT_ITERATIONS:
+		for (unsigned i = 0; i < l->advice_count; i++)
+			fprintf(out, "%s%s", i == 0 ? ": " : "; beside that, ",
+				l->advice[i]->words);
 		break;
 	case LOOP_WAITING:
 		fputs(": it waits for another thread", out);
@@ -163,6 +169,86 @@ static void places(FILE *out, const struct report_model *m, const struct report_
 		fputc('\n', out);
 }
 
+/* "0.97 (0.92 to 1.00)" */
+static void rate(FILE *out, const struct repeat_rate *r)
+{
+	fprintf(out, "%.2f (%.2f to %.2f)", r->rate, r->ci95.low, r->ci95.high);
+}
+
+static void inputs(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	const struct profile *p = &m->window->profile;
+	size_t scalars = 0, loads = 0, elsewhere = 0;
+	double same = 0, same_elsewhere = 0;
+
+	for (size_t i = 0; i < l->input_count; i++) {
+		const struct loop_compared *c = &m->loops.inputs[l->first_input + i];
+		const struct cct_method *method = cct_method(&p->cct, c->method);
+		double part = estimate_fraction(c->same.sum, (double)c->same.pairs);
+
+		if (c->scalar) {
+			scalars++;
+			same += part;
+			continue;
+		}
+		if (c->line <= 0) {
+			elsewhere++;
+			same_elsewhere += part;
+			continue;
+		}
+		if (++loads > PLACES_SHOWN)
+			continue;
+		fprintf(out, "%sa load", loads == 1 ? "   goes by: " : "; ");
+		if (method && c->method != l->row->key.method)
+			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
+				strings_get(&p->strings, method->name));
+		fprintf(out, ", line %d (%.2f the same)", c->line, part);
+	}
+	if (loads > PLACES_SHOWN)
+		fprintf(out, "; and %zu more loads", loads - PLACES_SHOWN);
+	if (elsewhere > 0)
+		fprintf(out, "%s%zu %s whose line is not known (%.2f the same)",
+			loads > 0 ? "; " : "   goes by: ", elsewhere,
+			elsewhere == 1 ? "load" : "loads", same_elsewhere / (double)elsewhere);
+	if (scalars > 0)
+		fprintf(out, "; %zu %s that it begins with (%.2f the same)", scalars,
+			scalars == 1 ? "value" : "values", same / (double)scalars);
+	if (loads + elsewhere > 0)
+		fputc('\n', out);
+}
+
+static void instances_again(FILE *out, const struct report_model *m, const struct report_loop *l)
+{
+	const struct loop_row *row = l->row;
+
+	if (!l->again.instance_rate.known)
+		return;
+	fputs("   does again what it did the time before: ", out);
+	rate(out, &l->again.instance_rate);
+	fprintf(out, " of what it goes by, in %" PRIu64 " comparisons", row->pairs);
+	if (row->pairs_cut > 0)
+		fprintf(out, ", of which %" PRIu64 " end before it does", row->pairs_cut);
+	if (l->again.changes)
+		fputs("; but it begins with another value each time", out);
+	fputc('\n', out);
+	inputs(out, m, l);
+}
+
+static void turns_again(FILE *out, const struct report_loop *l)
+{
+	const struct turn_sums *t = &l->row->turns;
+	char turns[GROUPED_BYTES], seen[GROUPED_BYTES], different[GROUPED_BYTES];
+
+	if (!l->again.turn_rate.known)
+		return;
+	fprintf(out, "   its %s do again what others did: ",
+		l->row->key.recursion ? "calls" : "iterations");
+	rate(out, &l->again.turn_rate);
+	fprintf(out, " of %s or more; %s different ones in the %s that were compared\n",
+		grouped(turns, floor(t->turns)), grouped(different, (double)t->distinct),
+		grouped(seen, (double)t->tuples));
+}
+
 static void doubts(FILE *out, const struct report_loop *l)
 {
 	for (unsigned i = 0; i < LOOP_DOUBTS; i++)
@@ -184,24 +270,57 @@ static void called_from(FILE *out, const struct report_model *m, const struct re
 	fputc('\n', out);
 }
 
+/* "30% of CPU", and where much of it is in what the loop calls, that: "(93% with what it calls)".
+ */
+static void time_of(FILE *out, const struct report_loop *l)
+{
+	fprintf(out, "%.*f%% of CPU", l->fraction < 0.1 ? 1 : 0, 100 * l->fraction);
+	if (l->calls)
+		fprintf(out, " (%.*f%% with what it calls)", l->inclusive_fraction < 0.1 ? 1 : 0,
+			100 * l->inclusive_fraction);
+}
+
+/* In points of percent. */
+static void growth(FILE *out, const struct report_model *m, const struct loop_growth *g)
+{
+	double points = 100 * g->growth;
+
+	if (!g->compared)
+		return;
+	fprintf(out, "   in %s %s%.1f%%: ", m->loops.baseline, g->known ? "" : "not found, ",
+		100 * g->baseline);
+	if (g->significant)
+		fprintf(out, "%.1f points %s now", fabs(points), points > 0 ? "more" : "less");
+	else
+		fputs("no certain difference now", out);
+	fprintf(out, " (%+.1f to %+.1f)\n", 100 * g->ci95.low, 100 * g->ci95.high);
+}
+
 static void loop(FILE *out, const struct report_model *m, size_t rank)
 {
 	const struct report_loop *l = &m->loops.rows[rank];
 	const char *type = loop_type_name(l->type);
 
-	fprintf(out, "#%zu %.*f%% of CPU: ", rank + 1, l->fraction < 0.1 ? 1 : 0,
-		100 * l->fraction);
+	fprintf(out, "#%zu ", rank + 1);
+	time_of(out, l);
+	fputs(": ", out);
 	name(out, &m->window->profile, &l->row->key);
-	fprintf(out, ", %s, ", type[0] ? type : "of unknown type");
+	if (!l->row->key.recursion)
+		fprintf(out, ", %s", type[0] ? type : "of unknown type");
+	fputs(", ", out);
 	results(out, l);
 	judgement(out, l);
+	growth(out, m, &l->growth);
 	called_from(out, m, l);
 	counted(out, l);
 	if (l->verdict != LOOP_NOT_JUDGED)
 		places(out, m, l);
+	instances_again(out, m, l);
+	turns_again(out, l);
+	report_text_loop_pairs(out, m, rank);
 	doubts(out, l);
-	if (l->advice)
-		fprintf(out, "   why: %s\n", l->advice->why);
+	for (unsigned i = 0; i < l->advice_count; i++)
+		fprintf(out, "   why: %s\n", l->advice[i]->why);
 }
 
 void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
@@ -215,6 +334,9 @@ void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
 	    "was looked at,\nof this, %.1f%% in loops, and of that, %.1f%% in loops whose source "
 	    "is known\n",
 	    100 * l->compiled, 100 * l->looked_at, 100 * l->in_loops, 100 * l->mapped);
+	if (l->baseline[0])
+		fprintf(out, "those that take more of it than in window %s come first\n",
+			l->baseline);
 	for (size_t i = 0; i < l->count && i < shown && !ferror(out); i++)
 		loop(out, m, i);
 	if (l->count > shown)

@@ -102,15 +102,18 @@ static void figures(FILE *out, const struct ranked_pair *row)
 		row->sum.wasteful_count, row->sum.count);
 }
 
-static void place_row(FILE *out, const struct profile *p, const struct ranked_pair *row)
+static void place_row(FILE *out, const struct report_model *m, const struct ranked_pair *row)
 {
 	figures(out, row);
-	report_text_place(out, p, row->sum.location, (Jxp__Region)row->sum.region);
+	report_text_place(out, &m->window->profile, row->sum.location,
+			  (Jxp__Region)row->sum.region);
 	fputc('\n', out);
 }
 
-static void line_row(FILE *out, const struct profile *p, const struct ranked_pair *row)
+static void line_row(FILE *out, const struct report_model *m, const struct ranked_pair *row)
 {
+	const struct profile *p = &m->window->profile;
+
 	figures(out, row);
 	report_text_line(out, p, row->sum.watch_node);
 	fputs(", then ", out);
@@ -120,6 +123,7 @@ static void line_row(FILE *out, const struct profile *p, const struct ranked_pai
 		report_text_line(out, p, row->sum.trap_node);
 	fputs(row->parts > 1 ? ": mostly " : ": ", out);
 	report_text_place(out, p, row->sum.location, (Jxp__Region)row->sum.region);
+	report_text_loops_of(out, m, &row->sum, false, ", ", "");
 	fputc('\n', out);
 }
 
@@ -129,7 +133,7 @@ struct view {
 	const char *title;
 	const char *one; /* "place", */
 	const char *many;
-	void (*row)(FILE *out, const struct profile *p, const struct ranked_pair *row);
+	void (*row)(FILE *out, const struct report_model *m, const struct ranked_pair *row);
 };
 
 /* What is too little to be shown by itself. */
@@ -144,7 +148,7 @@ static void folded(FILE *out, const struct view *v)
 		rows == 1 ? v->one : v->many, rows == 1 ? "" : ", each", PAIRS_EVIDENCE);
 }
 
-static void table(FILE *out, const struct profile *p, const struct view *v, size_t limit)
+static void table(FILE *out, const struct report_model *m, const struct view *v, size_t limit)
 {
 	const struct pair_ranking *r = v->ranking;
 	size_t shown = r->count < limit ? r->count : limit;
@@ -154,7 +158,7 @@ static void table(FILE *out, const struct profile *p, const struct view *v, size
 	fputc('\n', out);
 	columns(out, v->title);
 	for (size_t i = 0; i < shown && !ferror(out); i++)
-		v->row(out, p, &r->pairs[i]);
+		v->row(out, m, &r->pairs[i]);
 	if (shown < r->count)
 		fprintf(out, "%zu more %s are not shown\n", r->count - shown, v->many);
 	folded(out, v);
@@ -169,9 +173,10 @@ static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint3
 	report_text_path(out, p, leaf, text[0] ? text : "[instruction unknown]");
 }
 
-static void pair(FILE *out, const struct profile *p, const struct pair_kind *kind,
+static void pair(FILE *out, const struct report_model *m, const struct pair_kind *kind,
 		 const struct ranked_pair *ranked, size_t rank)
 {
+	const struct profile *p = &m->window->profile;
 	const struct pair *sum = &ranked->sum;
 	char share[CELL_BYTES];
 
@@ -195,10 +200,11 @@ static void pair(FILE *out, const struct profile *p, const struct pair_kind *kin
 	access_path(out, p, sum->watch_node, sum->watch_instruction);
 	report_text_rule(out, kind->separator);
 	access_path(out, p, sum->trap_node, sum->trap_instruction);
+	report_text_loops_of(out, m, sum, true, "", "\n");
 }
 
 /* Those with evidence, as paths; what is left is one row. */
-static void whole_contexts(FILE *out, const struct profile *p, const struct report_kind *k,
+static void whole_contexts(FILE *out, const struct report_model *m, const struct report_kind *k,
 			   size_t limit)
 {
 	const struct pair_ranking *r = &k->pairs;
@@ -207,7 +213,7 @@ static void whole_contexts(FILE *out, const struct profile *p, const struct repo
 	fputs("\nWhole calling contexts\n", out);
 	for (size_t i = 0; i < r->count && !ferror(out); i++)
 		if (ranked_pair_is_evidence(&r->pairs[i]) && ++evidence <= limit)
-			pair(out, p, k->kind, &r->pairs[i], evidence);
+			pair(out, m, k->kind, &r->pairs[i], evidence);
 	if (evidence > 0 && limit > 0)
 		report_text_rule(out, NULL);
 	if (evidence > limit)
@@ -237,8 +243,6 @@ static void spills(FILE *out, const struct report_kind *k)
 
 static void kind(FILE *out, const struct report_model *m, const struct report_kind *k, size_t limit)
 {
-	const struct profile *p = &m->window->profile;
-
 	fprintf(out, "\n%s\n", k->kind->heading);
 	spills(out, k);
 	if (k->pairs.count == 0) {
@@ -246,17 +250,17 @@ static void kind(FILE *out, const struct report_model *m, const struct report_ki
 		return;
 	}
 	if (m->shown.fields)
-		table(out, p,
+		table(out, m,
 		      &(struct view){&k->by_location, "field or other place", "place", "places",
 				     place_row},
 		      limit);
 	if (m->shown.lines)
-		table(out, p,
+		table(out, m,
 		      &(struct view){&k->by_lines, "lines", "pair of lines", "pairs of lines",
 				     line_row},
 		      limit);
 	if (m->shown.pairs)
-		whole_contexts(out, p, k, limit);
+		whole_contexts(out, m, k, limit);
 }
 
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit)

@@ -32,6 +32,14 @@ void report_text_cpu(FILE *out, const struct report_model *m, size_t limit);
 /* With at most limit of them. */
 void report_text_loops(FILE *out, const struct report_model *m, size_t limit);
 
+/* The loops that the two accesses of a pair are in, by their own frames or (called) by their whole
+ * contexts: prefix, ", in the loop" and so on, suffix. Nothing where they are in none. */
+void report_text_loops_of(FILE *out, const struct report_model *m, const struct pair *pair,
+			  bool called, const char *prefix, const char *suffix);
+
+/* A line for each kind of pairs that enough is known of in a loop. */
+void report_text_loop_pairs(FILE *out, const struct report_model *m, size_t rank);
+
 void report_text_quality(FILE *out, const struct report_model *m);
 
 #endif

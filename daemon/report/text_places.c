@@ -86,6 +86,17 @@ bool report_place_is_plural(const struct profile *p, uint32_t location)
 	return kind == JXP__LOCATION__KIND__ELEMENT || kind == JXP__LOCATION__KIND__SPILL;
 }
 
+void report_text_method(FILE *out, const struct profile *p, uint32_t method)
+{
+	const struct cct_method *m = cct_method(&p->cct, method);
+
+	if (m)
+		fprintf(out, "%s.%s", short_class(strings_get(&p->strings, m->class_name)),
+			strings_get(&p->strings, m->name));
+	else
+		fputs("[unknown]", out);
+}
+
 void report_text_line(FILE *out, const struct profile *p, uint32_t node)
 {
 	const struct cct_node *n = cct_node(&p->cct, node);

@@ -17,6 +17,9 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
 /* Does the word for it take "are"? */
 bool report_place_is_plural(const struct profile *p, uint32_t location);
 
+/* "HashMap.putVal", without its package; 0: unknown. */
+void report_text_method(FILE *out, const struct profile *p, uint32_t method);
+
 /* "HashMap.putVal(HashMap.java:631)" of a node's frame, without packages; 0: unknown. */
 void report_text_line(FILE *out, const struct profile *p, uint32_t node);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/app_name.h"
 #include "daemon/engine/engine.h"
 #include "daemon/schedule/scheduler.h"
 
@@ -40,6 +41,21 @@ static void take_out_traits(Jxp__Jvm *jvm)
 	jvm->cpu_limit = 0;
 }
 
+/* As a window of it would be called. */
+static void add_app(Jxp__Jvm *jvm, const struct scheduler *scheduler)
+{
+	char label[APP_NAME_BYTES];
+	struct planner_view view;
+
+	if (scheduler && scheduler_view(scheduler, (pid_t)jvm->pid, &view) &&
+	    view.start_ticks == jvm->start_ticks) {
+		set(&jvm->app, view.app);
+		return;
+	}
+	app_name_of(label, sizeof(label), jvm->name);
+	set(&jvm->app, label);
+}
+
 static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 {
 	struct planner_view view;
@@ -48,7 +64,6 @@ static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 	if (!scheduler_view(scheduler, (pid_t)jvm->pid, &view) ||
 	    view.start_ticks != jvm->start_ticks)
 		return;
-	set(&jvm->app, view.app);
 	set(&jvm->schedule, view.schedule);
 	set(&jvm->last_window, view.last_window);
 	jvm->next_window_unix_ns = view.next_unix_ns;
@@ -64,6 +79,7 @@ void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,
 		take_out_traits(jvm);
 		if (engine_is_profiled(engine, (pid_t)jvm->pid))
 			set(&jvm->state, "profiled");
+		add_app(jvm, scheduler);
 		if (list->schedules)
 			add_schedule(jvm, scheduler);
 	}

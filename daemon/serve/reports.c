@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "daemon/answer/selection.h"
 #include "daemon/report/diff/diff_report.h"
 #include "daemon/report/report.h"
 
-/* What is asked for: the report of one selection, or the difference of two. */
+/* What is asked for: the report of one selection, which may be compared with another one, or the
+ * difference of two. */
 struct asked {
 	struct engine *engine;
 	struct window_asker asker;
@@ -106,6 +108,41 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size, err);
 }
 
+/* Can the loops of w be compared with those of another window? */
+static int check_baseline(const struct window_result *w, const struct window_result *baseline,
+			  struct err *err)
+{
+	const struct window_result *none = !baseline->request.loops ? baseline
+					   : !w->request.loops      ? w
+								    : NULL;
+
+	if (none)
+		return err_set(err, EINVAL,
+			       "window %s knows no loops, so there is nothing to compare: use one "
+			       "of '--kinds loops'",
+			       none->id);
+	if (strcmp(w->app, baseline->app) != 0)
+		return err_set(err, EINVAL,
+			       "window %s is of '%s' and %s of '%s': a baseline is a window of the "
+			       "same application",
+			       w->id, w->app, baseline->id, baseline->app);
+	return 0;
+}
+
+static int write_compared(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+			  size_t *size, const struct window_result **about, struct err *err)
+{
+	struct asked *a = arg;
+	int r = selection_load(&a->side[0], cancelled, about, err);
+
+	if (r == 0)
+		r = selection_load(&a->side[1], cancelled, &a->wanted.baseline, err);
+	if (r == 0)
+		r = check_baseline(*about, a->wanted.baseline, err);
+	return r < 0 ? r
+		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size, err);
+}
+
 static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
 		      size_t *size, const struct window_result **about, struct err *err)
 {
@@ -136,13 +173,15 @@ static struct asked *new_asked(struct connection *c)
 	return a;
 }
 
+typedef int asked_write_fn(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+			   size_t *size, const struct window_result **about, struct err *err);
+
 /* Takes a; r: what was wrong with the request. */
-static void send_job(struct connection *c, struct asked *a, int r, const struct err *err)
+static void send_job(struct connection *c, struct asked *a, asked_write_fn *write, int r,
+		     const struct err *err)
 {
-	const struct render_job job = {.arg = a,
-				       .begin = begin,
-				       .write = a->sides == 2 ? write_diff : write_report,
-				       .release = release};
+	const struct render_job job = {
+	    .arg = a, .begin = begin, .write = write, .release = release};
 
 	if (r == 0) {
 		connection_send_job(c, &job);
@@ -150,6 +189,18 @@ static void send_job(struct connection *c, struct asked *a, int r, const struct 
 	}
 	connection_fail(c, r != -ENOENT, err->message);
 	release(a);
+}
+
+static int add_baseline(struct asked *a, const struct connection *c,
+			const Jxp__ReportRequest *request, struct err *err)
+{
+	if (a->side[0].app[0])
+		return err_set(err, EINVAL, "a baseline is for one window, not for many as one");
+	if (request->format != JXP__FORMAT__FORMAT_TEXT &&
+	    request->format != JXP__FORMAT__FORMAT_JSON)
+		return err_set(err, EINVAL,
+			       "loops are compared as text or JSON: use --format text or json");
+	return add_side(a, c, request->baseline, NULL, err);
 }
 
 void reports_send_report(struct connection *c, const Jxp__ReportRequest *request)
@@ -166,7 +217,9 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 				      request->regions, request->n_regions, &err);
 	if (r == 0)
 		r = add_side(a, c, request->window, request->merged, &err);
-	send_job(c, a, r, &err);
+	if (r == 0 && request->baseline[0])
+		r = add_baseline(a, c, request, &err);
+	send_job(c, a, a->sides == 2 ? write_compared : write_report, r, &err);
 }
 
 void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request)
@@ -185,5 +238,5 @@ void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request)
 
 		r = add_side(a, c, wanted ? wanted->window : "", wanted, &err);
 	}
-	send_job(c, a, r, &err);
+	send_job(c, a, write_diff, r, &err);
 }

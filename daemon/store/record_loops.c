@@ -28,13 +28,46 @@ static bool pack_counts(struct arena *a, const struct loop_counts *c, Jxp__Store
 	return true;
 }
 
+static bool pack_turns(struct arena *a, const struct turn_sums *t, Jxp__StoredTurns **out)
+{
+	Jxp__StoredTurns *m = record_allocate(a, 1, sizeof(*m));
+
+	if (!m)
+		return false;
+	jxp__stored_turns__init(m);
+	m->traces = t->traces;
+	m->tuples = t->tuples;
+	m->distinct = t->distinct;
+	m->turns = t->turns;
+	m->estimated = t->estimated;
+	m->low = t->low;
+	m->high = t->high;
+	*out = m;
+	return true;
+}
+
+/* What is done again. */
+static bool pack_repeats(struct arena *a, const struct loop_row *row, Jxp__StoredLoop *m)
+{
+	if (!RECORD_COLUMN(a, m, effect_ns, LOOP_EFFECTS))
+		return false;
+	for (size_t i = 0; i < LOOP_EFFECTS; i++)
+		m->effect_ns[i] = row->effect_ns[i];
+	m->pairs = row->pairs;
+	m->pairs_cut = row->pairs_cut;
+	m->scalar_pairs = row->together.pairs;
+	m->scalar_sum = row->together.sum;
+	m->scalar_squares = row->together.squares;
+	return row->turns.tuples == 0 || pack_turns(a, &row->turns, &m->turns);
+}
+
 static int pack_row(struct arena *a, const struct loop_row *row, Jxp__StoredLoop *m)
 {
 	jxp__stored_loop__init(m);
 	if (!RECORD_COLUMN(a, m, type_ns, LOOP_TYPES) ||
 	    !RECORD_COLUMN(a, m, doubt_ns, LOOP_DOUBTS) ||
 	    !pack_counts(a, &row->results, &m->results) ||
-	    !pack_counts(a, &row->entries, &m->entries))
+	    !pack_counts(a, &row->entries, &m->entries) || !pack_repeats(a, row, m))
 		return -ENOMEM;
 	for (size_t i = 0; i < LOOP_TYPES; i++)
 		m->type_ns[i] = row->type_ns[i];
@@ -42,6 +75,7 @@ static int pack_row(struct arena *a, const struct loop_row *row, Jxp__StoredLoop
 		m->doubt_ns[i] = row->doubt_ns[i];
 	m->method = row->key.method;
 	m->mapped = row->key.mapped;
+	m->recursion = row->key.recursion;
 	m->header = row->key.header;
 	m->line = row->key.line;
 	m->latch_bci = row->latch_bci;
@@ -109,6 +143,30 @@ static int pack_places(struct arena *a, const struct loop_profile *l, Jxp__Store
 	return 0;
 }
 
+static int pack_inputs(struct arena *a, const struct loop_profile *l, Jxp__StoredLoops *m)
+{
+	size_t count = l->input_count;
+
+	if (!RECORD_COLUMN(a, m, input_loop, count) || !RECORD_COLUMN(a, m, input_scalar, count) ||
+	    !RECORD_COLUMN(a, m, input_method, count) || !RECORD_COLUMN(a, m, input_bci, count) ||
+	    !RECORD_COLUMN(a, m, input_line, count) || !RECORD_COLUMN(a, m, input_at, count) ||
+	    !RECORD_COLUMN(a, m, input_pairs, count) || !RECORD_COLUMN(a, m, input_sum, count) ||
+	    !RECORD_COLUMN(a, m, input_squares, count))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		m->input_loop[i] = l->inputs[i].loop;
+		m->input_scalar[i] = l->inputs[i].scalar;
+		m->input_method[i] = l->inputs[i].method;
+		m->input_bci[i] = l->inputs[i].bci;
+		m->input_line[i] = l->inputs[i].line;
+		m->input_at[i] = l->inputs[i].at;
+		m->input_pairs[i] = l->inputs[i].same.pairs;
+		m->input_sum[i] = l->inputs[i].same.sum;
+		m->input_squares[i] = l->inputs[i].same.squares;
+	}
+	return 0;
+}
+
 int record_pack_loops(struct arena *a, const struct loop_profile *l, Jxp__StoredLoops *m)
 {
 	const struct cpu_sum *sums[SUMS] = {&l->compiled, &l->looked_at, &l->in_loops, &l->mapped};
@@ -125,7 +183,9 @@ int record_pack_loops(struct arena *a, const struct loop_profile *l, Jxp__Stored
 	r = pack_rows(a, l, m);
 	if (r == 0)
 		r = pack_contexts(a, l, m);
-	return r < 0 ? r : pack_places(a, l, m);
+	if (r == 0)
+		r = pack_places(a, l, m);
+	return r < 0 ? r : pack_inputs(a, l, m);
 }
 
 /* ---------------------------------------------------------------- unpacking */
@@ -156,6 +216,43 @@ static bool unpack_counts(const Jxp__StoredLoopCounts *m, struct loop_counts *c)
 	       is_sum(c->events_squares) && is_sum(c->products) && is_sum(c->seen);
 }
 
+/* Of parts in 0..1. */
+static bool unpack_parts(uint64_t pairs, double sum, double squares, struct repeat_sum *out)
+{
+	*out = (struct repeat_sum){.pairs = pairs, .sum = sum, .squares = squares};
+	return is_sum(sum) && is_sum(squares) && sum <= (double)pairs && squares <= sum;
+}
+
+static bool unpack_turns(const Jxp__StoredTurns *m, struct turn_sums *t)
+{
+	if (!m)
+		return true;
+	*t = (struct turn_sums){.traces = m->traces,
+				.tuples = m->tuples,
+				.distinct = m->distinct,
+				.turns = m->turns,
+				.estimated = m->estimated,
+				.low = m->low,
+				.high = m->high};
+	return is_count(t->turns) && is_sum(t->estimated) && is_sum(t->low) && is_sum(t->high) &&
+	       t->low <= t->high;
+}
+
+static bool unpack_repeats(const Jxp__StoredLoop *m, struct loop_row *row)
+{
+	if (m->n_effect_ns > LOOP_EFFECTS)
+		return false;
+	for (size_t i = 0; i < m->n_effect_ns; i++) {
+		row->effect_ns[i] = m->effect_ns[i];
+		if (!is_sum(row->effect_ns[i]))
+			return false;
+	}
+	row->pairs = m->pairs;
+	row->pairs_cut = m->pairs_cut;
+	return unpack_parts(m->scalar_pairs, m->scalar_sum, m->scalar_squares, &row->together) &&
+	       unpack_turns(m->turns, &row->turns);
+}
+
 static bool unpack_sums(const Jxp__StoredLoop *m, struct loop_row *row)
 {
 	if (m->n_type_ns > LOOP_TYPES || m->n_doubt_ns > LOOP_DOUBTS)
@@ -178,8 +275,11 @@ static bool unpack_sums(const Jxp__StoredLoop *m, struct loop_row *row)
 
 static int unpack_row(const Jxp__StoredLoop *m, const struct profile *p, struct loop_profile *l)
 {
-	struct loop_key key = {
-	    .method = m->method, .mapped = m->mapped, .header = m->header, .line = m->line};
+	struct loop_key key = {.method = m->method,
+			       .mapped = m->mapped,
+			       .header = m->header,
+			       .line = m->line,
+			       .recursion = m->recursion};
 	size_t expected = l->row_count;
 	struct loop_row *row;
 	uint32_t position;
@@ -199,7 +299,7 @@ static int unpack_row(const Jxp__StoredLoop *m, const struct profile *p, struct 
 	row->bursts_left = m->bursts_left;
 	row->bursts_least = m->bursts_least;
 	return unpack_sums(m, row) && unpack_counts(m->results, &row->results) &&
-		       unpack_counts(m->entries, &row->entries)
+		       unpack_counts(m->entries, &row->entries) && unpack_repeats(m, row)
 		   ? 0
 		   : -EBADMSG;
 }
@@ -265,6 +365,45 @@ static int unpack_places(const Jxp__StoredLoops *m, const struct profile *p, str
 	return r;
 }
 
+static int unpack_input(const Jxp__StoredLoops *m, size_t i, const struct profile *p,
+			struct loop_profile *l)
+{
+	struct loop_compared like = {.loop = m->input_loop[i],
+				     .scalar = m->input_scalar[i],
+				     .method = m->input_method[i],
+				     .bci = m->input_bci[i],
+				     .line = m->input_line[i],
+				     .at = m->input_at[i]};
+	uint32_t position;
+	int r;
+
+	if (like.loop >= l->row_count || !record_has_method(p, like.method))
+		return -EBADMSG;
+	r = loop_profile_input(l, &like, &position);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || position != i)
+		return -EBADMSG;
+	return unpack_parts(m->input_pairs[i], m->input_sum[i], m->input_squares[i],
+			    &l->inputs[i].same)
+		   ? 0
+		   : -EBADMSG;
+}
+
+static int unpack_inputs(const Jxp__StoredLoops *m, const struct profile *p, struct loop_profile *l)
+{
+	size_t count = m->n_input_loop;
+	int r = 0;
+
+	if (m->n_input_scalar != count || m->n_input_method != count || m->n_input_bci != count ||
+	    m->n_input_line != count || m->n_input_at != count || m->n_input_pairs != count ||
+	    m->n_input_sum != count || m->n_input_squares != count)
+		return -EBADMSG;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = unpack_input(m, i, p, l);
+	return r;
+}
+
 int record_unpack_loops(const Jxp__StoredLoops *m, const struct profile *p, struct loop_profile *l)
 {
 	struct cpu_sum *sums[SUMS] = {&l->compiled, &l->looked_at, &l->in_loops, &l->mapped};
@@ -285,6 +424,8 @@ int record_unpack_loops(const Jxp__StoredLoops *m, const struct profile *p, stru
 		r = unpack_contexts(m, p, l);
 	if (r == 0)
 		r = unpack_places(m, p, l);
+	if (r == 0)
+		r = unpack_inputs(m, p, l);
 	l->refused = m->refused;
 	return r;
 }

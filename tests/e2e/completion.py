@@ -52,8 +52,9 @@ def every_command_and_option_of_the_help_is_offered():
 
 @test
 def options_are_those_of_the_command():
-    assert complete("attach", "--ba") == ["--background"]
-    assert complete("report", "--ba") == []
+    assert complete("attach", "--ba") == ["--background", "--baseline"]
+    assert complete("report", "--ba") == ["--baseline"]
+    assert complete("report", "--back") == []
     assert complete("attach", "42", "--format", "j") == ["json"]
     assert complete("attach", "42", "--sampler", "") == ["auto", "clock", "ibs", "pebs"]
     assert complete("attach", "--kinds", "dead-store,silent-") == ["dead-store,silent-load", "dead-store,silent-store"]

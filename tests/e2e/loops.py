@@ -13,7 +13,7 @@ from support.profile import Windows
 
 sys.path.insert(0, os.path.join(ROOT, "tests/loops"))
 from measure import Running, compile_programs, judge  # noqa: E402  pylint: disable=wrong-import-position
-from programs import PROGRAMS, RESULTLESS, UNDECIDED  # noqa: E402  pylint: disable=wrong-import-position
+from programs import INSTANCES, ITERATIONS, PROGRAMS, RESULTLESS, UNDECIDED  # noqa: E402  pylint: disable=wrong-import-position
 
 CPU_S = 3
 BUDGET = "5%"
@@ -50,11 +50,13 @@ def check(name, asked):
     assert report["quality"]["dropped"] == 0, report["quality"]
     assert row["time_fraction"] > 0.25, row
     assert row["type"] == program.types[0], row
-    allowed = {program.verdicts[0], UNDECIDED} if program.verdicts[0] == RESULTLESS else set(program.verdicts)
+    allowed = set(program.verdicts) | ({UNDECIDED} if program.verdicts[0] in (RESULTLESS, INSTANCES, ITERATIONS) else set())
     assert row["verdict"] in allowed, row
     assert finding.advice_right in (None, True), row["advice"]
     for found in filter(None, (finding.rate, finding.turns)):
         assert found.holds(FACTOR), found
+    for again in filter(None, (finding.instances, finding.iterations)):
+        assert again.holds(), again
     assert not finding.wrong, finding.wrong
 
 

@@ -12,7 +12,7 @@ from support.target import AGENT_THREAD, Snapshot, at_rest, descriptors, perf_de
 
 PARKED = 1998
 BUSY = 2
-WINDOW = "15s"
+WINDOW = "10s"
 BUDGET = 0.01
 # The account is corrected twice a second, so the end of a window can be a correction late; and what is
 # done once a window weighs more when other programs leave the JVM little CPU time.

@@ -57,16 +57,16 @@ def _parse(text):
 
 
 class Bytecode:
-    """Of the classes that a JDK's JVM finds along a class path."""
+    """Of the classes that a JDK's javap, a command, finds along a class path."""
 
-    def __init__(self, jdk, class_path):
-        self.javap = os.path.join(jdk.home, "bin/javap")
+    def __init__(self, javap, class_path):
+        self.command = javap
         self.class_path = class_path
 
     @functools.lru_cache(maxsize=None)
     def methods(self, class_name):
         """Name → those of the name. None where javap does not find the class."""
-        command = [self.javap, "-p", "-c", "-l", "-cp", self.class_path, class_name]
+        command = [*self.command, "-p", "-c", "-l", "-cp", self.class_path, class_name]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         return _parse(result.stdout) if result.returncode == 0 else {}
 

@@ -16,8 +16,8 @@ import sys
 
 import programs
 from bytecode import Bytecode
-from measure import CLASS_PATH, Running, compile_programs, jdks, rows_of
-from support.profile import OPTION_OF, Daemon
+from measure import CLASS_PATH, Running, all_jdks, collector_options, compile_programs, javap_of, rows_of
+from support.profile import Daemon
 
 SECONDS = float(os.environ.get("MAPPING_SECONDS", "10"))
 AT_ONCE = int(os.environ.get("MAPPING_AT_ONCE", "2"))
@@ -41,13 +41,13 @@ def chosen(variable, default):
 
 
 def chosen_jdks():
-    found = jdks()
+    found = all_jdks()
     releases = chosen("MAPPING_JDKS", f"17,{found[-1].release}")
     return [j for j in found if str(j.release) in releases]
 
 
 def window(daemon, jdk, collector, program, kinds, *jvm_options):
-    running = Running(jdk, program, OPTION_OF[collector], *jvm_options)
+    running = Running(jdk, program, *collector_options(jdk, collector), *jvm_options)
     try:
         return daemon.attach(running.pid, "--kinds", kinds, "--budget", "5%", duration=f"{SECONDS}s")
     finally:
@@ -86,7 +86,7 @@ def compare(found, true, ticks):
 
 
 def measure_one(daemon, jdk, collector, program):
-    bytecode = Bytecode(jdk, CLASS_PATH)
+    bytecode = Bytecode(javap_of(jdk), CLASS_PATH)
     report = window(daemon, jdk, collector, program, "loops")
     twin = window(daemon, jdk, collector, program, "cpu", *TWIN)
     ticks = min(report["cpu"]["samples"] if report.get("cpu") else twin["cpu"]["samples"], twin["cpu"]["samples"])
@@ -98,27 +98,54 @@ def name_of(loop):
     return f"{loop[0]}.{loop[1]}@{loop[2]}"
 
 
+def line(jdk, collector, program, result):
+    shares, ticks = result[:3], result[-1]
+    in_loops, mapped, wrong = shares
+    return (f"{program.name:16} JDK {jdk.release} {collector:8} {ticks:6} ticks, in loops {in_loops:.3f}, mapped "
+            f"{mapped / in_loops if in_loops else 1:.3f}, wrong {wrong:.3f}")
+
+
+def differences(found, true):
+    for loop in sorted({*found, *true}, key=lambda l: -max(found[l], true[l])):
+        if max(found[loop], true[loop]) >= MINOR:
+            yield f"    {name_of(loop)}: {found[loop]:.3f}, the JVM says {true[loop]:.3f}"
+
+
+def summary(measured):
+    """By release and collector, of the ticks in loops: which share is mapped, and which to a wrong one. The last row is of all."""
+    sums = collections.defaultdict(lambda: [0.0, 0.0, 0.0, 0])
+    for (jdk, collector, _), (in_loops, mapped, wrong, _, _, ticks) in measured:
+        for place in ((jdk.release, collector), ("all", "")):
+            sums[place] = [a + b for a, b in zip(sums[place], (in_loops, mapped, wrong, ticks))]
+    for (release, collector), (in_loops, mapped, wrong, ticks) in sums.items():
+        yield release, collector, mapped / in_loops if in_loops else 1.0, wrong / in_loops if in_loops else 0.0, ticks
+
+
 def main():
     compile_programs()
     daemon = Daemon()
     planned = [(jdk, collector, programs.PROGRAMS[name]) for jdk in chosen_jdks()
                for collector in chosen("MAPPING_GCS", "G1,Parallel")
                for name in chosen("MAPPING_ONLY", ",".join(PROGRAMS))]
-    sums = [0.0, 0.0, 0.0]
+    measured, failed = [], 0
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for (jdk, collector, program), asked in zip(planned, [pool.submit(measure_one, daemon, *p) for p in planned]):
-            *shares, found, true, ticks = asked.result()
-            sums = [a + b for a, b in zip(sums, shares)]
-            in_loops, mapped, wrong = shares
-            print(f"{program.name:16} JDK {jdk.release} {collector:8} {ticks:6} ticks, in loops {in_loops:.3f}, mapped "
-                  f"{mapped / in_loops if in_loops else 1:.3f}, wrong {wrong:.3f}", flush=True)
+        for plan, asked in zip(planned, [pool.submit(measure_one, daemon, *p) for p in planned]):
+            try:
+                result = asked.result()
+            except AssertionError as e:
+                print(f"{plan[2].name} JDK {plan[0].release} {plan[1]}: {e}", flush=True)
+                failed += 1
+                continue
+            in_loops, mapped, wrong, found, true, _ = result
+            measured.append((plan, result))
+            print(line(*plan, result), flush=True)
             if in_loops and (mapped < MAPPED_LEAST * in_loops or wrong > WRONG_MOST):
-                for loop in sorted({*found, *true}, key=lambda l: -max(found[l], true[l])):
-                    if max(found[loop], true[loop]) >= MINOR:
-                        print(f"    {name_of(loop)}: {found[loop]:.3f}, the JVM says {true[loop]:.3f}", flush=True)
-    mapped, wrong = sums[1] / sums[0], sums[2] / sums[0]
-    print(f"\nof the ticks in loops {mapped:.1%} are mapped, {wrong:.2%} to a wrong loop")
-    sys.exit(0 if mapped >= MAPPED_LEAST and wrong <= WRONG_MOST else 1)
+                print("\n".join(differences(found, true)), flush=True)
+    print()
+    mapped, wrong = 1.0, 0.0
+    for release, collector, mapped, wrong, ticks in sorted(summary(measured), key=str):
+        print(f"JDK {release:3} {collector:8} {mapped:6.1%} of the ticks in loops are mapped, {wrong:6.2%} to a wrong loop, {ticks} ticks")
+    sys.exit(0 if mapped >= MAPPED_LEAST and wrong <= WRONG_MOST and not failed else 1)
 
 
 main()

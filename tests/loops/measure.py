@@ -8,9 +8,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
-from lib import BUILD, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
+from lib import BUILD, Jdk, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
 from programs import HARMLESS, INSTANCES, ITERATIONS, SOURCES, WAITING  # noqa: E402  pylint: disable=wrong-import-position
-from support.profile import BENCH_CLASS_PATH  # noqa: E402  pylint: disable=wrong-import-position
+from support.profile import BENCH_CLASS_PATH, OPTION_OF  # noqa: E402  pylint: disable=wrong-import-position
+from support.tree import TREE, contained, homes  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "loops")
 JGRAPHT = "/usr/share/java/jgrapht0.8.jar"
@@ -19,6 +20,8 @@ HEAP = "-Xmx256m"
 
 # Of the CPU time: what a loop that the program is not about may have without being looked at.
 MINOR = 0.05
+# By which a share of what is done again may be off.
+SHARE_OFF = 0.1
 
 
 # ---------------------------------------------------------------- programs
@@ -43,11 +46,37 @@ def compile_programs(libraries=True):
         pass
 
 
+def all_jdks():
+    """Those of this system, and of later suites, which run in a tree of their own. Oldest first."""
+    found = {jdk.release: jdk for jdk in [*map(Jdk, homes().values()), *jdks()]}
+    return [found[release] for release in sorted(found)]
+
+
+def collector_options(jdk, collector):
+    # ZGC was an experiment before JDK 15.
+    return [*(["-XX:+UnlockExperimentalVMOptions"] if jdk.release < 15 else []), OPTION_OF[collector]]
+
+
+def javap_of(jdk):
+    """The command. A runtime environment has none, but what another one needs to read its classes."""
+    own = os.path.join(jdk.home, "bin/javap")
+    others = (os.path.join(j.home, "bin/javap") for j in reversed(jdks()))
+    return [own] if os.access(own, os.X_OK) else [next(filter(os.path.exists, others)), "--system", jdk.home]
+
+
+def command_of(jdk, program, options):
+    arguments = [HEAP, *options, *program.options, program.main, *program.arguments]
+    class_path = CLASS_PATH.split(":")
+    if TREE and jdk.home.startswith(TREE):
+        return contained(jdk.home, class_path, arguments)
+    return [jdk.java, "-cp", CLASS_PATH, *arguments]
+
+
 class Running(Process):
     """A program of the suite that runs compiled code by now."""
 
     def __init__(self, jdk, program, *options):
-        command = [jdk.java, HEAP, *options, *program.options, "-cp", CLASS_PATH, program.main, *program.arguments]
+        command = command_of(jdk, program, options)
         # Some leave files where they run.
         super().__init__(command, env={k: v for k, v in os.environ.items() if "JAVA" not in k}, cwd=make_directory())
         self.wait_for("up\n", 60)
@@ -103,6 +132,20 @@ class Interval:
 
 
 @dataclasses.dataclass
+class Share:
+    """Of what is done again, that the report estimates."""
+
+    found: float
+    truth: float
+
+    def holds(self):
+        return abs(self.found - self.truth) <= SHARE_OFF
+
+    def __str__(self):
+        return f"{self.found:.3f} ({self.truth:.2g}) {'' if self.holds() else '!'}"
+
+
+@dataclasses.dataclass
 class Finding:
     """What a window says of a program. None where it says nothing, or nothing is known."""
 
@@ -110,6 +153,8 @@ class Finding:
     row: dict
     rate: Interval
     turns: Interval
+    instances: Share
+    iterations: Share
     wrong: list  # loops with a verdict that they may not have, as text
 
     @property
@@ -118,11 +163,7 @@ class Finding:
 
     @property
     def verdict_right(self):
-        """A verdict of a later check does not count against a program."""
-        if not self.row:
-            return None
-        allowed = (*self.program.verdicts, self.program.redundant)
-        return self.row.get("verdict") in allowed
+        return self.row.get("verdict") in self.program.verdicts if self.row else None
 
     @property
     def strategies(self):
@@ -144,14 +185,21 @@ def interval(row, key, truth):
     return Interval(row.get(key), low, high, truth) if low < math.inf else None
 
 
+def share(row, of, truth):
+    """redundancy.instances or redundancy.iterations. None where nothing is known."""
+    found = ((row or {}).get("redundancy") or {}).get(of) or {}
+    return None if truth is None or found.get("rate") is None else Share(found["rate"], truth)
+
+
 def wrong_verdicts(program, report):
     """Of loops that are as they should be: those of controls, and of other programs what they are not about."""
     harmless = (*HARMLESS, WAITING, None)
+    again = not set(program.verdicts).isdisjoint((INSTANCES, ITERATIONS))
     place = program.place()
     found = []
     for row in rows_of(report):
         verdict = row.get("verdict")
-        if place and is_meant(row, place) or verdict in harmless or verdict in (INSTANCES, ITERATIONS) and program.redundant:
+        if place and is_meant(row, place) or verdict in harmless or verdict in (INSTANCES, ITERATIONS) and again:
             continue
         if program.control or row["time_fraction"] >= MINOR:
             found.append(f"{row.get('class')}.{row.get('method')}:{row.get('line')} {row.get('type')} {verdict}, "
@@ -162,4 +210,5 @@ def wrong_verdicts(program, report):
 def judge(program, report):
     row = row_of(program, report)
     return Finding(program, row, interval(row, "result_rate", program.rate),
-                   interval(row, "iterations_per_instance", program.turns), wrong_verdicts(program, report))
+                   interval(row, "iterations_per_instance", program.turns), share(row, "instances", program.instances),
+                   share(row, "iterations", program.iterations), wrong_verdicts(program, report))

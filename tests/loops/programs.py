@@ -9,22 +9,24 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "programs")
 
 RESULTLESS, NONE, UNDECIDED, WAITING = "resultless", "none", "undecided", "waiting"
-# Verdicts of what is not looked at yet: programs that are to get one run for type, rate and no other verdict.
 INSTANCES, ITERATIONS = "redundant_instances", "redundant_iterations"
 HARMLESS = (NONE, UNDECIDED)
 
+# From there on a loop that does things again must be told for one.
+OFTEN = 0.7
 # A loop of Rates has so many turns in each operation, and as many results as the program's argument says.
 TURNS = 1 << 18
 CHUNK = 4096
 LOOPS_OF_RATES = {"warmedStore": "store", "late": "store", "conditionalMove": "local", "threads": "store"}
 
 # What the advice for a type is about.
-DELETE, DATA_STRUCTURE, SKIP = "delete", "data_structure", "skip"
+DELETE, DATA_STRUCTURE, SKIP, MEMOIZE, BATCH = "delete", "data_structure", "skip", "memoize", "batch"
 
 
 @dataclasses.dataclass
 class Program:
-    """rate: results for each turn; turns: of an instance. None: not known, or it changes."""
+    """rate: results for each turn; turns: of an instance; instances and iterations: what part of what they go by is as in the
+    instance before, or in other turns. None: not known, or it changes."""
 
     name: str
     main: str
@@ -35,7 +37,9 @@ class Program:
     turns: float = None
     verdicts: tuple = (NONE,)  # the true one first, then what may be said instead
     advice: str = None
-    redundant: str = None  # the verdict of a later check, if there is to be one
+    instances: float = None
+    iterations: float = None
+    recursion: str = ""  # the method that calls itself, instead of a loop
     why: str = ""  # of what is said instead
     options: tuple = ()  # of the JVM
     libraries: bool = False
@@ -45,10 +49,17 @@ class Program:
     @property
     def control(self):
         """No verdict may be said of any of its loops."""
-        return self.verdicts[0] == NONE and not self.redundant
+        return self.verdicts == (NONE,)
+
+    @property
+    def meant(self):
+        """Is there to be a row of its loop, or its recursion?"""
+        return bool(self.loop or self.recursion)
 
     def place(self):
         """Class, methods and line of its loop. Line is None where any loop of the methods is meant."""
+        if self.recursion:
+            return self.main, [self.recursion], None
         if not self.loop:
             return None
         if self.libraries:
@@ -76,7 +87,13 @@ def rate(name, what, results, types=("[0|1]*",), **more):
 
 def repeat(name, loop, turns, **more):
     """Each turn has a result."""
-    return Program(name, "Repeats", (name,), loop, ("1*",), 1.0, turns, **more)
+    facts = {}
+    if more.get("instances", 0) > OFTEN:
+        facts.update(verdicts=(INSTANCES,), advice=MEMOIZE)
+    elif more.get("iterations", 0) > OFTEN:
+        facts.update(verdicts=(ITERATIONS,), advice=MEMOIZE)
+    facts.update(more)
+    return Program(name, "Repeats", (name,), loop, ("1*",), 1.0, turns, **facts)
 
 
 CONSTRUCTED = [
@@ -90,7 +107,8 @@ CONSTRUCTED = [
     search("list", 4096.5),
     search("iterator", 4096.5),
     search("map", 4096.5),
-    search("nested", 4097.0, redundant=INSTANCES),
+    # The table is the same again, what is looked for is not.
+    search("nested", 4097.0, instances=0.5),
     search("few", 8.0, verdicts=(NONE,), advice=None),
     # Of some.
     rate("rate5e-5", "store", 13),
@@ -112,18 +130,22 @@ CONSTRUCTED = [
     Program("sum", "Turns", ("sum",), "sum", ("1*",), 1.0, 8192),
     Program("fill", "Turns", ("fill",), "fill", ("1*",), 1.0, 8192),
     Program("effect", "Turns", ("effect",), "effect", ("1*",), 1.0, 8192, calls=True),
-    Program("fib", "Turns", ("fib",), redundant=ITERATIONS),
+    Program("fib", "Turns", ("fib",), recursion="fib", verdicts=(ITERATIONS,), advice=MEMOIZE, iterations=1.0),
     Program("wait", "Turns", ("wait",), "await", verdicts=(WAITING, *HARMLESS)),
     # Whose results are the same again, or not.
-    repeat("queue", "queue", 8192, redundant=ITERATIONS),
+    repeat("queue", "queue", 8192, iterations=1.0),
+    repeat("distinct", "queue", 8192, instances=0.0, iterations=0.0),
     repeat("ring", "ring", 8192, why="an index goes into each turn"),
-    repeat("same", "scan", 8192, redundant=INSTANCES),
-    repeat("growing", "scan", 4096 + 32.5, redundant=INSTANCES),
-    repeat("half", "scan", 8192, redundant=INSTANCES),
-    repeat("fresh", "scan", 8192, redundant=INSTANCES),
-    repeat("different", "scan", 8192),
-    repeat("siblings", "siblings", 255.5, redundant=INSTANCES),
-    repeat("write", "write", 1024, redundant=ITERATIONS, calls=True),
+    repeat("bytes", "bytes", 8192, why="few bytes are alike again, but nothing is computed of them"),
+    Program("tree", "Repeats", ("tree",), recursion="hash", iterations=0.0),
+    repeat("same", "scan", 8192, instances=1.0),
+    repeat("growing", "scan", 4096 + 32.5, instances=1.0),
+    repeat("half", "scan", 8192, instances=0.5, verdicts=(NONE, INSTANCES)),
+    repeat("keyed", "keyed", 8192, instances=0.5, why="the same table, with another key"),
+    repeat("fresh", "scan", 8192, instances=1.0),
+    repeat("different", "scan", 8192, instances=0.0),
+    repeat("siblings", "siblings", 255.5, instances=1.0),
+    repeat("write", "write", 8192, verdicts=(ITERATIONS, INSTANCES), advice=BATCH, calls=True),
 ]
 
 
@@ -144,12 +166,11 @@ LIBRARIES = [
     *fault("subtract", "java.util.ArrayList.remove", ("0*1?",), 6000),
     *fault("retain", "java.util.ArrayList.indexOf|indexOfRange", ("0*1?",), 3000.5),
     *fault("timeline", "org.jfree.chart.axis.SegmentedTimeline.getExceptionSegmentCount", ("[0|1]*",), 20000 / 5,
-           advice=SKIP, redundant=INSTANCES),
-    *fault("series", "org.jfree.data.xy.XYSeries.findBoundsByIteration", ("1*",), None, verdicts=(NONE,), advice=None,
-           redundant=INSTANCES),
+           advice=SKIP),
+    *fault("series", "org.jfree.data.xy.XYSeries.findBoundsByIteration", ("1*",), None, verdicts=(INSTANCES, NONE), advice=MEMOIZE,
+           why="an instance has more points than the one before"),
     *fault("orderedMap", "java.util.ArrayList.remove", ("0*1?",), 4001),
-    *fault("linkedList", "java.util.LinkedList.node", ("0*1?", "0*"), None,
-           why="where the walk ends is taken for how far it is"),
+    *fault("linkedList", "java.util.LinkedList.node", ("0*1?",), 2000, turns=2000),
     *fault("copyOnWrite", "java.util.concurrent.CopyOnWriteArrayList.indexOf|indexOfRange", ("0*1?",), 5997),
     *fault("getEdge", "org.jgrapht.graph.AbstractBaseGraph$UndirectedSpecifics.getEdge", ("0*1?",), 6000,
            main="GraphEdges"),
@@ -167,5 +188,7 @@ PROGRAMS = {p.name: p for p in [*CONSTRUCTED, *LIBRARIES]}
 GROUPS = {
     "constructed": [p.name for p in CONSTRUCTED],
     "libraries": [p.name for p in LIBRARIES],
+    "repeats": ["nested", "fib", "queue", "distinct", "ring", "bytes", "tree", "same", "growing", "half", "keyed", "fresh",
+                "different", "siblings", "write"],
     "rates": ["zero", "rate5e-5", "rate1/4096", "rate1/64", "rate1/4", "rate1", "turns100", "turns1000"],
 }

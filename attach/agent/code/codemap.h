@@ -82,6 +82,10 @@ bool codemap_find(uint64_t address, struct code_blob *out);
 /* The blob of a number; false when it is gone. Passes all that there are. */
 bool codemap_find_serial(uint64_t serial, struct code_blob *out);
 
+/* The newest compiled code of a method (a jmethodID as a number); false where it has none. Passes
+ * all that there are. */
+bool codemap_find_method(uint64_t method, struct code_blob *out);
+
 /* The index of the first of the blob's debug_pcs at or after an offset; debug_pc_count when there
  * is none. Async-signal-safe. */
 uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset);

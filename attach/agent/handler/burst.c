@@ -1,12 +1,12 @@
 #include "attach/agent/handler/burst.h"
 
-#include <linux/hw_breakpoint.h>
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/trace.h"
 #include "attach/agent/path/loops.h"
 #include "common/clock.h"
 
@@ -35,14 +35,8 @@ void burst_own(struct thread *t, unsigned first, unsigned count)
 /* Sets a counter, whose event is off. */
 static bool count_at(struct thread *t, unsigned reg, uint64_t address, uint32_t period)
 {
-	struct perf_event_attr attr;
-
-	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, address, sizeof(long),
-			     thread_sig_data(t, THREAD_ROLE_REGISTER + reg));
-	attr.sample_period = period;
-	attr.disabled = 0;
-	return perf_set_period(t->register_fd[reg], period) == 0 &&
-	       perf_modify(t->register_fd[reg], &attr) == 0;
+	return perf_break_at(t->register_fd[reg], address, period,
+			     thread_sig_data(t, THREAD_ROLE_REGISTER + reg)) == 0;
 }
 
 /* The descriptor must be the event's: of anything else bytes would be taken from the application.
@@ -142,19 +136,19 @@ void burst_expire(struct thread *t)
 
 /* ---------------------------------------------------------------- the beginning */
 
-/* The loop that ip lies in, or LOOP_NONE, in the code. */
-static unsigned innermost_at(const struct code_blob *blob, uint64_t ip,
-			     const struct loop_nest **nest)
+/* Is something to be done of the plan at ip, with the registers that there are? */
+static bool plan_fits(const struct thread *t, const struct loop_plan *plan,
+		      const struct code_blob *blob, uint64_t ip)
 {
-	*nest = loops_of(blob);
-	return *nest ? loop_at(*nest, ip) : LOOP_NONE;
+	if (!plan->counted && !trace_fits(t, plan))
+		return false;
+	return plan->recursion || loop_covers(blob, plan->start + plan->header, ip);
 }
 
 /* One of the plans whose loop ip lies in, each as likely as another. */
 static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 {
-	const struct loop_nest *nest = NULL;
-	unsigned loop = LOOP_NONE, fitting = 0;
+	unsigned fitting = 0;
 	struct code_blob blob;
 
 	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
@@ -162,13 +156,7 @@ static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 	for (unsigned i = 0; i < plans_count(); i++) {
 		struct loop_plan plan;
 
-		if (!plans_read(i, blob.serial, &plan))
-			continue;
-		if (!nest)
-			loop = innermost_at(&blob, ip, &nest);
-		if (loop == LOOP_NONE)
-			return false;
-		if (loop_has_around(nest, loop, plan.start + plan.header) &&
+		if (plans_read(i, blob.serial, &plan) && plan_fits(t, &plan, &blob, ip) &&
 		    random_below(&t->random, ++fitting) == 0)
 			*out = plan;
 	}
@@ -262,17 +250,6 @@ void burst_is_full(struct thread *t, unsigned reg)
 
 /* ---------------------------------------------------------------- while it goes on */
 
-static bool is_in_loop(const struct burst *b, const struct code_blob *blob, uint64_t ip)
-{
-	const struct loop_nest *nest;
-	unsigned loop;
-
-	if (ip < blob->start || ip - blob->start >= blob->size)
-		return false;
-	loop = innermost_at(blob, ip, &nest);
-	return loop != LOOP_NONE && loop_has_around(nest, loop, b->header);
-}
-
 /* A thread that is elsewhere may be in something that the loop calls: then the count will rise. */
 static bool goes_on(struct thread *t, uint64_t ip)
 {
@@ -283,7 +260,7 @@ static bool goes_on(struct thread *t, uint64_t ip)
 	if (!codemap_find(b->start, &blob) || blob.serial != b->code ||
 	    clock_monotonic_ns() - b->since_ns > BURST_AGE_MAX_NS)
 		return false;
-	if (is_in_loop(b, &blob, ip))
+	if (loop_covers(&blob, b->header, ip))
 		return true;
 	if (b->seeks || !count_of(t, t->burst_first, &count))
 		return false;
@@ -296,6 +273,10 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	struct loop_plan plan = {0};
 
+	if (t->trace.active) {
+		trace_tick(t, uc);
+		return;
+	}
 	if (t->burst.active) {
 		if (!goes_on(t, ip))
 			close_burst(t, true);
@@ -304,7 +285,13 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 	if (t->burst_registers == 0 || !choose_plan(t, ip, &plan))
 		return;
 	atomic_fetch_add_explicit(&handlers.burst_ticks, 1, memory_order_relaxed);
-	if (random_below(&t->random, BURST_CHANCE_ONE) <
+	if (random_below(&t->random, BURST_CHANCE_ONE) >=
 	    atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
+		return;
+	/* One is as much wanted as the other. */
+	if (trace_fits(t, &plan) && (!plan.counted || random_below(&t->random, 2) == 0) &&
+	    trace_begin(t, &plan))
+		return;
+	if (plan.counted)
 		begin_burst(t, &plan);
 }

@@ -48,10 +48,11 @@
 
 struct thread;
 
-/* A tick of a thread that is ready: closes the burst that it has left, or may begin one. */
+/* A tick of a thread that is ready: closes the burst or the trace (trace.h) that it has left, or
+ * may begin one. */
 void burst_tick(struct thread *t, const ucontext_t *uc);
 
-/* Is it one of the registers that are kept for bursts? Any number may be asked about. */
+/* Is it one of the registers that are kept for bursts and traces? Any number may be asked about. */
 bool burst_owns(const struct thread *t, unsigned reg);
 
 /* One of them has counted its period, or reached the header. */

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "common/code/insn.h"
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
+#include "attach/agent/path/plans.h"
 #include "attach/agent/path/walk.h"
 #include "attach/agent/place/place.h"
 #include "common/perf/events.h"
@@ -70,6 +71,37 @@ struct burst {
 	uint64_t since_ns;
 	uint64_t seen; /* what the header's event had counted at the last look */
 	uint64_t before[PERF_DEBUG_REGISTERS]; /* what each event had counted at the beginning */
+};
+
+/* Of a thread, in the same registers, when there is no burst: a trace
+ * (attach/agent/handler/trace.h). */
+struct trace {
+	bool active;
+	bool turns;     /* of turns; else of instances */
+	bool recursion; /* turns are calls: there is no frame that all are in */
+	bool on;        /* the events of inputs are */
+	bool framed;    /* stack_pointer is known */
+	bool deeper;    /* another activation was entered since that of the trace was */
+	/* Instances: 0 before the first one begins, then 1 and 2. Turns: 1 from the first one on.
+	 */
+	uint8_t begun;
+	uint8_t most;      /* values of an instance */
+	uint8_t registers; /* in use: the first one waits at entry, those of inputs follow; of turns
+			    * the first one is an input's, too, once entry was reached */
+	uint8_t input_count, scalar_count;
+	uint32_t signals, signals_max;
+	uint32_t epoch; /* of its values */
+	uint64_t code;  /* number in the code map, */
+	uint64_t start; /* of what is there */
+	uint64_t header, entry;
+	uint64_t since_ns;
+	uint64_t first_cpu_ns; /* of the thread at the first value */
+	uint64_t
+	    entry_pointer; /* the stack pointer at entry, in the trace's activation of the code, */
+	uint64_t stack_pointer;                           /* and in the loop */
+	struct plan_input inputs[LIMIT_PLAN_TURN_INPUTS]; /* of instances one, the load */
+	struct plan_scalar scalars[LIMIT_PLAN_SCALARS];
+	struct trace_told told;
 };
 
 #endif

@@ -39,12 +39,17 @@ struct handlers {
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;
-	/* Kind loops: of BURST_CHANCE_ONE ticks in planned loops so many begin to count, by the
-	 * budget; and what a counted hit of a breakpoint takes. Session thread. */
+	/* Kind loops: of BURST_CHANCE_ONE ticks in planned loops so many begin a burst or a trace,
+	 * by the budget; and what a counted hit of a breakpoint takes. Session thread. */
 	_Atomic uint32_t burst_chance;
 	uint64_t burst_hit_ns;
 	_Atomic uint64_t burst_ticks; /* ticks that came in planned loops; handlers */
-	_Atomic bool stopping;        /* handlers return at once; session thread */
+	/* And what one signal of a trace takes, all in all; session thread. How many there were,
+	 * and the CPU time that handlers spent in them; handlers. */
+	_Atomic uint64_t trace_signal_ns;
+	_Atomic uint64_t trace_signals, trace_ns;
+	uint64_t trace_key[2];  /* of the window, for hashes of values */
+	_Atomic bool stopping;  /* handlers return at once; session thread */
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
 				 * even while the application runs */
 	struct region_map regions;

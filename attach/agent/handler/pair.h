@@ -14,7 +14,7 @@
 #include "attach/agent/code/extent.h"
 #include "attach/agent/code/trap.h"
 #include "attach/agent/handler/debug_register.h"
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
 #include "proto/kinds.h"
 
 struct thread;

@@ -13,7 +13,7 @@
 #include "attach/agent/code/extent.h"
 #include "common/code/insn.h"
 #include "attach/agent/code/search.h"
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
 #include "attach/agent/stack/stack.h"
 #include "common/random.h"
 

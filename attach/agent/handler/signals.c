@@ -16,6 +16,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
 #include "common/proc.h"
@@ -74,8 +75,8 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	if (reg >= PERF_DEBUG_REGISTERS)
 		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	if (burst_owns(t, reg))
-		return t->burst.active ? JXP__COUNTER__COUNTER_SIGNALS_SEARCHES
-				       : JXP__COUNTER__COUNTER_SIGNALS_LATE;
+		return t->burst.active || t->trace.active ? JXP__COUNTER__COUNTER_SIGNALS_SEARCHES
+							  : JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	switch (t->watchpoints[reg].state) {
 	case WATCH_SEEKING:
 		return JXP__COUNTER__COUNTER_SIGNALS_SEARCHES;
@@ -89,6 +90,18 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 }
 
+/* A register that is kept for loops was hit. */
+static void loop_register_hit(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	t->signal_traces = t->trace.active;
+	if (t->trace.active && stack_is_low(t, uc))
+		trace_give_up(t);
+	else if (t->trace.active)
+		trace_hit(t, uc);
+	else
+		burst_is_full(t, reg);
+}
+
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
@@ -97,7 +110,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
 		if (burst_owns(t, reg)) {
-			burst_is_full(t, reg);
+			loop_register_hit(t, reg, uc);
 			return;
 		}
 		if (stack_is_low(t, uc)) {
@@ -120,6 +133,12 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		watchpoint_trapped(t, reg, uc);
 }
 
+static void give_up_loops(struct thread *t)
+{
+	burst_give_up(t);
+	trace_give_up(t);
+}
+
 /* Signals that are about a handler's own code, or whose context says nothing because the thread had
  * SIGTRAP blocked. What their registers watch, a bit each, is below the stack pointer by now, or
  * handlers read it: either way it is given up, or it would trap again and again. */
@@ -131,7 +150,7 @@ static void give_up(struct thread *t, uint32_t signals, uint32_t registers)
 		return;
 	for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++)
 		if (registers & (1u << reg) && burst_owns(t, reg))
-			burst_give_up(t);
+			give_up_loops(t);
 		else if (registers & (1u << reg))
 			watchpoint_drop(t, reg, RECORD_ABANDONED);
 }
@@ -185,6 +204,10 @@ static void count_time(struct thread *t, uint64_t cpu_ns)
 		thread_count(t, parts[i], ns[i]);
 	thread_count(t, JXP__COUNTER__COUNTER_SIGNALS, 1);
 	thread_count(t, JXP__COUNTER__COUNTER_HANDLER_NS, cpu_ns);
+	if (t->signal_traces) {
+		atomic_fetch_add_explicit(&handlers.trace_signals, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&handlers.trace_ns, cpu_ns, memory_order_relaxed);
+	}
 }
 
 static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc)
@@ -194,6 +217,8 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 	int saved = errno;
 
 	account_begin(&t->account);
+	t->signal_cpu_ns = start;
+	t->signal_traces = false;
 	if (own)
 		give_up(t, 1, register_bit(role));
 	else

@@ -95,6 +95,9 @@ struct thread *thread_take(pid_t tid)
 	t->access_register = -1;
 	t->burst_first = t->burst_registers = 0;
 	memset(&t->burst, 0, sizeof(t->burst));
+	memset(&t->trace, 0, sizeof(t->trace));
+	memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
+	t->signal_traces = false;
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
@@ -188,8 +191,13 @@ struct thread *thread_at(unsigned index)
 	return &table[index];
 }
 
+void thread_record_all(struct thread *t, const struct record *records, uint32_t count)
+{
+	if (!ring_push_all(&t->memory->ring, records, count))
+		thread_count(t, JXP__COUNTER__COUNTER_RING_FULL, count);
+}
+
 void thread_record(struct thread *t, const struct record *record)
 {
-	if (!ring_push(&t->memory->ring, record))
-		thread_count(t, JXP__COUNTER__COUNTER_RING_FULL, 1);
+	thread_record_all(t, record, 1);
 }

@@ -21,7 +21,7 @@
 #include "attach/agent/handler/account.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/handler/reservoir.h"
-#include "attach/agent/handler/ring.h"
+#include "attach/agent/record/ring.h"
 #include "attach/agent/stack/stack.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"
@@ -78,7 +78,7 @@ struct thread {
 	bool fd_reserved;     /* one register's descriptor is kept for it, not opened yet */
 	uint64_t settled_ns;  /* no record of an earlier time is to come */
 	int access_register;  /* for finding accesses to objects, -1: none */
-	unsigned burst_first; /* for bursts: so many registers from this one on */
+	unsigned burst_first; /* for bursts and traces: so many registers from this one on */
 	unsigned burst_registers;
 	uint64_t burst_counts[PERF_DEBUG_REGISTERS]; /* of their events when they were closed */
 
@@ -92,6 +92,12 @@ struct thread {
 	struct reservoir reservoir;
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct burst burst;
+	struct trace trace;
+	/* Traces of instances, and of turns, that came to nothing, in a row; of a plan by its
+	 * number, roughly. */
+	uint8_t traces_in_vain[2][LIMIT_PLANS];
+	uint64_t signal_cpu_ns;     /* its CPU time when the signal that is handled came, */
+	bool signal_traces;         /* which is of a trace */
 	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
 	struct account account; /* of the signal that is handled */
@@ -180,5 +186,8 @@ struct thread *thread_at(unsigned index);
 
 /* Pushes a record, counting it when the ring is full. Handler only. */
 void thread_record(struct thread *t, const struct record *record);
+
+/* The same of records that are of use only together. */
+void thread_record_all(struct thread *t, const struct record *records, uint32_t count);
 
 #endif

@@ -24,7 +24,7 @@
 #include "common/code/insn.h"
 #include "attach/agent/code/search.h"
 #include "attach/agent/handler/debug_register.h"
-#include "attach/agent/handler/record.h"
+#include "attach/agent/record/record.h"
 #include "attach/agent/handler/sample.h"
 #include "common/random.h"
 

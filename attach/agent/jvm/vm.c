@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/debug_info.h"
+#include "attach/agent/path/debug_info.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
 

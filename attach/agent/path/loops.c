@@ -90,6 +90,16 @@ bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t heade
 	return loop != LOOP_NONE;
 }
 
+bool loop_covers(const struct code_blob *blob, uint64_t header, uint64_t ip)
+{
+	const struct loop_nest *nest;
+
+	if (ip < blob->start || ip - blob->start >= blob->size)
+		return false;
+	nest = loops_of(blob);
+	return nest && loop_has_around(nest, loop_at(nest, ip), header);
+}
+
 /* ---------------------------------------------------------------- making one */
 
 _Static_assert(sizeof(struct flow_graph) <= LOOPS_SCRATCH_BYTES, "the sum of the agent's tables");

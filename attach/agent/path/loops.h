@@ -47,6 +47,9 @@ uint64_t loop_header(const struct loop_nest *nest, unsigned loop);
 /* Is it, or is it at any depth in, the loop that is entered at header? */
 bool loop_has_around(const struct loop_nest *nest, unsigned loop, uint64_t header);
 
+/* Does ip lie in the code, and there in the loop that is entered at header? */
+bool loop_covers(const struct code_blob *blob, uint64_t header, uint64_t ip);
+
 /* The first access of the type, by address, of the loop's own, to its frame only where it makes no
  * others; 0 when it makes none at all. */
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type);

@@ -130,7 +130,7 @@ static bool is_at_hand(const struct machine *m, uint64_t address, unsigned size)
 	       (codemap_covers(address) && codemap_covers(last));
 }
 
-static bool read_memory(const struct machine *m, uint64_t address, void *to, unsigned size)
+bool machine_read(const struct machine *m, uint64_t address, void *to, unsigned size)
 {
 	if (!is_at_hand(m, address, size))
 		return safe_read(address, to, size);
@@ -157,7 +157,7 @@ static struct machine_value load(struct machine *m, struct machine_value at, uns
 	/* Compiled code's stores through pointers do not touch its own frame. */
 	if (m->memory_unknown && !is_stack(m, at.bits))
 		return unknown;
-	if (read_memory(m, at.bits, word, size))
+	if (machine_read(m, at.bits, word, size))
 		return known(word[0]);
 	m->faulted = true;
 	return unknown;

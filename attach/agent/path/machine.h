@@ -96,6 +96,10 @@ void machine_init(struct machine *m, const struct machine_view *view, uint64_t i
 /* What lies at an address now, with what was stored on the way; size at most 8. */
 struct machine_value machine_memory(struct machine *m, uint64_t address, unsigned size);
 
+/* What lies at an address now, whatever was stored on the way. The machine has made no step: what
+ * is read is what the instruction at ip is about to load. False when it is not there. */
+bool machine_read(const struct machine *m, uint64_t address, void *to, unsigned size);
+
 /* Registers as they are now; those that are not known are 0. */
 void machine_registers(const struct machine *m, gregset_t regs);
 

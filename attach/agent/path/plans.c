@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/code/opcode.h"
+
 #define PLAN_WORDS (sizeof(struct loop_plan) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct loop_plan) % sizeof(uint64_t) == 0, "copied by words");
@@ -59,5 +61,20 @@ bool plans_read(unsigned i, uint64_t code, struct loop_plan *out)
 	if (atomic_load_explicit(&table.version, memory_order_relaxed) != version)
 		return false;
 	memcpy(out, words, sizeof(words));
-	return out->count <= LIMIT_PLAN_PLACES && out->ahead <= out->count;
+	return out->count <= LIMIT_PLAN_PLACES && out->ahead <= out->count &&
+	       out->load_count <= LIMIT_PLAN_LOADS && out->scalar_count <= LIMIT_PLAN_SCALARS &&
+	       out->turn_input_count <= LIMIT_PLAN_TURN_INPUTS;
+}
+
+bool plan_input_fits(const uint8_t *code, size_t available, uint64_t ip, unsigned bytes,
+		     struct insn *out)
+{
+	struct opcode o;
+
+	if (!opcode_read(code, available, &o) || o.unusual || o.rip_relative || !o.has_memory ||
+	    !insn_decode(code, available, ip, out))
+		return false;
+	return out->has_memory && out->loads && out->memory.reads && !out->string &&
+	       !out->unsupported && !insn_is_masked(out) && bytes <= PLAN_INPUT_BYTES_MAX &&
+	       out->memory.size == bytes && (out->memory.base >= 0 || out->memory.index >= 0);
 }

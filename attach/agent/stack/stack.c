@@ -1,7 +1,7 @@
 #include "attach/agent/stack/stack.h"
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/debug_info.h"
+#include "attach/agent/path/debug_info.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/frame_walk.h"
 

@@ -75,6 +75,18 @@ static void release_burst(void *part)
 	free(b->counts);
 }
 
+static void release_trace(void *part)
+{
+	Jxp__LoopTrace *t = part;
+
+	free(t->first);
+	free(t->second);
+	free(t->first_scalars);
+	free(t->second_scalars);
+	free(t->places);
+	free(t->values);
+}
+
 /* Frees a repeated field; release frees what a part of it owns, NULL when that is nothing. */
 static void free_parts(void *array_of_pointers, size_t count, void (*release)(void *part))
 {
@@ -104,6 +116,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->accesses, m->n_accesses, NULL);
 	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
 	free_parts(m->bursts, m->n_bursts, release_burst);
+	free_parts(m->traces, m->n_traces, release_trace);
 	batch_init(b);
 }
 
@@ -187,6 +200,34 @@ Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others)
 	}
 	m->n_places = m->n_counts = others;
 	return m;
+}
+
+/* Room for so many numbers, of which none are there yet. NULL for none; b->failed when memory is
+ * short. */
+static uint32_t *numbers(struct batch *b, size_t count, size_t *n)
+{
+	uint32_t *to = count > 0 ? calloc(count, sizeof(*to)) : NULL;
+
+	b->failed |= count > 0 && !to;
+	*n = to ? count : 0;
+	b->bytes += *n * sizeof(*to);
+	return to;
+}
+
+Jxp__LoopTrace *batch_trace(struct batch *b, const uint8_t counts[2],
+			    const uint8_t scalar_counts[2], uint8_t turn_values)
+{
+	Jxp__LoopTrace *m = ADD(b, loop_trace, traces);
+
+	if (!m)
+		return NULL;
+	m->first = numbers(b, counts[0], &m->n_first);
+	m->second = numbers(b, counts[1], &m->n_second);
+	m->first_scalars = numbers(b, scalar_counts[0], &m->n_first_scalars);
+	m->second_scalars = numbers(b, scalar_counts[1], &m->n_second_scalars);
+	m->places = numbers(b, turn_values, &m->n_places);
+	m->values = numbers(b, turn_values, &m->n_values);
+	return b->failed ? NULL : m; /* What there is of it is freed with the batch. */
 }
 
 Jxp__Positions *batch_positions(struct batch *b)

@@ -38,6 +38,10 @@ Jxp__MemoryAccess *batch_access(struct batch *b);
 Jxp__CpuSample *batch_cpu_sample(struct batch *b);
 /* With as many places and counts. */
 Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others);
+/* With as many values and scalars of either instance, or values of turns; at most
+ * LIMIT_TRACE_VALUES and LIMIT_PLAN_SCALARS. */
+Jxp__LoopTrace *batch_trace(struct batch *b, const uint8_t counts[2],
+			    const uint8_t scalar_counts[2], uint8_t turn_values);
 /* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);

@@ -28,9 +28,12 @@ struct drain {
 	struct numbering instructions; /* by their bytes */
 	struct place_numbers places;
 	uint64_t names_lost;
+	uint64_t records_lost;
 	bool vm_dead;
 	uint32_t classes_sent;     /* numbers of class_table up to this one */
 	Jxp__Positions *positions; /* of the batch: the part that is being filled, or NULL */
+	struct trace_told told;    /* the trace that is being put together, */
+	uint8_t told_parts;        /* of which so many parts are there */
 	uint64_t settled_ns;
 	uint32_t object_interval;
 	uint64_t object_min_size;
@@ -269,6 +272,68 @@ static void add_burst(struct drain *d, const struct thread *t, const struct reco
 	}
 }
 
+static void copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
+{
+	if (count > 0)
+		memcpy(to, from, count * sizeof(*to));
+}
+
+static bool is_sound(const struct trace_told *told)
+{
+	return told->counts[0] <= LIMIT_TRACE_VALUES && told->counts[1] <= LIMIT_TRACE_VALUES &&
+	       told->scalar_counts[0] <= LIMIT_PLAN_SCALARS &&
+	       told->scalar_counts[1] <= LIMIT_PLAN_SCALARS &&
+	       told->turn_values <= LIMIT_TRACE_VALUES;
+}
+
+static void add_trace(struct drain *d, const struct thread *t, uint64_t time_ns,
+		      const struct trace_told *told)
+{
+	Jxp__LoopTrace *m =
+	    batch_trace(&d->batch, told->counts, told->scalar_counts, told->turn_values);
+
+	if (!m)
+		return;
+	m->plan = told->plan;
+	m->tid = (uint32_t)t->tid;
+	m->time_ns = time_ns;
+	m->load = told->load;
+	m->first_cut = told->cut[0];
+	m->second_cut = told->cut[1];
+	m->elapsed_ns = told->elapsed_ns;
+	copy_numbers(m->first, told->values[0], m->n_first);
+	copy_numbers(m->second, told->values[1], m->n_second);
+	copy_numbers(m->first_scalars, told->scalars[0], m->n_first_scalars);
+	copy_numbers(m->second_scalars, told->scalars[1], m->n_second_scalars);
+	copy_numbers(m->values, told->values[0], m->n_values);
+	for (unsigned i = 0; i < m->n_places; i++)
+		m->places[i] = told->places[i];
+}
+
+/* Puts a trace together. Its parts are in the ring all or not at all, one behind the other: what is
+ * out of turn is no trace of ours. */
+static void add_trace_part(struct drain *d, const struct thread *t, const struct record *r)
+{
+	size_t from = (size_t)r->part * RECORD_TRACE_BYTES, left = sizeof(d->told) - from;
+
+	if (r->part != d->told_parts) {
+		d->told_parts = 0;
+		d->records_lost++;
+		if (r->part != 0)
+			return;
+	}
+	memcpy((uint8_t *)&d->told + from, r->bytes,
+	       left < RECORD_TRACE_BYTES ? left : RECORD_TRACE_BYTES);
+	d->told_parts = (uint8_t)(r->part + 1);
+	if (d->told_parts < RECORD_TRACE_PARTS)
+		return;
+	d->told_parts = 0;
+	if (is_sound(&d->told))
+		add_trace(d, t, r->time_ns, &d->told);
+	else
+		d->records_lost++;
+}
+
 static int send_batch(struct drain *d)
 {
 	d->batch.message.time_ns = clock_monotonic_ns();
@@ -294,6 +359,7 @@ int drain_thread(struct drain *d, struct thread *t)
 	struct record r;
 	int result = 0;
 
+	d->told_parts = 0;
 	while (t->memory && result == 0 && ring_pop(&t->memory->ring, &r)) {
 		if (r.type == RECORD_ACCESS)
 			add_access(d, t, &r);
@@ -301,6 +367,8 @@ int drain_thread(struct drain *d, struct thread *t)
 			add_cpu_sample(d, t, &r);
 		else if (r.type == RECORD_BURST)
 			add_burst(d, t, &r);
+		else if (r.type == RECORD_TRACE)
+			add_trace_part(d, t, &r);
 		else
 			add_record(d, t, &r);
 		result = send_when_full(d);
@@ -417,14 +485,22 @@ int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecod
 	return r;
 }
 
-int drain_code_refused(struct drain *d, uint64_t code, const char *reason)
+int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason)
 {
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT;
 	int r = drain_send(d);
 
 	image.code = code;
+	image.method = method;
 	image.error = (char *)(uintptr_t)reason;
 	return r == 0 ? send_image(d, &image) : r;
+}
+
+uint64_t drain_method_of(const struct drain *d, uint32_t number)
+{
+	struct numbering_key key;
+
+	return numbering_key_of(&d->methods, number, &key) ? key.a : 0;
 }
 
 void drain_set_object_interval(struct drain *d, uint32_t bytes)
@@ -485,6 +561,11 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 uint64_t drain_places_lost(const struct drain *d)
 {
 	return d->places.lost;
+}
+
+uint64_t drain_records_lost(const struct drain *d)
+{
+	return d->records_lost;
 }
 
 uint64_t drain_names_lost(const struct drain *d)

@@ -63,14 +63,20 @@ void drain_set_settled(struct drain *d, uint64_t time_ns);
 struct code_copy;
 int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes);
 
-/* Why there is none for that number. */
-int drain_code_refused(struct drain *d, uint64_t code, const char *reason);
+/* Why there is none for that number of code, or of a method. */
+int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason);
+
+/* The method, a jmethodID as a number, that the engine knows by a number; 0: there is none. */
+uint64_t drain_method_of(const struct drain *d, uint32_t number);
 
 /* Sends what has gathered, if anything. */
 int drain_send(struct drain *d);
 
 /* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
 int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
+
+/* Records in the rings that say nothing: parts of traces that do not go together. */
+uint64_t drain_records_lost(const struct drain *d);
 
 /* Methods that could not be named because their class was gone. */
 uint64_t drain_names_lost(const struct drain *d);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/handler/burst.h"
@@ -11,8 +12,25 @@
 #include "attach/agent/path/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/stack/code_copy.h"
+#include "common/clock.h"
 #include "common/code/opcode.h"
+#include "common/siphash.h"
 #include "proto/limits.h"
+
+/* For hashes of values that leave the JVM: what nobody knows who does not know the bytes that the
+ * kernel has given the process (getauxval(3)), and another one for each window. */
+static void draw_key(void)
+{
+	const void *given = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+	uint64_t secret[2] = {0}, now[2] = {clock_monotonic_ns(), 0};
+
+	if (given)
+		memcpy(secret, given, sizeof(secret));
+	for (unsigned i = 0; i < 2; i++) {
+		now[1] = i;
+		handlers.trace_key[i] = siphash(secret, now, sizeof(now));
+	}
+}
 
 void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
 		      struct drain *drain)
@@ -20,6 +38,10 @@ void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct o
 	*l = (struct loop_phase){.wanted = wanted, .orders = orders, .drain = drain};
 	atomic_store(&handlers.burst_chance, 0);
 	atomic_store(&handlers.burst_ticks, 0);
+	atomic_store(&handlers.trace_signals, 0);
+	atomic_store(&handlers.trace_ns, 0);
+	atomic_store(&handlers.trace_signal_ns, 0);
+	draw_key();
 	/* Without them loops have no place in the source, and no more is lost. */
 	l->bytecodes = wanted && vm_want_bytecodes(vm);
 }
@@ -36,20 +58,43 @@ static const char *reason_of(int error)
 	}
 }
 
+/* The number of a method's newest code, 0: it has none. */
+static uint64_t newest_code(const struct loop_phase *l, uint32_t method)
+{
+	uint64_t key = drain_method_of(l->drain, method);
+	struct code_blob blob;
+
+	return key && codemap_find_method(key, &blob) ? blob.serial : 0;
+}
+
+/* A method that was not compiled, and so has no code, is no loss. */
+static int answer_method(struct loop_phase *l, uint32_t method, uint64_t *code)
+{
+	*code = newest_code(l, method);
+	return *code ? 0 : drain_code_refused(l->drain, 0, method, "it is not compiled");
+}
+
 int loop_phase_answer(struct loop_phase *l)
 {
 	struct orders *o = l->orders;
 	struct code_copy *copy;
+	struct code_order order;
 	uint64_t code;
 	int r;
 
 	if (!l->wanted || o->codes_answered == o->codes_asked)
 		return 0;
-	code = o->codes[o->codes_answered++];
+	order = o->codes[o->codes_answered++];
+	code = order.code;
+	if (order.method) {
+		r = answer_method(l, order.method, &code);
+		if (r < 0 || !code)
+			return r;
+	}
 	r = code_copy_take(&copy, &handlers.walker.layout, code);
 	if (r < 0) {
 		l->codes_gone++;
-		return drain_code_refused(l->drain, code, reason_of(r));
+		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
 	r = drain_code_image(l->drain, copy, l->bytecodes);
 	l->codes_sent++;
@@ -95,9 +140,56 @@ static bool is_start(const struct instruction_starts *s, uint32_t offset)
 
 enum plan_check { PLAN_GOOD, PLAN_REFUSED, PLAN_BUSY };
 
+static bool check_input(const struct plan_input *in, const struct instruction_starts *s,
+			uint64_t start)
+{
+	struct insn insn;
+
+	if (!is_start(s, in->offset))
+		return false;
+	return in->bytes == 0 ? in->reg < 16
+			      : plan_input_fits(s->bytes + in->offset, s->size - in->offset,
+						start + in->offset, in->bytes, &insn);
+}
+
+static bool check_inputs(const struct plan_input *in, unsigned count,
+			 const struct instruction_starts *s, uint64_t start)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!check_input(&in[i], s, start))
+			return false;
+	return true;
+}
+
+/* Two breakpoints at one place would be one signal. */
+static bool check_instances(const struct loop_plan *p, const struct instruction_starts *s,
+			    uint64_t start)
+{
+	if (p->load_count == 0)
+		return true;
+	for (unsigned i = 0; i < p->load_count; i++)
+		if (p->loads[i].offset == p->entry)
+			return false;
+	for (unsigned i = 0; i < p->scalar_count; i++)
+		if (p->scalars[i].reg >= 16 || p->scalars[i].bytes < 1 || p->scalars[i].bytes > 8)
+			return false;
+	return is_start(s, p->entry) && check_inputs(p->loads, p->load_count, s, start);
+}
+
+/* Are all the places instructions, and of the sort that they are to be? */
+static bool check_places(const struct loop_plan *p, const struct instruction_starts *s,
+			 uint64_t start)
+{
+	for (uint32_t i = 0; i < p->count; i++)
+		if (!is_start(s, p->places[i]))
+			return false;
+	return is_start(s, p->header) && check_instances(p, s, start) &&
+	       check_inputs(p->turn_inputs, p->turn_input_count, s, start);
+}
+
 /* The code may be unloaded at any time: a plan that fits now is looked for by the number of the
  * code, and what it set is off when that has changed. */
-static enum plan_check check_plan(const struct loop_order *order, struct instruction_starts *s,
+static enum plan_check check_plan(const struct loop_plan *order, struct instruction_starts *s,
 				  struct loop_plan *out)
 {
 	const struct loop_nest *nest;
@@ -105,24 +197,17 @@ static enum plan_check check_plan(const struct loop_order *order, struct instruc
 	uint64_t header;
 
 	if (!codemap_find_serial(order->code, &blob) || blob.type != CODE_COMPILED ||
-	    !find_starts(s, &blob) || !is_start(s, order->header))
+	    !find_starts(s, &blob) || !check_places(order, s, blob.start) ||
+	    (!order->counted && order->load_count == 0 && order->turn_input_count == 0))
 		return PLAN_REFUSED;
-	for (uint32_t i = 0; i < order->count; i++)
-		if (!is_start(s, order->places[i]))
-			return PLAN_REFUSED;
 	nest = loops_of(&blob);
 	if (!nest)
 		return PLAN_BUSY;
 	header = blob.start + order->header;
-	if (loop_header(nest, loop_at(nest, header)) != header)
+	if (!order->recursion && loop_header(nest, loop_at(nest, header)) != header)
 		return PLAN_REFUSED;
-	*out = (struct loop_plan){.code = blob.serial,
-				  .start = blob.start,
-				  .plan = order->plan,
-				  .header = order->header,
-				  .count = order->count,
-				  .ahead = order->ahead};
-	memcpy(out->places, order->places, order->count * sizeof(out->places[0]));
+	*out = *order;
+	out->start = blob.start;
 	return PLAN_GOOD;
 }
 
@@ -220,16 +305,32 @@ static double expected_ticks(struct loop_phase *l, double ticks)
 /* Looks in which what is left over is spent: some four seconds. */
 #define SAVINGS_LOOKS 16.0
 
-/* Before so many bursts their mean cost says little: then the most that one may cost. */
+/* Before so many bursts and traces their mean cost says little: then the most that one may cost. */
 #define BURSTS_KNOWN 8u
+
+/* What a handler takes for a signal of a trace, before some have told: a guess. */
+#define TRACE_HANDLER_NS UINT64_C(3000)
+#define TRACES_KNOWN     64u /* signals */
+
+/* Of all traces, and on the way what one signal of theirs takes. */
+static double cost_of_traces(uint64_t trap_cost_ns)
+{
+	uint64_t signals = atomic_load(&handlers.trace_signals);
+	uint64_t handled = atomic_load(&handlers.trace_ns);
+	uint64_t each = signals < TRACES_KNOWN ? TRACE_HANDLER_NS : handled / signals;
+
+	atomic_store(&handlers.trace_signal_ns, trap_cost_ns + each);
+	return (double)signals * (double)trap_cost_ns + (double)handled;
+}
 
 void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
 		     const uint64_t *counters, uint64_t trap_cost_ns)
 {
 	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
 	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
+	double traces = (double)counters[JXP__COUNTER__COUNTER_TRACES];
 	double spent = (double)counters[JXP__COUNTER__COUNTER_BURST_NS] +
-		       bursts * BURST_SIGNALS * (double)trap_cost_ns;
+		       bursts * BURST_SIGNALS * (double)trap_cost_ns + cost_of_traces(trap_cost_ns);
 	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
 	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
 	double most;
@@ -242,11 +343,11 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 	most = (allowed - spent) / SAVINGS_LOOKS;
 	if (most < 2 * recent)
 		most = 2 * recent;
-	atomic_store(
-	    &handlers.burst_chance,
-	    loop_phase_chance(allowed, spent, most,
-			      bursts < BURSTS_KNOWN ? (double)BURST_NS_MAX : spent / bursts,
-			      expected_ticks(l, ticks)));
+	atomic_store(&handlers.burst_chance,
+		     loop_phase_chance(allowed, spent, most,
+				       bursts + traces < BURSTS_KNOWN ? (double)BURST_NS_MAX
+								      : spent / (bursts + traces),
+				       expected_ticks(l, ticks)));
 }
 
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)

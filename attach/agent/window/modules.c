@@ -7,7 +7,7 @@
 #include "attach/agent/code/barrier.h"
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/debug_info.h"
+#include "attach/agent/path/debug_info.h"
 #include "attach/agent/code/element.h"
 #include "attach/agent/code/interrupted.h"
 #include "attach/agent/code/xstate.h"

@@ -8,17 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/path/plans.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
-/* LoopPlan, not looked at yet. */
-struct loop_order {
-	uint32_t plan;
-	uint32_t header;
+/* CodeRequest. */
+struct code_order {
 	uint64_t code;
-	uint32_t count; /* of places, */
-	uint32_t ahead; /* of which the last are drawn first */
-	uint32_t places[LIMIT_PLAN_PLACES];
+	uint32_t method; /* in place of it, where it is not 0 */
 };
 
 struct orders {
@@ -26,38 +23,73 @@ struct orders {
 	bool stop_objects; /* StopObjects: track no objects any more */
 	uint64_t accesses; /* ObjectsMet, the last one: sampled accesses to the heap, */
 	uint64_t met;      /* and those of them that went to a tracked object */
-	/* CodeRequest: numbers of compiled code, in the order in which they were asked for; more
-	 * than these are passed over. */
-	uint64_t codes[LIMIT_CODES];
+	/* In the order in which they came; more than these are passed over. */
+	struct code_order codes[LIMIT_CODES];
 	unsigned codes_asked, codes_answered;
 	/* LoopPlans, the last one. */
-	struct loop_order plans[LIMIT_PLANS];
+	struct loop_plan plans[LIMIT_PLANS]; /* not looked at yet, start not known */
 	unsigned plan_count;
 	unsigned plans_cut; /* that were beyond a limit */
 	bool plans_new;     /* until somebody has looked */
 };
+
+/* What a field of a message has no room for becomes what fits no instruction. */
+static inline struct plan_input orders_input(const Jxp__LoopInput *from)
+{
+	return (struct plan_input){
+	    .offset = from->offset,
+	    .bytes = from->bytes < UINT16_MAX ? (uint16_t)from->bytes : UINT16_MAX,
+	    .reg = from->reg < UINT16_MAX ? (uint16_t)from->reg : UINT16_MAX};
+}
+
+static inline struct plan_scalar orders_scalar(const Jxp__LoopScalar *from)
+{
+	return (struct plan_scalar){
+	    .displacement = from->displacement,
+	    .reg = from->reg < UINT16_MAX ? (uint16_t)from->reg : UINT16_MAX,
+	    .bytes = from->bytes < UINT8_MAX ? (uint8_t)from->bytes : UINT8_MAX,
+	    .slot = from->slot};
+}
+
+/* False when it has more of anything than a plan may. */
+static inline bool orders_plan(const Jxp__LoopPlan *from, struct loop_plan *to)
+{
+	if (from->n_places > LIMIT_PLAN_PLACES || from->ahead > from->n_places ||
+	    from->n_loads > LIMIT_PLAN_LOADS || from->n_scalars > LIMIT_PLAN_SCALARS ||
+	    from->n_turn_inputs > LIMIT_PLAN_TURN_INPUTS)
+		return false;
+	*to = (struct loop_plan){.plan = from->plan,
+				 .code = from->code,
+				 .header = from->header,
+				 .count = (uint32_t)from->n_places,
+				 .ahead = from->ahead,
+				 .entry = from->entry,
+				 .load_count = (uint8_t)from->n_loads,
+				 .scalar_count = (uint8_t)from->n_scalars,
+				 .turn_input_count = (uint8_t)from->n_turn_inputs,
+				 .counted = from->counted,
+				 .recursion = from->recursion};
+	for (uint32_t i = 0; i < to->count; i++)
+		to->places[i] = from->places[i];
+	for (unsigned i = 0; i < to->load_count; i++)
+		to->loads[i] = orders_input(from->loads[i]);
+	for (unsigned i = 0; i < to->scalar_count; i++)
+		to->scalars[i] = orders_scalar(from->scalars[i]);
+	for (unsigned i = 0; i < to->turn_input_count; i++)
+		to->turn_inputs[i] = orders_input(from->turn_inputs[i]);
+	return true;
+}
 
 static inline void orders_note_plans(struct orders *o, const Jxp__LoopPlans *from)
 {
 	o->plan_count = o->plans_cut = 0;
 	o->plans_new = true;
 	for (size_t i = 0; i < from->n_plans; i++) {
-		const Jxp__LoopPlan *plan = from->plans[i];
-		struct loop_order *to = &o->plans[o->plan_count];
-
-		if (o->plan_count == LIMIT_PLANS || plan->n_places > LIMIT_PLAN_PLACES ||
-		    plan->ahead > plan->n_places) {
+		if (o->plan_count < LIMIT_PLANS &&
+		    orders_plan(from->plans[i], &o->plans[o->plan_count]))
+			o->plan_count++;
+		else
 			o->plans_cut++;
-			continue;
-		}
-		*to = (struct loop_order){.plan = plan->plan,
-					  .code = plan->code,
-					  .header = plan->header,
-					  .count = (uint32_t)plan->n_places,
-					  .ahead = plan->ahead};
-		for (uint32_t j = 0; j < to->count; j++)
-			to->places[j] = plan->places[j];
-		o->plan_count++;
 	}
 }
 
@@ -72,7 +104,8 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 	}
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_CODE_REQUEST &&
 	    o->codes_asked < LIMIT_CODES)
-		o->codes[o->codes_asked++] = frame->code_request->code;
+		o->codes[o->codes_asked++] =
+		    (struct code_order){frame->code_request->code, frame->code_request->method};
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_LOOP_PLANS)
 		orders_note_plans(o, frame->loop_plans);
 }

@@ -251,6 +251,7 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_STALE_TRAPS] = signals_stale();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
+	counters[JXP__COUNTER__COUNTER_RING_FULL] += drain_records_lost(w->drain);
 	counters[JXP__COUNTER__COUNTER_NAMES_LOST] = drain_names_lost(w->drain);
 	counters[JXP__COUNTER__COUNTER_PLACES_LOST] = drain_places_lost(w->drain);
 	tracker_counters(&w->objects.tracker, counters);

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/report/content/cpu_findings.h"
 
@@ -33,9 +35,13 @@ static const struct loop_advice advice_of_type[LOOP_TYPES] = {
 const char *loop_verdict_name(enum loop_verdict verdict)
 {
 	static const char *const names[LOOP_VERDICTS] = {
-	    [LOOP_NOT_JUDGED] = "",           [LOOP_VERDICT_NONE] = "none",
-	    [LOOP_RESULTLESS] = "resultless", [LOOP_WAITING] = "waiting",
+	    [LOOP_NOT_JUDGED] = "",
+	    [LOOP_VERDICT_NONE] = "none",
+	    [LOOP_RESULTLESS] = "resultless",
+	    [LOOP_WAITING] = "waiting",
 	    [LOOP_UNDECIDED] = "undecided",
+	    [LOOP_REDUNDANT_INSTANCES] = "redundant_instances",
+	    [LOOP_REDUNDANT_ITERATIONS] = "redundant_iterations",
 	};
 
 	return names[verdict];
@@ -163,18 +169,21 @@ static enum loop_verdict counted_verdict(const struct report_loop *l, double tim
  * understood the code, and no other loop may lie in it: what that one finds is something, too. */
 static enum loop_verdict verdict_of_never(const struct report_loop *l)
 {
-	bool around_others = l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
+	bool around_others = l->calls || l->row->within.ns > (1 + DOUBT_MIN) * l->row->own.ns;
 
 	return l->doubts & (LOOP_DOUBT_CODE | LOOP_DOUBT_FOLDED) || around_others ? LOOP_UNDECIDED
 										  : LOOP_RESULTLESS;
 }
 
-static enum loop_verdict verdict_of(const struct report_loop *l)
+/* By results alone. Of a recursion no results are told. */
+static enum loop_verdict verdict_by_results(const struct report_loop *l)
 {
-	if (l->fraction < LOOP_CPU_MIN)
+	if (l->fraction < LOOP_CPU_MIN && !l->calls)
 		return LOOP_NOT_JUDGED;
 	if (l->row->waits_ns > 0.5 * l->row->within.ns)
 		return LOOP_WAITING;
+	if (l->row->key.recursion)
+		return LOOP_VERDICT_NONE;
 	switch (l->type) {
 	case LOOP_EVERY:
 		return LOOP_VERDICT_NONE;
@@ -190,6 +199,21 @@ static enum loop_verdict verdict_of(const struct report_loop *l)
 	return LOOP_UNDECIDED;
 }
 
+static enum loop_verdict verdict_of(const struct report_loop *l)
+{
+	enum loop_verdict verdict = verdict_by_results(l);
+
+	if (verdict != LOOP_VERDICT_NONE && verdict != LOOP_UNDECIDED)
+		return verdict;
+	if (l->again.instance_advice)
+		return LOOP_REDUNDANT_INSTANCES;
+	if (l->again.turn_advice)
+		return LOOP_REDUNDANT_ITERATIONS;
+	if (l->again.instances == LOOP_AGAIN_OPEN || l->again.turns == LOOP_AGAIN_OPEN)
+		return LOOP_UNDECIDED;
+	return verdict;
+}
+
 /* How long a window would take to tell, if it went on like this. */
 static double needed_s(const struct report_loop *l, double elapsed_s)
 {
@@ -201,25 +225,57 @@ static double needed_s(const struct report_loop *l, double elapsed_s)
 	return 0;
 }
 
-static void judge(struct report_loop *l, double elapsed_s)
+static void advise(struct report_loop *l, const struct loop_advice *advice)
+{
+	for (unsigned i = 0; advice && i < l->advice_count; i++)
+		if (strcmp(l->advice[i]->strategy, advice->strategy) == 0)
+			return;
+	if (advice)
+		l->advice[l->advice_count++] = advice;
+}
+
+static void judge(struct report_loop *l, const struct loop_profile *p, double elapsed_s)
 {
 	l->type = type_of(l->row);
+	l->again = loop_redundancy_of(p, l->row, l->type);
 	l->doubts = doubts_of(l->row);
 	l->entries = rate_of(l, &l->row->entries, 1);
 	l->results = result_rate(l, 1);
 	l->verdict = verdict_of(l);
-	if (l->verdict == LOOP_UNDECIDED)
-		l->needs_s = needed_s(l, elapsed_s);
+	if (l->verdict == LOOP_UNDECIDED) {
+		l->needs_s = loop_redundancy_needs(&l->again, p, l->row) * elapsed_s;
+		if (verdict_by_results(l) == LOOP_UNDECIDED)
+			l->needs_s = fmax(l->needs_s, needed_s(l, elapsed_s));
+	}
 	if (l->verdict == LOOP_RESULTLESS)
-		l->advice = &advice_of_type[l->type];
+		advise(l, &advice_of_type[l->type]);
+	if (l->verdict == LOOP_RESULTLESS || l->verdict == LOOP_REDUNDANT_INSTANCES ||
+	    l->verdict == LOOP_REDUNDANT_ITERATIONS) {
+		advise(l, l->again.instance_advice);
+		advise(l, l->again.turn_advice);
+	}
 }
 
 /* ---------------------------------------------------------------- lists */
+
+/* Loops with time of their own, those that call what takes it, and the rest. */
+static int rank_of(const struct report_loop *l)
+{
+	if (l->fraction >= LOOP_CPU_MIN)
+		return 0;
+	return l->calls ? 1 : 2;
+}
 
 static int by_own(const void *x, const void *y)
 {
 	const struct report_loop *a = x, *b = y;
 
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) - rank_of(b);
+	if (rank_of(a) == 1 && a->nearest_fraction != b->nearest_fraction)
+		return a->nearest_fraction < b->nearest_fraction ? 1 : -1;
+	if (rank_of(a) == 1 && a->inclusive_fraction != b->inclusive_fraction)
+		return a->inclusive_fraction < b->inclusive_fraction ? 1 : -1;
 	if (a->row->own.ns != b->row->own.ns)
 		return a->row->own.ns < b->row->own.ns ? 1 : -1;
 	return a->row < b->row ? -1 : a->row > b->row;
@@ -249,14 +305,35 @@ static int by_place(const void *x, const void *y)
 	return a->bci < b->bci ? -1 : a->bci > b->bci;
 }
 
+static int by_input(const void *x, const void *y)
+{
+	const struct loop_compared *a = x, *b = y;
+
+	if (a->loop != b->loop)
+		return a->loop < b->loop ? -1 : 1;
+	if (a->scalar != b->scalar)
+		return a->scalar ? 1 : -1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->bci != b->bci)
+		return a->bci < b->bci ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->method < b->method ? -1 : a->method > b->method;
+}
+
 static int copy_lists(struct report_loops *l, const struct loop_profile *p)
 {
 	int r = array_copy(&l->contexts, p->contexts, p->context_count, sizeof(*p->contexts));
 
 	if (r == 0)
 		r = array_copy(&l->places, p->places, p->place_count, sizeof(*p->places));
+	if (r == 0)
+		r = array_copy(&l->inputs, p->inputs, p->input_count, sizeof(*p->inputs));
 	if (r < 0)
 		return r;
+	if (p->input_count)
+		qsort(l->inputs, p->input_count, sizeof(*l->inputs), by_input);
 	if (p->context_count)
 		qsort(l->contexts, p->context_count, sizeof(*l->contexts), by_context);
 	if (p->place_count)
@@ -267,7 +344,7 @@ static int copy_lists(struct report_loops *l, const struct loop_profile *p)
 /* The rows still are in the profile's order. */
 static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 {
-	size_t context = 0, place = 0;
+	size_t context = 0, place = 0, input = 0;
 
 	for (size_t i = 0; i < p->row_count; i++) {
 		struct report_loop *row = &l->rows[i];
@@ -280,7 +357,82 @@ static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 		while (place < p->place_count && l->places[place].loop == i)
 			place++;
 		row->place_count = place - row->first_place;
+		row->first_input = input;
+		while (input < p->input_count && l->inputs[input].loop == i)
+			input++;
+		row->input_count = input - row->first_input;
 	}
+}
+
+int report_loops_bodies(const struct report_loops *l, struct loop_bodies *bodies)
+{
+	struct loop_body *list = calloc(l->count + 1, sizeof(*list));
+	size_t count = 0;
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++) {
+		const struct loop_row *row = l->rows[i].row;
+
+		if (row->key.mapped && row->key.method && row->key.header <= INT32_MAX)
+			list[count++] = (struct loop_body){.method = row->key.method,
+							   .header = (int32_t)row->key.header,
+							   .latch = row->latch_bci,
+							   .line = row->key.line,
+							   .id = (uint32_t)i};
+	}
+	loop_bodies_init(bodies, list, count);
+	return 0;
+}
+
+/* Contexts say a little less well than code which loop a tick came in, and what is inlined has
+ * frames, too. So a loop calls what takes its time only if that is more than all of its code does.
+ * Where contexts were lost less is known of them. */
+static void set_reach(struct report_loop *row, double whole_ns, const struct loop_reach *reach)
+{
+	double called;
+
+	row->inclusive_fraction = fmin(1, estimate_fraction(reach->inclusive.ns, whole_ns));
+	row->nearest_fraction = fmin(1, estimate_fraction(reach->nearest.ns, whole_ns));
+	called = fmin(1, estimate_fraction(reach->called.ns, whole_ns));
+	row->calls = called - row->within_fraction >= LOOP_CPU_MIN;
+	row->inclusive_fraction = fmax(row->inclusive_fraction, row->within_fraction);
+}
+
+/* The rows still are in the profile's order. */
+static int find_reach(struct report_loops *l, const struct window_result *w)
+{
+	_cleanup_free_ struct loop_reach *reach = calloc(l->count + 1, sizeof(*reach));
+	struct loop_bodies bodies = {0};
+	int r = reach ? report_loops_bodies(l, &bodies) : -ENOMEM;
+
+	for (size_t i = 0; i < l->count; i++)
+		l->rows[i].inclusive_fraction = l->rows[i].within_fraction;
+	if (r == 0)
+		r = loop_bodies_reach(&bodies, &w->profile.cct, &w->cpu, reach);
+	for (size_t i = 0; r == 0 && i < bodies.count; i++)
+		set_reach(&l->rows[bodies.bodies[i].id], l->whole_ns, &reach[i]);
+	loop_bodies_release(&bodies);
+	return r;
+}
+
+static void judge_all(struct report_loops *l, const struct window_result *w)
+{
+	for (size_t i = 0; i < l->count; i++)
+		judge(&l->rows[i], &w->loops,
+		      (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+}
+
+/* Of those without ticks of their own the first that call what takes CPU time stay. */
+static void drop_idle(struct report_loops *l)
+{
+	size_t kept = 0, calls = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (l->rows[i].row->own.samples > 0 ||
+		    (rank_of(&l->rows[i]) == 1 && calls++ < LOOP_CALLS_MAX))
+			l->rows[kept++] = l->rows[i];
+	l->count = kept;
 }
 
 static void weigh(struct report_loops *l, const struct window_result *w)
@@ -296,8 +448,19 @@ static void weigh(struct report_loops *l, const struct window_result *w)
 		row->within_fraction = fmin(1, estimate_fraction(row->row->within.ns, l->whole_ns));
 		ci = wilson_ci95(row->fraction, ticks);
 		row->fraction_ci95 = (struct interval){ci.low, ci.high};
-		judge(row, (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
 	}
+}
+
+/* Of a method that calls itself, and whose calls nothing was compared of, there is nothing to say.
+ */
+static void leave_out_recursions(struct report_loops *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->rows[i].row->key.recursion || l->rows[i].again.turn_rate.known)
+			l->rows[kept++] = l->rows[i];
+	l->count = kept;
 }
 
 int report_loops_init(struct report_loops *l, const struct window_result *w)
@@ -317,15 +480,19 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 	l->rows = calloc(p->row_count + 1, sizeof(*l->rows));
 	l->count = p->row_count;
 	r = l->rows ? copy_lists(l, p) : -ENOMEM;
+	if (r == 0) {
+		assign_lists(l, p);
+		weigh(l, w);
+		r = find_reach(l, w);
+	}
 	if (r < 0) {
 		report_loops_release(l);
 		return r;
 	}
-	assign_lists(l, p);
-	weigh(l, w);
+	judge_all(l, w);
+	leave_out_recursions(l);
 	qsort(l->rows, l->count, sizeof(*l->rows), by_own);
-	while (l->count > 0 && l->rows[l->count - 1].row->own.samples == 0)
-		l->count--;
+	drop_idle(l);
 	return 0;
 }
 
@@ -334,5 +501,6 @@ void report_loops_release(struct report_loops *l)
 	free(l->rows);
 	free(l->contexts);
 	free(l->places);
+	free(l->inputs);
 	*l = (struct report_loops){0};
 }

@@ -2,13 +2,7 @@
 
 #include <math.h>
 
-/* Student's 97.5% quantile (Abramowitz, Stegun, 26.7.5); 1% off with 4 degrees of freedom. */
-static double quantile(double freedom)
-{
-	double z = ESTIMATE_Z95, z3 = z * z * z, z5 = z3 * z * z;
-
-	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
-}
+#include "common/student.h"
 
 /* Of the ratio r, as large as makes a normal quantile right. */
 static double variance(const struct loop_counts *c, double r, double times)
@@ -19,7 +13,7 @@ static double variance(const struct loop_counts *c, double r, double times)
 
 	if (bursts < 2)
 		return INFINITY;
-	t = quantile(bursts - 1) / ESTIMATE_Z95;
+	t = student_975(bursts - 1) / ESTIMATE_Z95;
 	return fmax(squares, 0) * times / (times * c->turns * (times * c->turns)) * bursts /
 	       (bursts - 1) * t * t;
 }

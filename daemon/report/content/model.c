@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/content/cpu_tree.h"
+#include "daemon/report/content/loop_growth.h"
 #include "subsume/analysis.h"
 
 /* Of each list; a name may have 8 KiB, and a row names eleven methods. */
@@ -193,6 +194,21 @@ static int subsuming_init(struct report_model *m, const struct report_wanted *wa
 	return r;
 }
 
+/* Pairs are said to be in loops, also where these are not shown. */
+static int loops_init(struct report_model *m, const struct window_result *baseline)
+{
+	int r;
+
+	if (!m->shown.loops && m->kind_count == 0)
+		return 0;
+	r = report_loops_init(&m->loops, m->window);
+	if (r == 0 && baseline)
+		r = report_loops_compare(&m->loops, m->window, baseline);
+	if (r < 0 || !m->loops.taken || m->window->profile.pair_count == 0)
+		return r;
+	return loop_pairs_init(&m->loop_pairs, &m->loops, m->window);
+}
+
 int report_model_init(struct report_model *m, const struct window_result *w)
 {
 	return report_model_init_wanted(m, w, &(struct report_wanted){0});
@@ -216,8 +232,8 @@ int report_model_init_wanted(struct report_model *m, const struct window_result 
 		r = objects_init(&m->objects, w);
 	if (r == 0 && m->shown.cpu)
 		r = report_cpu_init(&m->cpu, w);
-	if (r == 0 && m->shown.loops)
-		r = report_loops_init(&m->loops, w);
+	if (r == 0)
+		r = loops_init(m, wanted->baseline);
 	if (r == 0)
 		r = subsuming_init(m, wanted);
 	if (r < 0)
@@ -231,6 +247,7 @@ void report_model_release(struct report_model *m)
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
 	report_cpu_release(&m->cpu);
+	loop_pairs_release(&m->loop_pairs);
 	report_loops_release(&m->loops);
 	subsume_summary_release(&m->subsuming.summary);
 	subsume_analysis_release(&m->subsuming.analysis);

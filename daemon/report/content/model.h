@@ -9,7 +9,7 @@
  * of a class and 24 for each context that accesses one: with all limits reached, 86 MiB. Ticks take
  * 80 bytes for each method and 56 for each context, at most 27 MiB more; where the methods that
  * subsume are wanted, a node of their tree takes 18 bytes, and a method its name and 64. A loop
- * takes 208, its callers and places what the window has of them. While it is made, a pair takes 192
+ * takes 344, its callers and places what the window has of them. While it is made, a pair takes 192
  * bytes more, a site 300, and a context 8.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
@@ -24,6 +24,7 @@
 #include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/content/kind_findings.h"
 #include "daemon/report/content/loop_findings.h"
+#include "daemon/report/content/loop_pairs.h"
 #include "daemon/report/content/object_ranking.h"
 #include "daemon/report/content/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
@@ -120,7 +121,8 @@ struct report_model {
 	struct report_objects objects;
 	struct report_numa numa;
 	struct report_cpu cpu;
-	struct report_loops loops;
+	struct report_loops loops;    /* also where only pairs are shown: they name them */
+	struct loop_pairs loop_pairs; /* empty in a window without loops, or without pairs */
 	struct report_subsuming subsuming;
 	struct report_quality quality;
 };

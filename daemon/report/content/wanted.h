@@ -18,6 +18,8 @@ struct report_wanted {
 	Jxp__View view;
 	bool some_regions; /* pairs are listed of these only; shares stay those of all: */
 	bool regions[PROFILE_REGIONS];
+	/* Loops are compared with this window's; borrowed. NULL: with none. */
+	const struct window_result *baseline;
 };
 
 /* As a request says, whose format the caller knows to be there. 0, or -EINVAL with a line. */

@@ -26,6 +26,19 @@ def bring_workloads():
     shutil.copytree(classes(), os.path.join(TREE, "workloads"), dirs_exist_ok=True)
 
 
+def contained(home, class_path, arguments):
+    """The command of a JVM that runs inside the tree, with a /tmp of its own, where it sees what its class path has outside."""
+    script = [f'mount -t proc proc "{TREE}/proc"', f'mount -t tmpfs tmpfs "{TREE}/tmp"']
+    seen = []
+    for number, place in enumerate(filter(os.path.exists, class_path)):
+        directory, name = (place, "") if os.path.isdir(place) else os.path.split(place)
+        script.append(f'mkdir -p "{TREE}/tmp/{number}" && mount --bind "{directory}" "{TREE}/tmp/{number}"')
+        seen.append(os.path.join(f"/tmp/{number}", name))
+    script.append(f'cd "{TREE}/tmp" && exec chroot "{TREE}" "$@"')
+    java = os.path.join(home[len(TREE):], "bin/java")
+    return ["unshare", "--mount", "sh", "-c", " && ".join(script), "sh", java, "-cp", ":".join(seen), *arguments]
+
+
 class Contained(Process):
     """A workload that runs compiled code by now, inside the tree."""
 

@@ -8,6 +8,9 @@ import java.util.Random;
 final class Repeats {
     private static final int N = 8192;
     private static final int KEYS = 64;
+    /** What leaves so many of a number's values. */
+    private static final int KEY_SHIFT = 26;
+    private static final int DEPTH = 12;
     private static final int RING = 16;
     private static final int CHILDREN = 512;
     private static final int TIMES = 64;
@@ -21,6 +24,31 @@ final class Repeats {
         Node next;
     }
 
+    /** Of a queue, and there to be used again. */
+    private static final class Item {
+        int key;
+        byte small;
+        Item next;
+    }
+
+    private static final class Queue {
+        private Item first;
+
+        Item poll() {
+            Item item = first;
+            if (item != null) {
+                first = item.next;
+            }
+            return item;
+        }
+    }
+
+    private static final class Tree {
+        int key;
+        Tree left;
+        Tree right;
+    }
+
     /** A bigger computation than a compiler leaves inline in all its copies of a loop. */
     private static int mix(int key) {
         int x = key;
@@ -30,13 +58,32 @@ final class Repeats {
         return x ^ x >>> 11;
     }
 
-    /** Few different keys, each many times. */
-    static int queue(int[] keys, int value) {
+    /** Until it is empty. Few different keys, each many times, or all different. */
+    static int queue(Queue queue, int value) {
         int sum = value;
-        for (int i = 0; i < keys.length; i++) { // LOOP queue
-            sum = sum * 31 + mix(keys[i]);
+        Item item = queue.poll();
+        while (item != null) { // LOOP queue
+            sum = sum * 31 + mix(item.key);
+            item = queue.poll();
         }
         return sum;
+    }
+
+    /** A sum of what are few different values, since they are small. */
+    static int bytes(Item first) {
+        int sum = 0;
+        for (Item item = first; item != null; item = item.next) { // LOOP bytes
+            sum += item.small;
+        }
+        return sum;
+    }
+
+    /** All that is below, told by how one comes there. */
+    static int hash(Tree tree, int way) {
+        if (tree == null) {
+            return way;
+        }
+        return mix(hash(tree.left, way * 31 + tree.key) ^ hash(tree.right, way * 37 + tree.key));
     }
 
     /** An index that only says how far the loop is goes into each turn, too: not seen. */
@@ -46,6 +93,15 @@ final class Repeats {
             sum = sum * 31 + mix(values[i & (RING - 1)]);
         }
         return sum;
+    }
+
+    /** With what was told beforehand. */
+    static int keyed(int[] a, int key) {
+        int hash = 1;
+        for (int i = 0; i < a.length; i++) { // LOOP keyed
+            hash = hash * 31 + (a[i] ^ key);
+        }
+        return hash;
     }
 
     static int scan(int[] a, int length) {
@@ -65,9 +121,9 @@ final class Repeats {
         return count;
     }
 
-    static void write(OutputStream out, byte[] bytes) throws IOException {
-        for (byte b : bytes) { // LOOP write
-            out.write(b);
+    static void write(OutputStream out, Item first) throws IOException {
+        for (Item item = first; item != null; item = item.next) { // LOOP write
+            out.write(item.small);
         }
     }
 
@@ -94,9 +150,71 @@ final class Repeats {
         return new Random(42).ints(N, 0, bound).toArray();
     }
 
-    private static int writes(OutputStream out, byte[] bytes, int value) {
+    private static Item items() {
+        Item first = null;
+        for (int i = 0; i < N; i++) {
+            Item item = new Item();
+            item.next = first;
+            first = item;
+        }
+        return first;
+    }
+
+    /** The same number of different keys each time, in another order. */
+    private static int refill(Item first, int value) {
+        int x = value;
+        for (Item item = first; item != null; item = item.next) {
+            x = x * 1_103_515_245 + 12_345;
+            item.key = x >>> KEY_SHIFT;
+            item.small = (byte) (x >>> KEY_SHIFT);
+        }
+        return x;
+    }
+
+    /** None again for long. */
+    private static int refillDifferent(Item first, int value) {
+        int x = value;
+        for (Item item = first; item != null; item = item.next) {
+            x += 0x9e3779b9;
+            item.key = x;
+        }
+        return x;
+    }
+
+    private static void queues(boolean different) {
+        Item items = items();
+        Queue queue = new Queue();
+        int[] last = {1};
+        Program.repeat(value -> {
+            last[0] = different ? refillDifferent(items, last[0]) : refill(items, last[0]);
+            queue.first = items;
+            return queue(queue, value);
+        });
+    }
+
+    private static void sums() {
+        Item items = items();
+        int[] last = {1};
+        Program.repeat(value -> {
+            last[0] = refill(items, last[0]);
+            return value + bytes(items);
+        });
+    }
+
+    private static Tree tree(int depth, int key) {
+        if (depth == 0) {
+            return null;
+        }
+        Tree tree = new Tree();
+        tree.key = key;
+        tree.left = tree(depth - 1, 2 * key);
+        tree.right = tree(depth - 1, 2 * key + 1);
+        return tree;
+    }
+
+    private static int writes(OutputStream out, Item items, int value) {
         try {
-            write(out, bytes);
+            write(out, items);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -131,13 +249,26 @@ final class Repeats {
     }
 
     public static void main(String[] args) throws IOException {
-        int[] keys = numbers(KEYS);
         int[] a = numbers(Integer.MAX_VALUE);
         switch (args[0]) {
             case "queue":
-                Program.repeat(value -> queue(keys, value));
+                queues(false);
+                break;
+            case "distinct":
+                queues(true);
+                break;
+            case "bytes":
+                sums();
+                break;
+            case "tree":
+                Tree tree = tree(DEPTH, 1);
+                Program.repeat(value -> hash(tree, value));
+                break;
+            case "keyed":
+                Program.repeat(value -> times(value, v -> keyed(a, v)));
                 break;
             case "ring":
+                int[] keys = numbers(KEYS);
                 Program.repeat(value -> ring(keys, N, value));
                 break;
             case "same":
@@ -167,8 +298,8 @@ final class Repeats {
                 break;
             case "write":
                 OutputStream out = new FileOutputStream("/dev/null");
-                byte[] bytes = new byte[1024];
-                Program.repeat(value -> writes(out, bytes, value));
+                Item items = items();
+                Program.repeat(value -> writes(out, items, value));
                 break;
             default:
                 throw new IllegalArgumentException(args[0]);

@@ -267,8 +267,31 @@ static inline void sample_window_bursts(struct loop_row *row, struct loop_counts
 	}
 }
 
+/* So many pairs of instances of a loop, which load at line, where part of the values is there
+ * again, and begin with a value that is the same in all but one of them. */
+static inline void sample_window_instances(struct window_result *w, uint32_t loop, int32_t line,
+					   unsigned pairs, double part)
+{
+	struct loop_row *row = &w->loops.rows[loop];
+	struct loop_compared load = {
+	    .loop = loop, .method = row->key.method, .bci = line, .line = line};
+	struct loop_compared scalar = {.loop = loop, .scalar = true, .bci = -1, .line = -1};
+	uint32_t load_at, scalar_at;
+
+	if (loop_profile_input(&w->loops, &load, &load_at) < 0 ||
+	    loop_profile_input(&w->loops, &scalar, &scalar_at) < 0)
+		assert(false);
+	for (unsigned i = 0; i < pairs; i++) {
+		repeat_sum_add(&w->loops.inputs[load_at].same, part);
+		repeat_sum_add(&w->loops.inputs[scalar_at].same, i > 0);
+		repeat_sum_add(&row->together, i > 0);
+		row->pairs++;
+	}
+}
+
 /* A search that takes long, one that stores rarely, one that has not been counted enough, one that
- * stores always, one that waits, and one that takes little time. */
+ * stores always and does what it did before, one that waits, one that takes little time, and a
+ * method that calls itself. */
 static inline void sample_window_loops(struct window_result *w, uint32_t main)
 {
 	struct loop_place place = {.line = 24, .bci = 17, .result = LOOP_RESULT_EXIT};
@@ -293,9 +316,20 @@ static inline void sample_window_loops(struct window_result *w, uint32_t main)
 	row->doubt_ns[1] = row->own.ns;
 	row->bursts_least = 12;
 	(void)sample_window_loop(w, 3, 120, 44, main, LOOP_EVERY, 100);
+	sample_window_instances(w, 3, 45, 54, 0.97);
+	w->loops.rows[3].pairs_cut = 12;
 	row = sample_window_loop(w, 1, 8, 12, 0, LOOP_NEVER, 60);
 	row->waits_ns = row->own.ns;
 	(void)sample_window_loop(w, 1, 30, 15, 0, LOOP_SOME, 10);
+	row = sample_window_loop(w, 2, 0, 21, main, LOOP_TYPE_UNKNOWN, 70);
+	row->key.recursion = true;
+	row->turns = (struct turn_sums){.traces = 60,
+					.tuples = 1900,
+					.distinct = 25,
+					.turns = 240000,
+					.estimated = 25,
+					.low = 25,
+					.high = 15000};
 	w->loops.looked_at = w->loops.in_loops;
 	w->loops.looked_at.ns *= 1.05;
 	w->loops.compiled = (struct cpu_sum){.samples = 1600, .ns = 8.0 * (double)NS_PER_S};

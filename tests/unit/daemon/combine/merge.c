@@ -108,6 +108,14 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		row = sample_window_loop(windows[i], i == 0 ? 3 : 2, 4, 22, 1, LOOP_LAST, 50);
 		sample_window_bursts(row, &row->results, 10 + i, 2);
+		sample_window_instances(windows[i], 0, 45, 20, i == 0 ? 0.2 : 0.8);
+		row->turns = (struct turn_sums){.traces = 30,
+						.tuples = 900,
+						.distinct = 90,
+						.turns = 1e5,
+						.estimated = i == 0 ? 1e3 : 3e3,
+						.low = 90,
+						.high = 1e4};
 		windows[i]->request.loops = true;
 	}
 	w = merged(windows, 2);
@@ -123,6 +131,11 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 	assert_int_equal(row->bursts, 21);
 	assert_float_equal(row->results.turns, 21 * 2048, 1);
 	assert_float_equal(row->results.events, 11, 1e-9);
+	assert_int_equal(row->pairs, 40);
+	assert_int_equal(w->loops.input_count, 2);
+	assert_float_equal(loop_profile_instances(&w->loops, row, 1).rate, (0.5 + 0.95) / 2, 1e-9);
+	assert_int_equal(row->turns.traces, 60);
+	assert_float_equal(turn_sums_rate(&row->turns).rate, 0.98, 1e-9);
 	assert_int_equal(w->loops.context_count, 1);
 	assert_string_equal(leaf_of(w, w->loops.contexts[0].node), "main");
 	free_all(windows, 2);

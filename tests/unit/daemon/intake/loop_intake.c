@@ -491,6 +491,43 @@ static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
 	assert_int_equal(f->window->loops.places[0].counted, 3);
 }
 
+static void a_walk_has_its_result_where_it_ends(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_row *row;
+	bool more;
+
+	(void)known(f, LOOP_LAST, 0);
+	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(f->intake.loops.plans[0].sites, 0);
+	burst(f, 1, 256, 0, 4); /* The entry. */
+	row = &f->window->loops.rows[0];
+	assert_float_equal(row->results.events, 4, 1e-9);
+	assert_float_equal(row->results.turns, 256 * 8, 1e-9);
+	assert_float_equal(row->entries.events, 4, 1e-9);
+}
+
+/* The first turns and the last ones are another copy's. */
+static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_intake *loops = &f->intake.loops;
+	const struct loop_row *row;
+	bool changed;
+
+	(void)known(f, LOOP_LAST, 1);
+	loops->codes[0].analysis.loops[0].parent = LOOP_NO_PARENT;
+	tick(f, CODE, 0x24, 50);
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_int_equal(loops->plan_count, 2);
+	burst(f, 1, 256, 1, 2);
+	burst(f, 2, 100, 0, 50);
+	row = &f->window->loops.rows[0];
+	assert_int_equal(row->bursts, 2);
+	assert_float_equal(row->entries.events, 2, 1e-9);
+	assert_float_equal(row->entries.turns, 256 * 8, 1e-9);
+}
+
 /* Of two loops; the first one's bursts have come with results often. */
 static void what_is_known_waits_for_what_is_not(void **state)
 {
@@ -548,6 +585,8 @@ int main(void)
 	    TEST(what_lies_around_itself_is_not_counted),
 	    TEST(places_are_drawn_where_there_are_too_many),
 	    TEST(a_burst_stands_for_the_places_that_were_not_counted),
+	    TEST(a_walk_has_its_result_where_it_ends),
+	    TEST(instances_are_counted_in_the_copy_with_most_of_the_time),
 	    TEST(what_is_known_waits_for_what_is_not),
 	    TEST(bursts_of_no_plan_are_not_believed),
 	};

@@ -233,6 +233,15 @@ static void assert_mapped(const struct analysed *x, uint32_t offset, int method,
 			 l->mapped ? (int)l->method : -1, l->header_bci);
 }
 
+static void assert_type(const struct analysed *x, uint32_t offset, enum loop_type type)
+{
+	const struct code_loop *l = &x->a.loops[code_analysis_loop_at(&x->a, offset)];
+
+	if (l->type != type || l->doubts & LOOP_DOUBT_CONDITIONAL_MOVE)
+		fail_msg("the loop at %#x is %s, doubts %#x", offset, loop_type_name(l->type),
+			 l->doubts);
+}
+
 /* What both have in common, the caller's loop, is the loop around them, and neither of them. What
  * may be either of them is none. */
 static void loops_of_an_inlined_method_are_beside_each_other(void **state)
@@ -244,8 +253,67 @@ static void loops_of_an_inlined_method_are_beside_each_other(void **state)
 	assert_mapped(&x, 0xa0, 1, 17);
 	assert_mapped(&x, 0x163, 1, 47);
 	assert_mapped(&x, 0x149, 1, 47);
-	assert_mapped(&x, 0x123, -1, -1);
+	assert_mapped(&x, 0x123, 1, 47);
+	assert_mapped(&x, 0x198, 1, 47);
 	assert_mapped(&x, 0x4e, 0, 4);
+	release(&x);
+}
+
+/* Some turns go on along a list, some to the next place of the table. What is spilled for a while
+ * is no result. */
+static void an_iterator_over_a_table_of_lists_is_progress(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-17-g1");
+	assert_type(&x, 0x138, LOOP_LAST);
+	release(&x);
+	analyse(&x, "maps-25-g1");
+	assert_type(&x, 0xa3, LOOP_LAST);
+	release(&x);
+}
+
+/* Dense debug information, in which load barriers have the record of something else. */
+static void records_of_load_barriers_tell_nothing(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "retain-11-zgc");
+	assert_mapped(&x, 0x38b, 14, 42);
+	assert_mapped(&x, 0x581, 14, 42);
+	assert_mapped(&x, 0x14d, 0, 11);
+	release(&x);
+}
+
+/* What was peeled off, and tests that were taken out, lie in the loop around. */
+static void what_lies_around_a_loop_for_it_is_its(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "maps-25-g1");
+	assert_mapped(&x, 0xd0, 8, 68);
+	assert_mapped(&x, 0xe6, 8, 68);
+	assert_mapped(&x, 0x80, 1, 12);
+	release(&x);
+}
+
+/* The branch in front of the unrolled copy may lead to the one that makes the last turns. */
+static void a_loop_that_may_be_passed_by_for_its_last_copy_is_entered(void **state)
+{
+	struct analysed x;
+
+	(void)state;
+	analyse(&x, "linkedList-17-g1");
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t loop = code_analysis_loop_at(&x.a, i == 0 ? 0x149 : 0x79);
+
+		assert_int_not_equal(loop, LOOP_NO_PARENT);
+		assert_int_equal(x.a.loops[loop].entry_count, 1);
+		assert_int_equal(x.a.loops[loop].doubts & LOOP_DOUBT_ENTRY, 0);
+	}
 	release(&x);
 }
 
@@ -620,6 +688,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_search_has_a_result_in_its_last_turn),
 	    cmocka_unit_test(a_walk_has_one_where_it_ends),
+	    cmocka_unit_test(a_loop_that_may_be_passed_by_for_its_last_copy_is_entered),
+	    cmocka_unit_test(records_of_load_barriers_tell_nothing),
+	    cmocka_unit_test(what_lies_around_a_loop_for_it_is_its),
+	    cmocka_unit_test(an_iterator_over_a_table_of_lists_is_progress),
 	    cmocka_unit_test(a_count_has_one_in_each_turn),
 	    cmocka_unit_test(a_sum_has_one_in_each_turn),
 	    cmocka_unit_test(stores_in_each_turn_are_results),

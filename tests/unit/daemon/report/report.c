@@ -430,6 +430,72 @@ static void loop_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
+/* The second loop took as much in the baseline, the third less, the first more. */
+static void loops_are_compared_with_a_baseline(void **state)
+{
+	struct window_result *w = ticks_window(), *before = ticks_window();
+	struct report_wanted parts[] = {
+	    {.view = JXP__VIEW__VIEW_LOOPS, .baseline = before},
+	    {.view = JXP__VIEW__VIEW_LOOPS, .format = JXP__FORMAT__FORMAT_JSON, .baseline = before},
+	};
+
+	(void)state;
+	sample_window_loops(w, 1);
+	sample_window_loops(before, 1);
+	(void)snprintf(before->id, sizeof(before->id), "w3");
+	before->loops.rows[0].own.ns *= 2;
+	before->loops.rows[2].own.ns /= 20;
+	for (size_t i = 0; i < 2; i++) {
+		char *text = part_of(w, &parts[i]);
+
+		assert_golden(i == 0 ? "loops_baseline.txt" : "loops_baseline.json", text);
+		free(text);
+	}
+	window_result_free(w);
+	window_result_free(before);
+}
+
+/* Silent loads of a loop, of what it calls and of a loop and what is in none. */
+static void pairs_are_said_to_be_in_loops(void **state)
+{
+	static const struct {
+		struct report_wanted wanted;
+		const char *name;
+	} parts[] = {
+	    {{.view = JXP__VIEW__VIEW_PAIRS}, "loop_pairs.txt"},
+	    {{.view = JXP__VIEW__VIEW_PAIRS, .format = JXP__FORMAT__FORMAT_JSON},
+	     "loop_pairs.json"},
+	};
+	struct report_wanted loops = {.view = JXP__VIEW__VIEW_LOOPS};
+	struct window_result *w = ticks_window();
+	uint32_t sum = sample_window_node(w, 1, "sum", 31);
+	uint32_t get = sample_window_node(w, sum, "get", 51);
+	char *text;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	w->request.kinds[SILENT_LOAD] = true;
+	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
+	w->counters[JXP__COUNTER__COUNTER_SIGNALS_SECOND] = 100;
+	sample_window_pairs(w, SILENT_LOAD, sum, sum, 40, true);
+	sample_window_pairs(w, SILENT_LOAD, sum, sum, 20, false);
+	sample_window_pairs(w, SILENT_LOAD, get, get, 9, true);
+	sample_window_pairs(w, SILENT_LOAD, sum, 1, 7, true);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		text = part_of(w, &parts[i].wanted);
+		assert_golden(parts[i].name, text);
+		free(text);
+	}
+	text = part_of(w, &loops);
+	assert_non_null(strstr(text, "silent loads here: 70% (58 to 80%) of the 67 loads that"));
+	free(text);
+	loops.format = JXP__FORMAT__FORMAT_JSON;
+	text = part_of(w, &loops);
+	assert_non_null(strstr(text, "\"kind\": \"silent_load\",\n     \"fraction\": 0.70"));
+	free(text);
+	window_result_free(w);
+}
+
 static void a_window_without_loops_says_so(void **state)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_LOOPS};
@@ -852,6 +918,8 @@ int main(void)
 	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
 	    cmocka_unit_test(tick_reports_are_as_agreed),
 	    cmocka_unit_test(loop_reports_are_as_agreed),
+	    cmocka_unit_test(pairs_are_said_to_be_in_loops),
+	    cmocka_unit_test(loops_are_compared_with_a_baseline),
 	    cmocka_unit_test(a_window_without_loops_says_so),
 	    cmocka_unit_test(a_window_without_ticks_says_so),
 	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),

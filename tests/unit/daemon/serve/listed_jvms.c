@@ -128,7 +128,7 @@ static void what_schedules_know_is_of_the_process_not_of_its_pid(void **state)
 	(void)state;
 	list->jvms[0]->start_ticks = 101;
 	listed_jvms_complete(list, engine, scheduler);
-	assert_string_equal(list->jvms[0]->app, "");
+	assert_string_equal(list->jvms[0]->app, "Main"); /* As it calls itself. */
 	list->jvms[0]->start_ticks = 100;
 	listed_jvms_complete(list, engine, scheduler);
 	assert_string_equal(list->jvms[0]->app, "shop");

@@ -279,6 +279,46 @@ static void loops_that_do_not_fit_together_are_no_record(void **state)
 	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
 	m.loops[1] = m.loops[0];
 	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.n_input_bci--;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.input_loop[1] = (uint32_t)m.n_loops;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.input_sum[0] = (double)m.input_pairs[0] + 1; /* More than all. */
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.loops[3]->scalar_squares = NAN;
+	assert_no_loops(w, &m);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.loops[6]->turns->low = m.loops[6]->turns->high + 1;
+	assert_no_loops(w, &m);
+	window_result_free(w);
+}
+
+static void a_record_of_before_has_no_traces(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	struct loop_profile back = {0};
+	_cleanup_(arena_release) struct arena arena;
+	Jxp__StoredLoops m;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	arena_init(&arena, ENOUGH);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	m.n_input_loop = m.n_input_scalar = m.n_input_method = m.n_input_bci = m.n_input_line =
+	    m.n_input_at = m.n_input_pairs = m.n_input_sum = m.n_input_squares = 0;
+	for (size_t i = 0; i < m.n_loops; i++) {
+		m.loops[i]->n_effect_ns = 0;
+		m.loops[i]->turns = NULL;
+	}
+	assert_int_equal(record_unpack_loops(&m, &w->profile, &back), 0);
+	assert_int_equal(back.row_count, w->loops.row_count);
+	assert_int_equal(back.input_count, 0);
+	assert_false(turn_sums_rate(&back.rows[6].turns).known);
+	loop_profile_release(&back);
 	window_result_free(w);
 }
 
@@ -295,6 +335,7 @@ int main(void)
 	    cmocka_unit_test(a_record_of_before_has_no_ticks),
 	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
 	    cmocka_unit_test(loops_that_do_not_fit_together_are_no_record),
+	    cmocka_unit_test(a_record_of_before_has_no_traces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

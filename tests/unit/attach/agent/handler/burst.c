@@ -16,6 +16,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/trace.h"
 #include "attach/agent/path/loops.h"
 #include "attach/agent/path/plans.h"
 #include "common/fd.h"
@@ -106,6 +107,7 @@ static void need_registers(void **state)
 static void plan_loop(void)
 {
 	struct loop_plan plan = {.code = code,
+				 .counted = true,
 				 .start = (uintptr_t)area,
 				 .plan = 5,
 				 .header = HEADER,
@@ -283,6 +285,94 @@ static void ticks_elsewhere_begin_none(void **state)
 	assert_false(t->burst.active);
 }
 
+/* Of so many ticks in the loop, how many began a burst; of the others each began a trace, or none.
+ */
+static unsigned bursts_of(const struct loop_plan *plan, unsigned ticks, unsigned *traces)
+{
+	unsigned bursts = 0;
+
+	plans_set(plan, 1);
+	*traces = 0;
+	for (unsigned i = 0; i < ticks; i++) {
+		memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
+		tick_at((uintptr_t)area + PLACE);
+		bursts += t->burst.active;
+		*traces += t->trace.active;
+		assert_false(t->burst.active && t->trace.active);
+		burst_give_up(t);
+		trace_give_up(t);
+	}
+	return bursts;
+}
+
+static void bursts_and_traces_have_equal_chance(void **state)
+{
+	struct loop_plan plan = {.code = code,
+				 .start = (uintptr_t)area,
+				 .plan = 5,
+				 .header = HEADER,
+				 .load_count = 1,
+				 .loads = {{.offset = PLACE, .reg = 1}},
+				 .counted = true};
+	unsigned traces;
+
+	need_registers(state);
+	assert_in_range(bursts_of(&plan, 400, &traces), 150, 250);
+	assert_in_range(traces, 150, 250);
+	plan.counted = false;
+	assert_int_equal(bursts_of(&plan, 20, &traces), 0);
+	assert_int_equal(traces, 20);
+	plan.load_count = 0;
+	assert_int_equal(bursts_of(&plan, 20, &traces), 0);
+	assert_int_equal(traces, 0);
+	plan.counted = true;
+	assert_int_equal(bursts_of(&plan, 20, &traces), 20);
+}
+
+static void what_is_traced_in_vain_is_counted_instead(void **state)
+{
+	struct loop_plan plan = {.code = code,
+				 .start = (uintptr_t)area,
+				 .plan = 5,
+				 .header = HEADER,
+				 .load_count = 1,
+				 .loads = {{.offset = PLACE, .reg = 1}},
+				 .counted = true};
+	unsigned bursts = 0;
+
+	need_registers(state);
+	plans_set(&plan, 1);
+	memset(t->traces_in_vain, TRACE_HALVINGS_MAX, sizeof(t->traces_in_vain));
+	for (unsigned i = 0; i < 400; i++) {
+		tick_at((uintptr_t)area + PLACE);
+		assert_true(t->burst.active || t->trace.active);
+		bursts += t->burst.active;
+		burst_give_up(t);
+		trace_give_up(t);
+	}
+	assert_in_range(bursts, 370, 400);
+}
+
+static void a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion(void **state)
+{
+	struct loop_plan plan = {.code = code,
+				 .start = (uintptr_t)area,
+				 .plan = 5,
+				 .turn_input_count = 1,
+				 .turn_inputs = {{.offset = 0, .reg = 1}},
+				 .recursion = true};
+
+	need_registers(state);
+	plans_set(&plan, 1);
+	tick_at((uintptr_t)area + BEHIND);
+	assert_true(t->trace.active);
+	tick_at((uintptr_t)area + BEHIND);
+	assert_true(t->trace.active);
+	trace_give_up(t);
+	tick_at((uintptr_t)area + AREA_BYTES - 1);
+	assert_false(t->trace.active);
+}
+
 static void the_hits_of_a_burst_are_within_its_time(void **state)
 {
 	(void)state;
@@ -305,6 +395,9 @@ int main(void)
 	    TEST(what_goes_on_at_the_end_is_closed_with_what_it_has),
 	    TEST(of_code_that_was_replaced_nothing_is_told),
 	    TEST(ticks_elsewhere_begin_none),
+	    TEST(bursts_and_traces_have_equal_chance),
+	    TEST(what_is_traced_in_vain_is_counted_instead),
+	    TEST(a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion),
 	    cmocka_unit_test(the_hits_of_a_burst_are_within_its_time),
 	};
 

@@ -80,6 +80,25 @@ static void loops_nest(void **state)
 	assert_false(loop_has_around(nest, LOOP_NONE, ip));
 }
 
+static void a_loop_covers_what_lies_in_it_at_any_depth(void **state)
+{
+	/* 0: nop; 1: inc eax; 3: dec ecx; 5: jnz 3; 7: dec edx; 9: jnz 1; b: ret; then another */
+	uint64_t ip = CODE(0, "\x90\xff\xc0\xff\xc9\x75\xfc\xff\xca\x75\xf6\xc3");
+	uint64_t other = CODE(64, "\xff\xc9\x75\xfc\xc3");
+	struct code_blob blob;
+
+	(void)state;
+	assert_true(codemap_find(ip, &blob));
+	assert_true(loop_covers(&blob, ip + 1, ip + 1));
+	assert_true(loop_covers(&blob, ip + 1, ip + 3));
+	assert_true(loop_covers(&blob, ip + 3, ip + 5));
+	assert_false(loop_covers(&blob, ip + 3, ip + 7));
+	assert_false(loop_covers(&blob, ip + 1, ip));
+	assert_false(loop_covers(&blob, ip + 1, ip + 11));
+	assert_false(loop_covers(&blob, ip + 1, ip - 1));
+	assert_false(loop_covers(&blob, other, other));
+}
+
 static void loops_lie_side_by_side(void **state)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: dec edx; 6: jnz 4; 8: ret */
@@ -583,6 +602,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(a_loop_ends_behind_its_jump_back, setup),
 	    cmocka_unit_test_setup(loops_nest, setup),
+	    cmocka_unit_test_setup(a_loop_covers_what_lies_in_it_at_any_depth, setup),
 	    cmocka_unit_test_setup(loops_lie_side_by_side, setup),
 	    cmocka_unit_test_setup(two_jumps_back_to_one_place_make_one_loop, setup),
 	    cmocka_unit_test_setup(a_loop_may_be_entered_at_its_test, setup),

@@ -40,6 +40,51 @@ static void a_plan_is_found_by_the_number_of_its_code(void **state)
 	assert_int_equal(plans_count(), 0);
 }
 
+static void a_plan_of_more_than_there_is_room_for_is_none(void **state)
+{
+	struct loop_plan plan = plan_of(7), found;
+
+	(void)state;
+	plan.load_count = LIMIT_PLAN_LOADS;
+	plan.scalar_count = LIMIT_PLAN_SCALARS;
+	plan.turn_input_count = LIMIT_PLAN_TURN_INPUTS;
+	plans_set(&plan, 1);
+	assert_true(plans_read(0, 7, &found));
+	plan.turn_input_count++;
+	plans_set(&plan, 1);
+	assert_false(plans_read(0, 7, &found));
+	plan.turn_input_count = 0;
+	plan.load_count++;
+	plans_set(&plan, 1);
+	assert_false(plans_read(0, 7, &found));
+}
+
+#define FITS(code, bytes) \
+	plan_input_fits((const uint8_t *)(code), sizeof(code) - 1, 0x1000, bytes, &insn)
+
+static void an_input_is_what_an_instruction_loads(void **state)
+{
+	struct insn insn;
+
+	(void)state;
+	assert_true(FITS("\x03\x04\x8f", 4)); /* add eax, [rdi + 4 * rcx] */
+	assert_false(FITS("\x03\x04\x8f", 8));
+	assert_false(FITS("\x03\x04", 4));                     /* cut short */
+	assert_true(FITS("\x0f\xb6\x0f", 1));                  /* movzx ecx, byte [rdi] */
+	assert_true(FITS("\x39\x0f", 4));                      /* cmp [rdi], ecx */
+	assert_true(FITS("\xc5\xfe\x6f\x07", 32));             /* vmovdqu ymm0, [rdi] */
+	assert_false(FITS("\x89\x0f", 4));                     /* mov [rdi], ecx */
+	assert_false(FITS("\x8d\x0f", 4));                     /* lea ecx, [rdi] */
+	assert_false(FITS("\x8b\x0d\x10\x00\x00\x00", 4));     /* mov ecx, [rip + 16] */
+	assert_false(FITS("\x8b\x0c\x25\x00\x10\x00\x00", 4)); /* mov ecx, [0x1000] */
+	assert_false(FITS("\x64\x8b\x0f", 4));                 /* mov ecx, fs:[rdi] */
+	assert_false(FITS("\x67\x8b\x0f", 4));                 /* mov ecx, [edi] */
+	assert_false(FITS("\xf3\xa4", 1));                     /* rep movsb */
+	assert_false(FITS("\xc4\xe2\x7d\x2c\x0f", 32));        /* vmaskmovps ymm1, ymm0, [rdi] */
+	assert_false(FITS("\xff\xc9", 4));                     /* dec ecx */
+	assert_false(FITS("\x0f\x01\x07", 10));                /* sgdt [rdi] */
+}
+
 static _Atomic bool over;
 
 /* The same code, with other numbers each time. */
@@ -80,6 +125,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(a_plan_is_found_by_the_number_of_its_code, forget),
+	    cmocka_unit_test_setup(a_plan_of_more_than_there_is_room_for_is_none, forget),
+	    cmocka_unit_test(an_input_is_what_an_instruction_loads),
 	    cmocka_unit_test_setup(a_plan_is_read_whole_or_not_at_all, forget),
 	};
 

@@ -211,6 +211,100 @@ static void ticks_have_their_place_in_code_and_bursts_what_they_counted(void **s
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
+static void record_parts(struct fixture *f, const struct trace_told *told, unsigned missing)
+{
+	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
+		struct record r = {.type = RECORD_TRACE, .time_ns = 9, .part = (uint8_t)i};
+		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(*told) - from;
+
+		memcpy(r.bytes, (const uint8_t *)told + from,
+		       left < RECORD_TRACE_BYTES ? left : RECORD_TRACE_BYTES);
+		if (i != missing)
+			record(f, r);
+	}
+}
+
+static struct trace_told told_of(uint32_t plan, uint8_t first, uint8_t second, uint8_t turns)
+{
+	struct trace_told told = {
+	    .plan = plan, .counts = {first, second}, .turn_values = turns, .elapsed_ns = 77};
+
+	for (unsigned i = 0; i < LIMIT_TRACE_VALUES; i++) {
+		told.values[0][i] = 100 + i;
+		told.values[1][i] = 200 + i;
+		told.places[i] = (uint8_t)(i % 3);
+	}
+	return told;
+}
+
+static void a_trace_is_put_together_of_its_parts(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_told instances = told_of(4, LIMIT_TRACE_VALUES, 5, 0);
+	struct trace_told turns = told_of(6, 0, 0, 7);
+	const Jxp__LoopTrace *trace;
+	Jxp__AgentFrame *frame;
+
+	instances.load = 2;
+	instances.cut[0] = true;
+	instances.scalar_counts[0] = LIMIT_PLAN_SCALARS;
+	instances.scalar_counts[1] = 1;
+	instances.scalars[0][3] = 31;
+	instances.scalars[1][0] = 32;
+	record_parts(f, &instances, RECORD_TRACE_PARTS);
+	record(f, (struct record){.type = RECORD_CPU, .code = 77});
+	record_parts(f, &turns, RECORD_TRACE_PARTS);
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_traces, 2);
+	trace = frame->batch->traces[0];
+	assert_int_equal(trace->plan, 4);
+	assert_int_equal(trace->tid, getpid());
+	assert_int_equal(trace->time_ns, 9);
+	assert_int_equal(trace->load, 2);
+	assert_int_equal(trace->n_first, LIMIT_TRACE_VALUES);
+	assert_memory_equal(trace->first, instances.values[0], sizeof(instances.values[0]));
+	assert_int_equal(trace->n_second, 5);
+	assert_memory_equal(trace->second, instances.values[1], 5 * sizeof(uint32_t));
+	assert_true(trace->first_cut);
+	assert_false(trace->second_cut);
+	assert_int_equal(trace->n_first_scalars, LIMIT_PLAN_SCALARS);
+	assert_int_equal(trace->first_scalars[3], 31);
+	assert_int_equal(trace->n_second_scalars, 1);
+	assert_int_equal(trace->second_scalars[0], 32);
+	assert_int_equal(trace->n_places + trace->n_values, 0);
+	trace = frame->batch->traces[1];
+	assert_int_equal(trace->n_first + trace->n_second, 0);
+	assert_int_equal(trace->n_places, 7);
+	assert_int_equal(trace->n_values, 7);
+	assert_int_equal(trace->places[4], 1);
+	assert_int_equal(trace->values[6], 106);
+	assert_int_equal(trace->elapsed_ns, 77);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	assert_int_equal(drain_records_lost(f->drain), 0);
+}
+
+static void parts_that_do_not_go_together_are_no_trace(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_told told = told_of(4, 3, 3, 0), absurd = told_of(5, 3, 255, 0);
+	Jxp__AgentFrame *frame;
+
+	record_parts(f, &told, RECORD_TRACE_PARTS - 1);
+	record_parts(f, &told, 2);
+	record_parts(f, &told, 0);
+	record_parts(f, &absurd, RECORD_TRACE_PARTS);
+	record_parts(f, &told, RECORD_TRACE_PARTS);
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_true(drain_records_lost(f->drain) > 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_traces, 1);
+	assert_int_equal(frame->batch->traces[0]->n_second, 3);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
 static struct agct_frame call_of(uint64_t method, jint bci)
 {
 	struct agct_frame call = {.bci = bci};
@@ -264,6 +358,9 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	assert_int_equal(image->bytes.len, 3);
 	assert_memory_equal(image->bytes.data, copy->bytes, 3);
 	assert_int_equal(image->method, root);
+	assert_int_equal(drain_method_of(f->drain, root), copy->blob.method);
+	assert_int_equal(drain_method_of(f->drain, 0), 0);
+	assert_int_equal(drain_method_of(f->drain, 99), 0);
 	assert_int_equal(image->n_records, 2);
 	assert_int_equal(image->records[0]->n_frames, 2);
 	assert_int_equal(image->records[0]->frames[0]->method, inlined);
@@ -285,10 +382,11 @@ static void code_that_there_is_none_of_has_a_reason(void **state)
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
 
-	assert_int_equal(drain_code_refused(f->drain, 5, "it was unloaded"), 0);
+	assert_int_equal(drain_code_refused(f->drain, 5, 6, "it was unloaded"), 0);
 	frame = received(f);
 	assert_int_equal(frame->batch->n_codes, 1);
 	assert_int_equal(frame->batch->codes[0]->code, 5);
+	assert_int_equal(frame->batch->codes[0]->method, 6);
 	assert_string_equal(frame->batch->codes[0]->error, "it was unloaded");
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
@@ -421,6 +519,8 @@ int main(void)
 	    TEST(what_a_record_names_comes_with_it_once),
 	    TEST(accesses_are_told_from_transitions),
 	    TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted),
+	    TEST(a_trace_is_put_together_of_its_parts),
+	    TEST(parts_that_do_not_go_together_are_no_trace),
 	    TEST(an_image_comes_with_the_methods_that_it_names),
 	    TEST(code_that_there_is_none_of_has_a_reason),
 	    TEST(a_method_of_a_dead_vm_has_no_name_and_is_counted_once),

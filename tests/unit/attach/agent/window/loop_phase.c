@@ -34,6 +34,8 @@ static int set_up(void **state)
 	orders = (struct orders){0};
 	loops = (struct loop_phase){.wanted = true, .orders = &orders};
 	atomic_store(&handlers.burst_ticks, 0);
+	atomic_store(&handlers.trace_signals, 0);
+	atomic_store(&handlers.trace_ns, 0);
 	return 0;
 }
 
@@ -45,17 +47,12 @@ static uint64_t number_of_code(void)
 	return blob.serial;
 }
 
-static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
+static void send_order(Jxp__LoopPlan *one)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__LoopPlans plans = JXP__LOOP_PLANS__INIT;
-	Jxp__LoopPlan one = JXP__LOOP_PLAN__INIT, *list = &one;
+	Jxp__LoopPlan *list = one;
 
-	one.plan = plan;
-	one.code = code;
-	one.header = header;
-	one.places = &place;
-	one.n_places = 1;
 	plans.plans = &list;
 	plans.n_plans = 1;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
@@ -63,6 +60,19 @@ static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
 	orders_note(&orders, &frame);
 	loop_phase_plan(&loops);
 	assert_false(orders.plans_new);
+}
+
+static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
+{
+	Jxp__LoopPlan one = JXP__LOOP_PLAN__INIT;
+
+	one.plan = plan;
+	one.counted = true;
+	one.code = code;
+	one.header = header;
+	one.places = &place;
+	one.n_places = 1;
+	send_order(&one);
 }
 
 static void a_plan_that_fits_its_code_is_taken_up(void **state)
@@ -110,6 +120,228 @@ static void a_plan_whose_code_went_later_was_not_refused(void **state)
 	assert_int_equal(loops.plans_refused, 0);
 }
 
+/* A plan of traces alone, each time with something of it as one test wants it. */
+static struct {
+	Jxp__LoopPlan plan;
+	Jxp__LoopInput load, turn_input;
+	Jxp__LoopScalar scalar;
+	Jxp__LoopInput *loads[LIMIT_PLAN_LOADS + 1], *turn_inputs[LIMIT_PLAN_TURN_INPUTS + 1];
+	Jxp__LoopScalar *scalars[LIMIT_PLAN_SCALARS + 1];
+} traced;
+
+/* mov ecx, edi; header: mov eax, [rsi]; dec ecx; nop; jnz header; ret */
+#define READER "\x89\xf9\x8b\x06\xff\xc9\x90\x75\xf9\xc3"
+#define LOAD   2u
+#define NEXT   4u
+
+static Jxp__LoopPlan *trace_order(void)
+{
+	static uint32_t number;
+	uint64_t code;
+
+	start = CODE(64, READER);
+	code = number_of_code();
+	jxp__loop_plan__init(&traced.plan);
+	jxp__loop_input__init(&traced.load);
+	jxp__loop_input__init(&traced.turn_input);
+	jxp__loop_scalar__init(&traced.scalar);
+	for (unsigned i = 0; i <= LIMIT_PLAN_LOADS; i++)
+		traced.loads[i] = &traced.load;
+	for (unsigned i = 0; i <= LIMIT_PLAN_TURN_INPUTS; i++)
+		traced.turn_inputs[i] = &traced.turn_input;
+	for (unsigned i = 0; i <= LIMIT_PLAN_SCALARS; i++)
+		traced.scalars[i] = &traced.scalar;
+	traced.plan.plan = ++number;
+	traced.plan.code = code;
+	traced.plan.header = HEADER;
+	traced.plan.entry = 0;
+	traced.plan.loads = traced.loads;
+	traced.plan.n_loads = 1;
+	traced.plan.scalars = traced.scalars;
+	traced.plan.n_scalars = 1;
+	traced.plan.turn_inputs = traced.turn_inputs;
+	traced.plan.n_turn_inputs = 1;
+	traced.load.offset = LOAD;
+	traced.load.bytes = 4;
+	traced.scalar.reg = 4;
+	traced.scalar.slot = true;
+	traced.scalar.displacement = -8;
+	traced.scalar.bytes = 8;
+	traced.turn_input.offset = NEXT;
+	traced.turn_input.reg = 15;
+	return &traced.plan;
+}
+
+static void a_plan_of_traces_is_taken_up_as_it_is(void **state)
+{
+	struct loop_plan found;
+	Jxp__LoopPlan *plan = trace_order();
+
+	(void)state;
+	plan->n_loads = LIMIT_PLAN_LOADS;
+	plan->n_scalars = LIMIT_PLAN_SCALARS;
+	plan->n_turn_inputs = LIMIT_PLAN_TURN_INPUTS;
+	send_order(plan);
+	assert_int_equal(loops.plans_refused, 0);
+	assert_true(plans_read(0, number_of_code(), &found));
+	assert_false(found.counted || found.recursion);
+	assert_int_equal(found.entry, 0);
+	assert_int_equal(found.load_count, LIMIT_PLAN_LOADS);
+	assert_int_equal(found.loads[LIMIT_PLAN_LOADS - 1].offset, LOAD);
+	assert_int_equal(found.loads[0].bytes, 4);
+	assert_int_equal(found.scalar_count, LIMIT_PLAN_SCALARS);
+	assert_int_equal(found.scalars[0].displacement, -8);
+	assert_int_equal(found.scalars[LIMIT_PLAN_SCALARS - 1].bytes, 8);
+	assert_true(found.scalars[0].slot);
+	assert_int_equal(found.turn_input_count, LIMIT_PLAN_TURN_INPUTS);
+	assert_int_equal(found.turn_inputs[0].reg, 15);
+	assert_int_equal(found.turn_inputs[0].bytes, 0);
+}
+
+static void a_recursion_needs_no_loop(void **state)
+{
+	Jxp__LoopPlan *plan = trace_order();
+
+	(void)state;
+	plan->header = 0;
+	send_order(plan);
+	assert_int_equal(plans_count(), 0);
+	plan = trace_order();
+	plan->header = 0;
+	plan->recursion = true;
+	send_order(plan);
+	assert_int_equal(plans_count(), 1);
+	plan = trace_order();
+	plan->header = 1;
+	plan->recursion = true;
+	send_order(plan);
+	assert_int_equal(plans_count(), 0);
+}
+
+static void nobody(void)
+{
+	traced.plan.n_loads = traced.plan.n_turn_inputs = 0;
+}
+
+static void no_instruction_at_entry(void)
+{
+	traced.plan.entry = 1;
+}
+
+static void entry_beyond_the_end(void)
+{
+	traced.plan.entry = 1000;
+}
+
+static void load_where_it_is_entered(void)
+{
+	traced.plan.entry = LOAD;
+}
+
+static void no_instruction_at_load(void)
+{
+	traced.load.offset = LOAD + 1;
+}
+
+static void load_of_another_width(void)
+{
+	traced.load.bytes = 8;
+}
+
+static void load_of_no_width_there_is(void)
+{
+	traced.load.bytes = 0x10000 + 4;
+}
+
+static void no_load_there(void)
+{
+	traced.load.offset = NEXT;
+}
+
+static void no_such_register(void)
+{
+	traced.turn_input.reg = 16;
+}
+
+static void no_register_by_far(void)
+{
+	traced.turn_input.reg = 0x10000;
+}
+
+static void no_instruction_at_turn_input(void)
+{
+	traced.turn_input.offset = NEXT + 1;
+}
+
+static void no_register_of_scalar(void)
+{
+	traced.scalar.reg = 16;
+}
+
+static void scalar_too_wide(void)
+{
+	traced.scalar.bytes = 9;
+}
+
+static void scalar_far_too_wide(void)
+{
+	traced.scalar.bytes = 256 + 8;
+}
+
+static void scalar_of_nothing(void)
+{
+	traced.scalar.bytes = 0;
+}
+
+static void too_many_loads(void)
+{
+	traced.plan.n_loads = LIMIT_PLAN_LOADS + 1;
+}
+
+static void too_many_scalars(void)
+{
+	traced.plan.n_scalars = LIMIT_PLAN_SCALARS + 1;
+}
+
+static void too_many_turn_inputs(void)
+{
+	traced.plan.n_turn_inputs = LIMIT_PLAN_TURN_INPUTS + 1;
+}
+
+static void a_plan_of_traces_that_does_not_fit_is_refused(void **state)
+{
+	static void (*const spoil[])(void) = {
+	    nobody,
+	    no_instruction_at_entry,
+	    entry_beyond_the_end,
+	    load_where_it_is_entered,
+	    no_instruction_at_load,
+	    load_of_another_width,
+	    load_of_no_width_there_is,
+	    no_load_there,
+	    no_such_register,
+	    no_register_by_far,
+	    no_instruction_at_turn_input,
+	    no_register_of_scalar,
+	    scalar_too_wide,
+	    scalar_far_too_wide,
+	    scalar_of_nothing,
+	    too_many_loads,
+	    too_many_scalars,
+	    too_many_turn_inputs,
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+		Jxp__LoopPlan *plan = trace_order();
+
+		spoil[i]();
+		send_order(plan);
+		assert_int_equal(plans_count(), 0);
+		assert_int_equal(loops.plans_refused, i + 1);
+	}
+}
+
 static void plans_beyond_the_limits_are_refused(void **state)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
@@ -120,6 +352,7 @@ static void plans_beyond_the_limits_are_refused(void **state)
 	for (unsigned i = 0; i <= LIMIT_PLANS; i++) {
 		jxp__loop_plan__init(&many[i]);
 		many[i].plan = i + 1;
+		many[i].counted = true;
 		many[i].code = number_of_code();
 		many[i].header = HEADER;
 		list[i] = &many[i];
@@ -147,7 +380,7 @@ static void code_is_asked_for_so_often_and_no_more(void **state)
 		orders_note(&orders, &frame);
 	}
 	assert_int_equal(orders.codes_asked, LIMIT_CODES);
-	assert_int_equal(orders.codes[LIMIT_CODES - 1], LIMIT_CODES);
+	assert_int_equal(orders.codes[LIMIT_CODES - 1].code, LIMIT_CODES);
 }
 
 #define MS 1e6
@@ -188,6 +421,49 @@ static void bursts_have_their_part_of_the_budget(void **state)
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
+static void what_traces_take_is_in_it(void **state)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
+	struct window_cost cost = {.cpu_ns = 1000};
+
+	(void)state;
+	handlers.burst_hit_ns = 10000;
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_in_range(atomic_load(&handlers.trace_signal_ns), 10001, 20000);
+	/* 2 ms are left for what takes a fifth of one, at 100 ticks. */
+	atomic_store(&handlers.trace_signals, 100);
+	atomic_store(&handlers.trace_ns, 1000000);
+	counters[JXP__COUNTER__COUNTER_TRACES] = 10;
+	loops.plans_changed = true;
+	cost.cpu_ns = 1000000000;
+	counters[JXP__COUNTER__COUNTER_TICKS] = 200;
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_int_equal(atomic_load(&handlers.trace_signal_ns), 20000);
+	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 10 - 1,
+			BURST_CHANCE_ONE / 10);
+	atomic_store(&handlers.trace_signals, 200);
+	atomic_store(&handlers.trace_ns, 2000000);
+	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
+}
+
+static void each_window_has_its_own_key(void **state)
+{
+	uint64_t before[2] = {0};
+
+	(void)state;
+	atomic_store(&handlers.trace_signals, 5);
+	for (unsigned i = 0; i < 3; i++) {
+		loop_phase_start(&loops, false, NULL, &orders, NULL);
+		assert_int_not_equal(handlers.trace_key[0], before[0]);
+		assert_int_not_equal(handlers.trace_key[1], before[1]);
+		assert_int_not_equal(handlers.trace_key[0], handlers.trace_key[1]);
+		before[0] = handlers.trace_key[0];
+		before[1] = handlers.trace_key[1];
+	}
+	assert_int_equal(atomic_load(&handlers.trace_signals), 0);
+}
+
 static void they_go_to_those_ticks_that_come_in_planned_loops(void **state)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
@@ -220,10 +496,15 @@ int main(void)
 	    TEST(a_plan_that_fits_its_code_is_taken_up),
 	    TEST(a_plan_that_does_not_is_refused_and_counted_once),
 	    TEST(a_plan_whose_code_went_later_was_not_refused),
+	    TEST(a_plan_of_traces_is_taken_up_as_it_is),
+	    TEST(a_recursion_needs_no_loop),
+	    TEST(a_plan_of_traces_that_does_not_fit_is_refused),
 	    TEST(plans_beyond_the_limits_are_refused),
 	    TEST(code_is_asked_for_so_often_and_no_more),
 	    TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks),
 	    TEST(bursts_have_their_part_of_the_budget),
+	    TEST(what_traces_take_is_in_it),
+	    TEST(each_window_has_its_own_key),
 	    TEST(they_go_to_those_ticks_that_come_in_planned_loops),
 	};
 

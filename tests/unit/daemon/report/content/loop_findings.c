@@ -70,10 +70,10 @@ static void types_without_counts(void **state)
 
 	set_type(f, LOOP_EVERY);
 	assert_verdict(f, LOOP_VERDICT_NONE);
-	assert_null(judged(f)->advice);
+	assert_null(judged(f)->advice[0]);
 	set_type(f, LOOP_NEVER);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "delete");
+	assert_string_equal(judged(f)->advice[0]->strategy, "delete");
 	f->row->within.ns *= 2;
 	f->row->type_ns[LOOP_NEVER] *= 2;
 	assert_verdict(f, LOOP_UNDECIDED);
@@ -102,11 +102,11 @@ static void few_results_are_resultless_and_many_are_not(void **state)
 
 	sample_window_bursts(f->row, &f->row->results, 60, 0);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "skip");
+	assert_string_equal(judged(f)->advice[0]->strategy, "skip");
 	for (int i = 0; i < 60; i++)
 		loop_counts_burst(&f->row->results, 2048, 32, 1, 1);
 	assert_verdict(f, LOOP_VERDICT_NONE);
-	assert_null(judged(f)->advice);
+	assert_null(judged(f)->advice[0]);
 }
 
 static void few_bursts_or_turns_do_not_suffice(void **state)
@@ -143,7 +143,7 @@ static void a_search_is_bounded_by_its_entries(void **state)
 	set_type(f, LOOP_LAST);
 	sample_window_bursts(f->row, &f->row->entries, 90, 3);
 	assert_verdict(f, LOOP_RESULTLESS);
-	assert_string_equal(judged(f)->advice->strategy, "data_structure");
+	assert_string_equal(judged(f)->advice[0]->strategy, "data_structure");
 	assert_true(judged(f)->results.bound);
 	/* Of one that is short nothing is known without counted results, */
 	f->row->entries.events *= 200;
@@ -220,6 +220,268 @@ static void loops_that_wait_are_said_to(void **state)
 	assert_verdict(f, LOOP_WAITING);
 }
 
+/* ---------------------------------------------------------------- what is done again */
+
+static void set_effect(struct fixture *f, enum loop_effect effect)
+{
+	memset(f->row->effect_ns, 0, sizeof(f->row->effect_ns));
+	f->row->effect_ns[effect] = f->row->within.ns;
+}
+
+/* pairs of which that part is there again, each of them alike. */
+static void compare(struct fixture *f, unsigned pairs, double part)
+{
+	struct loop_profile *p = &f->window->loops;
+	struct loop_compared load = {.bci = 45, .line = 45};
+	uint32_t at;
+
+	assert_int_equal(loop_profile_input(p, &load, &at), 0);
+	p->inputs[at].same = (struct repeat_sum){0};
+	for (unsigned i = 0; i < pairs; i++)
+		repeat_sum_add(&p->inputs[at].same, part);
+	f->row->pairs = pairs;
+}
+
+/* Of a thousand turns so many are different, a tenth more or less. */
+static void compare_turns(struct fixture *f, unsigned traces, double different)
+{
+	f->row->turns = (struct turn_sums){.traces = traces,
+					   .tuples = 30 * traces,
+					   .distinct = 5,
+					   .turns = 1000,
+					   .estimated = different,
+					   .low = different * 0.9,
+					   .high = different * 1.1};
+}
+
+static void assert_advice(struct fixture *f, const char *first, const char *second)
+{
+	const struct report_loop *l = judged(f);
+
+	assert_int_equal(l->advice_count, (first != NULL) + (second != NULL));
+	if (first)
+		assert_string_equal(l->advice[0]->strategy, first);
+	if (second)
+		assert_string_equal(l->advice[1]->strategy, second);
+}
+
+static void instances_that_are_alike_are_redundant(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	compare(f, LOOP_TRACES_MIN, 0.9);
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+	assert_advice(f, "memoize", NULL);
+	set_effect(f, LOOP_EFFECT_GROWS);
+	assert_advice(f, "batch", NULL);
+	compare(f, 60, 0.2);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_advice(f, NULL, NULL);
+}
+
+/* As a scan of the same table. */
+static void instances_for_another_key_are_not_redundant(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_profile *p = &f->window->loops;
+	struct loop_compared key = {.scalar = true, .bci = -1, .line = -1};
+	uint32_t at;
+
+	set_type(f, LOOP_EVERY);
+	compare(f, 200, 1);
+	assert_int_equal(loop_profile_input(p, &key, &at), 0);
+	for (int i = 0; i < 200; i++) {
+		repeat_sum_add(&p->inputs[at].same, i % 5 == 0);
+		repeat_sum_add(&f->row->together, i % 5 == 0);
+	}
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_true(judged(f)->again.instance_rate.ci95.low > LOOP_REDUNDANT_RATE);
+	assert_true(judged(f)->again.changes);
+	p->inputs[at].same = (struct repeat_sum){0};
+	for (int i = 0; i < 200; i++)
+		repeat_sum_add(&p->inputs[at].same, i % 2); /* Now and then. */
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+}
+
+static void few_comparisons_do_not_suffice(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	compare(f, LOOP_TRACES_MIN - 1, 1);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_true(judged(f)->needs_s > 12 && judged(f)->needs_s < 24);
+	compare(f, 4, 0); /* That much is not there again, few can say. */
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	compare(f, 2, 0);
+	assert_verdict(f, LOOP_UNDECIDED);
+	compare(f, 60, 0.55);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_float_equal(judged(f)->needs_s, 0, 0); /* Nor would as many as are taken say. */
+	compare(f, 60, 0.6);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_true(judged(f)->needs_s > 12 && judged(f)->needs_s < 30);
+	compare(f, LOOP_TRACES_ENOUGH, 0.45); /* There will be no more of them. */
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	compare(f, 0, 0);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+}
+
+static void turns_that_are_alike_are_redundant(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	compare_turns(f, LOOP_TRACES_MIN, 200);
+	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
+	assert_advice(f, "memoize", NULL);
+	compare_turns(f, LOOP_TRACES_MIN, 700);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	compare_turns(f, LOOP_TRACES_MIN, 490);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_float_equal(judged(f)->needs_s, 48, 1e-9);
+	compare_turns(f, LOOP_TRACES_ENOUGH, 490);
+	assert_verdict(f, LOOP_UNDECIDED);
+	assert_float_equal(judged(f)->needs_s, 0, 0);
+	compare_turns(f, LOOP_TRACES_MIN - 1, 5);
+	assert_verdict(f, LOOP_UNDECIDED);
+}
+
+/* The instances first: that is the larger part. */
+static void a_loop_may_be_redundant_twice(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	compare(f, 60, 0.9);
+	compare_turns(f, 60, 200);
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+	assert_advice(f, "memoize", NULL);
+	set_effect(f, LOOP_EFFECT_GROWS);
+	assert_advice(f, "batch", "memoize");
+	compare_turns(f, 10, 200); /* Undecided, which is told by no verdict then. */
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+}
+
+static void a_resultless_loop_is_told_first(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_LAST);
+	sample_window_bursts(f->row, &f->row->results, 90, 0);
+	compare(f, 60, 0.9);
+	assert_verdict(f, LOOP_RESULTLESS);
+	assert_advice(f, "data_structure", "memoize");
+	compare(f, 10, 0.9);
+	assert_verdict(f, LOOP_RESULTLESS);
+	assert_advice(f, "data_structure", NULL);
+}
+
+static void redundant_is_more_than_undecided(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_verdict(f, LOOP_UNDECIDED); /* Nothing was counted. */
+	compare(f, 60, 0.9);
+	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
+	compare(f, 60, 0.1);
+	assert_verdict(f, LOOP_UNDECIDED);
+	set_type(f, LOOP_TYPE_UNKNOWN);
+	compare_turns(f, 60, 100);
+	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
+}
+
+static void input_and_output_in_each_turn_is_for_a_batch(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	set_effect(f, LOOP_EFFECT_IO);
+	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
+	assert_advice(f, "batch", NULL);
+	set_type(f, LOOP_SOME); /* In some turns only. */
+	assert_verdict(f, LOOP_UNDECIDED);
+	set_type(f, LOOP_EVERY);
+	f->row->own.ns *= 0.03;
+	assert_verdict(f, LOOP_NOT_JUDGED);
+	assert_advice(f, NULL, NULL);
+}
+
+static void loops_that_wait_are_not_redundant(void **state)
+{
+	struct fixture *f = *state;
+
+	f->row->waits_ns = f->row->within.ns;
+	compare(f, 60, 1);
+	compare_turns(f, 60, 1);
+	assert_verdict(f, LOOP_WAITING);
+	assert_advice(f, NULL, NULL);
+}
+
+static void a_recursion_is_told_by_its_calls_alone(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_TYPE_UNKNOWN);
+	f->row->key.recursion = true;
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 0);
+	compare_turns(f, 60, 100);
+	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
+	compare_turns(f, 60, 800);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+}
+
+/* A second loop, of main, without ticks of its own; there are 1,600 in what it calls. */
+static struct loop_row *add_calling_loop(struct fixture *f)
+{
+	struct loop_row *row = sample_window_loop(f->window, 1, 2, 9, 0, LOOP_EVERY, 0);
+
+	f->row = &f->window->loops.rows[0];
+	row->type_ns[LOOP_EVERY] = 1600 * 5.0 * (double)NS_PER_MS;
+	return row;
+}
+
+static void a_loop_that_calls_what_takes_the_time_is_told_behind_the_others(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+	const struct report_loop *l;
+
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 2);
+	l = &f->found.rows[1];
+	assert_ptr_equal(l->row, row);
+	assert_true(l->calls);
+	assert_float_equal(l->fraction, 0, 0);
+	assert_true(l->inclusive_fraction > 0.8 && l->inclusive_fraction <= 1);
+	assert_true(l->nearest_fraction < l->inclusive_fraction);
+	assert_int_equal(l->verdict, LOOP_VERDICT_NONE);
+	assert_false(f->found.rows[0].calls);
+}
+
+static void one_that_calls_and_never_has_results_itself_is_not_judged(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+
+	row->type_ns[LOOP_NEVER] = 2 * row->type_ns[LOOP_EVERY];
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.rows[1].type, LOOP_NEVER);
+	assert_int_equal(f->found.rows[1].verdict, LOOP_UNDECIDED);
+}
+
+static void one_without_ticks_around_little_is_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_row *row = add_calling_loop(f);
+
+	row->latch_bci = 3; /* Its frames are at 4. */
+	assert_int_equal(report_loops_init(&f->found, f->window), 0);
+	assert_int_equal(f->found.count, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -236,6 +498,19 @@ int main(void)
 	    TEST(copies_that_were_not_counted_make_no_doubt),
 	    TEST(minor_loops_are_not_judged),
 	    TEST(loops_that_wait_are_said_to),
+	    TEST(instances_that_are_alike_are_redundant),
+	    TEST(instances_for_another_key_are_not_redundant),
+	    TEST(few_comparisons_do_not_suffice),
+	    TEST(turns_that_are_alike_are_redundant),
+	    TEST(a_loop_may_be_redundant_twice),
+	    TEST(a_resultless_loop_is_told_first),
+	    TEST(redundant_is_more_than_undecided),
+	    TEST(input_and_output_in_each_turn_is_for_a_batch),
+	    TEST(loops_that_wait_are_not_redundant),
+	    TEST(a_recursion_is_told_by_its_calls_alone),
+	    TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others),
+	    TEST(one_that_calls_and_never_has_results_itself_is_not_judged),
+	    TEST(one_without_ticks_around_little_is_left_out),
 	};
 #undef TEST
 

@@ -6,8 +6,8 @@
  * attach has no more than that. For an instruction in between, AsyncGetCallTrace takes the next
  * record by address (nmethod::pc_desc_near), which is often of another loop or an outlined path.
  * Here the next record in execution order is looked up: the safepoint that control reaches from the
- * instruction, loops preferred to their exits, is in the same loop and so in the same inlined
- * method or an ancestor of it.
+ * instruction, loops (loops.h) preferred to their exits, is in the same loop and so in the same
+ * inlined method or an ancestor of it.
  *
  * Where somebody did listen, records are dense: each is that of the last instruction of a run of
  * instructions that belong to one bytecode, and the next record by address is the right one. Which
@@ -16,8 +16,8 @@
  *
  * Async-signal-safe, but for debug_info_is_dense.
  */
-#ifndef JXPERF_AGENT_CODE_DEBUG_INFO_H
-#define JXPERF_AGENT_CODE_DEBUG_INFO_H
+#ifndef JXPERF_AGENT_PATH_DEBUG_INFO_H
+#define JXPERF_AGENT_PATH_DEBUG_INFO_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "attach/agent/handler/ring.h"
+#include "attach/agent/record/ring.h"
 
 static struct ring ring;
 
@@ -46,6 +46,28 @@ static void a_full_ring_refuses_and_keeps_what_it_has(void **state)
 	assert_false(ring_push(&ring, &r));
 	assert_true(ring_pop(&ring, &r));
 	assert_int_equal(r.address, 0);
+}
+
+static void records_that_belong_together_are_stored_all_or_not_at_all(void **state)
+{
+	struct record some[9] = {0}, r = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		some[i].address = i;
+	for (unsigned i = 0; i < RING_RECORDS - 8; i++)
+		assert_true(ring_push(&ring, &r));
+	assert_false(ring_push_all(&ring, some, 9));
+	assert_int_equal(ring_used(&ring), RING_RECORDS - 8);
+	assert_true(ring_pop(&ring, &r));
+	assert_true(ring_push_all(&ring, some, 9)); /* round the end */
+	for (unsigned i = 0; i < RING_RECORDS - 9; i++)
+		assert_true(ring_pop(&ring, &r));
+	for (unsigned i = 0; i < 9; i++) {
+		assert_true(ring_pop(&ring, &r));
+		assert_int_equal(r.address, i);
+	}
+	assert_false(ring_pop(&ring, &r));
 }
 
 #define RECORDS 200000u
@@ -89,6 +111,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(records_come_out_in_order, empty_ring),
 	    cmocka_unit_test_setup(a_full_ring_refuses_and_keeps_what_it_has, empty_ring),
+	    cmocka_unit_test_setup(records_that_belong_together_are_stored_all_or_not_at_all,
+				   empty_ring),
 	    cmocka_unit_test_setup(nothing_is_torn_or_lost_between_threads, empty_ring),
 	};
 

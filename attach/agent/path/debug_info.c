@@ -1,10 +1,11 @@
-#include "attach/agent/code/debug_info.h"
+#include "attach/agent/path/debug_info.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <ucontext.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/path/loops.h"
 #include "common/code/insn.h"
 
 /* A walk this long has left the neighbourhood it is about. */
@@ -25,6 +26,8 @@ static _Atomic uint64_t cache[CACHE_ENTRIES];
 
 struct walk {
 	const struct code_blob *blob;
+	const struct loop_nest *nest;
+	bool nest_wanted;                  /* so it was asked for */
 	uint64_t taken[WALK_MAX_BRANCHES]; /* backward branches followed once already */
 	unsigned taken_count;
 };
@@ -75,16 +78,37 @@ static bool has_record(const struct code_blob *blob, uint64_t ip)
 	return i < blob->debug_pc_count && blob->debug_pcs[i] == offset;
 }
 
+/* Does a backward branch stay in its innermost loop? A search leaves that where it has found
+ * something, and what is done with it may come first by address. Where loops cannot be told, yes.
+ */
+static bool stays_in_loop(struct walk *w, uint64_t ip, uint64_t target)
+{
+	unsigned loop;
+
+	if (!w->nest_wanted)
+		w->nest = loops_of(w->blob);
+	w->nest_wanted = true;
+	if (!w->nest)
+		return true;
+	loop = loop_at(w->nest, ip);
+	return loop != LOOP_NONE &&
+	       loop_has_around(w->nest, loop_at(w->nest, target), loop_header(w->nest, loop));
+}
+
+static bool was_taken(const struct walk *w, uint64_t ip)
+{
+	for (unsigned i = 0; i < w->taken_count; i++)
+		if (w->taken[i] == ip)
+			return true;
+	return false;
+}
+
 /* A loop is stayed in the first time round; its exit is what remains after. Forward branches lead
  * to rare paths more often than not. */
 static uint64_t after_branch(struct walk *w, uint64_t ip, unsigned length, uint64_t target)
 {
-	bool backward = target && target <= ip;
-
-	for (unsigned i = 0; i < w->taken_count; i++)
-		if (w->taken[i] == ip)
-			backward = false;
-	if (!backward || w->taken_count == WALK_MAX_BRANCHES)
+	if (!target || target > ip || was_taken(w, ip) || w->taken_count == WALK_MAX_BRANCHES ||
+	    !stays_in_loop(w, ip, target))
 		return ip + length;
 	w->taken[w->taken_count++] = ip;
 	return target;
@@ -133,9 +157,9 @@ static uint64_t after(struct walk *w, uint64_t ip, uint64_t *record)
 }
 
 /* The first record met on the way from ip, 0 when the way leaves the method or the frame. */
-static uint64_t next_record(const struct code_blob *blob, uint64_t ip)
+static uint64_t next_record(struct walk *w, uint64_t ip)
 {
-	struct walk w = {.blob = blob};
+	const struct code_blob *blob = w->blob;
 	uint32_t next = codemap_debug_pc_from(blob, ip - blob->start);
 	uint64_t record = 0;
 
@@ -148,7 +172,7 @@ static uint64_t next_record(const struct code_blob *blob, uint64_t ip)
 			next++;
 		if (next < blob->debug_pc_count && blob->debug_pcs[next] == offset)
 			return ip;
-		to = after(&w, ip, &record);
+		to = after(w, ip, &record);
 		if (!to)
 			return record;
 		if (to < ip)
@@ -209,6 +233,7 @@ uint64_t debug_info_ip(uint64_t ip)
 	_Atomic uint64_t *entry = &cache[(ip ^ (ip >> 13)) % CACHE_ENTRIES];
 	uint64_t word = atomic_load_explicit(entry, memory_order_relaxed);
 	struct code_blob blob;
+	struct walk w = {.blob = &blob};
 	uint64_t record;
 	int64_t delta;
 
@@ -216,10 +241,11 @@ uint64_t debug_info_ip(uint64_t ip)
 		return ip + (word & 0xffff) - DELTA_LIMIT;
 	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
 		return ip;
-	record = blob.dense ? dense_record(&blob, ip) : next_record(&blob, ip);
+	record = blob.dense ? dense_record(&blob, ip) : next_record(&w, ip);
 	/* pc_desc_near looks at the instruction pointer plus one. */
 	delta = record ? (int64_t)(record - 1 - ip) : 0;
-	if (delta < -DELTA_LIMIT || delta > DELTA_LIMIT)
+	/* An answer without the loops is not remembered: another thread was making them. */
+	if (delta < -DELTA_LIMIT || delta > DELTA_LIMIT || (w.nest_wanted && !w.nest))
 		return ip + (uint64_t)delta;
 	atomic_store_explicit(entry, ip << 16 | (uint64_t)(delta + DELTA_LIMIT),
 			      memory_order_relaxed);

@@ -5,12 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/code/debug_info.h"
+#include "attach/agent/path/debug_info.h"
+#include "attach/agent/path/loops.h"
 #include "tests/unit/support/agent/code.h"
 
 static int setup(void **state)
 {
 	debug_info_clear();
+	if (loops_init() < 0)
+		return -1;
+	loops_clear();
 	return code_setup(state);
 }
 
@@ -57,6 +61,23 @@ static void a_loop_without_a_record_is_left(void **state)
 
 	(void)state;
 	assert_int_equal(debug_info_ip(start), start + 3);
+}
+
+/* A search in a loop: 0: nop (record: the outer loop's poll) 1: mov eax, [rbx] (the next search) 3:
+ * mov ecx, [rsi] 5: jz 0 (found) 7: nop (record: the search's poll) 8: jnz 3 10: ret */
+static void a_search_is_not_left_where_it_finds(void **state)
+{
+	static const char search[] = "\x90\x8b\x03\x8b\x0e\x74\xf9\x90\x75\xf9\xc3";
+	static const uint32_t records[] = {7, 0};
+	uint64_t start = place(search, sizeof(search) - 1, records, 2);
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		assert_int_equal(debug_info_ip(start + 3), start + 7 - 1);
+		assert_int_equal(debug_info_ip(start + 5), start + 7 - 1);
+		assert_int_equal(debug_info_ip(start + 1), start + 7 - 1);
+		assert_int_equal(debug_info_ip(start + 8), start + 7 - 1);
+	}
 }
 
 static void the_record_of_a_call_is_its_return_address(void **state)
@@ -184,6 +205,7 @@ int main(void)
 	    cmocka_unit_test_setup(the_next_record_in_execution_order_is_used, setup),
 	    cmocka_unit_test_setup(a_way_that_meets_no_record_changes_nothing, setup),
 	    cmocka_unit_test_setup(a_loop_without_a_record_is_left, setup),
+	    cmocka_unit_test_setup(a_search_is_not_left_where_it_finds, setup),
 	    cmocka_unit_test_setup(the_record_of_a_call_is_its_return_address, setup),
 	    cmocka_unit_test_setup(the_frame_must_stay_the_same, setup),
 	    cmocka_unit_test_setup(of_dense_records_the_next_by_address_is_used, setup),

@@ -1,0 +1,268 @@
+/* Loops that call what takes the CPU time: Main.main calls Main.fill, where all ticks come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "daemon/intake/intake.h"
+#include "daemon/intake/loop_callers.h"
+#include "daemon/intake/loop_hunt.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
+
+#define CODE UINT64_C(0x7000000001)
+#define MAIN 1u /* method, and node */
+#define FILL 2u
+
+struct fixture {
+	struct window_result *window;
+	struct intake intake;
+	struct sample_batch sample;
+	Jxp__CodeImage image, *image_pointer;
+	uint8_t bytes[256];
+	Jxp__CpuSample ticks[256], *tick_list[256];
+};
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_request request = {.cpu = true, .loops = true};
+
+	f = (struct fixture){0};
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
+	intake_init(&f.intake, f.window);
+	sample_batch_init(&f.sample);
+	jxp__code_image__init(&f.image);
+	f.image_pointer = &f.image;
+	f.image.code = CODE + 7;
+	f.image.method = MAIN;
+	f.image.bytes = (ProtobufCBinaryData){sizeof(f.bytes), f.bytes};
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	intake_release(&f->intake);
+	window_result_free(f->window);
+	return 0;
+}
+
+/* Applies the batch and empties it. */
+static void apply(struct fixture *f)
+{
+	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
+	jxp__batch__init(&f->sample.batch);
+}
+
+static void tick(struct fixture *f, uint32_t node, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		Jxp__CpuSample *s = &f->ticks[i];
+
+		jxp__cpu_sample__init(s);
+		s->state = JXP__CPU_SAMPLE__STATE__COMPILED;
+		s->node = node;
+		s->cpu_ns = 5000000;
+		s->code = CODE;
+		f->tick_list[i] = s;
+	}
+	f->sample.batch.cpu_samples = f->tick_list;
+	f->sample.batch.n_cpu_samples = count;
+	apply(f);
+}
+
+static void send_image(struct fixture *f)
+{
+	f->sample.batch.codes = &f->image_pointer;
+	f->sample.batch.n_codes = 1;
+	apply(f);
+}
+
+/* How many methods are asked for now. */
+static int asked(struct fixture *f, uint32_t *first)
+{
+	uint32_t methods[LOOP_CODES_OPEN_MAX] = {0};
+	bool looked;
+	int count = loop_callers_ask(&f->intake.loops, methods, &looked);
+
+	*first = methods[0];
+	return count;
+}
+
+/* Main.main has the code that was asked for, with a loop around its call. */
+static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
+{
+	struct code_analysis analysis = {.loops = calloc(1, sizeof(struct code_loop)),
+					 .parts = calloc(1, sizeof(struct loop_part)),
+					 .loop_count = 1,
+					 .part_count = 1};
+	struct code_image image;
+	uint32_t method, code;
+
+	apply(f);
+	tick(f, FILL, 100);
+	assert_int_equal(asked(f, &method), 1);
+	assert_int_equal(method, MAIN);
+	send_image(f);
+	assert_true(loop_intake_take_image(&f->intake.loops, &image, &code));
+	code_image_release(&image);
+	analysis.loops[0] = (struct code_loop){.header = 0x40,
+					       .parent = LOOP_NO_PARENT,
+					       .mapped = true,
+					       .header_bci = 2,
+					       .latch_bci = latch_bci,
+					       .type = type,
+					       .doubts = LOOP_DOUBT_SITES,
+					       .unroll = 1};
+	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
+	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(f->intake.loops.open, 0);
+	assert_int_equal(loop_callers_rows(&f->intake.loops), 0);
+}
+
+static void compiled_callers_are_asked_for_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t method;
+
+	apply(f);
+	tick(f, FILL, 40);
+	assert_int_equal(asked(f, &method), 0); /* Too few. */
+	tick(f, FILL, 40);
+	assert_int_equal(asked(f, &method), 1);
+	assert_int_equal(method, MAIN);
+	assert_int_equal(f->intake.loops.open, 1);
+	tick(f, FILL, 100);
+	assert_int_equal(asked(f, &method), 0);
+}
+
+static void interpreted_callers_are_not_asked_for(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t method;
+
+	f->sample.nodes[0].tier = JXP__TIER__TIER_INTERPRETED;
+	apply(f);
+	tick(f, FILL, 100);
+	assert_int_equal(asked(f, &method), 0);
+}
+
+static void a_method_with_time_of_its_own_calls_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t method;
+
+	apply(f);
+	tick(f, MAIN, 200);
+	tick(f, FILL, 2);
+	assert_int_equal(asked(f, &method), 0);
+}
+
+static void it_is_looked_at_again_when_there_are_more_ticks(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t methods[LOOP_CODES_OPEN_MAX];
+	bool looked;
+
+	apply(f);
+	tick(f, FILL, 100);
+	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 1);
+	assert_true(looked);
+	tick(f, FILL, 20);
+	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 0);
+	assert_false(looked);
+	tick(f, FILL, 10);
+	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 0);
+	assert_true(looked);
+}
+
+static void a_method_without_code_is_answered_and_no_loss(void **state)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+	uint32_t method, code;
+
+	apply(f);
+	tick(f, FILL, 100);
+	assert_int_equal(asked(f, &method), 1);
+	f->image.code = 0;
+	f->image.error = (char *)"it is not compiled";
+	send_image(f);
+	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_int_equal(f->intake.loops.open, 0);
+	assert_int_equal(f->window->losses[LOSS_INVALID], 0);
+	send_image(f);
+	assert_int_equal(f->window->losses[LOSS_INVALID], 1);
+}
+
+static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	struct code_image image;
+	uint32_t method, code;
+
+	apply(f);
+	tick(f, FILL, 100);
+	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(asked(f, &method), 1);
+	f->image.code = CODE;
+	send_image(f);
+	send_image(f);
+	assert_true(loop_intake_take_image(&f->intake.loops, &image, &code));
+	code_image_release(&image);
+	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_int_equal(f->intake.loops.open, 1);
+	assert_int_equal(f->window->losses[LOSS_INVALID], 0);
+}
+
+static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+
+	known(f, LOOP_SOME, 12);
+	assert_int_equal(p->row_count, 1);
+	assert_int_equal(p->rows[0].key.method, MAIN);
+	assert_int_equal(p->rows[0].key.header, 2);
+	assert_int_equal(p->rows[0].latch_bci, 12);
+	assert_int_equal(p->rows[0].own.samples, 0);
+	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 100 * 5e6, 1);
+	assert_true(p->rows[0].doubt_ns[2] > 0);
+	tick(f, FILL, 100);
+	assert_int_equal(loop_callers_rows(&f->intake.loops), 0);
+	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 200 * 5e6, 1);
+}
+
+static void a_loop_beside_the_call_has_none(void **state)
+{
+	struct fixture *f = *state;
+
+	known(f, LOOP_SOME, 3);
+	assert_int_equal(f->window->loops.row_count, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(compiled_callers_are_asked_for_once),
+	    TEST(interpreted_callers_are_not_asked_for),
+	    TEST(a_method_with_time_of_its_own_calls_nothing),
+	    TEST(it_is_looked_at_again_when_there_are_more_ticks),
+	    TEST(a_method_without_code_is_answered_and_no_loss),
+	    TEST(code_that_is_known_by_its_number_is_not_taken_twice),
+	    TEST(a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type),
+	    TEST(a_loop_beside_the_call_has_none),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,595 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/intake/intake.h"
+#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_traces.h"
+#include "proto/limits.h"
+#include "tests/unit/support/sample_batch.h"
+#include "tests/unit/support/sample_findings.h"
+
+#define CODE UINT64_C(0x7000000001)
+#define MAIN 1u /* method, and node */
+#define FILL 2u
+
+#define INPUTS_MAX (LIMIT_PLAN_LOADS + 4)
+
+struct fixture {
+	struct window_result *window;
+	struct intake intake;
+	struct loop_intake *loops;
+	struct sample_batch sample;
+	struct code_analysis analysis; /* until it is taken */
+	Jxp__LoopTrace trace, *trace_list[1];
+	uint32_t first[LIMIT_TRACE_VALUES + 1], second[LIMIT_TRACE_VALUES + 1];
+	uint32_t first_scalars[8], second_scalars[8];
+};
+
+/* A loop of Main.fill in [0x40, 0x80), entered at 0x10; nothing is known of what it goes by. */
+static void begin_analysis(struct fixture *f)
+{
+	struct code_analysis *a = &f->analysis;
+
+	*a = (struct code_analysis){.loops = calloc(1, sizeof(*a->loops)),
+				    .parts = calloc(1, sizeof(*a->parts)),
+				    .sites = calloc(1, sizeof(*a->sites)),
+				    .entries = calloc(2, sizeof(*a->entries)),
+				    .inputs = calloc(INPUTS_MAX, sizeof(*a->inputs)),
+				    .scalars = calloc(8, sizeof(*a->scalars)),
+				    .loop_count = 1,
+				    .part_count = 1,
+				    .site_count = 1,
+				    .entry_count = 2,
+				    .input_count = INPUTS_MAX,
+				    .scalar_count = 8};
+	a->loops[0] = (struct code_loop){.header = 0x40,
+					 .parent = LOOP_NO_PARENT,
+					 .mapped = true,
+					 .header_bci = 4,
+					 .latch_bci = 12,
+					 .type = LOOP_EVERY,
+					 .unroll = 1,
+					 .site_count = 1,
+					 .entry_count = 1,
+					 .effect = LOOP_EFFECT_GROWS};
+	a->parts[0] = (struct loop_part){0x40, 0x80, 0};
+	a->entries[0] = 0x10;
+	for (uint32_t i = 0; i < INPUTS_MAX; i++)
+		a->inputs[i] = (struct loop_input){
+		    .offset = 0x50 + i, .bytes = 4, .method = 1, .bci = 4 + (int32_t)i};
+}
+
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_request request = {.cpu = true, .loops = true};
+
+	f = (struct fixture){0};
+	f.window = window_result_new(1, 42, &request, &sample_findings);
+	window_result_start(f.window);
+	intake_init(&f.intake, f.window);
+	f.loops = &f.intake.loops;
+	sample_batch_init(&f.sample);
+	assert_int_equal(intake_batch(&f.intake, &f.sample.batch), 0);
+	jxp__batch__init(&f.sample.batch);
+	begin_analysis(&f);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	code_analysis_release(&f->analysis);
+	intake_release(&f->intake);
+	window_result_free(f->window);
+	return 0;
+}
+
+static void ticks(struct fixture *f, uint32_t offset, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(loop_intake_tick(f->loops, CODE, offset, FILL, 5000000), 0);
+}
+
+static bool plan(struct fixture *f)
+{
+	bool changed;
+
+	assert_int_equal(loop_hunt_plans(f->loops, &changed), 0);
+	return changed;
+}
+
+/* The window asks for the code and has its analysis. */
+static void analysed(struct fixture *f, uint32_t offset)
+{
+	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	struct loop_code *code;
+
+	/* The window's CPU time is that of its cpu profile. */
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(cpu_profile_add(&f->window->cpu, JXP__CPU_SAMPLE__STATE__COMPILED,
+						 FILL, false, 5000000),
+				 0);
+	ticks(f, offset, 100);
+	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
+	code = &f->loops->codes[0];
+	code->announced = calloc(1, sizeof(*code->announced));
+	code->names = calloc(1, sizeof(*code->names));
+	assert_true(method_intake_find(f->loops->methods, FILL, &code->announced[0]));
+	code->names[0] = method_intake_name(f->loops->methods, code->announced[0]);
+	assert_int_equal(loop_intake_analysed(f->loops, 0, 0, &f->analysis), 0);
+	(void)plan(f);
+}
+
+/* An empty one of plan 1. */
+static Jxp__LoopTrace *trace(struct fixture *f)
+{
+	jxp__loop_trace__init(&f->trace);
+	f->trace.plan = 1;
+	return &f->trace;
+}
+
+static void apply(struct fixture *f)
+{
+	f->trace_list[0] = &f->trace;
+	f->sample.batch.traces = f->trace_list;
+	f->sample.batch.n_traces = 1;
+	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
+	jxp__batch__init(&f->sample.batch);
+}
+
+/* Of values 100, 101, ... and of others that begin at 100 + later. */
+static Jxp__LoopTrace *instances(struct fixture *f, uint32_t count, uint32_t second, uint32_t later)
+{
+	Jxp__LoopTrace *t = trace(f);
+
+	for (uint32_t i = 0; i < LIMIT_TRACE_VALUES + 1; i++) {
+		f->first[i] = 100 + i;
+		f->second[i] = 100 + i + later;
+	}
+	t->first = f->first;
+	t->n_first = count;
+	t->second = f->second;
+	t->n_second = second;
+	return t;
+}
+
+static Jxp__LoopTrace *turns(struct fixture *f, size_t count, const uint32_t *places,
+			     const uint32_t *values)
+{
+	Jxp__LoopTrace *t = trace(f);
+
+	memcpy(f->first, places, count * sizeof(*places));
+	memcpy(f->second, values, count * sizeof(*values));
+	t->places = f->first;
+	t->values = f->second;
+	t->n_places = t->n_values = count;
+	t->elapsed_ns = 1000;
+	return t;
+}
+
+static const struct loop_row *row(const struct fixture *f)
+{
+	return &f->window->loops.rows[0];
+}
+
+static uint64_t invalid(const struct fixture *f)
+{
+	return f->window->losses[LOSS_INVALID];
+}
+
+/* ---------------------------------------------------------------- plans */
+
+static void a_loop_with_loads_has_its_instances_compared(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *p = &f->loops->plans[0];
+
+	f->analysis.loops[0].first_load = 1;
+	f->analysis.loops[0].load_count = 3;
+	f->analysis.loops[0].scalar_count = 6;
+	analysed(f, 0x50);
+	assert_int_equal(f->loops->plan_count, 1);
+	assert_true(p->compared);
+	assert_false(p->countable || p->counted || p->turns_compared);
+	assert_int_equal(p->sites + p->entries, 0);
+	assert_int_equal(p->entry, 0x10);
+	assert_int_equal(p->load_count, 3);
+	assert_int_equal(p->loads[0], 1);
+	assert_int_equal(p->loads[2], 3);
+	assert_int_equal(p->scalar_count, LIMIT_PLAN_SCALARS);
+	assert_float_equal(row(f)->effect_ns[LOOP_EFFECT_GROWS], 100 * 5e6, 1);
+	assert_false(plan(f));
+}
+
+static void loads_are_drawn_where_there_are_too_many(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *p = &f->loops->plans[0];
+
+	f->analysis.loops[0].load_count = INPUTS_MAX;
+	analysed(f, 0x50);
+	assert_int_equal(p->load_count, LIMIT_PLAN_LOADS);
+	for (uint32_t i = 1; i < p->load_count; i++)
+		assert_true(p->loads[i] > p->loads[i - 1] && p->loads[i] < INPUTS_MAX);
+}
+
+/* What is told first is known first. */
+static void a_loop_that_is_counted_is_compared_afterwards(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *p = &f->loops->plans[0];
+	struct loop_row *r;
+
+	f->analysis.loops[0].type = LOOP_LAST;
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].turn_input_count = 2;
+	analysed(f, 0x50);
+	assert_int_equal(f->loops->plan_count, 1);
+	assert_int_equal(p->sites, 1);
+	assert_int_equal(p->entries, 1);
+	assert_true(p->counted);
+	assert_false(p->compared || p->turns_compared);
+	r = &f->window->loops.rows[0];
+	r->bursts = 59;
+	assert_false(plan(f));
+	r->bursts = 60;
+	assert_true(plan(f));
+	assert_true(p->counted && p->compared && p->turns_compared);
+	r->bursts = 1;
+	assert_true(plan(f));
+	assert_false(p->compared);
+	for (int i = 0; i < 40; i++) /* Many results: that is known. */
+		loop_counts_burst(&r->results, 256, 20, 1, 1);
+	assert_true(plan(f));
+	assert_true(p->compared && p->turns_compared);
+	assert_false(p->counted); /* Until what is compared is known, too. */
+}
+
+static void instances_are_not_compared_without_one_entry(void **state)
+{
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].entry_count = 2;
+	analysed(f, 0x50);
+	assert_int_equal(f->loops->plan_count, 0);
+}
+
+static void instances_are_not_compared_where_not_all_entries_are_known(void **state)
+{
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].doubts = LOOP_DOUBT_ENTRY;
+	analysed(f, 0x50);
+	assert_int_equal(f->loops->plan_count, 0);
+}
+
+static void loops_that_wait_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].turn_input_count = 1;
+	f->analysis.loops[0].waits = true;
+	analysed(f, 0x50);
+	assert_int_equal(f->loops->plan_count, 0);
+}
+
+static void what_is_known_is_compared_no_more(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_plan *p = &f->loops->plans[0];
+
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].turn_input_count = 1;
+	analysed(f, 0x50);
+	for (int i = 0; i < 59; i++) {
+		(void)instances(f, 4, 4, 0);
+		apply(f);
+	}
+	assert_false(plan(f));
+	(void)instances(f, 4, 4, 0);
+	apply(f);
+	assert_true(plan(f));
+	assert_false(p->compared);
+	assert_true(p->turns_compared);
+}
+
+static void what_stays_unclear_is_compared_some_longer(void **state)
+{
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].load_count = 1;
+	analysed(f, 0x50);
+	for (int i = 0; i < 120; i++) {
+		assert_true(f->loops->plans[0].compared);
+		(void)instances(f, 4, 4, i % 2 ? 0 : 50);
+		apply(f);
+		(void)plan(f);
+	}
+	assert_false(f->loops->plans[0].compared);
+	assert_float_equal(loop_profile_instances(&f->window->loops, row(f), 1).rate, 0.5, 1e-9);
+}
+
+/* ---------------------------------------------------------------- instances */
+
+static void each_load_and_each_scalar_counts_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+	Jxp__LoopTrace *t;
+
+	f->analysis.loops[0].load_count = 3;
+	f->analysis.loops[0].scalar_count = 2;
+	f->analysis.inputs[1].bci = f->analysis.inputs[0].bci; /* A copy of the first. */
+	analysed(f, 0x50);
+	for (uint32_t load = 0; load < 3; load++) {
+		t = instances(f, 4, 4, load == 2); /* 1, 1, and half of it. */
+		t->load = load;
+		t->first_scalars = f->first_scalars;
+		t->second_scalars = f->second_scalars;
+		t->n_first_scalars = t->n_second_scalars = 2;
+		f->second_scalars[1] = 77; /* The second one differs. */
+		t->second_cut = load == 1;
+		apply(f);
+	}
+	assert_int_equal(row(f)->pairs, 3);
+	assert_int_equal(row(f)->pairs_cut, 1);
+	assert_int_equal(p->input_count, 4);
+	assert_int_equal(p->inputs[0].same.pairs, 2);
+	assert_int_equal(p->inputs[0].line, 21);
+	assert_int_equal(p->inputs[0].method, FILL);
+	assert_true(p->inputs[1].scalar);
+	assert_float_equal(p->inputs[3].same.sum, 0.5, 1e-12);
+	assert_float_equal(loop_profile_instances(p, row(f), 1).rate, (1 + 0.5 + 1 + 0) / 4, 1e-12);
+	assert_int_equal(invalid(f), 0);
+}
+
+/* As many as the compiler has unrolled turns, one of them told by debug information. */
+static void copies_that_are_not_told_are_one_load(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+
+	f->analysis.loops[0].load_count = 5;
+	f->analysis.loops[0].unroll = 4;
+	for (int i = 0; i < 4; i++)
+		f->analysis.inputs[i].method = i == 2;
+	f->analysis.inputs[4].bytes = 8; /* Another one, */
+	f->analysis.inputs[4].method = 0;
+	analysed(f, 0x50);
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 2);
+	assert_int_equal(p->inputs[0].same.pairs, 4);
+	assert_int_equal(p->inputs[0].bci, f->loops->codes[0].analysis.inputs[2].bci);
+	assert_int_equal(p->inputs[1].bci, -1);
+	/* Were they of fewer turns, nobody knows which is which. */
+	f->loops->codes[0].analysis.loops[0].unroll = 3;
+	for (uint32_t load = 0; load < 5; load++) {
+		instances(f, 4, 4, 0)->load = load;
+		apply(f);
+	}
+	assert_int_equal(p->input_count, 5);
+}
+
+/* An instance in which the load did not come. */
+static void what_is_in_one_instance_alone_is_not_there_again(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__LoopTrace *t;
+
+	f->analysis.loops[0].load_count = 1;
+	f->analysis.loops[0].scalar_count = 1;
+	analysed(f, 0x50);
+	t = instances(f, 4, 0, 0);
+	t->first_scalars = f->first_scalars;
+	t->n_first_scalars = 1;
+	apply(f);
+	assert_int_equal(row(f)->pairs, 1);
+	assert_int_equal(row(f)->together.pairs, 0);
+	assert_float_equal(loop_profile_instances(&f->window->loops, row(f), 1).rate, 0, 0);
+	(void)instances(f, 0, 0, 0); /* Of nothing at all nothing is known. */
+	apply(f);
+	assert_int_equal(row(f)->pairs, 1);
+	assert_int_equal(invalid(f), 0);
+}
+
+/* ---------------------------------------------------------------- turns */
+
+static void turns_are_told_by_their_order(void **state)
+{
+	static const uint32_t places[] = {1, 0, 1, 0, 1, 1, 0}, values[] = {5, 8, 9, 8, 9, 9, 8};
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].turn_input_count = 2;
+	analysed(f, 0x50);
+	(void)turns(f, 7, places, values);
+	apply(f);
+	/* (5) (8 9) (8 9) (9) (8), without the first and the last. */
+	assert_int_equal(row(f)->turns.traces, 1);
+	assert_int_equal(row(f)->turns.tuples, 3);
+	assert_int_equal(row(f)->turns.distinct, 2);
+	/* 100 ticks of 5 ms, and 1,000 ns for four turns. */
+	assert_float_equal(row(f)->turns.turns, 0.5e9 / 250, 1e-3);
+}
+
+static void traces_of_turns_have_an_end(void **state)
+{
+	static const uint32_t places[LIMIT_TRACE_VALUES] = {0};
+	struct fixture *f = *state;
+	uint32_t values[LIMIT_TRACE_VALUES];
+
+	f->analysis.loops[0].turn_input_count = 1;
+	analysed(f, 0x50);
+	for (uint32_t i = 0; i < 2 * TURN_TRACES_MAX; i++) {
+		for (uint32_t j = 0; j < LIMIT_TRACE_VALUES; j++)
+			values[j] = i * LIMIT_TRACE_VALUES + j;
+		(void)turns(f, LIMIT_TRACE_VALUES, places, values);
+		apply(f);
+	}
+	assert_int_equal(row(f)->turns.traces, TURN_TRACES_MAX);
+	assert_int_equal(row(f)->turns.distinct, TURN_TUPLES_MAX);
+	(void)plan(f);
+	assert_false(f->loops->plans[0].turns_compared);
+	assert_int_equal(invalid(f), 0);
+}
+
+static void more_time_is_more_turns(void **state)
+{
+	static const uint32_t places[] = {0, 0}, values[] = {1, 1};
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].turn_input_count = 1;
+	analysed(f, 0x50);
+	(void)turns(f, 2, places, values);
+	apply(f);
+	assert_float_equal(row(f)->turns.turns, 0.5e6, 1e-3);
+	ticks(f, 0x50, 100);
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_float_equal(row(f)->turns.turns, 1e6, 1e-3);
+}
+
+/* ---------------------------------------------------------------- recursions */
+
+static void a_method_that_calls_itself_has_all_ticks_of_its_code(void **state)
+{
+	static const uint32_t places[] = {0, 0, 0}, values[] = {1, 2, 1};
+	struct fixture *f = *state;
+	const struct loop_profile *p = &f->window->loops;
+	struct code_loop *loops = calloc(2, sizeof(*loops));
+
+	loops[0] = f->analysis.loops[0];
+	loops[1] = (struct code_loop){.parent = LOOP_NO_PARENT,
+				      .mapped = true,
+				      .header_bci = 4, /* As the loop's. */
+				      .recursion = true,
+				      .turn_input_count = 1};
+	free(f->analysis.loops);
+	f->analysis.loops = loops;
+	f->analysis.loop_count = 2;
+	analysed(f, 0x20);  /* In no loop, */
+	ticks(f, 0x50, 10); /* and in the one. */
+	(void)plan(f);
+	assert_int_equal(p->row_count, 2);
+	assert_true(p->rows[0].key.recursion);
+	assert_int_equal(p->rows[0].own.samples, 100);
+	assert_int_equal(p->rows[0].within.samples, 110);
+	assert_int_equal(p->rows[1].own.samples, 10);
+	assert_int_equal(p->in_loops.samples, 10);
+	assert_int_equal(p->contexts[0].loop, 0);
+	assert_int_equal(p->contexts[0].node, MAIN);
+	assert_int_equal(f->loops->plan_count, 1);
+	assert_int_equal(f->loops->plans[0].loop, 1);
+	(void)turns(f, 3, places, values);
+	apply(f);
+	assert_int_equal(p->rows[0].turns.distinct, 2);
+}
+
+/* ---------------------------------------------------------------- hostile */
+
+static void assert_not_taken(struct fixture *f)
+{
+	uint64_t before = invalid(f);
+
+	apply(f);
+	assert_int_equal(invalid(f), before + 1);
+	assert_int_equal(row(f)->pairs, 0);
+	assert_int_equal(f->loops->turns_count, 0);
+}
+
+static void what_no_agent_says_of_instances_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].load_count = 2;
+	f->analysis.loops[0].scalar_count = 2;
+	analysed(f, 0x50);
+	instances(f, 4, 4, 0)->plan = 0;
+	assert_not_taken(f);
+	instances(f, 4, 4, 0)->plan = 2;
+	assert_not_taken(f);
+	instances(f, 4, 4, 0)->load = 2;
+	assert_not_taken(f);
+	(void)instances(f, LIMIT_TRACE_VALUES + 1, 4, 0);
+	assert_not_taken(f);
+	(void)instances(f, 4, LIMIT_TRACE_VALUES + 1, 0);
+	assert_not_taken(f);
+	(void)instances(f, 4, 4, 0);
+	f->trace.first_scalars = f->first_scalars;
+	f->trace.n_first_scalars = 3; /* Of two. */
+	assert_not_taken(f);
+	(void)instances(f, 4, 4, 0);
+	f->trace.places = f->trace.values = f->first;
+	f->trace.n_places = f->trace.n_values = 1; /* Of turns as well. */
+	assert_not_taken(f);
+}
+
+static void what_no_agent_says_of_turns_is_dropped(void **state)
+{
+	static const uint32_t places[LIMIT_TRACE_VALUES + 1] = {0}, wrong[] = {0, 2};
+	struct fixture *f = *state;
+
+	f->analysis.loops[0].turn_input_count = 2;
+	analysed(f, 0x50);
+	(void)turns(f, LIMIT_TRACE_VALUES + 1, places, places);
+	assert_not_taken(f);
+	(void)turns(f, 2, wrong, places);
+	assert_not_taken(f);
+	turns(f, 3, places, places)->n_values = 2;
+	assert_not_taken(f);
+	turns(f, 3, places, places)->elapsed_ns = UINT64_MAX;
+	assert_not_taken(f);
+	(void)trace(f); /* Of instances, which are not compared. */
+	assert_not_taken(f);
+}
+
+static void windows_without_loops_take_no_traces(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.loops = false;
+	(void)instances(f, 4, 4, 0);
+	apply(f);
+	assert_int_equal(invalid(f), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(a_loop_with_loads_has_its_instances_compared),
+	    TEST(loads_are_drawn_where_there_are_too_many),
+	    TEST(a_loop_that_is_counted_is_compared_afterwards),
+	    TEST(instances_are_not_compared_without_one_entry),
+	    TEST(instances_are_not_compared_where_not_all_entries_are_known),
+	    TEST(loops_that_wait_are_left_out),
+	    TEST(what_is_known_is_compared_no_more),
+	    TEST(what_stays_unclear_is_compared_some_longer),
+	    TEST(each_load_and_each_scalar_counts_once),
+	    TEST(copies_that_are_not_told_are_one_load),
+	    TEST(what_is_in_one_instance_alone_is_not_there_again),
+	    TEST(turns_are_told_by_their_order),
+	    TEST(traces_of_turns_have_an_end),
+	    TEST(more_time_is_more_turns),
+	    TEST(a_method_that_calls_itself_has_all_ticks_of_its_code),
+	    TEST(what_no_agent_says_of_instances_is_dropped),
+	    TEST(what_no_agent_says_of_turns_is_dropped),
+	    TEST(windows_without_loops_take_no_traces),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "common/random.h"
+#include "daemon/repeats/sequence_distance.h"
+
+#define NAIVE_MAX 6
+
+/* As it is defined. */
+static unsigned naive(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count)
+{
+	unsigned change, insert, delete;
+
+	if (a_count == 0 || b_count == 0)
+		return (unsigned)(a_count + b_count);
+	change = naive(a + 1, a_count - 1, b + 1, b_count - 1) + (a[0] != b[0]);
+	insert = naive(a, a_count, b + 1, b_count - 1) + 1;
+	delete = naive(a + 1, a_count - 1, b, b_count) + 1;
+	if (insert < change)
+		change = insert;
+	return delete < change ? delete : change;
+}
+
+static size_t draw(struct random *random, uint32_t *values)
+{
+	size_t count = random_below(random, NAIVE_MAX + 1);
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = random_below(random, 3);
+	return count;
+}
+
+static void distances_are_as_defined(void **state)
+{
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 5);
+	for (int i = 0; i < 2000; i++) {
+		uint32_t a[NAIVE_MAX], b[NAIVE_MAX];
+		size_t a_count = draw(&random, a), b_count = draw(&random, b);
+		unsigned distance = sequence_distance(a, a_count, b, b_count);
+		double repeated = sequence_repeated(a, a_count, b, b_count);
+
+		assert_int_equal(distance, naive(a, a_count, b, b_count));
+		assert_int_equal(distance, sequence_distance(b, b_count, a, a_count));
+		assert_true(repeated >= 0 && repeated <= 1);
+	}
+}
+
+static void what_has_grown_is_all_there_again(void **state)
+{
+	static const uint32_t before[] = {1, 2, 3, 4}, after[] = {1, 2, 3, 4, 5, 6},
+			      half[] = {1, 2, 8, 9};
+
+	(void)state;
+	assert_float_equal(sequence_repeated(before, 4, after, 6), 1, 0);
+	assert_float_equal(sequence_repeated(after, 6, before, 4), 1, 0);
+	assert_float_equal(sequence_repeated(before, 4, half, 4), 0.5, 1e-12);
+	assert_float_equal(sequence_repeated(before, 2, half + 2, 2), 0, 0);
+}
+
+static void a_sequence_of_nothing_is_only_in_another_one_of_nothing(void **state)
+{
+	static const uint32_t one[] = {1};
+
+	(void)state;
+	assert_float_equal(sequence_repeated(one, 0, one, 0), 1, 0);
+	assert_float_equal(sequence_repeated(one, 1, one, 0), 0, 0);
+	assert_float_equal(sequence_repeated(one, 0, one, 1), 0, 0);
+}
+
+static void the_longest_fit(void **state)
+{
+	uint32_t a[LIMIT_TRACE_VALUES], b[LIMIT_TRACE_VALUES];
+
+	(void)state;
+	for (uint32_t i = 0; i < LIMIT_TRACE_VALUES; i++) {
+		a[i] = i;
+		b[i] = i + 1;
+	}
+	assert_int_equal(sequence_distance(a, LIMIT_TRACE_VALUES, b, LIMIT_TRACE_VALUES), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(distances_are_as_defined),
+	    cmocka_unit_test(what_has_grown_is_all_there_again),
+	    cmocka_unit_test(a_sequence_of_nothing_is_only_in_another_one_of_nothing),
+	    cmocka_unit_test(the_longest_fit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
