@@ -506,6 +506,7 @@ static int find_results(struct making *m)
 static void name_input(const struct native_code *n, struct loop_input *input)
 {
 	const struct native_insn *insn = native_insn_at(n, input->offset);
+	const struct code_frame *frame;
 	const struct code_record *r;
 
 	if (!insn)
@@ -513,8 +514,9 @@ static void name_input(const struct native_code *n, struct loop_input *input)
 	r = native_record_at(n, input->offset + (insn->call ? insn->does.length : 0));
 	if (!r || r->frame_count == 0)
 		return;
-	input->method = n->image->frames[r->first_frame].method + 1;
-	input->bci = n->image->frames[r->first_frame].bci;
+	frame = &n->image->frames[r->first_frame];
+	input->method = frame->method + 1;
+	input->bci = frame->bci;
 }
 
 /* *first: where they are in inputs. */
@@ -535,6 +537,31 @@ static int add_inputs(struct making *m, const struct loop_input *inputs, unsigne
 	return 0;
 }
 
+static bool is_named_before(const struct loop_input *a, const struct loop_input *b)
+{
+	if (!a->method || !b->method)
+		return a->method && !b->method;
+	return a->method < b->method || (a->method == b->method && a->bci < b->bci);
+}
+
+/* What debug information says of a load may be of a place a little before or behind it: copies of
+ * one may have several names. The first of these is all of them's. */
+static void name_copies(struct loop_input *loads, const struct loop_inputs *in)
+{
+	for (unsigned i = 0; i < in->load_count; i++) {
+		struct loop_input *first = &loads[in->copy_of[i]];
+
+		if (is_named_before(&loads[i], first)) {
+			first->method = loads[i].method;
+			first->bci = loads[i].bci;
+		}
+	}
+	for (unsigned i = 0; i < in->load_count; i++) {
+		loads[i].method = loads[in->copy_of[i]].method;
+		loads[i].bci = loads[in->copy_of[i]].bci;
+	}
+}
+
 static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 {
 	const struct loop_inputs *in = &m->inputs[loop];
@@ -547,6 +574,8 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 		l->effect = LOOP_EFFECT_IO;
 	l->load_count = in->load_count;
 	rc = add_inputs(m, in->loads, in->load_count, &l->first_load);
+	if (rc == 0)
+		name_copies(&a->inputs[l->first_load], in);
 	if (rc == 0 && same == loop && l->unroll == 1) {
 		l->turn_input_count = in->turn_input_count;
 		rc = add_inputs(m, in->turn_inputs, in->turn_input_count, &l->first_turn_input);
