@@ -574,7 +574,7 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 		l->effect = LOOP_EFFECT_IO;
 	l->load_count = in->load_count;
 	rc = add_inputs(m, in->loads, in->load_count, &l->first_load);
-	if (rc == 0)
+	if (rc == 0 && in->load_count > 0)
 		name_copies(&a->inputs[l->first_load], in);
 	if (rc == 0 && same == loop && l->unroll == 1) {
 		l->turn_input_count = in->turn_input_count;
