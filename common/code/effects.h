@@ -21,10 +21,13 @@
 #define EFFECT_FLAGS      (UINT64_C(1) << 56)
 #define EFFECT_GENERALS   UINT64_C(0xffff)
 #define EFFECT_VECTORS    (UINT64_C(0xffffffff) << 16)
+#define EFFECT_MASKS      (UINT64_C(0xfe) << 48) /* k0 masks nothing */
 
 /* Registers in encoding order. */
 enum {
 	EFFECT_RAX = 0,
+	EFFECT_RCX = 1,
+	EFFECT_RDX = 2,
 	EFFECT_RBX = 3,
 	EFFECT_RSP = 4,
 	EFFECT_RBP = 5,

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "daemon/loops/arguments.h"
 #include "daemon/loops/loop_effect.h"
 #include "daemon/loops/loop_inputs.h"
 #include "daemon/loops/loop_mapping.h"
-#include "daemon/loops/recursion.h"
 #include "daemon/loops/result_sites.h"
 
 /* Blocks that values are followed through, of all loops together; and loads again. */
@@ -506,6 +506,7 @@ static int find_results(struct making *m)
 static void name_input(const struct native_code *n, struct loop_input *input)
 {
 	const struct native_insn *insn = native_insn_at(n, input->offset);
+	const struct code_frame *frame;
 	const struct code_record *r;
 
 	if (!insn)
@@ -513,8 +514,9 @@ static void name_input(const struct native_code *n, struct loop_input *input)
 	r = native_record_of(n, insn);
 	if (!r || r->frame_count == 0)
 		return;
-	input->method = n->image->frames[r->first_frame].method + 1;
-	input->bci = n->image->frames[r->first_frame].bci;
+	frame = &n->image->frames[r->first_frame];
+	input->method = frame->method + 1;
+	input->bci = frame->bci;
 }
 
 /* *first: where they are in inputs. */
@@ -535,17 +537,29 @@ static int add_inputs(struct making *m, const struct loop_input *inputs, unsigne
 	return 0;
 }
 
-/* The outermost loop that the loop is, too: the JVM may have put one around it that polls. */
-static uint32_t instance_of(const struct making *m, unsigned loop)
+static bool is_named_before(const struct loop_input *a, const struct loop_input *b)
 {
-	const uint16_t *parents = m->native.graph->parents;
-	unsigned around = parents[loop];
+	if (!a->method || !b->method)
+		return a->method && !b->method;
+	return a->method < b->method || (a->method == b->method && a->bci < b->bci);
+}
 
-	while (around != FLOW_NO_LOOP && are_copies(m, around, loop)) {
-		loop = around;
-		around = parents[loop];
+/* What debug information says of a load may be of a place a little before or behind it: copies of
+ * one may have several names. The first of these is all of them's. */
+static void name_copies(struct loop_input *loads, const struct loop_inputs *in)
+{
+	for (unsigned i = 0; i < in->load_count; i++) {
+		struct loop_input *first = &loads[in->copy_of[i]];
+
+		if (is_named_before(&loads[i], first)) {
+			first->method = loads[i].method;
+			first->bci = loads[i].bci;
+		}
 	}
-	return loop - 1;
+	for (unsigned i = 0; i < in->load_count; i++) {
+		loads[i].method = loads[in->copy_of[i]].method;
+		loads[i].bci = loads[in->copy_of[i]].bci;
+	}
 }
 
 static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
@@ -555,12 +569,13 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 	struct code_analysis *a = m->a;
 	int rc;
 
-	l->instance = instance_of(m, loop);
 	l->effect = m->effects[same];
 	if (l->mapped && loop_effect_is_io(&m->native, &m->found[same], l->method))
 		l->effect = LOOP_EFFECT_IO;
 	l->load_count = in->load_count;
 	rc = add_inputs(m, in->loads, in->load_count, &l->first_load);
+	if (rc == 0 && in->load_count > 0)
+		name_copies(&a->inputs[l->first_load], in);
 	if (rc == 0 && same == loop && l->unroll == 1) {
 		l->turn_input_count = in->turn_input_count;
 		rc = add_inputs(m, in->turn_inputs, in->turn_input_count, &l->first_turn_input);
@@ -577,28 +592,44 @@ static int take_inputs(struct making *m, unsigned loop, struct code_loop *l)
 	return 0;
 }
 
+/* What it was handed, in the order of Java's calling convention (assembler_x86.hpp). What is in
+ * vectors cannot be read, and with too many there are none. */
+static int take_arguments(struct making *m, struct code_loop *l)
+{
+	static const uint8_t order[] = {EFFECT_RSI, EFFECT_RDX, EFFECT_RCX, 8, 9, EFFECT_RDI};
+	struct loop_input inputs[LIMIT_PLAN_TURN_INPUTS];
+	uint64_t registers;
+	int rc = method_arguments(&m->native, l->header, &registers);
+
+	if (rc < 0 || (registers & ARGUMENTS_VECTOR) ||
+	    __builtin_popcountll(registers) > (int)LIMIT_PLAN_TURN_INPUTS)
+		return rc;
+	for (unsigned i = 0; i < sizeof(order); i++)
+		if (registers >> order[i] & 1)
+			inputs[l->turn_input_count++] =
+			    (struct loop_input){.offset = l->header, .reg = order[i], .bci = -1};
+	return add_inputs(m, inputs, l->turn_input_count, &l->first_turn_input);
+}
+
 /* The method itself, behind all loops. */
 static int take_recursion(struct making *m)
 {
 	struct code_analysis *a = m->a;
 	struct code_loop *l = &a->loops[a->loop_count];
-	struct recursion r;
-	int rc = recursion_find(&r, &m->native);
+	uint32_t entry;
 
-	if (rc <= 0)
-		return rc;
-	*l = (struct code_loop){.header = r.entry,
+	if (!native_own_entry(&m->native, &entry))
+		return 0;
+	*l = (struct code_loop){.header = entry,
 				.parent = LOOP_NO_PARENT,
-				.instance = (uint32_t)a->loop_count,
 				.mapped = true,
 				.method = m->native.image->method,
 				.latch_bci = -1,
 				.unroll = 1,
 				.effect = LOOP_EFFECT_GROWS,
-				.recursion = true,
-				.turn_input_count = r.turn_input_count};
+				.recursion = true};
 	a->loop_count++;
-	return add_inputs(m, r.turn_inputs, r.turn_input_count, &l->first_turn_input);
+	return take_arguments(m, l);
 }
 
 /* ---------------------------------------------------------------- */

@@ -55,8 +55,6 @@ struct code_loop {
 					    * the loop is entered */
 	/* For cross-loop redundancy; no loads where it is not looked at. */
 	uint32_t first_load, load_count;
-	uint32_t instance; /* index of the loop whose entries begin an instance: this one, or the
-			    * outermost around it that is the same loop of the bytecodes */
 	uint32_t first_scalar, scalar_count; /* where they are at all loads */
 	/* For cross-iteration redundancy; none where what counts the turns is an input. */
 	uint32_t first_turn_input, turn_input_count;

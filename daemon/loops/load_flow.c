@@ -83,13 +83,13 @@ static bool is_stored_to_next(const struct native_code *n, const struct native_i
 	return false;
 }
 
-/* ... that registers tell the address of, and whose value may be the program's. */
+/* ... that registers tell the address of, and whose value may be the program's, all of it. */
 static bool is_heap_load(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
-	    (m->base < 0 && m->index < 0))
+	    (m->base < 0 && m->index < 0) || (insn->does.reads & EFFECT_MASKS))
 		return false;
 	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
 	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
@@ -283,34 +283,42 @@ static void merge(struct load_state *into, const struct load_state *from)
 	into->flags |= from->flags;
 }
 
-/* What the turn before left in a location, and what that was made of in the ones before it. */
-static struct locations sources_of(const struct loop_values *v, unsigned location)
+/* Of all locations, what they are made of in the turns before: one step, then all (Warshall). */
+static void find_sources(struct load_flow *f)
 {
-	struct locations all = v->latch.at[location].from, before;
+	const struct loop_values *v = f->values;
 
-	do {
-		before = all;
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		f->sources[i].registers = v->latch.at[i].from.registers & v->written.registers;
+		f->sources[i].slots = v->latch.at[i].from.slots & v->written.slots;
+	}
+	for (unsigned by = 0; by < NATIVE_LOCATIONS; by++)
 		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-			if (locations_have(before, i) && locations_have(v->written, i))
-				all = locations_both(all, v->latch.at[i].from);
-	} while (before.registers != all.registers || before.slots != all.slots);
-	return all;
+			if (locations_have(f->sources[i], by))
+				f->sources[i] = locations_both(f->sources[i], f->sources[by]);
 }
 
 /* A sum, or a pointer along a list, is of all turns before. What a turn has only loaded, or got
  * from a call, for the next one is told by that. */
-static bool is_carried(const struct loop_values *v, unsigned location)
+static bool is_carried(const struct load_flow *f, unsigned location)
 {
-	struct locations sources = sources_of(v, location);
+	const struct loop_values *v = f->values;
 
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
-		if (!locations_have(sources, i) || !locations_have(v->written, i) ||
-		    loop_location_stays(v, i))
+		if (!locations_have(f->sources[location], i) || loop_location_stays(v, i))
 			continue;
 		if (i == location || (!loop_location_counts(v, i) && !loop_location_leads_on(v, i)))
 			return true;
 	}
 	return false;
+}
+
+static void find_carried(struct load_flow *f)
+{
+	find_sources(f);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(f->values->written, i) && is_carried(f, i))
+			locations_add(&f->carried, i);
 }
 
 static void begin_turn(const struct load_flow *f, struct load_state *state)
@@ -411,9 +419,7 @@ static int make(struct load_flow *f, unsigned *budget)
 		return -ENOMEM;
 	find_barriers(f);
 	find_loads(f);
-	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (locations_have(f->values->written, i) && is_carried(f->values, i))
-			locations_add(&f->carried, i);
+	find_carried(f);
 	for (unsigned passes = 0;; passes++) {
 		if (passes == PASSES_MAX || *budget < count)
 			return -E2BIG;

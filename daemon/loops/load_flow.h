@@ -27,11 +27,13 @@ struct load_state {
 struct load_flow {
 	const struct loop_values *values;
 	unsigned load_count;                            /* with calls */
-	const struct native_insn *loads[LOAD_FLOW_MAX]; /* ascending */
 	bool cut;                                       /* there are more */
-	struct locations
-	    carried;   /* begin a turn with what no load or call of the one before told */
-	bool *barrier; /* by index of the values' blocks: a collector's */
+	const struct native_insn *loads[LOAD_FLOW_MAX]; /* ascending */
+	/* Of what the loop writes: what each location was made of in the turns before, and which
+	 * begin a turn with what no load or call of the one before told. */
+	struct locations sources[NATIVE_LOCATIONS];
+	struct locations carried;
+	bool *barrier;              /* by index of the values' blocks: a collector's */
 	struct load_state *leaving; /* ... at its end */
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/code/opcode.h"
-#include "daemon/loops/call_arguments.h"
+#include "daemon/loops/arguments.h"
 #include "daemon/loops/load_flow.h"
 #include "daemon/loops/turn_inputs.h"
 
@@ -34,6 +34,7 @@ struct search {
 	struct address loaded_from[LOAD_FLOW_MAX];
 	bool steady[LOAD_FLOW_MAX]; /* that does not change */
 	struct address kept[KEPT_MAX];
+	uint64_t put[KEPT_MAX]; /* what is stored there */
 	unsigned kept_count;
 	uint8_t slot_bytes[NATIVE_SLOTS]; /* as the loop reads them */
 	bool counted;  /* something goes by a counter, or by what the turn before has made */
@@ -241,6 +242,14 @@ static bool same_address(const struct address *a, const struct address *b)
 	       same_value(&a->base, &b->base) && same_value(&a->index, &b->index);
 }
 
+/* The same in all turns; or one of several constants, as where profiles are kept. */
+static bool stays(const struct search *s, const struct value *value)
+{
+	return loop_value_same(s->v, value) ||
+	       (value->kind == VALUE_MIX && !value->from.registers && !value->from.slots &&
+		!(value->flags & (VALUE_CALLED | VALUE_LOADED | VALUE_FRESH)));
+}
+
 /* Where its operand is; false where that changes from turn to turn. */
 static bool take_address(const struct search *s, const struct place *p, struct address *a)
 {
@@ -252,8 +261,12 @@ static bool take_address(const struct search *s, const struct place *p, struct a
 		a->base = p->values.at[m->base];
 	if (m->index >= 0)
 		a->index = p->values.at[m->index];
-	return (loop_value_same(s->v, &a->base) || a->base.flags & VALUE_STEADY) &&
-	       loop_value_same(s->v, &a->index);
+	/* Where an object ends and a field's place in it begins is the compiler's. */
+	if (a->base.kind == VALUE_STEP) {
+		a->displacement += a->base.step;
+		a->base.step = 0;
+	}
+	return (stays(s, &a->base) || a->base.flags & VALUE_STEADY) && stays(s, &a->index);
 }
 
 static bool is_heap_store(const struct native_insn *insn)
@@ -263,17 +276,36 @@ static bool is_heap_store(const struct native_insn *insn)
 	return m->stores && !insn->call && m->base != EFFECT_RSP && m->base != EFFECT_R15;
 }
 
+/* Is one of the sources a counter, and no list's element? */
+static bool has_counter(const struct search *s, const struct place *p, struct locations sources)
+{
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(sources, i) && is_progress(s, &p->values.at[i]) &&
+		    !(p->loads.at[i] & (LOAD_FLOW_LOADS | LOAD_FLOW_JVM)))
+			return true;
+	return false;
+}
+
 static void look_at_store(struct search *s, const struct place *p)
 {
 	const struct effect_memory *m = &p->insn->does.memory;
+	uint64_t stored = load_flow_values(s->f, p->insn, &p->loads);
 	struct address to;
 
-	s->data |= load_flow_values(s->f, p->insn, &p->loads);
 	/* Which element it goes to; r12 is where compressed references begin. */
 	if (m->index >= 0 && m->scale > 1 && m->base != EFFECT_R12)
 		s->data |= p->loads.at[m->index];
-	if (take_address(s, p, &to) && s->kept_count < KEPT_MAX)
-		s->kept[s->kept_count++] = to;
+	/* A list's element may be how far the loop has come, in memory: a queue's first. */
+	if (take_address(s, p, &to)) {
+		s->weak |= stored;
+		if (s->kept_count < KEPT_MAX) {
+			s->put[s->kept_count] = stored;
+			s->kept[s->kept_count++] = to;
+		}
+	} else {
+		s->data |= stored;
+		s->counted |= has_counter(s, p, load_flow_value_reads(p->insn));
+	}
 	add_scalars(s, p, load_flow_value_reads(p->insn));
 }
 
@@ -298,7 +330,7 @@ static bool is_lea(const struct native_insn *insn)
 }
 
 /* What is computed with something that is loaded, or changes otherwise, is a scalar; addresses are
- * told by being sums of 64 bits. */
+ * told by being sums of 64 bits. A counter in its place tells all turns apart. */
 static void look_at_arithmetic(struct search *s, const struct place *p)
 {
 	struct locations sources = load_flow_value_reads(p->insn);
@@ -311,8 +343,10 @@ static void look_at_arithmetic(struct search *s, const struct place *p)
 		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 			changes |= locations_have(sources, i) &&
 				   !loop_value_progress(s->v, &p->values.at[i]);
-	if (changes)
-		add_scalars(s, p, sources);
+	if (!changes)
+		return;
+	add_scalars(s, p, sources);
+	s->counted |= has_counter(s, p, sources);
 }
 
 static void look_at_load(struct search *s, const struct place *p, unsigned load)
@@ -410,13 +444,35 @@ static void find_read(struct search *s)
 	}
 }
 
-/* Does the loop store where this is loaded from, the same place in all turns? */
-static bool is_kept(const struct search *s, unsigned load)
+/* Does the loop store where this is loaded from, the same place in all turns? What it leaves there
+ * leads on where what it finds there does. */
+static bool is_kept(struct search *s, unsigned load)
 {
-	for (unsigned i = 0; i < s->kept_count && s->steady[load]; i++)
-		if (same_address(&s->kept[i], &s->loaded_from[load]))
-			return true;
-	return false;
+	bool kept = false;
+
+	for (unsigned i = 0; i < s->kept_count && s->steady[load]; i++) {
+		if (!same_address(&s->kept[i], &s->loaded_from[load]))
+			continue;
+		kept = true;
+		if (s->address >> load & 1)
+			s->address |= s->put[i];
+	}
+	return kept;
+}
+
+/* May both be copies of one load, which a compiler made as it unrolled a loop? They go from the
+ * same values, some steps further. */
+static bool look_alike(const struct search *s, unsigned a, unsigned b)
+{
+	const struct address *x = &s->loaded_from[a], *y = &s->loaded_from[b];
+	bool indexed = s->f->loads[a]->does.memory.index >= 0;
+
+	return s->f->loads[a]->does.memory.size == s->f->loads[b]->does.memory.size &&
+	       x->scale == y->scale && (indexed || x->displacement == y->displacement) &&
+	       x->base.kind == y->base.kind && x->base.location == y->base.location &&
+	       (x->base.flags & VALUE_LOADED) == (y->base.flags & VALUE_LOADED) &&
+	       x->index.location == y->index.location &&
+	       (x->index.flags & VALUE_LOADED) == (y->index.flags & VALUE_LOADED);
 }
 
 /* A word where arrays have their length, with compact headers, compressed classes and neither. */
@@ -429,25 +485,44 @@ static bool is_length(const struct native_insn *insn)
 	       (m->index < 0 || m->base == EFFECT_R12);
 }
 
-static uint64_t take_loads(struct search *s)
+static void take_load(struct search *s, unsigned load, unsigned *taken)
 {
-	uint64_t data = s->data | (s->weak & ~s->address);
+	const struct native_insn *insn = s->f->loads[load];
 	struct loop_inputs *in = s->in;
+	unsigned at = in->load_count++, like = 0;
+
+	taken[at] = load;
+	while (!look_alike(s, taken[like], load))
+		like++;
+	in->copy_of[at] = (uint8_t)like;
+	in->loads[at] = (struct loop_input){
+	    .offset = insn->offset, .bytes = (uint8_t)insn->does.memory.size, .bci = -1};
+}
+
+/* Those that the loop keeps for itself, or that are lengths, are none. */
+static uint64_t find_none(struct search *s)
+{
+	uint64_t none = 0;
 
 	for (unsigned i = 0; i < s->f->load_count; i++) {
-		const struct native_insn *insn = s->f->loads[i];
+		bool length = (s->lengths >> i & 1) && is_length(s->f->loads[i]);
 
-		uint64_t bit = UINT64_C(1) << i;
-
-		if (is_kept(s, i) || ((s->lengths & bit) && is_length(insn))) {
-			data &= ~bit;
-			s->handed &= ~bit;
-		}
-		if (!((data | s->handed) & bit) || insn->call || in->load_count == LOOP_LOADS_MAX)
-			continue;
-		in->loads[in->load_count++] = (struct loop_input){
-		    .offset = insn->offset, .bytes = (uint8_t)insn->does.memory.size, .bci = -1};
+		none |= (uint64_t)(is_kept(s, i) || length) << i;
 	}
+	return none;
+}
+
+/* Gives those, and calls, that turns are told by. */
+static uint64_t take_loads(struct search *s)
+{
+	uint64_t none = find_none(s);
+	uint64_t data = (s->data | (s->weak & ~s->address)) & ~none;
+	unsigned taken[LOOP_LOADS_MAX];
+
+	for (unsigned i = 0; i < s->f->load_count; i++)
+		if (((data | (s->handed & ~none)) >> i & 1) && !s->f->loads[i]->call &&
+		    s->in->load_count < LOOP_LOADS_MAX)
+			take_load(s, i, taken);
 	return data;
 }
 

@@ -540,3 +540,71 @@ bool native_calls_jvm(const struct native_code *n, const struct native_insn *ins
 	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
 	       opcode_flow(&o) == OPCODE_CALL;
 }
+
+/* ---------------------------------------------------------------- where the method begins */
+
+/* Instructions of an inline-cache check: the receiver's class, unpacked, and a comparison. */
+#define CHECK_MAX 8u
+
+/* Where a call leads to within the code; UINT32_MAX: out of it. */
+static uint32_t target_of(const struct code_image *image, uint32_t offset)
+{
+	struct opcode o;
+	uint64_t to;
+
+	if (!opcode_read(image->bytes + offset, image->size - offset, &o) ||
+	    opcode_flow(&o) != OPCODE_CALL)
+		return UINT32_MAX;
+	to = opcode_target(&o, image->start + offset) - image->start;
+	return to < image->size ? (uint32_t)to : UINT32_MAX;
+}
+
+static bool loads_class_of_receiver(const struct opcode *o)
+{
+	return o->has_memory && opcode_use(o) == OPCODE_LOADS && o->base == EFFECT_RSI &&
+	       o->index < 0 && o->displacement <= 8;
+}
+
+static bool does_nothing(const struct effects *e)
+{
+	return e->writes == 0 && !e->memory.loads && !e->memory.stores;
+}
+
+/* Behind the check of an inline cache, and what fills up to there. */
+static uint32_t behind_check(const struct native_code *n, uint32_t entry)
+{
+	const struct native_insn *insn = native_insn_at(n, entry);
+	const struct native_insn *end = n->insns + n->insn_count;
+	struct opcode o;
+
+	if (!insn || !opcode_read(n->image->bytes + entry, n->image->size - entry, &o) ||
+	    !loads_class_of_receiver(&o))
+		return entry;
+	for (unsigned i = 0; i < CHECK_MAX && insn < end && !insn->branches; i++)
+		insn++;
+	if (insn >= end || !insn->branches)
+		return entry;
+	for (insn++; insn + 1 < end && does_nothing(&insn->does) && !insn->call;)
+		insn++;
+	return insn < end ? insn->offset : entry;
+}
+
+bool native_own_entry(const struct native_code *n, uint32_t *entry)
+{
+	const struct code_image *image = n->image;
+
+	for (size_t i = 0; i < image->call_count; i++) {
+		const struct code_call *call = &image->calls[i];
+		uint32_t to;
+
+		if (call->target != JXP__CODE_IMAGE__CALL__TARGET__JAVA ||
+		    call->method != image->method + 1 || call->offset >= image->size)
+			continue;
+		to = target_of(image, call->offset);
+		if (to >= call->offset)
+			continue; /* Or a stub's, to have its address on the stack. */
+		*entry = behind_check(n, to);
+		return native_insn_at(n, *entry) != NULL;
+	}
+	return false;
+}

@@ -92,6 +92,11 @@ const struct native_insn *native_pruned_branch(const struct native_code *n, uint
 /* Index of the image's methods, + 1, that a call leads straight to; 0: not known. */
 uint32_t native_callee(const struct native_code *n, uint32_t offset);
 
+/* Where the method begins that it was compiled from, where calls of itself tell: no debug
+ * information does. Those by an inline cache lead to the check of the receiver's class before it.
+ * False: it does not call itself. */
+bool native_own_entry(const struct native_code *n, uint32_t *entry);
+
 /* Is it a direct call of what is no Java code? Where that is not known, too. */
 bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn);
 

@@ -1,7 +1,7 @@
 #include "daemon/loops/turn_inputs.h"
 
 #include "common/code/opcode.h"
-#include "daemon/loops/call_arguments.h"
+#include "daemon/loops/arguments.h"
 
 /* A turn that calls nothing and divides nothing must compute for so long that its result would be
  * worth keeping: looking one up takes a hash, a comparison and a load at least. Below it are sums,
@@ -9,20 +9,18 @@
 #define WORK_LEAST 24u
 
 /* It goes on by a constant in each turn, or is made of what does, or did in the turns before. */
-static bool is_counted(const struct loop_values *v, const struct value *value)
+static bool is_counted(const struct load_flow *f, const struct value *value)
 {
-	struct locations from = value->from, before;
+	const struct loop_values *v = f->values;
+	struct locations from = {.registers = value->from.registers & v->written.registers,
+				 .slots = value->from.slots & v->written.slots};
 
-	do {
-		before = from;
-		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
-			if (!locations_have(from, i) || !locations_have(v->written, i))
-				continue;
-			if (loop_location_counts(v, i))
-				return true;
-			from = locations_both(from, v->latch.at[i].from);
-		}
-	} while (before.registers != from.registers || before.slots != from.slots);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(value->from, i))
+			from = locations_both(from, f->sources[i]);
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
+		if (locations_have(from, i) && loop_location_counts(v, i))
+			return true;
 	return false;
 }
 
@@ -90,7 +88,7 @@ static void look_at_address(struct turn_inputs *t, unsigned load, const struct n
 	for (unsigned i = 0; i < 2; i++) {
 		if (registers[i] < 0)
 			continue;
-		t->counted[load] |= is_counted(v, &values->at[registers[i]]);
+		t->counted[load] |= is_counted(t->flow, &values->at[registers[i]]);
 		t->steady[load] &= loop_value_same(v, &values->at[registers[i]]);
 	}
 }
@@ -106,8 +104,7 @@ static bool add_argument(struct turn_inputs *t, const struct native_insn *call, 
 		return false;
 	if (!(loads->at[reg] & LOAD_FLOW_OTHER) && (loads->at[reg] & LOAD_FLOW_LOADS))
 		return true; /* These loads are inputs. */
-	if (t->argument_count == TURN_ARGUMENTS_MAX || reg >= 16 ||
-	    is_counted(t->flow->values, value)) {
+	if (t->argument_count == TURN_ARGUMENTS_MAX || reg >= 16 || is_counted(t->flow, value)) {
 		t->none = true;
 		return true;
 	}

@@ -375,7 +375,8 @@ bool loop_location_stays(const struct loop_values *v, unsigned location)
 
 bool loop_value_same(const struct loop_values *v, const struct value *value)
 {
-	if (value->flags & VALUE_VARIES)
+	/* What is loaded through it may be another one each time. */
+	if (value->flags & (VALUE_VARIES | VALUE_LOADED))
 		return false;
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 		if (locations_have(value->from, i) && locations_have(v->written, i) &&

@@ -98,7 +98,7 @@ static void check_input(const struct loop_input *input, const struct code_image 
 static void check_inputs(const struct code_analysis *a, const struct code_loop *l,
 			 const struct code_image *image)
 {
-	if (l->instance >= a->loop_count || l->first_load + l->load_count > a->input_count ||
+	if (l->first_load + l->load_count > a->input_count ||
 	    l->first_turn_input + l->turn_input_count > a->input_count ||
 	    l->first_scalar + l->scalar_count > a->scalar_count ||
 	    l->turn_input_count > LIMIT_PLAN_TURN_INPUTS || l->effect > LOOP_EFFECT_IO)

@@ -174,6 +174,7 @@ static void what_the_loop_keeps_in_memory_is_none(void **state)
 	LOADS("kept-17-g1", 0x23, {0x2d, 4, 0});
 	LOADS("drained-17-parallel", 0x81, {0x81, 4, 0});
 	LOADS("drained-25-g1", 0xa9, {0xa9, 4, 0});
+	LOADS("queueFirst-17-g1", 0x1a7, {0x1a7, 4, 0});
 }
 
 /* What they load, and ask the JVM's thread; what color references have; objects' classes. */
@@ -215,23 +216,19 @@ static void debug_information_names_a_load(void **state)
 	release(&x);
 }
 
-/* ---------------------------------------------------------------- instances */
-
-static void what_polls_around_a_loop_begins_its_instances(void **state)
+static void copies_of_a_load_have_one_name(void **state)
 {
 	struct analysed x;
-	const struct code_loop *inner;
+	const struct code_loop *l;
 
 	(void)state;
-	analyse(&x, "get-17-g1");
-	inner = loop_with_header(&x, 0x60);
-	assert_int_equal(inner->instance, inner->parent);
-	release(&x);
 	analyse(&x, "nestedSearch-25-g1");
-	inner = loop_with_header(&x, 0x100);
-	assert_int_equal(x.a.loops[inner->instance].header, 0xe1);
-	inner = loop_with_header(&x, 0x1a0);
-	assert_int_equal(inner->instance, inner - x.a.loops);
+	l = loop_with_header(&x, 0x100);
+	assert_int_equal(l->load_count, 8);
+	for (uint32_t i = 0; i < l->load_count; i++) {
+		assert_int_equal(x.a.inputs[l->first_load + i].method, 1 + 1);
+		assert_int_equal(x.a.inputs[l->first_load + i].bci, 34);
+	}
 	release(&x);
 }
 
@@ -298,6 +295,8 @@ static void turns_along_a_list_are_told_by_what_they_load(void **state)
 	TURNS("linked-25-parallel", 0x35, {0x3c, 4, 0});
 	TURNS("linked-25c1-g1", 0x5c, {0x20, 4, 0});
 	TURNS("drained-17-parallel", 0x81, {0x81, 4, 0});
+	TURNS("queueFirst-17-g1", 0x1a7, {0x1a7, 4, 0});
+	TURNS("queueFirst-25-g1", 0x228, {0x1a4, 4, 0});
 	TURNS("histogram-25-g1", 0x33, {0x33, 4, 0}, {0x36, 4, 0});
 }
 
@@ -495,7 +494,7 @@ int main(void)
 	    cmocka_unit_test(barriers_are_none),
 	    cmocka_unit_test(a_vector_is_as_wide_as_it_is),
 	    cmocka_unit_test(debug_information_names_a_load),
-	    cmocka_unit_test(what_polls_around_a_loop_begins_its_instances),
+	    cmocka_unit_test(copies_of_a_load_have_one_name),
 	    cmocka_unit_test(what_all_elements_are_compared_with_is_a_scalar),
 	    cmocka_unit_test(what_all_calls_are_handed_is_one),
 	    cmocka_unit_test(what_limits_a_loop_is_no_scalar),

@@ -1,6 +1,9 @@
-#include "daemon/loops/call_arguments.h"
+#include "daemon/loops/arguments.h"
 
-#include "daemon/loops/values.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- of a call */
 
 /* Instructions, and blocks, that are looked at before a call. */
 #define BEFORE_MAX 96u
@@ -85,11 +88,74 @@ static void go_back(struct search *s, struct way w, uint32_t k)
 uint64_t call_arguments(const struct native_code *n, uint16_t b, uint32_t k)
 {
 	struct search s = {.n = n, .left = BEFORE_MAX};
-	struct way first = {.block = b, .open = CALL_ARGUMENTS | CALL_VECTOR_ARGUMENTS};
+	struct way first = {.block = b, .open = ARGUMENTS_GENERAL | ARGUMENTS_VECTOR};
 
 	go_back(&s, first, k);
 	for (unsigned i = 0; i < s.count; i++)
 		go_back(&s, s.ways[i], n->first_insn[s.ways[i].block + 1]);
 	/* An argument is put there on all ways. */
 	return s.found & ~s.refused;
+}
+
+/* ---------------------------------------------------------------- of a method */
+
+struct reading {
+	const struct native_code *n;
+	uint64_t *left; /* by block: registers that still hold what they came with, on some way */
+	uint16_t *work;
+	unsigned depth;
+	uint64_t read;
+};
+
+static uint64_t go_through(struct reading *s, uint16_t b, uint32_t from, uint64_t left)
+{
+	for (uint32_t k = from; k < s->n->first_insn[b + 1] && left; k++) {
+		const struct native_insn *insn = &s->n->insns[k];
+
+		if (insn->call)
+			return 0;
+		s->read |= left & insn->does.reads;
+		left &= ~insn->does.writes;
+	}
+	return left;
+}
+
+static void lead_on(struct reading *s, uint16_t b, uint64_t left)
+{
+	uint32_t cursor = 0;
+	uint16_t next;
+
+	while (left && (next = flow_successor(s->n->graph, b, &cursor)) != FLOW_NO_BLOCK) {
+		if (!(left & ~s->left[next]))
+			continue;
+		/* A block is on the list while its bit is set that no register has. */
+		if (!(s->left[next] >> 63))
+			s->work[s->depth++] = next;
+		s->left[next] |= left | UINT64_C(1) << 63;
+	}
+}
+
+int method_arguments(const struct native_code *n, uint32_t entry, uint64_t *registers)
+{
+	unsigned count = n->graph->block_count;
+	struct reading s = {.n = n,
+			    .left = calloc(count, sizeof(s.left[0])),
+			    .work = malloc(count * sizeof(s.work[0]))};
+	const struct native_insn *first = native_insn_at(n, entry);
+	uint16_t b = flow_block_at(n->graph, entry);
+
+	if (s.left && s.work) {
+		lead_on(&s, b,
+			go_through(&s, b, (uint32_t)(first - n->insns),
+				   ARGUMENTS_GENERAL | ARGUMENTS_VECTOR));
+		while (s.depth > 0) {
+			b = s.work[--s.depth];
+			s.left[b] &= ~(UINT64_C(1) << 63);
+			lead_on(&s, b, go_through(&s, b, n->first_insn[b], s.left[b]));
+		}
+	}
+	free(s.left);
+	free(s.work);
+	*registers = s.read;
+	return s.left && s.work ? 0 : -ENOMEM;
 }
