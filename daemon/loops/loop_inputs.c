@@ -261,6 +261,11 @@ static bool take_address(const struct search *s, const struct place *p, struct a
 		a->base = p->values.at[m->base];
 	if (m->index >= 0)
 		a->index = p->values.at[m->index];
+	/* Where an object ends and a field's place in it begins is the compiler's. */
+	if (a->base.kind == VALUE_STEP) {
+		a->displacement += a->base.step;
+		a->base.step = 0;
+	}
 	return (stays(s, &a->base) || a->base.flags & VALUE_STEADY) && stays(s, &a->index);
 }
 

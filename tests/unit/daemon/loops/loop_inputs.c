@@ -295,6 +295,7 @@ static void turns_along_a_list_are_told_by_what_they_load(void **state)
 	TURNS("linked-25c1-g1", 0x5c, {0x20, 4, 0});
 	TURNS("drained-17-parallel", 0x81, {0x81, 4, 0});
 	TURNS("queueFirst-17-g1", 0x1a7, {0x1a7, 4, 0});
+	TURNS("queueFirst-25-g1", 0x228, {0x1a4, 4, 0});
 	TURNS("histogram-25-g1", 0x33, {0x33, 4, 0}, {0x36, 4, 0});
 }
 
