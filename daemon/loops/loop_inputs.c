@@ -38,6 +38,7 @@ struct search {
 	unsigned kept_count;
 	uint8_t slot_bytes[NATIVE_SLOTS]; /* as the loop reads them */
 	bool counted;  /* something goes by a counter, or by what the turn before has made */
+	bool unread;   /* a scalar is where it cannot be read */
 	uint64_t read; /* registers, by the loop itself */
 };
 
@@ -66,14 +67,20 @@ static bool is_progress(const struct search *s, const struct value *value)
 		s->v->latch.at[value->location].step == value->step);
 }
 
-/* The location that holds the value in all turns, and can be read; UINT_MAX: none. */
+static bool is_vector(unsigned location)
+{
+	return location < NATIVE_REGISTERS && EFFECT_VECTORS >> location & 1;
+}
+
+/* The location that holds the value in all turns: a general register, a vector, which no trace
+ * reads, or a word of the frame. UINT_MAX: none. */
 static unsigned scalar_location(const struct search *s, const struct value *value)
 {
 	unsigned at = value->location;
 
 	if (value->kind != VALUE_STEP || value->step != 0 || locations_have(s->v->written, at))
 		return UINT_MAX;
-	if (at >= NATIVE_REGISTERS)
+	if (at >= NATIVE_REGISTERS || is_vector(at))
 		return at;
 	return at < 16 && at != EFFECT_RSP && at != EFFECT_R12 && at != EFFECT_R15 ? at : UINT_MAX;
 }
@@ -119,14 +126,59 @@ static unsigned operand_bytes(const struct search *s, const struct native_insn *
 	return o.rex & OPCODE_REX_W ? 8 : 4;
 }
 
+/* Copies and the like that are followed to a constant, and blocks on the way. */
+#define SOURCES_MAX 4u
+#define BLOCKS_MAX  64u
+
+/* The last instruction that sets a register before *k of block *b, on the way that all take there:
+ * these are brought to it. NULL where none is seen. */
+static const struct native_insn *set_before(const struct native_code *n, unsigned reg, uint16_t *b,
+					    uint32_t *k)
+{
+	for (unsigned i = 0; i < BLOCKS_MAX && *b != FLOW_ROOT; i++) {
+		while (*k > n->first_insn[*b])
+			if (n->insns[--*k].does.writes >> reg & 1)
+				return &n->insns[*k];
+		*b = n->graph->dominator[*b];
+		*k = n->first_insn[*b + 1];
+	}
+	return NULL;
+}
+
+/* Is what the loop finds in a register a constant of the code, as a multiplier for all elements of
+ * a vector? */
+static bool is_constant(const struct search *s, unsigned reg)
+{
+	uint16_t b = s->v->blocks[0];
+	uint32_t k = s->n->first_insn[b];
+
+	for (unsigned i = 0; i < SOURCES_MAX; i++) {
+		const struct native_insn *insn = set_before(s->n, reg, &b, &k);
+		uint64_t reads = insn ? insn->does.reads : 0;
+
+		if (!insn || insn->call)
+			return false;
+		if (insn->does.kind == EFFECT_CONSTANT)
+			return true;
+		if (insn->does.memory.loads || !reads || (reads & (reads - 1)))
+			return false;
+		reg = (unsigned)__builtin_ctzll(reads);
+	}
+	return false;
+}
+
 static void add_scalars(struct search *s, const struct place *p, struct locations sources)
 {
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
-		unsigned at =
-		    locations_have(sources, i) ? scalar_location(s, &p->values.at[i]) : UINT_MAX;
+		const struct value *value = &p->values.at[i];
+		unsigned at = locations_have(sources, i) ? scalar_location(s, value) : UINT_MAX;
 
-		if (at != UINT_MAX)
+		if (at == UINT_MAX)
+			continue;
+		if (!is_vector(at))
 			add_scalar(s, at, operand_bytes(s, p->insn));
+		else if (!is_constant(s, at))
+			s->unread = true;
 	}
 }
 
@@ -316,7 +368,7 @@ static void look_at_call(struct search *s, const struct place *p, uint64_t argum
 		unsigned at = scalar_location(s, &p->values.at[reg]);
 
 		*(p->loads.at[reg] & LOAD_FLOW_OTHER ? &s->handed : &s->data) |= p->loads.at[reg];
-		if (at != UINT_MAX)
+		if (at != UINT_MAX && !is_vector(at))
 			add_scalar(s, at, 8);
 	}
 }
@@ -543,6 +595,8 @@ static void find(struct search *s, const struct result_sites *results)
 	turn_inputs_end(&turns, take_loads(s));
 	s->in->turn_input_count = turns.count;
 	memcpy(s->in->turn_inputs, turns.inputs, sizeof(turns.inputs));
+	if (s->unread)
+		s->in->load_count = 0;
 	if (s->in->load_count == 0)
 		s->in->scalar_count = 0;
 }
