@@ -380,22 +380,19 @@ bool codemap_find_serial(uint64_t serial, struct code_blob *out)
 
 bool codemap_find_method(uint64_t method, struct code_blob *out)
 {
-	uint64_t start = 0, newest = 0;
+	uint64_t highest = 0;
 
 	(void)pthread_mutex_lock(&map.lock);
 	for (uint32_t i = 0; i < map.used; i++) {
 		const struct slot *s = &map.slots[i];
-		uint64_t serial = atomic_load_explicit(&s->serial, memory_order_relaxed);
 		uint64_t begin = atomic_load_explicit(&s->start, memory_order_relaxed);
 
-		if (begin == 0 || serial <= newest ||
-		    atomic_load_explicit(&s->method, memory_order_relaxed) != method)
-			continue;
-		start = begin;
-		newest = serial;
+		if (begin > highest &&
+		    atomic_load_explicit(&s->method, memory_order_relaxed) == method)
+			highest = begin;
 	}
 	(void)pthread_mutex_unlock(&map.lock);
-	return start && codemap_find(start, out) && out->serial == newest &&
+	return highest && codemap_find(highest, out) && out->start == highest &&
 	       out->type == CODE_COMPILED;
 }
 

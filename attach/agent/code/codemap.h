@@ -82,8 +82,11 @@ bool codemap_find(uint64_t address, struct code_blob *out);
 /* The blob of a number; false when it is gone. Passes all that there are. */
 bool codemap_find_serial(uint64_t serial, struct code_blob *out);
 
-/* The newest compiled code of a method (a jmethodID as a number); false where it has none. Passes
- * all that there are. */
+/* The compiled code of a method (a jmethodID as a number) that most likely runs; false where it has
+ * none. Of several it is the one at the highest address: the heap for what is compiled for good
+ * lies above that for what still counts (CodeCache::initialize_heaps), and is filled upwards. What
+ * the JVM has replaced is there for some time; the order in which it tells of code that was there
+ * before is that of its heaps. Passes all that there are. */
 bool codemap_find_method(uint64_t method, struct code_blob *out);
 
 /* The index of the first of the blob's debug_pcs at or after an offset; debug_pc_count when there

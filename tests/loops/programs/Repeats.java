@@ -14,6 +14,7 @@ final class Repeats {
     private static final int RING = 16;
     private static final int CHILDREN = 512;
     private static final int TIMES = 64;
+    private static int nextKey;
 
     private Repeats() {}
 
@@ -265,7 +266,8 @@ final class Repeats {
                 Program.repeat(value -> hash(tree, value));
                 break;
             case "keyed":
-                Program.repeat(value -> times(value, v -> keyed(a, v)));
+                // A key that is made of hashes comes to be the same one again.
+                Program.repeat(value -> times(value, v -> v + keyed(a, nextKey++)));
                 break;
             case "ring":
                 int[] keys = numbers(KEYS);
