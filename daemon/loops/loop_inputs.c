@@ -72,6 +72,13 @@ static bool is_vector(unsigned location)
 	return location < NATIVE_REGISTERS && EFFECT_VECTORS >> location & 1;
 }
 
+/* By traces. */
+static bool can_be_read(unsigned location)
+{
+	return location >= NATIVE_REGISTERS || (location < 16 && location != EFFECT_RSP &&
+						location != EFFECT_R12 && location != EFFECT_R15);
+}
+
 /* The location that holds the value in all turns: a general register, a vector, which no trace
  * reads, or a word of the frame. UINT_MAX: none. */
 static unsigned scalar_location(const struct search *s, const struct value *value)
@@ -80,9 +87,7 @@ static unsigned scalar_location(const struct search *s, const struct value *valu
 
 	if (value->kind != VALUE_STEP || value->step != 0 || locations_have(s->v->written, at))
 		return UINT_MAX;
-	if (at >= NATIVE_REGISTERS || is_vector(at))
-		return at;
-	return at < 16 && at != EFFECT_RSP && at != EFFECT_R12 && at != EFFECT_R15 ? at : UINT_MAX;
+	return is_vector(at) || can_be_read(at) ? at : UINT_MAX;
 }
 
 static void add_scalar(struct search *s, unsigned location, unsigned bytes)
@@ -252,6 +257,25 @@ static struct sides sides_of(const struct search *s, const struct place *p)
 	return sides;
 }
 
+/* What the turn before has made, and is compared with what this one loads: so an instance goes by
+ * what it began with. The first turn that is read tells. */
+static void add_carried(struct search *s, const struct place *p)
+{
+	struct locations sources = load_flow_value_reads(p->insn);
+	unsigned bytes = operand_bytes(s, p->insn);
+
+	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
+		if (!locations_have(sources, i) || !(p->loads.at[i] & LOAD_FLOW_OTHER) ||
+		    is_progress(s, &p->values.at[i]))
+			continue;
+		for (unsigned at = 0; at < NATIVE_LOCATIONS; at++)
+			if (locations_have(p->values.at[i].from, at) &&
+			    locations_have(s->v->written, at) && can_be_read(at) &&
+			    !is_progress(s, &s->v->latch.at[at]))
+				add_scalar(s, at, bytes);
+	}
+}
+
 static void look_at_comparison(struct search *s, const struct place *p)
 {
 	struct sides sides = sides_of(s, p);
@@ -276,6 +300,8 @@ static void look_at_comparison(struct search *s, const struct place *p)
 	}
 	s->data |= loads;
 	s->counted |= sides.carried;
+	if (sides.carried)
+		add_carried(s, p);
 	if (!sides.progress && (loads & ~LOAD_FLOW_JVM))
 		add_scalars(s, p, load_flow_value_reads(p->insn));
 }

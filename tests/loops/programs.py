@@ -96,6 +96,9 @@ def repeat(name, loop, turns, **more):
     return Program(name, "Repeats", (name,), loop, ("1*",), 1.0, turns, **facts)
 
 
+# No control: what they go by is the same each time.
+AGAIN = {"verdicts": (NONE, INSTANCES), "why": "it goes through the same numbers each time"}
+
 CONSTRUCTED = [
     # Nothing comes of any turn.
     Program("walk", "Turns", ("walk",), "walk", ("0*",), 0.0, 8192, (RESULTLESS,), DELETE),
@@ -113,21 +116,21 @@ CONSTRUCTED = [
     # Of some.
     rate("rate5e-5", "store", 13),
     rate("rate1/4096", "store", 64),
-    rate("rate1/64", "store", 4096),
-    rate("rate1/4", "store", TURNS // 4),
-    rate("rate1", "store", TURNS, ("1*",)),
+    rate("rate1/64", "store", 4096, **AGAIN),
+    rate("rate1/4", "store", TURNS // 4, **AGAIN),
+    rate("rate1", "store", TURNS, ("1*",), **AGAIN),
     rate("local", "local", 64),
     rate("conditionalMove", "conditionalMove", 64, verdicts=(UNDECIDED, RESULTLESS),
          why="whether a conditional move moved is not seen"),
     rate("onStack", "onStack", 64, turns=TURNS),
     rate("threads", "threads", 64),
     dataclasses.replace(rate("late", "late", 16384, verdicts=HARMLESS), rate=None),
-    dataclasses.replace(rate("turns100", "store", 4096, turns=100), arguments=("store", "4096", "100")),
-    dataclasses.replace(rate("turns1000", "store", 4096, turns=1000), arguments=("store", "4096", "1000")),
+    dataclasses.replace(rate("turns100", "store", 4096, turns=100, **AGAIN), arguments=("store", "4096", "100")),
+    dataclasses.replace(rate("turns1000", "store", 4096, turns=1000, **AGAIN), arguments=("store", "4096", "1000")),
     Program("pure", "Turns", ("pure",), "pure", ("[0|1]*", "1*"), 2 / 8192, 8192, (RESULTLESS, NONE), SKIP,
             why="a call of one of many methods is taken for a result", calls=True),
     # Of all.
-    Program("sum", "Turns", ("sum",), "sum", ("1*",), 1.0, 8192),
+    Program("sum", "Turns", ("sum",), "sum", ("1*",), 1.0, 8192, **AGAIN),
     Program("fill", "Turns", ("fill",), "fill", ("1*",), 1.0, 8192),
     Program("effect", "Turns", ("effect",), "effect", ("1*",), 1.0, 8192, calls=True),
     Program("fib", "Turns", ("fib",), recursion="fib", verdicts=(ITERATIONS,), advice=MEMOIZE, iterations=1.0),

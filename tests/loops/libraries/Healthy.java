@@ -17,9 +17,12 @@ final class Healthy {
     private static final int SORTED = 20_000;
     private static final int SIDE = 160;
     private static final int TEXT = 100_000;
+    private static final int TEXTS = 16;
     private static final int LOG_TABLE = 12;
     private static final int SHORTEST = 4;
     private static final int LONGEST = 255;
+
+    private static int next;
 
     private Healthy() {}
 
@@ -43,10 +46,19 @@ final class Healthy {
         });
     }
 
-    private static String words(String between) {
+    /** Real programs are given something else each time. */
+    private static String[] texts(String between) {
+        String[] texts = new String[TEXTS];
+        for (int i = 0; i < TEXTS; i++) {
+            texts[i] = words(between, i);
+        }
+        return texts;
+    }
+
+    private static String words(String between, int seed) {
         String[] words = {"profile", "memory", "store", "load", "loop", "thread", "window", "ratio", "sum", "x"};
         StringBuilder text = new StringBuilder();
-        Random random = new Random(42);
+        Random random = new Random(seed);
         while (text.length() < TEXT) {
             text.append(words[random.nextInt(words.length)]).append(random.nextInt(1000)).append(between);
         }
@@ -67,18 +79,22 @@ final class Healthy {
         }
     }
 
-    private static void xml() throws ParserConfigurationException, SAXException {
+    private static byte[] document(String words) {
         StringBuilder text = new StringBuilder("<list>");
-        for (String word : words(" ").split(" ")) {
+        for (String word : words.split(" ")) {
             text.append("<item name='").append(word).append("' size='").append(word.length()).append("'>").append(word)
                 .append(" &amp; more</item>");
         }
-        byte[] document = text.append("</list>").toString().getBytes(StandardCharsets.UTF_8);
+        return text.append("</list>").toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void xml() throws ParserConfigurationException, SAXException {
+        byte[][] documents = Arrays.stream(texts(" ")).map(Healthy::document).toArray(byte[][]::new);
         SAXParser parser = SAXParserFactory.newInstance().newSAXParser();
         Program.repeat(value -> {
             Counter counter = new Counter();
             try {
-                parser.parse(new ByteArrayInputStream(document), counter);
+                parser.parse(new ByteArrayInputStream(documents[next++ % TEXTS]), counter);
             } catch (SAXException | IOException e) {
                 throw new IllegalStateException(e);
             }
@@ -115,20 +131,20 @@ final class Healthy {
     }
 
     private static void compression() {
-        byte[] in = words(", ").getBytes(StandardCharsets.US_ASCII);
-        byte[] out = new byte[2 * in.length];
+        byte[][] inputs = Arrays.stream(texts(", ")).map(t -> t.getBytes(StandardCharsets.US_ASCII)).toArray(byte[][]::new);
+        byte[] out = new byte[3 * TEXT];
         int[] table = new int[1 << LOG_TABLE];
         Program.repeat(value -> {
-            in[Math.floorMod(value * 31, in.length)] = (byte) value;
+            byte[] in = inputs[next++ % TEXTS];
             return value + compress(in, out, table);
         });
     }
 
     private static void regex() {
         Pattern pattern = Pattern.compile("(load|store)[0-9]*[05] ([a-z]+)([0-9]+)");
-        String text = words(" ");
+        String[] texts = texts(" ");
         Program.repeat(value -> {
-            Matcher matcher = pattern.matcher(text);
+            Matcher matcher = pattern.matcher(texts[next++ % TEXTS]);
             int found = value;
             while (matcher.find()) {
                 found += matcher.end(2);
