@@ -131,7 +131,8 @@ final class Searches {
     private static int fews(int[] keys, int value) {
         int place = value;
         for (int s = 0; s < SEARCHES * FEW; s++) {
-            place = few(keys, keys[Math.floorMod(place, FEW)]) + 1;
+            // At random: else all calls of this would be the same.
+            place = place * 1_103_515_245 + 12_345 + few(keys, keys[(place >>> 16) % FEW]);
         }
         return place;
     }
