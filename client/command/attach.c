@@ -255,7 +255,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	_cleanup_(outcome_release) struct outcome outcome = {0};
 	_cleanup_reply_ Jxp__ControlReply *compared = NULL;
 	const Jxp__Document *document, *report;
-	struct which_jvm jvm;
+	struct which_jvm jvm = {0};
 	int r;
 
 	if ((r = open_output(&output, o, err)) < 0 || (r = prepare(c, o, target, &jvm, err)) < 0 ||
@@ -324,7 +324,7 @@ static int attach_in_background(struct client *c, const struct attach_options *o
 	Jxp__AttachRequest attach;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	struct which_jvm jvm;
+	struct which_jvm jvm = {0};
 	int r;
 
 	if ((r = need_daemon(c, "--background", err)) < 0 ||

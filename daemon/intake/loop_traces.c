@@ -58,7 +58,7 @@ static void add_part(struct loop_intake *in, uint32_t position, double part)
 
 static bool is_named(const struct loop_input *input)
 {
-	return input->method && input->bci >= 0;
+	return input && input->method && input->bci >= 0;
 }
 
 /* Debug information tells of few copies of a load that the compiler made as it unrolled a loop.

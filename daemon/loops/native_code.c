@@ -250,7 +250,7 @@ static int decode(struct native_code *n)
 {
 	unsigned count = n->graph->block_count;
 
-	n->insns = malloc(NATIVE_INSNS_MAX * sizeof(n->insns[0]));
+	n->insns = calloc(NATIVE_INSNS_MAX, sizeof(n->insns[0]));
 	n->first_insn = calloc(count + 1, sizeof(n->first_insn[0]));
 	n->cold = malloc(count * sizeof(n->cold[0]));
 	n->undecoded = calloc(count, sizeof(n->undecoded[0]));

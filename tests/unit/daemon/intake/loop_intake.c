@@ -154,7 +154,7 @@ static void analyse(struct code_analysis *a, enum loop_type type, uint32_t sites
 {
 	*a = (struct code_analysis){.loops = calloc(2, sizeof(*a->loops)),
 				    .parts = calloc(3, sizeof(*a->parts)),
-				    .sites = calloc(sites, sizeof(*a->sites)),
+				    .sites = calloc(sites + 1, sizeof(*a->sites)),
 				    .entries = calloc(1, sizeof(*a->entries)),
 				    .loop_count = 2,
 				    .part_count = 3,
