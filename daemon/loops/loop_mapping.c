@@ -45,14 +45,20 @@ static void find_path(const struct loop_mapping *m, const struct code_record *re
 /* ---------------------------------------------------------------- places */
 
 /* The block that a record tells of: behind a call it tells of the call, and in dense code of what
- * ends there. */
+ * ends there, unless it is a poll's. The branch that ends a block often belongs to no bytecode, and
+ * what is said of it is of another loop: nothing, then. */
 static uint16_t block_of(const struct native_code *n, const struct code_record *record)
 {
 	const struct native_insn *before = native_insn_before(n, record->offset);
-	bool behind = before && (n->dense || before->call);
+	const struct native_insn *at = native_insn_at(n, record->offset);
+	bool ends = n->dense && !(at && native_polls(n, at));
+	bool behind = before && (ends || before->call);
 	uint32_t offset = behind ? before->offset : record->offset;
+	uint16_t b = offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
 
-	return offset < n->image->size ? flow_block_at(n->graph, offset) : FLOW_ROOT;
+	if (behind && !before->call && flow_block_at(n->graph, record->offset) != b)
+		return FLOW_ROOT;
+	return b;
 }
 
 /* ZGC without barriers of its own kind (JDK 11 to 13) tests what was loaded by a word of the
