@@ -58,7 +58,7 @@ static void add_part(struct loop_intake *in, uint32_t position, double part)
 
 static bool is_named(const struct loop_input *input)
 {
-	return input && input->method && input->bci >= 0;
+	return input->method && input->bci >= 0;
 }
 
 /* Debug information tells of few copies of a load that the compiler made as it unrolled a loop.
@@ -95,7 +95,7 @@ static int add_load(struct loop_intake *in, const struct loop_plan *plan, const 
 	const struct loop_input *load = &code->analysis.inputs[plan->loads[t->load]];
 	const struct loop_input *copied = copied_load(code, loop, load);
 	struct loop_compared like = {.loop = row_of(in, plan), .bci = -1, .line = -1};
-	uint32_t position;
+	uint32_t position, offset = load->offset;
 	int r;
 
 	if (copied)
@@ -106,7 +106,7 @@ static int add_load(struct loop_intake *in, const struct loop_plan *plan, const 
 		like.line =
 		    method_intake_line(in->methods, code->announced[load->method - 1], load->bci);
 	} else if (!copied) {
-		like.at = load->offset;
+		like.at = offset;
 	}
 	r = input_of(in, &like, &position);
 	if (r == 0)

@@ -171,7 +171,8 @@ class Finding:
 
     @property
     def advice_right(self):
-        if not self.row or not self.program.advice or self.row.get("verdict") in HARMLESS:
+        """Of the true verdict."""
+        if not self.row or not self.program.advice or self.row.get("verdict") != self.program.verdicts[0]:
             return None
         return self.program.advice in self.strategies
 

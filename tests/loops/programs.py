@@ -80,7 +80,7 @@ def search(name, turns, **more):
 def rate(name, what, results, types=("[0|1]*",), **more):
     facts = {"turns": CHUNK, "verdicts": (NONE,), **more}
     if results / TURNS <= 3e-4 and "verdicts" not in more:
-        facts.update(verdicts=(RESULTLESS,), advice=SKIP)
+        facts.update(verdicts=(RESULTLESS, INSTANCES), advice=SKIP, why="it goes through the same numbers each time, too")
     loop = LOOPS_OF_RATES.get(what, what)
     return Program(name, "Rates", (what, str(results)), loop, types, results / TURNS, **facts)
 

@@ -10,13 +10,23 @@
 #include "attach/agent/path/loops.h"
 #include "common/clock.h"
 
-uint32_t burst_period(uint64_t hit_ns, unsigned others)
+static uint32_t bounded(uint64_t period)
 {
-	uint64_t period = BURST_NS_MAX / (hit_ns ? hit_ns : 1) / (1 + others);
-
 	if (period > BURST_PERIOD_MAX)
 		return BURST_PERIOD_MAX;
 	return period < BURST_PERIOD_MIN ? BURST_PERIOD_MIN : (uint32_t)period;
+}
+
+struct burst_periods burst_periods(uint64_t hit_ns, unsigned others)
+{
+	uint64_t hits = BURST_NS_MAX / (hit_ns ? hit_ns : 1), least = others * BURST_PERIOD_MIN;
+	struct burst_periods p;
+
+	p.header = bounded(hits > least ? hits - least : 0);
+	p.others = bounded(others && hits > p.header ? (hits - p.header) / others : 0);
+	if (p.others > p.header)
+		p.others = p.header;
+	return p;
 }
 
 bool burst_owns(const struct thread *t, unsigned reg)
@@ -64,17 +74,18 @@ static uint32_t difference(uint64_t now, uint64_t before)
 	return d < UINT32_MAX ? (uint32_t)d : UINT32_MAX;
 }
 
-/* What was counted until now. Of code that was replaced meanwhile, nothing. */
-static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], bool left)
+/* What was counted until now; within a turn: it counts, too, though the header that it began at
+ * does not. Of code that was replaced meanwhile, nothing. */
+static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], bool left, bool within)
 {
 	struct burst *b = &t->burst;
 	struct record r = {.type = RECORD_BURST,
 			   .time_ns = clock_monotonic_ns(),
 			   .plan = b->plan,
-			   .headers = difference(now[0], b->before[0]) + left,
+			   .headers = difference(now[0], b->before[0]) + within,
 			   .others = b->others,
 			   .left = left};
-	uint64_t hits = r.headers - left;
+	uint64_t hits = r.headers - within;
 	struct code_blob blob;
 
 	for (unsigned i = 0; i < b->others; i++) {
@@ -93,7 +104,7 @@ static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], boo
 		thread_record(t, &r);
 }
 
-static void close_burst(struct thread *t, bool left)
+static void close_burst(struct thread *t, bool left, bool within)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	uint64_t now[PERF_DEBUG_REGISTERS] = {0};
@@ -107,13 +118,13 @@ static void close_burst(struct thread *t, bool left)
 	for (unsigned i = 0; i <= t->burst.others; i++)
 		if (!count_of(t, t->burst_first + i, &now[i]))
 			now[i] = t->burst.before[i];
-	tell(t, now, left);
+	tell(t, now, left, within);
 }
 
 void burst_give_up(struct thread *t)
 {
 	if (t->burst.active)
-		close_burst(t, true);
+		close_burst(t, true, true);
 }
 
 void burst_note_counts(struct thread *t)
@@ -130,7 +141,7 @@ void burst_note_counts(struct thread *t)
 void burst_expire(struct thread *t)
 {
 	if (t->burst.active && !t->burst.seeks)
-		tell(t, t->burst_counts, true);
+		tell(t, t->burst_counts, true, true);
 	t->burst.active = false;
 }
 
@@ -145,7 +156,12 @@ static bool plan_fits(const struct thread *t, const struct loop_plan *plan,
 	return plan->recursion || loop_covers(blob, plan->start + plan->header, ip);
 }
 
-/* One of the plans whose loop ip lies in, each as likely as another. */
+/* Turns are counted in so many of the times that two loops are in question and what the other one
+ * goes by is to be compared: else of a loop in another one, whose ticks are few, little would be
+ * known. */
+#define COUNTED_WEIGHT 4u
+
+/* One of the plans whose loop ip lies in. */
 static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 {
 	unsigned fitting = 0;
@@ -156,8 +172,13 @@ static bool choose_plan(struct thread *t, uint64_t ip, struct loop_plan *out)
 	for (unsigned i = 0; i < plans_count(); i++) {
 		struct loop_plan plan;
 
-		if (plans_read(i, blob.serial, &plan) && plan_fits(t, &plan, &blob, ip) &&
-		    random_below(&t->random, ++fitting) == 0)
+		unsigned weight;
+
+		if (!plans_read(i, blob.serial, &plan) || !plan_fits(t, &plan, &blob, ip))
+			continue;
+		weight = plan.counted ? COUNTED_WEIGHT : 1;
+		fitting += weight;
+		if (random_below(&t->random, fitting) < weight)
 			*out = plan;
 	}
 	return fitting > 0;
@@ -216,7 +237,7 @@ static void start_counting(struct thread *t)
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 	struct burst *b = &t->burst;
 	unsigned first = t->burst_first;
-	uint32_t period = burst_period(handlers.burst_hit_ns, b->others);
+	struct burst_periods periods = burst_periods(handlers.burst_hit_ns, b->others);
 	bool set;
 
 	stop_counting(t, 0); /* Its period is to be changed. */
@@ -231,8 +252,8 @@ static void start_counting(struct thread *t)
 	b->seeks = false;
 	b->seen = b->before[0];
 	for (unsigned i = 0; i < b->others && set; i++)
-		set = count_at(t, first + 1 + i, b->others_at[i], period);
-	set = set && count_at(t, first, b->header, period);
+		set = count_at(t, first + 1 + i, b->others_at[i], periods.others);
+	set = set && count_at(t, first, b->header, periods.header);
 	if (!set) {
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 		burst_give_up(t);
@@ -246,7 +267,7 @@ void burst_is_full(struct thread *t, unsigned reg)
 	if (t->burst.active && t->burst.seeks)
 		start_counting(t);
 	else if (t->burst.active)
-		close_burst(t, false);
+		close_burst(t, false, reg != t->burst_first);
 	else
 		(void)perf_disable(t->register_fd[reg]); /* Counted when it failed. */
 }
@@ -282,7 +303,7 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 	}
 	if (t->burst.active) {
 		if (!goes_on(t, ip))
-			close_burst(t, true);
+			close_burst(t, true, true);
 		return;
 	}
 	if (t->burst_registers == 0 || !choose_plan(t, ip, &plan))

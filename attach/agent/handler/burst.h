@@ -3,12 +3,14 @@
  *
  * At a tick inside the loop a breakpoint waits for its header: a signal. From there on a thread's
  * registers that are kept for this are counters, execution breakpoints on the header and on places
- * of the plan, drawn at random, all with a period of K. The kernel counts what comes to them
- * without a signal until one has K; that one's signal ends the burst. So no more than K hits of
- * each are paid for, BURST_NS_MAX together. A burst begins at a point of time, wherever in an
- * instance of the loop that is, and holds whole turns: the header that it begins at does not count
- * itself, since the processor does not stop twice for an instruction (RF), and the K-th ends it
- * before its turn.
+ * of the plan, drawn at random, each with a period. The kernel counts what comes to them
+ * without a signal until one has as many; that one's signal ends the burst. So no more hits than
+ * that are paid for, BURST_NS_MAX together. Most are for the header, since results are few where
+ * they matter; where they are not, a burst ends with them, and the ratio of sums is still that of
+ * the loop (Wald's identity). A burst begins at a point of time, wherever in an instance of the
+ * loop that is, and holds whole turns: the header that it begins at does not count itself, since
+ * the processor does not stop twice for an instruction (RF), and the last one ends it before its
+ * turn. A place that ends it does so within a turn, which counts.
  *
  * A thread that has left the loop before is found by a later tick, or by the end of the window, and
  * the burst closed with what it has: the turn that it began with counts, too, then. The events'
@@ -71,7 +73,11 @@ void burst_note_counts(struct thread *t);
 /* Session thread, when the events are closed and no handler runs: closes what was going on. */
 void burst_expire(struct thread *t);
 
-/* How many hits one burst counts of each at most, hits of hit_ns each. */
-uint32_t burst_period(uint64_t hit_ns, unsigned others);
+/* How many hits one burst counts at most, of hit_ns each: of the header, and of each of so many
+ * other places. */
+struct burst_periods {
+	uint32_t header, others;
+};
+struct burst_periods burst_periods(uint64_t hit_ns, unsigned others);
 
 #endif

@@ -157,9 +157,21 @@ static unsigned hits_in(unsigned all, unsigned turns)
 	return hits;
 }
 
+/* Turns in a burst, of which the first is that of all: until the header has its hits, or the place.
+ */
+static uint32_t turns_in_burst(unsigned all)
+{
+	struct burst_periods p = burst_periods(handlers.burst_hit_ns, 1);
+	uint32_t turns = 1;
+
+	while (turns < p.header && hits_in(all, turns) < p.others)
+		turns++;
+	return turns;
+}
+
 static void a_burst_counts_whole_turns_until_a_signal_ends_it(void **state)
 {
-	uint32_t period = burst_period(handlers.burst_hit_ns, 1);
+	uint32_t turns = turns_in_burst(1000);
 	struct record r;
 
 	need_registers(state);
@@ -169,16 +181,16 @@ static void a_burst_counts_whole_turns_until_a_signal_ends_it(void **state)
 		tick_at((uintptr_t)area + PLACE);
 		run_turns(1000);
 		r = recorded();
-		assert_int_equal(r.headers, period);
+		assert_int_equal(r.headers, turns);
 		assert_int_equal(r.others, 1);
 		assert_int_equal(r.places[0], 0);
-		assert_int_equal(r.counts[0], hits_in(1000, period));
+		assert_int_equal(r.counts[0], hits_in(1000, turns));
 		assert_false(r.left);
 	}
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS), 2);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS_LEFT), 0);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURST_HITS),
-			 2 * (period + hits_in(1000, period)));
+			 2 * (turns - 1 + hits_in(1000, turns)));
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 2 * BURST_SIGNALS);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS_SEARCHES), 2 * BURST_SIGNALS);
 }
@@ -206,7 +218,7 @@ static void a_loop_that_was_left_is_closed_by_a_later_tick(void **state)
 	/* What came in between is of no burst. */
 	tick_at((uintptr_t)area + HEADER);
 	run_turns(1000);
-	assert_int_equal(recorded().headers, burst_period(handlers.burst_hit_ns, 1));
+	assert_int_equal(recorded().headers, turns_in_burst(1000));
 }
 
 static void a_header_that_is_not_reached_begins_none(void **state)
@@ -373,15 +385,24 @@ static void a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion(void **sta
 	assert_false(t->trace.active);
 }
 
+static void assert_periods(uint64_t hit_ns, unsigned others, uint32_t header, uint32_t each)
+{
+	struct burst_periods p = burst_periods(hit_ns, others);
+
+	assert_int_equal(p.header, header);
+	assert_int_equal(p.others, each);
+}
+
 static void the_hits_of_a_burst_are_within_its_time(void **state)
 {
 	(void)state;
-	assert_int_equal(burst_period(1000, 1), BURST_PERIOD_MAX);
-	assert_int_equal(burst_period(10000, 0), 100);
-	assert_int_equal(burst_period(10000, 1), 50);
-	assert_int_equal(burst_period(10000, 2), 33);
-	assert_int_equal(burst_period(1000000, 2), BURST_PERIOD_MIN);
-	assert_int_equal(burst_period(0, 2), BURST_PERIOD_MAX);
+	assert_periods(1000, 1, BURST_PERIOD_MAX, BURST_PERIOD_MAX);
+	assert_periods(2500, 3, BURST_PERIOD_MAX, 48);
+	assert_periods(10000, 0, 100, BURST_PERIOD_MIN);
+	assert_periods(10000, 1, 92, BURST_PERIOD_MIN);
+	assert_periods(10000, 2, 84, BURST_PERIOD_MIN);
+	assert_periods(1000000, 2, BURST_PERIOD_MIN, BURST_PERIOD_MIN);
+	assert_periods(0, 2, BURST_PERIOD_MAX, BURST_PERIOD_MAX);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
