@@ -20,6 +20,7 @@ BUDGET = "5%"
 
 # A bound that is off by more is no chance.
 FACTOR = 2.5
+LEAST_SHARE = 0.15
 
 SUBSET = {
     "walk": "a walk for nothing",
@@ -29,6 +30,14 @@ SUBSET = {
     "rate1/64": "many turns store something",
     "local": "few turns set a variable",
     "fill": "each turn stores something",
+}
+# What is done again, on the newest JDK.
+AGAIN = {
+    "same": "the same array is scanned again",
+    "different": "another array is scanned each time",
+    "queue": "few different keys come from a queue",
+    "fib": "a method calls itself for the same numbers",
+    "write": "bytes are written one by one",
 }
 
 
@@ -45,18 +54,19 @@ def check(name, asked):
     finding = judge(program, report)
     row = finding.row
     assert row, [(r.get("class"), r.get("method"), r.get("line")) for r in report["loops"]]
-    note(f"{row.get('type')} {row.get('verdict')}, {row['time_fraction']:.0%} of the time, results {finding.rate}, "
+    again = ", ".join(f"{found.found:.2f} again" for found in (finding.instances, finding.iterations) if found)
+    note(f"{again} {row.get('type')} {row.get('verdict')}, {row['time_fraction']:.0%} of the time, results {finding.rate}, "
          f"turns {finding.turns}, {row['iterations']:.0f} turns in {row['bursts']} bursts")
     assert report["quality"]["dropped"] == 0, report["quality"]
-    assert row["time_fraction"] > 0.25, row
-    assert row["type"] == program.types[0], row
+    assert row["inclusive_fraction" if program.calls else "time_fraction"] > LEAST_SHARE, row
+    assert not program.types or row["type"] == program.types[0], row
     # What is known of each turn by the code alone needs no evidence.
     assert row["verdict"] in program.verdicts or row["verdict"] == UNDECIDED and name != "fill", row
     assert finding.advice_right in (None, True), row["advice"]
     for found in filter(None, (finding.rate, finding.turns)):
         assert found.holds(FACTOR), found
-    for again in filter(None, (finding.instances, finding.iterations)):
-        assert again.holds(), again
+    for found in filter(None, (finding.instances, finding.iterations)):
+        assert found.holds(), found
     assert not finding.wrong, finding.wrong
 
 
@@ -65,8 +75,8 @@ def main():
     windows = Windows(measure_program)
     found = jdks()
     baseline = next((j for j in found if j.release == 17), found[0])
-    for jdk in {baseline.release: baseline, found[-1].release: found[-1]}.values():
-        for name, sentence in SUBSET.items():
+    for jdk, programs in ((baseline, SUBSET), (found[-1], AGAIN)):
+        for name, sentence in programs.items():
             asked = windows.ask(jdk, name)
             add_test(f"{sentence} ({name}, {jdk})", lambda n=name, a=asked: check(n, a))
     run()
