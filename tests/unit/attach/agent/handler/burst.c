@@ -104,7 +104,7 @@ static void need_registers(void **state)
 	skip();
 }
 
-static void plan_loop(void)
+static void plan_place(uint32_t place)
 {
 	struct loop_plan plan = {.code = code,
 				 .counted = true,
@@ -112,9 +112,14 @@ static void plan_loop(void)
 				 .plan = 5,
 				 .header = HEADER,
 				 .count = 1,
-				 .places = {PLACE}};
+				 .places = {place}};
 
 	plans_set(&plan, 1);
+}
+
+static void plan_loop(void)
+{
+	plan_place(PLACE);
 }
 
 static void tick_at(uint64_t ip)
@@ -193,6 +198,24 @@ static void a_burst_counts_whole_turns_until_a_signal_ends_it(void **state)
 			 2 * (turns - 1 + hits_in(1000, turns)));
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 2 * BURST_SIGNALS);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS_SEARCHES), 2 * BURST_SIGNALS);
+}
+
+static void where_nothing_comes_up_the_header_ends_a_burst(void **state)
+{
+	uint32_t turns = burst_periods(handlers.burst_hit_ns, 1).header;
+	struct record r;
+
+	need_registers(state);
+	plan_place(BEHIND);
+	for (unsigned i = 0; i < 2; i++) {
+		tick_at((uintptr_t)area + PLACE);
+		run_turns(1000);
+		r = recorded();
+		assert_int_equal(r.headers, turns);
+		assert_int_equal(r.counts[0], 0);
+		assert_false(r.left);
+	}
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURST_HITS), 2 * turns);
 }
 
 static void a_loop_that_was_left_is_closed_by_a_later_tick(void **state)
@@ -412,6 +435,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_burst_counts_whole_turns_until_a_signal_ends_it),
 	    TEST(a_header_that_is_not_reached_begins_none),
+	    TEST(where_nothing_comes_up_the_header_ends_a_burst),
 	    TEST(a_loop_that_was_left_is_closed_by_a_later_tick),
 	    TEST(what_goes_on_at_the_end_is_closed_with_what_it_has),
 	    TEST(of_code_that_was_replaced_nothing_is_told),
