@@ -20,7 +20,7 @@ BUDGET = "5%"
 
 # A bound that is off by more is no chance.
 FACTOR = 2.5
-LEAST_SHARE = 0.15
+LEAST_SHARE = 0.05
 
 SUBSET = {
     "walk": "a walk for nothing",
