@@ -7,23 +7,18 @@
 
 #include <stdlib.h>
 
-#include "daemon/intake/intake.h"
 #include "daemon/intake/loop_callers.h"
 #include "daemon/intake/loop_hunt.h"
-#include "tests/unit/support/sample_batch.h"
-#include "tests/unit/support/sample_findings.h"
+#include "tests/unit/support/sample_intake.h"
 
 #define CODE UINT64_C(0x7000000001)
 #define MAIN 1u /* method, and node */
 #define FILL 2u
 
 struct fixture {
-	struct window_result *window;
-	struct intake intake;
-	struct sample_batch sample;
+	struct sample_intake in;
 	Jxp__CodeImage image, *image_pointer;
 	uint8_t bytes[256];
-	Jxp__CpuSample ticks[256], *tick_list[256];
 };
 
 static int set_up(void **state)
@@ -32,10 +27,7 @@ static int set_up(void **state)
 	struct window_request request = {.cpu = true, .loops = true};
 
 	f = (struct fixture){0};
-	f.window = window_result_new(1, 42, &request, &sample_findings);
-	window_result_start(f.window);
-	intake_init(&f.intake, f.window);
-	sample_batch_init(&f.sample);
+	sample_intake_begin(&f.in, &request);
 	jxp__code_image__init(&f.image);
 	f.image_pointer = &f.image;
 	f.image.code = CODE + 7;
@@ -49,40 +41,18 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
-	intake_release(&f->intake);
-	window_result_free(f->window);
+	sample_intake_end(&f->in);
 	return 0;
-}
-
-/* Applies the batch and empties it. */
-static void apply(struct fixture *f)
-{
-	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
-	jxp__batch__init(&f->sample.batch);
 }
 
 static void tick(struct fixture *f, uint32_t node, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
-		Jxp__CpuSample *s = &f->ticks[i];
-
-		jxp__cpu_sample__init(s);
-		s->state = JXP__CPU_SAMPLE__STATE__COMPILED;
-		s->node = node;
-		s->cpu_ns = 5000000;
-		s->code = CODE;
-		f->tick_list[i] = s;
-	}
-	f->sample.batch.cpu_samples = f->tick_list;
-	f->sample.batch.n_cpu_samples = count;
-	apply(f);
+	sample_intake_ticks(&f->in, node, CODE, 0, count);
 }
 
 static void send_image(struct fixture *f)
 {
-	f->sample.batch.codes = &f->image_pointer;
-	f->sample.batch.n_codes = 1;
-	apply(f);
+	sample_intake_image(&f->in, &f->image_pointer);
 }
 
 /* How many methods are asked for now. */
@@ -90,7 +60,7 @@ static int asked(struct fixture *f, uint32_t *first)
 {
 	uint32_t methods[LOOP_CODES_OPEN_MAX] = {0};
 	bool looked;
-	int count = loop_callers_ask(&f->intake.loops, methods, &looked);
+	int count = loop_callers_ask(&f->in.intake.loops, methods, &looked);
 
 	*first = methods[0];
 	return count;
@@ -106,12 +76,12 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 	struct code_image image;
 	uint32_t method, code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 100);
 	assert_int_equal(asked(f, &method), 1);
 	assert_int_equal(method, MAIN);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
 	analysis.loops[0] = (struct code_loop){.header = 0x40,
 					       .parent = LOOP_NO_PARENT,
@@ -123,9 +93,9 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 					       .effect = LOOP_EFFECT_IO,
 					       .unroll = 1};
 	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
-	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
-	assert_int_equal(f->intake.loops.open, 0);
-	assert_int_equal(loop_callers_rows(&f->intake.loops), 0);
+	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(f->in.intake.loops.open, 0);
+	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 }
 
 static void compiled_callers_are_asked_for_once(void **state)
@@ -133,13 +103,13 @@ static void compiled_callers_are_asked_for_once(void **state)
 	struct fixture *f = *state;
 	uint32_t method;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 40);
 	assert_int_equal(asked(f, &method), 0); /* Too few. */
 	tick(f, FILL, 40);
 	assert_int_equal(asked(f, &method), 1);
 	assert_int_equal(method, MAIN);
-	assert_int_equal(f->intake.loops.open, 1);
+	assert_int_equal(f->in.intake.loops.open, 1);
 	tick(f, FILL, 100);
 	assert_int_equal(asked(f, &method), 0);
 }
@@ -149,8 +119,8 @@ static void interpreted_callers_are_not_asked_for(void **state)
 	struct fixture *f = *state;
 	uint32_t method;
 
-	f->sample.nodes[0].tier = JXP__TIER__TIER_INTERPRETED;
-	apply(f);
+	f->in.sample.nodes[0].tier = JXP__TIER__TIER_INTERPRETED;
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 100);
 	assert_int_equal(asked(f, &method), 0);
 }
@@ -160,7 +130,7 @@ static void a_method_with_time_of_its_own_calls_nothing(void **state)
 	struct fixture *f = *state;
 	uint32_t method;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, MAIN, 200);
 	tick(f, FILL, 2);
 	assert_int_equal(asked(f, &method), 0);
@@ -172,15 +142,15 @@ static void it_is_looked_at_again_when_there_are_more_ticks(void **state)
 	uint32_t methods[LOOP_CODES_OPEN_MAX];
 	bool looked;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 100);
-	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 1);
+	assert_int_equal(loop_callers_ask(&f->in.intake.loops, methods, &looked), 1);
 	assert_true(looked);
 	tick(f, FILL, 20);
-	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 0);
+	assert_int_equal(loop_callers_ask(&f->in.intake.loops, methods, &looked), 0);
 	assert_false(looked);
 	tick(f, FILL, 10);
-	assert_int_equal(loop_callers_ask(&f->intake.loops, methods, &looked), 0);
+	assert_int_equal(loop_callers_ask(&f->in.intake.loops, methods, &looked), 0);
 	assert_true(looked);
 }
 
@@ -190,17 +160,17 @@ static void a_method_without_code_is_answered_and_no_loss(void **state)
 	struct code_image image;
 	uint32_t method, code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 100);
 	assert_int_equal(asked(f, &method), 1);
 	f->image.code = 0;
 	f->image.error = (char *)"it is not compiled";
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
-	assert_int_equal(f->intake.loops.open, 0);
-	assert_int_equal(f->window->losses[LOSS_INVALID], 0);
+	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_int_equal(f->in.intake.loops.open, 0);
+	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 	send_image(f);
-	assert_int_equal(f->window->losses[LOSS_INVALID], 1);
+	assert_int_equal(f->in.window->losses[LOSS_INVALID], 1);
 }
 
 static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
@@ -210,24 +180,24 @@ static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
 	struct code_image image;
 	uint32_t method, code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, FILL, 100);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(asked(f, &method), 1);
 	f->image.code = CODE;
 	send_image(f);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
-	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
-	assert_int_equal(f->intake.loops.open, 1);
-	assert_int_equal(f->window->losses[LOSS_INVALID], 0);
+	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_int_equal(f->in.intake.loops.open, 1);
+	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 }
 
 static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_profile *p = &f->window->loops;
+	const struct loop_profile *p = &f->in.window->loops;
 
 	known(f, LOOP_SOME, 12);
 	assert_int_equal(p->row_count, 1);
@@ -239,7 +209,7 @@ static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void *
 	assert_true(p->rows[0].doubt_ns[2] > 0);
 	assert_float_equal(p->rows[0].effect_ns[LOOP_EFFECT_IO], 100 * 5e6, 1);
 	tick(f, FILL, 100);
-	assert_int_equal(loop_callers_rows(&f->intake.loops), 0);
+	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 200 * 5e6, 1);
 }
 
@@ -248,7 +218,7 @@ static void a_loop_beside_the_call_has_none(void **state)
 	struct fixture *f = *state;
 
 	known(f, LOOP_SOME, 3);
-	assert_int_equal(f->window->loops.row_count, 0);
+	assert_int_equal(f->in.window->loops.row_count, 0);
 }
 
 int main(void)

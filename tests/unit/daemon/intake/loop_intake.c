@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/intake.h"
 #include "daemon/intake/loop_hunt.h"
 #include "proto/limits.h"
-#include "tests/unit/support/sample_batch.h"
-#include "tests/unit/support/sample_findings.h"
+#include "tests/unit/support/sample_intake.h"
 
 #define CODE   UINT64_C(0x7000000001)
 #define FILL   2u /* method, and node */
@@ -30,11 +28,8 @@ struct sample_image {
 };
 
 struct fixture {
-	struct window_result *window;
-	struct intake intake;
-	struct sample_batch sample;
+	struct sample_intake in;
 	struct sample_image image;
-	Jxp__CpuSample ticks[256], *tick_list[256];
 	Jxp__LoopBurst burst, *burst_list[1];
 	uint32_t places[4], counts[4];
 };
@@ -85,10 +80,7 @@ static int set_up(void **state)
 	struct window_request request = {.cpu = true, .loops = true};
 
 	f = (struct fixture){0};
-	f.window = window_result_new(1, 42, &request, &sample_findings);
-	window_result_start(f.window);
-	intake_init(&f.intake, f.window);
-	sample_batch_init(&f.sample);
+	sample_intake_begin(&f.in, &request);
 	sample_image_init(&f.image);
 	*state = &f;
 	return 0;
@@ -98,41 +90,18 @@ static int tear_down(void **state)
 {
 	struct fixture *f = *state;
 
-	intake_release(&f->intake);
-	window_result_free(f->window);
+	sample_intake_end(&f->in);
 	return 0;
-}
-
-/* Applies the batch and empties it. */
-static void apply(struct fixture *f)
-{
-	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
-	jxp__batch__init(&f->sample.batch);
 }
 
 static void tick(struct fixture *f, uint64_t code, uint32_t offset, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++) {
-		Jxp__CpuSample *s = &f->ticks[i];
-
-		jxp__cpu_sample__init(s);
-		s->state = JXP__CPU_SAMPLE__STATE__COMPILED;
-		s->node = FILL;
-		s->cpu_ns = 5000000;
-		s->code = code;
-		s->offset = offset;
-		f->tick_list[i] = s;
-	}
-	f->sample.batch.cpu_samples = f->tick_list;
-	f->sample.batch.n_cpu_samples = count;
-	apply(f);
+	sample_intake_ticks(&f->in, FILL, code, offset, count);
 }
 
 static void send_image(struct fixture *f)
 {
-	f->sample.batch.codes = &f->image.pointer;
-	f->sample.batch.n_codes = 1;
-	apply(f);
+	sample_intake_image(&f->in, &f->image.pointer);
 }
 
 /* Asks for what is hot, and has it sent; its position. */
@@ -141,10 +110,10 @@ static uint32_t ask_and_take(struct fixture *f, struct code_image *image)
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
 	uint32_t code = 99;
 
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(codes[0], CODE);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->intake.loops, image, &code));
+	assert_true(loop_intake_take_image(&f->in.intake.loops, image, &code));
 	return code;
 }
 
@@ -189,12 +158,12 @@ static uint32_t known(struct fixture *f, enum loop_type type, uint32_t sites)
 	struct code_image image;
 	uint32_t code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 100);
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
 	analyse(&analysis, type, sites);
-	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	return code;
 }
 
@@ -210,14 +179,14 @@ static void burst(struct fixture *f, uint32_t plan, uint32_t headers, uint32_t p
 	f->burst.counts = f->counts;
 	f->burst.n_places = f->burst.n_counts = 1;
 	f->burst_list[0] = &f->burst;
-	f->sample.batch.bursts = f->burst_list;
-	f->sample.batch.n_bursts = 1;
-	apply(f);
+	f->in.sample.batch.bursts = f->burst_list;
+	f->in.sample.batch.n_bursts = 1;
+	sample_intake_apply(&f->in);
 }
 
 static uint64_t lost(const struct fixture *f, enum loss loss)
 {
-	return f->window->losses[loss];
+	return f->in.window->losses[loss];
 }
 
 /* ---------------------------------------------------------------- code */
@@ -227,14 +196,14 @@ static void code_is_asked_for_when_it_has_a_share_of_the_ticks(void **state)
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, LOOP_HUNT_SAMPLES - 1);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 0);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 0);
 	tick(f, CODE, 0x54, 1);
 	tick(f, CODE + 1, 0, 3);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(codes[0], CODE);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 0);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 0);
 }
 
 static void only_a_few_codes_are_open_at_a_time(void **state)
@@ -242,13 +211,13 @@ static void only_a_few_codes_are_open_at_a_time(void **state)
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	for (uint64_t i = 0; i < LOOP_CODES_OPEN_MAX + 1; i++)
 		tick(f, CODE + i, 0, 30);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), LOOP_CODES_OPEN_MAX);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), LOOP_CODES_OPEN_MAX);
 	f->image.image.error = (char *)"it was unloaded";
 	send_image(f);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(codes[0], CODE + LOOP_CODES_OPEN_MAX);
 }
 
@@ -257,7 +226,7 @@ static void an_image_comes_with_the_windows_methods(void **state)
 	struct fixture *f = *state;
 	struct code_image image;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	(void)ask_and_take(f, &image);
 	assert_int_equal(image.size, 256);
@@ -278,7 +247,7 @@ static void what_cannot_be_in_an_image_is_dropped(void **state)
 	struct fixture *f = *state;
 	struct code_image image;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	f->image.records[1].offset = 0;   /* Not behind the one before. */
 	f->image.records[2].offset = 256; /* Not in the code. */
@@ -300,10 +269,10 @@ static void code_that_nobody_asked_for_is_not_taken(void **state)
 	struct code_image image;
 	uint32_t code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
@@ -314,14 +283,14 @@ static void an_image_without_its_method_is_none(void **state)
 	struct code_image image;
 	uint32_t code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
-	assert_int_equal(loop_hunt_codes(&f->intake.loops, codes), 1);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	f->image.image.method = 77;
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->intake.loops, &image, &code));
+	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_CODE), 1);
-	assert_int_equal(f->intake.loops.open, 0);
+	assert_int_equal(f->in.intake.loops.open, 0);
 }
 
 /* ---------------------------------------------------------------- ticks */
@@ -329,7 +298,7 @@ static void an_image_without_its_method_is_none(void **state)
 static void ticks_go_to_their_loop_once_it_is_known(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_profile *p = &f->window->loops;
+	const struct loop_profile *p = &f->in.window->loops;
 	const struct loop_row *row;
 
 	(void)known(f, LOOP_LAST, 2);
@@ -361,19 +330,19 @@ static void loops_that_are_not_mapped_are_told_by_their_offset(void **state)
 	struct code_image image;
 	uint32_t code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 100);
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
 	analyse(&analysis, LOOP_LAST, 1);
 	analysis.loops[0].mapped = false;
-	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, 0, &analysis), 0);
-	assert_int_equal(f->window->loops.row_count, 2);
-	assert_false(f->window->loops.rows[0].key.mapped);
-	assert_int_equal(f->window->loops.rows[0].key.header, HEADER);
-	assert_int_equal(f->window->loops.rows[0].own.samples, 100);
-	assert_int_equal(f->window->loops.rows[1].own.samples, 0);
-	assert_int_equal(f->window->loops.rows[1].within.samples, 100);
+	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(f->in.window->loops.row_count, 2);
+	assert_false(f->in.window->loops.rows[0].key.mapped);
+	assert_int_equal(f->in.window->loops.rows[0].key.header, HEADER);
+	assert_int_equal(f->in.window->loops.rows[0].own.samples, 100);
+	assert_int_equal(f->in.window->loops.rows[1].own.samples, 0);
+	assert_int_equal(f->in.window->loops.rows[1].within.samples, 100);
 }
 
 static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
@@ -383,14 +352,14 @@ static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
 	struct code_image image;
 	uint32_t code;
 
-	apply(f);
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
-	assert_int_equal(loop_intake_analysed(&f->intake.loops, code, -E2BIG, &none), 0);
+	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, -E2BIG, &none), 0);
 	tick(f, CODE, 0x50, 30);
-	assert_int_equal(f->window->loops.compiled.samples, 60);
-	assert_int_equal(f->window->loops.looked_at.samples, 0);
+	assert_int_equal(f->in.window->loops.compiled.samples, 60);
+	assert_int_equal(f->in.window->loops.looked_at.samples, 0);
 	assert_int_equal(lost(f, LOSS_CODE), 1);
 }
 
@@ -398,12 +367,12 @@ static void windows_without_loops_take_no_code(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->request.loops = false;
-	apply(f);
+	f->in.window->request.loops = false;
+	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);
-	assert_int_equal(f->intake.loops.code_count, 0);
-	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 30);
+	assert_int_equal(f->in.intake.loops.code_count, 0);
+	assert_int_equal(cpu_profile_all(&f->in.window->cpu).samples, 30);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
@@ -412,18 +381,18 @@ static void windows_without_loops_take_no_code(void **state)
 static void a_hot_loop_gets_one_plan(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->intake.loops.plans[0];
+	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
 	bool more = false;
 
 	(void)known(f, LOOP_LAST, 2);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_true(more);
-	assert_int_equal(f->intake.loops.plan_count, 1);
+	assert_int_equal(f->in.intake.loops.plan_count, 1);
 	assert_int_equal(plan->sites, 2);
 	assert_int_equal(plan->entries, 1);
 	assert_int_equal(plan->offsets[0], 0x44);
 	assert_int_equal(plan->offsets[2], 0x10);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_false(more);
 }
 
@@ -433,17 +402,17 @@ static void what_needs_no_counting_is_not_counted(void **state)
 	bool more = true;
 
 	(void)known(f, LOOP_EVERY, 2);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_false(more);
-	assert_int_equal(f->window->loops.place_count, 1); /* Where its results are is told. */
-	assert_int_equal(f->window->loops.places[0].line, 21);
+	assert_int_equal(f->in.window->loops.place_count, 1); /* Where its results are is told. */
+	assert_int_equal(f->in.window->loops.places[0].line, 21);
 }
 
 /* As where the JVM has mined strips. */
 static void what_lies_around_itself_is_not_counted(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->intake.loops;
+	struct loop_intake *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_LAST, 1);
@@ -458,11 +427,11 @@ static void what_lies_around_itself_is_not_counted(void **state)
 static void places_are_drawn_where_there_are_too_many(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->intake.loops.plans[0];
+	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
 	bool more;
 
 	(void)known(f, LOOP_LAST, 50);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_int_equal(plan->sites, LIMIT_PLAN_PLACES - 1);
 	assert_int_equal(plan->entries, 1);
 	assert_int_equal(plan->all_sites, 50);
@@ -477,10 +446,10 @@ static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
 	bool more;
 
 	(void)known(f, LOOP_LAST, 2);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	burst(f, 1, 256, 1, 3); /* One of two sites, */
 	burst(f, 1, 256, 2, 4); /* and the entry. */
-	row = &f->window->loops.rows[0];
+	row = &f->in.window->loops.rows[0];
 	assert_int_equal(row->bursts, 2);
 	assert_int_equal(row->results.bursts, 1);
 	assert_float_equal(row->results.turns, 256 * 8, 1e-9);
@@ -488,7 +457,7 @@ static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
 	assert_float_equal(row->results.seen, 128 * 8, 1e-9);
 	assert_float_equal(row->entries.events, 4, 1e-9);
 	assert_float_equal(row->entries.turns, 256 * 8, 1e-9);
-	assert_int_equal(f->window->loops.places[0].counted, 3);
+	assert_int_equal(f->in.window->loops.places[0].counted, 3);
 }
 
 static void a_walk_has_its_result_where_it_ends(void **state)
@@ -498,10 +467,10 @@ static void a_walk_has_its_result_where_it_ends(void **state)
 	bool more;
 
 	(void)known(f, LOOP_LAST, 0);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
-	assert_int_equal(f->intake.loops.plans[0].sites, 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
+	assert_int_equal(f->in.intake.loops.plans[0].sites, 0);
 	burst(f, 1, 256, 0, 4); /* The entry. */
-	row = &f->window->loops.rows[0];
+	row = &f->in.window->loops.rows[0];
 	assert_float_equal(row->results.events, 4, 1e-9);
 	assert_float_equal(row->results.turns, 256 * 8, 1e-9);
 	assert_float_equal(row->entries.events, 4, 1e-9);
@@ -511,7 +480,7 @@ static void a_walk_has_its_result_where_it_ends(void **state)
 static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->intake.loops;
+	struct loop_intake *loops = &f->in.intake.loops;
 	const struct loop_row *row;
 	bool changed;
 
@@ -522,7 +491,7 @@ static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state
 	assert_int_equal(loops->plan_count, 2);
 	burst(f, 1, 256, 1, 2);
 	burst(f, 2, 100, 0, 50);
-	row = &f->window->loops.rows[0];
+	row = &f->in.window->loops.rows[0];
 	assert_int_equal(row->bursts, 2);
 	assert_float_equal(row->entries.events, 2, 1e-9);
 	assert_float_equal(row->entries.turns, 256 * 8, 1e-9);
@@ -532,7 +501,7 @@ static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state
 static void what_is_known_waits_for_what_is_not(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->intake.loops;
+	struct loop_intake *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_SOME, 1);
@@ -559,11 +528,11 @@ static void bursts_of_no_plan_are_not_believed(void **state)
 
 	(void)known(f, LOOP_LAST, 2);
 	burst(f, 1, 256, 0, 0);
-	assert_int_equal(loop_hunt_plans(&f->intake.loops, &more), 0);
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	burst(f, 2, 256, 0, 0);
 	burst(f, 1, 256, 3, 0);
 	assert_int_equal(lost(f, LOSS_INVALID), 3);
-	assert_int_equal(f->window->loops.rows[0].bursts, 0);
+	assert_int_equal(f->in.window->loops.rows[0].bursts, 0);
 }
 
 int main(void)

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/intake.h"
 #include "daemon/intake/loop_hunt.h"
 #include "daemon/intake/loop_traces.h"
 #include "proto/limits.h"
-#include "tests/unit/support/sample_batch.h"
-#include "tests/unit/support/sample_findings.h"
+#include "tests/unit/support/sample_intake.h"
 
 #define CODE UINT64_C(0x7000000001)
 #define MAIN 1u /* method, and node */
@@ -21,10 +19,8 @@
 #define INPUTS_MAX (LIMIT_PLAN_LOADS + 4)
 
 struct fixture {
-	struct window_result *window;
-	struct intake intake;
+	struct sample_intake in;
 	struct loop_intake *loops;
-	struct sample_batch sample;
 	struct code_analysis analysis; /* until it is taken */
 	Jxp__LoopTrace trace, *trace_list[1];
 	uint32_t first[LIMIT_TRACE_VALUES + 1], second[LIMIT_TRACE_VALUES + 1];
@@ -71,13 +67,9 @@ static int set_up(void **state)
 	struct window_request request = {.cpu = true, .loops = true};
 
 	f = (struct fixture){0};
-	f.window = window_result_new(1, 42, &request, &sample_findings);
-	window_result_start(f.window);
-	intake_init(&f.intake, f.window);
-	f.loops = &f.intake.loops;
-	sample_batch_init(&f.sample);
-	assert_int_equal(intake_batch(&f.intake, &f.sample.batch), 0);
-	jxp__batch__init(&f.sample.batch);
+	sample_intake_begin(&f.in, &request);
+	f.loops = &f.in.intake.loops;
+	sample_intake_apply(&f.in);
 	begin_analysis(&f);
 	*state = &f;
 	return 0;
@@ -88,8 +80,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	code_analysis_release(&f->analysis);
-	intake_release(&f->intake);
-	window_result_free(f->window);
+	sample_intake_end(&f->in);
 	return 0;
 }
 
@@ -115,8 +106,9 @@ static void analysed(struct fixture *f, uint32_t offset)
 
 	/* The window's CPU time is that of its cpu profile. */
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(cpu_profile_add(&f->window->cpu, JXP__CPU_SAMPLE__STATE__COMPILED,
-						 FILL, false, 5000000),
+		assert_int_equal(cpu_profile_add(&f->in.window->cpu,
+						 JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false,
+						 5000000),
 				 0);
 	ticks(f, offset, 100);
 	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
@@ -140,10 +132,9 @@ static Jxp__LoopTrace *trace(struct fixture *f)
 static void apply(struct fixture *f)
 {
 	f->trace_list[0] = &f->trace;
-	f->sample.batch.traces = f->trace_list;
-	f->sample.batch.n_traces = 1;
-	assert_int_equal(intake_batch(&f->intake, &f->sample.batch), 0);
-	jxp__batch__init(&f->sample.batch);
+	f->in.sample.batch.traces = f->trace_list;
+	f->in.sample.batch.n_traces = 1;
+	sample_intake_apply(&f->in);
 }
 
 /* Of values 100, 101, ... and of others that begin at 100 + later. */
@@ -178,12 +169,12 @@ static Jxp__LoopTrace *turns(struct fixture *f, size_t count, const uint32_t *pl
 
 static const struct loop_row *row(const struct fixture *f)
 {
-	return &f->window->loops.rows[0];
+	return &f->in.window->loops.rows[0];
 }
 
 static uint64_t invalid(const struct fixture *f)
 {
-	return f->window->losses[LOSS_INVALID];
+	return f->in.window->losses[LOSS_INVALID];
 }
 
 /* ---------------------------------------------------------------- plans */
@@ -238,7 +229,7 @@ static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 	assert_int_equal(p->entries, 1);
 	assert_true(p->counted);
 	assert_false(p->compared || p->turns_compared);
-	r = &f->window->loops.rows[0];
+	r = &f->in.window->loops.rows[0];
 	r->bursts = 59;
 	assert_false(plan(f));
 	r->bursts = 60;
@@ -318,7 +309,7 @@ static void what_stays_unclear_is_compared_some_longer(void **state)
 		(void)plan(f);
 	}
 	assert_false(f->loops->plans[0].compared);
-	assert_float_equal(loop_profile_instances(&f->window->loops, row(f), 1).rate, 0.5, 1e-9);
+	assert_float_equal(loop_profile_instances(&f->in.window->loops, row(f), 1).rate, 0.5, 1e-9);
 }
 
 /* ---------------------------------------------------------------- instances */
@@ -326,7 +317,7 @@ static void what_stays_unclear_is_compared_some_longer(void **state)
 static void each_load_and_each_scalar_counts_once(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_profile *p = &f->window->loops;
+	const struct loop_profile *p = &f->in.window->loops;
 	Jxp__LoopTrace *t;
 
 	f->analysis.loops[0].load_count = 3;
@@ -359,7 +350,7 @@ static void each_load_and_each_scalar_counts_once(void **state)
 static void copies_that_are_not_told_are_one_load(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_profile *p = &f->window->loops;
+	const struct loop_profile *p = &f->in.window->loops;
 
 	f->analysis.loops[0].load_count = 5;
 	f->analysis.loops[0].unroll = 4;
@@ -400,7 +391,7 @@ static void what_is_in_one_instance_alone_is_not_there_again(void **state)
 	apply(f);
 	assert_int_equal(row(f)->pairs, 1);
 	assert_int_equal(row(f)->together.pairs, 0);
-	assert_float_equal(loop_profile_instances(&f->window->loops, row(f), 1).rate, 0, 0);
+	assert_float_equal(loop_profile_instances(&f->in.window->loops, row(f), 1).rate, 0, 0);
 	(void)instances(f, 0, 0, 0); /* Of nothing at all nothing is known. */
 	apply(f);
 	assert_int_equal(row(f)->pairs, 1);
@@ -458,7 +449,7 @@ static void more_time_is_more_turns(void **state)
 	apply(f);
 	assert_float_equal(row(f)->turns.turns, 0.5e6, 1e-3);
 	ticks(f, 0x50, 100);
-	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_int_equal(intake_finish(&f->in.intake), 0);
 	assert_float_equal(row(f)->turns.turns, 1e6, 1e-3);
 }
 
@@ -468,7 +459,7 @@ static void a_method_that_calls_itself_has_all_ticks_of_its_code(void **state)
 {
 	static const uint32_t places[] = {0, 0, 0}, values[] = {1, 2, 1};
 	struct fixture *f = *state;
-	const struct loop_profile *p = &f->window->loops;
+	const struct loop_profile *p = &f->in.window->loops;
 	struct code_loop *loops = calloc(2, sizeof(*loops));
 
 	loops[0] = f->analysis.loops[0];
@@ -560,7 +551,7 @@ static void windows_without_loops_take_no_traces(void **state)
 {
 	struct fixture *f = *state;
 
-	f->window->request.loops = false;
+	f->in.window->request.loops = false;
 	(void)instances(f, 4, 4, 0);
 	apply(f);
 	assert_int_equal(invalid(f), 1);

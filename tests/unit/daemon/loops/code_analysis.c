@@ -11,32 +11,7 @@
 #include <time.h>
 
 #include "common/random.h"
-#include "daemon/loops/code_analysis.h"
-#include "tests/unit/support/code_file.h"
-
-#define CODES "tests/unit/daemon/loops/codes/"
-
-struct analysed {
-	struct code_image image;
-	struct code_analysis a;
-};
-
-static void analyse(struct analysed *x, const char *name)
-{
-	char path[128];
-
-	*x = (struct analysed){0};
-	(void)snprintf(path, sizeof(path), CODES "%s.code", name);
-	if (!code_file_read(&x->image, path))
-		fail_msg("no file %s", path);
-	assert_int_equal(code_analysis_make(&x->a, &x->image), 0);
-}
-
-static void release(struct analysed *x)
-{
-	code_analysis_release(&x->a);
-	code_image_release(&x->image);
-}
+#include "tests/unit/support/analysed_code.h"
 
 /* Is it one whose turns are counted: not what only polls around another one? */
 static bool counted(const struct code_loop *l)

@@ -8,10 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/loops/code_analysis.h"
-#include "tests/unit/support/code_file.h"
-
-#define CODES "tests/unit/daemon/loops/codes/"
+#include "tests/unit/support/analysed_code.h"
 
 /* As in machine code. */
 enum { RAX = 0, RDX = 2, RBP = 5, RSI = 6 };
@@ -21,28 +18,6 @@ struct expected_input {
 	uint32_t offset;
 	uint8_t bytes, reg;
 };
-
-struct analysed {
-	struct code_image image;
-	struct code_analysis a;
-};
-
-static void analyse(struct analysed *x, const char *name)
-{
-	char path[128];
-
-	*x = (struct analysed){0};
-	(void)snprintf(path, sizeof(path), CODES "%s.code", name);
-	if (!code_file_read(&x->image, path))
-		fail_msg("no file %s", path);
-	assert_int_equal(code_analysis_make(&x->a, &x->image), 0);
-}
-
-static void release(struct analysed *x)
-{
-	code_analysis_release(&x->a);
-	code_image_release(&x->image);
-}
 
 static const struct code_loop *loop_with_header(const struct analysed *x, uint32_t header)
 {

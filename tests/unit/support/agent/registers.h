@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sys/types.h>
+
+#include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "common/fd.h"
 #include "common/perf/events.h"
 
 /* Opens all of them, disabled; false where there are none. */
@@ -21,6 +25,37 @@ static inline bool registers_open(struct thread *t, uint32_t type, const volatil
 			return false;
 	}
 	return true;
+}
+
+/* A set-up that leaves *state NULL found none. */
+static inline void need_registers(void **state)
+{
+	if (*state)
+		return;
+	print_message("this machine has no breakpoint events\n");
+	skip();
+}
+
+/* Closes them, and gives the entry back. */
+static inline void registers_close(struct thread *t)
+{
+	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
+	thread_recycle(t);
+}
+
+static inline bool registers_spare_nobody(const void *arg, pid_t tid)
+{
+	(void)arg;
+	(void)tid;
+	return false;
+}
+
+/* Takes the handler away that signals_install has set. 0 or -1. */
+static inline int registers_take_handler_away(void)
+{
+	const struct signals_untouched all_touched = {registers_spare_nobody, NULL};
+
+	return signals_remove(2000, &all_touched) ? 0 : -1;
 }
 
 #endif

@@ -19,7 +19,6 @@
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/path/loops.h"
 #include "attach/agent/path/plans.h"
-#include "common/fd.h"
 #include "tests/unit/support/agent/registers.h"
 
 #define AREA_BYTES 4096u
@@ -76,32 +75,14 @@ static int set_up(void **state)
 	return 0;
 }
 
-static bool nobody(const void *arg, pid_t tid)
-{
-	(void)arg;
-	(void)tid;
-	return false;
-}
-
 static int tear_down(void **state)
 {
-	const struct signals_untouched all_touched = {nobody, NULL};
-
 	(void)state;
-	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
-	thread_recycle(t);
+	registers_close(t);
 	plans_clear();
 	safe_read_release();
 	(void)munmap(area, AREA_BYTES);
-	return signals_remove(2000, &all_touched) ? 0 : -1;
-}
-
-static void need_registers(void **state)
-{
-	if (*state)
-		return;
-	print_message("this machine has no breakpoint events\n");
-	skip();
+	return registers_take_handler_away();
 }
 
 static void plan_place(uint32_t place)

@@ -58,17 +58,8 @@ static int fresh_thread(void **state)
 static int drop_thread(void **state)
 {
 	(void)state;
-	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
-	thread_recycle(t);
+	registers_close(t);
 	return 0;
-}
-
-static void need_registers(void **state)
-{
-	if (*state)
-		return;
-	print_message("this machine has no breakpoint events\n");
-	skip();
 }
 
 static uint64_t counted(Jxp__Counter counter)
