@@ -53,6 +53,18 @@ static int add_contexts(struct loop_profile *to, const struct loop_profile *from
 	return 0;
 }
 
+/* What belongs to a loop, and is named by a method, of one profile: in the other one. False where
+ * that has no room for the loop. */
+static bool carry_over(const struct names_map *map, const uint32_t *positions, uint32_t *loop,
+		       uint32_t *method)
+{
+	if (positions[*loop] == NO_ROW)
+		return false;
+	*loop = positions[*loop];
+	*method = map->methods[*method];
+	return true;
+}
+
 static int add_places(struct loop_profile *to, const struct loop_profile *from,
 		      const struct names_map *map, const uint32_t *positions)
 {
@@ -61,10 +73,8 @@ static int add_places(struct loop_profile *to, const struct loop_profile *from,
 		uint32_t position;
 		int r;
 
-		if (positions[like.loop] == NO_ROW)
+		if (!carry_over(map, positions, &like.loop, &like.method))
 			continue;
-		like.loop = positions[like.loop];
-		like.method = map->methods[like.method];
 		r = loop_profile_place(to, &like, &position);
 		if (refused_or_failed(r) < 0)
 			return r;
@@ -84,10 +94,8 @@ static int add_inputs(struct loop_profile *to, const struct loop_profile *from,
 		uint32_t position;
 		int r;
 
-		if (positions[like.loop] == NO_ROW)
+		if (!carry_over(map, positions, &like.loop, &like.method))
 			continue;
-		like.loop = positions[like.loop];
-		like.method = map->methods[like.method];
 		r = loop_profile_input(to, &like, &position);
 		if (refused_or_failed(r) < 0)
 			return r;

@@ -195,7 +195,7 @@ static struct loop_body body_of(const struct loop_intake *in, const struct nativ
 	    .id = id};
 }
 
-/* Where no ticks have come in a loop its type is that of the newest code. */
+/* Where no ticks have come in a loop its type is that of the last code that is known. */
 static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
 {
 	if (row->within.samples > 0)

@@ -3,11 +3,11 @@
  * would look at it.
  *
  * The contexts of ticks tell which compiled methods call what takes the time. Of those with a share
- * of it the newest code is asked for by the method, the nearest to the ticks first, a few at a
- * time; the agent may answer that there is none, where a method was inlined in its callers, which
- * are asked for themselves. Of all code that is known, whoever asked for it, the loops that call
- * what takes 2% of the time or more beyond that of their own code get a row, with the type of the
- * newest code.
+ * of it the code that most likely runs is asked for by the method, the nearest to the ticks first,
+ * a few at a time; the agent may answer that there is none, where a method was inlined in its
+ * callers, which are asked for themselves. Of all code that is known, whoever asked for it, the
+ * loops that call what takes 2% of the time or more beyond that of their own code get a row, with
+ * the type of the last of them.
  */
 #ifndef JXPERF_DAEMON_INTAKE_LOOP_CALLERS_H
 #define JXPERF_DAEMON_INTAKE_LOOP_CALLERS_H

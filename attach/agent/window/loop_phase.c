@@ -58,8 +58,8 @@ static const char *reason_of(int error)
 	}
 }
 
-/* The number of a method's newest code, 0: it has none. */
-static uint64_t newest_code(const struct loop_phase *l, uint32_t method)
+/* The number of a method's code, 0: it has none. */
+static uint64_t code_of(const struct loop_phase *l, uint32_t method)
 {
 	uint64_t key = drain_method_of(l->drain, method);
 	struct code_blob blob;
@@ -70,7 +70,7 @@ static uint64_t newest_code(const struct loop_phase *l, uint32_t method)
 /* A method that was not compiled, and so has no code, is no loss. */
 static int answer_method(struct loop_phase *l, uint32_t method, uint64_t *code)
 {
-	*code = newest_code(l, method);
+	*code = code_of(l, method);
 	return *code ? 0 : drain_code_refused(l->drain, 0, method, "it is not compiled");
 }
 
