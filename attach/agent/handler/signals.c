@@ -210,6 +210,21 @@ static void count_time(struct thread *t, uint64_t cpu_ns)
 	}
 }
 
+static bool uses_registers(const struct thread *t)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		if (t->watchpoints[i].state != WATCH_FREE)
+			return true;
+	return t->burst.active || t->trace.active;
+}
+
+/* The time in which registers were on, up to this signal. */
+static void count_armed(struct thread *t, uint64_t cpu_ns)
+{
+	if (t->armed_since_ns)
+		thread_count(t, JXP__COUNTER__COUNTER_ARMED_NS, cpu_ns - t->armed_since_ns);
+}
+
 static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc)
 {
 	/* CPU time, not wall time: a thread that is preempted in here costs the target nothing. */
@@ -219,11 +234,13 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 	account_begin(&t->account);
 	t->signal_cpu_ns = start;
 	t->signal_traces = false;
+	count_armed(t, start);
 	if (own)
 		give_up(t, 1, register_bit(role));
 	else
 		dispatch(t, role, uc);
 	take_over(t);
+	t->armed_since_ns = uses_registers(t) ? start : 0;
 	count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	errno = saved;
 }

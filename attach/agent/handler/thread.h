@@ -98,6 +98,8 @@ struct thread {
 	uint8_t traces_in_vain[2][LIMIT_PLANS];
 	uint64_t signal_cpu_ns;     /* its CPU time when the signal that is handled came, */
 	bool signal_traces;         /* which is of a trace */
+	uint64_t armed_since_ns;    /* its CPU time at the last signal, if that left registers
+				     * on; else 0 */
 	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
 	struct account account; /* of the signal that is handled */
