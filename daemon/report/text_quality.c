@@ -70,6 +70,7 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_SIGNALS_SEARCHES, "breakpoints of searches"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_SAMPLED, "sampled accesses"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_SECOND, "second accesses"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_LOOKS, "looks at what waits for long"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_LATE, "late"},
 	};
 	static const struct figure handlers[] = {
@@ -84,6 +85,9 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
 	    {JXP__COUNTER__COUNTER_BURST_NS, "counting loops' turns"},
 	};
+	static const struct figure registers[] = {
+	    {JXP__COUNTER__COUNTER_ARMED_NS, "of the threads' CPU time"},
+	};
 	static const struct figure loops[] = {
 	    {JXP__COUNTER__COUNTER_BURSTS, "bursts of turns"},
 	    {JXP__COUNTER__COUNTER_BURST_HITS, "breakpoints in them"},
@@ -94,6 +98,7 @@ static void account(FILE *out, const uint64_t *counters)
 	figures(out, counters, "           signals:", signals, COUNT(signals), false);
 	figures(out, counters, "           in handlers:", handlers, COUNT(handlers), true);
 	figures(out, counters, "           beside handlers:", beside, COUNT(beside), true);
+	figures(out, counters, "           debug registers on:", registers, COUNT(registers), true);
 	figures(out, counters, "           loops:", loops, COUNT(loops), false);
 }
 

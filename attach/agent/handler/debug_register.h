@@ -31,6 +31,7 @@ struct watchpoint {
 	bool value_taken; /* value was read before the access ran */
 	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
 	bool predicted;   /* pending, for an access that was not reached yet when it was set */
+	bool looked_at;   /* it waits as long as patience lasts (attach/agent/reservoir) */
 	uint8_t share;    /* kinds among which the sample's tick was drawn: what its bytes count */
 	enum insn_element element; /* that the instruction moves, where the place does not tell */
 	struct place place;        /* of the watched bytes */

@@ -264,23 +264,69 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 		begin_search(t, kind, count, uc);
 }
 
+/* ---------------------------------------------------------------- when the next one comes */
+
 /* Ticks come after half to one and a half periods, at random: a program that goes round in step
  * with the ticks would be seen at the same places every time. A new length holds for some ticks,
  * because setting it is a system call. */
 #define TICKS_ALIKE 4u
 
-static void vary_period(struct thread *t)
+/* The kernel makes no event more often. */
+#define EVENT_MIN_NS UINT64_C(10000)
+
+static void set_event(struct thread *t, uint64_t ns)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+
+	if (ns < EVENT_MIN_NS)
+		ns = EVENT_MIN_NS;
+	if (ns == t->ticks.event_ns)
+		return;
+	t->ticks.event_ns = ns;
+	if (perf_set_period(t->sampling_fd[0], ns) < 0)
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+}
+
+static void draw_length(struct thread *t)
+{
 	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
 	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
 
-	if (t->ticks_alike-- > 0)
+	if (t->ticks.alike > 0) {
+		t->ticks.alike--;
 		return;
-	t->ticks_alike = TICKS_ALIKE - 1;
-	if (perf_set_period(t->sampling_fd[0], period / 2 + part) < 0)
-		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	}
+	t->ticks.alike = TICKS_ALIKE - 1;
+	t->ticks.length_ns = period / 2 + part;
 }
+
+/* Where something waits, the event comes for a look first, unless the tick is as near, or there is
+ * nothing to decide. */
+static void plan_next(struct thread *t)
+{
+	draw_length(t);
+	t->ticks.last_ns = t->signal_cpu_ns;
+	t->ticks.look = handlers.patient_share < 1 && watchpoint_in_use(t) &&
+			t->ticks.length_ns > 2 * PATIENCE_NS;
+	set_event(t, t->ticks.look ? PATIENCE_NS : t->ticks.length_ns);
+}
+
+/* No look is wanted any more: the event comes for the tick. */
+static void end_look(struct thread *t)
+{
+	uint64_t passed = t->signal_cpu_ns - t->ticks.last_ns;
+
+	t->ticks.look = false;
+	set_event(t, t->ticks.length_ns > passed ? t->ticks.length_ns - passed : 0);
+}
+
+static void on_quiet(struct thread *t)
+{
+	if (t->ticks.look)
+		end_look(t);
+}
+
+/* ---------------------------------------------------------------- events */
 
 static bool samples_accesses(void)
 {
@@ -288,26 +334,37 @@ static bool samples_accesses(void)
 	       atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
 }
 
-static void on_tick(struct thread *t, const ucontext_t *uc)
+static void take_tick(struct thread *t, const ucontext_t *uc)
 {
-	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-	/* What came before a thread has registers is no part of what is looked at. */
-	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
-		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
 	if (handlers.sampling.cpu && sampler_is_ready(t, uc)) {
 		cpu_sample_take(t, handlers.period, uc);
 		if (handlers.sampling.loops)
 			burst_tick(t, uc);
-		vary_period(t);
 	}
-	if (!sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]))
+	if (sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) && samples_accesses()) {
+		supersede(t);
+		take_sample(t, uc);
+	}
+}
+
+static void on_event(struct thread *t, const ucontext_t *uc)
+{
+	bool ready = atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY;
+
+	if (t->ticks.look) {
+		watchpoint_look(t);
+		end_look(t);
 		return;
-	if (!handlers.sampling.cpu)
-		vary_period(t);
-	if (!samples_accesses())
-		return;
-	supersede(t);
-	take_sample(t, uc);
+	}
+	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
+	/* What came before a thread has registers is no part of what is looked at. */
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
+		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
+	if (ready)
+		watchpoint_tick(t);
+	take_tick(t, uc);
+	if (ready)
+		plan_next(t);
 }
 
 static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
@@ -321,6 +378,7 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 }
 
 const struct sampler sampler_clock = {
-    .on_event = on_tick,
+    .on_event = on_event,
     .on_breakpoint = on_breakpoint,
+    .on_quiet = on_quiet,
 };

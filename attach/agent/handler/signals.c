@@ -71,7 +71,8 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
 	if (role == THREAD_ROLE_SAMPLING)
-		return JXP__COUNTER__COUNTER_SIGNALS_TICKS;
+		return t->ticks.look ? JXP__COUNTER__COUNTER_SIGNALS_LOOKS
+				     : JXP__COUNTER__COUNTER_SIGNALS_TICKS;
 	if (reg >= PERF_DEBUG_REGISTERS)
 		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	if (burst_owns(t, reg))
@@ -113,7 +114,8 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 			loop_register_hit(t, reg, uc);
 			return;
 		}
-		if (stack_is_low(t, uc)) {
+		/* A look takes no more stack than this does. */
+		if (stack_is_low(t, uc) && !(role == THREAD_ROLE_SAMPLING && t->ticks.look)) {
 			thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
 			if (reg < PERF_DEBUG_REGISTERS)
 				watchpoint_drop(t, reg, RECORD_ABANDONED);
@@ -210,19 +212,21 @@ static void count_time(struct thread *t, uint64_t cpu_ns)
 	}
 }
 
-static bool uses_registers(const struct thread *t)
-{
-	for (unsigned i = 0; i < t->reservoir.registers; i++)
-		if (t->watchpoints[i].state != WATCH_FREE)
-			return true;
-	return t->burst.active || t->trace.active;
-}
-
 /* The time in which registers were on, up to this signal. */
 static void count_armed(struct thread *t, uint64_t cpu_ns)
 {
 	if (t->armed_since_ns)
 		thread_count(t, JXP__COUNTER__COUNTER_ARMED_NS, cpu_ns - t->armed_since_ns);
+}
+
+static void note_armed(struct thread *t, uint64_t cpu_ns)
+{
+	bool in_use = watchpoint_in_use(t);
+
+	t->armed_since_ns = in_use || t->burst.active || t->trace.active ? cpu_ns : 0;
+	if (!in_use && sampler_in_use->on_quiet &&
+	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+		sampler_in_use->on_quiet(t);
 }
 
 static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc)
@@ -240,7 +244,7 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 	else
 		dispatch(t, role, uc);
 	take_over(t);
-	t->armed_since_ns = uses_registers(t) ? start : 0;
+	note_armed(t, start);
 	count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	errno = saved;
 }

@@ -98,6 +98,9 @@ struct thread *thread_take(pid_t tid)
 	memset(&t->trace, 0, sizeof(t->trace));
 	memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
 	t->signal_traces = false;
+	t->armed_since_ns = 0;
+	memset(&t->ticks, 0, sizeof(t->ticks));
+	memset(&t->patience, 0, sizeof(t->patience));
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));

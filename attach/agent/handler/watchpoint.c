@@ -104,6 +104,48 @@ void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why)
 	free_register(t, reg);
 }
 
+/* Kept with a probability of 1/factor; 0: given up, as another sample of its time is kept. */
+static void keep_or_release(struct thread *t, unsigned reg, double factor)
+{
+	if (factor > 0) {
+		reservoir_reweigh(&t->reservoir, reg, factor);
+		return;
+	}
+	thread_count(t, JXP__COUNTER__COUNTER_RELEASED, 1);
+	watchpoint_drop(t, reg, RECORD_REPLACED);
+}
+
+void watchpoint_look(struct thread *t)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		struct watchpoint *w = &t->watchpoints[i];
+
+		if (w->state != WATCH_ARMED || w->looked_at)
+			continue;
+		w->looked_at = true;
+		keep_or_release(t, i, patience_look(&t->patience));
+	}
+}
+
+void watchpoint_tick(struct thread *t)
+{
+	double factor;
+
+	watchpoint_look(t);
+	factor = patience_tick(&t->patience, &t->random, t->signal_cpu_ns);
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		if (t->watchpoints[i].state == WATCH_ARMED)
+			keep_or_release(t, i, factor);
+}
+
+bool watchpoint_in_use(const struct thread *t)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		if (t->watchpoints[i].state != WATCH_FREE)
+			return true;
+	return false;
+}
+
 void watchpoint_drop_all(struct thread *t, enum record_type why)
 {
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)

@@ -59,6 +59,15 @@ void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
 /* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
 void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
 
+/* Is one of the registers for pairs in use? */
+bool watchpoint_in_use(const struct thread *t);
+
+/* Looks at what is armed and was not looked at: the thread is patient, or it is given up. */
+void watchpoint_look(struct thread *t);
+
+/* A tick: the thread may turn patient or impatient. */
+void watchpoint_tick(struct thread *t);
+
 /* Frees all registers, as watchpoint_drop does: a new epoch has begun. */
 void watchpoint_drop_all(struct thread *t, enum record_type why);
 

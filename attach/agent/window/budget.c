@@ -18,13 +18,15 @@
 #define SAMPLING_SHARE_MIN 0.1
 
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
-		  bool operations)
+		  bool operations, uint64_t end_ns)
 {
 	*b = (struct budget){.fraction = fraction,
 			     .floor = period,
 			     .period = period,
 			     .operations = operations,
 			     .trap_cost_ns = trap_cost_ns,
+			     .start_ns = clock_monotonic_ns(),
+			     .end_ns = end_ns,
 			     .process_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
 			     .session_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
@@ -48,6 +50,16 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 bool budget_session_affordable(const struct budget *b, const struct window_cost *cost)
 {
 	return (double)cost->session_ns <= b->fraction * SESSION_SHARE_MAX * (double)cost->cpu_ns;
+}
+
+uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns, uint64_t now_ns)
+{
+	if (now_ns >= end_ns || end_ns <= start_ns)
+		return setup_ns;
+	if (now_ns <= start_ns)
+		return 0;
+	return (uint64_t)((double)setup_ns * (double)(now_ns - start_ns) /
+			  (double)(end_ns - start_ns));
 }
 
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns)
@@ -127,18 +139,19 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 {
 	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	uint64_t now = clock_monotonic_ns();
+	uint64_t setup_ns = budget_setup_due(cost->setup_ns, b->start_ns, b->end_ns, now);
 	double session, left, excess, wanted;
 
 	note_due(b, cost);
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
-	session = (double)cost->session_ns / (double)cost->cpu_ns;
+	session = (double)(cost->session_ns + setup_ns) / (double)cost->cpu_ns;
 	if (session > b->fraction * SESSION_SHARE_MAX)
 		session = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - session;
 	/* What was spent too much so far is saved from now on. */
-	excess = (double)cost->overhead_ns / (double)cost->cpu_ns - b->fraction;
+	excess = (double)(cost->overhead_ns + setup_ns) / (double)cost->cpu_ns - b->fraction;
 	if (excess > 0)
 		left -= 2 * excess;
 	if (left < b->fraction * SAMPLING_SHARE_MIN)

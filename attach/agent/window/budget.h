@@ -4,7 +4,7 @@
  *
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
  * of breakpoints that are counted x that of one of these + CPU time of the session thread
- * (measured). A tick and the traps it leads to cost about the same each
+ * (measured). What the window's beginning took is spread over its length, and comes first. A tick and the traps it leads to cost about the same each
  * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
  * of it on us. Not all of the process's CPU time brings ticks: the kernel's part does not, nor does
  * that of collectors and compilers. How much does is seen by the ticks that came, and the period
@@ -30,6 +30,7 @@ struct budget {
 	uint64_t trap_cost_ns; /* kernel part of one signal */
 	uint64_t process_start_ns;
 	uint64_t session_start_ns;
+	uint64_t start_ns, end_ns; /* of the window, monotonic */
 	uint64_t next_change_ns;
 	uint64_t change_cpu_ns;      /* at the last change: CPU time of the process */
 	uint64_t change_sampling_ns; /* ... of which ours */
@@ -54,9 +55,10 @@ struct budget {
 /* One measurement of a short time says only so much. */
 #define BUDGET_STEP_MAX 8.0
 
-/* Starts the account of a window; the calling thread is the session thread. */
+/* Starts the account of a window that is to end at end_ns, monotonic; the calling thread is the
+ * session thread. */
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
-		  bool operations);
+		  bool operations, uint64_t end_ns);
 
 /* The cost so far; counters are the window's, COUNTER_MAX of them. */
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost);
@@ -66,6 +68,9 @@ bool budget_session_affordable(const struct budget *b, const struct window_cost 
 
 /* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
+
+/* Which part of what the beginning took is due at now_ns: pure. */
+uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns, uint64_t now_ns);
 
 /* The period at which ticks of this cost use no more than the given fraction of a thread's time:
  * pure, within [floor_ns, BUDGET_PERIOD_MAX_NS]. */

@@ -103,6 +103,9 @@ static int prepare_handlers(const struct window *w, struct err *err)
 
 	handlers.sampling = w->settings->sampling;
 	handlers.period = w->settings->period;
+	/* A hardware sampler's events come by operations: none would come for a look in time. */
+	handlers.patient_share =
+	    w->settings->sampling.event_count > 0 ? 1 : patience_share(w->settings->budget);
 	*(void **)&handlers.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	handlers.walker.vm = w->vm->jvm;
 	if (!handlers.walker.get_trace || !vmstructs_code_cache(&low, &high))
@@ -221,7 +224,8 @@ static int start_sampling(struct window *w, struct err *err)
 	r = vm_start(w->vm, &hooks, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0);
+	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0,
+		     s->deadline_ns);
 	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
 	r = start_objects(w, err);
 	if (r == 0)

@@ -23,6 +23,31 @@ static void the_period_is_never_shorter_than_asked_for(void **state)
 	assert_int_equal(budget_period_for(0, 0.01, 5 * MS), 5 * MS);
 }
 
+static void what_the_beginning_took_is_due_over_the_window(void **state)
+{
+	(void)state;
+	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 1000 * MS), 0);
+	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 2000 * MS), 5 * MS);
+	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 9000 * MS), 20 * MS);
+	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 900 * MS, 500 * MS), 20 * MS);
+}
+
+static void a_costly_beginning_leaves_less_for_samples(void **state)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100,
+							[JXP__COUNTER__COUNTER_HANDLER_NS] =
+							    20 * MS};
+	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 5 * MS};
+	struct budget b;
+
+	(void)state;
+	budget_start(&b, 0.01, 10 * MS, 0, false, UINT64_MAX);
+	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
+	cost.setup_ns = 4 * MS;
+	budget_start(&b, 0.01, 10 * MS, 0, false, 0); /* All of it is due. */
+	assert_in_range(budget_period(&b, counters, &cost), 33 * MS, 34 * MS);
+}
+
 static void the_period_is_bounded(void **state)
 {
 	(void)state;
@@ -38,7 +63,7 @@ static void a_few_ticks_change_nothing(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000, false);
+	budget_start(&b, 0.01, 2 * MS, 12000, false, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
 }
 
@@ -52,7 +77,7 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000, false);
+	budget_start(&b, 0.01, 2 * MS, 12000, false, UINT64_MAX);
 	/* 40 ms of handlers and 60 ms of traps in 500 ticks: 200 us each. */
 	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
 	b.next_change_ns = 0;
@@ -80,7 +105,7 @@ static double spent(double first, double later, unsigned from_quarter)
 	double ticks = 0;
 	struct budget b;
 
-	budget_start(&b, 0.01, 2 * MS, 0, false);
+	budget_start(&b, 0.01, 2 * MS, 0, false, UINT64_MAX);
 	for (unsigned quarter = 0; quarter < 40; quarter++) {
 		double part = quarter < from_quarter ? first : later;
 
@@ -142,7 +167,7 @@ static void operations_follow_the_cost_since_the_last_change(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 5000000, 0, true);
+	budget_start(&b, 0.01, 5000000, 0, true, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 20000000); /* 4% of 1% */
 	b.next_change_ns = 0;
 	cost.cpu_ns += 1000 * MS;
@@ -155,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_tick_of_80_us_within_one_percent_needs_8_ms),
 	    cmocka_unit_test(the_period_is_never_shorter_than_asked_for),
+	    cmocka_unit_test(what_the_beginning_took_is_due_over_the_window),
+	    cmocka_unit_test(a_costly_beginning_leaves_less_for_samples),
 	    cmocka_unit_test(the_period_is_bounded),
 	    cmocka_unit_test(a_few_ticks_change_nothing),
 	    cmocka_unit_test(an_expensive_window_slows_down_and_recovers),

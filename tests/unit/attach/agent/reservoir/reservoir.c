@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "attach/agent/handler/reservoir.h"
+#include "attach/agent/reservoir/reservoir.h"
 
 static void free_registers_are_taken_first(void **state)
 {

@@ -12,8 +12,8 @@
  * until now, given what happened to the others (Horvitz and Thompson 1952). Whatever a sample's
  * fate, the expected weight with which it completes is 1.
  */
-#ifndef JXPERF_AGENT_HANDLER_RESERVOIR_H
-#define JXPERF_AGENT_HANDLER_RESERVOIR_H
+#ifndef JXPERF_AGENT_RESERVOIR_RESERVOIR_H
+#define JXPERF_AGENT_RESERVOIR_RESERVOIR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,6 +37,9 @@ int reservoir_offer(struct reservoir *r, struct random *random, bool *replaced);
 /* How many samples the one that the register holds stands for, at least 1. 1 for a free register.
  */
 double reservoir_weight(const struct reservoir *r, unsigned reg);
+
+/* The sample that the register holds was kept with a probability of 1/factor, whatever it is. */
+void reservoir_reweigh(struct reservoir *r, unsigned reg, double factor);
 
 /* The register is free again: its watchpoint trapped, expired or was never armed. */
 void reservoir_free(struct reservoir *r, unsigned reg);

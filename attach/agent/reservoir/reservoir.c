@@ -1,4 +1,4 @@
-#include "attach/agent/handler/reservoir.h"
+#include "attach/agent/reservoir/reservoir.h"
 
 #include <string.h>
 
@@ -105,6 +105,11 @@ int reservoir_offer(struct reservoir *r, struct random *random, bool *replaced)
 	if (reg >= 0)
 		*replaced = true;
 	return reg;
+}
+
+void reservoir_reweigh(struct reservoir *r, unsigned reg, double factor)
+{
+	r->weight[reg] *= factor;
 }
 
 double reservoir_weight(const struct reservoir *r, unsigned reg)
