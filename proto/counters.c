@@ -188,6 +188,7 @@ const struct counter counter_table[] = {
     {C(PLACING_NS), .name = "placing_ns"},
     {C(KERNEL_NS), .name = "kernel_ns"},
     {C(ARMED_NS), .name = "armed_ns"},
+    {C(REGISTERS_NS), .name = "registers_ns"},
     {C(SESSION_NS), .name = "session_ns"},
     {C(EVENTS_NS), .name = "events_ns"},
     {C(THREADS), .name = "threads"},

@@ -84,6 +84,7 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_SESSION_NS, "the agent's own thread"},
 	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
 	    {JXP__COUNTER__COUNTER_BURST_NS, "counting loops' turns"},
+	    {JXP__COUNTER__COUNTER_REGISTERS_NS, "registers that were on"},
 	};
 	static const struct figure registers[] = {
 	    {JXP__COUNTER__COUNTER_ARMED_NS, "of the threads' CPU time"},

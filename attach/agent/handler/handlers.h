@@ -36,8 +36,10 @@ struct handlers {
 	/* In force, in the sampler's unit: nanoseconds for the clock, else operations. Follows the
 	 * budget; session thread. */
 	_Atomic uint64_t period;
-	/* Of a thread's time, in which armed registers may wait for long. */
-	double patient_share;
+	/* Of a thread's time, what may be lost to registers that are on; and what each store that
+	 * crosses a cache line then takes longer. */
+	double slowdown_most;
+	double split_ns;
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;

@@ -306,7 +306,7 @@ static void plan_next(struct thread *t)
 {
 	draw_length(t);
 	t->ticks.last_ns = t->signal_cpu_ns;
-	t->ticks.look = handlers.patient_share < 1 && watchpoint_in_use(t) &&
+	t->ticks.look = patience_is_limited(&t->patience) && watchpoint_in_use(t) &&
 			t->ticks.length_ns > 2 * PATIENCE_NS;
 	set_event(t, t->ticks.look ? PATIENCE_NS : t->ticks.length_ns);
 }
@@ -360,8 +360,10 @@ static void on_event(struct thread *t, const ucontext_t *uc)
 	/* What came before a thread has registers is no part of what is looked at. */
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
 		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
-	if (ready)
+	if (ready) {
+		slowdown_note(t, uc);
 		watchpoint_tick(t);
+	}
 	take_tick(t, uc);
 	if (ready)
 		plan_next(t);

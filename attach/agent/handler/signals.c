@@ -215,8 +215,13 @@ static void count_time(struct thread *t, uint64_t cpu_ns)
 /* The time in which registers were on, up to this signal. */
 static void count_armed(struct thread *t, uint64_t cpu_ns)
 {
-	if (t->armed_since_ns)
-		thread_count(t, JXP__COUNTER__COUNTER_ARMED_NS, cpu_ns - t->armed_since_ns);
+	uint64_t ns = cpu_ns - t->armed_since_ns;
+
+	if (!t->armed_since_ns)
+		return;
+	thread_count(t, JXP__COUNTER__COUNTER_ARMED_NS, ns);
+	thread_count(t, JXP__COUNTER__COUNTER_REGISTERS_NS,
+		     (uint64_t)((double)ns * t->slowdown.fraction));
 }
 
 static void note_armed(struct thread *t, uint64_t cpu_ns)

@@ -100,7 +100,8 @@ struct thread *thread_take(pid_t tid)
 	t->signal_traces = false;
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));
-	memset(&t->patience, 0, sizeof(t->patience));
+	memset(&t->slowdown, 0, sizeof(t->slowdown));
+	patience_init(&t->patience);
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));
 	t->stack_low = t->stack_high = 0;
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));

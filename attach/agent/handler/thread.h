@@ -20,6 +20,7 @@
 
 #include "attach/agent/handler/account.h"
 #include "attach/agent/handler/debug_register.h"
+#include "attach/agent/handler/slowdown.h"
 #include "attach/agent/record/ring.h"
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"
@@ -101,6 +102,7 @@ struct thread {
 	struct tick_plan ticks;
 	struct reservoir reservoir;
 	struct patience patience;
+	struct slowdown slowdown;
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct burst burst;
 	struct trace trace;

@@ -5,6 +5,7 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/code/trap.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
 #include "proto/kinds.h"
@@ -132,7 +133,8 @@ void watchpoint_tick(struct thread *t)
 	double factor;
 
 	watchpoint_look(t);
-	factor = patience_tick(&t->patience, &t->random, t->signal_cpu_ns);
+	factor = patience_tick(&t->patience, &t->random, t->signal_cpu_ns,
+			       patience_share(handlers.slowdown_most, t->slowdown.fraction));
 	for (unsigned i = 0; i < t->reservoir.registers; i++)
 		if (t->watchpoints[i].state == WATCH_ARMED)
 			keep_or_release(t, i, factor);

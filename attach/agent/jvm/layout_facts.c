@@ -156,6 +156,8 @@ static void read_more(struct object_layout *l)
 	if (!offset_of("InstanceKlass", "_constants", &l->klass_constants) ||
 	    !offset_of("ConstantPool", "_pool_holder", &l->pool_holder))
 		l->klass_constants = 0;
+	if (!offset_of("Thread", "_allocated_bytes", &l->allocated_bytes))
+		l->allocated_bytes = 0;
 	if (offset_of("Thread", "_tlab", &tlab) &&
 	    offset_of("ThreadLocalAllocBuffer", "_start", &l->tlab_start) &&
 	    offset_of("ThreadLocalAllocBuffer", "_end", &l->tlab_end)) {

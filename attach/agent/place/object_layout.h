@@ -36,6 +36,7 @@ struct object_layout {
 	uint32_t pool_holder;     /* and offset in that of the class */
 	uint32_t tlab_start;      /* in a JavaThread, of its allocation buffer's bounds; */
 	uint32_t tlab_end;        /* 0: not known */
+	uint32_t allocated_bytes; /* and of what it has allocated so far, likewise */
 	uint64_t heap_max;        /* no object is larger; 0: not known */
 	uint32_t mirror_klass;    /* offsets in a java.lang.Class: of the Klass, */
 	uint32_t mirror_words;    /* and of its own size */

@@ -1,24 +1,23 @@
 #include "attach/agent/reservoir/patience.h"
 
-/* At 1%, a tenth of the time: where registers cost 5%, as much as the measured part of a budget may
- * be wrong by. */
-#define SHARE_OF_BUDGET 10.0
-
-double patience_share(double budget)
+double patience_share(double most, double slowdown)
 {
-	double share = budget * SHARE_OF_BUDGET;
-
-	return share < 1 ? share : 1;
+	return slowdown > most ? most / slowdown : 1;
 }
 
-void patience_init(struct patience *p, double share)
+void patience_init(struct patience *p)
 {
-	*p = (struct patience){.share = share};
+	*p = (struct patience){.share = 1, .chance = 1, .patient = true};
+}
+
+bool patience_is_limited(const struct patience *p)
+{
+	return p->share < 1 || p->chance < 1;
 }
 
 double patience_look(const struct patience *p)
 {
-	return p->patient ? 1 / p->share : 0;
+	return p->patient ? 1 / p->chance : 0;
 }
 
 static bool happens(struct random *random, double probability)
@@ -26,26 +25,28 @@ static bool happens(struct random *random, double probability)
 	return random_next(random) < probability * 0x1p32;
 }
 
-/* Phases end at any moment alike, and begin so often that their share is what it should be at each
- * tick, however long the last one is ago: share * leaves = (1 - share) * begins. */
-double patience_tick(struct patience *p, struct random *random, uint64_t cpu_ns)
+static void begin(struct patience *p, struct random *random, double share)
+{
+	p->begun = true;
+	p->share = p->chance = share;
+	p->patient = happens(random, share);
+}
+
+/* Phases end at any moment alike, and begin so often that they have their share, however far ticks
+ * are apart: share * leaves = (1 - share) * enters. While the share changes, the chance follows. */
+double patience_tick(struct patience *p, struct random *random, uint64_t cpu_ns, double share)
 {
 	double passed = (double)(cpu_ns - p->tick_ns);
-	double leaves = passed / (passed + (double)PATIENCE_PHASE_NS);
+	double turns = passed / (passed + (double)PATIENCE_PHASE_NS);
+	double leaves = turns * (1 - share), enters = turns * share;
 
 	p->tick_ns = cpu_ns;
 	if (!p->begun) {
-		p->begun = true;
-		p->patient = happens(random, p->share);
+		begin(p, random, share);
 		return 1;
 	}
-	/* No rounding may come in here: for the whole of the time nothing is given up. */
-	if (p->share >= 1)
-		return 1;
-	leaves *= 1 - p->share;
-	if (p->patient)
-		p->patient = !happens(random, leaves);
-	else
-		p->patient = happens(random, leaves * p->share / (1 - p->share));
+	p->share = share;
+	p->chance = p->chance * (1 - leaves) + (1 - p->chance) * enters;
+	p->patient = p->patient ? !happens(random, leaves) : happens(random, enters);
 	return p->patient ? 1 / (1 - leaves) : 0;
 }

@@ -1,14 +1,14 @@
 /*
  * How long what is watched may be waited for.
  *
- * Registers that are on are not free: meanwhile each store that crosses a cache line takes as long
- * as one that crosses a page (measured: 7 ns instead of 0.5), which cost a database 5% of its speed. And
- * it is not the pairs that keep them on: nearly all complete within a millisecond, while what is
- * never accessed again waits for the next collection. So a thread is patient for a part of its
- * time only, in phases that begin and end at random whatever it does; otherwise what has waited for
- * PATIENCE_NS is given up. A pair that takes longer is seen in a phase alone, and stands for those
- * that came outside of one: its weight rises by the inverse of the probability that the phase was there,
- * and that it went on (Horvitz and Thompson 1952; in Monte Carlo methods, Russian roulette).
+ * Registers that are on slow some programs down (attach/agent/handler/slowdown.h). And it is not
+ * the pairs that keep them on: nearly all complete within a millisecond, while what is never
+ * accessed again waits for the next collection. So where registers cost something, a thread is
+ * patient for a part of its time only, in phases that begin and end at random whatever it does;
+ * otherwise what has waited for PATIENCE_NS is given up. A pair that takes longer is seen in a phase
+ * alone, and stands for those that came outside of one: its weight rises by the inverse of the
+ * probability that the phase was there, and that it went on (Horvitz and Thompson 1952; in Monte
+ * Carlo methods, Russian roulette).
  *
  * Pure; one thread.
  */
@@ -25,27 +25,33 @@
  * half a millisecond. */
 #define PATIENCE_NS (2 * NS_PER_MS)
 
-/* Mean length of a phase, of the thread's CPU time. */
-#define PATIENCE_PHASE_NS (200 * NS_PER_MS)
+/* Mean length of a phase, of the thread's CPU time: long for a pair, and short enough for a window
+ * of some seconds to have a few. */
+#define PATIENCE_PHASE_NS (50 * NS_PER_MS)
 
 struct patience {
-	double share; /* of the thread's time, in (0, 1]; 1: all of it is one phase */
 	bool begun;
 	bool patient;
+	double share;     /* of the thread's time that phases are to have, in (0, 1] */
+	double chance;    /* that the thread is patient now, as known before it was drawn */
 	uint64_t tick_ns; /* the thread's CPU time at the last tick */
 };
 
-/* The share with which registers cost what a budget, a fraction of the CPU time, can bear. */
-double patience_share(double budget);
+/* The share with which a slowdown while registers are on comes to no more than most, both fractions
+ * of the time. */
+double patience_share(double most, double slowdown);
 
-void patience_init(struct patience *p, double share);
+void patience_init(struct patience *p);
+
+/* Is anything ever given up? */
+bool patience_is_limited(const struct patience *p);
 
 /* What has waited for PATIENCE_NS is looked at, once: by how much its weight rises, or 0 when it is
  * given up. */
 double patience_look(const struct patience *p);
 
-/* A tick, at cpu_ns of the thread's CPU time: phases begin and end. By how much the weights of all
- * rise that were looked at, or 0 when they are given up. */
-double patience_tick(struct patience *p, struct random *random, uint64_t cpu_ns);
+/* A tick, at cpu_ns of the thread's CPU time: phases begin and end, so that they come to have this
+ * share. By how much the weights of all rise that were looked at, or 0 when they are given up. */
+double patience_tick(struct patience *p, struct random *random, uint64_t cpu_ns, double share);
 
 #endif

@@ -42,7 +42,8 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 {
 	cost->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
-	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns;
+	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns +
+			    counters[JXP__COUNTER__COUNTER_REGISTERS_NS];
 	cost->setup_ns = b->session_start_ns;
 	cost->period = b->period;
 }
@@ -50,6 +51,14 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 bool budget_session_affordable(const struct budget *b, const struct window_cost *cost)
 {
 	return (double)cost->session_ns <= b->fraction * SESSION_SHARE_MAX * (double)cost->cpu_ns;
+}
+
+/* The longer pairs that it buys are few. */
+#define SLOWDOWN_SHARE 0.3
+
+double budget_slowdown_most(double fraction)
+{
+	return fraction * SLOWDOWN_SHARE;
 }
 
 uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns, uint64_t now_ns)
@@ -146,7 +155,9 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
-	session = (double)(cost->session_ns + setup_ns) / (double)cost->cpu_ns;
+	session = (double)(cost->session_ns + setup_ns +
+			   counters[JXP__COUNTER__COUNTER_REGISTERS_NS]) /
+		  (double)cost->cpu_ns;
 	if (session > b->fraction * SESSION_SHARE_MAX)
 		session = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - session;

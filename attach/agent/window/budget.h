@@ -4,7 +4,7 @@
  *
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
  * of breakpoints that are counted x that of one of these + CPU time of the session thread
- * (measured). What the window's beginning took is spread over its length, and comes first. A tick and the traps it leads to cost about the same each
+ * (measured) + what registers that are on cost (estimated by allocations). What the window's beginning took is spread over its length, and comes first. A tick and the traps it leads to cost about the same each
  * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
  * of it on us. Not all of the process's CPU time brings ticks: the kernel's part does not, nor does
  * that of collectors and compilers. How much does is seen by the ticks that came, and the period
@@ -68,6 +68,10 @@ bool budget_session_affordable(const struct budget *b, const struct window_cost 
 
 /* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
+
+/* What may be lost of a thread's time to registers that are on (attach/agent/handler/slowdown.h):
+ * pure. */
+double budget_slowdown_most(double fraction);
 
 /* Which part of what the beginning took is due at now_ns: pure. */
 uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns, uint64_t now_ns);

@@ -90,6 +90,48 @@ static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
 	return after - before == HITS ? 0 : -EOPNOTSUPP;
 }
 
+#define SPLITS      1024u /* stores that cross a line: some microseconds */
+#define SPLIT_TRIES 9u    /* of which the shortest was not interrupted */
+#define LINE_BYTES  64u
+
+static uint64_t time_of_splits(void)
+{
+	_Alignas(LINE_BYTES) uint8_t lines[2 * LINE_BYTES];
+	uint64_t shortest = UINT64_MAX;
+
+	for (unsigned try = 0; try < SPLIT_TRIES; try++) {
+		uint64_t start = clock_monotonic_ns(), ns;
+
+		for (unsigned i = 0; i < SPLITS; i++)
+			__asm__ volatile("movq %0, (%1)"
+					 :
+					 : "r"((uint64_t)i), "r"(lines + LINE_BYTES - 4)
+					 : "memory");
+		ns = clock_monotonic_ns() - start;
+		if (ns < shortest)
+			shortest = ns;
+	}
+	return shortest;
+}
+
+/* Of all. */
+static int measure_splits(struct thread *t, int fd, uint64_t *cost_ns)
+{
+	struct perf_event_attr attr;
+	uint64_t off = time_of_splits(), on;
+	int r;
+
+	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
+			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
+	attr.disabled = 0;
+	r = perf_modify(fd, &attr);
+	if (r < 0)
+		return r;
+	on = time_of_splits();
+	*cost_ns = on > off ? on - off : 0;
+	return 0;
+}
+
 typedef int measurement(struct thread *t, int fd, uint64_t *cost_ns);
 
 /* In an entry and with an event of the session thread's own. */
@@ -125,4 +167,20 @@ int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
 int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns)
 {
 	return measure_here(opener, measure_hits, cost_ns);
+}
+
+/* Less than this is noise of the clock. */
+#define SPLIT_LEAST_NS 0.5
+
+int calibrate_split_cost(struct opener *opener, double *cost_ns)
+{
+	uint64_t all;
+	int r = measure_here(opener, measure_splits, &all);
+
+	if (r < 0)
+		return r;
+	*cost_ns = (double)all / SPLITS;
+	if (*cost_ns < SPLIT_LEAST_NS)
+		*cost_ns = 0;
+	return 0;
 }

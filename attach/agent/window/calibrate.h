@@ -18,4 +18,8 @@ int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
 /* Likewise of one hit of a breakpoint that the kernel counts and nobody is told of: the mean. */
 int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns);
 
+/* By how much longer a store takes that crosses a cache line while a breakpoint is set, which none
+ * of them touches: nanoseconds, 0 on processors where that is no matter. 0 or -errno. */
+int calibrate_split_cost(struct opener *opener, double *cost_ns);
+
 #endif

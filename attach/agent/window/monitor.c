@@ -224,7 +224,6 @@ static void share_registers(const struct monitor *m, struct thread *t, unsigned 
 	t->access_register = m->objects ? (int)count - 1 : -1;
 	burst_own(t, count - own - bursts, bursts);
 	reservoir_init(&t->reservoir, count - own - bursts);
-	patience_init(&t->patience, handlers.patient_share);
 }
 
 /* As many debug registers as the window wants, or as a debugger has left us. */

@@ -104,8 +104,8 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	handlers.sampling = w->settings->sampling;
 	handlers.period = w->settings->period;
 	/* A hardware sampler's events come by operations: none would come for a look in time. */
-	handlers.patient_share =
-	    w->settings->sampling.event_count > 0 ? 1 : patience_share(w->settings->budget);
+	handlers.slowdown_most =
+	    w->settings->sampling.event_count > 0 ? 1 : budget_slowdown_most(w->settings->budget);
 	*(void **)&handlers.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	handlers.walker.vm = w->vm->jvm;
 	if (!handlers.walker.get_trace || !vmstructs_code_cache(&low, &high))
@@ -219,6 +219,8 @@ static int start_sampling(struct window *w, struct err *err)
 		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
 	if (s->sampling.loops)
 		r = calibrate_hit_cost(&w->opener, &handlers.burst_hit_ns);
+	if (r == 0)
+		r = calibrate_split_cost(&w->opener, &handlers.split_ns);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
 	r = vm_start(w->vm, &hooks, err);
@@ -265,6 +267,7 @@ static int report(struct window *w)
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
 	counters[JXP__COUNTER__COUNTER_KERNEL_NS] = w->cost.overhead_ns - w->cost.session_ns -
 						    counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
+						    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
 						    counters[JXP__COUNTER__COUNTER_BURST_NS];
 	counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->cost.session_ns;
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
