@@ -248,13 +248,20 @@ static bool may_be_folded(const struct making *m, unsigned loop)
 	return m->found[loop].counter_used;
 }
 
-/* Without results but on branches that were never taken. */
+/* Of a search the counter may be what it has found; not where it has found nothing. */
+static bool search_may_be_folded(const struct making *m, unsigned loop)
+{
+	return m->found[loop].counter_used_at_limit && may_be_folded(m, loop);
+}
+
+/* Without results but on branches that were never taken, or where it is left early. */
 static void doubt_folded(struct making *m, unsigned loop)
 {
 	struct result_sites *r = &m->found[loop];
 
-	if ((r->type == LOOP_NEVER || r->type == LOOP_SOME) && r->count == 0 &&
-	    may_be_folded(m, loop))
+	if (r->count > 0 || r->type == LOOP_EVERY)
+		return;
+	if (r->type == LOOP_LAST ? search_may_be_folded(m, loop) : may_be_folded(m, loop))
 		r->doubts |= LOOP_DOUBT_FOLDED;
 }
 

@@ -12,11 +12,12 @@ struct search {
 	const struct native_code *n;
 	struct locations carried; /* what one turn leaves to the next, changed */
 	struct locations kept; /* ... and makes of what it was left, results aside from progress */
-	struct locations used; /* behind the loop */
-	bool leaves;           /* it is, but for traps */
-	bool early;            /* ... by other ways than its limit */
-	bool turns;            /* something goes on from turn to turn */
-	bool polls;            /* it is left by what is loaded from one place */
+	struct locations used; /* behind the loop, */
+	struct locations used_at_limit; /* where it was left by its limit */
+	bool leaves;                    /* it is, but for traps */
+	bool early;                     /* ... by other ways than its limit */
+	bool turns;                     /* something goes on from turn to turn */
+	bool polls;                     /* it is left by what is loaded from one place */
 	bool pauses;
 	bool used_fresh; /* what a turn has allocated is */
 	bool chosen;     /* a result by a conditional move */
@@ -260,15 +261,24 @@ static bool ends_by_unsigned(const struct search *s, uint16_t b)
 }
 
 /* What is used where the loop is left to. */
-static void take_used(struct search *s, uint16_t from, uint16_t to)
+static struct locations used_behind(struct search *s, uint16_t from, uint16_t to)
 {
 	const struct value_state *state = &s->v->leaving[loop_values_index(s->v, from)];
+	struct locations used = {0};
 
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 		if (locations_have(s->live->entering[to], i)) {
-			s->used = locations_both(s->used, state->at[i].from);
+			used = locations_both(used, state->at[i].from);
 			s->used_fresh |= (state->at[i].flags & VALUE_FRESH) != 0;
 		}
+	return used;
+}
+
+static void take_used(struct search *s, struct locations used, bool limit)
+{
+	s->used = locations_both(s->used, used);
+	if (limit)
+		s->used_at_limit = locations_both(s->used_at_limit, used);
 }
 
 static void take_early(struct search *s, uint16_t from, uint16_t to)
@@ -290,14 +300,14 @@ static void take_exit(struct search *s, uint16_t from, uint16_t to)
 		/* What comes behind the loop had not run yet when it was compiled: all that turns
 		 * leave is taken for used there. */
 		if (limit && !ends_by_unsigned(s, from))
-			s->used = locations_both(s->used, s->carried);
+			take_used(s, s->carried, true);
 		if (!limit && s->r->pruned_count < RESULT_EXITS_MAX &&
 		    native_pruned_branch(s->n, to))
 			s->r->pruned[s->r->pruned_count++] = (struct result_exit){from, to};
 		return;
 	}
 	s->leaves = true;
-	take_used(s, from, to);
+	take_used(s, used_behind(s, from, to), limit);
 	if (!limit)
 		take_early(s, from, to);
 }
@@ -319,6 +329,7 @@ static void find_exits(struct search *s)
 		    (latch_of(s, i)->flags & VALUE_FRESH))
 			locations_add(&s->used, i);
 	s->used = with_sources(s, s->used);
+	s->used_at_limit = with_sources(s, s->used_at_limit);
 }
 
 /* ---------------------------------------------------------------- places */
@@ -582,6 +593,8 @@ int result_sites_find(struct result_sites *r, const struct loop_values *v,
 	find_exits(&s);
 	find_counts(&s);
 	r->counter_used = r->counter >= 0 && locations_have(s.used, (unsigned)r->counter);
+	r->counter_used_at_limit =
+	    r->counter >= 0 && locations_have(s.used_at_limit, (unsigned)r->counter);
 	find_places(&s);
 	leave_one_a_branch(&s);
 	return find_type(&s) < 0 ? -ENOMEM : 0;

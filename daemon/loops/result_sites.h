@@ -39,7 +39,8 @@ struct result_sites {
 	 * -1: there is none. */
 	int counter;
 	int32_t counter_step;
-	bool counter_used; /* behind the loop; by another copy of it, too */
+	bool counter_used;          /* behind the loop; by another copy of it, too */
+	bool counter_used_at_limit; /* there, where the loop was left by its limit */
 	unsigned exit_count;
 	struct result_exit exits[RESULT_EXITS_MAX];
 	/* By branches that were never taken when it was compiled: out of the loop, or not. */

@@ -361,7 +361,7 @@ static void on_event(struct thread *t, const ucontext_t *uc)
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
 		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
 	if (ready) {
-		slowdown_note(t, uc);
+		slowdown_note(&t->slowdown, t->signal_cpu_ns, uc);
 		watchpoint_tick(t);
 	}
 	take_tick(t, uc);

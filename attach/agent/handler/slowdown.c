@@ -3,7 +3,6 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/handler/thread.h"
 #include "common/clock.h"
 
 /* The JVM adds up what was allocated when a thread's buffer is full, so less time says little. */
@@ -25,27 +24,24 @@ static bool allocated(const ucontext_t *uc, uint64_t *bytes)
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	struct code_blob blob;
 
-	return handlers.layout.allocated_bytes &&
-	       codemap_find((uint64_t)regs[REG_RIP], &blob) && blob.type == CODE_COMPILED &&
+	return handlers.layout.allocated_bytes && codemap_find((uint64_t)regs[REG_RIP], &blob) &&
+	       blob.type == CODE_COMPILED &&
 	       safe_read((uint64_t)regs[REG_R15] + handlers.layout.allocated_bytes, bytes,
 			 sizeof(*bytes));
 }
 
-void slowdown_note(struct thread *t, const ucontext_t *uc)
+void slowdown_note(struct slowdown *s, uint64_t cpu_ns, const ucontext_t *uc)
 {
-	struct slowdown *s = &t->slowdown;
 	uint64_t bytes;
 
 	if (!(handlers.split_ns > 0) || !allocated(uc, &bytes))
 		return;
 	if (!s->begun) {
-		*s = (struct slowdown){
-		    .begun = true,
-		    .bytes = bytes,
-		    .cpu_ns = t->signal_cpu_ns,
-		    .fraction = slowdown_of(bytes, t->signal_cpu_ns, handlers.split_ns)};
-	} else if (bytes >= s->bytes && t->signal_cpu_ns >= s->cpu_ns + SPAN_MIN_NS) {
-		s->fraction = slowdown_of(bytes - s->bytes, t->signal_cpu_ns - s->cpu_ns,
-					  handlers.split_ns);
+		*s = (struct slowdown){.begun = true,
+				       .bytes = bytes,
+				       .cpu_ns = cpu_ns,
+				       .fraction = slowdown_of(bytes, cpu_ns, handlers.split_ns)};
+	} else if (bytes >= s->bytes && cpu_ns >= s->cpu_ns + SPAN_MIN_NS) {
+		s->fraction = slowdown_of(bytes - s->bytes, cpu_ns - s->cpu_ns, handlers.split_ns);
 	}
 }

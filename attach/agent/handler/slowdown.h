@@ -3,11 +3,11 @@
  *
  * While one is on, whatever it watches, each store that crosses a cache line takes as long as one
  * that crosses a page; nothing else takes longer (measured with loads, stores and their widths,
- * copies, locks, calls, system calls). Objects are aligned to 8 bytes and cleared and copied by 32 or
- * 64 at a time, so programs make such stores as they allocate. How many, six programs told that were
- * measured with a register on that watched nothing they touch: 0 to 5% slower, 2.0 to 2.8% for each
- * GiB allocated per second of CPU time where it was more than noise. Copies onto objects that live
- * already are not in it.
+ * copies, locks, calls, system calls). Objects are aligned to 8 bytes and cleared and copied by 32
+ * or 64 at a time, so programs make such stores as they allocate. How many, six programs told that
+ * were measured with a register on that watched nothing they touch: 0 to 5% slower, 2.0 to 2.8% for
+ * each GiB allocated per second of CPU time where it was more than noise. Copies onto objects that
+ * live already are not in it.
  */
 #ifndef JXPERF_AGENT_HANDLER_SLOWDOWN_H
 #define JXPERF_AGENT_HANDLER_SLOWDOWN_H
@@ -15,8 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
-
-struct thread;
 
 struct slowdown {
 	bool begun;
@@ -35,7 +33,7 @@ struct slowdown {
  * longer: pure. */
 double slowdown_of(uint64_t bytes, uint64_t cpu_ns, double split_ns);
 
-/* At a tick: looks at what the thread has allocated. */
-void slowdown_note(struct thread *t, const ucontext_t *uc);
+/* At a tick, in the thread, which has used so much CPU time: looks at what it has allocated. */
+void slowdown_note(struct slowdown *s, uint64_t cpu_ns, const ucontext_t *uc);
 
 #endif

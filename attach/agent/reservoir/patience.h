@@ -5,10 +5,10 @@
  * the pairs that keep them on: nearly all complete within a millisecond, while what is never
  * accessed again waits for the next collection. So where registers cost something, a thread is
  * patient for a part of its time only, in phases that begin and end at random whatever it does;
- * otherwise what has waited for PATIENCE_NS is given up. A pair that takes longer is seen in a phase
- * alone, and stands for those that came outside of one: its weight rises by the inverse of the
- * probability that the phase was there, and that it went on (Horvitz and Thompson 1952; in Monte
- * Carlo methods, Russian roulette).
+ * otherwise what has waited for PATIENCE_NS is given up. A pair that takes longer is seen in a
+ * phase alone, and stands for those that came outside of one: its weight rises by the inverse of
+ * the probability that the phase was there, and that it went on (Horvitz and Thompson 1952; in
+ * Monte Carlo methods, Russian roulette).
  *
  * Pure; one thread.
  */

@@ -155,9 +155,9 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
-	session = (double)(cost->session_ns + setup_ns +
-			   counters[JXP__COUNTER__COUNTER_REGISTERS_NS]) /
-		  (double)cost->cpu_ns;
+	session =
+	    (double)(cost->session_ns + setup_ns + counters[JXP__COUNTER__COUNTER_REGISTERS_NS]) /
+	    (double)cost->cpu_ns;
 	if (session > b->fraction * SESSION_SHARE_MAX)
 		session = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - session;

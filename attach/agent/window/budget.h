@@ -4,13 +4,14 @@
  *
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
  * of breakpoints that are counted x that of one of these + CPU time of the session thread
- * (measured) + what registers that are on cost (estimated by allocations). What the window's beginning took is spread over its length, and comes first. A tick and the traps it leads to cost about the same each
- * time, so a thread that gets a tick every `period` of its CPU time spends cost-per-tick / period
- * of it on us. Not all of the process's CPU time brings ticks: the kernel's part does not, nor does
- * that of collectors and compilers. How much does is seen by the ticks that came, and the period
- * shorter by as much: a budget that is left unused is evidence that nobody gets. A hardware
- * sampler's period counts operations, whose rate nobody knows: it is
- * scaled by how far the cost since the last change was from what was allowed.
+ * (measured) + what registers that are on cost (estimated by allocations). What the window's
+ * beginning took is spread over its length, and comes first. A tick and the traps it leads to cost
+ * about the same each time, so a thread that gets a tick every `period` of its CPU time spends
+ * cost-per-tick / period of it on us. Not all of the process's CPU time brings ticks: the kernel's
+ * part does not, nor does that of collectors and compilers. How much does is seen by the ticks that
+ * came, and the period shorter by as much: a budget that is left unused is evidence that nobody
+ * gets. A hardware sampler's period counts operations, whose rate nobody knows: it is scaled by how
+ * far the cost since the last change was from what was allowed.
  *
  * Session thread only.
  */

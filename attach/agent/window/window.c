@@ -265,10 +265,9 @@ static int report(struct window *w)
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
-	counters[JXP__COUNTER__COUNTER_KERNEL_NS] = w->cost.overhead_ns - w->cost.session_ns -
-						    counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
-						    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
-						    counters[JXP__COUNTER__COUNTER_BURST_NS];
+	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
+	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
+	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] - counters[JXP__COUNTER__COUNTER_BURST_NS];
 	counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->cost.session_ns;
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
 	w->cost.session_ns += other_ns;

@@ -25,6 +25,7 @@ final class Real {
     private static final int ELEMENTS = 6000;
     private static final int HOLIDAYS = 20_000;
     private static final int MANY = 8000;
+    private static final int LISTS = 8;
     private static final int QUERIES = 100;
     private static final long WEEK_MS = 7L * SegmentedTimeline.DAY_SEGMENT_SIZE;
 
@@ -136,9 +137,16 @@ final class Real {
     }
 
     private static void linkedList(boolean repaired) {
-        List<Integer> list = repaired ? new ArrayList<>(numbers(0, MANY)) : new LinkedList<>(numbers(0, MANY));
+        // Another one each time, or the sums would be the same ones again.
+        List<List<Integer>> lists = new ArrayList<>();
+        for (int i = 0; i < LISTS; i++) {
+            List<Integer> all = numbers(i * MANY, MANY);
+            lists.add(repaired ? new ArrayList<>(all) : new LinkedList<>(all));
+        }
+        int[] round = {0};
         Program.repeat(value -> {
             int sum = value;
+            List<Integer> list = lists.get(++round[0] % LISTS);
             for (int i = 0; i < list.size(); i += 8) {
                 sum += list.get(i);
             }

@@ -210,14 +210,16 @@ static void late_pairs_stand_for_those_that_were_given_up(void **state)
 	}
 }
 
-static void what_is_never_accessed_again_keeps_registers_on_for_little_more_than_phases(void **state)
+static void
+what_is_never_accessed_again_keeps_registers_on_for_little_more_than_phases(void **state)
 {
 	uint64_t cpu_ns;
 	struct outcome o = run(steady, 100000 * NS_PER_S, 100000, &cpu_ns);
 	double on = (double)o.on_ns / (double)cpu_ns;
 
 	(void)state;
-	/* In phases from the first sample on; outside half of the ticks leave a wait of PATIENCE_NS. */
+	/* In phases from the first sample on; outside half of the ticks leave a wait of
+	 * PATIENCE_NS. */
 	assert_true(on > SHARE / 2 && on < SHARE + (1 - SHARE) * 0.5 * 2 / 40);
 }
 

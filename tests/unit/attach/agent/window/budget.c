@@ -34,9 +34,8 @@ static void what_the_beginning_took_is_due_over_the_window(void **state)
 
 static void a_costly_beginning_leaves_less_for_samples(void **state)
 {
-	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100,
-							[JXP__COUNTER__COUNTER_HANDLER_NS] =
-							    20 * MS};
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
+	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 5 * MS};
 	struct budget b;
 
