@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -58,11 +59,20 @@ final class Real {
     }
 
     private static void retain(boolean repaired) {
-        Bag<Integer> bag = CollectionBag.collectionBag(new HashBag<>());
-        bag.addAll(numbers(0, ELEMENTS));
-        List<Integer> list = numbers(0, ELEMENTS);
-        Set<Integer> set = new HashSet<>(list);
-        Program.repeat(value -> value + (bag.retainAll(repaired ? set : list) ? 1 : 2));
+        // Another one each time, or the same would be retained again.
+        List<Bag<Integer>> bags = new ArrayList<>();
+        List<Collection<Integer>> retained = new ArrayList<>();
+        for (int i = 0; i < LISTS; i++) {
+            List<Integer> list = numbers(i * ELEMENTS, ELEMENTS);
+            bags.add(CollectionBag.collectionBag(new HashBag<>()));
+            bags.get(i).addAll(list);
+            retained.add(repaired ? new HashSet<>(list) : list);
+        }
+        int[] round = {0};
+        Program.repeat(value -> {
+            int i = ++round[0] % LISTS;
+            return value + (bags.get(i).retainAll(retained.get(i)) ? 1 : 2);
+        });
     }
 
     /** How many of the sorted are from one on and up to another. */
@@ -94,7 +104,7 @@ final class Real {
     /** One that is seldom the largest or the smallest of a window. */
     private static double within(int x) {
         int place = x % (ELEMENTS - 1);
-        return place == 0 ? -ELEMENTS : place == 1 ? ELEMENTS : place % 89;
+        return place == 0 ? -ELEMENTS : place == 1 ? ELEMENTS : Math.floorMod(x * 0x9e3779b9, ELEMENTS);
     }
 
     /** A window of the last values. Where they fall what leaves it is its largest, so the bounds are looked for anew. */
