@@ -151,7 +151,7 @@ class SteppedDaemon(Daemon):
 def a_clock_that_is_set_by_hours_runs_nothing_twice():
     name = f"clock{os.getpid()}"
     at = [time.strftime("%H:%M", time.localtime(time.time() + h * HOUR_S)) for h in (5, 7)]
-    day, night = [Workload(jdks()[0], "SilentLoad", "-Xint", prefix=("env", f"CLOCK={name}{suffix}")).pid
+    day, night = [Workload(jdks()[0], "Paced", prefix=("env", f"CLOCK={name}{suffix}")).pid
                   for suffix in ("", "-night")]
     daemon = SteppedDaemon(CLOCK_CONFIG.format(run=name, every=EVERY_S, begins=at[0], ends=at[1]))
     wait_until(lambda: daemon.windows(), "a window", 10 + 3 * EVERY_S)
