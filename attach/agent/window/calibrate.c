@@ -174,7 +174,7 @@ int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns)
 
 int calibrate_split_cost(struct opener *opener, double *cost_ns)
 {
-	uint64_t all;
+	uint64_t all = 0;
 	int r = measure_here(opener, measure_splits, &all);
 
 	if (r < 0)
