@@ -55,8 +55,9 @@ LEAST_SHARE = 1 / 3
 WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
 # The kernel's part is no handler's; what no part names is the rest.
 PARTS = {"contexts": "contexts_ns", "system_calls": "controls_ns", "code": "code_ns", "naming": "placing_ns"}
-ROLES = ["ticks", "searches", "sampled", "second", "late"]
-COSTS = {"handlers": "handler_ns", "kernel": "kernel_ns", "own_thread": "session_ns", "events": "events_ns"}
+ROLES = ["ticks", "looks", "searches", "sampled", "second", "late"]
+COSTS = {"handlers": "handler_ns", "kernel": "kernel_ns", "own_thread": "session_ns", "events": "events_ns",
+         "registers": "registers_ns"}
 
 # ---------------------------------------------------------------- what runs
 
@@ -198,10 +199,10 @@ def account(name, windows):
     ns["rest"] = sums["handler_ns"] - sum(ns.values())
     total(f"{name}.overhead_per_sample", sums["overhead_ns"] / samples / 1000, "us")
     for cost, key in COSTS.items():
-        total(f"{name}.overhead.{cost}", sums[key] / max(sums["overhead_ns"], 1), "fraction")
+        total(f"{name}.overhead.{cost}", sums.get(key, 0) / max(sums["overhead_ns"], 1), "fraction")
     total(f"{name}.signals_per_sample", signals / samples, "signals")
     for role in ROLES:
-        total(f"{name}.signals_per_sample.{role}", sums[f"signals_{role}"] / samples, "signals")
+        total(f"{name}.signals_per_sample.{role}", sums.get(f"signals_{role}", 0) / samples, "signals")
     total(f"{name}.per_signal.kernel", sums["kernel_ns"] / signals / 1000, "us")
     for part, part_ns in ns.items():
         total(f"{name}.per_signal.{part}", part_ns / signals / 1000, "us")

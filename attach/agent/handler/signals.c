@@ -227,8 +227,10 @@ static void count_armed(struct thread *t, uint64_t cpu_ns)
 static void note_armed(struct thread *t, uint64_t cpu_ns)
 {
 	bool in_use = watchpoint_in_use(t);
+	bool waits =
+	    t->access_register >= 0 && t->watchpoints[t->access_register].state != WATCH_FREE;
 
-	t->armed_since_ns = in_use || t->burst.active || t->trace.active ? cpu_ns : 0;
+	t->armed_since_ns = in_use || waits || t->burst.active || t->trace.active ? cpu_ns : 0;
 	if (!in_use && sampler_in_use->on_quiet &&
 	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
 		sampler_in_use->on_quiet(t);

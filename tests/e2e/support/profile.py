@@ -255,12 +255,15 @@ def assert_quality(report, least_traps):
     assert_account(quality)
 
 
+ROLES = ("ticks", "looks", "searches", "sampled", "second", "late")
+
+
 def assert_account(quality):
     """Each signal has one role, no part of the handlers' time counts twice, and the costs are all of the overhead."""
-    assert quality["signals"] == sum(quality[f"signals_{r}"] for r in ("ticks", "searches", "sampled", "second", "late"))
+    assert quality["signals"] == sum(quality[f"signals_{r}"] for r in ROLES)
     parts = sum(quality[p] for p in ("contexts_ns", "controls_ns", "code_ns", "placing_ns"))
     assert 0 < parts <= quality["handler_ns"], quality
-    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns"))
+    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns", "registers_ns"))
     assert costs == quality["overhead_ns"], quality
 
 
