@@ -16,7 +16,8 @@ const struct counter counter_table[] = {
      .sentence = "traps did not end the wait: a store where a load is waited for, a failed "
 		 "compare-and-swap"},
     {C(REPLACED), .name = "replaced",
-     .sentence = "armed watchpoints gave their register to a newer sample (reservoir sampling)"},
+     .sentence =
+	 "armed watchpoints gave their register to a newer sample, or up (reservoir sampling)"},
     {C(RELEASED), .name = "released",
      .sentence = "of these gave it up after a long wait, at random: registers slow programs down"},
     {C(EXPIRED_GC), .name = "expired_gc",
@@ -144,7 +145,8 @@ const struct counter counter_table[] = {
      .sentence = "samples were dropped because the window was over",
      .stage = {18, "gate_window_over"}},
     {C(GATE_BUDGET_SPENT), .name = "gate_budget_spent",
-     .sentence = "samples were dropped because they were more than twice what the period allows",
+     .sentence =
+	 "samples were dropped because they were more than three times what the period allows",
      .stage = {19, "gate_budget_spent"}},
     {C(GATE_CONTENDED), .name = "gate_contended",
      .sentence = "samples were dropped because others came on many CPUs at the same time",

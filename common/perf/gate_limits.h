@@ -1,8 +1,8 @@
 /*
  * The limits of a window's sampling gate (bpf/gate.h), the same whether the kernel applies them or
- * the agent: twice the ticks that the period in force allows the CPUs that the target may use, and
- * a second's worth of them at once. So a gate bites only where the period does not do what it is
- * meant to: the agent's own control is late, stuck or wrong. Pure.
+ * the agent: three times the ticks that the period in force allows the CPUs that the target may
+ * use, and a second's worth of them at once. So a gate bites only where the period does not do what
+ * it is meant to: the agent's own control is late, stuck or wrong. Pure.
  */
 #ifndef JXPERF_COMMON_PERF_GATE_LIMITS_H
 #define JXPERF_COMMON_PERF_GATE_LIMITS_H
@@ -14,9 +14,10 @@
 /* More operations than this no CPU retires in a nanosecond, loads, stores or any. */
 #define GATE_OPERATIONS_PER_NS 10u
 
-/* How much more than the period allows: a period that was just changed is in force at once in the
- * threads, and a moment later here. */
-#define GATE_SLACK 2u
+/* How much more than the period allows: a tick may have a look after it (attach/agent/reservoir),
+ * and a period that was just changed is in force at once in the threads, and a moment later here.
+ */
+#define GATE_SLACK 3u
 
 /* The period, above 0, is in nanoseconds of CPU time, or in operations. cpus need not be a
  * whole number; 0 counts as 1. */

@@ -248,10 +248,14 @@ static bool may_be_folded(const struct making *m, unsigned loop)
 	return m->found[loop].counter_used;
 }
 
-/* Of a search the counter may be what it has found; not where it has found nothing. */
+/* Of a search the counter may be what it has found; not where it has found nothing, unless another
+ * copy goes on from there. */
 static bool search_may_be_folded(const struct making *m, unsigned loop)
 {
-	return m->found[loop].counter_used_at_limit && may_be_folded(m, loop);
+	for (unsigned i = 1; i < m->native.graph->loop_count; i++)
+		if (i != loop && are_copies(m, i, loop))
+			return false;
+	return m->found[loop].counter_used_at_limit;
 }
 
 /* Without results but on branches that were never taken, or where it is left early. */

@@ -19,8 +19,11 @@ struct sampler {
 	void (*on_event)(struct thread *t, const ucontext_t *uc);
 	/* An execution breakpoint that the sampler set in a register fired. */
 	void (*on_breakpoint)(struct thread *t, unsigned reg, const ucontext_t *uc);
-	/* After a signal of which none of the registers for pairs is in use; or NULL. */
+	/* After a signal of a thread that is ready: none of its watchpoints waits for a look. Or
+	 * NULL. */
 	void (*on_quiet)(struct thread *t);
+	/* The sampling event fired and is not to be taken; or NULL. */
+	void (*on_refused)(struct thread *t);
 };
 
 /* The clock sampler: task-clock ticks and the search for the next access (design.md). */

@@ -266,64 +266,35 @@ static void take_sample(struct thread *t, const ucontext_t *uc)
 
 /* ---------------------------------------------------------------- when the next one comes */
 
-/* Ticks come after half to one and a half periods, at random: a program that goes round in step
- * with the ticks would be seen at the same places every time. A new length holds for some ticks,
- * because setting it is a system call. */
-#define TICKS_ALIKE 4u
-
-/* The kernel makes no event more often. */
-#define EVENT_MIN_NS UINT64_C(10000)
-
 static void set_event(struct thread *t, uint64_t ns)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
 
-	if (ns < EVENT_MIN_NS)
-		ns = EVENT_MIN_NS;
-	if (ns == t->ticks.event_ns)
+	if (ns == t->event_ns)
 		return;
-	t->ticks.event_ns = ns;
+	t->event_ns = ns;
 	if (perf_set_period(t->sampling_fd[0], ns) < 0)
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 }
 
-static void draw_length(struct thread *t)
-{
-	uint64_t period = atomic_load_explicit(&handlers.period, memory_order_relaxed);
-	uint64_t part = period * random_below(&t->random, 1u << 16) >> 16;
-
-	if (t->ticks.alike > 0) {
-		t->ticks.alike--;
-		return;
-	}
-	t->ticks.alike = TICKS_ALIKE - 1;
-	t->ticks.length_ns = period / 2 + part;
-}
-
-/* Where something waits, the event comes for a look first, unless the tick is as near, or there is
- * nothing to decide. */
 static void plan_next(struct thread *t)
 {
-	draw_length(t);
-	t->ticks.last_ns = t->signal_cpu_ns;
-	t->ticks.look = patience_is_limited(&t->patience) && watchpoint_in_use(t) &&
-			t->ticks.length_ns > 2 * PATIENCE_NS;
-	set_event(t, t->ticks.look ? PATIENCE_NS : t->ticks.length_ns);
-}
+	bool look = patience_is_limited(&t->patience) && watchpoint_is_undecided(t);
 
-/* No look is wanted any more: the event comes for the tick. */
-static void end_look(struct thread *t)
-{
-	uint64_t passed = t->signal_cpu_ns - t->ticks.last_ns;
-
-	t->ticks.look = false;
-	set_event(t, t->ticks.length_ns > passed ? t->ticks.length_ns - passed : 0);
+	set_event(t,
+		  tick_plan_next(&t->ticks, &t->random, handlers.period, t->signal_cpu_ns, look));
 }
 
 static void on_quiet(struct thread *t)
 {
 	if (t->ticks.look)
-		end_look(t);
+		set_event(t, tick_plan_end_look(&t->ticks, t->signal_cpu_ns));
+}
+
+static void on_refused(struct thread *t)
+{
+	if (t->ticks.tick_ns)
+		set_event(t, tick_plan_refused(&t->ticks, handlers.period));
 }
 
 /* ---------------------------------------------------------------- events */
@@ -336,7 +307,7 @@ static bool samples_accesses(void)
 
 static void take_tick(struct thread *t, const ucontext_t *uc)
 {
-	if (handlers.sampling.cpu && sampler_is_ready(t, uc)) {
+	if (handlers.sampling.cpu) {
 		cpu_sample_take(t, handlers.period, uc);
 		if (handlers.sampling.loops)
 			burst_tick(t, uc);
@@ -347,26 +318,40 @@ static void take_tick(struct thread *t, const ucontext_t *uc)
 	}
 }
 
-static void on_event(struct thread *t, const ucontext_t *uc)
+/* Of a thread that has no registers yet. */
+static void ask_for_registers(struct thread *t, const ucontext_t *uc)
 {
-	bool ready = atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY;
+	if (handlers.sampling.cpu)
+		(void)sampler_is_ready(t, uc);
+	(void)sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+}
 
-	if (t->ticks.look) {
-		watchpoint_look(t);
-		end_look(t);
-		return;
-	}
+static void on_tick(struct thread *t, const ucontext_t *uc)
+{
+	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
 	/* What came before a thread has registers is no part of what is looked at. */
-	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_WANTED)
+	if (state != THREAD_WANTED)
 		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
-	if (ready) {
-		slowdown_note(&t->slowdown, t->signal_cpu_ns, uc);
-		watchpoint_tick(t);
+	if (state != THREAD_READY) {
+		ask_for_registers(t, uc);
+		return;
 	}
+	slowdown_note(&t->slowdown, t->signal_cpu_ns, uc);
+	watchpoint_tick(t);
 	take_tick(t, uc);
-	if (ready)
-		plan_next(t);
+	plan_next(t);
+}
+
+static void on_event(struct thread *t, const ucontext_t *uc)
+{
+	if (!tick_plan_is_look(&t->ticks, t->signal_cpu_ns)) {
+		on_tick(t, uc);
+		return;
+	}
+	watchpoint_look(t);
+	set_event(t, tick_plan_end_look(&t->ticks, t->signal_cpu_ns));
 }
 
 static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
@@ -383,4 +368,5 @@ const struct sampler sampler_clock = {
     .on_event = on_event,
     .on_breakpoint = on_breakpoint,
     .on_quiet = on_quiet,
+    .on_refused = on_refused,
 };

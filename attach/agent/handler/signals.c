@@ -71,8 +71,9 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
 	if (role == THREAD_ROLE_SAMPLING)
-		return t->ticks.look ? JXP__COUNTER__COUNTER_SIGNALS_LOOKS
-				     : JXP__COUNTER__COUNTER_SIGNALS_TICKS;
+		return tick_plan_is_look(&t->ticks, t->signal_cpu_ns)
+			   ? JXP__COUNTER__COUNTER_SIGNALS_LOOKS
+			   : JXP__COUNTER__COUNTER_SIGNALS_TICKS;
 	if (reg >= PERF_DEBUG_REGISTERS)
 		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	if (burst_owns(t, reg))
@@ -103,6 +104,12 @@ static void loop_register_hit(struct thread *t, unsigned reg, const ucontext_t *
 		burst_is_full(t, reg);
 }
 
+static void refuse(struct thread *t)
+{
+	if (sampler_in_use->on_refused)
+		sampler_in_use->on_refused(t);
+}
+
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
@@ -114,17 +121,20 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 			loop_register_hit(t, reg, uc);
 			return;
 		}
-		/* A look takes no more stack than this does. */
-		if (stack_is_low(t, uc) && !(role == THREAD_ROLE_SAMPLING && t->ticks.look)) {
+		if (stack_is_low(t, uc)) {
 			thread_count(t, JXP__COUNTER__COUNTER_STACK_LOW, 1);
 			if (reg < PERF_DEBUG_REGISTERS)
 				watchpoint_drop(t, reg, RECORD_ABANDONED);
+			else if (role == THREAD_ROLE_SAMPLING)
+				refuse(t);
 			return;
 		}
 	}
 	if (role == THREAD_ROLE_SAMPLING) {
 		if (sampling_gate_passes(t))
 			sampler_in_use->on_event(t, uc);
+		else
+			refuse(t);
 		return;
 	}
 	if (reg >= PERF_DEBUG_REGISTERS || burst_owns(t, reg))
@@ -226,13 +236,14 @@ static void count_armed(struct thread *t, uint64_t cpu_ns)
 
 static void note_armed(struct thread *t, uint64_t cpu_ns)
 {
-	bool in_use = watchpoint_in_use(t);
-	bool waits =
-	    t->access_register >= 0 && t->watchpoints[t->access_register].state != WATCH_FREE;
+	bool on;
 
-	t->armed_since_ns = in_use || waits || t->burst.active || t->trace.active ? cpu_ns : 0;
-	if (!in_use && sampler_in_use->on_quiet &&
-	    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY)
+	/* Until then its registers are the session thread's. */
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
+		return;
+	on = watchpoint_in_use(t) || t->burst.active || t->trace.active;
+	t->armed_since_ns = on ? cpu_ns : 0;
+	if (sampler_in_use->on_quiet && !watchpoint_is_undecided(t))
 		sampler_in_use->on_quiet(t);
 }
 

@@ -100,6 +100,7 @@ struct thread *thread_take(pid_t tid)
 	t->signal_traces = false;
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));
+	t->event_ns = 0;
 	memset(&t->slowdown, 0, sizeof(t->slowdown));
 	patience_init(&t->patience);
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));

@@ -24,6 +24,7 @@
 #include "attach/agent/record/ring.h"
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"
+#include "attach/agent/reservoir/tick_plan.h"
 #include "attach/agent/stack/stack.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"
@@ -61,15 +62,6 @@ struct thread_memory {
 	struct agct_frame frames[THREAD_FRAMES];
 };
 
-/* The clock's: when its next event is due, and what for. */
-struct tick_plan {
-	uint64_t length_ns; /* from the last tick to the next one, of the thread's CPU time */
-	unsigned alike;     /* ticks to come with this length */
-	uint64_t event_ns;  /* the period that the event has, as far as the handler set it */
-	uint64_t last_ns;   /* the thread's CPU time at the last tick */
-	bool look;          /* the event comes before the tick: for what waits by then */
-};
-
 struct thread {
 	/* Session thread; handlers read. */
 	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
@@ -100,6 +92,7 @@ struct thread {
 	_Atomic uint64_t wanted_sp;  /* stack pointer at the transition to WANTED */
 	struct random random;
 	struct tick_plan ticks;
+	uint64_t event_ns; /* the period that its event has, as far as the handler set it */
 	struct reservoir reservoir;
 	struct patience patience;
 	struct slowdown slowdown;

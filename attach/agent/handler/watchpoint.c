@@ -105,7 +105,7 @@ void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why)
 	free_register(t, reg);
 }
 
-/* Kept with a probability of 1/factor; 0: given up, as another sample of its time is kept. */
+/* Kept with a probability of 1/factor; 0: given up, as samples of other times are kept for it. */
 static void keep_or_release(struct thread *t, unsigned reg, double factor)
 {
 	if (factor > 0) {
@@ -142,9 +142,20 @@ void watchpoint_tick(struct thread *t)
 
 bool watchpoint_in_use(const struct thread *t)
 {
-	for (unsigned i = 0; i < t->reservoir.registers; i++)
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		if (t->watchpoints[i].state != WATCH_FREE)
 			return true;
+	return false;
+}
+
+bool watchpoint_is_undecided(const struct thread *t)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		const struct watchpoint *w = &t->watchpoints[i];
+
+		if (w->state != WATCH_FREE && w->kind != JXP__KIND__KIND_OBJECTS && !w->looked_at)
+			return true;
+	}
 	return false;
 }
 

@@ -59,8 +59,11 @@ void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
 /* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */
 void watchpoint_drop(struct thread *t, unsigned reg, enum record_type why);
 
-/* Is one of the registers for pairs in use? */
+/* Is a register in use? */
 bool watchpoint_in_use(const struct thread *t);
+
+/* Is one for pairs in use that was not looked at? */
+bool watchpoint_is_undecided(const struct thread *t);
 
 /* Looks at what is armed and was not looked at: the thread is patient, or it is given up. */
 void watchpoint_look(struct thread *t);

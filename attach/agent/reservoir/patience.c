@@ -25,6 +25,9 @@ static bool happens(struct random *random, double probability)
 	return random_next(random) < probability * 0x1p32;
 }
 
+/* The rest of a chance that only ever comes closer. */
+#define CERTAIN (1 - 1e-6)
+
 static void begin(struct patience *p, struct random *random, double share)
 {
 	p->begun = true;
@@ -43,10 +46,12 @@ double patience_tick(struct patience *p, struct random *random, uint64_t cpu_ns,
 	p->tick_ns = cpu_ns;
 	if (!p->begun) {
 		begin(p, random, share);
-		return 1;
+		return p->patient ? 1 / share : 0;
 	}
 	p->share = share;
 	p->chance = p->chance * (1 - leaves) + (1 - p->chance) * enters;
 	p->patient = p->patient ? !happens(random, leaves) : happens(random, enters);
+	if (share >= 1 && p->patient && p->chance > CERTAIN)
+		p->chance = 1;
 	return p->patient ? 1 / (1 - leaves) : 0;
 }

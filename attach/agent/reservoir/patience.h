@@ -21,12 +21,13 @@
 #include "common/clock.h"
 #include "common/random.h"
 
-/* CPU time of the thread since the tick. Nine of ten pairs of the bench's programs take less than
- * half a millisecond. */
+/* CPU time of the thread since the tick; or until the next one, where that is not much later. Nine
+ * of ten pairs of the bench's programs take less than half a millisecond. */
 #define PATIENCE_NS (2 * NS_PER_MS)
 
-/* Mean length of a phase, of the thread's CPU time: long for a pair, and short enough for a window
- * of some seconds to have a few. */
+/* Mean length of a short phase between ticks that are near each other, of the thread's CPU time: it
+ * ends at a tick, and later where its share is large. Long for a pair, and short enough for a
+ * window of some seconds to have a few. */
 #define PATIENCE_PHASE_NS (50 * NS_PER_MS)
 
 struct patience {

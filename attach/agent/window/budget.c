@@ -9,8 +9,8 @@
  */
 #define TICKS_MIN 50u
 
-/* The session thread may use up to this part of the budget; what it uses beyond shows in the report
- * but cannot be steered by the period. */
+/* What the period does not steer may use up to this part of the budget: the session thread, the
+ * window's beginning, registers that are on. What they use beyond shows in the report. */
 #define SESSION_SHARE_MAX 0.5
 
 /* A window that has spent too much goes on with this part of the budget, rather than with nothing.
@@ -149,18 +149,18 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	uint64_t ticks = counters[JXP__COUNTER__COUNTER_TICKS];
 	uint64_t now = clock_monotonic_ns();
 	uint64_t setup_ns = budget_setup_due(cost->setup_ns, b->start_ns, b->end_ns, now);
-	double session, left, excess, wanted;
+	double beside, left, excess, wanted;
 
 	note_due(b, cost);
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
-	session =
+	beside =
 	    (double)(cost->session_ns + setup_ns + counters[JXP__COUNTER__COUNTER_REGISTERS_NS]) /
 	    (double)cost->cpu_ns;
-	if (session > b->fraction * SESSION_SHARE_MAX)
-		session = b->fraction * SESSION_SHARE_MAX;
-	left = b->fraction - session;
+	if (beside > b->fraction * SESSION_SHARE_MAX)
+		beside = b->fraction * SESSION_SHARE_MAX;
+	left = b->fraction - beside;
 	/* What was spent too much so far is saved from now on. */
 	excess = (double)(cost->overhead_ns + setup_ns) / (double)cost->cpu_ns - b->fraction;
 	if (excess > 0)

@@ -147,6 +147,25 @@ static void a_conditional_move_cannot_be_counted(void **state)
 	release(&x);
 }
 
+/* Its copies go on from each other's counter, and where it has found nothing none is used. */
+static void a_search_for_a_place_adds_nothing_up(void **state)
+{
+	static const char *const names[] = {"indexOf-17-g1", "indexOf-25-parallel",
+					    "find-25-parallel"};
+	struct analysed x;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		analyse(&x, names[i]);
+		for (size_t loop = 0; loop < x.a.loop_count; loop++) {
+			assert_int_equal(x.a.loops[loop].type, LOOP_LAST);
+			if (x.a.loops[loop].doubts & LOOP_DOUBT_FOLDED)
+				fail_msg("%s: the loop at %#x", names[i], x.a.loops[loop].header);
+		}
+		release(&x);
+	}
+}
+
 static void a_loop_that_spins_waits(void **state)
 {
 	static const char *const names[] = {"spin-25-parallel", "spinPause-25-parallel"};
@@ -673,6 +692,7 @@ int main(void)
 	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
 	    cmocka_unit_test(a_branch_that_was_never_taken_is_still_one),
 	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
+	    cmocka_unit_test(a_search_for_a_place_adds_nothing_up),
 	    cmocka_unit_test(a_loop_that_spins_waits),
 	    cmocka_unit_test(nested_loops_are_nested_loops),
 	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),

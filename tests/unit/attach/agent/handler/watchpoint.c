@@ -180,6 +180,31 @@ static void a_collection_closes_all_registers(void **state)
 	assert_closed_with(RECORD_EXPIRED_GC);
 }
 
+static void an_impatient_thread_gives_up_what_waits(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	assert_true(watchpoint_is_undecided(t));
+	t->patience.patient = false;
+	watchpoint_look(t);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_RELEASED), 1);
+	assert_closed_with(RECORD_REPLACED);
+}
+
+static void what_a_patient_thread_waits_for_stands_for_what_was_given_up(void **state)
+{
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	t->patience.chance = 0.25;
+	watchpoint_look(t);
+	watchpoint_look(t); /* Once is enough. */
+	assert_false(watchpoint_is_undecided(t));
+	assert_true(watchpoint_in_use(t));
+	assert_float_equal(reservoir_weight(&t->reservoir, 0), 4, 1e-9);
+	trap_behind(store, 3, data);
+	assert_closed_with(RECORD_TRAPPED);
+}
+
 static void the_end_of_the_window_closes_all_registers(void **state)
 {
 	need_registers(state);
@@ -401,6 +426,8 @@ int main(void)
 	    TEST(a_second_access_without_context_closes_its_register),
 	    TEST(too_many_ignored_stores_close_a_register),
 	    TEST(a_collection_closes_all_registers),
+	    TEST(an_impatient_thread_gives_up_what_waits),
+	    TEST(what_a_patient_thread_waits_for_stands_for_what_was_given_up),
 	    TEST(the_end_of_the_window_closes_all_registers),
 	    TEST(a_replaced_sample_closes_its_register),
 	    TEST(second_accesses_are_judged_as_the_kinds_row_says),
