@@ -146,7 +146,7 @@ const struct counter counter_table[] = {
      .stage = {18, "gate_window_over"}},
     {C(GATE_BUDGET_SPENT), .name = "gate_budget_spent",
      .sentence =
-	 "samples were dropped because they were more than three times what the period allows",
+	 "samples were dropped because they were more than four times what the period allows",
      .stage = {19, "gate_budget_spent"}},
     {C(GATE_CONTENDED), .name = "gate_contended",
      .sentence = "samples were dropped because others came on many CPUs at the same time",

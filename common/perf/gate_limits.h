@@ -1,6 +1,6 @@
 /*
  * The limits of a window's sampling gate (bpf/gate.h), the same whether the kernel applies them or
- * the agent: three times the ticks that the period in force allows the CPUs that the target may
+ * the agent: four times the ticks that the period in force allows the CPUs that the target may
  * use, and a second's worth of them at once. So a gate bites only where the period does not do what
  * it is meant to: the agent's own control is late, stuck or wrong. Pure.
  */
@@ -17,7 +17,7 @@
 /* How much more than the period allows: a tick may have a look after it (attach/agent/reservoir),
  * and a period that was just changed is in force at once in the threads, and a moment later here.
  */
-#define GATE_SLACK 3u
+#define GATE_SLACK 4u
 
 /* The period, above 0, is in nanoseconds of CPU time, or in operations. cpus need not be a
  * whole number; 0 counts as 1. */
