@@ -1,7 +1,6 @@
 #include "attach/agent/window/calibrate.h"
 
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -31,16 +30,18 @@ static uint64_t handler_ns(const struct thread *t)
 	return atomic_load(&t->counters[JXP__COUNTER__COUNTER_HANDLER_NS]);
 }
 
+/* Has the event, which is off, fire each period-th time. */
+static int break_at_landing(const struct thread *t, int fd, uint64_t period)
+{
+	return perf_break_at(fd, (uintptr_t)landing, period,
+			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
+}
+
 static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 {
-	struct perf_event_attr attr;
 	uint64_t costs[TRAPS];
-	int r;
+	int r = break_at_landing(t, fd, 1);
 
-	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
-			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
-	attr.disabled = 0;
-	r = perf_modify(fd, &attr);
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < TRAPS; i++) {
@@ -63,22 +64,17 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 /* Of one: it is over before the scheduler interrupts many. */
 #define HITS 64u
 
+/* More than ever come. */
+#define NEVER (UINT64_C(1) << 40)
+
 static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
 {
-	struct perf_event_attr attr;
 	uint64_t start, before = 0, after = 0;
 	int r;
 
-	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
-			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
-	/* More than ever come, and set while the event is off (handler/burst.h). */
-	attr.sample_period = UINT64_C(1) << 40;
-	attr.disabled = 0;
 	if (read(fd, &before, sizeof(before)) != (ssize_t)sizeof(before))
 		return -EIO;
-	r = perf_set_period(fd, attr.sample_period);
-	if (r == 0)
-		r = perf_modify(fd, &attr);
+	r = break_at_landing(t, fd, NEVER);
 	if (r < 0)
 		return r;
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -118,14 +114,9 @@ static uint64_t time_of_splits(void)
 /* Of all. */
 static int measure_splits(struct thread *t, int fd, uint64_t *cost_ns)
 {
-	struct perf_event_attr attr;
 	uint64_t off = time_of_splits(), on;
-	int r;
+	int r = break_at_landing(t, fd, NEVER);
 
-	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)landing, sizeof(long),
-			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
-	attr.disabled = 0;
-	r = perf_modify(fd, &attr);
 	if (r < 0)
 		return r;
 	on = time_of_splits();
