@@ -4,10 +4,10 @@
  * While one is on, whatever it watches, each store that crosses a cache line takes as long as one
  * that crosses a page; nothing else takes longer (measured with loads, stores and their widths,
  * copies, locks, calls, system calls). Objects are aligned to 8 bytes and cleared and copied by 32
- * or 64 at a time, so programs make such stores as they allocate. How many, six programs told that
- * were measured with a register on that watched nothing they touch: 0 to 5% slower, 2.0 to 2.8% for
- * each GiB allocated per second of CPU time where it was more than noise. Copies onto objects that
- * live already are not in it.
+ * or 64 at a time, so programs make such stores as they allocate. How many, programs told that ran
+ * with a register on that watched nothing they touch: 0 to 5% slower, and 1.4 to 2.8% for each GiB
+ * allocated per second of CPU time where both were measured and it was more than noise. Copies onto
+ * objects that live already are not in it.
  */
 #ifndef JXPERF_AGENT_HANDLER_SLOWDOWN_H
 #define JXPERF_AGENT_HANDLER_SLOWDOWN_H

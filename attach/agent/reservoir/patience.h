@@ -2,7 +2,7 @@
  * How long what is watched may be waited for.
  *
  * Registers that are on slow some programs down (attach/agent/handler/slowdown.h). And it is not
- * the pairs that keep them on: nearly all complete within a millisecond, while what is never
+ * the pairs that keep them on: those seen were complete within a millisecond, while what is never
  * accessed again waits for the next collection. So where registers cost something, a thread is
  * patient for a part of its time only, in phases that begin and end at random whatever it does;
  * otherwise what has waited for PATIENCE_NS is given up. A pair that takes longer is seen in a
