@@ -32,7 +32,9 @@ struct watchpoint {
 	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
 	bool predicted;   /* pending, for an access that was not reached yet when it was set */
 	bool looked_at;   /* it waits as long as patience lasts (attach/agent/reservoir) */
-	uint8_t share;    /* kinds among which the sample's tick was drawn: what its bytes count */
+	bool rides;       /* seeking, where the breakpoint is another register's */
+	uint8_t then;     /* Kind: the next one that the same sample is for, or KIND_NONE */
+	uint32_t rivals;  /* samples of the same bytes since it was set, itself included */
 	enum insn_element element; /* that the instruction moves, where the place does not tell */
 	struct place place;        /* of the watched bytes */
 	enum place_result placed;
@@ -45,6 +47,7 @@ struct watchpoint {
 	struct code_bytes code;
 	uint8_t value[8];      /* V1: what the sampled access stored or loaded */
 	uint8_t last_value[8]; /* what the location held after its latest access */
+	uint64_t sought;       /* where it waits for execution to come to, seeking */
 	uint64_t hop[WATCHPOINT_MAX_HOPS];
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
 	struct walk_scope scope;               /* what a search looks for */

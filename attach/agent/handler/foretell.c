@@ -34,29 +34,38 @@ static struct rehearse_watch watch_of(const struct watchpoint *w)
 				       .stores_only = kind->watched == PAIR_STORE,
 				       .ends_with_load = kind->ends & PAIR_LOAD,
 				       .ends_with_store = kind->ends & PAIR_STORE,
-				       .values = kind->waste != PAIR_WASTE_OVERWRITTEN};
+				       .values = kind->waste != PAIR_WASTE_OVERWRITTEN ||
+						 w->then != JXP__KIND__KIND_NONE};
 }
 
-/* Records the pair as if its two accesses had trapped. at: registers behind either. */
-static void record(struct thread *t, struct watchpoint *w, const struct sample *first,
-		   const gregset_t at_first, const struct pair_end *end, const ucontext_t *uc)
-{
-	bool complete = pair_describe(t, w, first, at_first, uc) && pair_complete(t, w, end, uc);
-
-	thread_count(
-	    t, complete ? JXP__COUNTER__COUNTER_FORETOLD : JXP__COUNTER__COUNTER_FORETOLD_LOST, 1);
-}
-
-bool foretell_pair(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,
-		   const struct walk_access *access, const ucontext_t *uc)
+/* Goes on from the sampled access, or from a second one that ended the pair of the kind before. */
+static bool tell(struct walk *walk, const struct watchpoint *w, struct rehearsal *told,
+		 gregset_t regs)
 {
 	const struct rehearse_watch watch = watch_of(w);
+
+	if (!rehearse(walk, &watch, told))
+		return false;
+	machine_registers(&walk->machine, regs);
+	return true;
+}
+
+static bool lost(struct thread *t)
+{
+	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_LOST, 1);
+	return true;
+}
+
+bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,
+		    const struct walk_access *access, const ucontext_t *uc)
+{
 	const struct sample first = {.insn = access->insn,
 				     .extent =
 					 extent_whole(access->address, access->insn.memory.size),
 				     .executed = true};
 	struct trap_access second;
 	gregset_t at_first, at_second;
+	/* Recorded as if both accesses had trapped. */
 	struct pair_end end = {
 	    .access = &second, .regs = at_second, .reg = PERF_DEBUG_REGISTERS, .kept = kept};
 	struct rehearsal told;
@@ -65,18 +74,31 @@ bool foretell_pair(struct thread *t, struct watchpoint *w, double kept, struct w
 	if (!access->passed || !access->framed)
 		return false;
 	machine_registers(&walk->machine, at_first);
-	if (!rehearse(walk, &watch, &told))
+	if (!tell(walk, w, &told, at_second))
 		return false;
 	if (random_below(&t->random, FORETELL_CHECKED) == 0) {
 		w->foretold = told.insn.ip;
 		return false;
 	}
-	machine_registers(&walk->machine, at_second);
-	second = (struct trap_access){
-	    .insn = told.insn, .extent = told.extent, .reads = told.reads, .writes = told.writes};
-	memcpy(w->value, told.first, sizeof(w->value));
-	memcpy(w->last_value, told.before, sizeof(w->last_value));
-	end.now = told.after;
-	record(t, w, &first, at_first, &end, uc);
-	return true;
+	if (!pair_describe(t, w, &first, at_first, uc))
+		return lost(t);
+	for (;;) {
+		second = (struct trap_access){.insn = told.insn,
+					      .extent = told.extent,
+					      .reads = told.reads,
+					      .writes = told.writes};
+		memcpy(w->value, told.first, sizeof(w->value));
+		memcpy(w->last_value, told.before, sizeof(w->last_value));
+		end.now = told.after;
+		if (!pair_describe_end(t, w, &end, uc))
+			return lost(t);
+		do {
+			pair_complete(t, w, &end);
+			thread_count(t, JXP__COUNTER__COUNTER_FORETOLD, 1);
+			if (!pair_turn(w))
+				return true;
+		} while (pair_ends(w, told.reads, told.writes));
+		if (!tell(walk, w, &told, at_second))
+			return false;
+	}
 }

@@ -21,9 +21,10 @@ struct thread;
 void foretell_view(const struct thread *t, uint64_t sp, struct machine_view *view);
 
 /* The bytes of the access that the walk found are chosen in w; kept is the inverse of the
- * probability that its sample came so far. True when the pair is recorded, or lost, which is
- * counted; else w->foretold says what a watchpoint should catch, or is 0. */
-bool foretell_pair(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,
-		   const struct walk_access *access, const ucontext_t *uc);
+ * probability that its sample came so far. True when the pairs of all its kinds are recorded, or
+ * lost, which is counted; else the kinds that are left in w take a watchpoint, and w->foretold says
+ * what that should catch, or is 0. */
+bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,
+		    const struct walk_access *access, const ucontext_t *uc);
 
 #endif

@@ -17,6 +17,22 @@ const struct pair_kind *pair_kind_of(const struct watchpoint *w)
 	return pair_kind_find((Jxp__Kind)w->kind);
 }
 
+bool pair_turn(struct watchpoint *w)
+{
+	if (w->then == JXP__KIND__KIND_NONE)
+		return false;
+	w->kind = w->then;
+	w->then = JXP__KIND__KIND_NONE;
+	return true;
+}
+
+bool pair_ends(const struct watchpoint *w, bool reads, bool writes)
+{
+	unsigned types = (reads ? PAIR_LOAD : 0) | (writes ? PAIR_STORE : 0);
+
+	return types & pair_kind_of(w)->ends;
+}
+
 void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
 		      enum record_type type)
 {
@@ -186,26 +202,34 @@ static uint32_t weighted(unsigned bytes, double weight, struct random *random)
 	return product < LIMIT_PAIR_BYTES ? (uint32_t)product : LIMIT_PAIR_BYTES;
 }
 
-bool pair_complete(struct thread *t, struct watchpoint *w, const struct pair_end *end,
-		   const ucontext_t *uc)
+bool pair_describe_end(struct thread *t, struct watchpoint *w, struct pair_end *end,
+		       const ucontext_t *uc)
+{
+	place_again(t, w, end->access, end->regs);
+	end->jvm_access = false;
+	if (sample_capture(t, uc, end->access->insn.ip, &end->context))
+		return true;
+	if (codemap_covers(end->access->insn.ip))
+		return false;
+	/* The JVM moved or cleared the object itself: no Java frame made this access. */
+	end->context = 0;
+	end->jvm_access = true;
+	return true;
+}
+
+void pair_complete(struct thread *t, const struct watchpoint *w, const struct pair_end *end)
 {
 	const struct trap_access *a = end->access;
 	unsigned shared = trap_shared(&a->extent, w->address, w->length);
 	struct record r;
 
-	place_again(t, w, a, end->regs);
 	placing_count(t, w->region, w->placed);
 	pair_fill_record(&r, w, end->reg, RECORD_TRAPPED);
-	if (!sample_capture(t, uc, a->insn.ip, &r.trap_context)) {
-		if (codemap_covers(a->insn.ip))
-			return false;
-		/* The JVM moved or cleared the object itself: no Java frame made this access. */
-		r.trap_context = 0;
-		r.jvm_access = true;
-	}
+	r.trap_context = end->context;
+	r.jvm_access = end->jvm_access;
 	r.checked_bytes = weighted(
 	    sample_weight((unsigned)__builtin_popcount(shared), w->length, w->width, &t->random),
-	    w->share * end->kept, &t->random);
+	    end->kept, &t->random);
 	r.wasteful_as = wasteful_as(w, a, end->now, shared);
 	r.element = (uint8_t)w->element;
 	if (w->element == ELEMENT_INTEGER)
@@ -213,5 +237,4 @@ bool pair_complete(struct thread *t, struct watchpoint *w, const struct pair_end
 	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
 	sample_code(&r.trap_code, &a->insn);
 	thread_record(t, &r);
-	return true;
 }

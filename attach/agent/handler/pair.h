@@ -23,6 +23,13 @@ struct sample;
 /* Of a watchpoint; only kinds of pairs are armed: the window refuses others when it begins. */
 const struct pair_kind *pair_kind_of(const struct watchpoint *w);
 
+/* Turns to the next kind that the sample is for: the pair of the one before is complete. False when
+ * there is none. */
+bool pair_turn(struct watchpoint *w);
+
+/* Is an access like this of a type that the pair ends with? */
+bool pair_ends(const struct watchpoint *w, bool reads, bool writes);
+
 /* A record of a register's transition; a pair that had no register has PERF_DEBUG_REGISTERS. */
 void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg,
 		      enum record_type type);
@@ -43,10 +50,16 @@ struct pair_end {
 	const greg_t *regs; /* behind it */
 	unsigned reg;       /* the register that watched, or PERF_DEBUG_REGISTERS */
 	double kept;        /* inverse of the probability that the sample got and kept it */
+	uint32_t context;   /* of pair_describe_end */
+	bool jvm_access;    /* no Java frame made it: context is 0 */
 };
 
-/* Records a complete pair. False when it has no calling context, which is counted. */
-bool pair_complete(struct thread *t, struct watchpoint *w, const struct pair_end *end,
-		   const ucontext_t *uc);
+/* Fills in what the second access tells of itself, and of the place where the first did not. False
+ * when it has no calling context, which is counted. */
+bool pair_describe_end(struct thread *t, struct watchpoint *w, struct pair_end *end,
+		       const ucontext_t *uc);
+
+/* Records the complete pair of w's kind. */
+void pair_complete(struct thread *t, const struct watchpoint *w, const struct pair_end *end);
 
 #endif

@@ -138,7 +138,7 @@ static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct 
 	if (!pair_choose_bytes(t, w, w->kind, &s->access.insn, &extent))
 		return true;
 	s->foreseen = true;
-	return foretell_pair(t, w, kept, &s->walk, &s->access, uc);
+	return foretell_pairs(t, w, kept, &s->walk, &s->access, uc);
 }
 
 /* Uses a register for what is not over. */
@@ -203,41 +203,60 @@ static void supersede(struct thread *t)
 	}
 }
 
-/* A tick is for one of the kinds that it can be for, drawn at random; it stands for the time since
- * the one before it, and for all of these. OBJECTS is the last of them. */
-#define OBJECTS JXP__KIND__KIND_OBJECTS
+/* A tick is for every kind, and stands for the time since the one before: the signal, and what the
+ * handler has to bring into the caches, is the larger part of what a sample costs. Kinds that
+ * sample the same type of access have one sample for all of them; to objects any access counts. */
+#define ACCESS_TYPES 2u
 
-/* The kinds that a tick at ip can be for: those whose type of access its loop makes. */
-static unsigned kinds_at(struct thread *t, uint64_t ip, uint8_t *kinds)
+/* The types of the accesses that kinds of the window want, of those that the loop at ip makes. */
+static unsigned types_at(struct thread *t, uint64_t ip)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
-	unsigned count = 0;
+	unsigned wanted = 0;
 	bool known;
 	unsigned types = walk_types(ip, &known);
 
 	for (unsigned i = 0; i < handlers.sampling.kind_count; i++)
-		if (types & (1u << sample_access(handlers.sampling.kinds[i])))
-			kinds[count++] = handlers.sampling.kinds[i];
-	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
-		kinds[count++] = OBJECTS;
+		wanted |= types & (1u << sample_access(handlers.sampling.kinds[i]));
 	if (!known)
 		thread_count(t, JXP__COUNTER__COUNTER_LOOPS_UNKNOWN, 1);
-	else if (count == 0 && handlers.sampling.kind_count > 0)
+	else if (!wanted && handlers.sampling.kind_count > 0)
 		thread_count(t, JXP__COUNTER__COUNTER_NO_ACCESS, 1);
-	return count;
+	return wanted;
+}
+
+/* The window's kinds that sample this type, of which there are two at most. What ends the pairs of
+ * the second ends those of the first, so one register waits for both. */
+static void set_kinds(struct watchpoint *w, enum access_type type)
+{
+	w->kind = w->then = JXP__KIND__KIND_NONE;
+	for (unsigned i = 0; i < handlers.sampling.kind_count; i++) {
+		uint8_t kind = handlers.sampling.kinds[i];
+
+		if (sample_access(kind) != type)
+			continue;
+		if (pair_kind_find((Jxp__Kind)kind)->ends == PAIR_LOAD_OR_STORE) {
+			w->then = w->kind;
+			w->kind = kind;
+		} else if (w->kind == JXP__KIND__KIND_NONE) {
+			w->kind = kind;
+		} else {
+			w->then = kind;
+		}
+	}
 }
 
 /* A search has a register only once it needs one. */
-static void begin_search(struct thread *t, uint8_t kind, unsigned share, const ucontext_t *uc)
+static void begin_search(struct thread *t, enum access_type type, const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	struct watchpoint w = {
-	    .kind = kind, .share = (uint8_t)share, .weight = handlers.period * share};
+	struct watchpoint w = {.weight = handlers.period};
 	struct search s;
 	int reg;
 
-	walk_begin(&w.scope, sample_access(kind), random_below(&t->random, SKIP_CHOICES), ip);
+	set_kinds(&w, type);
+	walk_begin(&w.scope, type, random_below(&t->random, SKIP_CHOICES), ip);
 	if (is_over(t, &w, 1, &s, ip, uc)) {
 		thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 		return;
@@ -249,19 +268,15 @@ static void begin_search(struct thread *t, uint8_t kind, unsigned share, const u
 	pursue(t, (unsigned)reg, &s, uc);
 }
 
-static void take_sample(struct thread *t, const ucontext_t *uc)
+static void take_samples(struct thread *t, const ucontext_t *uc)
 {
-	uint8_t kinds[PAIR_KINDS + 1];
-	unsigned count = kinds_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP], kinds);
-	uint8_t kind;
+	unsigned types = types_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
 
-	if (count == 0)
-		return;
-	kind = kinds[random_below(&t->random, count)];
-	if (kind == OBJECTS)
-		access_sample(t, handlers.period * count, uc);
-	else
-		begin_search(t, kind, count, uc);
+	for (unsigned type = 0; type < ACCESS_TYPES; type++)
+		if (types & (1u << type))
+			begin_search(t, (enum access_type)type, uc);
+	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
+		access_sample(t, handlers.period, uc);
 }
 
 /* ---------------------------------------------------------------- when the next one comes */
@@ -314,7 +329,7 @@ static void take_tick(struct thread *t, const ucontext_t *uc)
 	}
 	if (sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) && samples_accesses()) {
 		supersede(t);
-		take_sample(t, uc);
+		take_samples(t, uc);
 	}
 }
 
@@ -354,7 +369,7 @@ static void on_event(struct thread *t, const ucontext_t *uc)
 	set_event(t, tick_plan_end_look(&t->ticks, t->signal_cpu_ns));
 }
 
-static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
+static void arrived(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	if (t->watchpoints[reg].kind == JXP__KIND__KIND_OBJECTS)
 		access_reached(t, reg, uc);
@@ -362,6 +377,16 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 		has_run(t, reg, uc);
 	else
 		search(t, reg, uc);
+}
+
+static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	unsigned riders = watchpoint_riders(t, reg);
+
+	arrived(t, reg, uc);
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
+		if (riders & (1u << i) && t->watchpoints[i].state == WATCH_SEEKING)
+			arrived(t, i, uc);
 }
 
 const struct sampler sampler_clock = {

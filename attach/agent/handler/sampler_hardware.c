@@ -151,7 +151,7 @@ static void take_sample(struct thread *t, const struct hardware_sample *h, const
 	if (reg < 0)
 		return;
 	t->watchpoints[reg].weight = 0; /* Operations, not time. */
-	t->watchpoints[reg].share = 1;
+	t->watchpoints[reg].then = JXP__KIND__KIND_NONE;
 	watchpoint_arm(t, (unsigned)reg, (uint8_t)kind, &s, uc);
 }
 

@@ -35,14 +35,59 @@ static void free_register(struct thread *t, unsigned reg)
 	reservoir_free(&t->reservoir, reg);
 }
 
+/* Has another register its breakpoint there? Two that are hit at once would send two SIGTRAPs, of
+ * which the kernel delivers one. */
+static bool has_breakpoint(const struct thread *t, unsigned reg, uint64_t ip)
+{
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
+		const struct watchpoint *w = &t->watchpoints[i];
+
+		if (i != reg && w->state == WATCH_SEEKING && !w->rides && w->sought == ip)
+			return true;
+	}
+	return false;
+}
+
+/* Waits for another register's breakpoint; its own, of an earlier hop, is taken away. */
+static bool ride(struct thread *t, unsigned reg)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	const struct watchpoint *w = &t->watchpoints[reg];
+
+	if (w->state == WATCH_SEEKING && !w->rides && perf_disable(t->register_fd[reg]) < 0) {
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+		return false;
+	}
+	return true;
+}
+
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip)
 {
-	if (!set_register(t, reg, HW_BREAKPOINT_X, ip, sizeof(long))) {
+	struct watchpoint *w = &t->watchpoints[reg];
+	bool rides = has_breakpoint(t, reg, ip);
+
+	if (!(rides ? ride(t, reg) : set_register(t, reg, HW_BREAKPOINT_X, ip, sizeof(long)))) {
 		free_register(t, reg);
 		return false;
 	}
-	t->watchpoints[reg].state = WATCH_SEEKING;
+	w->rides = rides;
+	w->sought = ip;
+	w->state = WATCH_SEEKING;
 	return true;
+}
+
+unsigned watchpoint_riders(const struct thread *t, unsigned reg)
+{
+	unsigned riders = 0;
+
+	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
+		const struct watchpoint *w = &t->watchpoints[i];
+
+		if (i != reg && w->state == WATCH_SEEKING && w->rides &&
+		    w->sought == t->watchpoints[reg].sought)
+			riders |= 1u << i;
+	}
+	return riders;
 }
 
 void watchpoint_hop(struct thread *t, unsigned reg, uint64_t ip)
@@ -175,18 +220,57 @@ void watchpoint_expire(struct thread *t)
 	}
 }
 
-/* Another register that watches some of the same bytes would trap in the same instruction, and of
- * two SIGTRAPs pending at once the kernel delivers one. */
-static bool overlaps_armed(const struct thread *t, unsigned reg, uint64_t address, uint64_t size)
+static bool watches_data(const struct watchpoint *w)
 {
-	for (unsigned i = 0; i < t->reservoir.registers; i++) {
-		const struct watchpoint *w = &t->watchpoints[i];
+	return w->state == WATCH_ARMED || w->state == WATCH_PENDING;
+}
 
-		if (i != reg && (w->state == WATCH_ARMED || w->state == WATCH_PENDING) &&
-		    extent_overlap(address, size, w->address, w->length))
-			return true;
+/* The registers that watch some of the same bytes, a bit each. */
+static unsigned rivals_of(const struct thread *t, unsigned reg)
+{
+	const struct watchpoint *w = &t->watchpoints[reg];
+	unsigned rivals = 0;
+
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		const struct watchpoint *other = &t->watchpoints[i];
+
+		if (i != reg && watches_data(other) &&
+		    extent_overlap(w->address, w->length, other->address, other->length))
+			rivals |= 1u << i;
 	}
-	return false;
+	return rivals;
+}
+
+/* Of what would be set on the same bytes only one is: as in a reservoir, the n-th of them with a
+ * probability of 1/n, and what is kept weighs the inverse of that. False: not this one. */
+static bool prevail(struct thread *t, unsigned reg)
+{
+	unsigned rivals = rivals_of(t, reg);
+	uint32_t most = 0;
+	bool prevails;
+
+	t->watchpoints[reg].rivals = 1;
+	if (!rivals)
+		return true;
+	thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		if (rivals & (1u << i) && most < t->watchpoints[i].rivals)
+			most = t->watchpoints[i].rivals;
+	prevails = random_below(&t->random, most + 1) == 0;
+	for (unsigned i = 0; i < t->reservoir.registers; i++) {
+		if (!(rivals & (1u << i)))
+			continue;
+		t->watchpoints[i].rivals = most + 1;
+		if (prevails)
+			watchpoint_drop(t, i, RECORD_REPLACED);
+		else
+			reservoir_reweigh(&t->reservoir, i, 1 + 1.0 / most);
+	}
+	if (prevails) {
+		t->watchpoints[reg].rivals = most + 1;
+		reservoir_reweigh(&t->reservoir, reg, most + 1);
+	}
+	return prevails;
 }
 
 static void mark_armed(struct thread *t, unsigned reg)
@@ -198,18 +282,19 @@ static void mark_armed(struct thread *t, unsigned reg)
 	record_transition(t, reg, RECORD_ARMED);
 }
 
+static uint32_t trap_type(const struct watchpoint *w)
+{
+	return pair_kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW;
+}
+
 /* Sets the register on what its watchpoint is to watch. */
 static bool set_watch(struct thread *t, unsigned reg)
 {
 	const struct watchpoint *w = &t->watchpoints[reg];
 
-	if (overlaps_armed(t, reg, w->address, w->length)) {
-		thread_count(t, JXP__COUNTER__COUNTER_OVERLAPPED, 1);
+	if (!prevail(t, reg))
 		return false;
-	}
-	return set_register(
-	    t, reg, pair_kind_of(w)->watched == PAIR_STORE ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW,
-	    w->address, w->length);
+	return set_register(t, reg, trap_type(w), w->address, w->length);
 }
 
 void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct sample *s,
@@ -320,33 +405,44 @@ static void compare(struct thread *t, struct watchpoint *w, const struct trap_ac
 	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_CHECKED, 1);
 	if (a->insn.ip != w->foretold)
 		thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_WRONG, 1);
+	w->foretold = 0;
 }
 
-static void complete_pair(struct thread *t, unsigned reg, const ucontext_t *uc,
-			  const struct trap_access *a, const uint8_t *now)
+/* Waits on, in the same register, for what completes the pair of the next kind. */
+static void wait_on(struct thread *t, unsigned reg)
+{
+	const struct watchpoint *w = &t->watchpoints[reg];
+
+	if (!set_register(t, reg, trap_type(w), w->address, w->length))
+		watchpoint_drop(t, reg, RECORD_ABANDONED);
+}
+
+/* Completes the pair, and those of the next kinds that the same access ends. */
+static void complete_pairs(struct thread *t, unsigned reg, const ucontext_t *uc,
+			   const struct trap_access *a, const uint8_t *now)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
-	const struct pair_end end = {.access = a,
-				     .now = now,
-				     .regs = uc->uc_mcontext.gregs,
-				     .reg = reg,
-				     .kept = reservoir_weight(&t->reservoir, reg)};
+	struct pair_end end = {.access = a,
+			       .now = now,
+			       .regs = uc->uc_mcontext.gregs,
+			       .reg = reg,
+			       .kept = reservoir_weight(&t->reservoir, reg)};
 
 	compare(t, w, a);
-	if (!pair_complete(t, w, &end, uc)) {
+	if (!pair_describe_end(t, w, &end, uc)) {
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;
 	}
-	free_register(t, reg);
-	thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
-}
-
-/* Is this access of a type that the kind's pairs end with? */
-static bool ends_wait(const struct watchpoint *w, const struct trap_access *a)
-{
-	unsigned types = (a->reads ? PAIR_LOAD : 0) | (a->writes ? PAIR_STORE : 0);
-
-	return types & pair_kind_of(w)->ends;
+	do {
+		pair_complete(t, w, &end);
+		thread_count(t, JXP__COUNTER__COUNTER_TRAPS, 1);
+		if (!pair_turn(w)) {
+			free_register(t, reg);
+			return;
+		}
+		mark_armed(t, reg);
+	} while (pair_ends(w, a->reads, a->writes));
+	wait_on(t, reg);
 }
 
 /* A store while a load is waited for: it may change the value, and it ends nothing. */
@@ -379,13 +475,13 @@ static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;
 	}
-	if (ends_wait(w, &access))
-		complete_pair(t, reg, uc, &access, now);
+	if (pair_ends(w, access.reads, access.writes))
+		complete_pairs(t, reg, uc, &access, now);
 	else
 		ignore_access(t, reg, now);
 }
 
-void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
+static void trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	if (t->watchpoints[reg].state == WATCH_PENDING)
 		own_access(t, reg, uc);
@@ -393,4 +489,33 @@ void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
 		second_access(t, reg, uc);
 	else
 		free_register(t, reg); /* A late signal of a register that was freed meanwhile. */
+}
+
+/* Has the instruction that trapped touched what this register watches, too? */
+static bool traps_as_well(const struct watchpoint *w, const struct trap_access *a)
+{
+	return watches_data(w) && trap_shared(&a->extent, w->address, w->length) &&
+	       (a->writes || (a->reads && pair_kind_of(w)->watched != PAIR_STORE));
+}
+
+static bool others_watch(const struct thread *t, unsigned reg)
+{
+	for (unsigned i = 0; i < t->reservoir.registers; i++)
+		if (i != reg && watches_data(&t->watchpoints[i]))
+			return true;
+	return false;
+}
+
+void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
+{
+	const struct watchpoint *w = &t->watchpoints[reg];
+	struct trap_access access;
+	bool shared = watches_data(w) && others_watch(t, reg) && explain(t, w, uc, &access);
+
+	trapped(t, reg, uc);
+	/* One instruction may touch what several registers watch, and of SIGTRAPs that are pending
+	 * at once the kernel delivers one. */
+	for (unsigned i = 0; shared && i < t->reservoir.registers; i++)
+		if (i != reg && traps_as_well(&t->watchpoints[i], &access))
+			trapped(t, i, uc);
 }

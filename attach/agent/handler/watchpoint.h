@@ -35,8 +35,13 @@ struct thread;
  * watched bytes out. More than this many and the sample is given up: each costs a trap. */
 #define WATCHPOINT_MAX_IGNORED 8u
 
-/* Puts an execution breakpoint at ip into a register. False (and the register free) on error. */
+/* Puts an execution breakpoint at ip into a register, unless another one has it: then it waits for
+ * that one's. False (and the register free) on error. */
 bool watchpoint_seek(struct thread *t, unsigned reg, uint64_t ip);
+
+/* The registers that wait for reg's breakpoint, which was hit, a bit each. Those of a breakpoint
+ * that is given up meanwhile are left to the next tick. */
+unsigned watchpoint_riders(const struct thread *t, unsigned reg);
 
 /* The same for a search that has its hops counted. When it has been at ip before or has used them
  * up, the first access of its loop stands for the sample (walk.h); a search that has none frees the
@@ -53,7 +58,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
  */
 void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access *access);
 
-/* A register in state pending or armed trapped. */
+/* A register in state pending or armed trapped, and with it what the same instruction touched. */
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);
 
 /* Frees a register; an armed watchpoint is recorded with the given type (RECORD_*). */

@@ -77,7 +77,7 @@ static void tick(uint64_t ip, uint8_t kind)
 
 	foretell_view(t, (uint64_t)uc.uc_mcontext.gregs[REG_RSP], &view);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
-	w = (struct watchpoint){.kind = kind, .share = 1, .weight = 1000};
+	w = (struct watchpoint){.kind = kind, .weight = 1000};
 	walk_begin(&w.scope, sample_access(kind), 0, ip);
 	assert_int_equal(walk_on(&walk, &w.scope, &view, ip, uc.uc_mcontext.gregs, &first, &stop),
 			 WALK_ACCESS);
@@ -88,7 +88,7 @@ static void tick(uint64_t ip, uint8_t kind)
 static bool foretold(uint64_t ip, uint8_t kind)
 {
 	tick(ip, kind);
-	return foretell_pair(t, &w, 1.0, &walk, &first, &uc);
+	return foretell_pairs(t, &w, 1.0, &walk, &first, &uc);
 }
 
 /* Again and again until it is not one of those that are left to a watchpoint. */
@@ -157,6 +157,41 @@ static void a_dead_store_is_recorded_at_once(void **state)
 
 	(void)state;
 	assert_true(is_wasteful(&r));
+}
+
+static void both_kinds_of_stores_are_told_at_once(void **state)
+{
+	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rdx; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x13\xc3");
+	struct record r = {0};
+
+	(void)state;
+	do {
+		tick(ip, JXP__KIND__KIND_DEAD_STORE);
+		w.then = JXP__KIND__KIND_SILENT_STORE;
+	} while (!foretell_pairs(t, &w, 1.0, &walk, &first, &uc));
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 2);
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.kind, JXP__KIND__KIND_DEAD_STORE);
+	assert_false(is_wasteful(&r));
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.kind, JXP__KIND__KIND_SILENT_STORE);
+	assert_true(is_wasteful(&r));
+}
+
+static void what_is_told_of_one_kind_alone_leaves_the_other(void **state)
+{
+	/* mov [rbx], rdx; mov rcx, [rbx]; ret */
+	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\xc3");
+
+	(void)state;
+	while (counted(JXP__COUNTER__COUNTER_FORETOLD) == 0) {
+		tick(ip, JXP__KIND__KIND_DEAD_STORE);
+		w.then = JXP__KIND__KIND_SILENT_STORE;
+		assert_false(foretell_pairs(t, &w, 1.0, &walk, &first, &uc));
+	}
+	assert_int_equal(w.kind, JXP__KIND__KIND_SILENT_STORE);
+	assert_int_equal(w.foretold, 0);
 }
 
 static void a_store_that_is_loaded_is_not_dead(void **state)
@@ -282,6 +317,8 @@ int main(void)
 	    TEST(a_load_of_what_was_changed_is_no_silent_one),
 	    TEST(what_a_read_modify_write_loads_counts),
 	    TEST(a_dead_store_is_recorded_at_once),
+	    TEST(both_kinds_of_stores_are_told_at_once),
+	    TEST(what_is_told_of_one_kind_alone_leaves_the_other),
 	    TEST(a_store_that_is_loaded_is_not_dead),
 	    TEST(a_silent_store_is_recorded_at_once),
 	    TEST(a_store_of_another_value_is_no_silent_one),

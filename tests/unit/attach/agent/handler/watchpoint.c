@@ -67,16 +67,22 @@ static uint64_t counted(Jxp__Counter counter)
 	return atomic_load(&t->counters[counter]);
 }
 
-/* Arms register 0 as if a hardware sampler had sampled the access of these bytes. */
-static void arm(uint8_t kind, const void *address, uint32_t size)
+/* Arms the next free register as if a hardware sampler had sampled the access of these bytes. */
+static unsigned arm_next(uint8_t kind, const void *address, uint32_t size)
 {
 	struct sample s = {.extent = extent_whole((uintptr_t)address, size),
 			   .executed = true,
 			   .insn = {.ip = store}};
+	int reg = sampler_take_register(t);
 
-	assert_int_equal(sampler_take_register(t), 0);
-	t->watchpoints[0].share = 1;
-	watchpoint_arm(t, 0, kind, &s, &uc);
+	assert_true(reg >= 0);
+	watchpoint_arm(t, (unsigned)reg, kind, &s, &uc);
+	return (unsigned)reg;
+}
+
+static void arm(uint8_t kind, const void *address, uint32_t size)
+{
+	assert_int_equal(arm_next(kind, address, size), 0);
 	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
 }
 
@@ -289,6 +295,135 @@ static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
 	}
 }
 
+/* The next transition in the ring. */
+static void assert_next(enum record_type type, Jxp__Kind kind, bool wasteful)
+{
+	struct record r = {0};
+
+	assert_true(ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, type);
+	assert_int_equal(r.kind, kind);
+	if (type == RECORD_TRAPPED)
+		assert_int_equal(r.wasteful_as >> r.element & 1, wasteful);
+}
+
+static void a_store_completes_the_pairs_of_both_kinds(void **state)
+{
+	need_registers(state);
+	set_data(1);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	t->watchpoints[0].then = JXP__KIND__KIND_SILENT_STORE;
+	set_data(2);
+	trap_behind(store, 3, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TRAPS), 2);
+	assert_next(RECORD_ARMED, JXP__KIND__KIND_DEAD_STORE, false);
+	assert_next(RECORD_TRAPPED, JXP__KIND__KIND_DEAD_STORE, true);
+	assert_next(RECORD_ARMED, JXP__KIND__KIND_SILENT_STORE, false);
+	assert_next(RECORD_TRAPPED, JXP__KIND__KIND_SILENT_STORE, false);
+}
+
+static void behind_a_load_the_register_waits_for_the_next_store(void **state)
+{
+	need_registers(state);
+	set_data(1);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	t->watchpoints[0].then = JXP__KIND__KIND_SILENT_STORE;
+	trap_behind(load, 3, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_ARMED);
+	assert_int_equal(t->watchpoints[0].kind, JXP__KIND__KIND_SILENT_STORE);
+	trap_behind(store, 3, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_next(RECORD_ARMED, JXP__KIND__KIND_DEAD_STORE, false);
+	assert_next(RECORD_TRAPPED, JXP__KIND__KIND_DEAD_STORE, false);
+	assert_next(RECORD_ARMED, JXP__KIND__KIND_SILENT_STORE, false);
+	assert_next(RECORD_TRAPPED, JXP__KIND__KIND_SILENT_STORE, true);
+}
+
+/* The kernel delivers the signal of one. */
+static void one_instruction_traps_all_that_watch_what_it_touches(void **state)
+{
+	uint64_t wide = CODE(256, "\xc5\xfe\x7f\x07\x90"); /* vmovdqu [rdi], ymm0 */
+	unsigned beside;
+
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	beside = arm_next(JXP__KIND__KIND_SILENT_STORE, &data[2], 8);
+	(void)arm_next(JXP__KIND__KIND_DEAD_STORE, &data[4], 8); /* Behind it. */
+	trap_behind(wide, 4, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_int_equal(t->watchpoints[beside].state, WATCH_FREE);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_TRAPS), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_ABANDONED), 0);
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_EXPIRED_GC), 1);
+}
+
+static void what_loads_is_no_trap_where_stores_are_watched(void **state)
+{
+	uint64_t wide = CODE(256, "\xc5\xfe\x6f\x07\x90"); /* vmovdqu ymm0, [rdi] */
+	unsigned beside;
+
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	beside = arm_next(JXP__KIND__KIND_SILENT_STORE, &data[2], 8);
+	trap_behind(wide, 4, data);
+	assert_int_equal(t->watchpoints[0].state, WATCH_FREE);
+	assert_int_equal(t->watchpoints[beside].state, WATCH_ARMED);
+	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+}
+
+/* Of three samples of the same bytes one is watched, any of them as often, and it weighs three. */
+static void of_what_watches_the_same_bytes_one_stands_for_all(void **state)
+{
+	enum { TIMES = 3000, SAMPLES = 3 };
+	unsigned kept[SAMPLES] = {0};
+
+	need_registers(state);
+	for (unsigned n = 0; n < TIMES; n++) {
+		unsigned armed = 0;
+
+		for (unsigned i = 0; i < SAMPLES; i++) {
+			unsigned reg = arm_next(JXP__KIND__KIND_DEAD_STORE, data, 8);
+
+			t->watchpoints[reg].weight = i; /* Which it is. */
+		}
+		for (unsigned reg = 0; reg < PERF_DEBUG_REGISTERS; reg++) {
+			if (t->watchpoints[reg].state != WATCH_ARMED)
+				continue;
+			assert_float_equal(reservoir_weight(&t->reservoir, reg), SAMPLES, 1e-9);
+			kept[t->watchpoints[reg].weight]++;
+			armed++;
+		}
+		assert_int_equal(armed, 1);
+		watchpoint_drop_all(t, RECORD_EXPIRED_GC);
+	}
+	for (unsigned i = 0; i < SAMPLES; i++)
+		assert_in_range(kept[i], TIMES / SAMPLES - 130, TIMES / SAMPLES + 130);
+}
+
+static void two_searches_share_a_breakpoint(void **state)
+{
+	unsigned first, second;
+
+	need_registers(state);
+	first = (unsigned)sampler_take_register(t);
+	second = (unsigned)sampler_take_register(t);
+	assert_true(watchpoint_seek(t, first, store));
+	assert_true(watchpoint_seek(t, second, load));
+	assert_int_equal(watchpoint_riders(t, first), 0);
+	assert_true(watchpoint_seek(t, second, store));
+	assert_int_equal(watchpoint_riders(t, first), 1u << second);
+	/* One goes on, the other one needs a breakpoint of its own. */
+	assert_true(watchpoint_seek(t, first, load));
+	assert_true(watchpoint_seek(t, second, store));
+	assert_false(t->watchpoints[second].rides);
+	assert_int_equal(watchpoint_riders(t, first), 0);
+	watchpoint_drop_all(t, RECORD_ABANDONED);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_EVENT_ERRORS), 0);
+}
+
 static void a_failed_swap_is_no_store(void **state)
 {
 	need_registers(state);
@@ -431,6 +566,12 @@ int main(void)
 	    TEST(the_end_of_the_window_closes_all_registers),
 	    TEST(a_replaced_sample_closes_its_register),
 	    TEST(second_accesses_are_judged_as_the_kinds_row_says),
+	    TEST(a_store_completes_the_pairs_of_both_kinds),
+	    TEST(behind_a_load_the_register_waits_for_the_next_store),
+	    TEST(one_instruction_traps_all_that_watch_what_it_touches),
+	    TEST(what_loads_is_no_trap_where_stores_are_watched),
+	    TEST(of_what_watches_the_same_bytes_one_stands_for_all),
+	    TEST(two_searches_share_a_breakpoint),
 	    TEST(a_failed_swap_is_no_store),
 	    TEST(a_failed_swap_loads),
 	    TEST(a_sampled_swap_that_fails_is_not_armed),
