@@ -11,7 +11,8 @@ const struct counter counter_table[] = {
     {C(RESERVOIR_KEPT), .name = "reservoir_kept",
      .sentence = "samples were given no debug register (reservoir sampling)"},
     {C(OVERLAPPED), .name = "overlapped",
-     .sentence = "samples were skipped because a register watched their location already"},
+     .sentence =
+	 "samples were of a location that a register watched already: one of them stood for all"},
     {C(IGNORED_STORES), .name = "ignored_stores",
      .sentence = "traps did not end the wait: a store where a load is waited for, a failed "
 		 "compare-and-swap"},

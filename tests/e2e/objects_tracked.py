@@ -14,7 +14,7 @@ from support.target import Snapshot, at_rest
 
 MAGIC = 0x4F424A0000000000
 ARRAY = "long[]"
-STOPS = 4
+STOPS = 3
 ELEMENTS = 2048
 SIZES = (16400, 16408)  # with headers of 16 and of 24 bytes
 TOUCHED = 7  # TrackedObjects.TOUCHED
