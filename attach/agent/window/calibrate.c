@@ -37,6 +37,13 @@ static int break_at_landing(const struct thread *t, int fd, uint64_t period)
 			     thread_sig_data(t, THREAD_ROLE_CALIBRATE));
 }
 
+/* Breakpoints may be there and not fire: some hypervisors hide them. One that does may lose a hit
+ * now and then (is_stale in attach/agent/handler/signals.c). */
+static bool fires(uint64_t hits, uint64_t of)
+{
+	return hits > of / 2;
+}
+
 static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 {
 	uint64_t costs[TRAPS];
@@ -53,8 +60,7 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 		handled = handler_ns(t) - handled;
 		costs[i] = elapsed > handled ? elapsed - handled : 0;
 	}
-	/* Breakpoints may be there and not fire (some hypervisors hide them). */
-	if (atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]) < TRAPS)
+	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
 	qsort(costs, TRAPS, sizeof(costs[0]), compare);
 	*cost_ns = costs[TRAPS / 2];
@@ -83,7 +89,7 @@ static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
 	*cost_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / HITS;
 	if (read(fd, &after, sizeof(after)) != (ssize_t)sizeof(after))
 		return -EIO;
-	return after - before == HITS ? 0 : -EOPNOTSUPP;
+	return fires(after - before, HITS) ? 0 : -EOPNOTSUPP;
 }
 
 #define SPLITS      1024u /* stores that cross a line: some microseconds */
