@@ -101,7 +101,6 @@ void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc)
 	uint32_t size;
 	bool store;
 
-	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 	if (!interrupted_access((uint64_t)regs[REG_RIP], &in)) {
 		wait = look_ahead(t, weight, uc);
 		if (wait)

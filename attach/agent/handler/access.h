@@ -1,5 +1,5 @@
 /*
- * Sampled memory accesses for objects: what a tick or a hardware record leads to when it is drawn
+ * Sampled memory accesses for objects: what each tick leads to, and a hardware record that is drawn
  * for KIND_OBJECTS. Nothing is watched; one register finds the access where it has to be waited
  * for.
  *

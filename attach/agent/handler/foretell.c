@@ -38,21 +38,27 @@ static struct rehearse_watch watch_of(const struct watchpoint *w)
 						 w->then != JXP__KIND__KIND_NONE};
 }
 
-/* Goes on from the sampled access, or from a second one that ended the pair of the kind before. */
-static bool tell(struct walk *walk, const struct watchpoint *w, struct rehearsal *told,
+/* Goes on from the sampled access, or from a second one that ended the pair of the kind before.
+ * False when the pair is to have a watchpoint: it cannot be told, or is one of those that check. */
+static bool tell(struct thread *t, struct walk *walk, struct watchpoint *w, struct rehearsal *told,
 		 gregset_t regs)
 {
 	const struct rehearse_watch watch = watch_of(w);
 
 	if (!rehearse(walk, &watch, told))
 		return false;
+	if (random_below(&t->random, FORETELL_CHECKED) == 0) {
+		w->foretold = told->insn.ip;
+		return false;
+	}
 	machine_registers(&walk->machine, regs);
 	return true;
 }
 
-static bool lost(struct thread *t)
+static bool lost(struct thread *t, const struct watchpoint *w)
 {
-	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_LOST, 1);
+	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_LOST,
+		     w->then == JXP__KIND__KIND_NONE ? 1 : 2);
 	return true;
 }
 
@@ -74,14 +80,10 @@ bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct 
 	if (!access->passed || !access->framed)
 		return false;
 	machine_registers(&walk->machine, at_first);
-	if (!tell(walk, w, &told, at_second))
+	if (!tell(t, walk, w, &told, at_second))
 		return false;
-	if (random_below(&t->random, FORETELL_CHECKED) == 0) {
-		w->foretold = told.insn.ip;
-		return false;
-	}
 	if (!pair_describe(t, w, &first, at_first, uc))
-		return lost(t);
+		return lost(t, w);
 	for (;;) {
 		second = (struct trap_access){.insn = told.insn,
 					      .extent = told.extent,
@@ -91,14 +93,14 @@ bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct 
 		memcpy(w->last_value, told.before, sizeof(w->last_value));
 		end.now = told.after;
 		if (!pair_describe_end(t, w, &end, uc))
-			return lost(t);
+			return lost(t, w);
 		do {
 			pair_complete(t, w, &end);
 			thread_count(t, JXP__COUNTER__COUNTER_FORETOLD, 1);
 			if (!pair_turn(w))
 				return true;
 		} while (pair_ends(w, told.reads, told.writes));
-		if (!tell(walk, w, &told, at_second))
+		if (!tell(t, walk, w, &told, at_second))
 			return false;
 	}
 }

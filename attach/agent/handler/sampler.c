@@ -31,7 +31,6 @@ int sampler_take_register(struct thread *t)
 	bool replaced;
 	int reg;
 
-	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 	reg = reservoir_offer(&t->reservoir, &t->random, &replaced);
 	if (reg < 0) {
 		thread_count(t, JXP__COUNTER__COUNTER_RESERVOIR_KEPT, 1);
@@ -39,7 +38,10 @@ int sampler_take_register(struct thread *t)
 	}
 	if (replaced) {
 		struct reservoir reservoir = t->reservoir;
+		uint8_t lost = t->watchpoints[reg].state;
 
+		if (lost == WATCH_SEEKING || lost == WATCH_PENDING)
+			thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_SUPERSEDED, 1);
 		watchpoint_drop(t, (unsigned)reg, RECORD_REPLACED);
 		/* The register changes hands without having been free: its count goes on. */
 		t->reservoir = reservoir;

@@ -204,8 +204,8 @@ static void supersede(struct thread *t)
 }
 
 /* A tick is for every kind, and stands for the time since the one before: the signal, and what the
- * handler has to bring into the caches, is the larger part of what a sample costs. Kinds that
- * sample the same type of access have one sample for all of them; to objects any access counts. */
+ * handler has to bring into the caches, is the larger part of what samples cost. Kinds that sample
+ * the same type of access have one sample for all of them; to objects any access counts. */
 #define ACCESS_TYPES 2u
 
 /* The types of the accesses that kinds of the window want, of those that the loop at ip makes. */
@@ -246,8 +246,9 @@ static void set_kinds(struct watchpoint *w, enum access_type type)
 	}
 }
 
-/* A search has a register only once it needs one. */
-static void begin_search(struct thread *t, enum access_type type, const ucontext_t *uc)
+/* A search has a register only once it needs one. Its sample stands for so many ticks. */
+static void begin_search(struct thread *t, enum access_type type, unsigned ticks,
+			 const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -257,26 +258,47 @@ static void begin_search(struct thread *t, enum access_type type, const ucontext
 
 	set_kinds(&w, type);
 	walk_begin(&w.scope, type, random_below(&t->random, SKIP_CHOICES), ip);
-	if (is_over(t, &w, 1, &s, ip, uc)) {
-		thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
+	if (is_over(t, &w, ticks, &s, ip, uc))
 		return;
-	}
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
+	reservoir_reweigh(&t->reservoir, (unsigned)reg, ticks);
 	t->watchpoints[reg] = w; /* As free as it was. */
 	pursue(t, (unsigned)reg, &s, uc);
 }
 
+/* What a tick is for: bits 1 << enum access_type, and this one. */
+#define FOR_OBJECTS (1u << ACCESS_TYPES)
+
+/* One of them, at random. */
+static unsigned draw(struct thread *t, unsigned set)
+{
+	for (unsigned n = random_below(&t->random, (unsigned)__builtin_popcount(set)); n > 0; n--)
+		set &= set - 1;
+	return set & -set;
+}
+
 static void take_samples(struct thread *t, const ucontext_t *uc)
 {
-	unsigned types = types_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+	unsigned wanted = types_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+	unsigned ticks = 1;
 
-	for (unsigned type = 0; type < ACCESS_TYPES; type++)
-		if (types & (1u << type))
-			begin_search(t, (enum access_type)type, uc);
 	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
-		access_sample(t, handlers.period, uc);
+		wanted |= FOR_OBJECTS;
+	if (!wanted)
+		return;
+	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
+	/* A thread that has one register for all of it would never find it free for objects. */
+	if (wanted & FOR_OBJECTS && (unsigned)t->access_register < t->reservoir.registers) {
+		ticks = (unsigned)__builtin_popcount(wanted);
+		wanted = draw(t, wanted);
+	}
+	for (unsigned type = 0; type < ACCESS_TYPES; type++)
+		if (wanted & (1u << type))
+			begin_search(t, (enum access_type)type, ticks, uc);
+	if (wanted & FOR_OBJECTS)
+		access_sample(t, handlers.period * ticks, uc);
 }
 
 /* ---------------------------------------------------------------- when the next one comes */

@@ -147,6 +147,7 @@ static void take_sample(struct thread *t, const struct hardware_sample *h, const
 		thread_count(t, JXP__COUNTER__COUNTER_RECORDS_UNUSABLE, 1);
 		return;
 	}
+	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;

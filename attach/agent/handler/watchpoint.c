@@ -260,11 +260,12 @@ static bool prevail(struct thread *t, unsigned reg)
 	for (unsigned i = 0; i < t->reservoir.registers; i++) {
 		if (!(rivals & (1u << i)))
 			continue;
-		t->watchpoints[i].rivals = most + 1;
-		if (prevails)
+		if (prevails) {
 			watchpoint_drop(t, i, RECORD_REPLACED);
-		else
+		} else {
+			t->watchpoints[i].rivals = most + 1;
 			reservoir_reweigh(&t->reservoir, i, 1 + 1.0 / most);
+		}
 	}
 	if (prevails) {
 		t->watchpoints[reg].rivals = most + 1;

@@ -1,15 +1,17 @@
 /*
  * The life of one debug register: free → (seeking) → pending → armed → free (JXPerf section 5.1).
  *
- *   seeking  an execution breakpoint on the way to the access to sample; run by the clock sampler
- *   pending  the data watchpoint is set, the sampled access itself has not run yet; it is next, or
- * it is predicted armed    the sampled access ran and left its value V1; the next trap is the
- * second access
+ * - Seeking: an execution breakpoint on the way to the access to sample, or another register's that
+ *   is at the same place; run by the clock sampler.
+ * - Pending: the data watchpoint is set, the sampled access itself has not run yet; it is next, or
+ *   it is predicted.
+ * - Armed: the sampled access ran and left its value V1; the next trap is the second access.
  *
- * Every register that was armed is closed exactly once, by a transition and a counter of the same
- * name: trapped, replaced, expired (collection, window) or abandoned. Registers that were never
- * armed go back to free in silence, their reason counted; so does one whose search ends in a pair
- * that is foretold (foretell.h).
+ * A sample may be for two kinds (pair_turn): where the pair of the first one is complete, the
+ * register is armed for the second. Every time that a register was armed is closed exactly once, by
+ * a transition and a counter of the same name: trapped, replaced, expired (collection, window) or
+ * abandoned. Registers that were never armed go back to free in silence, their reason counted; so
+ * does one whose search ends in a pair that is foretold (foretell.h).
  *
  * Everything here runs in the SIGTRAP handler of the thread that owns the registers.
  */

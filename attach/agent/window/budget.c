@@ -7,7 +7,7 @@
 
 /* Before this many ticks their mean cost says little: the first ones decode methods for the caches.
  */
-#define TICKS_MIN 50u
+#define TICKS_MIN 25u
 
 /* What the period does not steer may use up to this part of the budget: the session thread, the
  * window's beginning, registers that are on. What they use beyond shows in the report. */

@@ -37,6 +37,14 @@ static int take_sampler(const Jxp__WindowStart *start, struct settings *s, struc
 }
 
 /* Objects and NUMA nodes share their samples, so they are one kind here. */
+static bool has_kind(const struct settings *s, Jxp__Kind kind)
+{
+	for (unsigned i = 0; i < s->sampling.kind_count; i++)
+		if (s->sampling.kinds[i] == kind)
+			return true;
+	return false;
+}
+
 static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct err *err)
 {
 	bool objects = false;
@@ -52,7 +60,7 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 			objects = true;
 		else if (!pair_kind_find(kind))
 			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
-		else if (s->sampling.kind_count == PAIR_KINDS)
+		else if (has_kind(s, kind))
 			return err_set(err, EINVAL, "the daemon named a kind twice");
 		else
 			s->sampling.kinds[s->sampling.kind_count++] = (uint8_t)kind;

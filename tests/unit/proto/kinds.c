@@ -56,6 +56,29 @@ static void a_register_traps_on_what_ends_its_wait(void **state)
 	}
 }
 
+/* One register waits for the pairs of all kinds that sample the same access: what ends those of the
+ * second ends those of the first, and a store ends either. */
+static void kinds_that_sample_the_same_share_a_register(void **state)
+{
+	const enum pair_access types[] = {PAIR_LOAD, PAIR_STORE};
+
+	(void)state;
+	for (size_t type = 0; type < 2; type++) {
+		const struct pair_kind *of[PAIR_KINDS];
+		unsigned count = 0;
+
+		for (size_t i = 0; i < PAIR_KINDS; i++)
+			if (pair_kinds[i].sampled == types[type])
+				of[count++] = &pair_kinds[i];
+		assert_in_range(count, 0, 2);
+		if (count == 2) {
+			assert_int_equal(of[0]->ends, PAIR_LOAD_OR_STORE);
+			assert_int_equal(of[0]->watched, PAIR_LOAD_OR_STORE);
+			assert_int_equal(of[1]->ends, PAIR_STORE);
+		}
+	}
+}
+
 static void what_is_no_kind_has_no_row(void **state)
 {
 	(void)state;
@@ -107,6 +130,7 @@ int main(void)
 	    cmocka_unit_test(every_value_has_one_row),
 	    cmocka_unit_test(a_row_is_whole),
 	    cmocka_unit_test(a_register_traps_on_what_ends_its_wait),
+	    cmocka_unit_test(kinds_that_sample_the_same_share_a_register),
 	    cmocka_unit_test(what_is_no_kind_has_no_row),
 	    cmocka_unit_test(options_lead_to_their_kinds_and_back),
 	    cmocka_unit_test(the_list_names_every_option),
