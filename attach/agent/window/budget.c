@@ -7,7 +7,11 @@
 
 /* Before this many ticks their mean cost says little: the first ones decode methods for the caches.
  */
-#define TICKS_MIN 25u
+#define TICKS_MIN 10u
+
+/* What a tick and its pairs are taken to cost until then: between programs with little code (0.1
+ * ms) and with much (0.6 ms). */
+#define TICK_COST_FIRST_NS 200e3
 
 /* What the period does not steer may use up to this part of the budget: the session thread, the
  * window's beginning, registers that are on. What they use beyond shows in the report. */
@@ -80,6 +84,11 @@ uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_
 	if (period > (double)BUDGET_PERIOD_MAX_NS)
 		return floor_ns > BUDGET_PERIOD_MAX_NS ? floor_ns : BUDGET_PERIOD_MAX_NS;
 	return (uint64_t)period;
+}
+
+uint64_t budget_first_period(double fraction, uint64_t floor_ns)
+{
+	return budget_period_for(TICK_COST_FIRST_NS, fraction, floor_ns);
 }
 
 double budget_density(double ticks, double due, double recent_ticks, double recent_due)

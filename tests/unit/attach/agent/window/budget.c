@@ -47,6 +47,13 @@ static void a_costly_beginning_leaves_less_for_samples(void **state)
 	assert_in_range(budget_period(&b, counters, &cost), 33 * MS, 34 * MS);
 }
 
+static void the_first_ticks_cost_little_of_a_small_budget(void **state)
+{
+	(void)state;
+	assert_in_range(budget_first_period(0.01, 5 * MS), 20 * MS - 1, 20 * MS + 1);
+	assert_int_equal(budget_first_period(0.5, 5 * MS), 5 * MS);
+}
+
 static void the_period_is_bounded(void **state)
 {
 	(void)state;
@@ -57,7 +64,7 @@ static void the_period_is_bounded(void **state)
 static void a_few_ticks_change_nothing(void **state)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
-	    [JXP__COUNTER__COUNTER_TICKS] = 10, [JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
+	    [JXP__COUNTER__COUNTER_TICKS] = 9, [JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 
@@ -181,6 +188,7 @@ int main(void)
 	    cmocka_unit_test(the_period_is_never_shorter_than_asked_for),
 	    cmocka_unit_test(what_the_beginning_took_is_due_over_the_window),
 	    cmocka_unit_test(a_costly_beginning_leaves_less_for_samples),
+	    cmocka_unit_test(the_first_ticks_cost_little_of_a_small_budget),
 	    cmocka_unit_test(the_period_is_bounded),
 	    cmocka_unit_test(a_few_ticks_change_nothing),
 	    cmocka_unit_test(an_expensive_window_slows_down_and_recovers),
