@@ -30,6 +30,11 @@ def drops(report):
     return {k: v for k, v in report["quality"].items() if k.startswith("gate_") and k != "gate_passed"}
 
 
+def assert_passed(quality):
+    """Every tick was passed. A signal can be late: of a thread that ends, at the very end, or in a handler of the one before."""
+    assert quality["ticks"] <= quality["gate_passed"] <= quality["ticks"] + quality["async"] + 10, quality
+
+
 @test_on_jdks
 def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
     need_bpf()
@@ -38,8 +43,7 @@ def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
-    # A signal can be late: of a thread that ends, or at the very end.
-    assert quality["ticks"] <= quality["gate_passed"] <= quality["ticks"] + 10, quality
+    assert_passed(quality)
     assert drops(report)["gate_budget_spent"] == 0, drops(report)
     jvm.stop()
     daemon.stop()
@@ -53,7 +57,7 @@ def events_that_the_daemon_opens_have_the_gate_too():
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
-    assert quality["ticks"] <= quality["gate_passed"] <= quality["ticks"] + 10, quality
+    assert_passed(quality)
     jvm.stop()
     daemon.stop()
 
@@ -75,8 +79,8 @@ def a_thread_that_runs_no_compiled_code_keeps_to_the_period_too():
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore", "-Xint")
     report = daemon.attach(jvm.pid, "--period", "1ms", "--budget", "0.2%", duration="5s")
     quality = report["quality"]
-    # A signal costs more than 2 us everywhere, and the first 50 ticks come at the period asked for.
-    assert quality["ticks"] > 50 and report["window"]["effective_period"] > 1000000, report["window"]
+    # A signal costs more than 2 us everywhere, and the first ticks come 0.1 s apart at such a budget.
+    assert quality["ticks"] > 10 and report["window"]["effective_period"] > 1000000, report["window"]
     assert quality["gate_budget_spent"] <= quality["ticks"] / 10, quality
     jvm.stop()
     daemon.stop()
