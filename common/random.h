@@ -29,4 +29,12 @@ static inline uint32_t random_below(struct random *r, uint32_t bound)
 	return (uint32_t)(((uint64_t)random_next(r) * bound) >> 32);
 }
 
+/* The number of one of the set's bits, which is not empty, each as likely. */
+static inline uint32_t random_bit(struct random *r, uint64_t set)
+{
+	for (uint32_t n = random_below(r, (uint32_t)__builtin_popcountll(set)); n > 0; n--)
+		set &= set - 1;
+	return (uint32_t)__builtin_ctzll(set);
+}
+
 #endif

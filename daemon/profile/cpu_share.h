@@ -4,9 +4,8 @@
  * The clock sampler's ticks are n points of the profiled threads' CPU time T; each stands for T / n
  * of it. For each kind a tick may lead to a completed pair, which stands for y of CPU time: more
  * than T / n where its sample had to keep a register against others (Transition.cpu_ns of
- * jxperf.proto); the inverse of the chance that it had, so that the
- * sum over the wasteful pairs of anything has the CPU time spent there as its expected value
- * (Horvitz and Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to
+ * jxperf.proto); the inverse of the chance that it had, so that the sum over the wasteful pairs of
+ * anything has the CPU time spent there as its expected value (Horvitz and Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to
  * it; in T are all ticks, also those in code that is not compiled. So
  *
  *   share = sum of y / T,

@@ -57,16 +57,6 @@ static enum insn_element element_at(struct thread *t, const struct place *place,
 	return place->kind == PLACE_OBJECT ? ELEMENT_INTEGER : element_of_access(in);
 }
 
-/* The offset of an accessed byte, chosen at random. */
-static uint32_t random_offset(const struct extent *extent, struct random *random)
-{
-	uint64_t active = extent->active;
-
-	for (uint32_t n = random_below(random, (uint32_t)__builtin_popcountll(active)); n > 0; n--)
-		active &= active - 1;
-	return (uint32_t)__builtin_ctzll(active);
-}
-
 bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, const struct insn *in,
 		       const struct extent *extent)
 {
@@ -77,7 +67,7 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
 		return false;
 	}
 	w->kind = kind;
-	w->length = (uint8_t)sample_part(extent, random_offset(extent, &t->random), &start);
+	w->length = (uint8_t)sample_part(extent, random_bit(&t->random, extent->active), &start);
 	w->width = (uint8_t)extent->width;
 	w->address = start;
 	w->after = in->ip + in->length;

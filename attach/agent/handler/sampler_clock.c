@@ -271,14 +271,6 @@ static void begin_search(struct thread *t, enum access_type type, unsigned ticks
 /* What a tick is for: bits 1 << enum access_type, and this one. */
 #define FOR_OBJECTS (1u << ACCESS_TYPES)
 
-/* One of them, at random. */
-static unsigned draw(struct thread *t, unsigned set)
-{
-	for (unsigned n = random_below(&t->random, (unsigned)__builtin_popcount(set)); n > 0; n--)
-		set &= set - 1;
-	return set & -set;
-}
-
 static void take_samples(struct thread *t, const ucontext_t *uc)
 {
 	unsigned wanted = types_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
@@ -292,7 +284,7 @@ static void take_samples(struct thread *t, const ucontext_t *uc)
 	/* A thread that has one register for all of it would never find it free for objects. */
 	if (wanted & FOR_OBJECTS && (unsigned)t->access_register < t->reservoir.registers) {
 		ticks = (unsigned)__builtin_popcount(wanted);
-		wanted = draw(t, wanted);
+		wanted = 1u << random_bit(&t->random, wanted);
 	}
 	for (unsigned type = 0; type < ACCESS_TYPES; type++)
 		if (wanted & (1u << type))

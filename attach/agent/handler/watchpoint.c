@@ -465,29 +465,31 @@ static bool explain(struct thread *t, const struct watchpoint *w, const ucontext
 	return trap_decode(uc, w->address, w->length, out);
 }
 
-static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc)
+/* access: NULL when no instruction explains the trap. */
+static void second_access(struct thread *t, unsigned reg, const ucontext_t *uc,
+			  const struct trap_access *access)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
-	struct trap_access access;
 	uint8_t now[8] = {0};
 
-	if (!safe_read(w->address, now, w->length) || !explain(t, w, uc, &access)) {
+	if (!access || !safe_read(w->address, now, w->length)) {
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
 		watchpoint_drop(t, reg, RECORD_ABANDONED);
 		return;
 	}
-	if (pair_ends(w, access.reads, access.writes))
-		complete_pairs(t, reg, uc, &access, now);
+	if (pair_ends(w, access->reads, access->writes))
+		complete_pairs(t, reg, uc, access, now);
 	else
 		ignore_access(t, reg, now);
 }
 
-static void trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
+static void trapped(struct thread *t, unsigned reg, const ucontext_t *uc,
+		    const struct trap_access *access)
 {
 	if (t->watchpoints[reg].state == WATCH_PENDING)
 		own_access(t, reg, uc);
 	else if (t->watchpoints[reg].state == WATCH_ARMED)
-		second_access(t, reg, uc);
+		second_access(t, reg, uc, access);
 	else
 		free_register(t, reg); /* A late signal of a register that was freed meanwhile. */
 }
@@ -510,13 +512,17 @@ static bool others_watch(const struct thread *t, unsigned reg)
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	const struct watchpoint *w = &t->watchpoints[reg];
-	struct trap_access access;
-	bool shared = watches_data(w) && others_watch(t, reg) && explain(t, w, uc, &access);
+	struct trap_access access, other;
+	bool told =
+	    (w->state == WATCH_ARMED || (w->state == WATCH_PENDING && others_watch(t, reg))) &&
+	    explain(t, w, uc, &access);
 
-	trapped(t, reg, uc);
+	trapped(t, reg, uc, told ? &access : NULL);
 	/* One instruction may touch what several registers watch, and of SIGTRAPs that are pending
 	 * at once the kernel delivers one. */
-	for (unsigned i = 0; shared && i < t->reservoir.registers; i++)
-		if (i != reg && traps_as_well(&t->watchpoints[i], &access))
-			trapped(t, i, uc);
+	for (unsigned i = 0; told && i < t->reservoir.registers; i++) {
+		w = &t->watchpoints[i];
+		if (i != reg && traps_as_well(w, &access))
+			trapped(t, i, uc, explain(t, w, uc, &other) ? &other : NULL);
+	}
 }

@@ -81,8 +81,9 @@ uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns,
  * pure, within [floor_ns, BUDGET_PERIOD_MAX_NS]. */
 uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_ns);
 
-/* The period of a clock sampler's first ticks, whose cost is not known yet. */
-uint64_t budget_first_period(double fraction, uint64_t floor_ns);
+/* Sets the period of the first samples, whose cost is not known yet, and returns it: that which
+ * ticks may have where one costs 0.2 ms; of operations the one that was asked for. */
+uint64_t budget_first_period(struct budget *b);
 
 /* Which part of the CPU time brings ticks, in [BUDGET_DENSITY_MIN, 1]: pure. The higher of what is
  * seen since the beginning and since the last look, so that a rise is noticed soon. */

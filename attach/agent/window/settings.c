@@ -36,7 +36,6 @@ static int take_sampler(const Jxp__WindowStart *start, struct settings *s, struc
 	return 0;
 }
 
-/* Objects and NUMA nodes share their samples, so they are one kind here. */
 static bool has_kind(const struct settings *s, Jxp__Kind kind)
 {
 	for (unsigned i = 0; i < s->sampling.kind_count; i++)
@@ -45,6 +44,7 @@ static bool has_kind(const struct settings *s, Jxp__Kind kind)
 	return false;
 }
 
+/* Objects and NUMA nodes share their samples, so they are one kind here. */
 static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct err *err)
 {
 	bool objects = false;

@@ -102,10 +102,6 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	uint64_t low, high;
 
 	handlers.sampling = w->settings->sampling;
-	/* Events by operations have no cost that is known before. */
-	handlers.period = w->settings->sampling.event_count > 0
-			      ? w->settings->period
-			      : budget_first_period(w->settings->budget, w->settings->period);
 	/* A hardware sampler's events come by operations: none would come for a look in time. */
 	handlers.slowdown_most =
 	    w->settings->sampling.event_count > 0 ? 1 : budget_slowdown_most(w->settings->budget);
@@ -233,7 +229,7 @@ static int start_sampling(struct window *w, struct err *err)
 		return r;
 	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0,
 		     s->deadline_ns);
-	w->budget.period = handlers.period;
+	handlers.period = budget_first_period(&w->budget);
 	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
 	r = start_objects(w, err);
 	if (r == 0)

@@ -49,9 +49,16 @@ static void a_costly_beginning_leaves_less_for_samples(void **state)
 
 static void the_first_ticks_cost_little_of_a_small_budget(void **state)
 {
+	struct budget b;
+
 	(void)state;
-	assert_in_range(budget_first_period(0.01, 5 * MS), 20 * MS - 1, 20 * MS + 1);
-	assert_int_equal(budget_first_period(0.5, 5 * MS), 5 * MS);
+	budget_start(&b, 0.01, 5 * MS, 12000, false, UINT64_MAX);
+	assert_in_range(budget_first_period(&b), 20 * MS - 1, 20 * MS + 1);
+	assert_in_range(b.period, 20 * MS - 1, 20 * MS + 1);
+	budget_start(&b, 0.5, 5 * MS, 12000, false, UINT64_MAX);
+	assert_int_equal(budget_first_period(&b), 5 * MS);
+	budget_start(&b, 0.01, 100000, 12000, true, UINT64_MAX);
+	assert_int_equal(budget_first_period(&b), 100000);
 }
 
 static void the_period_is_bounded(void **state)
