@@ -215,6 +215,39 @@ static void remove_range(uint64_t from, uint64_t to)
 		remove_from_part(p, from, end);
 }
 
+static bool is_compiled(const struct slot *slot)
+{
+	unsigned type = (unsigned)atomic_load_explicit(&slot->size_and_type, memory_order_relaxed) &
+			(DENSE - 1);
+
+	return type == CODE_COMPILED;
+}
+
+/* Does a compiled method begin in [from, to)? */
+static bool has_compiled(uint64_t from, uint64_t to)
+{
+	uint64_t end = to < map.high ? to : map.high;
+
+	for (const struct part *p = find_part(from); p <= find_part(end - 1); p++) {
+		for (uint16_t n = atomic_load(&p->first); n; n = next_of(n)) {
+			uint64_t start =
+			    atomic_load_explicit(&slot_of(n)->start, memory_order_relaxed);
+
+			if (start >= from && start < end && is_compiled(slot_of(n)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool ascends(const uint16_t *offsets, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (offsets[i - 1] > offsets[i])
+			return false;
+	return true;
+}
+
 static int compare_offsets(const void *a, const void *b)
 {
 	uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
@@ -235,7 +268,8 @@ static void keep_debug_pcs(struct slot *slot, const uint32_t *pcs, uint32_t coun
 			to[kept++] = (uint16_t)pcs[i];
 	if (kept < count) /* Code beyond the first 64 KiB of a method. */
 		atomic_fetch_add(&map.dropped, 1);
-	qsort(to, kept, sizeof(*to), compare_offsets);
+	if (!ascends(to, kept))
+		qsort(to, kept, sizeof(*to), compare_offsets);
 	atomic_store_explicit(&slot->debug_first, map.debug_pcs_used, memory_order_release);
 	atomic_store_explicit(&slot->debug_count, (uint16_t)kept, memory_order_release);
 	map.debug_pcs_used += kept;
@@ -305,6 +339,16 @@ void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uin
 		       uint32_t debug_pc_count)
 {
 	add(start, size, CODE_COMPILED | DENSE, method, debug_pcs, debug_pc_count);
+}
+
+void codemap_add_found(uint64_t start, uint32_t size, uint64_t method, bool dense,
+		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
+{
+	(void)pthread_mutex_lock(&map.lock);
+	if (size > 0 && codemap_covers(start) && !has_compiled(start, start + size))
+		add_locked(start, size, dense ? CODE_COMPILED | DENSE : CODE_COMPILED, method,
+			   debug_pcs, debug_pc_count);
+	(void)pthread_mutex_unlock(&map.lock);
 }
 
 void codemap_remove(uint64_t start)

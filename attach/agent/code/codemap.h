@@ -71,6 +71,10 @@ void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const 
 /* The same of a method that has debug information everywhere, not at safepoints only. */
 void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
 		       uint32_t debug_pc_count);
+
+/* Of a method whose code was found, not told of: not where other code is known by now to be. */
+void codemap_add_found(uint64_t start, uint32_t size, uint64_t method, bool dense,
+		       const uint32_t *debug_pcs, uint32_t debug_pc_count);
 void codemap_remove(uint64_t start);
 
 /* Is the address inside the code cache at all? */

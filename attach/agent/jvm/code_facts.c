@@ -32,6 +32,7 @@ static bool read_heap(uint64_t address, struct code_heap *out)
 	    h.low >= h.high || segment_shift < 4 || segment_shift > 16)
 		return false;
 	h.segments_end = (const uint64_t *)(uintptr_t)(address + map + high);
+	h.committed_end = (const uint64_t *)(uintptr_t)(address + memory + high);
 	h.segment_shift = (unsigned)segment_shift;
 	*out = h;
 	return true;
@@ -75,6 +76,21 @@ static bool read_blobs(struct code_layout *l)
 	l->frame_complete_is_short = l->frame_complete == header_size + sizeof(int16_t);
 	l->code_begin_is_offset = offset_of("CodeBlob", "_code_offset", &l->code_begin);
 	return l->code_begin_is_offset || offset_of("CodeBlob", "_code_begin", &l->code_begin);
+}
+
+/* What else is to be known of nmethods by who looks for all of them. */
+static bool read_nmethods(struct code_layout *l)
+{
+	uint64_t bytes;
+
+	if (!vmstructs_type_size("nmethod", &bytes))
+		return false;
+	l->nmethod_bytes = (uint32_t)bytes;
+	return offset_of("CodeBlob", "_name", &l->name) &&
+	       offset_of("CodeBlob", "_code_end", &l->code_end) &&
+	       offset_of("nmethod", "_state", &l->state) &&
+	       (offset_of("CompiledMethod", "_method", &l->method) ||
+		offset_of("nmethod", "_method", &l->method));
 }
 
 static bool read_interpreter(struct frame_layout *l)
@@ -156,5 +172,7 @@ void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
 	l.scopes.ids_are_pointers = l.ids_are_pointers;
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
 	l.scopes.known = release > 0 && read_scope_parts(&l.scopes) && read_methods(&l.scopes);
+	l.code.nmethods_known = l.scopes.known && !l.scopes.apart && l.ids_are_pointers &&
+				l.code.heap_count > 0 && read_nmethods(&l.code);
 	*out = l;
 }

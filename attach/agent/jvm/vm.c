@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -36,20 +37,23 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 }
 
 /* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
- */
-static void preload_methods(jvmtiEnv *jvmti, jclass class)
+ * code, or NULL, is told of them. */
+static void preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
 {
 	jmethodID *methods = NULL;
 	jint count;
 
-	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) == JVMTI_ERROR_NONE)
-		(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) != JVMTI_ERROR_NONE)
+		return;
+	for (jint i = 0; code && i < count; i++)
+		installed_code_name(code, methods[i]);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 }
 
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
 	(void)jni, (void)thread;
-	preload_methods(jvmti, class);
+	preload_methods(jvmti, class, NULL);
 }
 
 /* A method with more places of debug information than this keeps the first ones. */
@@ -256,7 +260,7 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, struct err *err)
 	return 0;
 }
 
-static int preload_all(struct vm *vm, struct err *err)
+static int preload_all(struct vm *vm, struct installed_code *code, struct err *err)
 {
 	jclass *classes;
 	jint count;
@@ -265,29 +269,41 @@ static int preload_all(struct vm *vm, struct err *err)
 	if (e != JVMTI_ERROR_NONE)
 		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
-		preload_methods(vm->jvmti, classes[i]);
+		preload_methods(vm->jvmti, classes[i], code);
 		(*vm->jni)->DeleteLocalRef(vm->jni, classes[i]);
 	}
 	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)classes);
 	return 0;
 }
 
-int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *err)
+static int generate_events(struct vm *vm, jvmtiEvent event, struct err *err)
 {
-	jvmtiError e;
+	jvmtiError e = (*vm->jvmti)->GenerateEvents(vm->jvmti, event);
+
+	return e == JVMTI_ERROR_NONE ? 0 : vm_refused(err, "GenerateEvents", e);
+}
+
+int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct frame_layout *layout,
+	     struct err *err)
+{
+	struct installed_code *code;
+	bool complete;
 	int r;
 
 	hooks = session_hooks;
 	atomic_store(&threads_started, 0);
 	r = set_events(vm, JVMTI_ENABLE, err);
+	if (r == 0)
+		r = generate_events(vm, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, err);
 	if (r < 0)
 		return r;
-	e = (*vm->jvmti)->GenerateEvents(vm->jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	if (e == JVMTI_ERROR_NONE)
-		e = (*vm->jvmti)->GenerateEvents(vm->jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	if (e != JVMTI_ERROR_NONE)
-		return vm_refused(err, "GenerateEvents", e);
-	return preload_all(vm, err);
+	code = installed_code_read(layout);
+	r = preload_all(vm, code, err);
+	complete = code && installed_code_add(code);
+	installed_code_free(code);
+	if (r == 0 && !complete)
+		r = generate_events(vm, JVMTI_EVENT_COMPILED_METHOD_LOAD, err);
+	return r;
 }
 
 uint64_t vm_thread_events_ns(void)

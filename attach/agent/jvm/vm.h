@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/agent/stack/frame_layout.h"
 #include "common/err.h"
 
 /* Called in the JVM's threads. They must be quick and must not call back into this module. */
@@ -58,10 +59,11 @@ uint64_t vm_thread_events_ns(void);
 /* Asks to be let read methods' bytecodes until vm_close. */
 bool vm_want_bytecodes(struct vm *vm);
 
-/* Enables the events, has the JVM replay the code it has compiled so far into the code map, and
- * makes it allocate the method ids that AsyncGetCallTrace hands out. hooks must outlive the
- * process. */
-int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
+/* Enables the events, fills the code map with what the JVM has compiled so far (read as the layout
+ * says, or replayed by the JVM), and makes it allocate the method ids that AsyncGetCallTrace hands
+ * out. hooks must outlive the process. */
+int vm_start(struct vm *vm, const struct vm_hooks *hooks, const struct frame_layout *layout,
+	     struct err *err);
 
 /* For modules that ask JVMTI themselves: says in err what the JVM refused; -EOPNOTSUPP. */
 int vm_refused(struct err *err, const char *call, jvmtiError error);

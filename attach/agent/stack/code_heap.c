@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
+
 /* A segment that belongs to no block (CodeHeap::free_sentinel). */
 #define SEGMENT_FREE 0xffu
 
@@ -23,6 +25,12 @@ static int32_t int_at(uint64_t address)
 
 	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
 	return value;
+}
+
+static bool is_used(const struct code_layout *layout, uint64_t block)
+{
+	return __atomic_load_n((const uint8_t *)(uintptr_t)(block + layout->block_used),
+			       __ATOMIC_RELAXED);
 }
 
 static const struct code_heap *heap_of(const struct code_layout *layout, uint64_t pc)
@@ -67,8 +75,7 @@ bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_h
 	if (!first_segment(heap, &segment))
 		return false;
 	block = heap->low + (segment << heap->segment_shift);
-	if (!__atomic_load_n((const uint8_t *)(uintptr_t)(block + layout->block_used),
-			     __ATOMIC_RELAXED))
+	if (!is_used(layout, block))
 		return false;
 	out->start = block + layout->block_bytes;
 	out->id = (uint32_t)int_at(out->start + layout->compile_id);
@@ -95,4 +102,116 @@ int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob
 		return int_at(blob + layout->frame_complete);
 	memcpy(&value, (const void *)(uintptr_t)(blob + layout->frame_complete), sizeof(value));
 	return value;
+}
+
+/* ---------------------------------------------------------------- nmethods */
+
+/* Those that may run: installed, and not found dead yet. */
+#define STATE_ALIVE_FIRST 0
+#define STATE_ALIVE_LAST  2
+
+#define NAME         "nmethod"
+#define NAME_NATIVE  "native nmethod"
+#define NAME_BYTES   sizeof(NAME_NATIVE)
+#define NAMES_OTHERS 64u
+
+/* The addresses that names were found at: those of nmethods are the same for all of them. */
+struct names {
+	uint64_t compiled;
+	uint64_t native;
+	uint64_t others[NAMES_OTHERS];
+};
+
+static bool is_nmethods_name(struct names *names, uint64_t at)
+{
+	uint64_t *other = &names->others[at / sizeof(at) % NAMES_OTHERS];
+	char name[NAME_BYTES] = "";
+
+	if (!at || at == *other)
+		return false;
+	if (at == names->compiled || at == names->native)
+		return true;
+	(void)safe_read_some(at, name, sizeof(name)); /* What cannot be read is no name. */
+	if (memcmp(name, NAME, sizeof(NAME)) == 0)
+		names->compiled = at;
+	else if (memcmp(name, NAME_NATIVE, sizeof(NAME_NATIVE)) == 0)
+		names->native = at;
+	else
+		*other = at;
+	return at != *other;
+}
+
+static bool read_nmethod(const struct code_layout *layout, struct names *names, uint64_t blob,
+			 uint64_t end, struct code_heap_nmethod *out)
+{
+	uint64_t name = word_at(blob + layout->name);
+	int8_t state;
+
+	if (!is_nmethods_name(names, name))
+		return false;
+	memcpy(&state, (const void *)(uintptr_t)(blob + layout->state), sizeof(state));
+	*out = (struct code_heap_nmethod){.blob = blob,
+					  .end = end,
+					  .method = word_at(blob + layout->method),
+					  .id = (uint32_t)int_at(blob + layout->compile_id),
+					  .native = name == names->native};
+	return state >= STATE_ALIVE_FIRST && state <= STATE_ALIVE_LAST && out->method;
+}
+
+/* Blocks begin at the zeros of the segment map. Their headers tell where the next one is, but not
+ * while a block is split. */
+static bool heap_nmethods(const struct code_layout *layout, const struct code_heap *heap,
+			  struct names *names, code_heap_visit *visit, void *arg)
+{
+	const uint8_t *first = (const uint8_t *)(uintptr_t)heap->segments;
+	uint64_t bytes = __atomic_load_n(heap->segments_end, __ATOMIC_RELAXED) - heap->segments;
+	uint64_t committed = __atomic_load_n(heap->committed_end, __ATOMIC_RELAXED);
+	const uint8_t *at = memchr(first, 0, bytes);
+
+	while (at) {
+		const uint8_t *next = memchr(at + 1, 0, bytes - (uint64_t)(at + 1 - first));
+		uint64_t block = heap->low + ((uint64_t)(at - first) << heap->segment_shift);
+		uint64_t end = next ? heap->low + ((uint64_t)(next - first) << heap->segment_shift)
+				    : committed;
+		struct code_heap_nmethod found;
+
+		if (end > committed)
+			end = committed;
+		if (block + layout->block_bytes + layout->nmethod_bytes <= end &&
+		    is_used(layout, block) &&
+		    read_nmethod(layout, names, block + layout->block_bytes, end, &found) &&
+		    !visit(arg, &found))
+			return false;
+		at = next;
+	}
+	return true;
+}
+
+bool code_heap_nmethods(const struct code_layout *layout, code_heap_visit *visit, void *arg)
+{
+	struct names names = {0};
+
+	if (!layout->nmethods_known)
+		return false;
+	for (unsigned i = 0; i < layout->heap_count; i++)
+		if (!heap_nmethods(layout, &layout->heaps[i], &names, visit, arg))
+			return false;
+	return true;
+}
+
+bool code_heap_is_still(const struct code_layout *layout, const struct code_heap_nmethod *nmethod)
+{
+	struct code_heap_blob now;
+
+	return code_heap_find(layout, nmethod->blob, &now) && now.start == nmethod->blob &&
+	       now.id == nmethod->id && word_at(now.start + layout->method) == nmethod->method;
+}
+
+uint32_t code_heap_size(const struct code_layout *layout, const struct code_heap_nmethod *nmethod)
+{
+	uint64_t begin = code_heap_begin(layout, nmethod->blob);
+	uint64_t end = word_at(nmethod->blob + layout->code_end);
+
+	return begin > nmethod->blob && begin < end && end <= nmethod->end ? (uint32_t)(end - begin)
+									   : 0;
 }

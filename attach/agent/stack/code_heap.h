@@ -7,7 +7,7 @@
  * directly. A blob that a thread's stack leads to is alive; of any other what is read may be
  * nonsense, but it can be read.
  *
- * Async-signal-safe.
+ * Async-signal-safe, where nothing else is said.
  */
 #ifndef JXPERF_AGENT_STACK_CODE_HEAP_H
 #define JXPERF_AGENT_STACK_CODE_HEAP_H
@@ -20,8 +20,10 @@
 struct code_heap {
 	uint64_t low; /* [low, high) is reserved */
 	uint64_t high;
-	uint64_t segments;            /* the map: a byte for each segment */
-	const uint64_t *segments_end; /* the JVM's own variable; it grows */
+	uint64_t segments; /* the map: a byte for each segment */
+	/* The JVM's own variables, which grow: of the map, and of the memory that can be read. */
+	const uint64_t *segments_end;
+	const uint64_t *committed_end;
 	unsigned segment_shift;
 };
 
@@ -38,6 +40,13 @@ struct code_layout {
 	uint32_t compile_id;     /* int, of an nmethod */
 	bool frame_complete_is_short;
 	bool code_begin_is_offset;
+	/* For who looks for nmethods (code_heap_nmethods). */
+	bool nmethods_known;
+	uint32_t nmethod_bytes; /* of its fields */
+	uint32_t name;          /* of a blob: address */
+	uint32_t code_end;      /* address */
+	uint32_t method;        /* of an nmethod: address of the Method, null for none */
+	uint32_t state;         /* int8_t */
 };
 
 struct code_heap_blob {
@@ -54,5 +63,28 @@ bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_h
 uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob);
 int32_t code_heap_frame_words(const struct code_layout *layout, uint64_t blob);
 int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob);
+
+/* An nmethod that threads may run. What it says of itself was read while others may have changed
+ * it: it has to be looked at again before it counts (code_heap_is_still). */
+struct code_heap_nmethod {
+	uint64_t blob;
+	uint64_t end; /* nothing of it lies at or behind this address; all before it can be read */
+	uint64_t method; /* the Method, not its id */
+	uint32_t id;     /* of its compilation */
+	bool native; /* a wrapper of a native method, or what a method handle is called through */
+};
+
+/* Visits the nmethods of all heaps, as their iterator does (CodeCache, NMethodIterator). visit
+ * gives false to end it. Not for handlers: it reads blobs' names safely. False when it was ended,
+ * or when the layout does not tell. */
+typedef bool code_heap_visit(void *arg, const struct code_heap_nmethod *nmethod);
+bool code_heap_nmethods(const struct code_layout *layout, code_heap_visit *visit, void *arg);
+
+/* Is that nmethod still what it was? */
+bool code_heap_is_still(const struct code_layout *layout, const struct code_heap_nmethod *nmethod);
+
+/* Of an nmethod, how many bytes of instructions it has from code_heap_begin on; 0 where what is
+ * said of that cannot be. */
+uint32_t code_heap_size(const struct code_layout *layout, const struct code_heap_nmethod *nmethod);
 
 #endif

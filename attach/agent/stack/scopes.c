@@ -347,3 +347,82 @@ void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size
 			return;
 	}
 }
+
+/* ---------------------------------------------------------------- nmethods that may be changing */
+
+/* As scopes_at reads them, but all at once and only what lies within [blob, end). */
+static bool parts_within(const struct scope_layout *layout, uint64_t blob, uint64_t end,
+			 struct parts *out)
+{
+	if (!layout->known || layout->apart)
+		return false;
+	*out = parts_of(layout, blob);
+	/* In this order (nmethod.hpp). */
+	return blob < out->metadata && out->metadata <= out->data && out->data <= out->pcs &&
+	       out->pcs <= end && out->pc_count <= (end - out->pcs) / sizeof(struct pc_desc);
+}
+
+static struct pc_desc desc_at(const struct parts *p, uint32_t i)
+{
+	struct pc_desc desc;
+
+	memcpy(&desc, (const void *)(uintptr_t)(p->pcs + i * sizeof(desc)), sizeof(desc));
+	return desc;
+}
+
+/* Scopes that were met last, of one nmethod: their senders were, too. */
+#define MET_SCOPES 64u
+
+/* A scope and its senders, each of which was written before (DebugInformationRecorder). */
+static void visit_scope(const struct parts *p, uint32_t scope, uint32_t met[MET_SCOPES],
+			void (*visit)(void *arg, uint64_t method), void *arg)
+{
+	while (scope > 0 && met[scope % MET_SCOPES] != scope &&
+	       p->data + scope + SCOPE_BYTES <= p->pcs + sizeof(struct pc_desc)) {
+		const uint8_t *at = (const uint8_t *)(uintptr_t)(p->data + scope);
+		uint32_t sender = number(&at, p->layout->byte_base);
+		uint32_t method = number(&at, p->layout->byte_base);
+
+		if (method > 0 && method <= (p->data - p->metadata) / sizeof(uint64_t))
+			visit(arg, address_in(p->metadata, (method - 1) * sizeof(uint64_t)));
+		met[scope % MET_SCOPES] = scope;
+		scope = sender < scope ? sender : 0;
+	}
+}
+
+void scopes_methods(const struct scope_layout *layout, uint64_t blob, uint64_t end,
+		    void (*visit)(void *arg, uint64_t method), void *arg)
+{
+	uint32_t met[MET_SCOPES] = {0};
+	struct parts p;
+
+	if (!parts_within(layout, blob, end, &p))
+		return;
+	for (uint32_t i = 0; i < p.pc_count; i++) {
+		int32_t scope = desc_at(&p, i).scope_offset;
+
+		if (scope > 0)
+			visit_scope(&p, (uint32_t)scope, met, visit, arg);
+	}
+}
+
+uint32_t scopes_offsets(const struct scope_layout *layout, uint64_t blob, uint64_t end,
+			uint32_t size, uint32_t *offsets, uint32_t max)
+{
+	uint32_t count = 0;
+	int64_t last = -1;
+	struct parts p;
+
+	if (!parts_within(layout, blob, end, &p))
+		return 0;
+	for (uint32_t i = 0; i < p.pc_count && count < max; i++) {
+		struct pc_desc desc = desc_at(&p, i);
+
+		if (desc.pc_offset <= last || desc.pc_offset > (int64_t)size ||
+		    desc.scope_offset <= 0)
+			continue;
+		last = desc.pc_offset;
+		offsets[count++] = (uint32_t)last;
+	}
+	return count;
+}

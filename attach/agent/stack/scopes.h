@@ -58,4 +58,13 @@ typedef bool scopes_visit(void *arg, uint32_t offset, const struct agct_frame *c
 void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
 		 scopes_visit *visit, void *arg);
 
+/* Of an nmethod whose debug information lies in it, reading nothing at or behind end: visits the
+ * Methods that are compiled into it, some more than once, and writes the offsets of the places that
+ * anything is known of, ascending, none above size and max at most; returns how many. Where the
+ * layout does not tell, or what the nmethod says of itself cannot be, there is nothing. */
+void scopes_methods(const struct scope_layout *layout, uint64_t blob, uint64_t end,
+		    void (*visit)(void *arg, uint64_t method), void *arg);
+uint32_t scopes_offsets(const struct scope_layout *layout, uint64_t blob, uint64_t end,
+			uint32_t size, uint32_t *offsets, uint32_t max);
+
 #endif

@@ -14,6 +14,7 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
@@ -90,6 +91,10 @@
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum that the rows make together. */
 #define BYTES_PLUS(name, init, clear, release, bytes) (bytes) +
 _Static_assert(MODULES(BYTES_PLUS) 0 <= FOOTPRINT_AGENT_BYTES, "the agent's modules together");
+
+/* Given back before any allocation is sampled, any object tracked and anything named. */
+_Static_assert(INSTALLED_BYTES <= QUEUE_BYTES + OBJECTS_BYTES + NUMBERINGS_BYTES,
+	       "what the beginning of a window needs for itself");
 
 /* A thread's entry in the thread table, its ring and frames in whole pages, and where the hardware
  * samples the kernel's rings: a control and a data page an event. */

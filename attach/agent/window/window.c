@@ -224,7 +224,7 @@ static int start_sampling(struct window *w, struct err *err)
 		(void)calibrate_split_cost(&w->opener, &handlers.split_ns);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
-	r = vm_start(w->vm, &hooks, err);
+	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0,

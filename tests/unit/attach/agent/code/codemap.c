@@ -74,6 +74,33 @@ static void removed_code_is_forgotten_and_its_place_used_again(void **state)
 	assert_int_equal(blob.method, 2);
 }
 
+static void what_was_told_of_stays_where_other_code_is_found(void **state)
+{
+	static const uint32_t places[] = {4, 20, 300};
+	struct code_blob blob;
+
+	(void)state;
+	codemap_add_compiled(LOW + 0x3000, 128, 1, NULL, 0);
+	/* Code that was there before, and has gone: at the same place, over it and behind it. */
+	codemap_add_found(LOW + 0x3000, 96, 2, false, NULL, 0);
+	codemap_add_found(LOW + 0x2fc0, 8192, 3, false, NULL, 0);
+	assert_true(codemap_find(LOW + 0x3000, &blob));
+	assert_int_equal(blob.method, 1);
+	assert_false(codemap_find(LOW + 0x2fc0, &blob));
+	codemap_add_found(LOW + 0x3080, 400, 4, true, places, 3);
+	assert_true(codemap_find(LOW + 0x3080, &blob));
+	assert_int_equal(blob.method, 4);
+	assert_int_equal(blob.type, CODE_COMPILED);
+	assert_true(blob.dense);
+	assert_int_equal(blob.debug_pc_count, 3);
+	assert_int_equal(blob.debug_pcs[2], 300);
+	/* A stub of whose end nobody tells makes way. */
+	codemap_add_stub(LOW + 0x4000, 64, CODE_STUB);
+	codemap_add_found(LOW + 0x4000, 512, 5, false, NULL, 0);
+	assert_true(codemap_find(LOW + 0x4000, &blob));
+	assert_int_equal(blob.method, 5);
+}
+
 static void a_buffer_does_not_hide_the_stubs_in_it(void **state)
 {
 	struct code_blob blob;
@@ -403,6 +430,7 @@ int main(void)
 	    cmocka_unit_test_setup(addresses_outside_the_cache_belong_to_nothing, fresh_map),
 	    cmocka_unit_test_setup(a_blob_that_overruns_the_cache_is_cut, fresh_map),
 	    cmocka_unit_test_setup(removed_code_is_forgotten_and_its_place_used_again, fresh_map),
+	    cmocka_unit_test_setup(what_was_told_of_stays_where_other_code_is_found, fresh_map),
 	    cmocka_unit_test_setup(a_buffer_does_not_hide_the_stubs_in_it, fresh_map),
 	    cmocka_unit_test_setup(stubs_that_lie_close_together_are_told_apart, fresh_map),
 	    cmocka_unit_test_setup(a_method_replaces_the_stubs_whose_space_it_uses, fresh_map),

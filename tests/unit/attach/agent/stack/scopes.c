@@ -15,9 +15,9 @@ static struct {
 	uint32_t pcs, pcs_end, metadata, padding;
 	uint64_t data;
 	uint64_t methods[2];
-	int32_t descs[5][4];
 	uint8_t bytes[64];
-} nmethod;
+	int32_t descs[5][4];
+} nmethod; /* in HotSpot's order */
 
 static struct {
 	uint64_t constants;
@@ -70,7 +70,7 @@ static void make(uint8_t base)
 	nmethod.descs[1][1] = (int32_t)outer;
 	nmethod.descs[2][1] = (int32_t)inner;
 	nmethod.pcs = offset_in_nmethod(nmethod.descs);
-	nmethod.pcs_end = offset_in_nmethod(nmethod.bytes);
+	nmethod.pcs_end = offset_in_nmethod(nmethod.descs + 5);
 	nmethod.metadata = offset_in_nmethod(nmethod.methods);
 	nmethod.data = (uintptr_t)nmethod.bytes;
 	layout.byte_base = base;
@@ -243,6 +243,82 @@ static void places_of_an_nmethod_that_is_gone_are_none(void **state)
 	(void)visit_all(1000, 8);
 }
 
+struct met {
+	uint64_t methods[8];
+	unsigned count;
+};
+
+static void meet(void *arg, uint64_t method)
+{
+	struct met *met = arg;
+
+	assert_true(met->count < 8);
+	met->methods[met->count++] = method;
+}
+
+static struct met meet_all(void)
+{
+	struct met met = {0};
+
+	scopes_methods(&layout, (uintptr_t)&nmethod, (uintptr_t)(&nmethod + 1), meet, &met);
+	return met;
+}
+
+static uint32_t offsets_below(uint32_t size, uint32_t *offsets, uint32_t max)
+{
+	return scopes_offsets(&layout, (uintptr_t)&nmethod, (uintptr_t)(&nmethod + 1), size,
+			      offsets, max);
+}
+
+static void an_nmethod_is_read_as_a_whole(void **state)
+{
+	uint32_t offsets[8];
+	struct met met;
+
+	(void)state;
+	for (uint8_t base = 0; base < 2; base++) {
+		make(base);
+		met = meet_all();
+		assert_int_equal(met.count, 2);
+		assert_int_equal(met.methods[0], nmethod.methods[0]);
+		assert_int_equal(met.methods[1], nmethod.methods[1]);
+		assert_int_equal(offsets_below(1000, offsets, 8), 2);
+		assert_int_equal(offsets[0], 16);
+		assert_int_equal(offsets[1], 32);
+	}
+	assert_int_equal(offsets_below(31, offsets, 8), 1);
+	assert_int_equal(offsets_below(1000, offsets, 1), 1);
+}
+
+/* It may be half made, or half of another one. */
+static void what_an_nmethod_says_of_itself_is_not_believed(void **state)
+{
+	uint32_t offsets[8], good = nmethod.pcs_end;
+
+	(void)state;
+	nmethod.pcs_end = INT32_MAX;
+	assert_int_equal(offsets_below(1000, offsets, 8), 0);
+	assert_int_equal(meet_all().count, 0);
+	nmethod.pcs_end = good;
+	nmethod.metadata = nmethod.pcs;
+	assert_int_equal(meet_all().count, 0);
+	make(1);
+	nmethod.data = 64;
+	assert_int_equal(meet_all().count, 0);
+	make(1);
+	nmethod.descs[1][1] = INT32_MAX;
+	assert_int_equal(meet_all().count, 2); /* the other place's, with its sender */
+	make(1);
+	/* A scope that is its own sender, of a method that is none. */
+	(void)put_scope(nmethod.bytes + 1, 1, 3, 0, 1);
+	assert_true(meet_all().count <= 1);
+	nmethod.descs[2][0] = 8; /* places that do not ascend */
+	assert_int_equal(offsets_below(1000, offsets, 8), 1);
+	layout.apart = true;
+	assert_int_equal(meet_all().count, 0);
+	layout.apart = false;
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 
 int main(void)
@@ -256,6 +332,8 @@ int main(void)
 	    TEST(all_places_are_visited_by_offset),
 	    TEST(a_call_without_an_id_is_left_out_and_those_around_it_stay),
 	    TEST(places_of_an_nmethod_that_is_gone_are_none),
+	    TEST(an_nmethod_is_read_as_a_whole),
+	    TEST(what_an_nmethod_says_of_itself_is_not_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,230 @@
+/*
+ * A JVMTI agent for tests, -agentpath:code_check.so: when its JVM ends, holds the compiled methods
+ * that are read from its code heaps against those that the JVM replays itself, and says how they
+ * compare. With the option "beside" a thread of its own reads them over and over from the JVM's
+ * first moment on, beside compilers and sweepers.
+ */
+#include <jvmti.h>
+#include <jvmticmlr.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/code_facts.h"
+#include "attach/agent/jvm/installed_code.h"
+#include "attach/agent/jvm/method_set.h"
+#include "attach/agent/jvm/vmstructs.h"
+
+static struct {
+	unsigned compared;
+	unsigned linkers; /* of method handles: a stub for us */
+	unsigned missing;
+	unsigned different; /* in start, size or method */
+	unsigned places;    /* with other places of debug information */
+	unsigned unset;     /* inlined methods that the set has not */
+} tally;
+
+static struct frame_layout layout;
+static unsigned release; /* of the JDK */
+static _Thread_local bool compares;
+static _Atomic bool ends;
+static _Atomic unsigned rounds;
+
+static bool same_places(const jvmtiCompiledMethodLoadInlineRecord *record, const char *code,
+			const struct code_blob *blob)
+{
+	uint32_t known = 0;
+
+	for (jint i = 0; i < record->numpcs; i++) {
+		intptr_t offset = (const char *)record->pcinfo[i].pc - code;
+
+		for (jint j = 0; j < record->pcinfo[i].numstackframes; j++)
+			tally.unset += !method_set_has((uintptr_t)record->pcinfo[i].methods[j]);
+		if (offset > UINT16_MAX)
+			continue; /* Nothing is kept of those. */
+		if (known == blob->debug_pc_count || blob->debug_pcs[known] != offset)
+			return false;
+		known++;
+	}
+	return known == blob->debug_pc_count;
+}
+
+/* JDK 11 tells of instructions only, not of the handlers behind them, which later ones count as
+ * code, too. */
+static bool same_size(uint32_t read, uint32_t told)
+{
+	return read == told || (release == 11 && read > told && read - told < 4096);
+}
+
+static void compare(jmethodID method, jint size, const void *code, const void *info)
+{
+	const jvmtiCompiledMethodLoadInlineRecord *record = info;
+	struct code_blob blob;
+
+	tally.compared++;
+	if (!codemap_find((uintptr_t)code, &blob)) {
+		tally.missing++;
+		return;
+	}
+	if (blob.type == CODE_TO_JAVA && blob.size == (uint32_t)size) {
+		tally.linkers++;
+		return;
+	}
+	tally.different += blob.start != (uintptr_t)code || blob.method != (uintptr_t)method ||
+			   !same_size(blob.size, (uint32_t)size);
+	tally.unset += !method_set_has((uintptr_t)method);
+	if (record && record->header.kind == JVMTI_CMLR_INLINE_INFO)
+		tally.places += !same_places(record, code, &blob);
+}
+
+/* What is compiled while the code heaps are read. */
+static void add(jmethodID method, jint size, const void *code, const void *info)
+{
+	const jvmtiCompiledMethodLoadInlineRecord *record = info;
+	bool known = record && record->header.kind == JVMTI_CMLR_INLINE_INFO;
+	uint32_t count = known ? (uint32_t)record->numpcs : 0;
+	uint32_t *offsets = calloc(count + 1, sizeof(*offsets));
+
+	if (!offsets)
+		abort();
+	for (uint32_t i = 0; i < count; i++) {
+		offsets[i] = (uint32_t)((const char *)record->pcinfo[i].pc - (const char *)code);
+		for (jint j = 0; j < record->pcinfo[i].numstackframes; j++)
+			method_set_add((uintptr_t)record->pcinfo[i].methods[j]);
+	}
+	method_set_add((uintptr_t)method);
+	codemap_add_compiled((uintptr_t)code, (uint32_t)size, (uintptr_t)method, offsets, count);
+	free(offsets);
+}
+
+/* In other threads, too. */
+static void JNICALL on_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
+			    jint map_length, const jvmtiAddrLocationMap *map, const void *info)
+{
+	(void)jvmti, (void)map_length, (void)map;
+	(compares ? compare : add)(method, size, code, info);
+}
+
+static void JNICALL on_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
+{
+	(void)jvmti, (void)method;
+	codemap_remove((uintptr_t)code);
+}
+
+/* As vm_start does it. False where the code is left to the JVM. */
+static bool read_code(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	struct installed_code *installed = installed_code_read(&layout);
+	jclass *classes;
+	bool complete;
+	jint count;
+
+	if (!installed || (*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
+		installed_code_free(installed);
+		return false;
+	}
+	for (jint i = 0; i < count; i++) {
+		jmethodID *ids;
+		jint id_count;
+
+		if ((*jvmti)->GetClassMethods(jvmti, classes[i], &id_count, &ids) ==
+		    JVMTI_ERROR_NONE) {
+			for (jint k = 0; k < id_count; k++)
+				installed_code_name(installed, ids[k]);
+			(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+		}
+		(*jni)->DeleteLocalRef(jni, classes[i]);
+	}
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+	complete = installed_code_add(installed);
+	installed_code_free(installed);
+	return complete;
+}
+
+static bool prepare(JNIEnv *jni)
+{
+	uint64_t low, high;
+
+	if (safe_read_init() < 0 || !vmstructs_code_cache(&low, &high) ||
+	    codemap_init(low, high) < 0)
+		return false;
+	code_facts_read(jni, release, &layout);
+	return true;
+}
+
+static void JNICALL read_beside(jvmtiEnv *jvmti, JNIEnv *jni, void *arg)
+{
+	(void)arg;
+	while (!atomic_load(&ends)) {
+		(void)read_code(jvmti, jni);
+		atomic_fetch_add(&rounds, 1);
+	}
+	atomic_store(&ends, false); /* Done. */
+}
+
+static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+	jmethodID make = (*jni)->GetMethodID(jni, class, "<init>", "()V");
+	jthread reader = (*jni)->NewObject(jni, class, make);
+
+	(void)thread;
+	if (!prepare(jni) ||
+	    (*jvmti)->RunAgentThread(jvmti, reader, read_beside, NULL,
+				     JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
+		abort();
+}
+
+static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	bool complete;
+
+	if (atomic_load(&rounds) > 0) {
+		atomic_store(&ends, true);
+		while (atomic_load(&ends))
+			;
+	}
+	method_set_clear();
+	complete = prepare(jni) && read_code(jvmti, jni);
+	compares = true;
+	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD) != JVMTI_ERROR_NONE)
+		abort();
+	compares = false;
+	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u unset, "
+	       "%u rounds\n",
+	       complete ? "read" : "left", tally.compared, tally.linkers, tally.missing,
+	       tally.different, tally.places, tally.unset, atomic_load(&rounds));
+	(void)fflush(stdout);
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
+{
+	const jvmtiCapabilities wanted = {.can_generate_compiled_method_load_events = 1};
+	const jvmtiEventCallbacks callbacks = {.VMInit = on_start,
+					       .VMDeath = on_death,
+					       .CompiledMethodLoad = on_load,
+					       .CompiledMethodUnload = on_unload};
+	bool beside = options && strcmp(options, "beside") == 0;
+	jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+			       JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_VM_INIT};
+	jvmtiEnv *jvmti;
+	char *version;
+
+	(void)reserved;
+	if ((*jvm)->GetEnv(jvm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
+	    (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
+	    (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
+	    (*jvmti)->GetSystemProperty(jvmti, "java.vm.specification.version", &version) !=
+		JVMTI_ERROR_NONE)
+		return JNI_ERR;
+	release = (unsigned)strtoul(version, NULL, 10);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
+	for (unsigned i = 0; i < 3u + beside; i++)
+		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
+		    JVMTI_ERROR_NONE)
+			return JNI_ERR;
+	return JNI_OK;
+}
