@@ -258,12 +258,22 @@ static bool search_may_be_folded(const struct making *m, unsigned loop)
 	return m->found[loop].counter_used_at_limit;
 }
 
+/* Where turns change nothing but one variable, by a constant, that is what they are counted by, and
+ * they add up nothing. A call may change what the loop is counted by. */
+static bool counts_only(const struct making *m, unsigned loop)
+{
+	uint32_t method;
+	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
+
+	return b && b->variable >= 0 && b->step_count == 1 && !b->calls;
+}
+
 /* Without results but on branches that were never taken, or where it is left early. */
 static void doubt_folded(struct making *m, unsigned loop)
 {
 	struct result_sites *r = &m->found[loop];
 
-	if (r->count > 0 || r->type == LOOP_EVERY)
+	if (r->count > 0 || r->type == LOOP_EVERY || counts_only(m, loop))
 		return;
 	if (r->type == LOOP_LAST ? search_may_be_folded(m, loop) : may_be_folded(m, loop))
 		r->doubts |= LOOP_DOUBT_FOLDED;

@@ -529,6 +529,52 @@ static void find_steps(struct graph *g, struct bytecode *b)
 	}
 }
 
+/* iinc, and istore to astore, of whatever form; BYTECODE_NO_VARIABLE: none of these. */
+static int32_t variable_changed(const struct graph *g, uint32_t bci)
+{
+	const uint8_t *code = g->code + bci;
+	uint32_t left = g->size - bci;
+	bool wide = code[0] == WIDE;
+	uint8_t op = wide && left > 1 ? code[1] : code[0];
+
+	if (op >= 0x3b && op <= 0x4e)
+		return (op - 0x3b) % 4;
+	if (op != IINC && (op < 0x36 || op > 0x3a))
+		return BYTECODE_NO_VARIABLE;
+	if (wide)
+		return left > 3 ? code[2] << 8 | code[3] : BYTECODE_MANY_VARIABLES;
+	return left > 1 ? code[1] : BYTECODE_MANY_VARIABLES;
+}
+
+static bool calls(uint8_t op)
+{
+	return op >= 0xb6 && op <= 0xba;
+}
+
+static void find_variables(const struct graph *g, struct bytecode *b)
+{
+	for (uint32_t l = 0; l < b->loop_count; l++)
+		b->loops[l].variable = BYTECODE_NO_VARIABLE;
+	for (uint32_t bci = 0; bci < g->size; bci++) {
+		uint32_t l = b->loop_at[bci];
+		int32_t changed;
+
+		if (!g->begins[bci] || l == BYTECODE_NO_LOOP)
+			continue;
+		changed = variable_changed(g, bci);
+		for (; l != BYTECODE_NO_LOOP; l = b->loops[l].parent) {
+			struct bytecode_loop *loop = &b->loops[l];
+
+			loop->calls |= calls(g->code[bci]);
+			if (changed == BYTECODE_NO_VARIABLE || changed == loop->variable)
+				continue;
+			loop->variable = loop->variable == BYTECODE_NO_VARIABLE
+					     ? changed
+					     : BYTECODE_MANY_VARIABLES;
+		}
+	}
+}
+
 static bool stores_to_array(uint8_t op)
 {
 	return op >= 0x4f && op <= 0x56;
@@ -537,7 +583,7 @@ static bool stores_to_array(uint8_t op)
 /* putstatic, putfield, and all invocations, which may. */
 static bool may_store(uint8_t op)
 {
-	return stores_to_array(op) || op == 0xb3 || op == 0xb5 || (op >= 0xb6 && op <= 0xba);
+	return stores_to_array(op) || op == 0xb3 || op == 0xb5 || calls(op);
 }
 
 static void find_stores(struct graph *g, struct bytecode *b)
@@ -605,6 +651,7 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 	}
 	if (rc == 0) {
 		find_steps(&g, b);
+		find_variables(&g, b);
 		find_stores(&g, b);
 		find_leaving(&g, b);
 		spread(&g, b);

@@ -21,6 +21,9 @@
 
 #define BYTECODE_NO_LOOP UINT32_MAX
 
+#define BYTECODE_NO_VARIABLE    (-1)
+#define BYTECODE_MANY_VARIABLES (-2)
+
 struct bytecode_loop {
 	uint32_t parent; /* the loop around it, before this one, or BYTECODE_NO_LOOP */
 	int32_t header_bci;
@@ -28,6 +31,8 @@ struct bytecode_loop {
 	bool stores;       /* or calls, which may */
 	bool fills;        /* stores to an array in each turn */
 	bool up, down;     /* a turn may add a constant to a variable, or subtract one */
+	bool calls;
+	int32_t variable; /* the only one that turns may change, or one of the two below */
 	/* What the variables that each turn adds a constant to are stepped by, as sizes. */
 	int32_t steps[BYTECODE_STEPS_MAX];
 	unsigned step_count; /* different ones, BYTECODE_STEPS_MAX at most */

@@ -166,6 +166,25 @@ static void a_search_for_a_place_adds_nothing_up(void **state)
 	}
 }
 
+/* Where it ends the next one begins: its counter is used. But its bytecodes add nothing up. */
+static void a_loop_that_only_counts_adds_nothing_up(void **state)
+{
+	struct analysed x;
+	unsigned found = 0;
+
+	(void)state;
+	analyse(&x, "stores-17-g1");
+	for (size_t loop = 0; loop < x.a.loop_count; loop++) {
+		if (x.a.loops[loop].method != 4)
+			continue;
+		found++;
+		assert_int_equal(x.a.loops[loop].type, LOOP_SOME);
+		assert_false(x.a.loops[loop].doubts & LOOP_DOUBT_FOLDED);
+	}
+	assert_true(found > 0);
+	release(&x);
+}
+
 static void a_loop_that_spins_waits(void **state)
 {
 	static const char *const names[] = {"spin-25-parallel", "spinPause-25-parallel"};
@@ -693,6 +712,7 @@ int main(void)
 	    cmocka_unit_test(a_branch_that_was_never_taken_is_still_one),
 	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
 	    cmocka_unit_test(a_search_for_a_place_adds_nothing_up),
+	    cmocka_unit_test(a_loop_that_only_counts_adds_nothing_up),
 	    cmocka_unit_test(a_loop_that_spins_waits),
 	    cmocka_unit_test(nested_loops_are_nested_loops),
 	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),

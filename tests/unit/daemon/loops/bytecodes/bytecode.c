@@ -73,6 +73,33 @@ static void counters_have_steps(void **state)
 	bytecode_release(&b);
 }
 
+static void the_only_variable_that_changes_is_told(void **state)
+{
+	struct bytecode b = READ(SUM);
+
+	(void)state;
+	assert_int_equal(b.loops[0].variable, BYTECODE_MANY_VARIABLES);
+	assert_false(b.loops[0].calls);
+	bytecode_release(&b);
+	/* 0: iload_0, iconst_5, isub, istore_0, iload_0, 5: ifgt 0; return */
+	b = READ("\x1a\x08\x64\x3b\x1a\x9d\xff\xfb\xb1");
+	assert_int_equal(b.loops[0].variable, 0);
+	bytecode_release(&b);
+	/* 0: wide iinc 256 300; 6: goto 0 */
+	b = READ("\xc4\x84\x01\x00\x01\x2c\xa7\xff\xfa");
+	assert_int_equal(b.loops[0].variable, 256);
+	bytecode_release(&b);
+	/* 0: invokestatic 1, 3: astore_3, 4: astore 3, 6: goto 0 */
+	b = READ("\xb8\x00\x01\x4e\x3a\x03\xa7\xff\xfa");
+	assert_int_equal(b.loops[0].variable, 3);
+	assert_true(b.loops[0].calls);
+	bytecode_release(&b);
+	/* 0: goto 0 */
+	b = READ("\xa7\x00\x00");
+	assert_int_equal(b.loops[0].variable, BYTECODE_NO_VARIABLE);
+	bytecode_release(&b);
+}
+
 /* 0: iload_0, 1: ifeq 7, 4: iinc 1 1, 7: iinc 2 4, 10: goto 0 */
 static void a_branch_s_counter_is_no_turn_s(void **state)
 {
@@ -191,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_condition_at_the_top_has_its_jump_back_at_the_end),
+	    cmocka_unit_test(the_only_variable_that_changes_is_told),
 	    cmocka_unit_test(counters_have_steps),
 	    cmocka_unit_test(a_branch_s_counter_is_no_turn_s),
 	    cmocka_unit_test(a_condition_at_the_end_is_in_the_loop),
