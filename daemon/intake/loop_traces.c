@@ -88,7 +88,9 @@ static const struct loop_input *copied_load(const struct loop_code *code,
 	return named ? named : load;
 }
 
-static int add_load(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t)
+/* part: of the load's values that were there again. */
+static int add_load(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t,
+		    double part)
 {
 	const struct loop_code *code = &in->codes[plan->code];
 	const struct code_loop *loop = &code->analysis.loops[plan->loop];
@@ -110,8 +112,7 @@ static int add_load(struct loop_intake *in, const struct loop_plan *plan, const 
 	}
 	r = input_of(in, &like, &position);
 	if (r == 0)
-		add_part(in, position,
-			 sequence_repeated(t->first, t->n_first, t->second, t->n_second));
+		add_part(in, position, part);
 	return r;
 }
 
@@ -138,18 +139,22 @@ static int add_scalars(struct loop_intake *in, const struct loop_plan *plan,
 	return 0;
 }
 
-/* An instance in which the load did not come, and the next one neither, say nothing of it. */
+/* An instance in which the load did not come, and the next one neither, say nothing of it, and as
+ * little do values that are the same whichever way round. */
 static int add_instances(struct loop_intake *in, const struct loop_plan *plan,
 			 const Jxp__LoopTrace *t)
 {
 	struct loop_row *row = &in->result->loops.rows[row_of(in, plan)];
+	double part;
 	int r;
 
 	if (t->n_first == 0 && t->n_second == 0)
 		return 0;
+	if (!sequence_repeated_beyond_chance(t->first, t->n_first, t->second, t->n_second, &part))
+		return 0;
 	row->pairs++;
 	row->pairs_cut += t->first_cut || t->second_cut;
-	r = add_load(in, plan, t);
+	r = add_load(in, plan, t, part);
 	return r < 0 ? r : add_scalars(in, plan, t);
 }
 

@@ -40,3 +40,20 @@ double sequence_repeated(const uint32_t *a, size_t a_count, const uint32_t *b, s
 	distance = sequence_distance(a, a_count, b, b_count);
 	return 1 - (double)(distance - (longer - shorter)) / (double)shorter;
 }
+
+bool sequence_repeated_beyond_chance(const uint32_t *a, size_t a_count, const uint32_t *b,
+				     size_t b_count, double *part)
+{
+	uint32_t reversed[LIMIT_TRACE_VALUES];
+	double found = sequence_repeated(a, a_count, b, b_count), chance = 0;
+
+	if (a_count >= SEQUENCE_ORDER_MIN && b_count >= SEQUENCE_ORDER_MIN) {
+		for (size_t i = 0; i < b_count; i++)
+			reversed[i] = b[b_count - 1 - i];
+		chance = sequence_repeated(a, a_count, reversed, b_count);
+	}
+	if (chance >= 1)
+		return false;
+	*part = found > chance ? (found - chance) / (1 - chance) : 0;
+	return true;
+}

@@ -10,6 +10,7 @@
 #ifndef JXPERF_DAEMON_REPEATS_SEQUENCE_DISTANCE_H
 #define JXPERF_DAEMON_REPEATS_SEQUENCE_DISTANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +21,14 @@ unsigned sequence_distance(const uint32_t *a, size_t a_count, const uint32_t *b,
 
 /* 0 to 1. Of two empty ones 1; of one that is empty nothing is there in the other: 0. */
 double sequence_repeated(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count);
+
+/* The same beyond chance, 0 to 1: few different values are there again in any order, so what the
+ * other way round has of the other one is taken off (as kappa does; Cohen 1960, "A coefficient of
+ * agreement for nominal scales"). Sequences of fewer than SEQUENCE_ORDER_MIN values have no order
+ * to speak of, and are as above. False where the other way round has all of it: such values say
+ * nothing. */
+#define SEQUENCE_ORDER_MIN 8u
+bool sequence_repeated_beyond_chance(const uint32_t *a, size_t a_count, const uint32_t *b,
+				     size_t b_count, double *part);
 
 #endif

@@ -73,6 +73,54 @@ static void a_sequence_of_nothing_is_only_in_another_one_of_nothing(void **state
 	assert_float_equal(sequence_repeated(one, 0, one, 1), 0, 0);
 }
 
+static void few_values_are_there_again_by_chance(void **state)
+{
+	enum { N = LIMIT_TRACE_VALUES, TIMES = 1000 };
+	uint32_t a[N], b[N];
+	struct random random;
+	double part, sum = 0;
+
+	(void)state;
+	random_seed(&random, 7);
+	for (int i = 0; i < TIMES; i++) {
+		for (unsigned k = 0; k < N; k++) {
+			a[k] = random_below(&random, 4) == 0;
+			b[k] = random_below(&random, 4) == 0;
+		}
+		assert_true(sequence_repeated(a, N, b, N) > 0.4);
+		assert_true(sequence_repeated_beyond_chance(a, N, b, N, &part));
+		assert_true(part >= 0 && part <= 1);
+		sum += part;
+		/* The same again is the same again, of however few values. */
+		assert_true(sequence_repeated_beyond_chance(a, N, a, N, &part));
+		assert_float_equal(part, 1, 0);
+	}
+	assert_true(sum / TIMES < 0.15);
+	for (unsigned k = 0; k < N; k++) {
+		a[k] = random_below(&random, UINT32_MAX);
+		b[k] = k < N / 2 ? a[k] : random_below(&random, UINT32_MAX);
+	}
+	assert_true(sequence_repeated_beyond_chance(a, N, b, N, &part));
+	assert_float_equal(part, 0.5, 0.05);
+}
+
+static void values_that_are_all_alike_say_nothing(void **state)
+{
+	static const uint32_t alike[] = {7, 7, 7, 7, 7, 7, 7, 7},
+			      others[] = {8, 8, 8, 8, 8, 8, 8, 8};
+	double part;
+
+	(void)state;
+	assert_false(sequence_repeated_beyond_chance(alike, 8, alike, 8, &part));
+	assert_true(sequence_repeated_beyond_chance(alike, 8, others, 8, &part));
+	assert_float_equal(part, 0, 0);
+	/* One value is as good as a value that the instance begins with. */
+	assert_true(sequence_repeated_beyond_chance(alike, 1, alike, 1, &part));
+	assert_float_equal(part, 1, 0);
+	assert_true(sequence_repeated_beyond_chance(alike, 8, alike, 0, &part));
+	assert_float_equal(part, 0, 0);
+}
+
 static void the_longest_fit(void **state)
 {
 	uint32_t a[LIMIT_TRACE_VALUES], b[LIMIT_TRACE_VALUES];
@@ -91,6 +139,8 @@ int main(void)
 	    cmocka_unit_test(distances_are_as_defined),
 	    cmocka_unit_test(what_has_grown_is_all_there_again),
 	    cmocka_unit_test(a_sequence_of_nothing_is_only_in_another_one_of_nothing),
+	    cmocka_unit_test(few_values_are_there_again_by_chance),
+	    cmocka_unit_test(values_that_are_all_alike_say_nothing),
 	    cmocka_unit_test(the_longest_fit),
 	};
 
