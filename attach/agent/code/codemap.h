@@ -27,6 +27,9 @@
 	(CODEMAP_BLOBS_MAX * CODEMAP_BLOB_BYTES + CODEMAP_PARTS_MAX * CODEMAP_PART_BYTES + \
 	 CODEMAP_DEBUG_PCS_MAX * sizeof(uint16_t))
 
+/* Places of debug information that are told of one method; of more the first ones are. */
+#define CODEMAP_DEBUG_PCS_EACH 16384u
+
 enum code_type {
 	CODE_NONE,
 	CODE_COMPILED, /* an nmethod */

@@ -6,9 +6,6 @@
 #include "attach/agent/path/debug_info.h"
 #include "common/pages.h"
 
-/* A method with more places of debug information than this keeps the first ones. */
-#define DEBUG_PCS_PER_METHOD 16384u
-
 /* A Method that was compiled, by itself or into another one. */
 struct compiled {
 	uint64_t method; /* 0: free */
@@ -23,7 +20,7 @@ struct installed_code {
 	uint32_t capacity; /* of methods, a power of two */
 	uint32_t used;
 	bool too_many;
-	uint32_t offsets[DEBUG_PCS_PER_METHOD];
+	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
 };
 
 _Static_assert(INSTALLED_MAX * sizeof(struct code_heap_nmethod) +
@@ -125,13 +122,16 @@ static void add(struct installed_code *c, const struct code_heap_nmethod *n, uin
 {
 	uint64_t begin = code_heap_begin(&c->layout->code, n->blob);
 	uint32_t size = code_heap_size(&c->layout->code, n);
-	uint32_t count = scopes_offsets(&c->layout->scopes, n->blob, n->end, size, c->offsets,
-					DEBUG_PCS_PER_METHOD);
-	bool dense =
-	    debug_info_is_dense((const uint8_t *)(uintptr_t)begin, size, c->offsets, count);
+	uint32_t count;
+	bool dense;
 
+	if (size == 0)
+		return;
+	count = scopes_offsets(&c->layout->scopes, n->blob, n->end, size, c->offsets,
+			       CODEMAP_DEBUG_PCS_EACH);
+	dense = debug_info_is_dense((const uint8_t *)(uintptr_t)begin, size, c->offsets, count);
 	/* It may have gone while ids were asked for. */
-	if (size && code_heap_is_still(&c->layout->code, n))
+	if (code_heap_is_still(&c->layout->code, n))
 		codemap_add_found(begin, size, id, dense, c->offsets, count);
 }
 

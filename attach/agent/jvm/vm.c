@@ -56,9 +56,6 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	preload_methods(jvmti, class, NULL);
 }
 
-/* A method with more places of debug information than this keeps the first ones. */
-#define DEBUG_PCS_PER_METHOD 16384
-
 /* The inlining record among the chain that compile_info is (jvmticmlr.h), or NULL. */
 static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
 {
@@ -86,7 +83,7 @@ static uint32_t *note_inlined(const void *compile_info, const void *code, jint s
 
 		for (jint j = 0; j < info->numstackframes; j++)
 			method_set_add((uintptr_t)info->methods[j]);
-		if (offsets && offset >= 0 && offset <= size && *count < DEBUG_PCS_PER_METHOD)
+		if (offsets && offset >= 0 && offset <= size && *count < CODEMAP_DEBUG_PCS_EACH)
 			offsets[(*count)++] = (uint32_t)offset;
 	}
 	return offsets;
