@@ -112,9 +112,10 @@ def of_a_dead_store_the_first_access_is_the_leaf():
     window = Window("DeadStore", "--kinds", "dead-store")
     assert assert_pairs(window, window.path) > 0
     assert_cpu_of_pairs(window, window.path)
-    stored = {p["watch"]["frames"][0]["line"] for p in window.report["inefficiency"][0]["pairs"]}
+    # Native methods have none.
+    stored = {line(p["watch"]["frames"][0]) for p in window.report["inefficiency"][0]["pairs"]}
     _, rows = top(window.path, "dead_store_bytes", "bytes", "-lines")
-    assert {int(n.rpartition(":")[2]) for n, (flat, _) in rows.items() if flat} == stored, (rows, stored)
+    assert {n for n, (flat, _) in rows.items() if flat} == stored, (rows, stored)
 
 
 @test
@@ -130,8 +131,11 @@ def objects_are_shown_where_they_are_allocated():
     for sample_type, unit, member in (("object_bytes", "bytes", "alloc_bytes"), ("object_accesses", "ns", "metric")):
         total, rows = top(path, sample_type, unit)
         expected = {n: v for n, v in flat[member].items() if v}
-        assert {n: f for n, (f, _) in rows.items() if f} == expected, (rows, expected)
-        assert total == sum(expected.values()) > 0, (total, expected)
+        found = {n: f for n, (f, _) in rows.items() if f}
+        assert found.keys() == expected.keys(), (rows, expected)
+        # The report has nine digits of what is not whole, so a half may be rounded the other way there.
+        assert all(abs(found[n] - v) <= 1 for n, v in expected.items()), (rows, expected)
+        assert total == sum(found.values()) > 0, (total, found)
     assert max(flat["metric"], key=flat["metric"].get) == "ObjectShares.allocateMost", flat
 
 
