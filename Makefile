@@ -134,11 +134,12 @@ $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 # libraries it needs (run path $ORIGIN).
 AGENT_OBJECTS := $(call pic,$(AGENT) $(CODE) $(COMMON) $(PROTO)) $(PB_PIC)
 AGENT_LIBS    := libZydis.so.4.0 libprotobuf-c.so.1
+COPY_AGENT_LIBS = for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread -lm
-	$(Q)for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
+	$(Q)$(COPY_AGENT_LIBS)
 
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
@@ -223,7 +224,7 @@ $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 $(B)/tests/code/check.so: $(call pic,tests/e2e/code_check.c) $(AGENT_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ -lZydis -lprotobuf-c -ldl -lpthread -lm
-	$(Q)for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
+	$(Q)$(COPY_AGENT_LIBS)
 
 # JDKs that this Debian lacks, for the tests alone. Without a network they are skipped.
 $(B)/jdks: tests/jdks/fetch

@@ -315,40 +315,38 @@ static void add_locked(uint64_t start, uint32_t size, unsigned type_and_dense, u
 	set_covers(start, size, number, type != CODE_COMPILED);
 }
 
+/* found: not told of, so that other code which is known by now stays. */
 static void add(uint64_t start, uint32_t size, unsigned type_and_dense, uint64_t method,
-		const uint32_t *debug_pcs, uint32_t debug_pc_count)
+		const uint32_t *debug_pcs, uint32_t debug_pc_count, bool found)
 {
 	(void)pthread_mutex_lock(&map.lock);
-	if (size > 0 && codemap_covers(start))
+	if (size > 0 && codemap_covers(start) && !(found && has_compiled(start, start + size)))
 		add_locked(start, size, type_and_dense, method, debug_pcs, debug_pc_count);
 	(void)pthread_mutex_unlock(&map.lock);
 }
 
 void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type)
 {
-	add(start, size, type, 0, NULL, 0);
+	add(start, size, type, 0, NULL, 0, false);
 }
 
 void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
 			  uint32_t debug_pc_count)
 {
-	add(start, size, CODE_COMPILED, method, debug_pcs, debug_pc_count);
+	add(start, size, CODE_COMPILED, method, debug_pcs, debug_pc_count, false);
 }
 
 void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
 		       uint32_t debug_pc_count)
 {
-	add(start, size, CODE_COMPILED | DENSE, method, debug_pcs, debug_pc_count);
+	add(start, size, CODE_COMPILED | DENSE, method, debug_pcs, debug_pc_count, false);
 }
 
 void codemap_add_found(uint64_t start, uint32_t size, uint64_t method, bool dense,
 		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
 {
-	(void)pthread_mutex_lock(&map.lock);
-	if (size > 0 && codemap_covers(start) && !has_compiled(start, start + size))
-		add_locked(start, size, dense ? CODE_COMPILED | DENSE : CODE_COMPILED, method,
-			   debug_pcs, debug_pc_count);
-	(void)pthread_mutex_unlock(&map.lock);
+	add(start, size, dense ? CODE_COMPILED | DENSE : CODE_COMPILED, method, debug_pcs,
+	    debug_pc_count, true);
 }
 
 void codemap_remove(uint64_t start)

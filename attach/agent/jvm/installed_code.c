@@ -64,7 +64,7 @@ static bool note_nmethod(void *arg, const struct code_heap_nmethod *nmethod)
 	return true;
 }
 
-/* Measured were 1.3 methods for each nmethod. */
+/* Tomcat's 5,842 nmethods have 7,860 different words of metadata, with the Methods among them. */
 static uint32_t capacity_for(uint32_t nmethods)
 {
 	uint32_t capacity = 1024;

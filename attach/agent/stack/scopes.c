@@ -172,22 +172,36 @@ static bool id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
 	return true;
 }
 
+struct scope {
+	uint32_t sender; /* its offset; 0: none */
+	uint32_t method; /* its number among the nmethod's metadata, from 1 */
+	jint bci;
+};
+
+/* bytes: SCOPE_BYTES, of which the scope takes as many as it needs. */
+static struct scope decode_scope(const uint8_t *bytes, uint8_t base)
+{
+	struct scope s = {.sender = number(&bytes, base)};
+
+	s.method = number(&bytes, base);
+	s.bci = (jint)(number(&bytes, base) - BCI_BIAS);
+	return s;
+}
+
 /* One scope; *offset becomes its sender's, 0 for none. */
 static bool read_scope(const struct parts *p, uint32_t *offset, struct agct_frame *out)
 {
 	uint8_t bytes[SCOPE_BYTES];
-	const uint8_t *at = bytes;
-	uint32_t method_number;
 	uint64_t method, id;
+	struct scope s;
 
 	if (!fetch(p, p->data + *offset, bytes, sizeof(bytes)))
 		return false;
-	*offset = number(&at, p->layout->byte_base);
-	method_number = number(&at, p->layout->byte_base);
-	out->bci = (jint)(number(&at, p->layout->byte_base) - BCI_BIAS);
-	if (method_number == 0 || method_number > UINT16_MAX ||
-	    !fetch(p, p->metadata + (method_number - 1) * sizeof(method), &method,
-		   sizeof(method)) ||
+	s = decode_scope(bytes, p->layout->byte_base);
+	*offset = s.sender;
+	out->bci = s.bci;
+	if (s.method == 0 || s.method > UINT16_MAX ||
+	    !fetch(p, p->metadata + (s.method - 1) * sizeof(method), &method, sizeof(method)) ||
 	    !id_of(p->layout, method, &id))
 		return false;
 	memcpy(&out->method, &id, sizeof(out->method));
@@ -298,19 +312,18 @@ static unsigned listed_calls(struct scope_list *l, uint32_t scope, uint64_t root
 
 	for (unsigned i = 0; i < SCOPES_MAX; i++) {
 		uint8_t bytes[SCOPE_BYTES] = {0};
-		const uint8_t *at = bytes;
-		uint32_t method_number;
+		struct scope s;
 		uint64_t id;
 
 		if (read_listed(l, l->parts->data + scope, bytes, sizeof(bytes)) == 0)
 			return 0;
-		scope = number(&at, base);
-		method_number = number(&at, base);
-		if (method_number == 0)
+		s = decode_scope(bytes, base);
+		scope = s.sender;
+		if (s.method == 0)
 			return 0;
-		id = listed_id(l, method_number);
+		id = listed_id(l, s.method);
 		if (id) {
-			calls[count].bci = (jint)(number(&at, base) - BCI_BIAS);
+			calls[count].bci = s.bci;
 			memcpy(&calls[count++].method, &id, sizeof(id));
 		}
 		if (scope == 0)
@@ -379,14 +392,13 @@ static void visit_scope(const struct parts *p, uint32_t scope, uint32_t met[MET_
 {
 	while (scope > 0 && met[scope % MET_SCOPES] != scope &&
 	       p->data + scope + SCOPE_BYTES <= p->pcs + sizeof(struct pc_desc)) {
-		const uint8_t *at = (const uint8_t *)(uintptr_t)(p->data + scope);
-		uint32_t sender = number(&at, p->layout->byte_base);
-		uint32_t method = number(&at, p->layout->byte_base);
+		struct scope s = decode_scope((const uint8_t *)(uintptr_t)(p->data + scope),
+					      p->layout->byte_base);
 
-		if (method > 0 && method <= (p->data - p->metadata) / sizeof(uint64_t))
-			visit(arg, address_in(p->metadata, (method - 1) * sizeof(uint64_t)));
+		if (s.method > 0 && s.method <= (p->data - p->metadata) / sizeof(uint64_t))
+			visit(arg, address_in(p->metadata, (s.method - 1) * sizeof(uint64_t)));
 		met[scope % MET_SCOPES] = scope;
-		scope = sender < scope ? sender : 0;
+		scope = s.sender < scope ? s.sender : 0;
 	}
 }
 
