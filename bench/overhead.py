@@ -58,13 +58,14 @@ PROGRAMS = [
     *(Program(name, *FIXED_HEAP)
       for name in ("H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain")),
     # What the account once did not see: humongous arrays, a large live heap, threads that end at once,
-    # collectors that work beside the program, tasks on virtual threads.
+    # collectors that work beside the program, tasks on virtual threads, files that are read.
     Program("GrowthArrays", "-XX:+UseG1GC"),
     Program("GrowthArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowthArrays700m"),
     Program("GrowthArrays", "-XX:+UseG1GC", label="GrowthArraysNewest", newest_jdk=True),
     Program("GrowthArrays", "-XX:+UseZGC", "-Xmx2g", label="GrowthArraysZgc", oldest=21, newest_jdk=True),
     Program("GrowthArrays", "-XX:+UseG1GC", "-Xmx700m", label="GrowthArraysHalfCpu", cpus=0.5),
     Program("ArrayCache", "-Xmx2g"),
+    Program("FileTable"),
     Program("ShortThreads"),
     Program("VirtualTasks", oldest=21, newest_jdk=True),
 ]

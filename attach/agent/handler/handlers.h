@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/region.h"
+#include "attach/agent/handler/slowdown.h"
 #include "attach/agent/stack/context.h"
 #include "attach/agent/stack/stack.h"
 #include "attach/agent/place/object_layout.h"
@@ -36,10 +37,10 @@ struct handlers {
 	/* In force, in the sampler's unit: nanoseconds for the clock, else operations. Follows the
 	 * budget; session thread. */
 	_Atomic uint64_t period;
-	/* Of a thread's time, what may be lost to registers that are on; and what each store that
-	 * crosses a cache line then takes longer. */
+	/* Of a thread's time, what may be lost to registers that are on; and what takes longer
+	 * then. */
 	double slowdown_most;
-	double split_ns;
+	struct slowdown_costs register_costs;
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;

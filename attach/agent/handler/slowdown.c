@@ -8,14 +8,47 @@
 /* The JVM adds up what was allocated when a thread's buffer is full, so less time says little. */
 #define SPAN_MIN_NS (500 * NS_PER_MS)
 
-double slowdown_of(uint64_t bytes, uint64_t cpu_ns, double split_ns)
+/* Less than this is noise of the clock. */
+#define SPLIT_LEAST_NS      0.5
+#define STRING_LEAST_FACTOR 1.5
+
+struct slowdown_costs slowdown_costs_of(double split_ns, double string_factor)
+{
+	struct slowdown_costs costs = {0};
+
+	if (split_ns >= SPLIT_LEAST_NS)
+		costs.split_ns = split_ns;
+	if (string_factor >= STRING_LEAST_FACTOR)
+		costs.string_lost = 1 - 1 / string_factor;
+	return costs;
+}
+
+double slowdown_by_splits(uint64_t bytes, uint64_t cpu_ns, double split_ns)
 {
 	double fraction;
 
 	if (cpu_ns == 0)
 		return 0;
 	fraction = (double)bytes / (double)cpu_ns * split_ns / SLOWDOWN_SPLIT_BYTES;
-	return fraction < SLOWDOWN_MOST ? fraction : SLOWDOWN_MOST;
+	return fraction < SLOWDOWN_SPLIT_MOST ? fraction : SLOWDOWN_SPLIT_MOST;
+}
+
+double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_lost)
+{
+	return (double)string_ticks / ((double)ticks + SLOWDOWN_TICKS_BEFORE) * string_lost;
+}
+
+#define PREFIX_REPNE 0xf2u
+#define PREFIX_REP   0xf3u
+#define PREFIX_REX   0x40u /* and the 15 that follow */
+
+bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES])
+{
+	uint8_t opcode = (code[1] & 0xf0u) == PREFIX_REX ? code[2] : code[1];
+
+	if (code[0] != PREFIX_REP && code[0] != PREFIX_REPNE)
+		return false;
+	return (opcode & 0xfeu) == 0xa4 || (opcode & 0xfeu) == 0xaa; /* movs, stos */
 }
 
 /* r15 is the JavaThread in compiled code. */
@@ -30,18 +63,42 @@ static bool allocated(const ucontext_t *uc, uint64_t *bytes)
 			 sizeof(*bytes));
 }
 
-void slowdown_note(struct slowdown *s, uint64_t cpu_ns, const ucontext_t *uc)
+static void note_allocated(struct slowdown *s, uint64_t cpu_ns, double split_ns,
+			   const ucontext_t *uc)
 {
 	uint64_t bytes;
 
-	if (!(handlers.split_ns > 0) || !allocated(uc, &bytes))
+	if (!allocated(uc, &bytes))
 		return;
 	if (!s->begun) {
-		*s = (struct slowdown){.begun = true,
-				       .bytes = bytes,
-				       .cpu_ns = cpu_ns,
-				       .fraction = slowdown_of(bytes, cpu_ns, handlers.split_ns)};
+		s->begun = true;
+		s->bytes = bytes;
+		s->cpu_ns = cpu_ns;
+		s->splits = slowdown_by_splits(bytes, cpu_ns, split_ns);
 	} else if (bytes >= s->bytes && cpu_ns >= s->cpu_ns + SPAN_MIN_NS) {
-		s->fraction = slowdown_of(bytes - s->bytes, cpu_ns - s->cpu_ns, handlers.split_ns);
+		s->splits = slowdown_by_splits(bytes - s->bytes, cpu_ns - s->cpu_ns, split_ns);
 	}
+}
+
+/* A string that is interrupted is begun again, so that is where the thread stands. */
+static void note_string(struct slowdown *s, const ucontext_t *uc)
+{
+	uint8_t code[SLOWDOWN_STRING_BYTES];
+
+	s->ticks++;
+	if (safe_read((uint64_t)uc->uc_mcontext.gregs[REG_RIP], code, sizeof(code)) &&
+	    slowdown_is_string(code))
+		s->string_ticks++;
+}
+
+void slowdown_note(struct slowdown *s, uint64_t cpu_ns, bool on, const ucontext_t *uc)
+{
+	const struct slowdown_costs *costs = &handlers.register_costs;
+
+	if (costs->split_ns > 0)
+		note_allocated(s, cpu_ns, costs->split_ns, uc);
+	if (costs->string_lost > 0 && on)
+		note_string(s, uc);
+	s->fraction =
+	    s->splits + slowdown_by_strings(s->string_ticks, s->ticks, costs->string_lost);
 }

@@ -1,13 +1,20 @@
 /*
  * By how much debug registers that are on slow a thread down.
  *
- * While one is on, whatever it watches, each store that crosses a cache line takes as long as one
- * that crosses a page; nothing else takes longer (measured with loads, stores and their widths,
- * copies, locks, calls, system calls). Objects are aligned to 8 bytes and cleared and copied by 32
- * or 64 at a time, so programs make such stores as they allocate. How many, programs told that ran
- * with a register on that watched nothing they touch: 0 to 5% slower, and 1.4 to 2.8% for each GiB
- * allocated per second of CPU time where both were measured and it was more than noise. Copies onto
- * objects that live already are not in it.
+ * While one is on, whatever it watches, processors take longer for some instructions, each for
+ * others (docs/measurements.md tells what was tried):
+ *
+ * Intel's for a store that crosses a cache line: as long as for one that crosses a page. Objects
+ * are aligned to 8 bytes and cleared and copied by 32 or 64 at a time, so programs make such stores
+ * as they allocate. How many, programs told that ran with a register on that watched nothing they
+ * touch: 0 to 5% slower, and 1.4 to 2.8% for each GiB allocated per second of CPU time where both
+ * were measured and it was more than noise. Copies onto objects that live already are not in it.
+ *
+ * AMD's for strings (rep movs, rep stos), which then go byte by byte: up to forty times as long.
+ * The C library and the kernel clear and copy large blocks by them, HotSpot does where it has no
+ * better. Ticks tell how much of its time a thread is in one; those of the kernel are not seen.
+ *
+ * What the machine at hand does is measured when a window begins (attach/agent/window/calibrate.h).
  */
 #ifndef JXPERF_AGENT_HANDLER_SLOWDOWN_H
 #define JXPERF_AGENT_HANDLER_SLOWDOWN_H
@@ -16,24 +23,49 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+/* What registers that are on do on this machine; all 0: nothing. */
+struct slowdown_costs {
+	double split_ns;    /* that a store which crosses a cache line takes longer */
+	double string_lost; /* of the time that a thread then spends in strings, what is lost */
+};
+
 struct slowdown {
 	bool begun;
 	uint64_t bytes, cpu_ns; /* that it had allocated and used when it was first seen */
-	double fraction;        /* of its time, while registers are on */
+	double splits;          /* of its time, while registers are on: lost in stores */
+	uint32_t ticks;         /* that came while registers were on, */
+	uint32_t string_ticks;  /* and in a string */
+	double fraction;        /* of its time, while registers are on: all that is lost */
 };
 
 /* Bytes allocated for one store that crosses a cache line. */
 #define SLOWDOWN_SPLIT_BYTES 275.0
 
-/* What a program was seen to lose at most. Large arrays are allocated by GiB and cleared without
- * such stores. */
-#define SLOWDOWN_MOST 0.05
+/* What a program was seen to lose at most by such stores. Large arrays are allocated by GiB and
+ * cleared without them. */
+#define SLOWDOWN_SPLIT_MOST 0.05
+
+/* One tick is no share: as if so many had come before in which there was no string. */
+#define SLOWDOWN_TICKS_BEFORE 32u
+
+/* From measurements of one such store, and of a string by how it is without a register: pure; what
+ * may be noise of the clock counts for nothing. */
+struct slowdown_costs slowdown_costs_of(double split_ns, double string_factor);
 
 /* Of a thread that allocates so many bytes in so much CPU time, where such a store takes split_ns
  * longer: pure. */
-double slowdown_of(uint64_t bytes, uint64_t cpu_ns, double split_ns);
+double slowdown_by_splits(uint64_t bytes, uint64_t cpu_ns, double split_ns);
 
-/* At a tick, in the thread, which has used so much CPU time: looks at what it has allocated. */
-void slowdown_note(struct slowdown *s, uint64_t cpu_ns, const ucontext_t *uc);
+/* Of a thread that was in strings in so many of its ticks with registers on: pure. */
+double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_lost);
+
+/* Is this the beginning of a repeated string instruction that moves or stores? Pure; of the
+ * longest. */
+#define SLOWDOWN_STRING_BYTES 3u
+bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES]);
+
+/* At a tick, in the thread, which has used so much CPU time and had registers on or not: looks at
+ * what it has allocated, and at where it is. */
+void slowdown_note(struct slowdown *s, uint64_t cpu_ns, bool on, const ucontext_t *uc);
 
 #endif

@@ -12,6 +12,7 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
+#include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/objects/object_ref.h"
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/track_room.h"
@@ -32,6 +33,7 @@ static uint32_t head, tail; /* under the lock: events ever put and taken */
 static _Atomic bool active; /* changed under the lock */
 static _Atomic uint32_t in_callback;
 static _Atomic uint64_t cost_ns;
+static _Atomic uint64_t wake_at_ns; /* of cost_ns; 0: never */
 static _Atomic uint32_t interval = ALLOC_SAMPLING_DEFAULT;
 static struct track_room room;
 static _Atomic uint64_t min_size_bytes;
@@ -56,7 +58,11 @@ static void count(_Atomic uint64_t *counter)
 
 static void charge(uint64_t ns)
 {
-	atomic_fetch_add_explicit(&cost_ns, ns, memory_order_relaxed);
+	uint64_t before = atomic_fetch_add_explicit(&cost_ns, ns, memory_order_relaxed);
+	uint64_t limit = atomic_load_explicit(&wake_at_ns, memory_order_relaxed);
+
+	if (before < limit && before + ns >= limit)
+		session_wake_send();
 }
 
 double alloc_weight(uint64_t size_bytes, uint32_t mean)
@@ -290,6 +296,7 @@ void alloc_events_start(const struct object_settings *settings, unsigned max_ref
 	track_room_limit(&room, max_refs, effect->kept_bytes_max, effect->large_bytes);
 	kept_byte_ns = effect->kept_byte_ns;
 	atomic_store(&cost_ns, 0);
+	atomic_store(&wake_at_ns, 0);
 	sampled = small = thinned = untracked = over_bytes = dropped = unwalkable = truncated =
 	    contexts_full = 0;
 	atomic_store(&active, true);
@@ -357,6 +364,11 @@ void alloc_events_count(uint64_t *counters)
 	counters[JXP__COUNTER__COUNTER_UNWALKABLE] += atomic_load(&unwalkable);
 	counters[JXP__COUNTER__COUNTER_TRUNCATED] += atomic_load(&truncated);
 	counters[JXP__COUNTER__COUNTER_CONTEXTS_FULL] += atomic_load(&contexts_full);
+}
+
+void alloc_events_wake_at(uint64_t ns)
+{
+	atomic_store_explicit(&wake_at_ns, ns, memory_order_relaxed);
 }
 
 uint64_t alloc_events_cost_ns(void)

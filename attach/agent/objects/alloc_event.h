@@ -87,6 +87,9 @@ void alloc_events_count(uint64_t *counters);
 /* CPU time of the JVM in this window that callbacks took, and what they make the collector do. */
 uint64_t alloc_events_cost_ns(void);
 
+/* Has the session thread woken, once, when that cost comes to so much. */
+void alloc_events_wake_at(uint64_t cost_ns);
+
 /* The inverse of the probability that an object of this size is sampled; at least 1. */
 double alloc_weight(uint64_t size_bytes, uint32_t interval);
 

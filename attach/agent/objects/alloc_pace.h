@@ -5,7 +5,9 @@
  * An allocation that is sampled costs the same whatever its size, so the cost is proportional to
  * the rate of samples. The interval grows while sampling takes more than its part of the
  * budget (alloc_share.h), and is halved while it takes less than a quarter of it and there is room
- * for more objects. Pure; session thread.
+ * for more objects. What a program allocates is not known before it is sampled: 25 GB a second were
+ * seen, whose first quarter of a second would use up what a window of five seconds has. So a cost
+ * that tells by itself (alloc_pace_dear_ns) is not waited with. Pure; session thread.
  */
 #ifndef JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
 #define JXPERF_AGENT_OBJECTS_ALLOC_PACE_H
@@ -26,7 +28,10 @@ struct alloc_pace {
 void alloc_pace_init(struct alloc_pace *p, double fraction);
 
 /* The interval from now on. cost_ns and cpu_ns are totals of the window; room: the table of objects
- * has place for many more. Called at equal distances of time. */
+ * has place for many more. Called at equal distances of time, and when the cost is dear. */
 uint32_t alloc_pace_next(struct alloc_pace *p, uint64_t cost_ns, uint64_t cpu_ns, bool room);
+
+/* The total cost at which alloc_pace_next is to be called at once. */
+uint64_t alloc_pace_dear_ns(const struct alloc_pace *p);
 
 #endif

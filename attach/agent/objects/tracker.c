@@ -2,7 +2,7 @@
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/alloc_sampling.h"
-#include "attach/agent/jvm/gc_wake.h"
+#include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/object_ref.h"
 #include "common/clock.h"
@@ -46,7 +46,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	*t = (struct tracker){.vm = vm, .drain = drain, .budget = settings->budget};
 	r = objects_init(&t->objects, settings->max, &memory);
 	if (r == 0)
-		r = gc_wake_open();
+		r = session_wake_open();
 	if (r < 0) {
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
@@ -58,6 +58,7 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(settings, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
+	alloc_events_wake_at(alloc_pace_dear_ns(&t->pace));
 	r = alloc_sampling_start(vm, t->pace.interval, err);
 	if (r < 0) {
 		(void)alloc_events_stop(0); /* No callback has been called. */
@@ -173,7 +174,7 @@ int tracker_update(struct tracker *t, bool *more)
 	*more = false;
 	if (!t->running)
 		return 0;
-	gc_wake_taken();
+	session_wake_taken();
 	r = take_allocations(t);
 	return r < 0 ? r : pass(t, more);
 }
@@ -189,6 +190,11 @@ static void set_floor(struct tracker *t, bool room)
 	drain_set_object_min_size(t->drain, t->floor.bytes);
 }
 
+bool tracker_is_dear(const struct tracker *t)
+{
+	return t->running && alloc_events_cost_ns() >= alloc_pace_dear_ns(&t->pace);
+}
+
 void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met)
 {
 	bool room = t->objects.count < t->objects.max / 2;
@@ -199,6 +205,7 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uin
 	set_floor(t, room);
 	t->pace.fraction = t->budget * alloc_share_next(&t->share, accesses, met);
 	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns, room);
+	alloc_events_wake_at(alloc_pace_dear_ns(&t->pace));
 	if (now == before)
 		return;
 	alloc_sampling_set_interval(t->vm, now);
@@ -234,14 +241,14 @@ int tracker_switch_off(struct tracker *t)
 {
 	int r = tracker_stop(t, true);
 
-	gc_wake_close();
+	session_wake_close();
 	objects_drop(&t->objects);
 	return r;
 }
 
 void tracker_release(struct tracker *t)
 {
-	gc_wake_close();
+	session_wake_close();
 	objects_release(&t->objects);
 }
 

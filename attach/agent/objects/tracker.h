@@ -43,9 +43,12 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
  * -errno when the session cannot go on. */
 int tracker_update(struct tracker *t, bool *more);
 
+/* Do sampled allocations cost so much that the interval is to be chosen at once? */
+bool tracker_is_dear(const struct tracker *t);
+
 /* Chooses the interval anew, as cpu_ns of the target since the window began allow, and the smallest
  * size. accesses, met: how many sampled accesses to the heap the engine has judged, and how many of
- * them went to a tracked object. About four times a second. */
+ * them went to a tracked object. About four times a second, and when sampling is dear. */
 void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met);
 
 /* Stops sampling and sends what has gathered; nothing of it is left in the JVM, unless that has

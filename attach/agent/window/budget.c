@@ -42,9 +42,14 @@ static uint64_t sampling_ns(const struct budget *b, const uint64_t *counters)
 	       counters[JXP__COUNTER__COUNTER_BURST_NS];
 }
 
+uint64_t budget_cpu_ns(const struct budget *b)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
+}
+
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost)
 {
-	cost->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
+	cost->cpu_ns = budget_cpu_ns(b);
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
 	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns +
 			    counters[JXP__COUNTER__COUNTER_REGISTERS_NS];

@@ -61,6 +61,9 @@ struct budget {
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
 		  bool operations, uint64_t end_ns);
 
+/* CPU time of the target since the window began. */
+uint64_t budget_cpu_ns(const struct budget *b);
+
 /* The cost so far; counters are the window's, COUNTER_MAX of them. */
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost);
 

@@ -44,7 +44,13 @@ static bool fires(uint64_t hits, uint64_t of)
 	return hits > of / 2;
 }
 
-static int measure(struct thread *t, int fd, uint64_t *cost_ns)
+/* What a window wants to know of the machine; each measurement fills its own part. */
+struct calibration {
+	uint64_t trap_ns, hit_ns;
+	struct slowdown_costs registers;
+};
+
+static int measure_trap(struct thread *t, int fd, struct calibration *c)
 {
 	uint64_t costs[TRAPS];
 	int r = break_at_landing(t, fd, 1);
@@ -63,7 +69,7 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
 	qsort(costs, TRAPS, sizeof(costs[0]), compare);
-	*cost_ns = costs[TRAPS / 2];
+	c->trap_ns = costs[TRAPS / 2];
 	return 0;
 }
 
@@ -73,7 +79,7 @@ static int measure(struct thread *t, int fd, uint64_t *cost_ns)
 /* More than ever come. */
 #define NEVER (UINT64_C(1) << 40)
 
-static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
+static int measure_hits(struct thread *t, int fd, struct calibration *c)
 {
 	uint64_t start, before = 0, after = 0;
 	int r;
@@ -86,54 +92,74 @@ static int measure_hits(struct thread *t, int fd, uint64_t *cost_ns)
 	start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (unsigned i = 0; i < HITS; i++)
 		landing();
-	*cost_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / HITS;
+	c->hit_ns = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) / HITS;
 	if (read(fd, &after, sizeof(after)) != (ssize_t)sizeof(after))
 		return -EIO;
 	return fires(after - before, HITS) ? 0 : -EOPNOTSUPP;
 }
 
-#define SPLITS      1024u /* stores that cross a line: some microseconds */
-#define SPLIT_TRIES 9u    /* of which the shortest was not interrupted */
-#define LINE_BYTES  64u
+#define LINE_BYTES 64u
+#define SPLITS     1024u /* some microseconds */
 
-static uint64_t time_of_splits(void)
+static void store_across_a_line(void)
 {
 	/* Never across a page: that is slow whatever is set. */
 	_Alignas(2 * LINE_BYTES) uint8_t lines[2 * LINE_BYTES];
+
+	for (unsigned i = 0; i < SPLITS; i++)
+		__asm__ volatile("movq %0, (%1)"
+				 :
+				 : "r"((uint64_t)i), "r"(lines + LINE_BYTES - 4)
+				 : "memory");
+}
+
+#define STRING_BYTES 8192u /* what starting such an instruction takes is little beside it */
+
+static void store_a_string(void)
+{
+	static uint8_t bytes[STRING_BYTES];
+	void *to = bytes;
+	size_t left = sizeof(bytes);
+
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(left) : "a"(0) : "memory");
+}
+
+#define TRIES 9u /* of which the shortest was not interrupted */
+
+static double shortest_ns(void (*work)(void))
+{
 	uint64_t shortest = UINT64_MAX;
 
-	for (unsigned try = 0; try < SPLIT_TRIES; try++) {
+	for (unsigned try = 0; try < TRIES; try++) {
 		uint64_t start = clock_monotonic_ns(), ns;
 
-		for (unsigned i = 0; i < SPLITS; i++)
-			__asm__ volatile("movq %0, (%1)"
-					 :
-					 : "r"((uint64_t)i), "r"(lines + LINE_BYTES - 4)
-					 : "memory");
+		work();
 		ns = clock_monotonic_ns() - start;
 		if (ns < shortest)
 			shortest = ns;
 	}
-	return shortest;
+	return (double)shortest;
 }
 
-/* Of all. */
-static int measure_splits(struct thread *t, int fd, uint64_t *cost_ns)
+/* The event watches what nobody touches, as it was opened. An execution breakpoint would not do:
+ * beside one AMD's processors are as fast as without. */
+static int measure_slowdown(struct thread *t, int fd, struct calibration *c)
 {
-	uint64_t off = time_of_splits(), on;
-	int r = break_at_landing(t, fd, NEVER);
+	double splits = shortest_ns(store_across_a_line), string = shortest_ns(store_a_string);
+	int r = perf_enable(fd);
 
+	(void)t;
 	if (r < 0)
 		return r;
-	on = time_of_splits();
-	*cost_ns = on > off ? on - off : 0;
+	c->registers = slowdown_costs_of((shortest_ns(store_across_a_line) - splits) / SPLITS,
+					 string > 0 ? shortest_ns(store_a_string) / string : 1);
 	return 0;
 }
 
-typedef int measurement(struct thread *t, int fd, uint64_t *cost_ns);
+typedef int measurement(struct thread *t, int fd, struct calibration *c);
 
 /* In an entry and with an event of the session thread's own. */
-static int measure_here(struct opener *opener, measurement *what, uint64_t *cost_ns)
+static int measure_here(struct opener *opener, measurement *what, struct calibration *c)
 {
 	pid_t tid = (pid_t)syscall(SYS_gettid);
 	struct thread *t = thread_take(tid);
@@ -148,7 +174,7 @@ static int measure_here(struct opener *opener, measurement *what, uint64_t *cost
 	r = opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd);
 	if (r == 0) {
 		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
-		r = what(t, fd, cost_ns);
+		r = what(t, fd, c);
 		(void)perf_disable(fd); /* A forked process may have a copy. */
 		fd_close_all(&fd, 1);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -159,26 +185,30 @@ static int measure_here(struct opener *opener, measurement *what, uint64_t *cost
 
 int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
 {
-	return measure_here(opener, measure, cost_ns);
+	struct calibration c;
+	int r = measure_here(opener, measure_trap, &c);
+
+	if (r == 0)
+		*cost_ns = c.trap_ns;
+	return r;
 }
 
 int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns)
 {
-	return measure_here(opener, measure_hits, cost_ns);
+	struct calibration c;
+	int r = measure_here(opener, measure_hits, &c);
+
+	if (r == 0)
+		*cost_ns = c.hit_ns;
+	return r;
 }
 
-/* Less than this is noise of the clock. */
-#define SPLIT_LEAST_NS 0.5
-
-int calibrate_split_cost(struct opener *opener, double *cost_ns)
+int calibrate_slowdown(struct opener *opener, struct slowdown_costs *costs)
 {
-	uint64_t all = 0;
-	int r = measure_here(opener, measure_splits, &all);
+	struct calibration c;
+	int r = measure_here(opener, measure_slowdown, &c);
 
-	if (r < 0)
-		return r;
-	*cost_ns = (double)all / SPLITS;
-	if (*cost_ns < SPLIT_LEAST_NS)
-		*cost_ns = 0;
-	return 0;
+	if (r == 0)
+		*costs = c.registers;
+	return r;
 }

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "attach/agent/handler/slowdown.h"
 #include "attach/agent/window/opener.h"
 
 /* The median cost in nanoseconds. 0, or -errno when no execution breakpoint can be used. The
@@ -18,8 +19,7 @@ int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
 /* Likewise of one hit of a breakpoint that the kernel counts and nobody is told of: the mean. */
 int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns);
 
-/* By how much longer a store takes that crosses a cache line while a breakpoint is set, which none
- * of them touches: nanoseconds, 0 on processors where that is no matter. 0 or -errno. */
-int calibrate_split_cost(struct opener *opener, double *cost_ns);
+/* What takes longer while a watchpoint is set that nobody touches: 0 or -errno. */
+int calibrate_slowdown(struct opener *opener, struct slowdown_costs *costs);
 
 #endif

@@ -12,7 +12,7 @@
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/code_facts.h"
-#include "attach/agent/jvm/gc_wake.h"
+#include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
@@ -163,7 +163,7 @@ static void gc_finished(void)
 	fixed_objects_pause_ends();
 	handlers_gc_finished();
 	if (handlers.objects_on)
-		gc_wake_send();
+		session_wake_send();
 }
 
 /* Handlers must not ask the JVM for a stack any more: on JDK 11 that may wait for ever. */
@@ -219,9 +219,9 @@ static int start_sampling(struct window *w, struct err *err)
 	if (s->sampling.loops)
 		r = calibrate_hit_cost(&w->opener, &handlers.burst_hit_ns);
 	/* An estimate's part: without it registers count for nothing. */
-	handlers.split_ns = 0;
+	handlers.register_costs = (struct slowdown_costs){0};
 	if (r == 0)
-		(void)calibrate_split_cost(&w->opener, &handlers.split_ns);
+		(void)calibrate_slowdown(&w->opener, &handlers.register_costs);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
 	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
@@ -319,7 +319,7 @@ static void sleep_until_news(const struct window *w)
 {
 	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
 			       {.fd = is_eager(w) ? roster_fd() : -1, .events = POLLIN},
-			       {.fd = gc_wake_fd(), .events = POLLIN}};
+			       {.fd = session_wake_fd(), .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
@@ -364,6 +364,9 @@ static int update_objects(struct window *w, struct err *err)
 	if (r == 0)
 		r = object_phase_update(&w->objects, err);
 	w->monitor.objects = object_phase_is_wanted(&w->objects);
+	if (r == 0 && tracker_is_dear(&w->objects.tracker))
+		tracker_set_pace(&w->objects.tracker, budget_cpu_ns(&w->budget), w->orders.accesses,
+				 w->orders.met);
 	return r;
 }
 

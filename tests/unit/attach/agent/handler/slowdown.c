@@ -1,4 +1,4 @@
-/* What a thread's allocations say of registers that are on. */
+/* What a thread's allocations and its ticks say of registers that are on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,21 +14,84 @@ static void a_database_loses_what_it_was_seen_to_lose(void **state)
 {
 	(void)state;
 	/* 1,852 MiB a second of CPU time, 6.4 ns a store: 2.6 to 5.1% were measured. */
-	assert_float_equal(slowdown_of(1852 * GIB / 1024, NS_PER_S, 6.4), 0.045, 0.001);
+	assert_float_equal(slowdown_by_splits(1852 * GIB / 1024, NS_PER_S, 6.4), 0.045, 0.001);
 }
 
 static void nothing_is_lost_without_allocations_or_on_other_processors(void **state)
 {
 	(void)state;
-	assert_float_equal(slowdown_of(0, NS_PER_S, 6.4), 0, 0);
-	assert_float_equal(slowdown_of(GIB, NS_PER_S, 0), 0, 0);
-	assert_float_equal(slowdown_of(GIB, 0, 6.4), 0, 0);
+	assert_float_equal(slowdown_by_splits(0, NS_PER_S, 6.4), 0, 0);
+	assert_float_equal(slowdown_by_splits(GIB, NS_PER_S, 0), 0, 0);
+	assert_float_equal(slowdown_by_splits(GIB, 0, 6.4), 0, 0);
 }
 
 static void nonsense_is_bounded(void **state)
 {
 	(void)state;
-	assert_float_equal(slowdown_of(UINT64_MAX, 1, 6.4), SLOWDOWN_MOST, 0);
+	assert_float_equal(slowdown_by_splits(UINT64_MAX, 1, 6.4), SLOWDOWN_SPLIT_MOST, 0);
+}
+
+static void ticks_in_strings_tell_what_they_cost(void **state)
+{
+	(void)state;
+	/* 3.4% of a thread's time, of which nearly all is lost. */
+	assert_float_equal(slowdown_by_strings(34, 1000, 0.97), 0.032, 0.001);
+	assert_float_equal(slowdown_by_strings(0, 1000, 0.97), 0, 0);
+	assert_float_equal(slowdown_by_strings(0, 0, 0.97), 0, 0);
+}
+
+static void a_first_tick_in_a_string_is_no_share(void **state)
+{
+	(void)state;
+	assert_float_equal(slowdown_by_strings(1, 1, 1), 1.0 / 33, 1e-9);
+}
+
+static void noise_of_the_clock_is_no_cost(void **state)
+{
+	struct slowdown_costs costs = slowdown_costs_of(0.3, 1.2);
+
+	(void)state;
+	assert_float_equal(costs.split_ns, 0, 0);
+	assert_float_equal(costs.string_lost, 0, 0);
+	costs = slowdown_costs_of(-0.3, 0.9);
+	assert_float_equal(costs.split_ns, 0, 0);
+	assert_float_equal(costs.string_lost, 0, 0);
+}
+
+static void processors_differ_in_what_they_are_slow_at(void **state)
+{
+	struct slowdown_costs costs = slowdown_costs_of(6.4, 1);
+
+	(void)state;
+	assert_float_equal(costs.split_ns, 6.4, 0);
+	assert_float_equal(costs.string_lost, 0, 0);
+	costs = slowdown_costs_of(0, 40);
+	assert_float_equal(costs.split_ns, 0, 0);
+	assert_float_equal(costs.string_lost, 0.975, 1e-9);
+}
+
+static void strings_are_known_by_their_bytes(void **state)
+{
+	static const struct {
+		uint8_t code[SLOWDOWN_STRING_BYTES];
+		bool is;
+	} cases[] = {
+	    {{0xf3, 0xa4, 0xc3}, true},  /* rep movsb */
+	    {{0xf3, 0xa5, 0x90}, true},  /* rep movsd */
+	    {{0xf3, 0x48, 0xa5}, true},  /* rep movsq */
+	    {{0xf3, 0xaa, 0x90}, true},  /* rep stosb */
+	    {{0xf3, 0x48, 0xab}, true},  /* rep stosq */
+	    {{0xf3, 0xa6, 0x90}, false}, /* repe cmpsb */
+	    {{0xf3, 0x48, 0xaf}, false}, /* repe scasq */
+	    {{0xa4, 0xa4, 0xa4}, false}, /* one movsb */
+	    {{0xf3, 0x0f, 0x10}, false}, /* movss */
+	    {{0xf3, 0x90, 0xa4}, false}, /* pause */
+	    {{0xf3, 0xc3, 0xa4}, false}, /* ret */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(slowdown_is_string(cases[i].code), cases[i].is);
 }
 
 int main(void)
@@ -37,6 +100,11 @@ int main(void)
 	    cmocka_unit_test(a_database_loses_what_it_was_seen_to_lose),
 	    cmocka_unit_test(nothing_is_lost_without_allocations_or_on_other_processors),
 	    cmocka_unit_test(nonsense_is_bounded),
+	    cmocka_unit_test(ticks_in_strings_tell_what_they_cost),
+	    cmocka_unit_test(a_first_tick_in_a_string_is_no_share),
+	    cmocka_unit_test(noise_of_the_clock_is_no_cost),
+	    cmocka_unit_test(processors_differ_in_what_they_are_slow_at),
+	    cmocka_unit_test(strings_are_known_by_their_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,34 @@ static void dear_sampling_gets_thinner(void **state)
 	/* 0.5%. */
 	assert_int_equal(alloc_pace_next(&p, 3 * MS / 2, 200 * MS, true),
 			 8 * ALLOC_SAMPLING_DEFAULT);
-	/* All of the CPU time. */
-	assert_int_equal(alloc_pace_next(&p, 102 * MS, 300 * MS, true),
-			 64 * ALLOC_SAMPLING_DEFAULT);
+}
+
+static void so_few_samples_that_they_say_little_make_it_thinner_by_steps(void **state)
+{
+	struct alloc_pace p;
+
+	(void)state;
+	alloc_pace_init(&p, 0.00001);
+	assert_int_equal(alloc_pace_next(&p, MS / 4, 100 * MS, true), 8 * ALLOC_SAMPLING_DEFAULT);
+}
+
+static void a_cost_that_tells_by_itself_is_not_waited_with(void **state)
+{
+	struct alloc_pace p;
+	uint64_t dear;
+
+	(void)state;
+	alloc_pace_init(&p, 0.0025);
+	dear = alloc_pace_dear_ns(&p);
+	/* 4 of the first 16 ms, which is a hundred times what is allowed. */
+	assert_int_equal(alloc_pace_next(&p, 4 * MS, 16 * MS, true), 128 * ALLOC_SAMPLING_DEFAULT);
+	assert_int_equal(alloc_pace_dear_ns(&p), dear + 4 * MS);
+	/* The next span begins there; nothing in it tells anything yet. */
+	assert_int_equal(alloc_pace_next(&p, dear + 4 * MS - 1, 20 * MS, true),
+			 128 * ALLOC_SAMPLING_DEFAULT);
+	/* A process whose clock has not moved. */
+	assert_int_equal(alloc_pace_next(&p, dear + 4 * MS, 16 * MS, true),
+			 128 * ALLOC_SAMPLING_DEFAULT);
 }
 
 static void only_the_cost_since_the_last_change_counts(void **state)
@@ -64,6 +89,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(cheap_sampling_gets_denser_to_a_limit),
 	    cmocka_unit_test(dear_sampling_gets_thinner),
+	    cmocka_unit_test(so_few_samples_that_they_say_little_make_it_thinner_by_steps),
+	    cmocka_unit_test(a_cost_that_tells_by_itself_is_not_waited_with),
 	    cmocka_unit_test(only_the_cost_since_the_last_change_counts),
 	    cmocka_unit_test(without_room_for_objects_sampling_does_not_get_denser),
 	};

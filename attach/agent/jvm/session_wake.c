@@ -1,4 +1,4 @@
-#include "attach/agent/jvm/gc_wake.h"
+#include "attach/agent/jvm/session_wake.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ static void replace(int fd)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-int gc_wake_open(void)
+int session_wake_open(void)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
@@ -29,17 +29,17 @@ int gc_wake_open(void)
 	return 0;
 }
 
-void gc_wake_close(void)
+void session_wake_close(void)
 {
 	replace(-1);
 }
 
-int gc_wake_fd(void)
+int session_wake_fd(void)
 {
 	return event_fd;
 }
 
-void gc_wake_taken(void)
+void session_wake_taken(void)
 {
 	uint64_t count;
 
@@ -48,7 +48,7 @@ void gc_wake_taken(void)
 	}
 }
 
-void gc_wake_send(void)
+void session_wake_send(void)
 {
 	const uint64_t one = 1;
 
