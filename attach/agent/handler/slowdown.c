@@ -3,6 +3,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/thread_io.h"
 #include "common/clock.h"
 
 /* The JVM adds up what was allocated when a thread's buffer is full, so less time says little. */
@@ -12,14 +13,17 @@
 #define SPLIT_LEAST_NS      0.5
 #define STRING_LEAST_FACTOR 1.5
 
-struct slowdown_costs slowdown_costs_of(double split_ns, double string_factor)
+struct slowdown_costs slowdown_costs_of(double split_ns, double off_ns, double on_ns,
+					double string_bytes)
 {
 	struct slowdown_costs costs = {0};
 
 	if (split_ns >= SPLIT_LEAST_NS)
 		costs.split_ns = split_ns;
-	if (string_factor >= STRING_LEAST_FACTOR)
-		costs.string_lost = 1 - 1 / string_factor;
+	if (off_ns > 0 && on_ns >= off_ns * STRING_LEAST_FACTOR) {
+		costs.string_lost = 1 - off_ns / on_ns;
+		costs.byte_ns = (on_ns - off_ns) / string_bytes;
+	}
 	return costs;
 }
 
@@ -36,6 +40,13 @@ double slowdown_by_splits(uint64_t bytes, uint64_t cpu_ns, double split_ns)
 double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_lost)
 {
 	return (double)string_ticks / ((double)ticks + SLOWDOWN_TICKS_BEFORE) * string_lost;
+}
+
+double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns)
+{
+	double longer_ns = (double)bytes * byte_ns;
+
+	return longer_ns > 0 ? longer_ns / (longer_ns + (double)cpu_ns) : 0;
 }
 
 #define PREFIX_REPNE 0xf2u
@@ -91,14 +102,33 @@ static void note_string(struct slowdown *s, const ucontext_t *uc)
 		s->string_ticks++;
 }
 
+static void note_copies(struct slowdown *s, uint64_t cpu_ns, double byte_ns)
+{
+	uint64_t bytes;
+
+	if (s->copies_begun && cpu_ns < s->copied_cpu_ns + SPAN_MIN_NS)
+		return;
+	if (thread_io_bytes(&bytes) && bytes >= s->copied && cpu_ns > s->copied_cpu_ns) {
+		s->copies =
+		    slowdown_by_copies(bytes - s->copied, cpu_ns - s->copied_cpu_ns, byte_ns);
+		s->copied = bytes;
+	}
+	s->copies_begun = true;
+	s->copied_cpu_ns = cpu_ns;
+}
+
 void slowdown_note(struct slowdown *s, uint64_t cpu_ns, bool on, const ucontext_t *uc)
 {
 	const struct slowdown_costs *costs = &handlers.register_costs;
 
 	if (costs->split_ns > 0)
 		note_allocated(s, cpu_ns, costs->split_ns, uc);
+	if (costs->string_lost > 0)
+		note_copies(s, cpu_ns, costs->byte_ns);
 	if (costs->string_lost > 0 && on)
 		note_string(s, uc);
-	s->fraction =
-	    s->splits + slowdown_by_strings(s->string_ticks, s->ticks, costs->string_lost);
+	s->fraction = s->splits + s->copies +
+		      slowdown_by_strings(s->string_ticks, s->ticks, costs->string_lost);
+	if (s->fraction > SLOWDOWN_MOST)
+		s->fraction = SLOWDOWN_MOST;
 }

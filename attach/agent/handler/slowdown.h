@@ -12,7 +12,8 @@
  *
  * AMD's for strings (rep movs, rep stos), which then go byte by byte: up to forty times as long.
  * The C library and the kernel clear and copy large blocks by them, HotSpot does where it has no
- * better. Ticks tell how much of its time a thread is in one; those of the kernel are not seen.
+ * better. Ticks tell how much of its time a thread is in one of its own; what the kernel copies for
+ * it, how many bytes it reads and writes (attach/agent/handler/thread_io.h).
  *
  * What the machine at hand does is measured when a window begins (attach/agent/window/calibrate.h).
  */
@@ -27,15 +28,19 @@
 struct slowdown_costs {
 	double split_ns;    /* that a store which crosses a cache line takes longer */
 	double string_lost; /* of the time that a thread then spends in strings, what is lost */
+	double byte_ns;     /* that a byte of a string takes longer */
 };
 
 struct slowdown {
 	bool begun;
 	uint64_t bytes, cpu_ns; /* that it had allocated and used when it was first seen */
 	double splits;          /* of its time, while registers are on: lost in stores */
-	uint32_t ticks;         /* that came while registers were on, */
-	uint32_t string_ticks;  /* and in a string */
-	double fraction;        /* of its time, while registers are on: all that is lost */
+	bool copies_begun;
+	uint64_t copied, copied_cpu_ns; /* bytes, and the time, when that was looked at last */
+	double copies;                  /* lost in the kernel's copies */
+	uint32_t ticks;                 /* that came while registers were on, */
+	uint32_t string_ticks;          /* and in a string */
+	double fraction;                /* of its time, while registers are on: all that is lost */
 };
 
 /* Bytes allocated for one store that crosses a cache line. */
@@ -45,12 +50,16 @@ struct slowdown {
  * cleared without them. */
 #define SLOWDOWN_SPLIT_MOST 0.05
 
+/* More than all cannot be lost, and nothing of what is told is that exact. */
+#define SLOWDOWN_MOST 0.95
+
 /* One tick is no share: as if so many had come before in which there was no string. */
 #define SLOWDOWN_TICKS_BEFORE 32u
 
-/* From measurements of one such store, and of a string by how it is without a register: pure; what
- * may be noise of the clock counts for nothing. */
-struct slowdown_costs slowdown_costs_of(double split_ns, double string_factor);
+/* From measurements: what one such store takes longer, and what a string of so many bytes takes
+ * without and with a register on. Pure; what may be noise of the clock counts for nothing. */
+struct slowdown_costs slowdown_costs_of(double split_ns, double off_ns, double on_ns,
+					double string_bytes);
 
 /* Of a thread that allocates so many bytes in so much CPU time, where such a store takes split_ns
  * longer: pure. */
@@ -58,6 +67,9 @@ double slowdown_by_splits(uint64_t bytes, uint64_t cpu_ns, double split_ns);
 
 /* Of a thread that was in strings in so many of its ticks with registers on: pure. */
 double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_lost);
+
+/* Of a thread that had so many bytes copied in so much CPU time without registers: pure. */
+double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns);
 
 /* Is this the beginning of a repeated string instruction that moves or stores? Pure; of the
  * longest. */

@@ -152,7 +152,7 @@ static int measure_slowdown(struct thread *t, int fd, struct calibration *c)
 	if (r < 0)
 		return r;
 	c->registers = slowdown_costs_of((shortest_ns(store_across_a_line) - splits) / SPLITS,
-					 string > 0 ? shortest_ns(store_a_string) / string : 1);
+					 string, shortest_ns(store_a_string), STRING_BYTES);
 	return 0;
 }
 

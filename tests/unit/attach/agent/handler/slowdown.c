@@ -46,28 +46,39 @@ static void a_first_tick_in_a_string_is_no_share(void **state)
 	assert_float_equal(slowdown_by_strings(1, 1, 1), 1.0 / 33, 1e-9);
 }
 
+static void copies_of_the_kernel_are_told_by_their_bytes(void **state)
+{
+	(void)state;
+	/* 5 GB in a second, each byte 0.2 ns longer: two seconds for one. */
+	assert_float_equal(slowdown_by_copies(5 * NS_PER_S, NS_PER_S, 0.2), 0.5, 1e-9);
+	assert_float_equal(slowdown_by_copies(0, NS_PER_S, 0.2), 0, 0);
+	assert_float_equal(slowdown_by_copies(0, 0, 0), 0, 0);
+	assert_in_range(slowdown_by_copies(UINT64_MAX, 1, 0.2) * 100, 99, 100);
+}
+
 static void noise_of_the_clock_is_no_cost(void **state)
 {
-	struct slowdown_costs costs = slowdown_costs_of(0.3, 1.2);
+	struct slowdown_costs costs = slowdown_costs_of(0.3, 100, 120, 8192);
 
 	(void)state;
 	assert_float_equal(costs.split_ns, 0, 0);
 	assert_float_equal(costs.string_lost, 0, 0);
-	costs = slowdown_costs_of(-0.3, 0.9);
+	costs = slowdown_costs_of(-0.3, 100, 0, 8192);
 	assert_float_equal(costs.split_ns, 0, 0);
 	assert_float_equal(costs.string_lost, 0, 0);
 }
 
 static void processors_differ_in_what_they_are_slow_at(void **state)
 {
-	struct slowdown_costs costs = slowdown_costs_of(6.4, 1);
+	struct slowdown_costs costs = slowdown_costs_of(6.4, 100, 100, 8192);
 
 	(void)state;
 	assert_float_equal(costs.split_ns, 6.4, 0);
 	assert_float_equal(costs.string_lost, 0, 0);
-	costs = slowdown_costs_of(0, 40);
+	costs = slowdown_costs_of(0, 50, 2000, 8192);
 	assert_float_equal(costs.split_ns, 0, 0);
 	assert_float_equal(costs.string_lost, 0.975, 1e-9);
+	assert_float_equal(costs.byte_ns, 0.238, 0.001);
 }
 
 static void strings_are_known_by_their_bytes(void **state)
@@ -102,6 +113,7 @@ int main(void)
 	    cmocka_unit_test(nonsense_is_bounded),
 	    cmocka_unit_test(ticks_in_strings_tell_what_they_cost),
 	    cmocka_unit_test(a_first_tick_in_a_string_is_no_share),
+	    cmocka_unit_test(copies_of_the_kernel_are_told_by_their_bytes),
 	    cmocka_unit_test(noise_of_the_clock_is_no_cost),
 	    cmocka_unit_test(processors_differ_in_what_they_are_slow_at),
 	    cmocka_unit_test(strings_are_known_by_their_bytes),
