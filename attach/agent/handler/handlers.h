@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/region.h"
-#include "attach/agent/handler/slowdown.h"
+#include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/stack/context.h"
 #include "attach/agent/stack/stack.h"
 #include "attach/agent/place/object_layout.h"

@@ -1,6 +1,7 @@
 #include "attach/agent/handler/sampler.h"
 
 #include "attach/agent/code/search.h"
+#include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 
@@ -24,6 +25,19 @@ bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip)
 		return sampler_is_ready(t, uc);
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
 	return false;
+}
+
+void sampler_note_slowdown(struct thread *t, const ucontext_t *uc)
+{
+	const struct slowdown_tick tick = {
+	    .costs = &handlers.register_costs,
+	    .allocated_offset = handlers.layout.allocated_bytes,
+	    .cpu_ns = t->signal_cpu_ns,
+	    .on = t->armed_since_ns != 0,
+	    .uc = uc,
+	};
+
+	slowdown_note(&t->slowdown, &tick);
 }
 
 int sampler_take_register(struct thread *t)

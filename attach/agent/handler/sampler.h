@@ -45,6 +45,9 @@ bool sampler_is_ready(struct thread *t, const ucontext_t *uc);
  * in the way is counted. */
 bool sampler_admits(struct thread *t, const ucontext_t *uc, uint64_t ip);
 
+/* At a tick: what do registers that are on cost this thread? */
+void sampler_note_slowdown(struct thread *t, const ucontext_t *uc);
+
 /* Offers a sample to the reservoir. The register it gets, free, or -1. */
 int sampler_take_register(struct thread *t);
 

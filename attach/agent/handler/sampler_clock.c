@@ -367,7 +367,7 @@ static void on_tick(struct thread *t, const ucontext_t *uc)
 		ask_for_registers(t, uc);
 		return;
 	}
-	slowdown_note(&t->slowdown, t->signal_cpu_ns, t->armed_since_ns != 0, uc);
+	sampler_note_slowdown(t, uc);
 	watchpoint_tick(t);
 	take_tick(t, uc);
 	plan_next(t);

@@ -161,7 +161,7 @@ static void on_record(struct thread *t, const ucontext_t *uc)
 	struct hardware_sample h = {0};
 
 	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-	slowdown_note(&t->slowdown, t->signal_cpu_ns, t->armed_since_ns != 0, uc);
+	sampler_note_slowdown(t, uc);
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
 		/* It has no rings yet; where it stands tells whether it should. */
 		(void)sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);

@@ -20,7 +20,7 @@
 
 #include "attach/agent/handler/account.h"
 #include "attach/agent/handler/debug_register.h"
-#include "attach/agent/handler/slowdown.h"
+#include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/record/ring.h"
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"

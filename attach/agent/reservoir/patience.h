@@ -1,7 +1,7 @@
 /*
  * How long what is watched may be waited for.
  *
- * Registers that are on slow some programs down (attach/agent/handler/slowdown.h). And it is not
+ * Registers that are on slow some programs down (attach/agent/slowdown/slowdown.h). And it is not
  * the pairs that keep them on: those seen were complete within a millisecond, while what is never
  * accessed again waits for the next collection. So where registers cost something, a thread is
  * patient for a part of its time only, in phases that begin and end at random whatever it does;

@@ -73,7 +73,7 @@ bool budget_session_affordable(const struct budget *b, const struct window_cost 
 /* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
 uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
 
-/* What may be lost of a thread's time to registers that are on (attach/agent/handler/slowdown.h):
+/* What may be lost of a thread's time to registers that are on (attach/agent/slowdown/slowdown.h):
  * pure. */
 double budget_slowdown_most(double fraction);
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "attach/agent/handler/slowdown.h"
+#include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/window/opener.h"
 
 /* The median cost in nanoseconds. 0, or -errno when no execution breakpoint can be used. The

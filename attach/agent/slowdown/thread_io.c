@@ -1,7 +1,8 @@
-#include "attach/agent/handler/thread_io.h"
+#include "attach/agent/slowdown/thread_io.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The number behind a name at *at, which moves on to the next line. */
@@ -33,15 +34,16 @@ bool thread_io_parse(const char *text, size_t length, uint64_t *bytes)
 	return true;
 }
 
+/* By system calls: the library's functions are points where a thread may be cancelled. */
 bool thread_io_bytes(uint64_t *bytes)
 {
 	char text[256];
-	ssize_t length;
-	int fd = open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
+	long length,
+	    fd = syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
-	length = read(fd, text, sizeof(text));
-	(void)close(fd); /* Carries no data. */
+	length = syscall(SYS_read, fd, text, sizeof(text));
+	(void)syscall(SYS_close, fd); /* Carries no data. */
 	return length > 0 && thread_io_parse(text, (size_t)length, bytes);
 }

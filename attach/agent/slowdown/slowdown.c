@@ -1,9 +1,8 @@
-#include "attach/agent/handler/slowdown.h"
+#include "attach/agent/slowdown/slowdown.h"
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/handler/handlers.h"
-#include "attach/agent/handler/thread_io.h"
+#include "attach/agent/slowdown/thread_io.h"
 #include "common/clock.h"
 
 /* The JVM adds up what was allocated when a thread's buffer is full, so less time says little. */
@@ -63,24 +62,18 @@ bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES])
 }
 
 /* r15 is the JavaThread in compiled code. */
-static bool allocated(const ucontext_t *uc, uint64_t *bytes)
+static bool allocated(const ucontext_t *uc, uint64_t offset, uint64_t *bytes)
 {
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	struct code_blob blob;
 
-	return handlers.layout.allocated_bytes && codemap_find((uint64_t)regs[REG_RIP], &blob) &&
+	return offset && codemap_find((uint64_t)regs[REG_RIP], &blob) &&
 	       blob.type == CODE_COMPILED &&
-	       safe_read((uint64_t)regs[REG_R15] + handlers.layout.allocated_bytes, bytes,
-			 sizeof(*bytes));
+	       safe_read((uint64_t)regs[REG_R15] + offset, bytes, sizeof(*bytes));
 }
 
-static void note_allocated(struct slowdown *s, uint64_t cpu_ns, double split_ns,
-			   const ucontext_t *uc)
+static void note_allocated(struct slowdown *s, uint64_t bytes, uint64_t cpu_ns, double split_ns)
 {
-	uint64_t bytes;
-
-	if (!allocated(uc, &bytes))
-		return;
 	if (!s->begun) {
 		s->begun = true;
 		s->bytes = bytes;
@@ -117,16 +110,17 @@ static void note_copies(struct slowdown *s, uint64_t cpu_ns, double byte_ns)
 	s->copied_cpu_ns = cpu_ns;
 }
 
-void slowdown_note(struct slowdown *s, uint64_t cpu_ns, bool on, const ucontext_t *uc)
+void slowdown_note(struct slowdown *s, const struct slowdown_tick *tick)
 {
-	const struct slowdown_costs *costs = &handlers.register_costs;
+	const struct slowdown_costs *costs = tick->costs;
+	uint64_t bytes;
 
-	if (costs->split_ns > 0)
-		note_allocated(s, cpu_ns, costs->split_ns, uc);
+	if (costs->split_ns > 0 && allocated(tick->uc, tick->allocated_offset, &bytes))
+		note_allocated(s, bytes, tick->cpu_ns, costs->split_ns);
 	if (costs->string_lost > 0)
-		note_copies(s, cpu_ns, costs->byte_ns);
-	if (costs->string_lost > 0 && on)
-		note_string(s, uc);
+		note_copies(s, tick->cpu_ns, costs->byte_ns);
+	if (costs->string_lost > 0 && tick->on)
+		note_string(s, tick->uc);
 	s->fraction = s->splits + s->copies +
 		      slowdown_by_strings(s->string_ticks, s->ticks, costs->string_lost);
 	if (s->fraction > SLOWDOWN_MOST)

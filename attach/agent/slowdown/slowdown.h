@@ -13,12 +13,12 @@
  * AMD's for strings (rep movs, rep stos), which then go byte by byte: up to forty times as long.
  * The C library and the kernel clear and copy large blocks by them, HotSpot does where it has no
  * better. Ticks tell how much of its time a thread is in one of its own; what the kernel copies for
- * it, how many bytes it reads and writes (attach/agent/handler/thread_io.h).
+ * it, how many bytes it reads and writes (attach/agent/slowdown/thread_io.h).
  *
  * What the machine at hand does is measured when a window begins (attach/agent/window/calibrate.h).
  */
-#ifndef JXPERF_AGENT_HANDLER_SLOWDOWN_H
-#define JXPERF_AGENT_HANDLER_SLOWDOWN_H
+#ifndef JXPERF_AGENT_SLOWDOWN_SLOWDOWN_H
+#define JXPERF_AGENT_SLOWDOWN_SLOWDOWN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,8 +76,16 @@ double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns);
 #define SLOWDOWN_STRING_BYTES 3u
 bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES]);
 
-/* At a tick, in the thread, which has used so much CPU time and had registers on or not: looks at
- * what it has allocated, and at where it is. */
-void slowdown_note(struct slowdown *s, uint64_t cpu_ns, bool on, const ucontext_t *uc);
+/* A tick, as its thread sees it. */
+struct slowdown_tick {
+	const struct slowdown_costs *costs;
+	uint64_t allocated_offset; /* of what the JVM adds up, in a JavaThread; 0: not known */
+	uint64_t cpu_ns;           /* that the thread has used */
+	bool on;                   /* registers were, until now */
+	const ucontext_t *uc;
+};
+
+/* Looks at what the thread has allocated and had copied, and at where it is. Async-signal-safe. */
+void slowdown_note(struct slowdown *s, const struct slowdown_tick *tick);
 
 #endif

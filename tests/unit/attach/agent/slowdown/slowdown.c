@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/handler/slowdown.h"
+#include "attach/agent/slowdown/slowdown.h"
 #include "common/clock.h"
 
 #define GIB (UINT64_C(1) << 30)

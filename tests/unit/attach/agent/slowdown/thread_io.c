@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attach/agent/handler/thread_io.h"
+#include "attach/agent/slowdown/thread_io.h"
 
 static bool parse(const char *text, uint64_t *bytes)
 {

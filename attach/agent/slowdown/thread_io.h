@@ -3,8 +3,8 @@
  * alike, by /proc/thread-self/io (fs/proc/base.c, do_io_accounting). Calls that are no reads or
  * writes (recv, send) are not in it.
  */
-#ifndef JXPERF_AGENT_HANDLER_THREAD_IO_H
-#define JXPERF_AGENT_HANDLER_THREAD_IO_H
+#ifndef JXPERF_AGENT_SLOWDOWN_THREAD_IO_H
+#define JXPERF_AGENT_SLOWDOWN_THREAD_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>
