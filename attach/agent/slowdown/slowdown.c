@@ -2,6 +2,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/code/search.h"
 #include "attach/agent/slowdown/thread_io.h"
 #include "common/clock.h"
 
@@ -48,17 +49,9 @@ double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns)
 	return longer_ns > 0 ? longer_ns / (longer_ns + (double)cpu_ns) : 0;
 }
 
-#define PREFIX_REPNE 0xf2u
-#define PREFIX_REP   0xf3u
-#define PREFIX_REX   0x40u /* and the 15 that follow */
-
-bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES])
+bool slowdown_is_string(const struct insn *in)
 {
-	uint8_t opcode = (code[1] & 0xf0u) == PREFIX_REX ? code[2] : code[1];
-
-	if (code[0] != PREFIX_REP && code[0] != PREFIX_REPNE)
-		return false;
-	return (opcode & 0xfeu) == 0xa4 || (opcode & 0xfeu) == 0xaa; /* movs, stos */
+	return in->repeats && in->string_writes;
 }
 
 /* r15 is the JavaThread in compiled code. */
@@ -87,11 +80,10 @@ static void note_allocated(struct slowdown *s, uint64_t bytes, uint64_t cpu_ns, 
 /* A string that is interrupted is begun again, so that is where the thread stands. */
 static void note_string(struct slowdown *s, const ucontext_t *uc)
 {
-	uint8_t code[SLOWDOWN_STRING_BYTES];
+	struct insn in;
 
 	s->ticks++;
-	if (safe_read((uint64_t)uc->uc_mcontext.gregs[REG_RIP], code, sizeof(code)) &&
-	    slowdown_is_string(code))
+	if (search_fetch((uint64_t)uc->uc_mcontext.gregs[REG_RIP], &in) && slowdown_is_string(&in))
 		s->string_ticks++;
 }
 
@@ -99,14 +91,13 @@ static void note_copies(struct slowdown *s, uint64_t cpu_ns, double byte_ns)
 {
 	uint64_t bytes;
 
-	if (s->copies_begun && cpu_ns < s->copied_cpu_ns + SPAN_MIN_NS)
+	if (s->copied_cpu_ns && cpu_ns < s->copied_cpu_ns + SPAN_MIN_NS)
 		return;
 	if (thread_io_bytes(&bytes) && bytes >= s->copied && cpu_ns > s->copied_cpu_ns) {
 		s->copies =
 		    slowdown_by_copies(bytes - s->copied, cpu_ns - s->copied_cpu_ns, byte_ns);
 		s->copied = bytes;
 	}
-	s->copies_begun = true;
 	s->copied_cpu_ns = cpu_ns;
 }
 

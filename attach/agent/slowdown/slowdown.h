@@ -24,6 +24,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#include "common/code/insn.h"
+
 /* What registers that are on do on this machine; all 0: nothing. */
 struct slowdown_costs {
 	double split_ns;    /* that a store which crosses a cache line takes longer */
@@ -35,12 +37,12 @@ struct slowdown {
 	bool begun;
 	uint64_t bytes, cpu_ns; /* that it had allocated and used when it was first seen */
 	double splits;          /* of its time, while registers are on: lost in stores */
-	bool copies_begun;
-	uint64_t copied, copied_cpu_ns; /* bytes, and the time, when that was looked at last */
-	double copies;                  /* lost in the kernel's copies */
-	uint32_t ticks;                 /* that came while registers were on, */
-	uint32_t string_ticks;          /* and in a string */
-	double fraction;                /* of its time, while registers are on: all that is lost */
+	uint64_t copied,
+	    copied_cpu_ns;     /* bytes, and the time, when that was looked at last; 0: never */
+	double copies;         /* lost in the kernel's copies */
+	uint32_t ticks;        /* that came while registers were on, */
+	uint32_t string_ticks; /* and in a string */
+	double fraction;       /* of its time, while registers are on: all that is lost */
 };
 
 /* Bytes allocated for one store that crosses a cache line. */
@@ -71,10 +73,8 @@ double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_
 /* Of a thread that had so many bytes copied in so much CPU time without registers: pure. */
 double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns);
 
-/* Is this the beginning of a repeated string instruction that moves or stores? Pure; of the
- * longest. */
-#define SLOWDOWN_STRING_BYTES 3u
-bool slowdown_is_string(const uint8_t code[SLOWDOWN_STRING_BYTES]);
+/* Is it one of what is slow: a repeated string instruction that moves or stores? Pure. */
+bool slowdown_is_string(const struct insn *in);
 
 /* A tick, as its thread sees it. */
 struct slowdown_tick {

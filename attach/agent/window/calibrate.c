@@ -44,12 +44,6 @@ static bool fires(uint64_t hits, uint64_t of)
 	return hits > of / 2;
 }
 
-/* What a window wants to know of the machine; each measurement fills its own part. */
-struct calibration {
-	uint64_t trap_ns, hit_ns;
-	struct slowdown_costs registers;
-};
-
 static int measure_trap(struct thread *t, int fd, struct calibration *c)
 {
 	uint64_t costs[TRAPS];
@@ -79,7 +73,7 @@ static int measure_trap(struct thread *t, int fd, struct calibration *c)
 /* More than ever come. */
 #define NEVER (UINT64_C(1) << 40)
 
-static int measure_hits(struct thread *t, int fd, struct calibration *c)
+static int measure_hit(struct thread *t, int fd, struct calibration *c)
 {
 	uint64_t start, before = 0, after = 0;
 	int r;
@@ -143,7 +137,7 @@ static double shortest_ns(void (*work)(void))
 
 /* The event watches what nobody touches, as it was opened. An execution breakpoint would not do:
  * beside one AMD's processors are as fast as without. */
-static int measure_slowdown(struct thread *t, int fd, struct calibration *c)
+static int measure_registers(struct thread *t, int fd, struct calibration *c)
 {
 	double splits = shortest_ns(store_across_a_line), string = shortest_ns(store_a_string);
 	int r = perf_enable(fd);
@@ -183,32 +177,17 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 	return r;
 }
 
-int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns)
+int calibrate_trap(struct opener *opener, struct calibration *c)
 {
-	struct calibration c;
-	int r = measure_here(opener, measure_trap, &c);
-
-	if (r == 0)
-		*cost_ns = c.trap_ns;
-	return r;
+	return measure_here(opener, measure_trap, c);
 }
 
-int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns)
+int calibrate_hit(struct opener *opener, struct calibration *c)
 {
-	struct calibration c;
-	int r = measure_here(opener, measure_hits, &c);
-
-	if (r == 0)
-		*cost_ns = c.hit_ns;
-	return r;
+	return measure_here(opener, measure_hit, c);
 }
 
-int calibrate_slowdown(struct opener *opener, struct slowdown_costs *costs)
+int calibrate_registers(struct opener *opener, struct calibration *c)
 {
-	struct calibration c;
-	int r = measure_here(opener, measure_slowdown, &c);
-
-	if (r == 0)
-		*costs = c.registers;
-	return r;
+	return measure_here(opener, measure_registers, c);
 }

@@ -1,8 +1,8 @@
 /*
- * What one trap costs on this machine: kernel entry, signal delivery and return, without our
- * handler. Measured at the start of each window on the session thread itself, because it varies
- * tenfold between bare metal and nested virtual machines, and the overhead accounting multiplies by
- * it.
+ * What breakpoints cost on this machine: a trap (kernel entry, signal delivery and return, without
+ * our handler), a hit that is only counted, and one that is on. Measured at the start of each
+ * window on the session thread itself, because it varies tenfold between bare metal and nested
+ * virtual machines, and the overhead accounting multiplies by it.
  */
 #ifndef JXPERF_AGENT_WINDOW_CALIBRATE_H
 #define JXPERF_AGENT_WINDOW_CALIBRATE_H
@@ -12,14 +12,17 @@
 #include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/window/opener.h"
 
-/* The median cost in nanoseconds. 0, or -errno when no execution breakpoint can be used. The
+/* Each measurement fills its own part, and leaves it alone where it fails. */
+struct calibration {
+	uint64_t trap_ns; /* of one trap: the median */
+	uint64_t hit_ns;  /* of one hit that the kernel counts and nobody is told of: the mean */
+	struct slowdown_costs registers; /* of a watchpoint that nobody touches */
+};
+
+/* 0, or -errno when no execution breakpoint can be used; of the registers, no watchpoint. The
  * SIGTRAP handler must be installed and handlers.stopping false. */
-int calibrate_trap_cost(struct opener *opener, uint64_t *cost_ns);
-
-/* Likewise of one hit of a breakpoint that the kernel counts and nobody is told of: the mean. */
-int calibrate_hit_cost(struct opener *opener, uint64_t *cost_ns);
-
-/* What takes longer while a watchpoint is set that nobody touches: 0 or -errno. */
-int calibrate_slowdown(struct opener *opener, struct slowdown_costs *costs);
+int calibrate_trap(struct opener *opener, struct calibration *c);
+int calibrate_hit(struct opener *opener, struct calibration *c);
+int calibrate_registers(struct opener *opener, struct calibration *c);
 
 #endif

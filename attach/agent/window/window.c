@@ -204,30 +204,30 @@ static int start_sampling(struct window *w, struct err *err)
 {
 	const struct settings *s = w->settings;
 	const uint64_t *totals = w->monitor.totals;
-	uint64_t trap_cost_ns;
+	struct calibration machine = {0};
 	int r = signals_install(s->sampling.event_count ? &sampler_hardware : &sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
 	atomic_store(&handlers.stopping, false);
-	r = calibrate_trap_cost(&w->opener, &trap_cost_ns);
+	r = calibrate_trap(&w->opener, &machine);
 	if (r == -EMFILE)
 		return no_descriptors(err);
 	if (r < 0)
 		return err_set_errno(
 		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
 	if (s->sampling.loops)
-		r = calibrate_hit_cost(&w->opener, &handlers.burst_hit_ns);
-	/* An estimate's part: without it registers count for nothing. */
-	handlers.register_costs = (struct slowdown_costs){0};
-	if (r == 0)
-		(void)calibrate_slowdown(&w->opener, &handlers.register_costs);
+		r = calibrate_hit(&w->opener, &machine);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
+	handlers.burst_hit_ns = machine.hit_ns;
+	/* An estimate's part: without it registers count for nothing. */
+	(void)calibrate_registers(&w->opener, &machine);
+	handlers.register_costs = machine.registers;
 	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, s->budget, s->period, trap_cost_ns, s->sampling.event_count > 0,
+	budget_start(&w->budget, s->budget, s->period, machine.trap_ns, s->sampling.event_count > 0,
 		     s->deadline_ns);
 	handlers.period = budget_first_period(&w->budget);
 	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
