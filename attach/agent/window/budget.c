@@ -1,5 +1,7 @@
 #include "attach/agent/window/budget.h"
 
+#include <math.h>
+
 #include "common/clock.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -16,6 +18,10 @@
 /* What the period does not steer may use up to this part of the budget: the session thread, the
  * window's beginning, registers that are on. What they use beyond shows in the report. */
 #define SESSION_SHARE_MAX 0.5
+
+/* What was not spent so far may be spent from now on, but no more than this part of the budget at a
+ * time: a program that turns to something dearer has to be seen first. */
+#define UNSPENT_SHARE_MAX 0.25
 
 /* A window that has spent too much goes on with this part of the budget, rather than with nothing.
  */
@@ -98,10 +104,15 @@ uint64_t budget_first_period(struct budget *b)
 	return b->period;
 }
 
+/* Half a second has a dozen ticks, or three: were every chance rise taken for one, as often as not
+ * the budget would not be used. */
+#define RECENT_DEVIATIONS 1
+
 double budget_density(double ticks, double due, double recent_ticks, double recent_due)
 {
 	double density = due > 0 ? ticks / due : 1;
-	double recent = recent_due > 0 ? recent_ticks / recent_due : 0;
+	double certain = recent_ticks - RECENT_DEVIATIONS * sqrt(recent_ticks);
+	double recent = recent_due > 0 ? certain / recent_due : 0;
 
 	if (density < recent)
 		density = recent;
@@ -177,10 +188,14 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (beside > b->fraction * SESSION_SHARE_MAX)
 		beside = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - beside;
-	/* What was spent too much so far is saved from now on. */
+	/* What was spent too much so far is saved from now on, in half the time. */
 	excess = (double)(cost->overhead_ns + setup_ns) / (double)cost->cpu_ns - b->fraction;
 	if (excess > 0)
 		left -= 2 * excess;
+	else if (-excess < b->fraction * UNSPENT_SHARE_MAX)
+		left -= excess;
+	else
+		left += b->fraction * UNSPENT_SHARE_MAX;
 	if (left < b->fraction * SAMPLING_SHARE_MIN)
 		left = b->fraction * SAMPLING_SHARE_MIN;
 	if (b->operations)

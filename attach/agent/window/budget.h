@@ -89,7 +89,8 @@ uint64_t budget_period_for(double tick_cost_ns, double fraction, uint64_t floor_
 uint64_t budget_first_period(struct budget *b);
 
 /* Which part of the CPU time brings ticks, in [BUDGET_DENSITY_MIN, 1]: pure. The higher of what is
- * seen since the beginning and since the last look, so that a rise is noticed soon. */
+ * seen since the beginning and, beyond chance, since the last look, so that a rise is noticed soon.
+ */
 double budget_density(double ticks, double due, double recent_ticks, double recent_due);
 
 /* The period in operations after one with which sampling used the given part of the CPU time, where
