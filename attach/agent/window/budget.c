@@ -104,7 +104,7 @@ uint64_t budget_first_period(struct budget *b)
 	return b->period;
 }
 
-/* Half a second has a dozen ticks, or three: were every chance rise taken for one, as often as not
+/* Half a second has a dozen ticks, or fewer: were every chance rise taken for one, as often as not
  * the budget would not be used. */
 #define RECENT_DEVIATIONS 1
 
@@ -188,14 +188,13 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (beside > b->fraction * SESSION_SHARE_MAX)
 		beside = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - beside;
-	/* What was spent too much so far is saved from now on, in half the time. */
+	/* What was spent too much so far is saved from now on, in half the time; what was not comes
+	 * back. */
 	excess = (double)(cost->overhead_ns + setup_ns) / (double)cost->cpu_ns - b->fraction;
 	if (excess > 0)
 		left -= 2 * excess;
-	else if (-excess < b->fraction * UNSPENT_SHARE_MAX)
-		left -= excess;
 	else
-		left += b->fraction * UNSPENT_SHARE_MAX;
+		left += fmin(-excess, b->fraction * UNSPENT_SHARE_MAX);
 	if (left < b->fraction * SAMPLING_SHARE_MIN)
 		left = b->fraction * SAMPLING_SHARE_MIN;
 	if (b->operations)

@@ -32,35 +32,32 @@ static void what_the_beginning_took_is_due_over_the_window(void **state)
 	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 900 * MS, 500 * MS), 20 * MS);
 }
 
-static void a_costly_beginning_leaves_less_for_samples(void **state)
+/* After 100 ticks of 0.2 ms in a second of CPU time, 1% allowed; all that the beginning took is
+ * due. */
+static uint64_t period_after(uint64_t overhead_ns, uint64_t setup_ns)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS};
-	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
+	struct window_cost cost = {
+	    .cpu_ns = 1000 * MS, .overhead_ns = overhead_ns, .setup_ns = setup_ns};
 	struct budget b;
 
+	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	return budget_period(&b, counters, &cost);
+}
+
+static void a_costly_beginning_leaves_less_for_samples(void **state)
+{
 	(void)state;
-	budget_start(&b, 0.01, 10 * MS, 0, false, UINT64_MAX);
-	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
-	cost.setup_ns = 4 * MS;
-	cost.overhead_ns = 6 * MS;
-	budget_start(&b, 0.01, 10 * MS, 0, false, 0); /* All of it is due. */
-	assert_in_range(budget_period(&b, counters, &cost), 33 * MS, 34 * MS);
+	assert_in_range(period_after(10 * MS, 0), 20 * MS - 10, 20 * MS + 10);
+	assert_in_range(period_after(6 * MS, 4 * MS), 33 * MS, 34 * MS);
 }
 
 static void what_was_left_is_spent_later_a_quarter_at_most(void **state)
 {
-	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
-	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS};
-	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 9 * MS};
-	struct budget b;
-
 	(void)state;
-	budget_start(&b, 0.01, 10 * MS, 0, false, UINT64_MAX);
-	assert_in_range(budget_period(&b, counters, &cost), 18 * MS, 19 * MS);
-	cost.overhead_ns = 1 * MS;
-	budget_start(&b, 0.01, 10 * MS, 0, false, UINT64_MAX);
-	assert_in_range(budget_period(&b, counters, &cost), 16 * MS - 10, 16 * MS + 10);
+	assert_in_range(period_after(9 * MS, 0), 18 * MS, 19 * MS);
+	assert_in_range(period_after(1 * MS, 0), 16 * MS - 10, 16 * MS + 10);
 }
 
 static void the_first_ticks_cost_little_of_a_small_budget(void **state)
