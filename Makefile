@@ -243,7 +243,7 @@ $(B)/pprof: tests/pprof/fetch
 
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests linked-fuzzers check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -375,11 +375,16 @@ fuzz-corpus: fuzz
 		$(B)/fuzz/$$f -merge=1 -verbosity=0 -max_len=1024 $(B)/fuzz/merged tests/fuzz/corpus/$$f $(B)/fuzz/corpus/$$f 2>/dev/null || exit 1; \
 		for own in tests/fuzz/corpus/$$f/*; do [ -d $$own ] || rm -f $(B)/fuzz/merged/$$(sha1sum <$$own | cut -d' ' -f1); done; \
 		rm -rf $$found && mv $(B)/fuzz/merged $$found; echo "$$f: $$(ls $$found | wc -l) files"; done
-.PHONY: fuzzers fuzz-corpus
+.PHONY: fuzzers linked-fuzzers fuzz-corpus
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) $(DAEMON_LIBS)
+# For the check: that they still build, of the objects that are there, without sanitizers.
+linked-fuzzers: $(addprefix $(B)/linked/,$(FUZZERS))
+$(B)/linked/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) -fsanitize=fuzzer -o $@ $< $(CORE) $(DAEMON_LIBS)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')

@@ -106,24 +106,51 @@ def resident_bytes(pid):
         return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) << 10
 
 
+class ManyClasses:
+    """A JVM with as many, and its twin's growth beside its own."""
+
+    def __init__(self, jdk, **options):
+        self.jvms = [Workload(jdk, "ManyClasses", *TWIN_HEAP, arguments=[str(CLASSES), "1000"], **options)
+                     for _ in range(2)]
+        self.before = [resident_bytes(jvm.pid) for jvm in self.jvms]
+
+    def grown_by_windows(self, daemon, count):
+        """By how much more than its twin, after each."""
+        more = []
+        for _ in range(count):
+            daemon.attach(self.jvms[0].pid, duration="1s")
+            target, twin = (resident_bytes(jvm.pid) - b for jvm, b in zip(self.jvms, self.before))
+            more.append(target - twin)
+        note("more than the twin after each window: " + ", ".join(f"{m / MIB:.1f}" for m in more) + " MiB")
+        return more
+
+    def stop(self):
+        for jvm in self.jvms:
+            jvm.stop()
+
+
 @test_on_jdks
 def a_jvm_with_50000_classes_grows_by_at_most_16_mib_more_than_its_twin(jdk):
     daemon = Daemon()
-    target, twin = (Workload(jdk, "ManyClasses", *TWIN_HEAP, arguments=[str(CLASSES), "1000"]) for _ in range(2))
-    before = [resident_bytes(jvm.pid) for jvm in (target, twin)]
-    grown = []
-    for _ in range(WINDOWS):
-        daemon.attach(target.pid, duration="2s")
-        grown.append([resident_bytes(jvm.pid) - b for jvm, b in zip((target, twin), before)])
-    more = [a - b for a, b in grown]
-    note("more than the twin after each window: " + ", ".join(f"{m / MIB:.1f}" for m in more) + " MiB")
+    classes = ManyClasses(jdk)
     # Each of the two has compilers, whose arenas come and go by some MiB.
-    assert statistics.median(more) <= LIMIT, grown
-    # The first one makes what lives as long as the classes do (jmethodIDs), and the second is in another of malloc's
-    # arenas; the others are to leave nothing.
-    assert more[-1] - more[1] <= 3 * MIB, grown
-    target.stop()
-    twin.stop()
+    assert statistics.median(classes.grown_by_windows(daemon, WINDOWS)) <= LIMIT
+    classes.stop()
+
+
+# Each window's thread shares another one of malloc's arenas, and what cannot be given back of it (HotSpot keeps chunks
+# there for its next arenas, and pages are whole) is left in each once: on two processors, with 16 of them, it stops after
+# 17 windows. With few arenas that is over soon, and what then goes on is a leak.
+ARENAS = 4
+
+
+@test_on_jdks
+def once_all_arenas_were_met_windows_leave_nothing(jdk):
+    daemon = Daemon()
+    classes = ManyClasses(jdk, prefix=("env", f"MALLOC_ARENA_MAX={ARENAS}"))
+    more = classes.grown_by_windows(daemon, 2 * WINDOWS)
+    assert min(more[-3:]) - min(more[1:ARENAS]) <= 3 * MIB, more
+    classes.stop()
 
 
 run()

@@ -57,7 +57,7 @@ static uint32_t node_of(const struct interval_model *m, uint32_t choice)
 static void relocate(struct interval_model *m, struct input *in)
 {
 	struct interval_move moves[BATCH_MAX];
-	uint32_t dead[BATCH_MAX];
+	uint32_t dead[BATCH_MAX] = {0};
 	uint32_t move_count = take_byte(in), dead_count = take_byte(in) / 8;
 	uint32_t choice = take_byte(in), step = take_byte(in), exception = take_byte(in);
 	uint64_t start = take_address(in), stride = (uint64_t)take_byte(in) << in->unit;
