@@ -221,6 +221,10 @@ const struct counter counter_table[] = {
      .sentence = "comparisons of what loops go by came to no end: the thread did not come back"},
     {C(TRACES_MOVED), .name = "traces_moved",
      .sentence = "comparisons of what loops go by were not used: objects may have moved meanwhile"},
+    {C(READINGS), .name = "readings"},
+    {C(READINGS_LEFT), .name = "readings_left",
+     .sentence = "readings of a loop's counter came to no end: it was not entered, or not left, in "
+		 "time"},
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
 };

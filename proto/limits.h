@@ -47,6 +47,7 @@
 #define LIMIT_PLAN_LOADS       32u /* all copies of two in a loop that was unrolled 16 times */
 #define LIMIT_PLAN_SCALARS     4u
 #define LIMIT_PLAN_TURN_INPUTS 3u
+#define LIMIT_PLAN_ENDS        3u /* with where it begins, a register each */
 #define LIMIT_TRACE_VALUES     32u
 #define LIMIT_STRATA           (1u << 15) /* a class with a size */
 #define LIMIT_STRATUM_SITES    (1u << 17) /* and allocation sites in it */

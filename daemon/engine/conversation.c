@@ -212,6 +212,8 @@ struct plan_parts {
 	Jxp__LoopInput inputs[LIMIT_PLAN_LOADS + LIMIT_PLAN_TURN_INPUTS];
 	Jxp__LoopInput *loads[LIMIT_PLAN_LOADS], *turn_inputs[LIMIT_PLAN_TURN_INPUTS];
 	Jxp__LoopScalar scalars[LIMIT_PLAN_SCALARS], *scalar_list[LIMIT_PLAN_SCALARS];
+	Jxp__LoopCounterPlace begin, ends[LIMIT_PLAN_ENDS], *end_list[LIMIT_PLAN_ENDS];
+	Jxp__LoopScalar counters[1 + LIMIT_PLAN_ENDS];
 };
 
 static void describe_input(const struct loop_input *input, Jxp__LoopInput *m)
@@ -268,6 +270,33 @@ static void describe_turns(const struct loop_code *code, const struct loop_plan 
 	m->n_turn_inputs = plan->turn_input_count;
 }
 
+static void describe_counter(uint32_t offset, const struct loop_scalar *at,
+			     Jxp__LoopCounterPlace *m, Jxp__LoopScalar *scalar)
+{
+	jxp__loop_counter_place__init(m);
+	describe_scalar(at, scalar);
+	m->offset = offset;
+	m->at = scalar;
+}
+
+/* How a counter is read. */
+static void describe_reading(const struct loop_code *code, const struct loop_plan *plan,
+			     Jxp__LoopPlan *m, struct plan_parts *parts)
+{
+	const struct loop_reading *reading =
+	    &code->analysis.readings[code->analysis.loops[plan->loop].reading - 1];
+
+	describe_counter(reading->begin, &reading->at, &parts->begin, &parts->counters[0]);
+	m->begin = &parts->begin;
+	for (unsigned i = 0; i < reading->end_count; i++) {
+		describe_counter(reading->ends[i].offset, &reading->ends[i].at, &parts->ends[i],
+				 &parts->counters[1 + i]);
+		parts->end_list[i] = &parts->ends[i];
+	}
+	m->ends = parts->end_list;
+	m->n_ends = reading->end_count;
+}
+
 static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPlan *m,
 			  struct plan_parts *parts)
 {
@@ -288,6 +317,8 @@ static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPl
 		describe_instances(code, plan, m, parts);
 	if (plan->turns_compared)
 		describe_turns(code, plan, m, parts);
+	if (plan->read)
+		describe_reading(code, plan, m, parts);
 }
 
 int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops)
@@ -306,7 +337,7 @@ int conversation_send_loop_plans(struct conversation *c, const struct loop_intak
 		const struct loop_plan *plan = &loops->plans[i];
 
 		describe_plan(loops, i, &plans[i], &parts[i]);
-		if (plan->counted || plan->compared || plan->turns_compared)
+		if (plan->counted || plan->compared || plan->turns_compared || plan->read)
 			list[all.n_plans++] = &plans[i];
 	}
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;

@@ -22,6 +22,9 @@
 #define CLEARLY_LESS  0.4
 #define CLEARLY_MORE  0.6
 
+/* Readings of a loop. */
+#define ENOUGH_READINGS 64
+
 static bool is_hot(const struct loop_intake *in, uint64_t samples)
 {
 	double all = (double)cpu_profile_all(&in->result->cpu).samples;
@@ -201,6 +204,15 @@ static int plan_counts(struct loop_intake *in, const struct loop_code *code, str
 	return r;
 }
 
+/* What waits has instances as long as somebody else takes. Of a loop that is only around others no
+ * instance is waited for: they are long, and nothing else is counted meanwhile. */
+static bool is_readable(const struct loop_intake *in, const struct loop_code *code, uint32_t loop)
+{
+	const struct code_loop *l = &code->analysis.loops[loop];
+
+	return l->reading && !l->waits && is_hot(in, code->loops[loop].samples);
+}
+
 static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
@@ -220,11 +232,13 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	plan_instances(in, code, plan);
 	if (has_turns_to_compare(code, loop))
 		plan->turn_input_count = l->turn_input_count;
+	plan->readable = is_readable(in, code, loop);
 	if (is_worth_counting(in, code, loop))
 		r = plan_counts(in, code, plan);
 	if (r < 0)
 		return r;
-	in->plan_count += plan->countable || plan->load_count || plan->turn_input_count;
+	in->plan_count +=
+	    plan->countable || plan->load_count || plan->turn_input_count || plan->readable;
 	return 0;
 }
 
@@ -308,6 +322,23 @@ static bool choose_compared(struct loop_intake *in)
 	return changed;
 }
 
+/* Likewise reads counters, however few have come of it. */
+static bool choose_read(struct loop_intake *in)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < in->plan_count; i++) {
+		struct loop_plan *plan = &in->plans[i];
+		const struct loop_lengths *lengths = &row_of(in, plan)->lengths;
+		bool read = plan->readable &&
+			    lengths->read + lengths->empty + lengths->left < ENOUGH_READINGS;
+
+		changed |= plan->read != read;
+		plan->read = read;
+	}
+	return changed;
+}
+
 int loop_hunt_plans(struct loop_intake *in, bool *changed)
 {
 	int r = 0;
@@ -324,7 +355,8 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 				r = consider(in, code, j);
 	}
 	if (r == 0) {
-		*changed = choose_compared(in);
+		*changed = choose_read(in);
+		*changed |= choose_compared(in);
 		*changed |= choose_counted(in);
 	}
 	return r;

@@ -495,18 +495,56 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	loop_counts_burst(&row->entries, turns, entered, entries, plan->all_entries);
 }
 
+/* What cannot be is dropped: a counter that went the wrong way, or not by whole turns. */
+static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
+{
+	const struct loop_plan *plan =
+	    m->plan > 0 && m->plan <= in->plan_count ? &in->plans[m->plan - 1] : NULL;
+	const struct loop_code *code = plan ? &in->codes[plan->code] : NULL;
+	const struct loop_reading *reading = NULL;
+	const struct loop_reading_end *end;
+	struct loop_lengths *lengths;
+	double turns;
+
+	if (code && code->analysis.loops[plan->loop].reading)
+		reading = &code->analysis.readings[code->analysis.loops[plan->loop].reading - 1];
+	if (!reading || m->end >= reading->end_count || m->stepped % (int64_t)reading->step != 0 ||
+	    m->stepped / (int64_t)reading->step < 0) {
+		lose(in, LOSS_INVALID, 1);
+		return;
+	}
+	lengths = &in->result->loops.rows[code->loops[plan->loop].row].lengths;
+	end = &reading->ends[m->end];
+	turns = (double)m->stepped / reading->step;
+	if (m->left) {
+		lengths->left++;
+		return;
+	}
+	if (turns == 0 && end->low == 0) {
+		lengths->empty++;
+		return;
+	}
+	turns += (end->low + end->high) / 2.0;
+	lengths->read++;
+	lengths->turns += turns;
+	lengths->squares += turns * turns;
+	lengths->unsure += (end->high - end->low) / 2.0;
+}
+
 int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
 	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts);
+		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts + batch->n_readings);
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
 		r = add_image(in, batch->codes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
 		add_burst(in, batch->bursts[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_readings; i++)
+		add_reading(in, batch->readings[i]);
 	return r;
 }
 

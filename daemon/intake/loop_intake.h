@@ -80,7 +80,9 @@ struct loop_plan {
 	bool ends_with_result;           /* where it has no sites: by its limit, always */
 	bool countable;                  /* bursts would tell something */
 	bool counted;                    /* the agent is to count it, */
-	bool compared, turns_compared;   /* to compare instances, turns */
+	bool compared, turns_compared;   /* to compare instances, turns, */
+	bool readable,
+	    read; /* its counter tells how many turns instances have; the agent is to read it */
 	uint32_t offsets[LIMIT_PLAN_PLACES];
 	uint32_t rows[LIMIT_PLAN_PLACES]; /* of sites: the profile's places, or LOOP_NO_ROW */
 	uint32_t entry;                   /* where there are loads: an offset */

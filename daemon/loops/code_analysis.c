@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/cleanup.h"
 #include "daemon/loops/arguments.h"
 #include "daemon/loops/loop_effect.h"
 #include "daemon/loops/loop_inputs.h"
 #include "daemon/loops/loop_mapping.h"
+#include "daemon/loops/loop_reading.h"
 #include "daemon/loops/result_sites.h"
 
 /* Blocks that values are followed through, of all loops together; and loads again. */
@@ -653,6 +655,30 @@ static int take_recursion(struct making *m)
 	return take_arguments(m, l);
 }
 
+/* Of the copies of a loop each has the same reading: that of all of them. */
+static int take_readings(struct making *m)
+{
+	struct code_analysis *a = m->a;
+	_cleanup_free_ uint32_t *unroll = calloc(a->loop_count + 1, sizeof(*unroll));
+	const struct loop_reading_code code = {
+	    .native = &m->native, .mapping = &m->mapping, .found = m->found, .unroll = unroll};
+	unsigned budget = BUDGET_BLOCKS;
+	int rc = 0;
+
+	a->readings = calloc(a->loop_count + 1, sizeof(a->readings[0]));
+	if (!a->readings || !unroll)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->loop_count; i++)
+		if (!(a->loops[i].doubts & (LOOP_DOUBT_UNROLL | LOOP_DOUBT_CODE)))
+			unroll[i + 1] = a->loops[i].unroll;
+	for (unsigned loop = 1; loop <= a->loop_count && rc >= 0; loop++) {
+		rc = loop_reading_find(&a->readings[a->reading_count], &code, loop, &budget);
+		if (rc > 0)
+			a->loops[loop - 1].reading = (uint32_t)++a->reading_count;
+	}
+	return rc < 0 ? rc : 0;
+}
+
 /* ---------------------------------------------------------------- */
 
 static int take_loop(struct making *m, unsigned loop)
@@ -720,6 +746,8 @@ static int analyse(struct making *m, const struct code_image *image)
 	for (unsigned loop = 1; loop < count && rc == 0; loop++)
 		rc = take_loop(m, loop);
 	if (rc == 0)
+		rc = take_readings(m);
+	if (rc == 0)
 		rc = find_parts(m);
 	return rc < 0 ? rc : take_recursion(m);
 }
@@ -752,6 +780,7 @@ void code_analysis_release(struct code_analysis *a)
 	free(a->entries);
 	free(a->inputs);
 	free(a->scalars);
+	free(a->readings);
 	*a = (struct code_analysis){0};
 }
 
@@ -775,7 +804,8 @@ size_t code_analysis_memory_bytes(const struct code_analysis *a)
 {
 	return a->loop_count * sizeof(a->loops[0]) + a->part_count * sizeof(a->parts[0]) +
 	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]) +
-	       a->input_count * sizeof(a->inputs[0]) + a->scalar_count * sizeof(a->scalars[0]);
+	       a->input_count * sizeof(a->inputs[0]) + a->scalar_count * sizeof(a->scalars[0]) +
+	       (a->readings ? a->loop_count + 1 : 0) * sizeof(a->readings[0]);
 }
 
 const char *loop_type_name(enum loop_type type)

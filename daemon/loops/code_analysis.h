@@ -58,6 +58,7 @@ struct code_loop {
 	uint32_t first_scalar, scalar_count; /* where they are at all loads */
 	/* For cross-iteration redundancy; none where what counts the turns is an input. */
 	uint32_t first_turn_input, turn_input_count;
+	uint32_t reading; /* of readings, + 1; 0: its counter does not tell its turns */
 	enum loop_effect effect;
 	bool recursion; /* no loop, but the method, which calls itself: header is its entry. Parent
 			 * of none, and in no part */
@@ -70,7 +71,9 @@ struct code_analysis {
 	uint32_t *entries;
 	struct loop_input *inputs; /* loads and turn inputs */
 	struct loop_scalar *scalars;
-	size_t loop_count, part_count, site_count, entry_count, input_count, scalar_count;
+	struct loop_reading *readings;
+	size_t loop_count, part_count, site_count, entry_count, input_count, scalar_count,
+	    reading_count;
 };
 
 /* The image may go afterwards. 0; -E2BIG where it is too large or too tangled to be told, -ENOMEM;

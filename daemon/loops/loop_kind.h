@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/limits.h"
+
 /* By which turns have results (LDoctor, section 2.1.1); the better finding is the larger. */
 enum loop_type {
 	LOOP_TYPE_UNKNOWN,
@@ -53,6 +55,24 @@ struct loop_scalar {
 	bool slot;
 	int32_t displacement;
 	uint8_t bytes;
+};
+
+/* Where the loop is left: what holds its counter there, and how many turns are made that are not in
+ * it. */
+struct loop_reading_end {
+	uint32_t offset;
+	struct loop_scalar at;
+	int32_t low, high;
+};
+
+/* How many turns an instance has is told by its counter (daemon/loops/loop_reading.h): what that is
+ * when an instruction in front of the loop is come to, and where the loop is left. */
+struct loop_reading {
+	uint32_t begin; /* offset */
+	struct loop_scalar at;
+	int32_t step; /* of the counter, for one turn; not 0 */
+	unsigned end_count;
+	struct loop_reading_end ends[LIMIT_PLAN_ENDS];
 };
 
 /* What an instance leaves behind. */

@@ -286,6 +286,13 @@ static unsigned only_source(const struct native_insn *insn)
 				 : NATIVE_REGISTERS + (unsigned)__builtin_ctzll(sources.slots);
 }
 
+unsigned native_source(const struct native_insn *insn)
+{
+	bool moves = insn->does.kind == EFFECT_COPY || insn->does.kind == EFFECT_STEP;
+
+	return moves && !insn->call && !loads_data(insn) ? only_source(insn) : UINT_MAX;
+}
+
 static struct value stepped(struct value value, int64_t by)
 {
 	int64_t sum = value.step + by;
@@ -324,7 +331,7 @@ static struct value result_of(const struct loop_values *v, const struct native_i
 		return constant(insn);
 	case EFFECT_COPY:
 	case EFFECT_STEP:
-		source = loads_data(insn) ? UINT_MAX : only_source(insn);
+		source = native_source(insn);
 		if (source == UINT_MAX)
 			break;
 		return insn->does.kind == EFFECT_COPY

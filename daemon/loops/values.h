@@ -129,4 +129,8 @@ static inline struct locations locations_both(struct locations a, struct locatio
 struct locations native_reads(const struct native_insn *insn);
 struct locations native_writes(const struct native_insn *insn);
 
+/* The location whose value a copy or a step leaves, with its immediate; UINT_MAX: it is neither, or
+ * what it copies is in memory. */
+unsigned native_source(const struct native_insn *insn);
+
 #endif

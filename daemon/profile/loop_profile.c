@@ -279,6 +279,16 @@ void loop_counts_add(struct loop_counts *to, const struct loop_counts *from)
 	to->seen += from->seen;
 }
 
+void loop_lengths_add(struct loop_lengths *to, const struct loop_lengths *from)
+{
+	saturate_add(&to->read, from->read);
+	saturate_add(&to->empty, from->empty);
+	saturate_add(&to->left, from->left);
+	to->turns += from->turns;
+	to->squares += from->squares;
+	to->unsure += from->unsure;
+}
+
 void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight)
 {
 	cpu_sum_add(&to->own, &from->own, weight);
@@ -299,6 +309,7 @@ void loop_row_add(struct loop_row *to, const struct loop_row *from, double weigh
 	saturate_add(&to->bursts_least, from->bursts_least);
 	loop_counts_add(&to->results, &from->results);
 	loop_counts_add(&to->entries, &from->entries);
+	loop_lengths_add(&to->lengths, &from->lengths);
 	saturate_add(&to->pairs, from->pairs);
 	saturate_add(&to->pairs_cut, from->pairs_cut);
 	repeat_sum_merge(&to->together, &from->together);

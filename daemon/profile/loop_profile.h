@@ -12,6 +12,8 @@
  * loop's places, drawn at random: what they counted is multiplied by the inverse of the part of
  * the places that they are (Horvitz and Thompson 1952).
  *
+ * Instances whose counter was read (LoopReading) have their turns told one by one.
+ *
  * What is done again is compared in traces (LoopTrace): two instances by what they go by, its loads
  * (copies of one that a compiler made are one) and scalars, and turns, of which the different ones
  * are estimated (daemon/repeats/).
@@ -49,6 +51,15 @@ struct loop_counts {
 	double seen; /* turns, each times the part of the places that were counted in it */
 };
 
+/* Instances whose turns a counter has told. Between the least and the most that an instance may
+ * have had is its middle, in turns, and half of the difference, in unsure. */
+struct loop_lengths {
+	uint64_t read;
+	double turns, squares, unsure;
+	uint64_t empty; /* that made no turn: nobody entered the loop */
+	uint64_t left;  /* whose end was not seen: perhaps the longest */
+};
+
 struct loop_key {
 	uint32_t method; /* of the window's tree */
 	bool mapped;
@@ -71,6 +82,7 @@ struct loop_row {
 	uint64_t bursts, bursts_left;
 	uint64_t bursts_least; /* in which there were at least as many turns as were counted */
 	struct loop_counts results, entries;
+	struct loop_lengths lengths;
 	uint64_t pairs, pairs_cut;  /* of instances that were compared; only their first turns */
 	struct repeat_sum together; /* of pairs, the part of their scalars that were the same */
 	uint32_t first_input;       /* + 1: of inputs, the others by next; 0: none */
@@ -150,6 +162,7 @@ int loop_profile_input(struct loop_profile *p, const struct loop_compared *like,
 /* One burst: so many turns, and counted events at some of all places. */
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places);
+void loop_lengths_add(struct loop_lengths *to, const struct loop_lengths *from);
 void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
 
 /* Adds what a row holds of CPU time, times weight, of bursts and of traces; not its inputs. */

@@ -196,7 +196,13 @@ static int set_counts(json_t *loop, const struct report_loop *l)
 		wrong |= set(loop, "result_rate_ci95",
 			     interval_json(l->results.ci95.low, l->results.ci95.high));
 	}
-	if (l->entries.known) {
+	if (l->row->lengths.read > 0)
+		wrong |= set(loop, "instances_read", json_integer((json_int_t)row->lengths.read));
+	if (l->length.known) {
+		wrong |= set(loop, "iterations_per_instance", json_real(l->length.turns));
+		wrong |= set(loop, "iterations_per_instance_ci95",
+			     interval_json(l->length.ci95.low, l->length.ci95.high));
+	} else if (l->entries.known) {
 		if (l->entries.rate > 0)
 			wrong |=
 			    set(loop, "iterations_per_instance", json_real(1 / l->entries.rate));

@@ -117,26 +117,37 @@ static void name(FILE *out, const struct profile *p, const struct loop_key *key)
 		fprintf(out, " (bytecode %u)", key->header);
 }
 
+static void length(FILE *out, const struct report_loop *l)
+{
+	char turns[GROUPED_BYTES], low[GROUPED_BYTES], high[GROUPED_BYTES];
+
+	fprintf(out, "%s iterations each time it is entered (%s to %s), by %" PRIu64 " readings",
+		grouped(turns, l->length.turns), grouped(low, l->length.ci95.low),
+		grouped(high, l->length.ci95.high), l->row->lengths.read);
+}
+
 static void counted(FILE *out, const struct report_loop *l)
 {
 	const struct loop_row *row = l->row;
 	char turns[GROUPED_BYTES];
 	double all = fmax(row->results.turns, row->entries.turns);
 
-	if (row->bursts == 0)
+	if (row->bursts == 0 && !l->length.known)
 		return;
-	fprintf(out, "   counted %s iterations in %" PRIu64 " bursts", grouped(turns, all),
-		row->bursts);
-	if (l->entries.known && l->entries.rate > 0) {
-		fputs("; ", out);
+	fputs("   ", out);
+	if (row->bursts > 0)
+		fprintf(out, "counted %s iterations in %" PRIu64 " bursts%s", grouped(turns, all),
+			row->bursts, l->length.known || l->entries.known ? "; " : "");
+	if (l->length.known)
+		length(out, l);
+	else if (l->entries.known && l->entries.rate > 0)
 		turns_for_each(out, &l->entries, "each time it is entered");
-	} else if (l->entries.known && l->entries.bound) {
-		fprintf(out, "; at least %s each time it is entered",
+	else if (l->entries.known && l->entries.bound)
+		fprintf(out, "at least %s each time it is entered",
 			grouped(turns, 1 / l->entries.ci95.high));
-	} else if (l->entries.known) {
-		fprintf(out, "; it was not entered, so at least %s each time",
+	else if (l->entries.known)
+		fprintf(out, "it was not entered, so at least %s each time",
 			grouped(turns, 1 / l->entries.ci95.high));
-	}
 	fputc('\n', out);
 }
 

@@ -93,6 +93,7 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_BURSTS, "bursts of turns"},
 	    {JXP__COUNTER__COUNTER_BURST_HITS, "breakpoints in them"},
 	    {JXP__COUNTER__COUNTER_TRACES, "traces of what turns go by"},
+	    {JXP__COUNTER__COUNTER_READINGS, "readings of counters"},
 	    {JXP__COUNTER__COUNTER_CODES_SENT, "compiled methods looked at"},
 	};
 

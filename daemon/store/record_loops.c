@@ -61,13 +61,35 @@ static bool pack_repeats(struct arena *a, const struct loop_row *row, Jxp__Store
 	return row->turns.tuples == 0 || pack_turns(a, &row->turns, &m->turns);
 }
 
+static bool pack_lengths(struct arena *a, const struct loop_lengths *l,
+			 Jxp__StoredLoopLengths **out)
+{
+	Jxp__StoredLoopLengths *m;
+
+	if (l->read == 0 && l->empty == 0 && l->left == 0)
+		return true;
+	m = record_allocate(a, 1, sizeof(*m));
+	if (!m)
+		return false;
+	jxp__stored_loop_lengths__init(m);
+	m->read = l->read;
+	m->turns = l->turns;
+	m->squares = l->squares;
+	m->unsure = l->unsure;
+	m->empty = l->empty;
+	m->left = l->left;
+	*out = m;
+	return true;
+}
+
 static int pack_row(struct arena *a, const struct loop_row *row, Jxp__StoredLoop *m)
 {
 	jxp__stored_loop__init(m);
 	if (!RECORD_COLUMN(a, m, type_ns, LOOP_TYPES) ||
 	    !RECORD_COLUMN(a, m, doubt_ns, LOOP_DOUBTS) ||
 	    !pack_counts(a, &row->results, &m->results) ||
-	    !pack_counts(a, &row->entries, &m->entries) || !pack_repeats(a, row, m))
+	    !pack_counts(a, &row->entries, &m->entries) ||
+	    !pack_lengths(a, &row->lengths, &m->lengths) || !pack_repeats(a, row, m))
 		return -ENOMEM;
 	for (size_t i = 0; i < LOOP_TYPES; i++)
 		m->type_ns[i] = row->type_ns[i];
@@ -238,6 +260,20 @@ static bool unpack_turns(const Jxp__StoredTurns *m, struct turn_sums *t)
 	       t->low <= t->high;
 }
 
+/* Windows that were stored before there were any have none. */
+static bool unpack_lengths(const Jxp__StoredLoopLengths *m, struct loop_lengths *l)
+{
+	if (!m)
+		return true;
+	*l = (struct loop_lengths){.read = m->read,
+				   .turns = m->turns,
+				   .squares = m->squares,
+				   .unsure = m->unsure,
+				   .empty = m->empty,
+				   .left = m->left};
+	return is_sum(l->turns) && is_sum(l->squares) && is_sum(l->unsure);
+}
+
 static bool unpack_repeats(const Jxp__StoredLoop *m, struct loop_row *row)
 {
 	if (m->n_effect_ns > LOOP_EFFECTS)
@@ -299,7 +335,8 @@ static int unpack_row(const Jxp__StoredLoop *m, const struct profile *p, struct 
 	row->bursts_left = m->bursts_left;
 	row->bursts_least = m->bursts_least;
 	return unpack_sums(m, row) && unpack_counts(m->results, &row->results) &&
-		       unpack_counts(m->entries, &row->entries) && unpack_repeats(m, row)
+		       unpack_counts(m->entries, &row->entries) &&
+		       unpack_lengths(m->lengths, &row->lengths) && unpack_repeats(m, row)
 		   ? 0
 		   : -EBADMSG;
 }

@@ -4,6 +4,7 @@
 
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/loops.h"
 #include "common/code/insn_vector.h"
 
 /* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
@@ -188,8 +189,8 @@ enum insn_element element_of_access(const struct insn *in)
 		return element_of((enum verdict)(word & 3));
 	look.blob = &blob;
 	verdict = infer(&look, in);
-	/* Without a map of the method the look back may have been too short. */
-	if (verdict != NOTHING_YET || boundaries_known(&blob))
+	/* Without the method's blocks the look back may have been too short. */
+	if (verdict != NOTHING_YET || loops_of(&blob))
 		atomic_store_explicit(entry, hash << 2 | (uint64_t)verdict, memory_order_relaxed);
 	return element_of(verdict);
 }

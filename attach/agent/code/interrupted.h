@@ -7,8 +7,8 @@
  * instruction before the interrupted one, if it has one, and else the next one.
  *
  * The instruction before is the one executed before only where control cannot have come from
- * elsewhere: not behind a jump, call or return, and not where a direct jump of the same method
- * goes. Jumps through registers (switches) are not looked for.
+ * elsewhere: within a block (loops.h). Jumps through registers (switches) are not looked for, and
+ * where a method has no loops that are told, nothing is.
  *
  * Async-signal-safe.
  */
@@ -21,9 +21,6 @@
 
 #include "common/code/insn.h"
 
-/* Of remembered answers, 8,192 of them. */
-#define INTERRUPTED_BYTES (8192u * sizeof(uint64_t))
-
 /* The instruction that ends at ip, if it accesses memory through an operand and was executed just
  * before. */
 bool interrupted_access(uint64_t ip, struct insn *out);
@@ -34,8 +31,5 @@ bool interrupted_access(uint64_t ip, struct insn *out);
  */
 bool interrupted_operand(const struct insn *in, bool executed, const gregset_t regs,
 			 uint64_t *address, uint32_t *size, bool *store);
-
-/* Forgets what is remembered of code. */
-void interrupted_clear(void);
 
 #endif

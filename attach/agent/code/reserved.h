@@ -16,6 +16,13 @@ static inline void *reserve_memory(size_t bytes)
 	return pages_new(bytes);
 }
 
+/* The kernel may take the pages, each of which is zero then, when it needs some, until they are
+ * written to (MADV_FREE, Linux 4.5). */
+static inline void lend_memory(void *reserved, size_t bytes)
+{
+	(void)madvise(reserved, bytes, MADV_FREE);
+}
+
 /* All zero again, and its pages back with the kernel. NULL is fine. */
 static inline void empty_memory(void *reserved, size_t bytes)
 {

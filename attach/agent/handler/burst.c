@@ -6,8 +6,9 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/reading.h"
 #include "attach/agent/handler/trace.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "common/clock.h"
 
 static uint32_t bounded(uint64_t period)
@@ -151,7 +152,7 @@ void burst_expire(struct thread *t)
 static bool plan_fits(const struct thread *t, const struct loop_plan *plan,
 		      const struct code_blob *blob, uint64_t ip)
 {
-	if (!plan->counted && !trace_fits(t, plan))
+	if (!plan->counted && !trace_fits(t, plan) && !reading_fits(t, plan))
 		return false;
 	return plan->recursion || loop_covers(blob, plan->start + plan->header, ip);
 }
@@ -292,6 +293,22 @@ static bool goes_on(struct thread *t, uint64_t ip)
 	return count != seen;
 }
 
+/* Readings take the least, and are all that some turns are known by: few are wanted, and these
+ * soon. Of the others one is as much wanted as the other. */
+static void begin_something(struct thread *t, struct loop_plan *plan)
+{
+	bool others = plan->counted || trace_fits(t, plan);
+
+	if (reading_fits(t, plan) && (!others || random_below(&t->random, READING_TICKS) == 0) &&
+	    reading_begin(t, plan))
+		return;
+	if (trace_fits(t, plan) && (!plan->counted || random_below(&t->random, 2) == 0) &&
+	    trace_begin(t, plan))
+		return;
+	if (plan->counted)
+		begin_burst(t, plan);
+}
+
 void burst_tick(struct thread *t, const ucontext_t *uc)
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
@@ -299,6 +316,10 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 
 	if (t->trace.active) {
 		trace_tick(t, uc);
+		return;
+	}
+	if (t->reading.active) {
+		reading_tick(t, uc);
 		return;
 	}
 	if (t->burst.active) {
@@ -312,10 +333,5 @@ void burst_tick(struct thread *t, const ucontext_t *uc)
 	if (random_below(&t->random, BURST_CHANCE_ONE) >=
 	    atomic_load_explicit(&handlers.burst_chance, memory_order_relaxed))
 		return;
-	/* One is as much wanted as the other. */
-	if (trace_fits(t, &plan) && (!plan.counted || random_below(&t->random, 2) == 0) &&
-	    trace_begin(t, &plan))
-		return;
-	if (plan.counted)
-		begin_burst(t, &plan);
+	begin_something(t, &plan);
 }

@@ -108,4 +108,20 @@ struct trace {
 	struct trace_told told;
 };
 
+/* Likewise a reading (attach/agent/handler/reading.h). */
+struct reading {
+	bool active;
+	bool begun;        /* value and stack_pointer are known, and the ends' events are on */
+	uint8_t registers; /* in use: the first one waits at begin, those of ends follow */
+	uint8_t end_count;
+	uint16_t signals;
+	uint32_t plan;
+	uint32_t value; /* of the counter, where the instance began */
+	uint64_t code;  /* number in the code map, */
+	uint64_t start; /* of what is there */
+	uint64_t since_ns;
+	uint64_t stack_pointer;
+	struct plan_counter_place begin, ends[LIMIT_PLAN_ENDS];
+};
+
 #endif

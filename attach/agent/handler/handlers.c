@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "attach/agent/code/reserved.h"
+#include "common/pages.h"
 
 struct handlers handlers;
 
@@ -15,6 +16,8 @@ int handlers_init(void)
 	if (!handlers.contexts || !handlers.walker.known)
 		return -ENOMEM;
 	handlers_release();
+	pages_populate(handlers.contexts->nodes, sizeof(handlers.contexts->nodes));
+	pages_populate(handlers.walker.known->entries, sizeof(handlers.walker.known->entries));
 	return 0;
 }
 

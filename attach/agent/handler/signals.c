@@ -16,6 +16,7 @@
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/reading.h"
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "common/clock.h"
@@ -65,6 +66,11 @@ static bool stack_is_low(const struct thread *t, const ucontext_t *uc)
 	       sp + STACK_GUARD_BYTES > t->stack_low;
 }
 
+static bool loops_at_work(const struct thread *t)
+{
+	return t->burst.active || t->trace.active || t->reading.active;
+}
+
 /* What a signal is for. A register whose watchpoint is gone has been freed since it trapped. */
 static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 {
@@ -77,8 +83,8 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	if (reg >= PERF_DEBUG_REGISTERS)
 		return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	if (burst_owns(t, reg))
-		return t->burst.active || t->trace.active ? JXP__COUNTER__COUNTER_SIGNALS_SEARCHES
-							  : JXP__COUNTER__COUNTER_SIGNALS_LATE;
+		return loops_at_work(t) ? JXP__COUNTER__COUNTER_SIGNALS_SEARCHES
+					: JXP__COUNTER__COUNTER_SIGNALS_LATE;
 	switch (t->watchpoints[reg].state) {
 	case WATCH_SEEKING:
 		return JXP__COUNTER__COUNTER_SIGNALS_SEARCHES;
@@ -92,14 +98,23 @@ static Jxp__Counter role_counter(const struct thread *t, unsigned role)
 	return JXP__COUNTER__COUNTER_SIGNALS_LATE;
 }
 
+static void give_up_loops(struct thread *t)
+{
+	burst_give_up(t);
+	trace_give_up(t);
+	reading_give_up(t);
+}
+
 /* A register that is kept for loops was hit. */
 static void loop_register_hit(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
-	t->signal_traces = t->trace.active;
-	if (t->trace.active && stack_is_low(t, uc))
-		trace_give_up(t);
+	t->signal_traces = t->trace.active || t->reading.active;
+	if (t->signal_traces && stack_is_low(t, uc))
+		give_up_loops(t);
 	else if (t->trace.active)
 		trace_hit(t, uc);
+	else if (t->reading.active)
+		reading_hit(t, uc);
 	else
 		burst_is_full(t, reg);
 }
@@ -143,12 +158,6 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 		sampler_in_use->on_breakpoint(t, reg, uc);
 	else
 		watchpoint_trapped(t, reg, uc);
-}
-
-static void give_up_loops(struct thread *t)
-{
-	burst_give_up(t);
-	trace_give_up(t);
 }
 
 /* Signals that are about a handler's own code, or whose context says nothing because the thread had
@@ -241,7 +250,7 @@ static void note_armed(struct thread *t, uint64_t cpu_ns)
 	/* Until then its registers are the session thread's. */
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY)
 		return;
-	on = watchpoint_in_use(t) || t->burst.active || t->trace.active;
+	on = watchpoint_in_use(t) || loops_at_work(t);
 	t->armed_since_ns = on ? cpu_ns : 0;
 	if (sampler_in_use->on_quiet && !watchpoint_is_undecided(t))
 		sampler_in_use->on_quiet(t);

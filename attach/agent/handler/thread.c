@@ -97,6 +97,8 @@ struct thread *thread_take(pid_t tid)
 	memset(&t->burst, 0, sizeof(t->burst));
 	memset(&t->trace, 0, sizeof(t->trace));
 	memset(t->traces_in_vain, 0, sizeof(t->traces_in_vain));
+	memset(&t->reading, 0, sizeof(t->reading));
+	memset(t->readings_in_vain, 0, sizeof(t->readings_in_vain));
 	t->signal_traces = false;
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));

@@ -99,11 +99,13 @@ struct thread {
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct burst burst;
 	struct trace trace;
+	struct reading reading; /* one of the three at a time */
 	/* Traces of instances, and of turns, that came to nothing, in a row; of a plan by its
 	 * number, roughly. */
 	uint8_t traces_in_vain[2][LIMIT_PLANS];
+	uint8_t readings_in_vain[LIMIT_PLANS]; /* likewise */
 	uint64_t signal_cpu_ns;     /* its CPU time when the signal that is handled came, */
-	bool signal_traces;         /* which is of a trace */
+	bool signal_traces;         /* which is of a trace or a reading */
 	uint64_t armed_since_ns;    /* its CPU time at the last signal, if that left registers
 				     * on; else 0 */
 	struct place_memory places; /* of the epoch */

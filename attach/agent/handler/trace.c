@@ -6,8 +6,8 @@
 #include "attach/agent/handler/foretell.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/path/loops.h"
-#include "attach/agent/path/machine.h"
+#include "attach/agent/code/loops.h"
+#include "attach/agent/path/operand.h"
 #include "common/clock.h"
 #include "common/siphash.h"
 
@@ -165,44 +165,17 @@ static uint32_t keyed(const void *bytes, size_t size)
 	return (uint32_t)siphash(handlers.trace_key, bytes, size);
 }
 
-static uint64_t register_of(const ucontext_t *uc, unsigned reg)
-{
-	return (uint64_t)uc->uc_mcontext.gregs[insn_gregs[reg]];
-}
-
-static bool read_there(const struct thread *t, const ucontext_t *uc, uint64_t address, void *to,
-		       unsigned size)
-{
-	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	uint64_t sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
-	struct machine_view view;
-	struct machine m;
-
-	foretell_view(t, sp, &view);
-	machine_init(&m, &view, ip, uc->uc_mcontext.gregs);
-	return machine_read(&m, address, to, size);
-}
-
-/* A scalar's place is in the thread's own stack. */
-static bool read_slot(const struct thread *t, const struct plan_scalar *s, const ucontext_t *uc,
-		      uint64_t *value)
-{
-	uint64_t address = register_of(uc, s->reg) + (uint64_t)(int64_t)s->displacement;
-
-	return address >= (uint64_t)uc->uc_mcontext.gregs[REG_RSP] && address >= t->stack_low &&
-	       address < t->stack_high && t->stack_high - address >= s->bytes &&
-	       read_there(t, uc, address, value, s->bytes);
-}
-
 static bool read_scalars(struct thread *t, unsigned instance, const ucontext_t *uc)
 {
 	struct trace *r = &t->trace;
+	struct machine_view view;
 
+	foretell_view(t, (uint64_t)uc->uc_mcontext.gregs[REG_RSP], &view);
 	for (unsigned i = 0; i < r->scalar_count; i++) {
 		const struct plan_scalar *s = &r->scalars[i];
-		uint64_t value = register_of(uc, s->reg);
+		uint64_t value;
 
-		if (s->slot && !read_slot(t, s, uc, &value))
+		if (!operand_scalar(&view, s, uc, &value))
 			return false;
 		r->told.scalars[instance][i] = keyed(&value, s->bytes);
 	}
@@ -217,18 +190,20 @@ static bool read_input(const struct thread *t, const struct plan_input *input,
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	uint64_t ip = (uint64_t)regs[REG_RIP];
 	uint8_t bytes[PLAN_INPUT_BYTES_MAX];
+	struct machine_view view;
 	struct insn insn;
 
 	if (input->bytes == 0) {
-		uint64_t value = register_of(uc, input->reg);
+		uint64_t value = operand_register(uc, input->reg);
 
 		*hash = keyed(&value, sizeof(value));
 		return true;
 	}
+	foretell_view(t, (uint64_t)regs[REG_RSP], &view);
 	/* Compilers patch their code: it is taken as it is now. */
 	if (!plan_input_fits((const uint8_t *)(uintptr_t)ip, blob->start + blob->size - ip, ip,
 			     input->bytes, &insn) ||
-	    !read_there(t, uc, insn_effective_address(&insn, regs), bytes, input->bytes))
+	    !operand_memory(&view, uc, insn_effective_address(&insn, regs), bytes, input->bytes))
 		return false;
 	*hash = keyed(bytes, input->bytes);
 	return true;

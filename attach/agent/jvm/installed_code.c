@@ -4,6 +4,7 @@
 
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/path/debug_info.h"
+#include "attach/agent/stack/scopes.h"
 #include "common/pages.h"
 
 /* A Method that was compiled, by itself or into another one. */
@@ -83,6 +84,7 @@ static bool read_all(struct installed_code *c)
 	c->methods = pages_new(c->capacity * sizeof(*c->methods));
 	if (!c->methods)
 		return false;
+	pages_populate(c->methods, c->capacity * sizeof(*c->methods));
 	for (uint32_t i = 0; i < c->count; i++) {
 		const struct code_heap_nmethod *n = &c->nmethods[i];
 
@@ -115,6 +117,7 @@ void installed_code_name(struct installed_code *code, jmethodID id)
 	if (found && found->method) {
 		found->id = (uintptr_t)id;
 		method_set_add((uintptr_t)id);
+		scopes_remember(method, (uintptr_t)id);
 	}
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/code/safe_read.h"
+#include "attach/agent/code/page_reader.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* What is longer is nonsense, or nobody's to read. */
@@ -82,9 +82,22 @@ bool klass_fields_init(void)
 	return at.known;
 }
 
+/* Of the one thread that names things. */
+static struct page_reader reader;
+
+void klass_fields_look_anew(void)
+{
+	page_reader_forget(&reader);
+}
+
+static bool read_at(uint64_t address, void *to, size_t size)
+{
+	return page_read(&reader, address, to, size);
+}
+
 static bool read_word(uint64_t address, uint64_t *value)
 {
-	return safe_read(address, value, sizeof(*value)) && *value != 0;
+	return read_at(address, value, sizeof(*value)) && *value != 0;
 }
 
 /* The text of a Symbol, to be freed; NULL when it cannot be read. */
@@ -93,11 +106,11 @@ static char *symbol_text(uint64_t symbol)
 	uint16_t length;
 	char *text;
 
-	if (!safe_read(symbol + at.symbol_length, &length, sizeof(length)) || length == 0 ||
+	if (!read_at(symbol + at.symbol_length, &length, sizeof(length)) || length == 0 ||
 	    length > NAME_BYTES_MAX)
 		return NULL;
 	text = malloc(length + 1u);
-	if (!text || !safe_read(symbol + at.symbol_body, text, length)) {
+	if (!text || !read_at(symbol + at.symbol_body, text, length)) {
 		free(text);
 		return NULL;
 	}
@@ -125,8 +138,8 @@ static char *pool_text(uint64_t pool, uint32_t index)
 	uint64_t symbol;
 	int32_t length;
 
-	if (!safe_read(pool + at.pool_length, &length, sizeof(length)) || length <= 0 ||
-	    index == 0 || index >= (uint32_t)length ||
+	if (!read_at(pool + at.pool_length, &length, sizeof(length)) || length <= 0 || index == 0 ||
+	    index >= (uint32_t)length ||
 	    !read_word(pool + at.pool_bytes + (uint64_t)index * sizeof(symbol), &symbol))
 		return NULL;
 	return symbol_text(symbol);
@@ -199,12 +212,12 @@ static bool copy_array(uint64_t array, uint64_t data, size_t element, struct lis
 {
 	int32_t length;
 
-	if (!safe_read(array, &length, sizeof(length)) || length <= 0 ||
+	if (!read_at(array, &length, sizeof(length)) || length <= 0 ||
 	    (uint64_t)length * element > FIELDS_BYTES_MAX)
 		return false;
 	l->size = (size_t)length * element;
 	l->bytes = malloc(l->size);
-	return l->bytes && safe_read(array + data, l->bytes, l->size);
+	return l->bytes && read_at(array + data, l->bytes, l->size);
 }
 
 static bool count_fields(uint64_t klass, struct list *l)
@@ -214,7 +227,7 @@ static bool count_fields(uint64_t klass, struct list *l)
 
 	if (at.stream)
 		return next_number(l, &l->left) && next_number(l, &injected);
-	if (!safe_read(klass + at.field_count, &count, sizeof(count)))
+	if (!read_at(klass + at.field_count, &count, sizeof(count)))
 		return false;
 	l->left = count;
 	return true;

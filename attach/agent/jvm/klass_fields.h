@@ -25,6 +25,9 @@ struct klass_field {
  */
 bool klass_fields_init(void);
 
+/* What was read is kept, by the page: forgets it. Before anything is named. */
+void klass_fields_look_anew(void);
+
 /* A class's name as the JVM keeps it ("java/lang/String", "[I"), to be freed; NULL when it cannot
  * be read. */
 char *klass_symbol(uint64_t klass);

@@ -169,9 +169,10 @@ bool place_name_resolve(const struct object_layout *layout, const struct region_
 			const struct place *place, struct place_name *out)
 {
 	uint64_t klass = klass_address(place->klass);
-	struct place_name n = {.kind = JXP__LOCATION__KIND__UNKNOWN,
-			       .class_name = class_name(klass)};
+	struct place_name n = {.kind = JXP__LOCATION__KIND__UNKNOWN};
 
+	klass_fields_look_anew();
+	n.class_name = class_name(klass);
 	if (n.class_name && name_object(layout, place, klass, &n) &&
 	    still_there(layout, regions, place)) {
 		*out = n;

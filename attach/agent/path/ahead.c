@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "common/code/flow_graph.h"
 
 /* Bounds of one exploration, in the application's thread, once for each place that samples stop at.

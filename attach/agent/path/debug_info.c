@@ -5,7 +5,7 @@
 #include <ucontext.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "common/code/insn.h"
 
 /* A walk this long has left the neighbourhood it is about. */

@@ -63,7 +63,7 @@ bool plans_read(unsigned i, uint64_t code, struct loop_plan *out)
 	memcpy(out, words, sizeof(words));
 	return out->count <= LIMIT_PLAN_PLACES && out->ahead <= out->count &&
 	       out->load_count <= LIMIT_PLAN_LOADS && out->scalar_count <= LIMIT_PLAN_SCALARS &&
-	       out->turn_input_count <= LIMIT_PLAN_TURN_INPUTS;
+	       out->turn_input_count <= LIMIT_PLAN_TURN_INPUTS && out->end_count <= LIMIT_PLAN_ENDS;
 }
 
 bool plan_input_fits(const uint8_t *code, size_t available, uint64_t ip, unsigned bytes,

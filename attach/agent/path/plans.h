@@ -1,7 +1,8 @@
 /*
- * Loops whose turns are to be counted, or what they go by read, as handlers look for them: a table
- * that is replaced as a whole. Written by the session thread, which has checked what is in it; read
- * by handlers, whole plans or none (a sequence number says whether the table changed meanwhile).
+ * Loops whose turns are to be counted, or what they go by or are counted by read, as handlers look
+ * for them: a table that is replaced as a whole. Written by the session thread, which has checked
+ * what is in it; read by handlers, whole plans or none (a sequence number says whether the table
+ * changed meanwhile).
  *
  * Async-signal-safe.
  */
@@ -31,6 +32,12 @@ struct plan_scalar {
 	bool slot;
 };
 
+/* Where a loop's counter is read. */
+struct plan_counter_place {
+	uint32_t offset;
+	struct plan_scalar at;
+};
+
 /* LoopPlan (jxperf.proto). */
 struct loop_plan {
 	uint64_t code;  /* its number in the code map, and there */
@@ -42,11 +49,13 @@ struct loop_plan {
 	uint32_t places[LIMIT_PLAN_PLACES];
 	uint32_t entry;
 	uint8_t load_count, scalar_count, turn_input_count;
+	uint8_t end_count; /* 0: its counter is not read */
 	bool counted;
 	bool recursion;
 	struct plan_input loads[LIMIT_PLAN_LOADS];
 	struct plan_scalar scalars[LIMIT_PLAN_SCALARS];
 	struct plan_input turn_inputs[LIMIT_PLAN_TURN_INPUTS];
+	struct plan_counter_place begin, ends[LIMIT_PLAN_ENDS];
 };
 
 #define PLANS_BYTES (LIMIT_PLANS * sizeof(struct loop_plan) + 64u)

@@ -4,7 +4,7 @@
 #include "attach/agent/code/extent.h"
 #include "common/code/opcode.h"
 #include "attach/agent/path/ahead.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/machine.h"
 
 /* Of one walk. A loop that is passed through is left by a breakpoint behind it sooner. */

@@ -1,8 +1,8 @@
 /*
  * What a signal handler tells the drain thread: one transition of one debug register, one memory
- * access, one tick, one burst, or a part of one trace. Fixed size, so that a ring of them never
- * fragments; the JVM's and the code's state are captured by value, because both may change before
- * the record is read.
+ * access, one tick, one burst, one reading, or a part of one trace. Fixed size, so that a ring of
+ * them never fragments; the JVM's and the code's state are captured by value, because both may
+ * change before the record is read.
  */
 #ifndef JXPERF_AGENT_RECORD_RECORD_H
 #define JXPERF_AGENT_RECORD_RECORD_H
@@ -21,10 +21,11 @@ enum record_type { /* values of Transition.Type */
 		   RECORD_EXPIRED_GC = 4,
 		   RECORD_EXPIRED_WINDOW = 5,
 		   RECORD_ABANDONED = 6,
-		   RECORD_ACCESS = 100, /* a MemoryAccess, no transition */
-		   RECORD_CPU = 101,    /* a CpuSample */
-		   RECORD_BURST = 102,  /* a LoopBurst */
-		   RECORD_TRACE = 103,  /* a part of a LoopTrace */
+		   RECORD_ACCESS = 100,  /* a MemoryAccess, no transition */
+		   RECORD_CPU = 101,     /* a CpuSample */
+		   RECORD_BURST = 102,   /* a LoopBurst */
+		   RECORD_TRACE = 103,   /* a part of a LoopTrace */
+		   RECORD_READING = 104, /* a LoopReading */
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -104,6 +105,12 @@ struct record {
 					uint32_t plan;
 					uint32_t headers;
 					uint32_t counts[2];
+				};
+				struct { /* RECORD_READING */
+					uint8_t end;
+					bool unended;
+					uint32_t read_plan;
+					int32_t stepped;
 				};
 			};
 		};

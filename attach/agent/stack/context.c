@@ -10,13 +10,24 @@ static bool claim(struct context_node *node)
 						       memory_order_acquire, memory_order_acquire);
 }
 
+/* Probes of the slots behind the parent's: two cache lines. */
+#define NEAR_PROBES 8u
+
+/* A path is looked up node by node, from its root: in memory that is cold each would be waited for,
+ * were they all over the table. So a node lies behind its parent where there is room. */
+static uint32_t slot_of(uint32_t parent, uint64_t hash, uint32_t probe)
+{
+	return (probe < NEAR_PROBES ? parent + probe : (uint32_t)hash + probe) &
+	       (CONTEXT_NODES - 1);
+}
+
 uint32_t context_intern(struct context_table *table, uint32_t parent, uint64_t method, int32_t bci)
 {
 	uint32_t complete = parent << CONTEXT_STATE_BITS | CONTEXT_COMPLETE;
 	uint64_t hash = mix(method ^ mix(((uint64_t)parent << 32) | (uint32_t)bci));
 
 	for (uint32_t probe = 0; probe < CONTEXT_MAX_PROBES; probe++) {
-		uint32_t slot = (uint32_t)(hash + probe) & (CONTEXT_NODES - 1);
+		uint32_t slot = slot_of(parent, hash, probe);
 		struct context_node *node = &table->nodes[slot];
 		uint32_t state = atomic_load_explicit(&node->state, memory_order_acquire);
 

@@ -1,9 +1,13 @@
 #include "attach/agent/stack/scopes.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "attach/agent/code/page_reader.h"
+#include "attach/agent/code/reserved.h"
 #include "attach/agent/code/safe_read.h"
+#include "common/mix.h"
 
 /* PcDesc: two ints of four. */
 struct pc_desc {
@@ -27,14 +31,15 @@ struct pc_desc {
 
 #define IDS_BYTES_MAX 65536u
 
-/* Ids by Method, of all threads' handlers: a wrong pair is noticed, for an id that is a pointer
- * leads back to its Method. */
-static struct {
+/* Ids by Method, of all threads' handlers, in one of two places: a wrong pair is noticed, for an id
+ * that is a pointer leads back to its Method. */
+struct known_id {
 	_Atomic uint64_t method;
 	_Atomic uint64_t id;
-} known_ids[SCOPES_METHODS];
+};
+static struct known_id *known_ids; /* NULL until a window begins */
 
-_Static_assert(sizeof(known_ids) <= SCOPES_BYTES, "the ids that are remembered");
+_Static_assert(SCOPES_METHODS * sizeof(*known_ids) <= SCOPES_BYTES, "the ids that are remembered");
 
 /* Where the parts of an nmethod's debug information are. */
 struct parts {
@@ -154,21 +159,61 @@ static bool read_id(const struct scope_layout *l, uint64_t method, uint64_t *id)
 	       (!l->ids_are_pointers || leads_to(*id, method));
 }
 
+int scopes_init(void)
+{
+	if (!known_ids)
+		known_ids = reserve_memory(SCOPES_BYTES);
+	return known_ids ? 0 : -ENOMEM;
+}
+
+void scopes_release(void)
+{
+	empty_memory(known_ids, SCOPES_BYTES);
+}
+
+static struct known_id *known_at(uint64_t method, unsigned place)
+{
+	return &known_ids[(mix(method) ^ place) % SCOPES_METHODS];
+}
+
+void scopes_remember(uint64_t method, uint64_t id)
+{
+	struct known_id *k;
+
+	if (!known_ids)
+		return;
+	k = known_at(method, 0);
+	if (atomic_load_explicit(&k->id, memory_order_relaxed))
+		k = known_at(method, 1);
+	atomic_store_explicit(&k->method, method, memory_order_relaxed);
+	atomic_store_explicit(&k->id, id, memory_order_relaxed);
+}
+
+static bool find_known(uint64_t method, uint64_t *id)
+{
+	for (unsigned place = 0; known_ids && place < 2; place++) {
+		const struct known_id *k = known_at(method, place);
+		uint64_t found = atomic_load_explicit(&k->id, memory_order_relaxed);
+
+		/* An id stays readable, whatever became of its method. */
+		if (atomic_load_explicit(&k->method, memory_order_relaxed) == method && found &&
+		    *(const uint64_t *)(uintptr_t)found == method) {
+			*id = found;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
 {
-	unsigned i = (unsigned)(method >> 3 ^ method >> 13) % SCOPES_METHODS;
-
 	if (!l->ids_are_pointers)
 		return read_id(l, method, id);
-	/* An id stays readable, whatever became of its method. */
-	*id = atomic_load_explicit(&known_ids[i].id, memory_order_relaxed);
-	if (*id && atomic_load_explicit(&known_ids[i].method, memory_order_relaxed) == method &&
-	    *(const uint64_t *)(uintptr_t)*id == method)
+	if (find_known(method, id))
 		return true;
 	if (!read_id(l, method, id))
 		return false;
-	atomic_store_explicit(&known_ids[i].method, method, memory_order_relaxed);
-	atomic_store_explicit(&known_ids[i].id, *id, memory_order_relaxed);
+	scopes_remember(method, *id);
 	return true;
 }
 
@@ -234,57 +279,19 @@ unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t be
 
 /* ---------------------------------------------------------------- all places */
 
-#define PAGE_BYTES 4096u
-#define PAGES      8u
 #define LISTED_IDS 256u
 
 /* More descriptions than this has no code of a size that anybody asks for. */
 #define DESCS_MAX 65536u
 
-/* Reading word by word would take a system call each. */
 struct scope_list {
 	const struct parts *parts;
-	struct {
-		uint64_t address; /* 0: nothing */
-		uint8_t bytes[PAGE_BYTES];
-	} pages[PAGES];
+	struct page_reader reader;
 	struct {
 		uint32_t number; /* of the method among the nmethod's metadata; 0: nothing */
 		uint64_t id;     /* 0: it has none */
 	} ids[LISTED_IDS];
 };
-
-static const uint8_t *listed_page(struct scope_list *l, uint64_t address)
-{
-	uint64_t begin = address & ~(uint64_t)(PAGE_BYTES - 1);
-	unsigned i = (unsigned)(begin / PAGE_BYTES) % PAGES;
-
-	if (l->pages[i].address != begin) {
-		l->pages[i].address = 0;
-		if (!safe_read(begin, l->pages[i].bytes, PAGE_BYTES))
-			return NULL;
-		l->pages[i].address = begin;
-	}
-	return l->pages[i].bytes;
-}
-
-/* As many bytes as there are, from address on. */
-static size_t read_listed(struct scope_list *l, uint64_t address, void *to, size_t bytes)
-{
-	size_t done = 0;
-
-	while (done < bytes) {
-		const uint8_t *page = listed_page(l, address + done);
-		size_t at = (address + done) % PAGE_BYTES;
-		size_t part = PAGE_BYTES - at < bytes - done ? PAGE_BYTES - at : bytes - done;
-
-		if (!page)
-			break;
-		memcpy((uint8_t *)to + done, page + at, part);
-		done += part;
-	}
-	return done;
-}
 
 static uint64_t listed_id(struct scope_list *l, uint32_t method_number)
 {
@@ -296,8 +303,8 @@ static uint64_t listed_id(struct scope_list *l, uint32_t method_number)
 	l->ids[i].number = method_number;
 	l->ids[i].id = 0;
 	if (method_number <= UINT16_MAX &&
-	    read_listed(l, l->parts->metadata + (method_number - 1) * sizeof(method), &method,
-			sizeof(method)) == sizeof(method) &&
+	    page_read(&l->reader, l->parts->metadata + (method_number - 1) * sizeof(method),
+		      &method, sizeof(method)) &&
 	    id_of(l->parts->layout, method, &id))
 		l->ids[i].id = id;
 	return l->ids[i].id;
@@ -315,7 +322,7 @@ static unsigned listed_calls(struct scope_list *l, uint32_t scope, uint64_t root
 		struct scope s;
 		uint64_t id;
 
-		if (read_listed(l, l->parts->data + scope, bytes, sizeof(bytes)) == 0)
+		if (page_read_some(&l->reader, l->parts->data + scope, bytes, sizeof(bytes)) == 0)
 			return 0;
 		s = decode_scope(bytes, base);
 		scope = s.sender;
@@ -348,8 +355,7 @@ void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size
 		struct pc_desc desc;
 		unsigned count;
 
-		if (read_listed(&list, p.pcs + i * sizeof(desc), &desc, sizeof(desc)) <
-		    sizeof(desc))
+		if (!page_read(&list.reader, p.pcs + i * sizeof(desc), &desc, sizeof(desc)))
 			return;
 		if (desc.pc_offset <= last || desc.pc_offset >= (int64_t)size ||
 		    desc.scope_offset <= 0)

@@ -18,8 +18,8 @@
 /* Deeper inlining is not followed. */
 #define SCOPES_MAX 64u
 
-/* Of the method ids that were read last, so many are remembered. */
-#define SCOPES_METHODS 1024u
+/* So many ids of methods are remembered at most: large programs have some thousand compiled. */
+#define SCOPES_METHODS 16384u
 #define SCOPES_BYTES   (SCOPES_METHODS * 16u)
 
 /* Offsets, of this JVM's structures. */
@@ -47,6 +47,16 @@ struct scope_layout {
  * method: the id that the last call is of. Returns how many, 0 where it is not certain. */
 unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
 		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
+
+/* Before a window: reserves what ids are remembered in, once per process. 0 or -ENOMEM. */
+int scopes_init(void);
+
+/* After a window: forgets them, and gives the memory back. */
+void scopes_release(void);
+
+/* Before a window, session thread: an id, where it is the address of a word with the Method's, that
+ * is sure to be asked for. Reading it takes up to eight system calls. */
+void scopes_remember(uint64_t method, uint64_t id);
 
 /* Visits all places of the nmethod that anything is known of, by ascending offset from its first
  * instruction, with the calls there, innermost first; a call whose method has no id is left out.

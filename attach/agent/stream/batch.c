@@ -117,6 +117,7 @@ void batch_clear(struct batch *b)
 	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
 	free_parts(m->bursts, m->n_bursts, release_burst);
 	free_parts(m->traces, m->n_traces, release_trace);
+	free_parts(m->readings, m->n_readings, NULL);
 	batch_init(b);
 }
 
@@ -184,6 +185,11 @@ Jxp__MemoryAccess *batch_access(struct batch *b)
 Jxp__CpuSample *batch_cpu_sample(struct batch *b)
 {
 	return ADD(b, cpu_sample, cpu_samples);
+}
+
+Jxp__LoopReading *batch_reading(struct batch *b)
+{
+	return ADD(b, loop_reading, readings);
 }
 
 Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others)

@@ -36,6 +36,7 @@ Jxp__Node *batch_node(struct batch *b);
 Jxp__Allocation *batch_allocation(struct batch *b);
 Jxp__MemoryAccess *batch_access(struct batch *b);
 Jxp__CpuSample *batch_cpu_sample(struct batch *b);
+Jxp__LoopReading *batch_reading(struct batch *b);
 /* With as many places and counts. */
 Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others);
 /* With as many values and scalars of either instance, or values of turns; at most

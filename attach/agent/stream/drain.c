@@ -272,6 +272,20 @@ static void add_burst(struct drain *d, const struct thread *t, const struct reco
 	}
 }
 
+static void add_reading(struct drain *d, const struct thread *t, const struct record *r)
+{
+	Jxp__LoopReading *m = batch_reading(&d->batch);
+
+	if (!m)
+		return;
+	m->plan = r->read_plan;
+	m->tid = (uint32_t)t->tid;
+	m->time_ns = r->time_ns;
+	m->end = r->end;
+	m->stepped = r->stepped;
+	m->left = r->unended;
+}
+
 static void copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
 {
 	if (count > 0)
@@ -367,6 +381,8 @@ int drain_thread(struct drain *d, struct thread *t)
 			add_cpu_sample(d, t, &r);
 		else if (r.type == RECORD_BURST)
 			add_burst(d, t, &r);
+		else if (r.type == RECORD_READING)
+			add_reading(d, t, &r);
 		else if (r.type == RECORD_TRACE)
 			add_trace_part(d, t, &r);
 		else

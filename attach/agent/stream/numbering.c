@@ -44,6 +44,7 @@ static bool grow(struct numbering *n)
 
 	if (!entries)
 		return false;
+	pages_populate(entries, capacity * sizeof(*entries));
 	for (size_t i = 0; i < n->capacity; i++)
 		if (n->entries[i].id)
 			*find(entries, capacity, n->entries[i].key) = n->entries[i];

@@ -5,8 +5,9 @@
  * entries for each loaded class, lists of methods, what AttachCurrentThread sets up. glibc keeps it
  * in the thread's arena when it is freed, and once all arenas are made (8 for each processor) a new
  * thread shares another one each time, so a program would come to hold it as often as it has
- * arenas. malloc_trim would end that, but walks through all arenas with their locks held, for as
- * long as it takes to give back what the application has freed, too.
+ * arenas. What lies between blocks in use that are closer than some KiB stays, once an arena.
+ * malloc_trim would end that, but walks through all arenas with their locks held, for as long as it
+ * takes to give back what the application has freed, too.
  */
 #ifndef JXPERF_AGENT_WINDOW_GIVE_BACK_H
 #define JXPERF_AGENT_WINDOW_GIVE_BACK_H

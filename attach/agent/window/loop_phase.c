@@ -9,7 +9,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/stack/code_copy.h"
 #include "common/clock.h"
@@ -161,6 +161,11 @@ static bool check_inputs(const struct plan_input *in, unsigned count,
 	return true;
 }
 
+static bool check_scalar(const struct plan_scalar *s)
+{
+	return s->reg < 16 && s->bytes >= 1 && s->bytes <= 8;
+}
+
 /* Two breakpoints at one place would be one signal. */
 static bool check_instances(const struct loop_plan *p, const struct instruction_starts *s,
 			    uint64_t start)
@@ -171,9 +176,29 @@ static bool check_instances(const struct loop_plan *p, const struct instruction_
 		if (p->loads[i].offset == p->entry)
 			return false;
 	for (unsigned i = 0; i < p->scalar_count; i++)
-		if (p->scalars[i].reg >= 16 || p->scalars[i].bytes < 1 || p->scalars[i].bytes > 8)
+		if (!check_scalar(&p->scalars[i]))
 			return false;
 	return is_start(s, p->entry) && check_inputs(p->loads, p->load_count, s, start);
+}
+
+static bool check_counter_place(const struct plan_counter_place *p,
+				const struct instruction_starts *s)
+{
+	return is_start(s, p->offset) && check_scalar(&p->at);
+}
+
+static bool check_reading(const struct loop_plan *p, const struct instruction_starts *s)
+{
+	if (p->end_count == 0)
+		return true;
+	for (unsigned i = 0; i < p->end_count; i++) {
+		if (!check_counter_place(&p->ends[i], s) || p->ends[i].offset == p->begin.offset)
+			return false;
+		for (unsigned j = 0; j < i; j++)
+			if (p->ends[j].offset == p->ends[i].offset)
+				return false;
+	}
+	return check_counter_place(&p->begin, s);
 }
 
 /* Are all the places instructions, and of the sort that they are to be? */
@@ -183,7 +208,7 @@ static bool check_places(const struct loop_plan *p, const struct instruction_sta
 	for (uint32_t i = 0; i < p->count; i++)
 		if (!is_start(s, p->places[i]))
 			return false;
-	return is_start(s, p->header) && check_instances(p, s, start) &&
+	return is_start(s, p->header) && check_instances(p, s, start) && check_reading(p, s) &&
 	       check_inputs(p->turn_inputs, p->turn_input_count, s, start);
 }
 
@@ -198,7 +223,8 @@ static enum plan_check check_plan(const struct loop_plan *order, struct instruct
 
 	if (!codemap_find_serial(order->code, &blob) || blob.type != CODE_COMPILED ||
 	    !find_starts(s, &blob) || !check_places(order, s, blob.start) ||
-	    (!order->counted && order->load_count == 0 && order->turn_input_count == 0))
+	    (!order->counted && order->load_count == 0 && order->turn_input_count == 0 &&
+	     order->end_count == 0))
 		return PLAN_REFUSED;
 	nest = loops_of(&blob);
 	if (!nest)
@@ -305,7 +331,8 @@ static double expected_ticks(struct loop_phase *l, double ticks)
 /* Looks in which what is left over is spent: some four seconds. */
 #define SAVINGS_LOOKS 16.0
 
-/* Before so many bursts and traces their mean cost says little: then the most that one may cost. */
+/* Before so many bursts, traces and readings their mean cost says little: then the most that one
+ * may cost. */
 #define BURSTS_KNOWN 8u
 
 /* What a handler takes for a signal of a trace, before some have told: a guess. */
@@ -328,7 +355,8 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 {
 	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
 	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
-	double traces = (double)counters[JXP__COUNTER__COUNTER_TRACES];
+	double traces = (double)counters[JXP__COUNTER__COUNTER_TRACES] +
+			(double)counters[JXP__COUNTER__COUNTER_READINGS];
 	double spent = (double)counters[JXP__COUNTER__COUNTER_BURST_NS] +
 		       bursts * BURST_SIGNALS * (double)trap_cost_ns + cost_of_traces(trap_cost_ns);
 	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);

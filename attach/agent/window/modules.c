@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "attach/agent/code/barrier.h"
-#include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/code/element.h"
-#include "attach/agent/code/interrupted.h"
 #include "attach/agent/code/xstate.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
@@ -21,7 +19,7 @@
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/path/ahead.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/stack/scopes.h"
@@ -60,32 +58,31 @@
  *   release  after a window: gives the memory back; or NULL where it is kept, or nothing is left
  *   bytes    of memory that it may take, when full
  * What a window frees by itself, and what is there without one, has bytes alone. */
-#define MODULES(ROW)                                                                         \
-	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)                    \
-	ROW("code boundaries", boundaries_init, NULL, boundaries_clear, BOUNDARIES_BYTES)    \
-	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                          \
-	ROW("loops", loops_init, NULL, loops_clear, LOOPS_BYTES)                             \
-	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)              \
-	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)             \
-	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                       \
-	ROW("interrupted accesses", NULL, interrupted_clear, NULL, INTERRUPTED_BYTES)        \
-	ROW("classes met", NULL, klass_clear, NULL, KLASS_BYTES)                             \
-	ROW("store barriers", init_barrier, NULL, NULL, 0)                                   \
-	ROW("vector registers", init_xstate, NULL, NULL, 0)                                  \
-	ROW("calling contexts", handlers_init, NULL, handlers_release,                       \
-	    sizeof(struct context_table))                                                    \
-	ROW("frames of stacks", NULL, NULL, NULL, sizeof(struct frame_table) + SCOPES_BYTES) \
-	ROW("thread table", threads_init, NULL, NULL, 0) /* THREAD_BYTES for each */         \
-	ROW("compiled methods", NULL, method_set_clear, NULL, METHOD_SET_BYTES)              \
-	ROW("classes", NULL, class_table_clear, class_table_clear, CLASS_TABLE_BYTES)        \
-	ROW("fixed objects", NULL, fixed_objects_clear, NULL, FIXED_BYTES)                   \
-	ROW("sampled allocations", NULL, NULL, NULL, QUEUE_BYTES)                            \
-	ROW("tracked objects", NULL, NULL, NULL, OBJECTS_BYTES)                              \
-	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                              \
-	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                          \
-	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                                 \
-	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                              \
-	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                          \
+#define MODULES(ROW)                                                                  \
+	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)             \
+	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                   \
+	ROW("loops", loops_init, NULL, loops_release, LOOPS_BYTES)                    \
+	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)       \
+	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)      \
+	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                \
+	ROW("classes met", NULL, klass_clear, NULL, KLASS_BYTES)                      \
+	ROW("store barriers", init_barrier, NULL, NULL, 0)                            \
+	ROW("vector registers", init_xstate, NULL, NULL, 0)                           \
+	ROW("calling contexts", handlers_init, NULL, handlers_release,                \
+	    sizeof(struct context_table))                                             \
+	ROW("frames of stacks", NULL, NULL, NULL, sizeof(struct frame_table))         \
+	ROW("ids of methods", scopes_init, NULL, scopes_release, SCOPES_BYTES)        \
+	ROW("thread table", threads_init, NULL, NULL, 0) /* THREAD_BYTES for each */  \
+	ROW("compiled methods", NULL, method_set_clear, NULL, METHOD_SET_BYTES)       \
+	ROW("classes", NULL, class_table_clear, class_table_clear, CLASS_TABLE_BYTES) \
+	ROW("fixed objects", NULL, fixed_objects_clear, NULL, FIXED_BYTES)            \
+	ROW("sampled allocations", NULL, NULL, NULL, QUEUE_BYTES)                     \
+	ROW("tracked objects", NULL, NULL, NULL, OBJECTS_BYTES)                       \
+	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                       \
+	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                   \
+	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                          \
+	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                       \
+	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                   \
 	ROW("rest", NULL, NULL, NULL, REST_BYTES)
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum that the rows make together. */

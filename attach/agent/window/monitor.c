@@ -11,6 +11,7 @@
 #include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/handler/reading.h"
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
@@ -334,6 +335,7 @@ static int retire(struct monitor *m, struct thread *t)
 	watchpoint_expire(t);
 	burst_expire(t);
 	trace_expire(t);
+	reading_expire(t);
 	if (r == 0)
 		r = drain_thread(m->drain, t);
 	if (r == 0 && t->announced)

@@ -51,12 +51,20 @@ static inline struct plan_scalar orders_scalar(const Jxp__LoopScalar *from)
 	    .slot = from->slot};
 }
 
+/* Of what is not told, what fits no instruction. */
+static inline struct plan_counter_place orders_counter_place(const Jxp__LoopCounterPlace *from)
+{
+	return from && from->at ? (struct plan_counter_place){.offset = from->offset,
+							      .at = orders_scalar(from->at)}
+				: (struct plan_counter_place){.offset = UINT32_MAX};
+}
+
 /* False when it has more of anything than a plan may. */
 static inline bool orders_plan(const Jxp__LoopPlan *from, struct loop_plan *to)
 {
 	if (from->n_places > LIMIT_PLAN_PLACES || from->ahead > from->n_places ||
 	    from->n_loads > LIMIT_PLAN_LOADS || from->n_scalars > LIMIT_PLAN_SCALARS ||
-	    from->n_turn_inputs > LIMIT_PLAN_TURN_INPUTS)
+	    from->n_turn_inputs > LIMIT_PLAN_TURN_INPUTS || from->n_ends > LIMIT_PLAN_ENDS)
 		return false;
 	*to = (struct loop_plan){.plan = from->plan,
 				 .code = from->code,
@@ -67,6 +75,7 @@ static inline bool orders_plan(const Jxp__LoopPlan *from, struct loop_plan *to)
 				 .load_count = (uint8_t)from->n_loads,
 				 .scalar_count = (uint8_t)from->n_scalars,
 				 .turn_input_count = (uint8_t)from->n_turn_inputs,
+				 .end_count = (uint8_t)from->n_ends,
 				 .counted = from->counted,
 				 .recursion = from->recursion};
 	for (uint32_t i = 0; i < to->count; i++)
@@ -77,6 +86,9 @@ static inline bool orders_plan(const Jxp__LoopPlan *from, struct loop_plan *to)
 		to->scalars[i] = orders_scalar(from->scalars[i]);
 	for (unsigned i = 0; i < to->turn_input_count; i++)
 		to->turn_inputs[i] = orders_input(from->turn_inputs[i]);
+	to->begin = orders_counter_place(from->begin);
+	for (unsigned i = 0; i < to->end_count; i++)
+		to->ends[i] = orders_counter_place(from->ends[i]);
 	return true;
 }
 

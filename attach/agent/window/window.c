@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
@@ -389,7 +388,6 @@ static int run(struct window *w, struct err *err)
 
 	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->settings->deadline_ns) {
 		sleep_until_news(w);
-		boundaries_make();
 		r = take_news(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, is_eager(w), err);

@@ -251,6 +251,7 @@ static void judge(struct report_loop *l, const struct loop_profile *p, double el
 	leave_calls_open(l);
 	l->doubts = doubts_of(l->row);
 	l->entries = rate_of(l, &l->row->entries, 1);
+	l->length = loop_length_of(&l->row->lengths);
 	l->results = result_rate(l, 1);
 	l->verdict = verdict_of(l);
 	if (l->verdict == LOOP_UNDECIDED) {

@@ -66,9 +66,10 @@ struct report_loop {
 	bool calls;                /* much of its time is in what it calls */
 	struct loop_growth growth;
 	enum loop_type type;
-	unsigned doubts;          /* enum loop_doubt */
-	struct loop_rate results; /* by turn; of a search the bound that entries set is in it */
-	struct loop_rate entries; /* likewise, times it is entered */
+	unsigned doubts;           /* enum loop_doubt */
+	struct loop_rate results;  /* by turn; of a search the bound that entries set is in it */
+	struct loop_rate entries;  /* likewise, times it is entered */
+	struct loop_length length; /* better known, if it is known */
 	enum loop_verdict verdict;
 	double needs_s; /* undecided: a window as long would tell, at this pace; 0: not known */
 	struct loop_redundancy again;

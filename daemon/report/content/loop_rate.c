@@ -30,6 +30,23 @@ static struct interval interval_of(double rate, double var, double seen)
 	return (struct interval){w.low, w.high};
 }
 
+/* Of the turns of an instance, in front of all copies. */
+#define PEELED_MAX 1
+
+#define NOT_TOLD_MAX 0.1
+
+struct loop_length loop_length_of(const struct loop_lengths *l)
+{
+	double n = (double)l->read, not_told = (double)l->empty + (double)l->left, mean, half;
+
+	if (n < LOOP_LENGTHS_MIN || not_told > NOT_TOLD_MAX * (n + not_told))
+		return (struct loop_length){0};
+	mean = l->turns / n;
+	half = student_975(n - 1) * sqrt(fmax(l->squares - n * mean * mean, 0) / (n - 1) / n) +
+	       l->unsure / n;
+	return (struct loop_length){true, mean, {fmax(0, mean - half), mean + half + PEELED_MAX}};
+}
+
 struct loop_rate loop_rate_of(const struct loop_counts *c, double times)
 {
 	struct loop_rate r = {.known = c->bursts > 0 && c->turns > 0,

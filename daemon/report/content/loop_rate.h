@@ -8,6 +8,11 @@
  * Wilson's, of as many independent turns as would have this variance, and no more than were
  * looked at: it stays inside 0..1. Where no event was met, the upper end is the rate at which that
  * has a chance of 2.5%, of turns by the part of their places that were counted.
+ *
+ * How many turns an instance has is better told by its counter, where that was read (struct
+ * loop_lengths): the mean over instances, each as likely as the others, with Student's interval.
+ * What a reading leaves open widens it: an exit from the middle of a loop that was unrolled, and a
+ * first turn that the compiler may have peeled off, which no counter has.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
 #define JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
@@ -17,6 +22,8 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/profile/loop_profile.h"
 
+#define LOOP_LENGTHS_MIN 8
+
 struct loop_rate {
 	bool known;           /* else nothing was counted, and the interval is [0, inf) */
 	bool bound;           /* what is known is the upper end of the interval */
@@ -24,6 +31,17 @@ struct loop_rate {
 	struct interval ci95; /* high: INFINITY where nothing bounds it */
 	double bursts, seen;  /* as in loop_counts */
 };
+
+/* Turns of an instance, as its counter told them. */
+struct loop_length {
+	bool known; /* else the rest is empty */
+	double turns;
+	struct interval ci95;
+};
+
+/* Not known of fewer than LOOP_LENGTHS_MIN instances, or where more than one of ten that were begun
+ * was not told: of these nobody knows that they are like the others. */
+struct loop_length loop_length_of(const struct loop_lengths *l);
 
 /* Of counts, were there times as many like them. */
 struct loop_rate loop_rate_of(const struct loop_counts *c, double times);

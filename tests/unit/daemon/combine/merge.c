@@ -116,6 +116,7 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 						.estimated = i == 0 ? 1e3 : 3e3,
 						.low = 90,
 						.high = 1e4};
+		row->lengths = (struct loop_lengths){.read = 5, .turns = 500, .left = i};
 		windows[i]->request.loops = true;
 	}
 	w = merged(windows, 2);
@@ -135,6 +136,9 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 	assert_int_equal(w->loops.input_count, 2);
 	assert_float_equal(loop_profile_instances(&w->loops, row, 1).rate, (0.5 + 0.95) / 2, 1e-9);
 	assert_int_equal(row->turns.traces, 60);
+	assert_int_equal(row->lengths.read, 10);
+	assert_float_equal(row->lengths.turns, 1000, 1e-9);
+	assert_int_equal(row->lengths.left, 1);
 	assert_float_equal(turn_sums_rate(&row->turns).rate, 0.98, 1e-9);
 	assert_int_equal(w->loops.context_count, 1);
 	assert_string_equal(leaf_of(w, w->loops.contexts[0].node), "main");

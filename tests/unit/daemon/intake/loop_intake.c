@@ -535,6 +535,95 @@ static void bursts_of_no_plan_are_not_believed(void **state)
 	assert_int_equal(f->in.window->loops.rows[0].bursts, 0);
 }
 
+/* A counter that goes down by 2 in each turn, and two ways out: behind all that is counted, and out
+ * of some of four turns. */
+static void read_loop(struct fixture *f)
+{
+	uint32_t position = known(f, LOOP_EVERY, 0);
+	struct loop_code *code = &f->in.intake.loops.codes[position];
+	struct loop_reading *r = calloc(1, sizeof(*r));
+	bool more;
+
+	assert_non_null(r);
+	*r = (struct loop_reading){.begin = 0x10, .step = -2, .end_count = 2};
+	r->ends[1].low = 1;
+	r->ends[1].high = 4;
+	code->analysis.readings = r;
+	code->analysis.reading_count = 1;
+	code->analysis.loops[0].reading = 1;
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
+	assert_true(more);
+}
+
+static void reading(struct fixture *f, uint32_t end, int32_t stepped, bool left)
+{
+	Jxp__LoopReading m = JXP__LOOP_READING__INIT, *list[] = {&m};
+
+	m.plan = 1;
+	m.end = end;
+	m.stepped = stepped;
+	m.left = left;
+	f->in.sample.batch.readings = list;
+	f->in.sample.batch.n_readings = 1;
+	sample_intake_apply(&f->in);
+	f->in.sample.batch.n_readings = 0;
+}
+
+static void readings_are_turns_of_instances(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_lengths *lengths;
+
+	read_loop(f);
+	assert_int_equal(f->in.intake.loops.plan_count, 1);
+	assert_true(f->in.intake.loops.plans[0].read);
+	assert_false(f->in.intake.loops.plans[0].counted);
+	reading(f, 0, -200, false);
+	reading(f, 1, -200, false); /* 101 to 104. */
+	reading(f, 0, 0, false);
+	reading(f, 1, 0, false); /* 1 to 4. */
+	reading(f, 0, 0, true);
+	lengths = &f->in.window->loops.rows[0].lengths;
+	assert_int_equal(lengths->read, 3);
+	assert_float_equal(lengths->turns, 100 + 102.5 + 2.5, 1e-9);
+	assert_float_equal(lengths->squares, 100 * 100 + 102.5 * 102.5 + 2.5 * 2.5, 1e-6);
+	assert_float_equal(lengths->unsure, 3, 1e-9);
+	assert_int_equal(lengths->empty, 1);
+	assert_int_equal(lengths->left, 1);
+	assert_int_equal(lost(f, LOSS_INVALID), 0);
+}
+
+static void readings_that_cannot_be_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+
+	read_loop(f);
+	reading(f, 2, -200, false); /* No such end. */
+	reading(f, 0, -201, false); /* Half a turn. */
+	reading(f, 0, 200, false);  /* The wrong way. */
+	reading(f, 0, INT32_MIN, false);
+	f->in.intake.loops.codes[0].analysis.loops[0].reading = 0;
+	reading(f, 0, -200, false);
+	assert_int_equal(lost(f, LOSS_INVALID), 4);
+	assert_int_equal(f->in.window->loops.rows[0].lengths.read, 1);
+}
+
+static void a_counter_is_read_so_often_and_no_more(void **state)
+{
+	struct fixture *f = *state;
+	bool changed;
+
+	read_loop(f);
+	for (unsigned i = 0; i < 64; i++) {
+		assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &changed), 0);
+		assert_false(changed);
+		reading(f, 0, -200, i % 2);
+	}
+	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &changed), 0);
+	assert_true(changed);
+	assert_false(f->in.intake.loops.plans[0].read);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -558,6 +647,9 @@ int main(void)
 	    TEST(instances_are_counted_in_the_copy_with_most_of_the_time),
 	    TEST(what_is_known_waits_for_what_is_not),
 	    TEST(bursts_of_no_plan_are_not_believed),
+	    TEST(readings_are_turns_of_instances),
+	    TEST(readings_that_cannot_be_are_not_believed),
+	    TEST(a_counter_is_read_so_often_and_no_more),
 	};
 #undef TEST
 

@@ -297,6 +297,29 @@ static void loops_that_do_not_fit_together_are_no_record(void **state)
 	window_result_free(w);
 }
 
+static void lengths_of_instances_are_stored(void **state)
+{
+	static const struct loop_lengths lengths = {20, 81920, 335544320, 3.5, 2, 1};
+	struct window_result *w = sample_window(7, "shop", 45);
+	struct loop_profile back = {0};
+	_cleanup_(arena_release) struct arena arena;
+	Jxp__StoredLoops m;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	w->loops.rows[2].lengths = lengths;
+	arena_init(&arena, ENOUGH);
+	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
+	assert_null(m.loops[1]->lengths);
+	assert_int_equal(record_unpack_loops(&m, &w->profile, &back), 0);
+	assert_memory_equal(&back.rows[2].lengths, &lengths, sizeof(lengths));
+	assert_int_equal(back.rows[1].lengths.read, 0);
+	loop_profile_release(&back);
+	m.loops[2]->lengths->squares = NAN;
+	assert_no_loops(w, &m);
+	window_result_free(w);
+}
+
 static void a_record_of_before_has_no_traces(void **state)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
@@ -336,6 +359,7 @@ int main(void)
 	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
 	    cmocka_unit_test(loops_that_do_not_fit_together_are_no_record),
 	    cmocka_unit_test(a_record_of_before_has_no_traces),
+	    cmocka_unit_test(lengths_of_instances_are_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/code/safe_read.h"
 
 #define CODE_BYTES 65536u
@@ -21,8 +21,9 @@ static int code_setup(void **state)
 	if (!code_area)
 		code_area = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (code_area == MAP_FAILED || safe_read_init() < 0 || boundaries_init() < 0)
+	if (code_area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0)
 		return -1;
+	loops_clear();
 	memset(code_area, 0xcc, CODE_BYTES);
 	return codemap_init((uintptr_t)code_area, (uintptr_t)code_area + CODE_BYTES);
 }

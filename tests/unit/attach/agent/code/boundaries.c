@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "attach/agent/code/boundaries.h"
 #include "common/code/insn.h"
 #include "tests/unit/support/agent/code.h"
 
@@ -12,9 +13,10 @@
 static const uint8_t pattern[] = {0x89, 0x0b, 0x90, 0x48, 0xb8, 0x89, 0x0b,
 				  0x89, 0x0b, 0x89, 0x0b, 0x89, 0x0b};
 
-#define LARGE_BYTES (sizeof(pattern) * 1000u)
+#define REPETITIONS 1000u
+#define LARGE_BYTES (sizeof(pattern) * REPETITIONS)
 
-/* A method much larger than what a handler decodes. */
+/* Without a jump in it: one block. */
 static void place_large(const uint32_t *named, uint32_t count, struct code_blob *blob)
 {
 	for (unsigned i = 0; i < LARGE_BYTES; i++)
@@ -33,36 +35,33 @@ static void assert_pattern_at(const struct code_blob *blob, unsigned repetition)
 	assert_int_equal(boundaries_length(blob, start + 13), 10);
 }
 
-static void a_short_method_needs_no_map(void **state)
+static void instructions_are_told_from_where_their_block_begins(void **state)
 {
 	struct code_blob blob;
 
 	(void)state;
 	place_large(NULL, 0, &blob);
+	assert_pattern_at(&blob, 0);
 	assert_pattern_at(&blob, 50);
+	assert_pattern_at(&blob, BOUNDARIES_BLOCK_BYTES / sizeof(pattern) - 1);
 	assert_int_equal(boundaries_length(&blob, blob.start), 0);
 	assert_int_equal(boundaries_length(&blob, blob.start + 50 * sizeof(pattern) + 7), 0);
 }
 
-static void the_far_end_of_a_long_one_is_known_with_its_map(void **state)
+static void a_block_begins_behind_a_jump_however_long_the_method_is(void **state)
 {
-	uint64_t end;
+	unsigned last = (REPETITIONS - 20) * sizeof(pattern);
 	struct code_blob blob;
 
 	(void)state;
 	place_large(NULL, 0, &blob);
-	end = blob.start + LARGE_BYTES;
-	assert_int_equal(boundaries_length(&blob, end), 0); /* and asks */
-	assert_false(boundaries_known(&blob));
-	boundaries_make();
-	assert_true(boundaries_known(&blob));
-	for (unsigned i = 0; i < 1000; i++)
-		assert_pattern_at(&blob, i);
-	assert_int_equal(boundaries_length(&blob, end), 10);
-	assert_int_equal(boundaries_length(&blob, end + 1), 0);
+	/* L: jmp L, over one of the long instructions */
+	memcpy(code_area + last, "\x89\x0b\x90\xeb\xfe\x90\x90\x90\x90\x90\x90\x90\x90", 13);
+	assert_pattern_at(&blob, REPETITIONS - 10);
+	assert_int_equal(boundaries_length(&blob, blob.start + last + 5), 2);
 }
 
-static void an_instruction_that_the_jvm_named_is_near_enough(void **state)
+static void far_into_a_long_block_an_instruction_that_the_jvm_named_is_near_enough(void **state)
 {
 	static const uint32_t named[] = {900 * sizeof(pattern)};
 	struct code_blob blob;
@@ -70,28 +69,39 @@ static void an_instruction_that_the_jvm_named_is_near_enough(void **state)
 	(void)state;
 	place_large(named, 1, &blob);
 	assert_pattern_at(&blob, 910);
-	assert_false(boundaries_known(&blob));
+	assert_int_equal(boundaries_length(&blob, blob.start + 600 * sizeof(pattern)), 0);
 }
 
 static void what_precedes_is_listed_nearest_first(void **state)
 {
 	struct code_blob blob;
-	uint64_t starts[4];
+	uint64_t starts[4], at;
 
 	(void)state;
 	place_large(NULL, 0, &blob);
-	for (int again = 0; again < 2; again++) { /* decoded, then from the map */
-		uint64_t at = blob.start + 20 * sizeof(pattern);
+	at = blob.start + 20 * sizeof(pattern);
+	assert_int_equal(boundaries_before(&blob, at, starts, 4), 4);
+	assert_int_equal(starts[0], at - 10);
+	assert_int_equal(starts[1], at - 11);
+	assert_int_equal(starts[2], at - 13);
+	assert_int_equal(starts[3], at - 23);
+	assert_int_equal(boundaries_before(&blob, blob.start + 3, starts, 4), 2);
+	assert_int_equal(starts[1], blob.start);
+}
 
-		assert_int_equal(boundaries_before(&blob, at, starts, 4), 4);
-		assert_int_equal(starts[0], at - 10);
-		assert_int_equal(starts[1], at - 11);
-		assert_int_equal(starts[2], at - 13);
-		assert_int_equal(starts[3], at - 23);
-		assert_int_equal(boundaries_before(&blob, blob.start + 3, starts, 4), 2);
-		assert_int_equal(starts[1], blob.start);
-		boundaries_make();
-	}
+static void what_precedes_goes_on_in_the_blocks_before(void **state)
+{
+	/* inc ecx; jnz +0; inc edx; jmp +0; mov [rbx], ecx; nop */
+	uint64_t start = CODE(0, "\xff\xc1\x75\x00\xff\xc2\xeb\x00\x89\x0b\x90"), starts[8];
+	static const unsigned expected[] = {10, 8, 6, 4, 2, 0};
+	struct code_blob blob;
+
+	(void)state;
+	assert_true(codemap_find(start, &blob));
+	assert_int_equal(boundaries_before(&blob, start + 11, starts, 8), 6);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(starts[i] - start, expected[i]);
+	assert_int_equal(boundaries_before(&blob, start + 11, starts, 3), 3);
 }
 
 static void what_cannot_be_decoded_is_passed_over(void **state)
@@ -106,79 +116,34 @@ static void what_cannot_be_decoded_is_passed_over(void **state)
 	memcpy(code_area, bytes, sizeof(bytes));
 	codemap_add_compiled(start, 10, 1, named, 1);
 	assert_true(codemap_find(start, &blob));
-	for (int again = 0; again < 2; again++) {
-		assert_int_equal(boundaries_length(&blob, start + 9), 2);
-		boundaries_make();
-	}
+	assert_int_equal(boundaries_length(&blob, start + 9), 2);
 }
 
-static void code_in_the_place_of_other_code_has_its_own_map(void **state)
+static void code_in_the_place_of_other_code_has_its_own_boundaries(void **state)
 {
 	struct code_blob blob;
 
 	(void)state;
 	place_large(NULL, 0, &blob);
-	(void)boundaries_length(&blob, blob.start + 2);
-	boundaries_make();
+	assert_int_equal(boundaries_length(&blob, blob.start + 2), 2);
 	codemap_remove(blob.start);
 	memset(code_area, 0x90, LARGE_BYTES);
 	codemap_add_compiled(blob.start, LARGE_BYTES, 1, NULL, 0);
 	assert_true(codemap_find(blob.start, &blob));
-	assert_false(boundaries_known(&blob));
 	assert_int_equal(boundaries_length(&blob, blob.start + 2), 1);
-	boundaries_make();
-	assert_int_equal(boundaries_length(&blob, blob.start + 2), 1);
-}
-
-static void code_that_was_unloaded_gets_no_map(void **state)
-{
-	struct code_blob blob;
-
-	(void)state;
-	place_large(NULL, 0, &blob);
-	(void)boundaries_length(&blob, blob.start + 2);
-	codemap_remove(blob.start);
-	boundaries_make();
-	assert_false(boundaries_known(&blob));
-}
-
-static void methods_beyond_the_memory_of_maps_go_without(void **state)
-{
-	const size_t bytes = 5u << 20;
-	uint8_t *area = mmap(NULL, 2 * bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct code_blob first, second;
-	uint64_t start = (uintptr_t)area;
-
-	(void)state;
-	assert_true(area != MAP_FAILED);
-	if (codemap_init(start, start + 2 * bytes) < 0 || boundaries_init() < 0)
-		fail();
-	codemap_add_compiled(start, (uint32_t)bytes, 1, NULL, 0);
-	codemap_add_compiled(start + bytes, (uint32_t)bytes, 2, NULL, 0);
-	assert_true(codemap_find(start, &first));
-	(void)boundaries_length(&first, start + bytes / 2);
-	boundaries_make();
-	assert_true(boundaries_known(&first));
-	assert_true(codemap_find(start + bytes, &second));
-	(void)boundaries_length(&second, start + bytes + bytes / 2);
-	boundaries_make();
-	assert_false(boundaries_known(&second));
-	assert_int_equal(boundaries_length(&second, start + bytes + 4), 2); /* add [rax], al */
-	(void)munmap(area, 2 * bytes);
 }
 
 int main(void)
 {
+#define T(name) cmocka_unit_test_setup(name, code_setup)
 	const struct CMUnitTest tests[] = {
-	    /* First: the code map reserves as much as its first user needs. */
-	    cmocka_unit_test(methods_beyond_the_memory_of_maps_go_without),
-	    cmocka_unit_test_setup(a_short_method_needs_no_map, code_setup),
-	    cmocka_unit_test_setup(the_far_end_of_a_long_one_is_known_with_its_map, code_setup),
-	    cmocka_unit_test_setup(an_instruction_that_the_jvm_named_is_near_enough, code_setup),
-	    cmocka_unit_test_setup(what_precedes_is_listed_nearest_first, code_setup),
-	    cmocka_unit_test_setup(what_cannot_be_decoded_is_passed_over, code_setup),
-	    cmocka_unit_test_setup(code_in_the_place_of_other_code_has_its_own_map, code_setup),
-	    cmocka_unit_test_setup(code_that_was_unloaded_gets_no_map, code_setup),
+	    T(instructions_are_told_from_where_their_block_begins),
+	    T(a_block_begins_behind_a_jump_however_long_the_method_is),
+	    T(far_into_a_long_block_an_instruction_that_the_jvm_named_is_near_enough),
+	    T(what_precedes_is_listed_nearest_first),
+	    T(what_precedes_goes_on_in_the_blocks_before),
+	    T(what_cannot_be_decoded_is_passed_over),
+	    T(code_in_the_place_of_other_code_has_its_own_boundaries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,12 +9,6 @@
 #include "attach/agent/code/search.h"
 #include "tests/unit/support/agent/code.h"
 
-static int set_up(void **state)
-{
-	interrupted_clear();
-	return code_setup(state);
-}
-
 static void the_load_before_the_interrupted_place_is_the_one_that_waited(void **state)
 {
 	/* mov rdx, [rax]; add rax, 1 */
@@ -152,7 +146,7 @@ static void an_access_behind_a_change_of_the_stack_is_waited_for(void **state)
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup(name, set_up)
+#define T(name) cmocka_unit_test_setup(name, code_setup)
 	const struct CMUnitTest tests[] = {
 	    T(the_load_before_the_interrupted_place_is_the_one_that_waited),
 	    T(behind_arithmetic_nothing_waited),

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/trap.h"
 #include "tests/unit/support/agent/code.h"
 
@@ -25,15 +24,11 @@ static void the_instruction_before_is_found_from_the_method_start(void **state)
 	struct trap_access a;
 
 	(void)state;
-	for (int again = 0; again < 2; again++) { /* the second time from the map */
-		if (again)
-			boundaries_make();
-		assert_true(decode(regs, 0x5000, 4, &a));
-		assert_int_equal(a.insn.ip, start + 5);
-		assert_true(a.writes && !a.reads);
-		assert_int_equal(a.extent.address, 0x5000);
-		assert_int_equal(a.extent.size, 4);
-	}
+	assert_true(decode(regs, 0x5000, 4, &a));
+	assert_int_equal(a.insn.ip, start + 5);
+	assert_true(a.writes && !a.reads);
+	assert_int_equal(a.extent.address, 0x5000);
+	assert_int_equal(a.extent.size, 4);
 }
 
 static void an_overwritten_operand_is_told_by_the_value_it_left(void **state)

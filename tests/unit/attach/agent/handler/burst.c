@@ -4,24 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <linux/hw_breakpoint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/trace.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
-#include "tests/unit/support/agent/registers.h"
-
-#define AREA_BYTES 4096u
+#include "tests/unit/support/agent/loop_thread.h"
 
 /* Turns: edi of them, with a store in each whose number has its low three bits clear. */
 static const uint8_t loop_code[] = {
@@ -51,25 +45,19 @@ static int set_up(void **state)
 {
 	struct code_blob blob;
 
-	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0 || threads_init() < 0)
+	area = loop_area_new();
+	if (!area)
 		return -1;
 	memcpy(area, loop_code, sizeof(loop_code));
-	loops_clear();
 	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
 		return -1;
 	codemap_add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
 	if (!codemap_find((uintptr_t)area, &blob))
 		return -1;
 	code = blob.serial;
-	t = thread_take(getpid());
-	if (!t || thread_allocate(t, 8) < 0 || signals_install(&sampler_clock) < 0)
+	t = loop_thread_new(state, 2, 2);
+	if (!t)
 		return -1;
-	*state = registers_open(t, HW_BREAKPOINT_RW, &code) ? t : NULL;
-	burst_own(t, 2, 2);
-	atomic_store(&t->state, THREAD_READY);
-	atomic_store(&handlers.stopping, false);
 	atomic_store(&handlers.burst_chance, BURST_CHANCE_ONE);
 	handlers.burst_hit_ns = 10000;
 	return 0;
@@ -78,11 +66,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	registers_close(t);
 	plans_clear();
-	safe_read_release();
-	(void)munmap(area, AREA_BYTES);
-	return registers_take_handler_away();
+	return loop_thread_free(t, area);
 }
 
 static void plan_place(uint32_t place)

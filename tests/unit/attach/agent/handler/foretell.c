@@ -14,7 +14,7 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/path/ahead.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
 

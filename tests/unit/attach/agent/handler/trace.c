@@ -6,21 +6,16 @@
 #include <cmocka.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
-#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/trace.h"
-#include "attach/agent/path/loops.h"
-#include "tests/unit/support/agent/registers.h"
-
-#define AREA_BYTES 4096u
+#include "attach/agent/code/loops.h"
+#include "tests/unit/support/agent/loop_thread.h"
 
 /* Adds up esi numbers at rdi. */
 static const uint8_t sum_code[] = {
@@ -76,7 +71,6 @@ static int map_code(void)
 {
 	memcpy(area, sum_code, sizeof(sum_code));
 	memcpy(area + NESTED, nested_code, sizeof(nested_code));
-	loops_clear();
 	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
 		return -1;
 	codemap_add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
@@ -86,21 +80,12 @@ static int map_code(void)
 
 static int set_up(void **state)
 {
-	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0 || threads_init() < 0 ||
-	    map_code() < 0)
+	area = loop_area_new();
+	if (!area || map_code() < 0)
 		return -1;
-	t = thread_take(getpid());
-	if (!t || thread_allocate(t, 8) < 0 || signals_install(&sampler_clock) < 0)
+	t = loop_thread_new(state, 0, 4);
+	if (!t)
 		return -1;
-	*state = registers_open(t, HW_BREAKPOINT_RW, &t) ? t : NULL;
-	burst_own(t, 0, 4);
-	t->epoch = atomic_load(&handlers.epoch);
-	t->stack_low = (uintptr_t)&state - (1u << 20);
-	t->stack_high = (uintptr_t)&state + (1u << 12);
-	atomic_store(&t->state, THREAD_READY);
-	atomic_store(&handlers.stopping, false);
 	atomic_store(&handlers.trace_signal_ns, 10000);
 	handlers.trace_key[0] = 17;
 	for (unsigned i = 0; i < 64; i++) {
@@ -114,10 +99,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	registers_close(t);
-	safe_read_release();
-	(void)munmap(area, AREA_BYTES);
-	return registers_take_handler_away();
+	return loop_thread_free(t, area);
 }
 
 static struct loop_plan plan_of_sum(void)

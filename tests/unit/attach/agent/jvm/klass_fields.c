@@ -10,11 +10,18 @@
 #include "attach/agent/jvm/klass_fields.h"
 #include "tests/unit/support/agent/fake_fields.h"
 
+static bool field_at(uint64_t klass, uint32_t offset, bool is_static, unsigned reference_bytes,
+		     struct klass_field *f)
+{
+	klass_fields_look_anew();
+	return klass_field_at(klass, offset, is_static, reference_bytes, f);
+}
+
 static void assert_field(uint32_t offset, bool is_static, const char *name, const char *signature)
 {
 	struct klass_field f;
 
-	assert_true(klass_field_at(fake_klass, offset, is_static, 4, &f));
+	assert_true(field_at(fake_klass, offset, is_static, 4, &f));
 	assert_string_equal(f.name, name);
 	assert_string_equal(f.signature, signature);
 	klass_field_release(&f);
@@ -29,10 +36,10 @@ static void assert_these_fields(void)
 	assert_field(12, false, "next", "LNode;");
 	assert_field(15, false, "next", "LNode;");
 	assert_field(112, true, "count", "J");
-	assert_false(klass_field_at(fake_klass, 112, false, 4, &f));
-	assert_false(klass_field_at(fake_klass, 16, true, 4, &f));
-	assert_false(klass_field_at(fake_klass, 24, false, 4, &f)); /* The JVM's own. */
-	assert_false(klass_field_at(fake_klass, 8, false, 4, &f));
+	assert_false(field_at(fake_klass, 112, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, true, 4, &f));
+	assert_false(field_at(fake_klass, 24, false, 4, &f)); /* The JVM's own. */
+	assert_false(field_at(fake_klass, 8, false, 4, &f));
 }
 
 static void fields_of_an_array_of_numbers_are_found_by_offset(void **state)
@@ -68,15 +75,15 @@ static void lists_that_make_no_sense_name_nothing(void **state)
 	(void)state;
 	fake_list_as_since_21();
 	fake_bytes.data[6] = 33; /* Flags of a later release. */
-	assert_false(klass_field_at(fake_klass, 12, false, 4, &f));
+	assert_false(field_at(fake_klass, 12, false, 4, &f));
 	fake_bytes.length = 4;
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 	fake_bytes.length = -1;
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 	fake_bytes.length = INT32_MAX;
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 	fake_klass_of(fake_klass)->fields = 16;
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 }
 
 static void names_are_bounded_by_their_pool(void **state)
@@ -86,11 +93,11 @@ static void names_are_bounded_by_their_pool(void **state)
 	(void)state;
 	fake_list_as_before_21();
 	fake_shorts.data[1] = 7; /* One behind the end. */
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 	fake_symbols[3].length = 0;
-	assert_false(klass_field_at(fake_klass, 12, false, 4, &f));
+	assert_false(field_at(fake_klass, 12, false, 4, &f));
 	fake_pool.entries[6] = 8;
-	assert_false(klass_field_at(fake_klass, 112, true, 4, &f));
+	assert_false(field_at(fake_klass, 112, true, 4, &f));
 }
 
 static void a_class_says_its_name_and_its_superclass(void **state)
@@ -99,11 +106,13 @@ static void a_class_says_its_name_and_its_superclass(void **state)
 
 	(void)state;
 	fake_list_as_before_21();
+	klass_fields_look_anew();
 	name = klass_symbol(fake_klass);
 	assert_string_equal(name, "org/Point");
 	free(name);
 	assert_int_equal(klass_super(fake_klass), 0);
 	fake_klass_of(fake_klass)->super = 0x1234;
+	klass_fields_look_anew();
 	assert_int_equal(klass_super(fake_klass), 0x1234);
 	assert_null(klass_symbol(16));
 }
@@ -117,7 +126,7 @@ static void a_jvm_that_does_not_say_is_not_read(void **state)
 	assert_false(klass_fields_init());
 	assert_null(klass_symbol(fake_klass));
 	assert_int_equal(klass_super(fake_klass), 0);
-	assert_false(klass_field_at(fake_klass, 16, false, 4, &f));
+	assert_false(field_at(fake_klass, 16, false, 4, &f));
 }
 
 int main(void)

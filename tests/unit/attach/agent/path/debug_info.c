@@ -6,15 +6,12 @@
 #include <cmocka.h>
 
 #include "attach/agent/path/debug_info.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/code.h"
 
 static int setup(void **state)
 {
 	debug_info_clear();
-	if (loops_init() < 0)
-		return -1;
-	loops_clear();
 	return code_setup(state);
 }
 

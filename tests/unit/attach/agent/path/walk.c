@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "attach/agent/path/ahead.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/walk.h"
 #include "tests/unit/support/agent/code.h"
 
@@ -20,9 +20,6 @@ static struct walk_access access_found;
 static int setup(void **state)
 {
 	ahead_clear();
-	if (loops_init() < 0)
-		return -1;
-	loops_clear();
 	return code_setup(state);
 }
 

@@ -98,6 +98,9 @@ static int setup(void **state)
 		ids[1 + i] = (uintptr_t)&slots[i];
 	}
 	make(1);
+	if (scopes_init() < 0)
+		return -1;
+	scopes_release(); /* What another test left. */
 	return safe_read_init();
 }
 
@@ -159,6 +162,18 @@ static void an_id_leads_back_to_its_method(void **state)
 	ids[0] = 1; /* it has none */
 	nmethod.methods[1] = (uintptr_t)&const_of[0] + 1;
 	assert_int_equal(look(32, false, calls), 0);
+}
+
+static void what_is_remembered_is_not_read_again(void **state)
+{
+	struct agct_frame calls[SCOPES_MAX];
+
+	(void)state;
+	const_of[1] = 16;
+	assert_int_equal(look(32, false, calls), 0);
+	scopes_remember((uintptr_t)&const_of[1], (uintptr_t)&slots[1]);
+	assert_int_equal(look(32, false, calls), 2);
+	assert_ptr_equal(calls[0].method, &slots[1]);
 }
 
 static void memory_that_is_not_there_is_no_answer(void **state)
@@ -328,6 +343,7 @@ int main(void)
 	    TEST(a_caller_stands_where_there_is_some_and_the_innermost_before_it),
 	    TEST(the_last_call_is_of_the_method_that_was_compiled),
 	    TEST(an_id_leads_back_to_its_method),
+	    TEST(what_is_remembered_is_not_read_again),
 	    TEST(memory_that_is_not_there_is_no_answer),
 	    TEST(all_places_are_visited_by_offset),
 	    TEST(a_call_without_an_id_is_left_out_and_those_around_it_stay),

@@ -171,6 +171,28 @@ static void accesses_are_told_from_transitions(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
+static void readings_say_how_far_the_counter_went(void **state)
+{
+	struct fixture *f = *state;
+	Jxp__AgentFrame *frame;
+
+	record(f,
+	       (struct record){.type = RECORD_READING, .read_plan = 4, .end = 2, .stepped = -4096});
+	record(f, (struct record){.type = RECORD_READING, .read_plan = 5, .unended = true});
+	assert_int_equal(drain_thread(f->drain, f->thread), 0);
+	assert_int_equal(drain_send(f->drain), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_readings, 2);
+	assert_int_equal(frame->batch->readings[0]->plan, 4);
+	assert_int_equal(frame->batch->readings[0]->tid, getpid());
+	assert_int_equal(frame->batch->readings[0]->end, 2);
+	assert_int_equal(frame->batch->readings[0]->stepped, -4096);
+	assert_false(frame->batch->readings[0]->left);
+	assert_int_equal(frame->batch->readings[1]->plan, 5);
+	assert_true(frame->batch->readings[1]->left);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+}
+
 static void ticks_have_their_place_in_code_and_bursts_what_they_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -519,6 +541,7 @@ int main(void)
 	    TEST(what_a_record_names_comes_with_it_once),
 	    TEST(accesses_are_told_from_transitions),
 	    TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted),
+	    TEST(readings_say_how_far_the_counter_went),
 	    TEST(a_trace_is_put_together_of_its_parts),
 	    TEST(parts_that_do_not_go_together_are_no_trace),
 	    TEST(an_image_comes_with_the_methods_that_it_names),

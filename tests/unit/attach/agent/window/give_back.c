@@ -33,6 +33,7 @@ static size_t anonymous_kib(void)
 }
 
 struct outcome {
+	unsigned keep_every; /* of the pieces; the others are freed */
 	size_t before, freed, after;
 	bool intact;
 };
@@ -41,25 +42,25 @@ static void *use_and_give_back(void *arg)
 {
 	static unsigned char *pieces[PIECES];
 	struct outcome *o = arg;
-	unsigned char *kept;
 
 	o->before = anonymous_kib();
 	for (unsigned i = 0; i < PIECES; i++) {
 		pieces[i] = malloc(PIECE_BYTES);
 		memset(pieces[i], (int)i, PIECE_BYTES);
 	}
-	/* What is in use stays as it is. */
-	kept = pieces[PIECES / 2];
 	for (unsigned i = 0; i < PIECES; i++)
-		if (pieces[i] != kept)
+		if (i % o->keep_every != 0)
 			free(pieces[i]);
 	o->freed = anonymous_kib();
 	give_back_freed();
 	o->after = anonymous_kib();
+	/* What is in use stays as it is. */
 	o->intact = true;
-	for (unsigned i = 0; i < PIECE_BYTES; i++)
-		o->intact &= kept[i] == (unsigned char)(PIECES / 2);
-	free(kept);
+	for (unsigned i = 0; i < PIECES; i += o->keep_every) {
+		for (unsigned j = 0; j < PIECE_BYTES; j++)
+			o->intact &= pieces[i][j] == (unsigned char)i;
+		free(pieces[i]);
+	}
 	return NULL;
 }
 
@@ -73,19 +74,39 @@ static void need_glibc(void)
 }
 
 /* As where a program has freed large blocks: glibc then trims nothing by itself. */
-static void what_a_thread_has_freed_is_no_longer_resident(void **state)
+static struct outcome keep_every(unsigned pieces)
 {
-	struct outcome o;
+	struct outcome o = {.keep_every = pieces};
 	pthread_t thread;
 
-	(void)state;
-	need_glibc();
 	assert_int_equal(mallopt(M_TRIM_THRESHOLD, 64 << 20), 1);
 	assert_int_equal(pthread_create(&thread, NULL, use_and_give_back, &o), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(o.intact);
+	return o;
+}
+
+static void what_a_thread_has_freed_is_no_longer_resident(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	need_glibc();
+	o = keep_every(PIECES / 2);
 	assert_true(o.freed > o.before + 1500);
 	assert_true(o.after < o.before + 500);
+}
+
+/* As chunks are that HotSpot keeps for its next arenas. */
+static void nor_is_what_lies_between_pieces_in_use(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	need_glibc();
+	o = keep_every(12);
+	assert_true(o.freed > o.before + 1500);
+	assert_true(o.after < o.before + 1000);
 }
 
 static void it_takes_nothing_where_nothing_was_freed(void **state)
@@ -103,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_a_thread_has_freed_is_no_longer_resident),
+	    cmocka_unit_test(nor_is_what_lies_between_pieces_in_use),
 	    cmocka_unit_test(it_takes_nothing_where_nothing_was_freed),
 	};
 

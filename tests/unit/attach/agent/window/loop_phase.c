@@ -8,7 +8,7 @@
 
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/window/loop_phase.h"
 #include "proto/jxperf.pb-c.h"
@@ -26,9 +26,8 @@ static uint64_t start;
 
 static int set_up(void **state)
 {
-	if (code_setup(state) < 0 || loops_init() < 0)
+	if (code_setup(state) < 0)
 		return -1;
-	loops_clear();
 	plans_clear();
 	start = CODE(0, LOOP);
 	orders = (struct orders){0};
@@ -133,6 +132,7 @@ static struct {
 #define READER "\x89\xf9\x8b\x06\xff\xc9\x90\x75\xf9\xc3"
 #define LOAD   2u
 #define NEXT   4u
+#define BEHIND 9u
 
 static Jxp__LoopPlan *trace_order(void)
 {
@@ -216,6 +216,72 @@ static void a_recursion_needs_no_loop(void **state)
 	plan->recursion = true;
 	send_order(plan);
 	assert_int_equal(plans_count(), 0);
+}
+
+/* Reads ecx in front of the loop, and behind it. */
+static Jxp__LoopPlan *reading_order(Jxp__LoopCounterPlace places[2], Jxp__LoopCounterPlace **ends)
+{
+	Jxp__LoopPlan *plan = trace_order();
+
+	for (unsigned i = 0; i < 2; i++) {
+		jxp__loop_counter_place__init(&places[i]);
+		places[i].at = &traced.scalar;
+	}
+	places[1].offset = BEHIND;
+	plan->n_loads = plan->n_turn_inputs = 0;
+	plan->begin = &places[0];
+	for (unsigned i = 0; i <= LIMIT_PLAN_ENDS; i++)
+		ends[i] = &places[1];
+	plan->ends = ends;
+	plan->n_ends = 1;
+	return plan;
+}
+
+static void a_plan_of_readings_is_taken_up_as_it_is(void **state)
+{
+	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
+	struct loop_plan found;
+
+	(void)state;
+	send_order(reading_order(places, ends));
+	assert_int_equal(loops.plans_refused, 0);
+	assert_true(plans_read(0, number_of_code(), &found));
+	assert_int_equal(found.end_count, 1);
+	assert_int_equal(found.begin.offset, 0);
+	assert_int_equal(found.begin.at.displacement, -8);
+	assert_int_equal(found.ends[0].offset, BEHIND);
+	assert_int_equal(found.ends[0].at.bytes, 8);
+}
+
+static void a_plan_of_readings_that_does_not_fit_is_refused(void **state)
+{
+	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
+	Jxp__LoopPlan *plan;
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		plan = reading_order(places, ends);
+		if (i == 0)
+			places[0].offset = 1; /* No instruction. */
+		else if (i == 1)
+			places[1].offset = 1000;
+		else if (i == 2)
+			places[1].offset = 0; /* Where it begins. */
+		else if (i == 3)
+			plan->n_ends = 2; /* The same place. */
+		else if (i == 4)
+			plan->begin = NULL;
+		else
+			plan->n_ends = LIMIT_PLAN_ENDS + 1;
+		send_order(plan);
+		assert_int_equal(plans_count(), 0);
+	}
+	plan = reading_order(places, ends);
+	traced.scalar.reg = 16;
+	send_order(plan);
+	assert_int_equal(plans_count(), 0);
+	traced.plan.begin = NULL;
+	traced.plan.n_ends = 0;
 }
 
 static void nobody(void)
@@ -497,6 +563,8 @@ int main(void)
 	    TEST(a_plan_that_does_not_is_refused_and_counted_once),
 	    TEST(a_plan_whose_code_went_later_was_not_refused),
 	    TEST(a_plan_of_traces_is_taken_up_as_it_is),
+	    TEST(a_plan_of_readings_is_taken_up_as_it_is),
+	    TEST(a_plan_of_readings_that_does_not_fit_is_refused),
 	    TEST(a_recursion_needs_no_loop),
 	    TEST(a_plan_of_traces_that_does_not_fit_is_refused),
 	    TEST(plans_beyond_the_limits_are_refused),

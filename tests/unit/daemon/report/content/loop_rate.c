@@ -109,6 +109,70 @@ static void bursts_that_counted_no_place_are_none(void **state)
 	assert_false(loop_rate_of(&c, 1).known);
 }
 
+static struct loop_lengths read_lengths(unsigned count, double turns, double other)
+{
+	struct loop_lengths l = {0};
+
+	for (unsigned i = 0; i < count; i++) {
+		double n = i % 2 ? other : turns;
+
+		l.read++;
+		l.turns += n;
+		l.squares += n * n;
+	}
+	return l;
+}
+
+static void instances_that_are_all_alike_leave_but_a_peeled_turn_open(void **state)
+{
+	struct loop_lengths l = read_lengths(20, 4095, 4095);
+	struct loop_length length = loop_length_of(&l);
+
+	(void)state;
+	assert_true(length.known);
+	assert_float_equal(length.turns, 4095, 1e-6);
+	assert_float_equal(length.ci95.low, 4095, 1e-6);
+	assert_float_equal(length.ci95.high, 4096, 1e-6);
+}
+
+static void instances_that_differ_have_students_interval(void **state)
+{
+	struct loop_lengths l = read_lengths(16, 90, 110);
+	struct loop_length length = loop_length_of(&l);
+
+	(void)state;
+	assert_float_equal(length.turns, 100, 1e-9);
+	/* A deviation of 10.3, 2.13 times a quarter of it. */
+	assert_float_equal(length.ci95.low, 100 - 5.5, 0.05);
+	assert_float_equal(length.ci95.high, 101 + 5.5, 0.05);
+}
+
+static void what_a_reading_leaves_open_widens_it(void **state)
+{
+	struct loop_lengths l = read_lengths(10, 100, 100);
+	struct loop_length length;
+
+	(void)state;
+	l.unsure = 10 * 3.5;
+	length = loop_length_of(&l);
+	assert_float_equal(length.ci95.low, 96.5, 1e-6);
+	assert_float_equal(length.ci95.high, 104.5, 1e-6);
+}
+
+static void few_instances_or_many_that_were_not_told_say_nothing(void **state)
+{
+	struct loop_lengths l = read_lengths(LOOP_LENGTHS_MIN - 1, 100, 100);
+
+	(void)state;
+	assert_false(loop_length_of(&l).known);
+	l = read_lengths(18, 100, 100);
+	l.left = 1;
+	l.empty = 1;
+	assert_true(loop_length_of(&l).known);
+	l.left = 2;
+	assert_false(loop_length_of(&l).known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +181,10 @@ int main(void)
 	    cmocka_unit_test(a_rate_of_one_has_a_narrow_interval),
 	    cmocka_unit_test(one_burst_says_little),
 	    cmocka_unit_test(bursts_that_counted_no_place_are_none),
+	    cmocka_unit_test(instances_that_are_all_alike_leave_but_a_peeled_turn_open),
+	    cmocka_unit_test(instances_that_differ_have_students_interval),
+	    cmocka_unit_test(what_a_reading_leaves_open_widens_it),
+	    cmocka_unit_test(few_instances_or_many_that_were_not_told_say_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,18 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 #include "common/code/flow_graph.h"
 #include "common/random.h"
 #include "tests/unit/support/agent/code.h"
-
-static int setup(void **state)
-{
-	if (loops_init() < 0)
-		return -1;
-	loops_clear();
-	return code_setup(state);
-}
 
 static const struct loop_nest *nest_of(uint64_t ip)
 {
@@ -260,6 +252,52 @@ static void data_at_a_methods_end_does_not_matter(void **state)
 
 	(void)state;
 	LOOPS(ip, {0, 0}, {4, -1}, {5, -1});
+}
+
+/* ---------------------------------------------------------------- from window to window */
+
+/* 0: dec ecx; 2: jnz 0; 4: ret */
+#define COUNTS_DOWN "\xff\xc9\x75\xfc\xc3"
+
+static void a_nest_counts_for_the_next_window_if_the_code_is_the_same(void **state)
+{
+	uint64_t ip = CODE(0, COUNTS_DOWN);
+	const struct loop_nest *nest = nest_of(ip);
+
+	(void)state;
+	loops_release();
+	assert_int_equal(loops_init(), 0);
+	codemap_remove(ip);
+	(void)CODE(0, COUNTS_DOWN); /* told of anew, under another number */
+	assert_ptr_equal(nest_of(ip), nest);
+	LOOPS(ip, {0, 0}, {4, -1});
+	codemap_remove(ip);
+	(void)CODE(0, "\xff\xc9\x75\x00\xc3"); /* no loop */
+	LOOPS(ip, {0, -1}, {4, -1});
+}
+
+static void nests_whose_memory_was_taken_are_made_again(void **state)
+{
+	uint64_t ip = CODE(0, COUNTS_DOWN);
+	struct loop_nest *nest = (struct loop_nest *)(uintptr_t)nest_of(ip);
+
+	(void)state;
+	loops_release();
+	memset(nest, 0, 64); /* As the kernel leaves what it was lent. */
+	assert_int_equal(loops_init(), 0);
+	LOOPS(ip, {0, 0}, {4, -1});
+}
+
+static void a_block_begins_where_a_jump_leads_or_another_one_ends(void **state)
+{
+	/* 0: inc eax; 2: dec ecx; 4: jnz 2; 6: inc edx; 8: ret */
+	uint64_t ip = CODE(0, "\xff\xc0\xff\xc9\x75\xfc\xff\xc2\xc3");
+	static const unsigned begins[] = {0, 0, 2, 2, 2, 2, 6, 6, 6};
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++)
+		assert_int_equal(loop_block(nest_of(ip), ip + i) - ip, begins[i]);
+	assert_int_equal(loop_block(nest_of(ip), ip + 9), 0);
 }
 
 /* ---------------------------------------------------------------- what loops do */
@@ -600,28 +638,36 @@ static void random_graphs_have_the_loops_that_definitions_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_loop_ends_behind_its_jump_back, setup),
-	    cmocka_unit_test_setup(loops_nest, setup),
-	    cmocka_unit_test_setup(a_loop_covers_what_lies_in_it_at_any_depth, setup),
-	    cmocka_unit_test_setup(loops_lie_side_by_side, setup),
-	    cmocka_unit_test_setup(two_jumps_back_to_one_place_make_one_loop, setup),
-	    cmocka_unit_test_setup(a_loop_may_be_entered_at_its_test, setup),
-	    cmocka_unit_test_setup(cold_code_far_behind_that_jumps_back_belongs_to_the_loop, setup),
-	    cmocka_unit_test_setup(padding_in_front_of_a_loop_is_on_no_way_into_it, setup),
-	    cmocka_unit_test_setup(padding_that_runs_belongs_to_its_loop, setup),
-	    cmocka_unit_test_setup(nothing_comes_behind_an_uncommon_trap, setup),
-	    cmocka_unit_test_setup(a_call_that_comes_back_is_passed, setup),
-	    cmocka_unit_test_setup(a_stub_that_does_not_return_ends_the_way, setup),
-	    cmocka_unit_test_setup(what_a_negative_request_was_for_is_over_with_the_call, setup),
-	    cmocka_unit_test_setup(a_switch_in_a_loop_is_in_it_with_its_cases, setup),
-	    cmocka_unit_test_setup(a_handler_that_nothing_leads_to_is_a_way_of_its_own, setup),
-	    cmocka_unit_test_setup(a_handler_that_goes_back_into_a_loop_does_not_matter, setup),
-	    cmocka_unit_test_setup(what_cannot_be_told_is_not, setup),
-	    cmocka_unit_test_setup(data_at_a_methods_end_does_not_matter, setup),
-	    cmocka_unit_test_setup(the_first_access_by_address_is_a_loops_own, setup),
-	    cmocka_unit_test_setup(what_the_jvm_does_for_itself_does_not_count, setup),
-	    cmocka_unit_test_setup(only_a_negative_request_is_a_traps, setup),
-	    cmocka_unit_test_setup(random_graphs_have_the_loops_that_definitions_say, setup),
+	    cmocka_unit_test_setup(a_loop_ends_behind_its_jump_back, code_setup),
+	    cmocka_unit_test_setup(loops_nest, code_setup),
+	    cmocka_unit_test_setup(a_loop_covers_what_lies_in_it_at_any_depth, code_setup),
+	    cmocka_unit_test_setup(loops_lie_side_by_side, code_setup),
+	    cmocka_unit_test_setup(two_jumps_back_to_one_place_make_one_loop, code_setup),
+	    cmocka_unit_test_setup(a_loop_may_be_entered_at_its_test, code_setup),
+	    cmocka_unit_test_setup(cold_code_far_behind_that_jumps_back_belongs_to_the_loop,
+				   code_setup),
+	    cmocka_unit_test_setup(padding_in_front_of_a_loop_is_on_no_way_into_it, code_setup),
+	    cmocka_unit_test_setup(padding_that_runs_belongs_to_its_loop, code_setup),
+	    cmocka_unit_test_setup(nothing_comes_behind_an_uncommon_trap, code_setup),
+	    cmocka_unit_test_setup(a_call_that_comes_back_is_passed, code_setup),
+	    cmocka_unit_test_setup(a_stub_that_does_not_return_ends_the_way, code_setup),
+	    cmocka_unit_test_setup(what_a_negative_request_was_for_is_over_with_the_call,
+				   code_setup),
+	    cmocka_unit_test_setup(a_switch_in_a_loop_is_in_it_with_its_cases, code_setup),
+	    cmocka_unit_test_setup(a_handler_that_nothing_leads_to_is_a_way_of_its_own, code_setup),
+	    cmocka_unit_test_setup(a_handler_that_goes_back_into_a_loop_does_not_matter,
+				   code_setup),
+	    cmocka_unit_test_setup(what_cannot_be_told_is_not, code_setup),
+	    cmocka_unit_test_setup(data_at_a_methods_end_does_not_matter, code_setup),
+	    cmocka_unit_test_setup(a_nest_counts_for_the_next_window_if_the_code_is_the_same,
+				   code_setup),
+	    cmocka_unit_test_setup(nests_whose_memory_was_taken_are_made_again, code_setup),
+	    cmocka_unit_test_setup(a_block_begins_where_a_jump_leads_or_another_one_ends,
+				   code_setup),
+	    cmocka_unit_test_setup(the_first_access_by_address_is_a_loops_own, code_setup),
+	    cmocka_unit_test_setup(what_the_jvm_does_for_itself_does_not_count, code_setup),
+	    cmocka_unit_test_setup(only_a_negative_request_is_a_traps, code_setup),
+	    cmocka_unit_test_setup(random_graphs_have_the_loops_that_definitions_say, code_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

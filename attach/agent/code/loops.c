@@ -1,4 +1,4 @@
-#include "attach/agent/path/loops.h"
+#include "attach/agent/code/loops.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -7,12 +7,19 @@
 #include "attach/agent/code/reserved.h"
 #include "common/code/flow_graph.h"
 #include "common/code/opcode.h"
+#include "common/mix.h"
 
 /* A method with more is taken to make accesses of every type in them. */
 #define MAKES_MAX 64u
 
 #define NESTS_MAX  4096u
 #define PROBES_MAX 8u
+
+#define PAGE_BYTES 4096u
+
+/* More than this is not kept from one window to the next: nests of code that is gone are among
+ * them. */
+#define KEPT_BYTES_MAX (LOOPS_NESTS_BYTES / 2)
 
 /* ---------------------------------------------------------------- nests */
 
@@ -27,55 +34,74 @@ struct loop {
 	_Atomic uint8_t framed; /* bits 1 << enum access_type: the first one is to the frame */
 };
 
-/* Instructions from here on, to the next part, are in the loop. */
-struct part {
-	uint32_t start;
-	uint32_t loop;
+/* Straight code from here on, to the next block, in the loop. */
+struct block {
+	uint32_t start : 20;
+	uint32_t loop : 12;
 };
 
+_Static_assert(FLOW_BYTES_MAX <= 1u << 20 && FLOW_LOOPS_MAX < 1u << 12, "bits of a block");
+
 struct loop_nest {
-	uint64_t serial; /* of the blob */
+	_Atomic uint64_t serial; /* of the blob that it was last found to be of */
 	uint64_t start;
+	uint64_t digest; /* of the code that it was made of */
 	uint32_t size;
-	uint32_t part_count;
-	uint32_t loop_count; /* loops[0] is LOOP_NONE */
-	uint32_t parts_at;   /* bytes from the nest */
+	uint32_t block_count; /* 0: of this code the loops cannot be told */
+	uint32_t loop_count;  /* loops[0] is LOOP_NONE */
+	uint32_t blocks_at;   /* bytes from the nest */
 	struct loop loops[];
 };
 
-/* A window's nests, one behind the other, and the table that finds them: low half of the serial,
- * and the nest's offset in units of 8 bytes, plus 1. */
+/* The nests, one behind the other, and the table that finds them by where their code starts: high
+ * half of its hash, and the nest's offset in units of 8 bytes, plus 1. */
 static struct {
 	uint8_t *nests;
 	struct flow_graph *scratch;
 	_Atomic uint64_t table[NESTS_MAX];
 	_Atomic uint32_t used;
 	atomic_flag making;
-	bool full; /* whoever is making one */
+	bool full;            /* whoever is making one, as the next */
+	uint64_t lent_digest; /* of all nests, as they were when the window ended */
 } memory = {.making = ATOMIC_FLAG_INIT};
 
-static const struct part *parts_of(const struct loop_nest *nest)
+static const struct block *blocks_of(const struct loop_nest *nest)
 {
-	return (const struct part *)(const void *)((const uint8_t *)nest + nest->parts_at);
+	return (const struct block *)(const void *)((const uint8_t *)nest + nest->blocks_at);
 }
 
-unsigned loop_at(const struct loop_nest *nest, uint64_t ip)
+/* NULL where ip is not in the code. The first block begins where the code does. */
+static const struct block *block_at(const struct loop_nest *nest, uint64_t ip)
 {
-	const struct part *parts = parts_of(nest);
-	uint32_t low = 0, high = nest->part_count;
+	const struct block *blocks = blocks_of(nest);
+	uint32_t low = 1, high = nest->block_count;
 	uint64_t offset = ip - nest->start;
 
 	if (offset >= nest->size)
-		return LOOP_NONE;
+		return NULL;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (parts[middle].start <= offset)
+		if (blocks[middle].start <= offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? parts[low - 1].loop : LOOP_NONE;
+	return &blocks[low - 1];
+}
+
+unsigned loop_at(const struct loop_nest *nest, uint64_t ip)
+{
+	const struct block *block = block_at(nest, ip);
+
+	return block ? block->loop : LOOP_NONE;
+}
+
+uint64_t loop_block(const struct loop_nest *nest, uint64_t ip)
+{
+	const struct block *block = block_at(nest, ip);
+
+	return block ? nest->start + block->start : 0;
 }
 
 uint64_t loop_header(const struct loop_nest *nest, unsigned loop)
@@ -119,15 +145,6 @@ static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
 	return loop_call_ends(callee, trap_request);
 }
 
-static unsigned count_parts(const struct flow_graph *g)
-{
-	unsigned parts = 1;
-
-	for (unsigned b = 2; b < g->block_count; b++)
-		parts += g->loop[b] != g->loop[b - 1];
-	return parts;
-}
-
 static struct loop_nest *take_room(uint32_t bytes)
 {
 	uint32_t at = atomic_load_explicit(&memory.used, memory_order_relaxed);
@@ -140,47 +157,130 @@ static struct loop_nest *take_room(uint32_t bytes)
 	return (struct loop_nest *)(void *)(memory.nests + at);
 }
 
-static struct loop_nest *keep(const struct flow_graph *g, const struct code_blob *blob)
+static struct loop_nest *keep_bare(const struct code_blob *blob, uint64_t digest, uint32_t bytes)
 {
-	unsigned part_count = count_parts(g), part = 0;
-	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct loop);
-	uint32_t parts_at = (uint32_t)sizeof(struct loop_nest) + loops_bytes;
-	struct loop_nest *nest = take_room(parts_at + part_count * (uint32_t)sizeof(struct part));
-	struct part *parts;
+	struct loop_nest *nest = take_room((uint32_t)sizeof(*nest) + bytes);
 
 	if (!nest)
 		return NULL;
-	nest->serial = blob->serial;
+	memset(nest, 0, sizeof(*nest) + bytes); /* Forgotten nests leave what they were. */
+	atomic_store_explicit(&nest->serial, blob->serial, memory_order_relaxed);
 	nest->start = blob->start;
+	nest->digest = digest;
 	nest->size = blob->size;
-	nest->part_count = part_count;
+	return nest;
+}
+
+static struct loop_nest *keep(const struct flow_graph *g, const struct code_blob *blob,
+			      uint64_t digest)
+{
+	unsigned block_count = g->block_count - 1; /* without FLOW_ROOT */
+	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct loop);
+	struct loop_nest *nest =
+	    keep_bare(blob, digest, loops_bytes + block_count * (uint32_t)sizeof(struct block));
+	struct block *blocks;
+
+	if (!nest)
+		return NULL;
+	nest->block_count = block_count;
 	nest->loop_count = g->loop_count;
-	nest->parts_at = parts_at;
+	nest->blocks_at = (uint32_t)sizeof(struct loop_nest) + loops_bytes;
 	for (unsigned l = 1; l < g->loop_count; l++) {
 		nest->loops[l].header = g->starts[g->headers[l]];
 		nest->loops[l].parent = g->parents[l];
 	}
-	parts = (struct part *)(void *)((uint8_t *)nest + parts_at);
-	for (unsigned b = 1; b < g->block_count; b++) {
-		if (b > 1 && g->loop[b] == g->loop[b - 1])
-			continue;
-		parts[part++] =
-		    (struct part){.start = b == 1 ? 0 : g->starts[b], .loop = g->loop[b]};
+	blocks = (struct block *)(void *)((uint8_t *)nest + nest->blocks_at);
+	for (unsigned b = 0; b < block_count; b++) {
+		blocks[b].start = g->starts[b + 1] & (FLOW_BYTES_MAX - 1);
+		blocks[b].loop = g->loop[b + 1] & ((1u << 12) - 1);
 	}
 	return nest;
 }
 
+static uint64_t digest_of(const void *bytes, uint32_t size)
+{
+	uint64_t digest = size, word;
+	uint32_t at = 0;
+
+	for (; at + sizeof(word) <= size; at += (uint32_t)sizeof(word)) {
+		memcpy(&word, (const uint8_t *)bytes + at, sizeof(word));
+		digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		digest ^= digest >> 32;
+	}
+	word = 0;
+	memcpy(&word, (const uint8_t *)bytes + at, size - at);
+	return mix(digest ^ word);
+}
+
+static uint64_t digest_of_code(const struct code_blob *blob)
+{
+	return digest_of((const void *)(uintptr_t)blob->start, blob->size);
+}
+
+/* NULL when there is no room. What has too much of anything gets a nest of no blocks: it is not to
+ * be tried again. */
 static struct loop_nest *make(struct flow_graph *g, const struct code_blob *blob)
 {
 	const struct flow_code code = {.bytes = (const uint8_t *)(uintptr_t)blob->start,
 				       .size = blob->size,
 				       .start = blob->start,
 				       .call_ends = call_ends};
+	uint64_t digest = digest_of_code(blob);
+	struct loop_nest *nest = flow_graph_make(g, &code) ? keep(g, blob, digest) : NULL;
 
-	return flow_graph_make(g, &code) ? keep(g, blob) : NULL;
+	return nest ? nest : keep_bare(blob, digest, 0);
 }
 
 /* ---------------------------------------------------------------- the table */
+
+static void forget_table(void)
+{
+	for (unsigned i = 0; i < NESTS_MAX; i++)
+		atomic_store_explicit(&memory.table[i], 0, memory_order_relaxed);
+}
+
+static void forget_nests(void)
+{
+	forget_table();
+	atomic_store(&memory.used, 0);
+	memory.full = false;
+}
+
+/* What is to be done when no handler makes a nest; a late one keeps the room that it works in.
+ * False where there is one. */
+static bool while_idle(void (*act)(void))
+{
+	if (atomic_flag_test_and_set(&memory.making))
+		return false;
+	act();
+	atomic_flag_clear(&memory.making);
+	return true;
+}
+
+/* From the first write on the kernel takes no page any more; until then it may have. */
+static void take_back(void)
+{
+	uint32_t used = atomic_load(&memory.used);
+
+	for (uint32_t at = 0; at < used; at += PAGE_BYTES)
+		*(volatile uint8_t *)&memory.nests[at] = memory.nests[at];
+	if (used && digest_of(memory.nests, used) != memory.lent_digest)
+		forget_nests();
+}
+
+static void lend(void)
+{
+	uint32_t used = atomic_load(&memory.used);
+
+	empty_memory(memory.scratch, LOOPS_SCRATCH_BYTES);
+	if (memory.full || used > KEPT_BYTES_MAX) {
+		forget_nests();
+		empty_memory(memory.nests, LOOPS_NESTS_BYTES);
+		return;
+	}
+	memory.lent_digest = digest_of(memory.nests, used);
+	lend_memory(memory.nests, used);
+}
 
 int loops_init(void)
 {
@@ -188,97 +288,96 @@ int loops_init(void)
 		memory.nests = reserve_memory(LOOPS_NESTS_BYTES);
 	if (!memory.scratch)
 		memory.scratch = reserve_memory(LOOPS_SCRATCH_BYTES);
-	return memory.nests && memory.scratch ? 0 : -ENOMEM;
+	if (!memory.nests || !memory.scratch)
+		return -ENOMEM;
+	/* What was not held against its digest is not to be found. */
+	if (!while_idle(take_back))
+		forget_table();
+	return 0;
+}
+
+void loops_release(void)
+{
+	(void)while_idle(lend); /* Else the next window forgets them. */
 }
 
 void loops_clear(void)
 {
-	/* A handler that is late may still be making one: it keeps the room that it works in. */
-	bool idle = !atomic_flag_test_and_set(&memory.making);
-
-	for (unsigned i = 0; i < NESTS_MAX; i++)
-		atomic_store_explicit(&memory.table[i], 0, memory_order_relaxed);
-	if (!idle)
-		return;
-	atomic_store(&memory.used, 0);
-	memory.full = false;
-	empty_memory(memory.nests, LOOPS_NESTS_BYTES);
-	empty_memory(memory.scratch, LOOPS_SCRATCH_BYTES);
-	atomic_flag_clear(&memory.making);
+	if (!while_idle(forget_nests))
+		forget_table();
 }
 
-static _Atomic uint64_t *entry(uint64_t serial, unsigned probe)
+/* The nest of code that starts there, or NULL. *entry: where it is found or would be, NULL when
+ * there is no room for it. */
+static struct loop_nest *find_nest(uint64_t start, _Atomic uint64_t **entry)
 {
-	return &memory.table[((serial * UINT64_C(0x9e3779b97f4a7c15) >> 40) + probe) % NESTS_MAX];
-}
+	uint64_t hash = mix(start);
 
-/* The entry of a nest that cannot be made. */
-#define NO_NEST UINT32_MAX
-
-/* True when it is known, also that there is none. */
-static bool find_nest(uint64_t serial, const struct loop_nest **nest)
-{
-	*nest = NULL;
+	*entry = NULL;
 	for (unsigned i = 0; i < PROBES_MAX; i++) {
-		uint64_t word = atomic_load_explicit(entry(serial, i), memory_order_acquire);
+		_Atomic uint64_t *e = &memory.table[(hash + i) % NESTS_MAX];
+		uint64_t word = atomic_load_explicit(e, memory_order_acquire);
+		struct loop_nest *nest;
 
-		if (word == 0)
-			return false;
-		if (word >> 32 != (uint32_t)serial)
+		if (word >> 32 != hash >> 32 && word)
 			continue;
-		if ((uint32_t)word == NO_NEST)
-			return true;
-		*nest = (const void *)(memory.nests + ((uint32_t)word - 1) * UINT64_C(8));
-		if ((*nest)->serial != serial)
-			*nest = NULL;
-		return true;
+		nest = word ? (void *)(memory.nests + ((uint32_t)word - 1) * UINT64_C(8)) : NULL;
+		if (nest && nest->start != start)
+			continue;
+		*entry = e;
+		return nest;
 	}
-	return false;
+	return NULL;
 }
 
-/* False when there is no room for it. NULL: that there is none. */
-static bool remember(uint64_t serial, const struct loop_nest *nest)
+/* Code that a new number was given to, at another window's beginning, or that other code has come
+ * in place of, is told by what it consists of. */
+static bool is_of(struct loop_nest *nest, const struct code_blob *blob)
 {
-	uint64_t at =
-	    nest ? (uint64_t)((const uint8_t *)nest - memory.nests) / 8 + 1 : (uint64_t)NO_NEST;
-
-	for (unsigned i = 0; i < PROBES_MAX; i++) {
-		_Atomic uint64_t *e = entry(serial, i);
-
-		if (atomic_load_explicit(e, memory_order_relaxed) == 0) {
-			atomic_store_explicit(e, serial << 32 | at, memory_order_release);
-			return true;
-		}
-	}
-	return false;
+	if (atomic_load_explicit(&nest->serial, memory_order_relaxed) == blob->serial)
+		return true;
+	if (nest->size != blob->size || nest->digest != digest_of_code(blob))
+		return false;
+	atomic_store_explicit(&nest->serial, blob->serial, memory_order_relaxed);
+	return true;
 }
 
 /* What there is no room for is given up, and no other is made then: each tick would try again. */
-static const struct loop_nest *make_and_remember(const struct code_blob *blob)
+static struct loop_nest *make_and_remember(const struct code_blob *blob, _Atomic uint64_t *entry)
 {
-	uint32_t used = atomic_load_explicit(&memory.used, memory_order_relaxed);
-	const struct loop_nest *nest = make(memory.scratch, blob);
+	struct loop_nest *nest = entry ? make(memory.scratch, blob) : NULL;
 
-	if (remember(blob->serial, nest))
-		return nest;
-	atomic_store_explicit(&memory.used, used, memory_order_relaxed);
-	memory.full = true;
-	return NULL;
+	memory.full = !nest;
+	if (nest)
+		atomic_store_explicit(
+		    entry,
+		    (mix(blob->start) >> 32 << 32) |
+			((uint64_t)((const uint8_t *)nest - memory.nests) / 8 + 1),
+		    memory_order_release);
+	return nest;
 }
 
 const struct loop_nest *loops_of(const struct code_blob *blob)
 {
-	const struct loop_nest *nest;
+	_Atomic uint64_t *entry;
+	struct loop_nest *nest;
+	bool known;
 
-	if (!memory.nests || !memory.scratch || find_nest(blob->serial, &nest))
-		return memory.nests && memory.scratch ? nest : NULL;
-	/* Whoever makes one may be preempted: nobody waits for it. */
-	if (atomic_flag_test_and_set(&memory.making))
+	if (!memory.nests || !memory.scratch)
 		return NULL;
-	if (!find_nest(blob->serial, &nest) && !memory.full)
-		nest = make_and_remember(blob);
-	atomic_flag_clear(&memory.making);
-	return nest;
+	nest = find_nest(blob->start, &entry);
+	known = nest && is_of(nest, blob);
+	/* Whoever makes one may be preempted: nobody waits for it. */
+	if (!known && !atomic_flag_test_and_set(&memory.making)) {
+		nest = find_nest(blob->start, &entry);
+		known = nest && is_of(nest, blob);
+		if (!known && !memory.full) {
+			nest = make_and_remember(blob, entry);
+			known = nest;
+		}
+		atomic_flag_clear(&memory.making);
+	}
+	return known && nest->block_count ? nest : NULL;
 }
 
 /* ---------------------------------------------------------------- what a loop does */
@@ -366,8 +465,8 @@ static bool comes_back(const struct opcode *call, uint64_t ip, bool trap_request
 	       !loop_call_ends(opcode_target(call, ip), trap_request);
 }
 
-static void survey_part(const struct loop_nest *nest, uint32_t from, uint32_t to,
-			struct survey *found)
+static void survey_block(const struct loop_nest *nest, uint32_t from, uint32_t to,
+			 struct survey *found)
 {
 	bool trap_request = false;
 	struct opcode o;
@@ -413,16 +512,16 @@ static const struct loop *surveyed(const struct loop_nest *nest, unsigned number
 {
 	/* Nests are written once; what their loops do is filled in later. */
 	struct loop *loop = (struct loop *)(uintptr_t)&nest->loops[number];
-	const struct part *parts = parts_of(nest);
+	const struct block *blocks = blocks_of(nest);
 	struct survey found = {0};
 
 	if (atomic_load_explicit(&loop->known, memory_order_acquire))
 		return loop;
-	for (uint32_t i = 0; i < nest->part_count; i++)
-		if (parts[i].loop == number)
-			survey_part(nest, parts[i].start,
-				    i + 1 < nest->part_count ? parts[i + 1].start : nest->size,
-				    &found);
+	for (uint32_t i = 0; i < nest->block_count; i++)
+		if (blocks[i].loop == number)
+			survey_block(nest, blocks[i].start,
+				     i + 1 < nest->block_count ? blocks[i + 1].start : nest->size,
+				     &found);
 	atomic_store_explicit(&loop->first_load, first_of(&found.load), memory_order_relaxed);
 	atomic_store_explicit(&loop->first_store, first_of(&found.store), memory_order_relaxed);
 	atomic_store_explicit(&loop->framed,
@@ -444,7 +543,7 @@ uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_ty
 
 bool loops_make(const struct loop_nest *nest, enum access_type type)
 {
-	/* Looking at each takes a pass over all parts. */
+	/* Looking at each takes a pass over all blocks. */
 	if (nest->loop_count > MAKES_MAX)
 		return true;
 	for (unsigned loop = 1; loop < nest->loop_count; loop++)

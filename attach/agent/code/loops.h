@@ -1,15 +1,16 @@
 /*
  * The loops of compiled code: which innermost loop an instruction lies in, and what that loop does
- * itself, outside of the loops in it.
+ * itself, outside of the loops in it. And its blocks of straight code.
  *
  * Natural loops of the method's flow graph (common/code/flow_graph.h). The copies that C2 makes of
  * a loop are loops of their own here; each makes what the loop makes.
  *
  * A nest is made when it is first asked for, in the handler, once for each compiled method: about
- * 12 ns a byte. It lives as long as the window. Async-signal-safe.
+ * 12 ns a byte. Later windows find it again, and hold it against the code, which takes a fiftieth
+ * of that. Async-signal-safe.
  */
-#ifndef JXPERF_AGENT_PATH_LOOPS_H
-#define JXPERF_AGENT_PATH_LOOPS_H
+#ifndef JXPERF_AGENT_CODE_LOOPS_H
+#define JXPERF_AGENT_CODE_LOOPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +20,7 @@
 #include "attach/agent/code/search.h"
 
 /* Its tables: nests, and room for making one. */
-#define LOOPS_NESTS_BYTES   (1024u * 1024u)
+#define LOOPS_NESTS_BYTES   (1536u * 1024u)
 #define LOOPS_SCRATCH_BYTES (416u * 1024u)
 #define LOOPS_BYTES         (LOOPS_NESTS_BYTES + LOOPS_SCRATCH_BYTES)
 
@@ -28,10 +29,17 @@
 
 struct loop_nest;
 
-/* Reserves the tables, once per process. 0 or -ENOMEM. */
+/* Before a window: reserves the tables, once per process, and takes back what was lent. 0 or
+ * -ENOMEM. */
 int loops_init(void);
 
-/* Forgets all nests. A handler that is late is left with what it works on. */
+/* After a window: gives back what making a nest takes, and the nests where they fill more than half
+ * of their room. The others are lent: they stay as long as the kernel has no other use for their
+ * pages (MADV_FREE), and count for the next window if all of them are still what they were. A
+ * handler that is late is left with what it works on. */
+void loops_release(void);
+
+/* Forgets all nests. */
 void loops_clear(void);
 
 /* The loops of a compiled method or stub. NULL when they cannot be told: the method is too large,
@@ -40,6 +48,10 @@ const struct loop_nest *loops_of(const struct code_blob *blob);
 
 /* The innermost loop that ip lies in. */
 unsigned loop_at(const struct loop_nest *nest, uint64_t ip);
+
+/* Where the straight code begins that ip lies in, from which each instruction up to ip runs if the
+ * first one does: jumps lead to such places alone. 0 outside of the code. */
+uint64_t loop_block(const struct loop_nest *nest, uint64_t ip);
 
 /* Where it is entered: its identity. 0 for LOOP_NONE. */
 uint64_t loop_header(const struct loop_nest *nest, unsigned loop);

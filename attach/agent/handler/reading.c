@@ -1,0 +1,206 @@
+#include "attach/agent/handler/reading.h"
+
+#include <string.h>
+
+#include "attach/agent/code/codemap.h"
+#include "attach/agent/handler/foretell.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/path/operand.h"
+#include "common/clock.h"
+
+/* ---------------------------------------------------------------- the events */
+
+static bool break_at(struct thread *t, unsigned i, uint32_t offset)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	unsigned reg = t->burst_first + i;
+
+	if (i >= t->reading.registers)
+		t->reading.registers = (uint8_t)(i + 1);
+	if (perf_break_at(t->register_fd[reg], t->reading.start + offset, 1,
+			  thread_sig_data(t, THREAD_ROLE_REGISTER + reg)) == 0)
+		return true;
+	thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	return false;
+}
+
+static void stop_events(struct thread *t)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+
+	for (unsigned i = 0; i < t->reading.registers; i++)
+		if (perf_disable(t->register_fd[t->burst_first + i]) < 0)
+			thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	t->reading.registers = 0;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static uint8_t *in_vain(struct thread *t)
+{
+	return &t->readings_in_vain[t->reading.plan % LIMIT_PLANS];
+}
+
+static void tell(struct thread *t, uint8_t end, int32_t stepped, bool left)
+{
+	struct record r = {.type = RECORD_READING,
+			   .time_ns = clock_monotonic_ns(),
+			   .end = end,
+			   .unended = left,
+			   .read_plan = t->reading.plan,
+			   .stepped = stepped};
+
+	thread_record(t, &r);
+}
+
+/* The instance is lost. */
+static void leave(struct thread *t)
+{
+	thread_count(t, JXP__COUNTER__COUNTER_READINGS_LEFT, 1);
+	if (t->reading.begun)
+		tell(t, 0, 0, true);
+	t->reading.begun = false;
+}
+
+static void drop(struct thread *t)
+{
+	leave(t);
+	t->reading.active = false;
+	if (*in_vain(t) < READING_HALVINGS_MAX)
+		++*in_vain(t);
+}
+
+void reading_give_up(struct thread *t)
+{
+	if (!t->reading.active)
+		return;
+	stop_events(t);
+	drop(t);
+}
+
+void reading_expire(struct thread *t)
+{
+	if (t->reading.active)
+		drop(t);
+}
+
+/* ---------------------------------------------------------------- the beginning */
+
+bool reading_fits(const struct thread *t, const struct loop_plan *plan)
+{
+	return plan->end_count > 0 && plan->end_count < t->burst_registers;
+}
+
+bool reading_begin(struct thread *t, const struct loop_plan *plan)
+{
+	struct reading *r = &t->reading;
+
+	*r = (struct reading){.end_count = plan->end_count,
+			      .plan = plan->plan,
+			      .code = plan->code,
+			      .start = plan->start,
+			      .since_ns = clock_monotonic_ns(),
+			      .begin = plan->begin};
+	memcpy(r->ends, plan->ends, sizeof(r->ends));
+	if (random_below(&t->random, 1u << *in_vain(t)) != 0)
+		return false;
+	r->active = true;
+	thread_count(t, JXP__COUNTER__COUNTER_READINGS, 1);
+	if (!break_at(t, 0, r->begin.offset))
+		reading_give_up(t);
+	return true;
+}
+
+/* ---------------------------------------------------------------- while it goes on */
+
+static uint64_t stack_pointer(const ucontext_t *uc)
+{
+	return (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+}
+
+static bool read_counter(const struct thread *t, const struct plan_counter_place *place,
+			 const ucontext_t *uc, uint32_t *value)
+{
+	struct machine_view view;
+	uint64_t all;
+
+	foretell_view(t, stack_pointer(uc), &view);
+	if (!operand_scalar(&view, &place->at, uc, &all))
+		return false;
+	*value = (uint32_t)all;
+	return true;
+}
+
+/* The loop is about to be entered. */
+static bool enter(struct thread *t, const ucontext_t *uc)
+{
+	struct reading *r = &t->reading;
+
+	if (r->begun && stack_pointer(uc) < r->stack_pointer)
+		return true;
+	if (r->begun) {
+		leave(t);
+		thread_count(t, JXP__COUNTER__COUNTER_READINGS, 1);
+	}
+	if (!read_counter(t, &r->begin, uc, &r->value))
+		return false;
+	r->stack_pointer = stack_pointer(uc);
+	r->begun = true;
+	for (unsigned i = 0; i < r->end_count && r->registers <= r->end_count; i++)
+		if (!break_at(t, 1 + i, r->ends[i].offset))
+			return false;
+	return true;
+}
+
+/* The loop is left. */
+static bool end(struct thread *t, unsigned i, const ucontext_t *uc)
+{
+	struct reading *r = &t->reading;
+	uint32_t value;
+
+	if (!r->begun || stack_pointer(uc) != r->stack_pointer)
+		return true;
+	if (!read_counter(t, &r->ends[i], uc, &value))
+		return false;
+	stop_events(t);
+	r->active = false;
+	*in_vain(t) = 0;
+	tell(t, (uint8_t)i, (int32_t)(value - r->value), false);
+	return true;
+}
+
+static bool hit(struct thread *t, const ucontext_t *uc)
+{
+	struct reading *r = &t->reading;
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	struct code_blob blob;
+
+	if (++r->signals > READING_SIGNALS_MAX || !codemap_find(ip, &blob) ||
+	    blob.serial != r->code)
+		return false;
+	if (ip == r->start + r->begin.offset)
+		return enter(t, uc);
+	for (unsigned i = 0; i < r->end_count; i++)
+		if (ip == r->start + r->ends[i].offset)
+			return end(t, i, uc);
+	return true;
+}
+
+void reading_hit(struct thread *t, const ucontext_t *uc)
+{
+	if (!hit(t, uc))
+		reading_give_up(t);
+}
+
+void reading_tick(struct thread *t, const ucontext_t *uc)
+{
+	const struct reading *r = &t->reading;
+	uint64_t age_max = r->begun ? READING_AGE_MAX_NS : READING_WAIT_MAX_NS;
+	uint64_t sp = stack_pointer(uc);
+	struct code_blob blob;
+
+	if (!codemap_find(r->start, &blob) || blob.serial != r->code ||
+	    clock_monotonic_ns() - r->since_ns > age_max ||
+	    (r->begun && sp > r->stack_pointer && sp < t->stack_high))
+		reading_give_up(t);
+}

@@ -1,0 +1,76 @@
+/* Reads by the page of memory that may be gone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "attach/agent/code/page_reader.h"
+#include "attach/agent/code/safe_read.h"
+
+#define PAGE PAGE_READER_PAGE_BYTES
+
+static struct page_reader reader;
+static uint8_t *pages; /* two, and a third that cannot be read */
+
+static int setup(void **state)
+{
+	(void)state;
+	if (!pages)
+		pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+	if (pages == MAP_FAILED || mprotect(pages + 2 * PAGE, PAGE, PROT_NONE) < 0)
+		return -1;
+	for (unsigned i = 0; i < 2 * PAGE; i++)
+		pages[i] = (uint8_t)(i % 251);
+	page_reader_forget(&reader);
+	return safe_read_init();
+}
+
+static void bytes_across_pages_come_in_one_piece(void **state)
+{
+	uint8_t to[100];
+
+	(void)state;
+	assert_true(page_read(&reader, (uintptr_t)pages + PAGE - 40, to, sizeof(to)));
+	assert_memory_equal(to, pages + PAGE - 40, sizeof(to));
+}
+
+static void what_cannot_be_read_ends_it(void **state)
+{
+	uint8_t to[100];
+
+	(void)state;
+	assert_int_equal(page_read_some(&reader, (uintptr_t)pages + 2 * PAGE - 40, to, sizeof(to)),
+			 40);
+	assert_memory_equal(to, pages + 2 * PAGE - 40, 40);
+	assert_false(page_read(&reader, (uintptr_t)pages + 2 * PAGE - 40, to, sizeof(to)));
+	assert_false(page_read(&reader, 8, to, 1));
+}
+
+static void copies_stay_until_they_are_forgotten(void **state)
+{
+	uint8_t byte;
+
+	(void)state;
+	assert_true(page_read(&reader, (uintptr_t)pages, &byte, 1));
+	pages[0] = 77;
+	assert_true(page_read(&reader, (uintptr_t)pages, &byte, 1));
+	assert_int_equal(byte, 0);
+	page_reader_forget(&reader);
+	assert_true(page_read(&reader, (uintptr_t)pages, &byte, 1));
+	assert_int_equal(byte, 77);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(bytes_across_pages_come_in_one_piece, setup),
+	    cmocka_unit_test_setup(what_cannot_be_read_ends_it, setup),
+	    cmocka_unit_test_setup(copies_stay_until_they_are_forgotten, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

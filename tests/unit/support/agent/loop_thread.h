@@ -1,0 +1,59 @@
+/* A thread entry of the test's own thread whose registers are for loops, and memory for code that
+ * it runs. */
+#ifndef TESTS_UNIT_AGENT_LOOP_THREAD_H
+#define TESTS_UNIT_AGENT_LOOP_THREAD_H
+
+#include <stdint.h>
+#include <linux/hw_breakpoint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/agent/code/loops.h"
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/handler/burst.h"
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
+#include "tests/unit/support/agent/registers.h"
+
+#define AREA_BYTES 4096u
+
+/* NULL without memory. No loop is known of what will lie there. */
+static inline uint8_t *loop_area_new(void)
+{
+	uint8_t *area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0 || threads_init() < 0)
+		return NULL;
+	loops_clear();
+	return area;
+}
+
+/* Ready, the registers [first, first + count) for bursts, traces and readings; *state is NULL where
+ * there are none. NULL when it cannot be had. */
+static inline struct thread *loop_thread_new(void **state, unsigned first, unsigned count)
+{
+	struct thread *t = thread_take(getpid());
+
+	if (!t || thread_allocate(t, 8) < 0 || signals_install(&sampler_clock) < 0)
+		return NULL;
+	*state = registers_open(t, HW_BREAKPOINT_RW, t) ? t : NULL;
+	burst_own(t, first, count);
+	t->epoch = atomic_load(&handlers.epoch);
+	t->stack_low = (uintptr_t)&t - (1u << 20);
+	t->stack_high = (uintptr_t)&t + (1u << 16);
+	atomic_store(&t->state, THREAD_READY);
+	atomic_store(&handlers.stopping, false);
+	return t;
+}
+
+/* Gives both back. 0 or -1. */
+static inline int loop_thread_free(struct thread *t, uint8_t *area)
+{
+	registers_close(t);
+	safe_read_release();
+	(void)munmap(area, AREA_BYTES);
+	return registers_take_handler_away();
+}
+
+#endif
