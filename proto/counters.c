@@ -225,6 +225,13 @@ const struct counter counter_table[] = {
     {C(READINGS_LEFT), .name = "readings_left",
      .sentence = "readings of a loop's counter came to no end: it was not entered, or not left, in "
 		 "time"},
+    {C(SIGNALS_STOPS), .name = "signals_stops"},
+    {C(SWITCHES), .name = "switches", .sentence = "context switches were seen in profiled threads"},
+    {C(SWITCHES_NS), .name = "switches_ns"},
+    {C(PHASES), .name = "phases",
+     .sentence = "times a thread that switches often was given debug registers for one sample"},
+    {C(PHASES_MISSED), .name = "phases_missed",
+     .sentence = "of those brought no sample: the thread was not met running in time"},
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
 };

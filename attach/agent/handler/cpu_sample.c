@@ -29,12 +29,32 @@ static void note_place(struct record *r, uint64_t ip)
 	r->code_offset = (uint32_t)(ip - blob.start);
 }
 
+enum cpu_side cpu_sample_side(const ucontext_t *uc)
+{
+	const greg_t *regs = uc->uc_mcontext.gregs;
+
+	return regs[REG_RCX] == regs[REG_RIP] && regs[REG_R11] == regs[REG_EFL] ? CPU_KERNEL
+										  : CPU_USER;
+}
+
+void cpu_sample_take_unseen(struct thread *t, uint64_t cpu_ns)
+{
+	const struct record r = {.type = RECORD_CPU,
+				 .time_ns = clock_monotonic_ns(),
+				 .state = JXP__CPU_SAMPLE__STATE__KERNEL,
+				 .tick_ns = cpu_ns};
+
+	thread_record(t, &r);
+}
+
 void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	bool kernel = t->side == CPU_KERNEL;
 	struct record r = {.type = RECORD_CPU,
 			   .time_ns = clock_monotonic_ns(),
-			   .state = (uint8_t)state_at(ip),
+			   .state = (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL
+						     : state_at(ip)),
 			   .tick_ns = cpu_ns};
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
@@ -47,7 +67,8 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 		thread_count(t, JXP__COUNTER__COUNTER_CPU_TRUNCATED, 1);
 		break;
 	case STACK_NO_JAVA:
-		r.state = JXP__CPU_SAMPLE__STATE__NO_JAVA;
+		r.state = kernel ? JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL
+				 : JXP__CPU_SAMPLE__STATE__NO_JAVA;
 		break;
 	case STACK_TABLE_FULL:
 		r.state = JXP__CPU_SAMPLE__STATE__UNKNOWN;

@@ -1,6 +1,8 @@
 #include "attach/agent/handler/handlers.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "attach/agent/code/reserved.h"
 #include "common/pages.h"
@@ -25,6 +27,22 @@ void handlers_release(void)
 {
 	empty_memory(handlers.contexts, sizeof(struct context_table));
 	empty_memory(handlers.walker.known, sizeof(struct frame_table));
+}
+
+void handlers_ask(void)
+{
+	const uint64_t one = 1;
+	int fd = atomic_load_explicit(&handlers.wake_fd, memory_order_relaxed);
+
+	/* The library's write is a point of cancellation. It fails where the session thread is to
+	 * wake anyway, or looks by itself. */
+	if (!atomic_exchange(&handlers.asked, true) && fd >= 0)
+		(void)syscall(SYS_write, fd, &one, sizeof(one));
+}
+
+bool handlers_were_asked(void)
+{
+	return atomic_exchange(&handlers.asked, false);
 }
 
 /* The epoch is odd during a pause, also when we began to listen in the middle of one, or when the

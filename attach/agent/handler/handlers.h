@@ -15,6 +15,7 @@
 
 #include "attach/agent/code/region.h"
 #include "attach/agent/slowdown/slowdown.h"
+#include "attach/agent/slowdown/switching.h"
 #include "attach/agent/stack/context.h"
 #include "attach/agent/stack/stack.h"
 #include "attach/agent/place/object_layout.h"
@@ -41,6 +42,8 @@ struct handlers {
 	 * then. */
 	double slowdown_most;
 	struct slowdown_costs register_costs;
+	struct switch_costs switch_costs;
+	uint64_t scheduler_tick_ns;
 	/* Are accesses sampled for objects now? Not yet where objects begin later than the window,
 	 * and no more once they were switched off. Session thread. */
 	_Atomic bool objects_on;
@@ -53,6 +56,8 @@ struct handlers {
 	 * and the CPU time that handlers spent in them; handlers. */
 	_Atomic uint64_t trace_signal_ns;
 	_Atomic uint64_t trace_signals, trace_ns;
+	_Atomic int wake_fd;         /* an eventfd, or -1 */
+	_Atomic bool asked;
 	uint64_t trace_key[2];  /* of the window, for hashes of values */
 	_Atomic bool stopping;  /* handlers return at once; session thread */
 	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
@@ -73,6 +78,13 @@ int handlers_init(void);
 
 /* Gives the pages of the table of contexts back; it stays mapped, for handlers that are late. */
 void handlers_release(void);
+
+/* Tells the session thread that a thread's registers are to be opened or taken away: it wakes for
+ * that. In handlers. */
+void handlers_ask(void);
+
+/* Session thread: has anybody asked since the last call? */
+bool handlers_were_asked(void);
 
 /* In the thread that makes a pause of the collector, at its beginning and at its end. */
 void handlers_gc_started(void);

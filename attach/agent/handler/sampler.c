@@ -33,6 +33,7 @@ void sampler_note_slowdown(struct thread *t, const ucontext_t *uc)
 	    .costs = &handlers.register_costs,
 	    .allocated_offset = handlers.layout.allocated_bytes,
 	    .cpu_ns = t->signal_cpu_ns,
+	    .switches = t->switching.per_ns * handlers.switch_costs.armed_ns,
 	    .on = t->armed_since_ns != 0,
 	    .uc = uc,
 	};

@@ -15,7 +15,9 @@
 struct thread;
 
 struct sampler {
-	/* The sampling event fired. */
+	/* The sampling event fired; true: it has done what it came for, and is no sample. Or NULL. */
+	bool (*on_stop)(struct thread *t);
+	/* It fired for a sample. */
 	void (*on_event)(struct thread *t, const ucontext_t *uc);
 	/* An execution breakpoint that the sampler set in a register fired. */
 	void (*on_breakpoint)(struct thread *t, unsigned reg, const ucontext_t *uc);

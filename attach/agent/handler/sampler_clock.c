@@ -1,5 +1,9 @@
 #include "attach/agent/handler/sampler.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "attach/agent/handler/access.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/cpu_sample.h"
@@ -246,8 +250,8 @@ static void set_kinds(struct watchpoint *w, enum access_type type)
 	}
 }
 
-/* A search has a register only once it needs one. Its sample stands for so many ticks. */
-static void begin_search(struct thread *t, enum access_type type, unsigned ticks,
+/* A search has a register only once it needs one. Its sample stands for so many periods. */
+static void begin_search(struct thread *t, enum access_type type, double periods,
 			 const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
@@ -258,12 +262,12 @@ static void begin_search(struct thread *t, enum access_type type, unsigned ticks
 
 	set_kinds(&w, type);
 	walk_begin(&w.scope, type, random_below(&t->random, SKIP_CHOICES), ip);
-	if (is_over(t, &w, ticks, &s, ip, uc))
+	if (is_over(t, &w, periods, &s, ip, uc))
 		return;
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
-	reservoir_reweigh(&t->reservoir, (unsigned)reg, ticks);
+	reservoir_reweigh(&t->reservoir, (unsigned)reg, periods);
 	t->watchpoints[reg] = w; /* As free as it was. */
 	pursue(t, (unsigned)reg, &s, uc);
 }
@@ -271,10 +275,10 @@ static void begin_search(struct thread *t, enum access_type type, unsigned ticks
 /* What a tick is for: bits 1 << enum access_type, and this one. */
 #define FOR_OBJECTS (1u << ACCESS_TYPES)
 
-static void take_samples(struct thread *t, const ucontext_t *uc)
+/* They stand for so much of the thread's CPU time. */
+static void take_samples(struct thread *t, uint64_t ns, const ucontext_t *uc)
 {
 	unsigned wanted = types_at(t, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
-	unsigned ticks = 1;
 
 	if (atomic_load_explicit(&handlers.objects_on, memory_order_relaxed))
 		wanted |= FOR_OBJECTS;
@@ -283,50 +287,124 @@ static void take_samples(struct thread *t, const ucontext_t *uc)
 	thread_count(t, JXP__COUNTER__COUNTER_SAMPLES, 1);
 	/* A thread that has one register for all of it would never find it free for objects. */
 	if (wanted & FOR_OBJECTS && (unsigned)t->access_register < t->reservoir.registers) {
-		ticks = (unsigned)__builtin_popcount(wanted);
+		ns *= (unsigned)__builtin_popcount(wanted);
 		wanted = 1u << random_bit(&t->random, wanted);
 	}
 	for (unsigned type = 0; type < ACCESS_TYPES; type++)
 		if (wanted & (1u << type))
-			begin_search(t, (enum access_type)type, ticks, uc);
+			begin_search(t, (enum access_type)type,
+				     (double)ns / (double)handlers.period, uc);
 	if (wanted & FOR_OBJECTS)
-		access_sample(t, handlers.period * ticks, uc);
+		access_sample(t, ns, uc);
 }
 
 /* ---------------------------------------------------------------- when the next one comes */
 
-static void set_event(struct thread *t, uint64_t ns)
+/* A perf clock goes on with its period by itself, so where it is nearly in step nothing is set. */
+static uint64_t clock_period(const struct thread *t, uint64_t left_ns)
+{
+	uint64_t length = t->ticks.length_ns;
+
+	if (t->ticks.look)
+		return left_ns;
+	if (left_ns > length - length / 4 && left_ns < length + length / 4)
+		return length;
+	return left_ns > PATIENCE_NS || left_ns > length ? left_ns : length;
+}
+
+/* The event comes once the thread has used at_ns of CPU time. */
+static void set_event(struct thread *t, uint64_t at_ns)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	uint64_t left = at_ns > t->signal_cpu_ns ? at_ns - t->signal_cpu_ns : 1;
+	int r = 0;
 
-	if (ns == t->event_ns)
-		return;
-	t->event_ns = ns;
-	if (perf_set_period(t->sampling_fd[0], ns) < 0)
+	if (!t->clock_on) {
+		atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
+		r = cpu_timer_set(t->timer, left);
+	} else if (t->event_ns != clock_period(t, left)) {
+		t->event_ns = clock_period(t, left);
+		r = perf_set_period(t->sampling_fd[0], t->event_ns);
+	}
+	if (r < 0)
 		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
 }
 
-static void plan_next(struct thread *t)
+/* The timer comes a tick of the scheduler early: on_stop says why. */
+static void plan_next(struct thread *t, bool look)
 {
-	bool look = patience_is_limited(&t->patience) && watchpoint_is_undecided(t);
+	uint64_t at = tick_plan_next(&t->ticks, t->signal_cpu_ns, look);
 
-	set_event(t,
-		  tick_plan_next(&t->ticks, &t->random, handlers.period, t->signal_cpu_ns, look));
+	if (!t->clock_on && !t->ticks.look && at > handlers.scheduler_tick_ns)
+		at -= handlers.scheduler_tick_ns;
+	set_event(t, at);
 }
 
 static void on_quiet(struct thread *t)
 {
 	if (t->ticks.look)
-		set_event(t, tick_plan_end_look(&t->ticks, t->signal_cpu_ns));
+		plan_next(t, false);
 }
 
+/* A timer that is not set again would never come again. */
 static void on_refused(struct thread *t)
 {
-	if (t->ticks.tick_ns)
-		set_event(t, tick_plan_refused(&t->ticks, handlers.period));
+	if (t->clock_on && t->ticks.length_ns == 0)
+		return; /* As it was opened. */
+	t->ticks.look = false;
+	set_event(t, t->signal_cpu_ns + t->ticks.length_ns);
 }
 
-/* ---------------------------------------------------------------- events */
+/* Which side the tick found the thread on is told by how far the kernel's counts of ticks have gone,
+ * and that is certain only where the one before it was seen, too. To choose those that are by what
+ * they are would be to choose by what is measured: so the timer always stops twice. */
+static bool on_stop(struct thread *t)
+{
+	struct cpu_sides before = t->sides;
+	uint64_t user, kernel;
+
+	t->side = CPU_UNKNOWN;
+	if (t->clock_on || tick_plan_is_look(&t->ticks, t->signal_cpu_ns))
+		return false;
+	cpu_timer_sides(&t->sides);
+	user = t->sides.user_ns - before.user_ns;
+	kernel = t->sides.kernel_ns - before.kernel_ns;
+	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2) {
+		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_STOPS, 1);
+		set_event(t, t->signal_cpu_ns + 1);
+		return true;
+	}
+	t->side = kernel > user ? CPU_KERNEL : user > 0 ? CPU_USER : CPU_UNKNOWN;
+	return false;
+}
+
+/* ---------------------------------------------------------------- what the thread does */
+
+/* In the kernel's numbers, what holding events open has cost this thread since the last tick. */
+static void note_switches(struct thread *t)
+{
+	const struct switch_costs *costs = &handlers.switch_costs;
+	bool held = atomic_load_explicit(&t->registers, memory_order_relaxed) == REGISTERS_HELD;
+	uint64_t kernel_before = t->switching.kernel_ns, switches, count;
+	struct rusage usage;
+
+	if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage) < 0)
+		return; /* Cannot be. */
+	count = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+	switches = switching_note(&t->switching, count, t->signal_cpu_ns,
+				  (uint64_t)usage.ru_stime.tv_sec * NS_PER_S +
+				      (uint64_t)usage.ru_stime.tv_usec * NS_PER_US);
+	if (t->clock_on && kernel_before)
+		t->kernel_owed_ns += t->switching.kernel_ns - kernel_before;
+	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES, switches);
+	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES_NS,
+		     (uint64_t)((double)switches * ((t->clock_on ? costs->clock_ns : 0) +
+						    (held ? costs->held_ns : 0))));
+	atomic_store_explicit(&t->switches_per_s, (uint32_t)(t->switching.per_ns * (double)NS_PER_S),
+			      memory_order_relaxed);
+	atomic_store_explicit(&t->kernel_permille, (uint32_t)(t->switching.kernel * 1000),
+			      memory_order_relaxed);
+}
 
 static bool samples_accesses(void)
 {
@@ -334,43 +412,115 @@ static bool samples_accesses(void)
 	       atomic_load_explicit(&handlers.objects_on, memory_order_relaxed);
 }
 
-static void take_tick(struct thread *t, const ucontext_t *uc)
+/* Where registers cannot be held, they are asked for now and then. */
+static void ask_for_phase(struct thread *t)
 {
-	if (handlers.sampling.cpu) {
-		cpu_sample_take(t, handlers.period, uc);
-		if (handlers.sampling.loops)
-			burst_tick(t, uc);
-	}
-	if (sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) && samples_accesses()) {
+	uint8_t never = REGISTERS_NONE;
+
+	if (atomic_load_explicit(&t->registers, memory_order_relaxed) != REGISTERS_NONE ||
+	    atomic_load_explicit(&t->phase_period, memory_order_relaxed) == 0 ||
+	    t->signal_cpu_ns < t->phases.due_ns)
+		return;
+	if (atomic_compare_exchange_strong(&t->registers, &never, REGISTERS_ASKED))
+		handlers_ask();
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* A perf clock has no ticks in the kernel: of its time there what is known is how much it was. */
+static uint64_t user_part(struct thread *t, uint64_t ns)
+{
+	uint64_t kernel = t->kernel_owed_ns < ns ? t->kernel_owed_ns : ns;
+
+	if (!t->clock_on || kernel < handlers.period / 2)
+		return ns;
+	t->kernel_owed_ns -= kernel;
+	cpu_sample_take_unseen(t, kernel);
+	return ns - kernel;
+}
+
+static void take_cpu(struct thread *t, uint64_t ns, const ucontext_t *uc)
+{
+	if (ns == 0)
+		return;
+	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
+	thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, ns);
+	if (handlers.sampling.cpu)
+		ns = user_part(t, ns);
+	if (handlers.sampling.cpu && ns > 0)
+		cpu_sample_take(t, ns, uc);
+}
+
+/* What the access stands for that a tick leads to which stands for ns; 0: for none. */
+static uint64_t access_part(struct thread *t, uint64_t ns)
+{
+	uint8_t watch = atomic_load_explicit(&t->registers, memory_order_relaxed);
+
+	if (watch == REGISTERS_HELD)
+		return ns;
+	if (watch != REGISTERS_LENT)
+		return 0;
+	atomic_store(&t->registers, REGISTERS_USED);
+	return tick_plan_tick(&t->phases, &t->random,
+			      atomic_load_explicit(&t->phase_period, memory_order_relaxed),
+			      t->signal_cpu_ns);
+}
+
+/* A tick in the kernel is no access of the application's. */
+static void take_access(struct thread *t, uint64_t ns, const ucontext_t *uc)
+{
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+
+	if (ns == 0 || !samples_accesses())
+		return;
+	if (t->side == CPU_KERNEL)
+		thread_count(t, JXP__COUNTER__COUNTER_TICKS_OUTSIDE, 1);
+	else if (sampler_admits(t, uc, ip)) {
 		supersede(t);
-		take_samples(t, uc);
+		take_samples(t, ns, uc);
 	}
 }
 
-/* Of a thread that has no registers yet. */
-static void ask_for_registers(struct thread *t, const ucontext_t *uc)
+/* Of a thread that is not ready. */
+static void ask_for_memory(struct thread *t, const ucontext_t *uc)
 {
 	if (handlers.sampling.cpu)
 		(void)sampler_is_ready(t, uc);
 	(void)sampler_admits(t, uc, (uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+	if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_CLOCK) {
+		/* It runs no Java code, and is told. */
+		thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
+		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS,
+			     tick_plan_tick(&t->ticks, &t->random, handlers.period,
+					    t->signal_cpu_ns));
+	}
+	/* What comes before it is ready is told by its first tick then. */
+	set_event(t, t->signal_cpu_ns + handlers.period);
 }
 
 static void on_tick(struct thread *t, const ucontext_t *uc)
 {
-	uint32_t state = atomic_load_explicit(&t->state, memory_order_acquire);
+	uint64_t ns, access_ns;
 
-	thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-	/* What came before a thread has registers is no part of what is looked at. */
-	if (state != THREAD_WANTED)
-		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS, handlers.period);
-	if (state != THREAD_READY) {
-		ask_for_registers(t, uc);
+	note_switches(t);
+	if (!t->clock_on && t->side == CPU_UNKNOWN)
+		t->side = cpu_sample_side(uc);
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_READY) {
+		ask_for_memory(t, uc);
 		return;
 	}
 	sampler_note_slowdown(t, uc);
 	watchpoint_tick(t);
-	take_tick(t, uc);
-	plan_next(t);
+	ns = tick_plan_tick(&t->ticks, &t->random, handlers.period, t->signal_cpu_ns);
+	if (atomic_load_explicit(&t->registers, memory_order_relaxed) == REGISTERS_USED)
+		supersede(t);
+	take_cpu(t, ns, uc);
+	access_ns = access_part(t, ns);
+	if (handlers.sampling.loops && t->side != CPU_KERNEL && (ns > 0 || access_ns > 0))
+		burst_tick(t, uc);
+	take_access(t, access_ns, uc);
+	ask_for_phase(t);
+	plan_next(t, patience_is_limited(&t->patience) && watchpoint_is_undecided(t));
 }
 
 static void on_event(struct thread *t, const ucontext_t *uc)
@@ -380,7 +530,7 @@ static void on_event(struct thread *t, const ucontext_t *uc)
 		return;
 	}
 	watchpoint_look(t);
-	set_event(t, tick_plan_end_look(&t->ticks, t->signal_cpu_ns));
+	plan_next(t, false);
 }
 
 static void arrived(struct thread *t, unsigned reg, const ucontext_t *uc)
@@ -404,6 +554,7 @@ static void on_breakpoint(struct thread *t, unsigned reg, const ucontext_t *uc)
 }
 
 const struct sampler sampler_clock = {
+    .on_stop = on_stop,
     .on_event = on_event,
     .on_breakpoint = on_breakpoint,
     .on_quiet = on_quiet,

@@ -125,11 +125,29 @@ static void refuse(struct thread *t)
 		sampler_in_use->on_refused(t);
 }
 
+static void refuse_low(struct thread *t)
+{
+	thread_count(t, role_counter(t, THREAD_ROLE_SAMPLING), 1);
+	refuse(t);
+}
+
+static void sampling_event(struct thread *t, const ucontext_t *uc)
+{
+	if (sampler_in_use->on_stop && sampler_in_use->on_stop(t))
+		return;
+	thread_count(t, role_counter(t, THREAD_ROLE_SAMPLING), 1);
+	if (sampling_gate_passes(t))
+		sampler_in_use->on_event(t, uc);
+	else
+		refuse(t);
+}
+
 static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 {
 	unsigned reg = role - THREAD_ROLE_REGISTER;
 
-	thread_count(t, role_counter(t, role), 1);
+	if (role != THREAD_ROLE_SAMPLING)
+		thread_count(t, role_counter(t, role), 1);
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
 		enter_epoch(t);
 		if (burst_owns(t, reg)) {
@@ -141,15 +159,12 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 			if (reg < PERF_DEBUG_REGISTERS)
 				watchpoint_drop(t, reg, RECORD_ABANDONED);
 			else if (role == THREAD_ROLE_SAMPLING)
-				refuse(t);
+				refuse_low(t);
 			return;
 		}
 	}
 	if (role == THREAD_ROLE_SAMPLING) {
-		if (sampling_gate_passes(t))
-			sampler_in_use->on_event(t, uc);
-		else
-			refuse(t);
+		sampling_event(t, uc);
 		return;
 	}
 	if (reg >= PERF_DEBUG_REGISTERS || burst_owns(t, reg))
@@ -252,6 +267,10 @@ static void note_armed(struct thread *t, uint64_t cpu_ns)
 		return;
 	on = watchpoint_in_use(t) || loops_at_work(t);
 	t->armed_since_ns = on ? cpu_ns : 0;
+	if (!on && atomic_load_explicit(&t->registers, memory_order_relaxed) == REGISTERS_USED) {
+		atomic_store(&t->registers, REGISTERS_DONE);
+		handlers_ask();
+	}
 	if (sampler_in_use->on_quiet && !watchpoint_is_undecided(t))
 		sampler_in_use->on_quiet(t);
 }
@@ -272,18 +291,22 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 		dispatch(t, role, uc);
 	take_over(t);
 	note_armed(t, start);
+	if (atomic_load_explicit(&t->timer_spent, memory_order_relaxed))
+		refuse(t); /* The signal was about something else, or nested. */
 	count_time(t, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	errno = saved;
 }
 
 /* own: the signal is not about the application's code. */
-static HANDLER_ENTRY void handle(const siginfo_t *info, bool own, const ucontext_t *uc)
+static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const ucontext_t *uc)
 {
 	unsigned role;
-	struct thread *t = thread_of_signal(perf_siginfo_data(info), &role);
+	struct thread *t = thread_of_signal(sig_data, &role);
 
 	if (!t)
 		return; /* Late: its event is closed. */
+	if (timer && role == THREAD_ROLE_SAMPLING)
+		atomic_store_explicit(&t->timer_spent, true, memory_order_relaxed);
 	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
 	 * to be 0 before it takes anything away. We enter first and look after, sequentially
 	 * consistent on both sides, so one of the two sees the other; the generation is looked at
@@ -292,8 +315,8 @@ static HANDLER_ENTRY void handle(const siginfo_t *info, bool own, const ucontext
 	if (atomic_fetch_add(&t->in_handler, 1) > 0)
 		note_nested(t, role);
 	else if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
-		 thread_of_signal(perf_siginfo_data(info), &role) == t)
-		work(t, role, own || perf_siginfo_async(info), uc);
+		 !atomic_load(&t->held) && thread_of_signal(sig_data, &role) == t)
+		work(t, role, own, uc);
 	atomic_fetch_sub(&t->in_handler, 1);
 }
 
@@ -376,11 +399,16 @@ static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
 {
 	const ucontext_t *uc = context;
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	bool timer = info->si_code == SI_TIMER;
+	uint64_t sig_data =
+	    timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
 
 	atomic_fetch_add(&active, 1);
-	if (info->si_code == PERF_TRAP_CODE && thread_signal_is_ours(perf_siginfo_data(info)))
-		handle(info,
-		       handler_entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0),
+	if ((timer || info->si_code == PERF_TRAP_CODE) && thread_signal_is_ours(sig_data))
+		handle(sig_data, timer,
+		       handler_entry_contains(ip) ||
+			   ip == (uintptr_t)__builtin_return_address(0) ||
+			   (!timer && perf_siginfo_async(info)),
 		       uc);
 	else
 		on_other_trap(signal, info, context);

@@ -85,6 +85,8 @@ struct thread *thread_take(pid_t tid)
 	release_memory(t);
 	in_use++;
 	t->tid = tid;
+	t->timer = -1;
+	t->clock_on = false;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		t->sampling_fd[i] = -1;
 	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
@@ -102,7 +104,18 @@ struct thread *thread_take(pid_t tid)
 	t->signal_traces = false;
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));
+	memset(&t->phases, 0, sizeof(t->phases));
+	t->phase_period = 0;
+	memset(&t->sides, 0, sizeof(t->sides));
+	t->side = CPU_UNKNOWN;
+	t->kernel_owed_ns = 0;
 	t->event_ns = 0;
+	memset(&t->switching, 0, sizeof(t->switching));
+	atomic_store(&t->switches_per_s, 0);
+	atomic_store(&t->kernel_permille, 0);
+	atomic_store(&t->timer_spent, false);
+	atomic_store(&t->held, false);
+	atomic_store(&t->registers, REGISTERS_NONE);
 	memset(&t->slowdown, 0, sizeof(t->slowdown));
 	patience_init(&t->patience);
 	memset(t->burst_counts, 0, sizeof(t->burst_counts));
@@ -167,6 +180,21 @@ void thread_recycle(struct thread *t)
 	atomic_store(&tids[t - table], 0);
 	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
+}
+
+bool thread_hold(struct thread *t)
+{
+	/* Sequentially consistent with the handler, which enters first and looks after. */
+	atomic_store(&t->held, true);
+	if (atomic_load(&t->in_handler) == 0)
+		return true;
+	atomic_store(&t->held, false);
+	return false;
+}
+
+void thread_let_go(struct thread *t)
+{
+	atomic_store(&t->held, false);
 }
 
 int thread_allocate(struct thread *t, unsigned max_frames)

@@ -19,8 +19,10 @@
 #include <sys/types.h>
 
 #include "attach/agent/handler/account.h"
+#include "attach/agent/handler/cpu_timer.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/slowdown/slowdown.h"
+#include "attach/agent/slowdown/switching.h"
 #include "attach/agent/record/ring.h"
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"
@@ -49,11 +51,22 @@
 
 enum thread_state {
 	THREAD_FREE,
-	THREAD_CLOCK,  /* sampling events only; no registers yet, so an idle thread costs little */
-	THREAD_WANTED, /* the handler saw Java code and asks for registers */
-	THREAD_READY,  /* registers open, ring and frames allocated */
-	THREAD_FAILED, /* registers could not be opened: ticks are ignored */
+	THREAD_CLOCK,  /* ticks only; no memory yet, so an idle thread costs little */
+	THREAD_WANTED, /* the handler saw Java code and asks for what samples take */
+	THREAD_READY,  /* ring and frames allocated */
+	THREAD_FAILED, /* they could not be: ticks are ignored */
 	THREAD_ABANDONED, /* not in use, but a handler may still run in it */
+};
+
+/* May samples of accesses be taken? That needs registers, which cost a thread something at each
+ * context switch (attach/agent/window/holdings.h). */
+enum thread_registers {
+	REGISTERS_NONE,
+	REGISTERS_ASKED, /* the handler asks for a phase */
+	REGISTERS_LENT,  /* a phase: they are open for one sample, */
+	REGISTERS_USED,  /* which was taken, */
+	REGISTERS_DONE,  /* and is over */
+	REGISTERS_HELD,  /* they are open until the thread does something else */
 };
 
 /* Memory of a thread that runs Java code; one mapping. */
@@ -67,8 +80,14 @@ struct thread {
 	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
 	_Atomic uint32_t generation; /* 16 bits used */
 	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
+	/* Its handlers return at once: the session thread changes what it has open (thread_hold). */
+	_Atomic bool held;
+	_Atomic uint8_t registers; /* enum thread_registers; the handler moves it from NONE to ASKED, and
+				    * from LENT to USED to DONE */
 	pid_t tid;
-	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler; clock has one */
+	int timer;     /* on its CPU clock: what brings the clock sampler's ticks, unless */
+	bool clock_on; /* the perf clock does, its one sampling event; or -1 */
+	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler */
 	struct perf_ring sampling_ring[SAMPLING_EVENTS]; /* hardware samplers; the handler reads */
 	int register_fd[PERF_DEBUG_REGISTERS];
 	struct thread_memory *memory;
@@ -84,6 +103,10 @@ struct thread {
 	unsigned burst_first; /* for bursts and traces: so many registers from this one on */
 	unsigned burst_registers;
 	uint64_t burst_counts[PERF_DEBUG_REGISTERS]; /* of their events when they were closed */
+	/* Its phase: when it began, by the clock on the wall and the thread's, what that took the
+	 * session thread, and what phases cost of late. */
+	uint64_t phase_since_ns, phase_cpu_ns, phase_work_ns;
+	double phase_cost_ns;
 
 	/* Handler. */
 	_Atomic uint32_t in_handler; /* handlers, one within the other */
@@ -92,7 +115,17 @@ struct thread {
 	_Atomic uint64_t wanted_sp;  /* stack pointer at the transition to WANTED */
 	struct random random;
 	struct tick_plan ticks;
-	uint64_t event_ns; /* the period that its event has, as far as the handler set it */
+	struct tick_plan phases; /* likewise, where accesses are sampled in phases alone */
+	_Atomic uint64_t phase_period;  /* of these; session thread */
+	_Atomic bool timer_spent; /* its timer fired and was not set again */
+	struct cpu_sides sides;   /* when the timer last fired */
+	enum cpu_side side;       /* where the tick that is handled found the thread */
+	uint64_t kernel_owed_ns;  /* CPU time in the kernel that no tick has told yet: perf clock */
+	uint64_t event_ns; /* the period that its perf clock has, as far as the handler set it */
+	struct switching switching;
+	/* Of it, for the session thread: switches for each second of CPU time, and the part of that in
+	 * the kernel, in thousandths. */
+	_Atomic uint32_t switches_per_s, kernel_permille;
 	struct reservoir reservoir;
 	struct patience patience;
 	struct slowdown slowdown;
@@ -165,6 +198,12 @@ uint64_t thread_sig_data(const struct thread *t, unsigned role);
 /* Session thread: a free entry for tid, prepared and with no event open, or NULL when the table is
  * full. */
 struct thread *thread_take(pid_t tid);
+
+/* Session thread: keeps handlers of the thread from beginning their work, so that what it has open
+ * and what handlers write can be changed. False, and nothing is held, while one is at work. Signals
+ * that come meanwhile are lost; a timer that fired has to be set again. */
+bool thread_hold(struct thread *t);
+void thread_let_go(struct thread *t);
 
 /* Session thread: an entry whose events are closed and whose ring was drained becomes free. */
 void thread_recycle(struct thread *t);

@@ -211,11 +211,11 @@ void watchpoint_drop_all(struct thread *t, enum record_type why)
 	reservoir_clear(&t->reservoir);
 }
 
-void watchpoint_expire(struct thread *t)
+void watchpoint_expire(struct thread *t, enum record_type why)
 {
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
 		if (t->watchpoints[i].state == WATCH_ARMED)
-			close_armed(t, i, RECORD_EXPIRED_WINDOW);
+			close_armed(t, i, why);
 		t->watchpoints[i].state = WATCH_FREE;
 	}
 }

@@ -81,8 +81,9 @@ void watchpoint_tick(struct thread *t);
 /* Frees all registers, as watchpoint_drop does: a new epoch has begun. */
 void watchpoint_drop_all(struct thread *t, enum record_type why);
 
-/* What was armed when the events were closed will not see its second access. Session thread, when
- * no event of the thread is open and no handler of it runs. */
-void watchpoint_expire(struct thread *t);
+/* What was armed when the events were closed will not see its second access, and is recorded with
+ * the given type. Session thread, when no breakpoint of the thread is open and no handler of it
+ * runs. */
+void watchpoint_expire(struct thread *t, enum record_type why);
 
 #endif

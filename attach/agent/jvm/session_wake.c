@@ -21,10 +21,12 @@ static void replace(int fd)
 
 int session_wake_open(void)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int fd = event_fd < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : event_fd;
 
 	if (fd < 0)
 		return -errno;
+	if (fd == event_fd)
+		return 0;
 	replace(fd);
 	return 0;
 }

@@ -2,7 +2,6 @@
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/jvm/alloc_sampling.h"
-#include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/object_ref.h"
 #include "common/clock.h"
@@ -45,8 +44,6 @@ int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
 
 	*t = (struct tracker){.vm = vm, .drain = drain, .budget = settings->budget};
 	r = objects_init(&t->objects, settings->max, &memory);
-	if (r == 0)
-		r = session_wake_open();
 	if (r < 0) {
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
@@ -174,7 +171,6 @@ int tracker_update(struct tracker *t, bool *more)
 	*more = false;
 	if (!t->running)
 		return 0;
-	session_wake_taken();
 	r = take_allocations(t);
 	return r < 0 ? r : pass(t, more);
 }
@@ -241,14 +237,12 @@ int tracker_switch_off(struct tracker *t)
 {
 	int r = tracker_stop(t, true);
 
-	session_wake_close();
 	objects_drop(&t->objects);
 	return r;
 }
 
 void tracker_release(struct tracker *t)
 {
-	session_wake_close();
 	objects_release(&t->objects);
 }
 

@@ -2,55 +2,66 @@
 
 #include "attach/agent/reservoir/patience.h"
 
-/* Ticks come after half to one and a half periods, at random: a program that goes round in step
- * with the ticks would be seen at the same places every time. A new length holds for some ticks,
- * because setting it is a system call. */
+/* A program that goes round in step with the ticks would be seen at the same places every time, so
+ * their distance is drawn. A new one holds for some ticks, because setting it is a system call. */
 #define TICKS_ALIKE 4u
+
+/* More that were due are not drawn one by one. */
+#define DRAWN_MAX 16u
 
 static void draw_length(struct tick_plan *p, struct random *random, uint64_t period)
 {
-	uint64_t part = period * random_below(random, 1u << 16) >> 16;
-
-	if (p->alike > 0) {
+	if (p->alike > 0 && p->period_ns == period) {
 		p->alike--;
 		return;
 	}
 	p->alike = TICKS_ALIKE - 1;
-	p->length_ns = period / 2 + part;
+	p->period_ns = period;
+	p->length_ns = period / 2 + (period * random_below(random, 1u << 16) >> 16);
 }
 
-static uint64_t left(const struct tick_plan *p, uint64_t cpu_ns)
+void tick_plan_begin(struct tick_plan *p, struct random *random, uint64_t period, uint64_t from_ns)
 {
-	uint64_t passed = cpu_ns - p->tick_ns;
-
-	return p->length_ns > passed ? p->length_ns - passed : 0;
+	*p = (struct tick_plan){0};
+	draw_length(p, random, period);
+	p->due_ns = from_ns + (period * random_below(random, 1u << 16) >> 16);
 }
 
 bool tick_plan_is_look(const struct tick_plan *p, uint64_t cpu_ns)
 {
-	return p->look && left(p, cpu_ns) >= PATIENCE_NS / 2;
+	return p->look && p->due_ns >= cpu_ns + PATIENCE_NS / 2;
 }
 
-uint64_t tick_plan_next(struct tick_plan *p, struct random *random, uint64_t period,
-			uint64_t cpu_ns, bool look)
+static void draw_next(struct tick_plan *p, struct random *random, uint64_t period)
 {
 	draw_length(p, random, period);
-	p->tick_ns = cpu_ns;
+	p->due_ns += p->length_ns;
+}
+
+uint64_t tick_plan_tick(struct tick_plan *p, struct random *random, uint64_t period,
+			uint64_t cpu_ns)
+{
+	uint64_t stands_for = 0, many;
+
+	if (p->due_ns > cpu_ns + p->length_ns / 2)
+		return 0;
+	/* The one that is due, or nearly. */
+	do {
+		stands_for += p->period_ns;
+		draw_next(p, random, period);
+	} while (p->due_ns <= cpu_ns && stands_for < DRAWN_MAX * period);
+	if (p->due_ns > cpu_ns)
+		return stands_for;
+	many = (cpu_ns - p->due_ns) / period + 1;
+	p->due_ns += many * period;
+	return stands_for + many * period;
+}
+
+uint64_t tick_plan_next(struct tick_plan *p, uint64_t cpu_ns, bool look)
+{
 	/* Else the tick is as near, and looks itself. */
-	p->look = look && p->length_ns > 2 * PATIENCE_NS;
-	return p->look ? PATIENCE_NS : p->length_ns;
-}
-
-uint64_t tick_plan_end_look(struct tick_plan *p, uint64_t cpu_ns)
-{
-	uint64_t ns = left(p, cpu_ns);
-
-	p->look = false;
-	return ns > PATIENCE_NS ? ns : PATIENCE_NS;
-}
-
-uint64_t tick_plan_refused(struct tick_plan *p, uint64_t period)
-{
-	p->look = false;
-	return p->length_ns ? p->length_ns : period;
+	p->look = look && p->due_ns > cpu_ns + 2 * PATIENCE_NS;
+	if (p->look)
+		return cpu_ns + PATIENCE_NS;
+	return p->due_ns > cpu_ns ? p->due_ns : cpu_ns;
 }

@@ -112,7 +112,7 @@ void slowdown_note(struct slowdown *s, const struct slowdown_tick *tick)
 		note_copies(s, tick->cpu_ns, costs->byte_ns);
 	if (costs->string_lost > 0 && tick->on)
 		note_string(s, tick->uc);
-	s->fraction = s->splits + s->copies +
+	s->fraction = s->splits + s->copies + tick->switches +
 		      slowdown_by_strings(s->string_ticks, s->ticks, costs->string_lost);
 	if (s->fraction > SLOWDOWN_MOST)
 		s->fraction = SLOWDOWN_MOST;

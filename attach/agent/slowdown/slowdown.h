@@ -15,6 +15,8 @@
  * better. Ticks tell how much of its time a thread is in one of its own; what the kernel copies for
  * it, how many bytes it reads and writes (attach/agent/slowdown/thread_io.h).
  *
+ * Everybody's for a context switch (attach/agent/slowdown/switching.h).
+ *
  * What the machine at hand does is measured when a window begins (attach/agent/window/calibrate.h).
  */
 #ifndef JXPERF_AGENT_SLOWDOWN_SLOWDOWN_H
@@ -81,6 +83,7 @@ struct slowdown_tick {
 	const struct slowdown_costs *costs;
 	uint64_t allocated_offset; /* of what the JVM adds up, in a JavaThread; 0: not known */
 	uint64_t cpu_ns;           /* that the thread has used */
+	double switches;           /* of its time, while registers are on: lost at context switches */
 	bool on;                   /* registers were, until now */
 	const ucontext_t *uc;
 };

@@ -16,7 +16,7 @@
 #define TICK_COST_FIRST_NS 200e3
 
 /* What the period does not steer may use up to this part of the budget: the session thread, the
- * window's beginning, registers that are on. What they use beyond shows in the report. */
+ * window's beginning, what is held open. What they use beyond shows in the report. */
 #define SESSION_SHARE_MAX 0.5
 
 /* What was not spent so far may be spent from now on, but no more than this part of the budget at a
@@ -48,6 +48,13 @@ static uint64_t sampling_ns(const struct budget *b, const uint64_t *counters)
 	       counters[JXP__COUNTER__COUNTER_BURST_NS];
 }
 
+/* What is open and on costs beside the signals that it sends. */
+static uint64_t held_ns(const uint64_t *counters)
+{
+	return counters[JXP__COUNTER__COUNTER_REGISTERS_NS] +
+	       counters[JXP__COUNTER__COUNTER_SWITCHES_NS];
+}
+
 uint64_t budget_cpu_ns(const struct budget *b)
 {
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
@@ -58,7 +65,7 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 	cost->cpu_ns = budget_cpu_ns(b);
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
 	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns +
-			    counters[JXP__COUNTER__COUNTER_REGISTERS_NS];
+			    held_ns(counters);
 	cost->setup_ns = b->session_start_ns;
 	cost->period = b->period;
 }
@@ -182,9 +189,7 @@ uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct 
 	if (ticks < TICKS_MIN || now < b->next_change_ns || cost->cpu_ns == 0)
 		return b->period;
 	b->next_change_ns = now + CHANGE_INTERVAL_NS;
-	beside =
-	    (double)(cost->session_ns + setup_ns + counters[JXP__COUNTER__COUNTER_REGISTERS_NS]) /
-	    (double)cost->cpu_ns;
+	beside = (double)(cost->session_ns + setup_ns + held_ns(counters)) / (double)cost->cpu_ns;
 	if (beside > b->fraction * SESSION_SHARE_MAX)
 		beside = b->fraction * SESSION_SHARE_MAX;
 	left = b->fraction - beside;

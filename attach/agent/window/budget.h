@@ -4,7 +4,8 @@
  *
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
  * of breakpoints that are counted x that of one of these + CPU time of the session thread
- * (measured) + what registers that are on cost (estimated by allocations). What the window's
+ * (measured) + what registers that are on cost (estimated by allocations), and events that are open
+ * at context switches (counted, times what one was measured to cost). What the window's
  * beginning took is spread over its length, and comes first. A tick and the traps it leads to cost
  * about the same each time, so a thread that gets a tick every `period` of its CPU time spends
  * cost-per-tick / period of it on us. Not all of the process's CPU time brings ticks: the kernel's

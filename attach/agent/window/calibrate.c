@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
@@ -23,6 +24,12 @@ static int compare(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+static double median(uint64_t *costs, unsigned count)
+{
+	qsort(costs, count, sizeof(costs[0]), compare);
+	return (double)costs[count / 2];
 }
 
 static uint64_t handler_ns(const struct thread *t)
@@ -62,8 +69,7 @@ static int measure_trap(struct thread *t, int fd, struct calibration *c)
 	}
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
-	qsort(costs, TRAPS, sizeof(costs[0]), compare);
-	c->trap_ns = costs[TRAPS / 2];
+	c->trap_ns = (uint64_t)median(costs, TRAPS);
 	return 0;
 }
 
@@ -150,6 +156,42 @@ static int measure_registers(struct thread *t, int fd, struct calibration *c)
 	return 0;
 }
 
+#define SLEEPS 33u
+
+/* What it takes of this thread's time to sleep for a moment, which is to switch away and back. */
+static double sleep_ns(void)
+{
+	const struct timespec moment = {.tv_nsec = 1};
+	uint64_t costs[SLEEPS];
+
+	for (unsigned i = 0; i < SLEEPS; i++) {
+		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		(void)nanosleep(&moment, NULL); /* Too short a sleep does no harm. */
+		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	}
+	return median(costs, SLEEPS);
+}
+
+static double above(double with_ns, double without_ns)
+{
+	return with_ns > without_ns ? with_ns - without_ns : 0;
+}
+
+static int measure_held(struct thread *t, int fd, struct calibration *c)
+{
+	double held = sleep_ns(), armed;
+	int r = perf_enable(fd);
+
+	(void)t;
+	if (r < 0)
+		return r;
+	armed = sleep_ns();
+	c->switches.held_ns = above(held, c->sleep_ns);
+	c->switches.armed_ns = above(armed, held);
+	return 0;
+}
+
 typedef int measurement(struct thread *t, int fd, struct calibration *c);
 
 /* In an entry and with an event of the session thread's own. */
@@ -175,6 +217,55 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 	}
 	thread_recycle(t);
 	return r;
+}
+
+/* A clock that does not fire meanwhile. */
+static int measure_clock(struct opener *opener, struct calibration *c)
+{
+	int fd = opener_clock(opener, (pid_t)syscall(SYS_gettid), NS_PER_S, 0), r;
+
+	if (fd < 0)
+		return fd;
+	r = perf_enable(fd);
+	if (r == 0)
+		c->switches.clock_ns = above(sleep_ns(), c->sleep_ns);
+	(void)perf_disable(fd); /* A forked process may have a copy. */
+	fd_close_all(&fd, 1);
+	return r;
+}
+
+int calibrate_switches(struct opener *opener, struct calibration *c)
+{
+	int r;
+
+	c->sleep_ns = sleep_ns();
+	r = measure_here(opener, measure_held, c);
+	return r < 0 ? r : measure_clock(opener, c);
+}
+
+int calibrate_signal(struct calibration *c)
+{
+	pid_t pid = getpid(), tid = (pid_t)syscall(SYS_gettid);
+	struct thread *t = thread_take(tid);
+	uint64_t costs[TRAPS];
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_TIMER};
+	long r = 0;
+
+	if (!t)
+		return -ENOMEM;
+	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
+	info.si_value.sival_ptr = (void *)thread_sig_data(t, THREAD_ROLE_CALIBRATE);
+	for (unsigned i = 0; i < TRAPS && r == 0; i++) {
+		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		r = syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGTRAP, &info);
+		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start - (handler_ns(t) - handled);
+	}
+	thread_recycle(t);
+	if (r < 0)
+		return -EPERM;
+	c->trap_ns = (uint64_t)median(costs, TRAPS);
+	return 0;
 }
 
 int calibrate_trap(struct opener *opener, struct calibration *c)

@@ -78,12 +78,22 @@ static int wake(struct census *c, size_t awake, size_t limit, struct err *err)
 	while (end > monitor_room(c->monitor))
 		refuse(c, &c->dormant.threads[--end]);
 	while (end > 0 && r == 0) {
-		pid_t tid = c->dormant.threads[--end].tid;
+		struct dormant_thread t = c->dormant.threads[--end];
+		pid_t tid = t.tid;
 
-		r = monitor_add(c->monitor, tid);
+		r = monitor_add(c->monitor, tid, t.since_ns);
 		dormant_remove(&c->dormant, tid);
 	}
 	return r < 0 ? err_set_errno(err, -r, "cannot open events for the JVM's threads") : 0;
+}
+
+/* The CPU time of all is told from now on, whoever was chosen by what it used before. */
+static int wake_busiest(struct census *c, struct err *err)
+{
+	size_t awake = dormant_scan(&c->dormant, DORMANT_AWAKE_NS);
+
+	dormant_rebase(&c->dormant);
+	return wake(c, awake, START_MAX, err);
 }
 
 int census_start(struct census *c, struct err *err)
@@ -92,8 +102,7 @@ int census_start(struct census *c, struct err *err)
 
 	if (r < 0)
 		return r;
-	r = wake(c, dormant_scan(&c->dormant, DORMANT_AWAKE_NS), START_MAX, err);
-	dormant_rebase(&c->dormant);
+	r = wake_busiest(c, err);
 	c->interval_ns = SCAN_FIRST_NS;
 	c->next_scan_ns = clock_monotonic_ns() + c->interval_ns;
 	return r;
@@ -132,7 +141,7 @@ static int started(struct census *c, pid_t tid, bool eager, struct err *err)
 	/* A thread that had the tid before has ended. */
 	dormant_remove(&c->dormant, tid);
 	if (eager && monitor_room(c->monitor) > 0)
-		r = monitor_add(c->monitor, tid);
+		r = monitor_add(c->monitor, tid, 0);
 	else if (!thread_find(tid))
 		note(c, tid, false);
 	return r < 0 ? err_set_errno(err, -r, "cannot open events for the JVM's threads") : 0;

@@ -1,6 +1,6 @@
 /*
- * The set of threads being profiled: opens their events, gives registers to those that run Java
- * code, retires those that end, and sums their counters.
+ * The set of threads being profiled: starts their ticks, has those that run Java code hold what they
+ * can afford (holdings.h), retires those that end, and sums their counters.
  *
  * Session thread only.
  */
@@ -10,20 +10,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/stream/drain.h"
-#include "attach/agent/window/opener.h"
-#include "attach/agent/window/settings.h"
+#include "attach/agent/window/holdings.h"
 #include "attach/agent/window/turnover.h"
 
 struct monitor {
 	const struct settings *settings;
-	bool objects; /* the window is for objects, too: threads get what that takes */
-	struct opener *opener;
-	const struct sampling_gate *gate; /* which the threads' sampling events get */
 	struct drain *drain;
+	struct holdings holdings;
 	uint64_t settled_ns;      /* no record of an earlier time will be drained */
-	unsigned fds_left;        /* descriptors that may still be taken from the target */
 	struct turnover turnover; /* of the threads that were taken on */
 	/* At the last update: */
 	uint32_t fullest; /* records in the ring that had most */
@@ -39,16 +34,20 @@ void monitor_init(struct monitor *m, const struct settings *settings, struct ope
 /* How many more threads can be taken on. */
 unsigned monitor_room(const struct monitor *m);
 
-/* Starts profiling a thread of this process; one that is profiled already is left alone. 0, or
- * -errno when the session cannot go on (a thread that cannot be opened is counted, not fatal). */
-int monitor_add(struct monitor *m, pid_t tid);
+/* Starts profiling a thread of this process, whose CPU time is told from from_ns on; one that is
+ * profiled already is left alone. 0, or -errno when the session cannot go on (a thread that cannot
+ * be opened is counted, not fatal). */
+int monitor_add(struct monitor *m, pid_t tid, uint64_t from_ns);
 
 /* Counts a thread that would be profiled if there were room. */
 void monitor_refused(struct monitor *m);
 
-/* Opens registers for threads that asked, gives threads that get ticks handlers.period, drains all
- * rings, retires threads that ended. */
+/* Makes threads ready that asked, has what is open follow what they do, drains all rings, retires
+ * threads that ended. */
 int monitor_update(struct monitor *m);
+
+/* Begins and ends phases: when handlers asked, and now and then. */
+int monitor_phases(struct monitor *m);
 
 /* After handlers.stopping was set: disables and closes the events of all threads; no new signal
  * arises after it, also when another process has a copy of their descriptors. */

@@ -39,6 +39,9 @@
 /* More than this part of a ring, or of the queue, and they are drained more often. */
 #define DRAIN_FILL_PART 8u
 
+/* While registers are lent, it is looked so often whether they are still in use. */
+#define PHASE_INTERVAL_NS (20 * NS_PER_MS)
+
 #define REPORT_INTERVAL_NS (250 * NS_PER_MS)
 
 /* Handlers take microseconds; a thread that is not scheduled may hold one up. */
@@ -130,7 +133,10 @@ static int prepare(struct window *w, struct err *err)
 		return r;
 	layout_facts_read(w->vm->jni, &handlers.regions, &handlers.layout);
 	(void)klass_fields_init(); /* Without it places have no names. */
-	r = roster_open();
+	r = session_wake_open();
+	atomic_store(&handlers.wake_fd, session_wake_fd());
+	if (r == 0)
+		r = roster_open();
 	w->drain = r == 0 ? drain_new(w->link, w->vm, handlers.contexts) : NULL;
 	if (!w->drain)
 		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
@@ -195,8 +201,48 @@ static int start_objects(struct window *w, struct err *err)
 	int r = object_phase_start(&w->objects, &s->objects, s->sampling.kind_count == 0, w->vm,
 				   w->drain, err);
 
-	w->monitor.objects = object_phase_is_wanted(&w->objects);
+	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	return r;
+}
+
+/* Ticks need no breakpoints: a window of nothing else goes on without. */
+static int without_breakpoints(struct window *w, struct calibration *machine, int error,
+			       struct err *err)
+{
+	const struct settings *s = w->settings;
+
+	if (error == -EMFILE)
+		return no_descriptors(err);
+	if (s->sampling.kind_count > 0 || s->objects.max > 0)
+		return err_set_errno(
+		    err, -error, "cannot use hardware breakpoints in this JVM (perf_event_open)");
+	w->monitor.holdings.registers_refused = true;
+	return calibrate_signal(machine) < 0
+		   ? err_set(err, EOPNOTSUPP, "cannot send SIGTRAP to a thread of this JVM")
+		   : 0;
+}
+
+static int measure_machine(struct window *w, struct calibration *machine, struct err *err)
+{
+	int r = calibrate_trap(&w->opener, machine);
+
+	handlers.scheduler_tick_ns = cpu_timer_scheduler_tick_ns();
+	if (r < 0)
+		return without_breakpoints(w, machine, r, err);
+	if (w->settings->sampling.loops)
+		r = calibrate_hit(&w->opener, machine);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
+	handlers.burst_hit_ns = machine->hit_ns;
+	/* Parts of estimates: without them registers that are on count for nothing, and switches as
+	 * much as on the machine that was measured last. */
+	(void)calibrate_registers(&w->opener, machine);
+	handlers.register_costs = machine->registers;
+	machine->switches = (struct switch_costs){.clock_ns = 1200, .held_ns = 200, .armed_ns = 420};
+	if (w->settings->sampling.event_count == 0)
+		(void)calibrate_switches(&w->opener, machine);
+	handlers.switch_costs = machine->switches;
+	return 0;
 }
 
 static int start_sampling(struct window *w, struct err *err)
@@ -209,20 +255,9 @@ static int start_sampling(struct window *w, struct err *err)
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
 	atomic_store(&handlers.stopping, false);
-	r = calibrate_trap(&w->opener, &machine);
-	if (r == -EMFILE)
-		return no_descriptors(err);
+	r = measure_machine(w, &machine, err);
 	if (r < 0)
-		return err_set_errno(
-		    err, -r, "cannot use hardware breakpoints in this JVM (perf_event_open)");
-	if (s->sampling.loops)
-		r = calibrate_hit(&w->opener, &machine);
-	if (r < 0)
-		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
-	handlers.burst_hit_ns = machine.hit_ns;
-	/* An estimate's part: without it registers count for nothing. */
-	(void)calibrate_registers(&w->opener, &machine);
-	handlers.register_costs = machine.registers;
+		return r;
 	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
 	if (r < 0)
 		return r;
@@ -268,7 +303,8 @@ static int report(struct window *w)
 	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
 	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
 	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
-	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] - counters[JXP__COUNTER__COUNTER_BURST_NS];
+	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
+	    counters[JXP__COUNTER__COUNTER_SWITCHES_NS] - counters[JXP__COUNTER__COUNTER_BURST_NS];
 	counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->cost.session_ns;
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
 	w->cost.session_ns += other_ns;
@@ -322,6 +358,9 @@ static void sleep_until_news(const struct window *w)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
+	if (w->monitor.holdings.phases > 0 && left > PHASE_INTERVAL_NS)
+		left = PHASE_INTERVAL_NS;
+
 	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
@@ -362,7 +401,7 @@ static int update_objects(struct window *w, struct err *err)
 
 	if (r == 0)
 		r = object_phase_update(&w->objects, err);
-	w->monitor.objects = object_phase_is_wanted(&w->objects);
+	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	if (r == 0 && tracker_is_dear(&w->objects.tracker))
 		tracker_set_pace(&w->objects.tracker, budget_cpu_ns(&w->budget), w->orders.accesses,
 				 w->orders.met);
@@ -372,14 +411,23 @@ static int update_objects(struct window *w, struct err *err)
 /* Looks what has happened to the JVM, and what the engine has to say. */
 static int take_news(struct window *w)
 {
-	int r = read_orders(w);
+	int r;
 
+	session_wake_taken(); /* Before anything is looked at that it may be about. */
+	r = read_orders(w);
 	w->stopping |= w->orders.stop;
 	if (roster_vm_is_dead()) {
 		drain_vm_died(w->drain);
 		w->stopping = true;
 	}
 	return r;
+}
+
+static int update_phases(struct window *w)
+{
+	if (!handlers_were_asked() && w->monitor.holdings.phases == 0)
+		return 0;
+	return monitor_phases(&w->monitor);
 }
 
 static int run(struct window *w, struct err *err)
@@ -389,6 +437,8 @@ static int run(struct window *w, struct err *err)
 	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->settings->deadline_ns) {
 		sleep_until_news(w);
 		r = take_news(w);
+		if (r == 0 && !w->stopping)
+			r = update_phases(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, is_eager(w), err);
 		if (r == 0 && !w->stopping)
@@ -420,8 +470,12 @@ static void stop_sampling(struct window *w, int *result)
 	monitor_close_events(&w->monitor);
 	census_settle(&w->census);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
-	 * pending; it does nothing else from now on. */
-	(void)signals_remove(QUIESCE_TIMEOUT_MS, &untouched);
+	 * pending; it does nothing else from now on. One that is at work may yet wake us: the
+	 * descriptor must not become another file's. */
+	if (signals_remove(QUIESCE_TIMEOUT_MS, &untouched)) {
+		atomic_store(&handlers.wake_fd, -1);
+		session_wake_close();
+	}
 	vm_alive = !roster_vm_is_dead();
 	if (!vm_alive)
 		drain_vm_died(w->drain);

@@ -216,8 +216,8 @@ static void the_end_of_the_window_closes_all_registers(void **state)
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
-	watchpoint_expire(t);
-	watchpoint_expire(t);
+	watchpoint_expire(t, RECORD_EXPIRED_WINDOW);
+	watchpoint_expire(t, RECORD_EXPIRED_WINDOW);
 	assert_closed_with(RECORD_EXPIRED_WINDOW);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_EVENT_ERRORS), 0);
 }

@@ -1,4 +1,4 @@
-/* When the clock's event comes, and what for. */
+/* When ticks are due, what they stand for, and when their event comes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +21,18 @@ static int seed(void **state)
 
 static void ticks_are_a_period_apart_on_average_and_never_alike_for_long(void **state)
 {
-	uint64_t sum = 0, least = UINT64_MAX, most = 0;
-	struct tick_plan p = {0};
+	uint64_t last, sum = 0, least = UINT64_MAX, most = 0;
+	struct tick_plan p;
 
 	(void)state;
+	tick_plan_begin(&p, &generator, PERIOD_NS, 0);
+	last = p.due_ns;
 	for (unsigned i = 0; i < 40000; i++) {
-		uint64_t ns = tick_plan_next(&p, &generator, PERIOD_NS, i * PERIOD_NS, false);
+		uint64_t ns;
 
-		assert_false(p.look);
+		assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, p.due_ns), PERIOD_NS);
+		ns = p.due_ns - last;
+		last = p.due_ns;
 		sum += ns;
 		least = ns < least ? ns : least;
 		most = ns > most ? ns : most;
@@ -38,58 +42,108 @@ static void ticks_are_a_period_apart_on_average_and_never_alike_for_long(void **
 	assert_in_range(most, PERIOD_NS * 14 / 10, PERIOD_NS * 3 / 2);
 }
 
-static void a_look_comes_first_and_the_tick_when_it_would_have(void **state)
+/* Also those of threads that end before their first tick. */
+static void threads_that_live_for_less_than_a_period_are_told_by_some(void **state)
 {
-	uint64_t now = NS_PER_S;
-	struct tick_plan p = {0};
+	const uint64_t life = PERIOD_NS / 4;
+	double told = 0;
 
 	(void)state;
-	assert_int_equal(tick_plan_next(&p, &generator, PERIOD_NS, now, true), PATIENCE_NS);
+	for (unsigned i = 0; i < 40000; i++) {
+		struct tick_plan p;
+
+		tick_plan_begin(&p, &generator, PERIOD_NS, NS_PER_S);
+		if (p.due_ns <= NS_PER_S + life)
+			told += (double)tick_plan_tick(&p, &generator, PERIOD_NS, p.due_ns);
+	}
+	assert_float_equal(told / 40000, (double)life, 0.03 * (double)life);
+}
+
+/* However late they come, and however often the period changes. */
+static void what_ticks_stand_for_is_the_cpu_time(void **state)
+{
+	uint64_t told = 0, now = NS_PER_S;
+	struct tick_plan p;
+
+	(void)state;
+	tick_plan_begin(&p, &generator, PERIOD_NS, now);
+	for (unsigned i = 0; i < 20000; i++) {
+		now += PERIOD_NS * random_below(&generator, 1u << 16) >> (i % 50 ? 14 : 9);
+		told += tick_plan_tick(&p, &generator, PERIOD_NS * (1 + i / 1000 % 3), now);
+	}
+	assert_float_equal((double)told, (double)(now - NS_PER_S), 0.01 * (double)now);
+}
+
+static void an_event_that_comes_long_before_the_tick_is_none(void **state)
+{
+	struct tick_plan p;
+	uint64_t due;
+
+	(void)state;
+	tick_plan_begin(&p, &generator, PERIOD_NS, 0);
+	(void)tick_plan_tick(&p, &generator, PERIOD_NS, p.due_ns);
+	due = p.due_ns;
+	assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, due - p.length_ns * 3 / 4), 0);
+	assert_int_equal(p.due_ns, due);
+	assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, due - p.length_ns / 4), PERIOD_NS);
+}
+
+static struct tick_plan due_at(uint64_t ns)
+{
+	return (struct tick_plan){.due_ns = ns, .length_ns = PERIOD_NS, .period_ns = PERIOD_NS};
+}
+
+static void a_look_comes_first_and_the_tick_when_it_would_have(void **state)
+{
+	struct tick_plan p = due_at(NS_PER_S + PERIOD_NS);
+	uint64_t now = NS_PER_S;
+
+	(void)state;
+	assert_int_equal(tick_plan_next(&p, now, true), now + PATIENCE_NS);
 	now += PATIENCE_NS + 5000;
 	assert_true(tick_plan_is_look(&p, now));
-	assert_int_equal(tick_plan_end_look(&p, now), NS_PER_S + p.length_ns - now);
-	assert_false(tick_plan_is_look(&p, NS_PER_S + p.length_ns));
+	assert_int_equal(tick_plan_next(&p, now, false), NS_PER_S + PERIOD_NS);
+	assert_false(tick_plan_is_look(&p, now));
 }
 
 static void a_look_that_comes_late_is_the_tick(void **state)
 {
-	struct tick_plan p = {0};
+	struct tick_plan p = due_at(NS_PER_S + PERIOD_NS);
 
 	(void)state;
-	(void)tick_plan_next(&p, &generator, PERIOD_NS, NS_PER_S, true);
-	assert_false(tick_plan_is_look(&p, NS_PER_S + p.length_ns));
-	assert_false(tick_plan_is_look(&p, NS_PER_S + p.length_ns * 5));
-}
-
-static void the_event_never_comes_over_and_over(void **state)
-{
-	struct tick_plan p = {0};
-
-	(void)state;
-	(void)tick_plan_next(&p, &generator, PERIOD_NS, NS_PER_S, true);
-	assert_int_equal(tick_plan_end_look(&p, NS_PER_S + p.length_ns * 5), PATIENCE_NS);
-	(void)tick_plan_next(&p, &generator, PERIOD_NS, NS_PER_S, true);
-	assert_int_equal(tick_plan_refused(&p, PERIOD_NS), p.length_ns);
-	assert_false(p.look);
+	(void)tick_plan_next(&p, NS_PER_S, true);
+	assert_false(tick_plan_is_look(&p, p.due_ns));
+	assert_false(tick_plan_is_look(&p, p.due_ns + PERIOD_NS * 5));
 }
 
 static void ticks_that_are_near_look_themselves(void **state)
 {
-	struct tick_plan p = {0};
+	struct tick_plan p = due_at(NS_PER_S + PATIENCE_NS);
 
 	(void)state;
-	assert_true(tick_plan_next(&p, &generator, PATIENCE_NS, NS_PER_S, true) < 2 * PATIENCE_NS);
+	assert_int_equal(tick_plan_next(&p, NS_PER_S, true), p.due_ns);
 	assert_false(p.look);
+}
+
+static void a_tick_that_was_due_comes_at_once(void **state)
+{
+	struct tick_plan p = due_at(NS_PER_S);
+
+	(void)state;
+	assert_int_equal(tick_plan_next(&p, NS_PER_S + 7, false), NS_PER_S + 7);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ticks_are_a_period_apart_on_average_and_never_alike_for_long),
+	    cmocka_unit_test(threads_that_live_for_less_than_a_period_are_told_by_some),
+	    cmocka_unit_test(what_ticks_stand_for_is_the_cpu_time),
+	    cmocka_unit_test(an_event_that_comes_long_before_the_tick_is_none),
 	    cmocka_unit_test(a_look_comes_first_and_the_tick_when_it_would_have),
 	    cmocka_unit_test(a_look_that_comes_late_is_the_tick),
-	    cmocka_unit_test(the_event_never_comes_over_and_over),
 	    cmocka_unit_test(ticks_that_are_near_look_themselves),
+	    cmocka_unit_test(a_tick_that_was_due_comes_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, seed, NULL);

@@ -29,7 +29,8 @@ static int set_up(void **state)
 	assert_int_equal(threads_init(), 0);
 	assert_int_equal(roster_open(), 0);
 	monitor_init(&f.monitor, &f.settings, NULL, NULL, NULL);
-	f.monitor.fds_left = 0;
+	f.settings.sampling.event_count = 1;
+	f.monitor.holdings.fds_left = 0;
 	census_init(&f.census, NULL, &f.monitor, 0.01);
 	*state = &f;
 	return 0;

@@ -30,12 +30,14 @@ static int set_up(void **state)
 {
 	static struct fixture f;
 
-	f = (struct fixture){.settings = {.registers = 4}, .tid = (pid_t)syscall(SYS_gettid)};
+	/* A hardware sampler's: its events are descriptors. The clock's: holdings.c. */
+	f = (struct fixture){.settings = {.registers = 4, .sampling.event_count = 1}, .tid = (pid_t)syscall(SYS_gettid)};
 	connect_ends(&f.ends);
 	f.opener = (struct opener){.link = &f.ends.link, .through_daemon = true};
 	f.gate.program_fd = -1;
 	assert_int_equal(threads_init(), 0);
 	monitor_init(&f.monitor, &f.settings, &f.opener, &f.gate, NULL);
+	f.monitor.holdings.objects = true;
 	*state = &f;
 	return 0;
 }
@@ -79,17 +81,17 @@ static uint64_t counted(const struct fixture *f, Jxp__Counter counter)
 static void a_thread_takes_a_descriptor_and_keeps_one_for_a_register(void **state)
 {
 	struct fixture *f = *state;
-	unsigned before = f->monitor.fds_left;
+	unsigned before = f->monitor.holdings.fds_left;
 
 	answer(f, 0);
-	assert_int_equal(monitor_add(&f->monitor, f->tid), 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
 	assert_non_null(thread_find(f->tid));
-	assert_int_equal(f->monitor.fds_left, before - 2);
+	assert_int_equal(f->monitor.holdings.fds_left, before - 2);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS), 1);
-	assert_int_equal(monitor_add(&f->monitor, f->tid), 0); /* Asks nothing: it is there. */
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0); /* Asks nothing: it is there. */
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS), 1);
 	monitor_close_events(&f->monitor);
-	assert_int_equal(f->monitor.fds_left, before);
+	assert_int_equal(f->monitor.holdings.fds_left, before);
 }
 
 static void a_thread_that_cannot_be_opened_is_counted_by_its_reason(void **state)
@@ -102,15 +104,15 @@ static void a_thread_that_cannot_be_opened_is_counted_by_its_reason(void **state
 	    {EACCES, JXP__COUNTER__COUNTER_THREADS_FAILED},
 	};
 	struct fixture *f = *state;
-	unsigned before = f->monitor.fds_left;
+	unsigned before = f->monitor.holdings.fds_left;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		answer(f, cases[i].error);
-		assert_int_equal(monitor_add(&f->monitor, f->tid), 0);
+		assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
 		assert_null(thread_find(f->tid));
 		assert_int_equal(counted(f, cases[i].counter), 1);
 	}
-	assert_int_equal(f->monitor.fds_left, before);
+	assert_int_equal(f->monitor.holdings.fds_left, before);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS), 0);
 }
 
@@ -119,7 +121,7 @@ static void a_thread_that_has_ended_is_not_missed(void **state)
 	struct fixture *f = *state;
 
 	answer(f, ESRCH);
-	assert_int_equal(monitor_add(&f->monitor, f->tid), 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_FAILED), 0);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS), 0);
 }
@@ -129,7 +131,7 @@ static void a_session_that_is_over_is_an_error(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(shutdown(f->ends.engine, SHUT_RDWR), 0);
-	assert_int_equal(monitor_add(&f->monitor, f->tid), -EPIPE);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), -EPIPE);
 	assert_null(thread_find(f->tid));
 }
 
@@ -137,13 +139,13 @@ static void room_is_for_each_event_and_a_register(void **state)
 {
 	struct fixture *f = *state;
 
-	f->monitor.fds_left = 7;
+	f->monitor.holdings.fds_left = 7;
 	assert_int_equal(monitor_room(&f->monitor), 3);
 	f->settings.sampling.event_count = 2;
 	assert_int_equal(monitor_room(&f->monitor), 2);
-	f->monitor.fds_left = 2;
+	f->monitor.holdings.fds_left = 2;
 	assert_int_equal(monitor_room(&f->monitor), 0);
-	f->monitor.fds_left = 1000000;
+	f->monitor.holdings.fds_left = 1000000;
 	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
 }
 
@@ -152,8 +154,8 @@ static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 	struct fixture *f = *state;
 	uint8_t byte;
 
-	f->monitor.fds_left = 1;
-	assert_int_equal(monitor_add(&f->monitor, f->tid), 0);
+	f->monitor.holdings.fds_left = 1;
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
 	assert_null(thread_find(f->tid));
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS), 1);
 	assert_int_equal(recv(f->ends.engine, &byte, 1, MSG_DONTWAIT), -1);

@@ -1,0 +1,42 @@
+/*
+ * How often a thread switches, and what that costs it with what is held open on it.
+ *
+ * At each switch of a thread that has perf events the kernel takes them off the processor and puts
+ * those of the next one on: some tenths of a microsecond for one that is off, half of one for a
+ * breakpoint that is on, more than one for a clock, which programs a timer. A thread that does
+ * little but switch would run at half its rate. So events are held only where the switches cost
+ * next to nothing (attach/agent/window/holdings.h), by what they cost on this machine, as measured
+ * when the window begins (attach/agent/window/calibrate.h).
+ *
+ * Rates are by the thread's CPU time, not by the clock on the wall: what is to be compared is what
+ * switches cost of it. Pure; one thread.
+ */
+#ifndef JXPERF_AGENT_SLOWDOWN_SWITCHING_H
+#define JXPERF_AGENT_SLOWDOWN_SWITCHING_H
+
+#include <stdint.h>
+
+/* Nanoseconds that one switch, off the processor and on again, takes longer. */
+struct switch_costs {
+	double clock_ns; /* for a perf clock that is on */
+	double held_ns;  /* for breakpoints that are open and off */
+	double armed_ns; /* for one that is on */
+};
+
+struct switching {
+	uint64_t switches; /* since the thread began, */
+	uint64_t cpu_ns;   /* its CPU time, */
+	uint64_t kernel_ns; /* and what of that was in the kernel, when it was last seen */
+	double per_ns;     /* switches for each ns, of late */
+	double kernel;     /* part of the CPU time in the kernel, of late */
+};
+
+/* What is older than this counts less and less, of the thread's CPU time. */
+#define SWITCHING_MEMORY_NS UINT64_C(100000000)
+
+/* What a thread has done since it began, as getrusage(2) tells. Returns the switches since it was
+ * last seen; of the first time, 0. */
+uint64_t switching_note(struct switching *s, uint64_t switches, uint64_t cpu_ns,
+			uint64_t kernel_ns);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * What is held open on a profiled thread: what brings its ticks, and its debug registers.
+ *
+ * What is open costs a thread something at each context switch (attach/agent/slowdown/switching.h),
+ * so it depends on what the thread does. Ticks come from a timer on its CPU clock, which costs
+ * nothing there. A thread that seldom switches, and is seldom in the kernel, gets a perf clock
+ * instead, which comes at any moment and not at the scheduler's tick, and holds its registers open.
+ * One that switches more often holds registers alone; one that does little else holds nothing, and
+ * is lent registers now and then, for the next tick: a phase. Phases are as far apart, by the
+ * thread's CPU time, as the budget demands of what they cost, and the sample stands for the time
+ * since the one before.
+ *
+ * Changes are made while the thread is held (thread_hold): what its handlers find is whole.
+ *
+ * Session thread only.
+ */
+#ifndef JXPERF_AGENT_WINDOW_HOLDINGS_H
+#define JXPERF_AGENT_WINDOW_HOLDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attach/agent/handler/sampling_gate.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/window/opener.h"
+#include "attach/agent/window/settings.h"
+
+struct holdings {
+	const struct settings *settings;
+	bool objects;             /* the window is for objects, too: threads get what that takes */
+	struct opener *opener;
+	const struct sampling_gate *gate; /* which perf sampling events get */
+	unsigned fds_left;       /* descriptors that may still be taken from the target */
+	bool registers_refused;  /* breakpoints cannot be had in this JVM */
+	bool clocks_refused;     /* nor perf clocks */
+	unsigned phases;         /* that are going on */
+	uint64_t *totals;        /* counters of the window */
+};
+
+/* Descriptors that a thread takes at the least: those of the hardware samplers' events, and one for
+ * a register. The clock's threads do without. */
+unsigned holdings_least(const struct holdings *h);
+
+/* Starts the ticks of a new entry, whose CPU time is told from from_ns on. On failure -errno, and
+ * some may be open. */
+int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns);
+
+/* Of an entry whose memory is allocated and which is no longer THREAD_CLOCK: its registers, if it is
+ * to hold some. 0 or -errno. */
+int holdings_give(struct holdings *h, struct thread *t);
+
+/* Of one that is THREAD_READY: follows what it does. 0, or -errno when the session cannot go on. */
+int holdings_follow(struct holdings *h, struct thread *t);
+
+/* Likewise: begins and ends its phases. */
+int holdings_phase(struct holdings *h, struct thread *t);
+
+/* The sampling events get handlers.period, where handlers do not set it themselves. */
+void holdings_set_period(struct holdings *h, struct thread *t);
+
+/* No new signal arises after it, also when another process has a copy of the descriptors. */
+void holdings_disable(const struct thread *t);
+
+/* Closes all, after that. */
+void holdings_end(struct holdings *h, struct thread *t);
+
+#endif
