@@ -13,6 +13,7 @@
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
+#   make soak-system-calls   windows while threads make system calls, for ten minutes on each JDK: none ends early
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
 #   make deb        a Debian package, in build/deb
@@ -44,7 +45,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -296,6 +297,11 @@ soak-schedules: deps
 soak-faults: deps
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/faults.py
+
+# No system call of the target ends early because of us; ten minutes on each JDK. Variable: tests/e2e/system_calls.py.
+soak-system-calls: deps
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)JXPERF_BUILD=$(B) JXPERF_SYSTEM_CALLS_S=$(or $(JXPERF_SYSTEM_CALLS_S),600) /usr/bin/python3 tests/e2e/system_calls.py
 
 # What 'diff' says of windows of one program, and of repaired ones; ten minutes. Variables: tests/soak/diff.py.
 soak-diff: deps

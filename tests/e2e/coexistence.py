@@ -1,11 +1,9 @@
 """A target that uses SIGTRAP itself, or is being debugged, works on during a window."""
 import functools
-import os
 import re
 import signal
-import subprocess
 
-from lib import ROOT, Stopwatch, jdks, make_directory, note, run, test, test_on_jdks, wait_until
+from lib import Stopwatch, compile_jni, note, run, test_on_jdks, wait_until
 from support.jdwp import OPTION, Debugger, port_of
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import catches, perf_descriptors
@@ -26,12 +24,7 @@ SLACK_S = 3
 
 @functools.lru_cache(maxsize=None)
 def library():
-    home = next(j.home for j in jdks() if os.path.isdir(os.path.join(j.home, "include")))
-    built = os.path.join(make_directory(), "libownsigtrap.so")
-    source = os.path.join(ROOT, "tests/e2e/own_sigtrap.c")
-    headers = [f"-I{home}/include", f"-I{home}/include/linux"]
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", *headers, source, "-o", built], check=True)
-    return built
+    return compile_jni("own_sigtrap.c")
 
 
 # STATUS_EVERY of the program.

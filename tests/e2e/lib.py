@@ -103,6 +103,16 @@ def compile_java(sources):
     return directory
 
 
+def compile_jni(source):
+    """Builds a native library for a program in Java of a file of tests/e2e, and returns its path."""
+    home = next(j.home for j in jdks() if os.path.isdir(os.path.join(j.home, "include")))
+    built = os.path.join(make_directory(), f"lib{os.path.basename(source)[:-len('.c')]}.so")
+    headers = [f"-I{home}/include", f"-I{home}/include/linux"]
+    command = ["cc", "-shared", "-fPIC", "-O2", "-D_GNU_SOURCE", *headers, source, "-o", built]
+    subprocess.run(command, cwd=os.path.join(ROOT, "tests/e2e"), check=True)
+    return built
+
+
 # ---------------------------------------------------------------- processes and files
 
 
