@@ -45,6 +45,7 @@ struct broker {
 	struct err touch_error;
 	struct broker_discovery *discovery; /* NULL: discovery_error says why there is none */
 	struct err discovery_error;
+	struct switch_costs switch_costs;
 	struct broker_targets targets;
 	struct broker_workers workers;
 	struct broker_inspectors inspectors;
@@ -216,7 +217,8 @@ static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, dou
 				 .error = fd < 0 ? -fd : 0,
 				 .fds = fd >= 0,
 				 .owner = owner,
-				 .cpu_limit = cpu_limit};
+				 .cpu_limit = cpu_limit,
+				 .switch_costs = b->switch_costs};
 
 	strcpy(r.message, words->message);
 	broker_outbox_reply(&b->outbox, &r, &fd);
@@ -508,6 +510,8 @@ static int prepare(struct broker *b, struct err *err)
 							.missed = on_processes_missed};
 	int r;
 
+	b->switch_costs = SWITCH_COSTS_USUAL;
+	(void)switch_costs_measure(&b->switch_costs); /* Else the usual ones. */
 	open_gate(b);
 	(void)broker_discovery_open(&b->discovery, &discovery, &b->discovery_error);
 	if (numa_topology()->node_count < 2)

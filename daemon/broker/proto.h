@@ -15,6 +15,7 @@
 
 #include "bpf/gate.h"
 #include "common/err.h"
+#include "common/perf/switch_costs.h"
 
 enum broker_operation {
 	/* Run the attach helper on pid; the reply carries the agent's socket. */
@@ -116,6 +117,7 @@ struct broker_reply {
 	uint32_t touch_traced; /* PAGES: 0 when first touches are not traced */
 	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
 	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
+	struct switch_costs switch_costs; /* likewise: of this machine */
 	int32_t sampler_error; /* HELLO: of opening the hardware sampler's events, -errno or 0 */
 	uint32_t reserved;
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */

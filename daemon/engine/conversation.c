@@ -150,6 +150,9 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 	start.max_frames = w->request.max_frames;
 	start.budget = w->request.budget;
 	start.cpu_limit = findings->cpu_limit;
+	start.switch_clock_ns = findings->switch_costs.clock_ns;
+	start.switch_held_ns = findings->switch_costs.held_ns;
+	start.switch_armed_ns = findings->switch_costs.armed_ns;
 	start.open_through_daemon = w->request.open_through_daemon;
 	start.events = event_list;
 	start.n_events = describe_events(findings, events, event_list);

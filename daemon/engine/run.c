@@ -59,6 +59,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 		r->agent_fd = TAKE_FD(fds[0]);
 		r->result->owner = reply->owner;
 		r->result->findings.cpu_limit = reply->cpu_limit;
+		r->result->findings.switch_costs = reply->switch_costs;
 		name_app(r->result, reply->message);
 		open_gate(r);
 	}

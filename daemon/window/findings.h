@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "daemon/machine/numa_topology.h"
 #include "daemon/machine/sampler_choice.h"
+#include "common/perf/switch_costs.h"
 #include "daemon/window/request.h"
 
 struct window_findings {
@@ -24,6 +25,7 @@ struct window_findings {
 	struct numa_topology numa; /* node_count is never 0 */
 	double cpu_limit; /* what cgroups let the target have, in CPUs, when it was attached to; 0:
 			     no limit */
+	struct switch_costs switch_costs; /* not kept in the store: what came of them is counted */
 	bool kernel_gate; /* the sampling gate is in the kernel (BPF) */
 	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
 };

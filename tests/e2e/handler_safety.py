@@ -14,8 +14,8 @@ from lib import BUNDLE, run, test
 AGENT = os.path.join(BUNDLE, "libjxperf-agent.so")
 ZYDIS = os.path.join(BUNDLE, "libZydis.so.4.0")
 
-# on_tick, on_record and on_breakpoint are called through struct sampler.
-ROOTS = ["on_sigtrap", "on_event", "on_quiet", "on_refused", "on_record", "on_breakpoint"]
+# These but the first are called through struct sampler.
+ROOTS = ["on_sigtrap", "on_stop", "on_event", "on_quiet", "on_refused", "on_record", "on_breakpoint"]
 
 # System calls, vDSO calls and pure functions: signal-safety(7), and memcpy and its like, which glibc
 # documents as AS-Safe. sched_getcpu reads the thread's rseq area, or calls the vDSO.

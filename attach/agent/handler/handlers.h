@@ -20,6 +20,7 @@
 #include "attach/agent/stack/stack.h"
 #include "attach/agent/place/object_layout.h"
 #include "common/perf/events.h"
+#include "common/perf/switch_costs.h"
 #include "proto/kinds.h"
 
 /* What is sampled. */

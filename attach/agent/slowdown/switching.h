@@ -2,11 +2,9 @@
  * How often a thread switches, and what that costs it with what is held open on it.
  *
  * At each switch of a thread that has perf events the kernel takes them off the processor and puts
- * those of the next one on: some tenths of a microsecond for one that is off, half of one for a
- * breakpoint that is on, more than one for a clock, which programs a timer. A thread that does
- * little but switch would run at half its rate. So events are held only where the switches cost
- * next to nothing (attach/agent/window/holdings.h), by what they cost on this machine, as measured
- * when the window begins (attach/agent/window/calibrate.h).
+ * those of the next one on, which takes as long as common/perf/switch_costs.h measures. A thread that
+ * does little but switch would run at half its rate. So events are held only where that costs next
+ * to nothing (attach/agent/window/holdings.h).
  *
  * Rates are by the thread's CPU time, not by the clock on the wall: what is to be compared is what
  * switches cost of it. Pure; one thread.
@@ -15,13 +13,6 @@
 #define JXPERF_AGENT_SLOWDOWN_SWITCHING_H
 
 #include <stdint.h>
-
-/* Nanoseconds that one switch, off the processor and on again, takes longer. */
-struct switch_costs {
-	double clock_ns; /* for a perf clock that is on */
-	double held_ns;  /* for breakpoints that are open and off */
-	double armed_ns; /* for one that is on */
-};
 
 struct switching {
 	uint64_t switches; /* since the thread began, */

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
@@ -156,42 +155,6 @@ static int measure_registers(struct thread *t, int fd, struct calibration *c)
 	return 0;
 }
 
-#define SLEEPS 33u
-
-/* What it takes of this thread's time to sleep for a moment, which is to switch away and back. */
-static double sleep_ns(void)
-{
-	const struct timespec moment = {.tv_nsec = 1};
-	uint64_t costs[SLEEPS];
-
-	for (unsigned i = 0; i < SLEEPS; i++) {
-		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-		(void)nanosleep(&moment, NULL); /* Too short a sleep does no harm. */
-		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
-	}
-	return median(costs, SLEEPS);
-}
-
-static double above(double with_ns, double without_ns)
-{
-	return with_ns > without_ns ? with_ns - without_ns : 0;
-}
-
-static int measure_held(struct thread *t, int fd, struct calibration *c)
-{
-	double held = sleep_ns(), armed;
-	int r = perf_enable(fd);
-
-	(void)t;
-	if (r < 0)
-		return r;
-	armed = sleep_ns();
-	c->switches.held_ns = above(held, c->sleep_ns);
-	c->switches.armed_ns = above(armed, held);
-	return 0;
-}
-
 typedef int measurement(struct thread *t, int fd, struct calibration *c);
 
 /* In an entry and with an event of the session thread's own. */
@@ -217,30 +180,6 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 	}
 	thread_recycle(t);
 	return r;
-}
-
-/* A clock that does not fire meanwhile. */
-static int measure_clock(struct opener *opener, struct calibration *c)
-{
-	int fd = opener_clock(opener, (pid_t)syscall(SYS_gettid), NS_PER_S, 0), r;
-
-	if (fd < 0)
-		return fd;
-	r = perf_enable(fd);
-	if (r == 0)
-		c->switches.clock_ns = above(sleep_ns(), c->sleep_ns);
-	(void)perf_disable(fd); /* A forked process may have a copy. */
-	fd_close_all(&fd, 1);
-	return r;
-}
-
-int calibrate_switches(struct opener *opener, struct calibration *c)
-{
-	int r;
-
-	c->sleep_ns = sleep_ns();
-	r = measure_here(opener, measure_held, c);
-	return r < 0 ? r : measure_clock(opener, c);
 }
 
 int calibrate_signal(struct calibration *c)

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "attach/agent/slowdown/slowdown.h"
-#include "attach/agent/slowdown/switching.h"
 #include "attach/agent/window/opener.h"
 
 /* Each measurement fills its own part, and leaves it alone where it fails. */
@@ -18,19 +17,16 @@ struct calibration {
 	uint64_t trap_ns; /* of one trap: the median */
 	uint64_t hit_ns;  /* of one hit that the kernel counts and nobody is told of: the mean */
 	struct slowdown_costs registers; /* of a watchpoint that nobody touches */
-	struct switch_costs switches;
-	double sleep_ns; /* that a switch takes without anything held */
 };
 
 /* 0, or -errno when no execution breakpoint can be used; of the registers, no watchpoint. The
  * SIGTRAP handler must be installed and handlers.stopping false. */
 int calibrate_trap(struct opener *opener, struct calibration *c);
 int calibrate_hit(struct opener *opener, struct calibration *c);
-int calibrate_switches(struct opener *opener, struct calibration *c);
+int calibrate_registers(struct opener *opener, struct calibration *c);
 
 /* Fills trap_ns with what a signal takes that no breakpoint sent, where none can be had. 0 or
  * -errno. */
 int calibrate_signal(struct calibration *c);
-int calibrate_registers(struct opener *opener, struct calibration *c);
 
 #endif

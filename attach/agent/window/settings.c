@@ -91,6 +91,9 @@ static int check_limits(const Jxp__WindowStart *start, struct err *err)
 		    start->budget);
 	if (!(start->cpu_limit >= 0)) /* also refuses NaN */
 		return err_set(err, EINVAL, "the daemon named a CPU limit of %g", start->cpu_limit);
+	if (!(start->switch_clock_ns >= 0 && start->switch_held_ns >= 0 &&
+	      start->switch_armed_ns >= 0))
+		return err_set(err, EINVAL, "the daemon named a cost of switches below 0");
 	return 0;
 }
 
@@ -100,6 +103,9 @@ int settings_from_start(const Jxp__WindowStart *start, struct settings *out, str
 			     .max_frames = start->max_frames,
 			     .budget = start->budget,
 			     .cpu_limit = start->cpu_limit,
+			     .switch_costs = {.clock_ns = start->switch_clock_ns,
+					      .held_ns = start->switch_held_ns,
+					      .armed_ns = start->switch_armed_ns},
 			     .deadline_ns = start->deadline_ns,
 			     .through_daemon = start->open_through_daemon,
 			     .kernel_gate = start->kernel_gate};

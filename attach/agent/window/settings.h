@@ -12,6 +12,7 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/objects/object_settings.h"
 #include "common/err.h"
+#include "common/perf/switch_costs.h"
 #include "proto/jxperf.pb-c.h"
 
 struct settings {
@@ -22,6 +23,7 @@ struct settings {
 	unsigned max_frames;  /* of a calling context, 1 to MAX_FRAMES_LIMIT */
 	double budget;        /* fraction of the target's CPU time, above 0, at most 1 */
 	double cpu_limit;     /* what cgroups let the target have, in CPUs; 0: no limit */
+	struct switch_costs switch_costs; /* of this machine */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC time at which the window ends by itself */
 	bool through_daemon;  /* no event is to be opened in the target */
 	bool kernel_gate;     /* the gate's program came with WindowStart */

@@ -226,6 +226,7 @@ static int measure_machine(struct window *w, struct calibration *machine, struct
 {
 	int r = calibrate_trap(&w->opener, machine);
 
+	handlers.switch_costs = w->settings->switch_costs;
 	handlers.scheduler_tick_ns = cpu_timer_scheduler_tick_ns();
 	if (r < 0)
 		return without_breakpoints(w, machine, r, err);
@@ -234,14 +235,9 @@ static int measure_machine(struct window *w, struct calibration *machine, struct
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot count with hardware breakpoints");
 	handlers.burst_hit_ns = machine->hit_ns;
-	/* Parts of estimates: without them registers that are on count for nothing, and switches as
-	 * much as on the machine that was measured last. */
+	/* An estimate's part: without it registers count for nothing. */
 	(void)calibrate_registers(&w->opener, machine);
 	handlers.register_costs = machine->registers;
-	machine->switches = (struct switch_costs){.clock_ns = 1200, .held_ns = 200, .armed_ns = 420};
-	if (w->settings->sampling.event_count == 0)
-		(void)calibrate_switches(&w->opener, machine);
-	handlers.switch_costs = machine->switches;
 	return 0;
 }
 
