@@ -23,7 +23,6 @@ void intake_release(struct intake *in)
 	agent_ids_release(&in->instructions);
 	object_intake_release(&in->objects);
 	loop_intake_release(&in->loops);
-	thread_table_release(&in->threads);
 	intake_init(in, in->result);
 }
 
@@ -185,7 +184,7 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
-	r = thread_table_transition(&in->threads, t);
+	r = thread_table_transition(&in->result->threads, t);
 	r = lost_or_failed(in, r, LOSS_THREADS);
 	if (r < 0 || t->type != JXP__TRANSITION__TYPE__TRAPPED)
 		return r;
@@ -249,9 +248,7 @@ size_t intake_memory_bytes(const struct intake *in)
 {
 	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
-	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
-	       in->threads.capacity * sizeof(*in->threads.threads) +
-	       in->threads.index.capacity * sizeof(*in->threads.index.slots);
+	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops);
 }
 
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
@@ -269,7 +266,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
 		const Jxp__Thread *t = batch->threads[i];
 
-		r = thread_table_update(&in->threads, t->tid, t->name, t->ended);
+		r = thread_table_update(&in->result->threads, t->tid, t->name, t->ended);
 		r = lost_or_failed(in, r, LOSS_THREADS);
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)

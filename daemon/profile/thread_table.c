@@ -16,6 +16,17 @@ void thread_table_release(struct thread_table *t)
 	*t = (struct thread_table){0};
 }
 
+int thread_table_copy(struct thread_table *to, const struct thread_table *from)
+{
+	*to = (struct thread_table){.count = from->count, .capacity = from->count};
+	return array_copy(&to->threads, from->threads, from->count, sizeof(*from->threads));
+}
+
+size_t thread_table_memory_bytes(const struct thread_table *t)
+{
+	return t->capacity * sizeof(*t->threads) + t->index.capacity * sizeof(*t->index.slots);
+}
+
 static bool tid_matches(const void *table, uint32_t position, const void *key)
 {
 	const struct thread_table *t = table;

@@ -51,6 +51,13 @@ void thread_table_release(struct thread_table *t);
 /* A thread's name or its end. 0, -ENOSPC above LIMIT_THREADS, or -ENOMEM. */
 int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended);
 
+/* The threads of from: no event can be applied to it. 0 or -ENOMEM; to can be released even then.
+ */
+int thread_table_copy(struct thread_table *to, const struct thread_table *from);
+
+/* Heap bytes held. */
+size_t thread_table_memory_bytes(const struct thread_table *t);
+
 /* Applies a change of a register whose fields were validated: reg below PERF_DEBUG_REGISTERS.
  * Creates the thread if need be; returns as thread_table_update. */
 int thread_table_transition(struct thread_table *t, const Jxp__Transition *change);

@@ -123,6 +123,7 @@ void window_result_free(struct window_result *w)
 	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
 	cpu_profile_release(&w->cpu);
+	thread_table_release(&w->threads);
 	loop_profile_release(&w->loops);
 	window_merged_free(w->merged);
 	free(w);
@@ -141,6 +142,7 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
 	copy->cpu = (struct cpu_profile){0};
+	copy->threads = (struct thread_table){0};
 	copy->loops = (struct loop_profile){0};
 	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
@@ -149,6 +151,7 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
 	    numa_profile_copy(&copy->numa, &w->numa) < 0 ||
 	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0 ||
+	    thread_table_copy(&copy->threads, &w->threads) < 0 ||
 	    loop_profile_copy(&copy->loops, &w->loops) < 0) {
 		window_result_free(copy);
 		return NULL;
@@ -165,7 +168,8 @@ size_t window_result_memory_bytes(const struct window_result *w)
 {
 	return sizeof(*w) + profile_memory_bytes(&w->profile) +
 	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa) +
-	       cpu_profile_memory_bytes(&w->cpu) + loop_profile_memory_bytes(&w->loops);
+	       cpu_profile_memory_bytes(&w->cpu) + thread_table_memory_bytes(&w->threads) +
+	       loop_profile_memory_bytes(&w->loops);
 }
 
 void window_result_start(struct window_result *w)

@@ -22,6 +22,7 @@
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
+#include "daemon/profile/thread_table.h"
 #include "daemon/window/asker.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/loss.h"
@@ -75,6 +76,7 @@ struct window_result {
 	struct object_profile objects;
 	struct numa_profile numa;
 	struct cpu_profile cpu;
+	struct thread_table threads; /* not of one that was kept, nor of a merge */
 	struct loop_profile loops;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
