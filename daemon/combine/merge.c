@@ -322,7 +322,7 @@ static void finish_ticks(struct merge *m)
 	struct cpu_profile *c = &m->result->cpu;
 
 	for (size_t i = 0; i < c->context_count; i++)
-		for (size_t code = 0; code < CPU_CODE_STATES; code++)
+		for (size_t code = 0; code < CPU_CODES; code++)
 			scale_sum(&c->contexts[i].code[code], scale);
 	for (size_t i = 0; i < CPU_STATES; i++)
 		scale_sum(&c->states[i], scale);

@@ -193,11 +193,11 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 
 static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
 {
-	bool code = s->state >= JXP__CPU_SAMPLE__STATE__COMPILED &&
-		    s->state <= JXP__CPU_SAMPLE__STATE__NATIVE;
+	enum cpu_code code;
 
 	return window_result_profiles_cpu(in->result) && (unsigned)s->state < CPU_STATES &&
-	       s->cpu_ns <= LIMIT_TICK_CPU_NS && (code || (s->node == 0 && !s->truncated));
+	       s->cpu_ns <= LIMIT_TICK_CPU_NS &&
+	       (cpu_code_of(s->state, &code) || (s->node == 0 && !s->truncated));
 }
 
 static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
@@ -213,6 +213,8 @@ static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 	node = translate(in, &in->nodes, s->node);
 	r = cpu_profile_add(c, s->state, node, s->truncated, s->cpu_ns);
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
+	if (r == 0)
+		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
 	if (r < 0 || s->code == 0 || !window_result_profiles_loops(in->result))
 		return r;
 	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);

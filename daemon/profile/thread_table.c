@@ -102,3 +102,17 @@ int thread_table_transition(struct thread_table *t, const Jxp__Transition *chang
 	*reg = (struct watched_register){0};
 	return 0;
 }
+
+int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick)
+{
+	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
+	struct watched_thread *thread;
+	int r = find_or_add(t, tick->tid, &thread);
+
+	if (r < 0)
+		return r;
+	cpu_sum_add(&thread->ticks, &sum, 1);
+	if (cpu_state_in_kernel(tick->state))
+		cpu_sum_add(&thread->kernel, &sum, 1);
+	return 0;
+}

@@ -76,7 +76,7 @@ struct window_result {
 	struct object_profile objects;
 	struct numa_profile numa;
 	struct cpu_profile cpu;
-	struct thread_table threads; /* not of one that was kept, nor of a merge */
+	struct thread_table threads; /* of one that was kept, their ticks alone; not of a merge */
 	struct loop_profile loops;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
