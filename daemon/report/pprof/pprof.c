@@ -208,11 +208,10 @@ static size_t add_object_types(struct pprof *p)
 static void put_beside(struct pprof *p, size_t type, const char *name, double seen_ns)
 {
 	const struct window_result *w = p->model->window;
-	struct cpu_sum all = cpu_profile_all(&w->cpu);
-	double ns = report_cpu_beside_ns(w, seen_ns);
+	double ns = window_result_beside_ns(w, seen_ns);
 	struct pprof_sample sample = {.frame_count = 1};
 
-	sample.values[type] = value_of(estimate_fraction(ns * (double)all.samples, all.ns));
+	sample.values[type] = value_of(cpu_profile_ticks_of(&w->cpu, ns));
 	sample.values[type + 1] = value_of(ns);
 	if (sample.values[type] == 0)
 		return;
