@@ -182,20 +182,19 @@ static void add_counts(struct window_result *to, const struct window_result *w)
 static struct pair_weights weigh(struct merge *m, const struct window_result *w, double time)
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	double tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	double whole_ns = window_result_whole_ns(w);
 	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
-				       .cpu = tick_ns > 0 ? time * cpu_s(w) / tick_ns : 0};
+				       .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0};
 
 	m->samples += samples;
 	m->stands_for_s += samples * weights.observation;
-	m->tick_ns += tick_ns;
-	m->ticks_for_s += tick_ns * weights.cpu;
-	m->ticks_cpu_s += tick_ns > 0 ? cpu_s(w) : 0;
+	m->whole_ns += whole_ns;
+	m->wholes_for_s += whole_ns * weights.cpu;
 	return weights;
 }
 
 static int add_ticks(struct window_result *to, const struct window_result *w,
-		     const struct names_map *map, double time, double weight)
+		     const struct names_map *map, double weight)
 {
 	const struct cpu_profile *from = &w->cpu;
 	struct cpu_profile *c = &to->cpu;
@@ -216,8 +215,8 @@ static int add_ticks(struct window_result *to, const struct window_result *w,
 	cpu_sum_add(&c->truncated, &from->truncated, weight);
 	cpu_sum_add(&c->lost, &from->lost, weight);
 	saturate_add(&c->beside.span_ns, from->beside.span_ns);
-	c->beside.gc_ns += time * from->beside.gc_ns;
-	c->beside.jit_ns += time * from->beside.jit_ns;
+	c->beside.gc_ns += weight * from->beside.gc_ns;
+	c->beside.jit_ns += weight * from->beside.jit_ns;
 	to->request.cpu |= w->request.cpu;
 	to->request.loops |= w->request.loops;
 	return r < 0 ? r : loop_merge_add(&to->loops, &w->loops, map, weight);
@@ -242,7 +241,7 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 		return r;
 	r = pair_merge_add(&m->pairs, to, w, &map, &weights, batch);
 	if (r == 0)
-		r = add_ticks(to, w, &map, time, weights.cpu);
+		r = add_ticks(to, w, &map, weights.cpu);
 	if (r == 0)
 		r = object_merge_add(&m->objects, to, w, &map, time,
 				     time * (double)window_result_objects_ns(w) / (double)NS_PER_S,
@@ -315,21 +314,19 @@ static void scale_sum(struct cpu_sum *sum, double scale)
 	sum->ns *= scale;
 }
 
-static void finish_ticks(struct merge *m)
+static void finish_ticks(struct merge *m, double scale)
 {
-	double scale = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1;
-	double beside = m->ticks_for_s > 0 ? m->ticks_cpu_s / m->ticks_for_s : 1;
 	struct cpu_profile *c = &m->result->cpu;
 
 	for (size_t i = 0; i < c->context_count; i++)
-		for (size_t code = 0; code < CPU_CODE_STATES; code++)
+		for (size_t code = 0; code < CPU_CODES; code++)
 			scale_sum(&c->contexts[i].code[code], scale);
 	for (size_t i = 0; i < CPU_STATES; i++)
 		scale_sum(&c->states[i], scale);
 	scale_sum(&c->truncated, scale);
 	scale_sum(&c->lost, scale);
-	c->beside.gc_ns *= beside;
-	c->beside.jit_ns *= beside;
+	c->beside.gc_ns *= scale;
+	c->beside.jit_ns *= scale;
 	saturate_add(&m->result->losses[LOSS_CPU_CONTEXTS], c->refused);
 	loop_merge_scale(&m->result->loops, scale);
 	saturate_add(&m->result->losses[LOSS_LOOPS], m->result->loops.refused);
@@ -347,18 +344,20 @@ static int nothing_merged(const struct window_merged *facts, struct err *err)
 
 int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 {
+	struct pair_weights scales = {
+	    .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
+	    .cpu = m->wholes_for_s > 0 ? m->whole_ns / m->wholes_for_s : 1};
+
 	if (!m->result)
 		return nothing_merged(m->facts, err);
 	m->facts->batches = batch_count(&m->clock);
 	if (m->facts->processes > 1)
 		m->result->pid = 0;
-	pair_merge_finish(&m->pairs, m->result,
-			  &(struct pair_weights){
-			      .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
-			      .cpu = m->ticks_for_s > 0 ? m->tick_ns / m->ticks_for_s : 1});
-	object_merge_finish(&m->objects, m->result);
-	finish_ticks(m);
+	m->facts->whole_ns = m->whole_ns;
 	set_times(m);
+	finish_ticks(m, scales.cpu);
+	pair_merge_finish(&m->pairs, m->result, &scales); /* Needs the whole. */
+	object_merge_finish(&m->objects, m->result);
 	*w = m->result;
 	m->result = NULL;
 	m->facts = NULL;

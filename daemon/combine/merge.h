@@ -21,15 +21,14 @@
  * that one with a moment's samples could outweigh all others. Accesses to objects have their
  * samples' CPU time (or operations) in them and are weighted by S_w / T_w alone.
  *
- * CPU time at wasteful accesses is a share of what the window's ticks stand for, K_w (TICK_NS). So
+ * CPU time at wasteful accesses is a share of the window's whole, K_w (window_result_whole_ns). So
  * what pairs stand for of it is weighted by S_w / T_w * C_w / K_w, and K_w itself becomes S_w / T_w
  * * C_w: the share of the merge is the mean of those of its windows by the CPU time that they stand
  * for. All of it is divided by one number in the end, so that the merge's own K is the sum of the
- * windows', as its counter says. A window without ticks (kept before they were counted) has no part
- * in it. Ticks as a profile (kind cpu) are weighted in the same way, where numbers of them are just
- * added up; windows with and without that kind are merged. The CPU time of the collector's and the
- * compilers' threads was measured, not sampled: its weight is S_w / T_w, and the sum is divided by
- * the mean of that by CPU time.
+ * windows'. A window without ticks (kept before they were counted) has no part in it. Ticks as a
+ * profile (kind cpu), and the CPU time of the collector's and the compilers' threads, are parts of
+ * K_w and weighted in the same way, where numbers of ticks are just added up; windows with and
+ * without that kind are merged.
  *
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
@@ -62,9 +61,8 @@ struct merge {
 	uint64_t objects_ns;
 	double samples;      /* of all windows, */
 	double stands_for_s; /* and the CPU time that these stand for; */
-	double tick_ns;      /* ticks of all windows, */
-	double ticks_for_s;  /* and the CPU time that these stand for, */
-	double ticks_cpu_s;  /* and that of the windows themselves */
+	double whole_ns;     /* the sum of the windows' wholes, */
+	double wholes_for_s; /* and the CPU time that these stand for */
 	pid_t processes[MERGE_PROCESSES_MAX];
 };
 

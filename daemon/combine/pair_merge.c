@@ -113,7 +113,7 @@ int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct 
 		facts->wasteful[kind][batch] += weights->observation * (double)from->wasteful_bytes;
 		facts->cpu[kind][batch] += weights->cpu * from->wasteful_cpu.ns;
 	}
-	facts->ticks[batch] += weights->cpu * (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	facts->wholes[batch] += weights->cpu * window_result_whole_ns(w);
 	return r;
 }
 
@@ -124,7 +124,7 @@ void pair_merge_fold(struct window_merged *facts, size_t pairs)
 		batches_fold(facts->wasteful[pair_kinds[i].kind]);
 		batches_fold(facts->cpu[pair_kinds[i].kind]);
 	}
-	batches_fold(facts->ticks);
+	batches_fold(facts->wholes);
 	for (size_t i = 0; i < pairs; i++)
 		batches_fold(facts->pairs[i]);
 }
@@ -170,9 +170,8 @@ static double squares_of_variance(double variance, const struct totals *t)
 /* What sampling alone makes of the variance of a share of CPU time (daemon/profile/cpu_share.h). */
 static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
 {
-	double share = estimate_fraction(t->wasteful_cpu.ns, whole->tick_ns);
-	double squares =
-	    estimate_fraction(t->wasteful_cpu.squares, whole->tick_ns * whole->tick_ns);
+	double share = estimate_fraction(t->wasteful_cpu.ns, whole->ns);
+	double squares = estimate_fraction(t->wasteful_cpu.squares, whole->ns * whole->ns);
 
 	return squares - estimate_fraction(share * share, whole->ticks);
 }
@@ -183,7 +182,7 @@ static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
 	const struct window_merged *facts = to->merged;
 	struct cpu_whole whole = window_result_cpu_whole(to, kind);
 	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
-	double variance = batches_variance(facts->cpu[kind], facts->ticks, facts->batches);
+	double variance = batches_variance(facts->cpu[kind], facts->wholes, facts->batches);
 
 	return sampling > 0 && variance > 0
 		   ? fmax(1, batches_inflation(facts->batches) * variance / sampling)
@@ -216,7 +215,7 @@ void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 {
 	double scale = scales->observation;
 
-	scale_batches(to->merged->ticks, scales->cpu);
+	scale_batches(to->merged->wholes, scales->cpu);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		finish_kind(m, to, pair_kinds[i].kind, scales);
 	for (size_t i = 0; i < to->profile.pair_count; i++) {

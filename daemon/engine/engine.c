@@ -409,13 +409,6 @@ const struct window_result *engine_find_running(const struct engine *e, pid_t pi
 	return r ? run_result(r) : NULL;
 }
 
-const struct thread_table *engine_threads(const struct engine *e, pid_t pid)
-{
-	const struct run *r = find_run(e, pid);
-
-	return r ? run_threads(r) : NULL;
-}
-
 uint64_t engine_windows_total(const struct engine *e)
 {
 	return e->windows_total;

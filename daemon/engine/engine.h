@@ -17,7 +17,6 @@
 
 #include "common/err.h"
 #include "daemon/broker/client.h"
-#include "daemon/profile/thread_table.h"
 #include "daemon/window/sink.h"
 #include "daemon/window/result.h"
 
@@ -92,10 +91,6 @@ size_t engine_window_count(const struct engine *e);
 const struct window_result *engine_window(const struct engine *e, size_t i);
 const struct window_result *engine_find_window(const struct engine *e, const char *id);
 const struct window_result *engine_find_running(const struct engine *e, pid_t pid);
-
-/* The threads of a running window's target; empty where nothing was heard of them, NULL for a pid
- * that is not being profiled. Likewise valid until control returns. */
-const struct thread_table *engine_threads(const struct engine *e, pid_t pid);
 
 uint64_t engine_windows_total(const struct engine *e); /* that ran and ended */
 uint64_t engine_attach_failures(const struct engine *e);

@@ -236,11 +236,6 @@ enum run_state run_state(const struct run *r)
 	return r->state;
 }
 
-const struct thread_table *run_threads(const struct run *r)
-{
-	return &r->intake.threads;
-}
-
 uint64_t run_strangers(const struct run *r)
 {
 	return r->gate.strangers;

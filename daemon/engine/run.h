@@ -17,7 +17,6 @@
 #include "common/err.h"
 #include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
-#include "daemon/profile/thread_table.h"
 #include "daemon/window/result.h"
 
 /* Makes a run that waits; it owns result on success. 0 or -ENOMEM. */
@@ -51,9 +50,6 @@ void run_set_patience(struct run *r, uint64_t ms);
 
 const struct window_result *run_result(const struct run *r);
 enum run_state run_state(const struct run *r);
-
-/* What the agent said of its threads; none once the window is over. */
-const struct thread_table *run_threads(const struct run *r);
 
 /* Samples that gates have dropped of processes without one, as the gate of this run said last. */
 uint64_t run_strangers(const struct run *r);

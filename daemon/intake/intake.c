@@ -23,7 +23,6 @@ void intake_release(struct intake *in)
 	agent_ids_release(&in->instructions);
 	object_intake_release(&in->objects);
 	loop_intake_release(&in->loops);
-	thread_table_release(&in->threads);
 	intake_init(in, in->result);
 }
 
@@ -185,7 +184,7 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
-	r = thread_table_transition(&in->threads, t);
+	r = thread_table_transition(&in->result->threads, t);
 	r = lost_or_failed(in, r, LOSS_THREADS);
 	if (r < 0 || t->type != JXP__TRANSITION__TYPE__TRAPPED)
 		return r;
@@ -194,11 +193,11 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 
 static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
 {
-	bool code = s->state >= JXP__CPU_SAMPLE__STATE__COMPILED &&
-		    s->state <= JXP__CPU_SAMPLE__STATE__NATIVE;
+	enum cpu_code code;
 
 	return window_result_profiles_cpu(in->result) && (unsigned)s->state < CPU_STATES &&
-	       s->cpu_ns <= LIMIT_TICK_CPU_NS && (code || (s->node == 0 && !s->truncated));
+	       s->cpu_ns <= LIMIT_TICK_CPU_NS &&
+	       (cpu_code_of(s->state, &code) || (s->node == 0 && !s->truncated));
 }
 
 static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
@@ -214,6 +213,8 @@ static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 	node = translate(in, &in->nodes, s->node);
 	r = cpu_profile_add(c, s->state, node, s->truncated, s->cpu_ns);
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
+	if (r == 0)
+		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
 	if (r < 0 || s->code == 0 || !window_result_profiles_loops(in->result))
 		return r;
 	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);
@@ -249,9 +250,7 @@ size_t intake_memory_bytes(const struct intake *in)
 {
 	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
-	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
-	       in->threads.capacity * sizeof(*in->threads.threads) +
-	       in->threads.index.capacity * sizeof(*in->threads.index.slots);
+	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops);
 }
 
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
@@ -269,7 +268,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_threads; i++) {
 		const Jxp__Thread *t = batch->threads[i];
 
-		r = thread_table_update(&in->threads, t->tid, t->name, t->ended);
+		r = thread_table_update(&in->result->threads, t->tid, t->name, t->ended);
 		r = lost_or_failed(in, r, LOSS_THREADS);
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)

@@ -22,7 +22,6 @@
 #include "daemon/intake/loop_intake.h"
 #include "daemon/intake/method_intake.h"
 #include "daemon/intake/object_intake.h"
-#include "daemon/profile/thread_table.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -34,7 +33,6 @@ struct intake {
 	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct object_intake objects;
 	struct loop_intake loops;
-	struct thread_table threads;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 };
 

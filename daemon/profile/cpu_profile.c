@@ -8,10 +8,29 @@
 #include "daemon/container/saturate.h"
 #include "proto/limits.h"
 
-#define FIRST_CODE JXP__CPU_SAMPLE__STATE__COMPILED
+static const Jxp__CpuSample__State states_of[CPU_CODES] = {
+    [CPU_COMPILED] = JXP__CPU_SAMPLE__STATE__COMPILED,
+    [CPU_INTERPRETED] = JXP__CPU_SAMPLE__STATE__INTERPRETED,
+    [CPU_NATIVE] = JXP__CPU_SAMPLE__STATE__NATIVE,
+    [CPU_KERNEL] = JXP__CPU_SAMPLE__STATE__KERNEL,
+};
 
-_Static_assert(JXP__CPU_SAMPLE__STATE__NATIVE - FIRST_CODE + 1 == CPU_CODE_STATES,
-	       "CPU_CODE_STATES is wrong");
+bool cpu_code_of(Jxp__CpuSample__State state, enum cpu_code *code)
+{
+	for (enum cpu_code i = 0; i < CPU_CODES; i++) {
+		if (states_of[i] == state) {
+			*code = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool cpu_state_in_kernel(Jxp__CpuSample__State state)
+{
+	return state == JXP__CPU_SAMPLE__STATE__KERNEL ||
+	       state == JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL;
+}
 
 void cpu_profile_release(struct cpu_profile *c)
 {
@@ -76,14 +95,9 @@ int cpu_profile_add_context(struct cpu_profile *c, const struct cpu_context *fro
 		return r;
 	if (!to)
 		saturate_add(&c->refused, cpu_context_sum(from).samples);
-	for (size_t i = 0; to && i < CPU_CODE_STATES; i++)
+	for (size_t i = 0; to && i < CPU_CODES; i++)
 		cpu_sum_add(&to->code[i], &from->code[i], weight);
 	return 0;
-}
-
-static bool is_code(Jxp__CpuSample__State state)
-{
-	return state >= FIRST_CODE && state < FIRST_CODE + CPU_CODE_STATES;
 }
 
 int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t node,
@@ -91,16 +105,17 @@ int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t
 {
 	const struct cpu_sum tick = {.samples = 1, .ns = (double)cpu_ns};
 	struct cpu_context context = {.node = node};
+	enum cpu_code code;
 
 	assert((unsigned)state < CPU_STATES);
 	cpu_sum_add(&c->states[state], &tick, 1);
-	if (!is_code(state))
+	if (!cpu_code_of(state, &code))
 		return 0;
 	if (truncated || node == 0) {
 		cpu_sum_add(truncated ? &c->truncated : &c->lost, &tick, 1);
 		return 0;
 	}
-	context.code[state - FIRST_CODE] = tick;
+	context.code[code] = tick;
 	return cpu_profile_add_context(c, &context, 1);
 }
 
@@ -137,12 +152,33 @@ struct cpu_sum cpu_profile_all(const struct cpu_profile *c)
 
 struct cpu_sum cpu_profile_code(const struct cpu_profile *c)
 {
-	return sum_of(&c->states[FIRST_CODE], CPU_CODE_STATES);
+	struct cpu_sum sum = {0};
+
+	for (size_t i = 0; i < CPU_CODES; i++)
+		cpu_sum_add(&sum, &c->states[states_of[i]], 1);
+	return sum;
+}
+
+struct cpu_sum cpu_profile_kernel(const struct cpu_profile *c)
+{
+	struct cpu_sum sum = {0};
+
+	for (int i = 0; i < CPU_STATES; i++)
+		if (cpu_state_in_kernel((Jxp__CpuSample__State)i))
+			cpu_sum_add(&sum, &c->states[i], 1);
+	return sum;
 }
 
 struct cpu_sum cpu_context_sum(const struct cpu_context *context)
 {
-	return sum_of(context->code, CPU_CODE_STATES);
+	return sum_of(context->code, CPU_CODES);
+}
+
+double cpu_profile_ticks_of(const struct cpu_profile *c, double ns)
+{
+	struct cpu_sum all = cpu_profile_all(c);
+
+	return all.ns > 0 ? ns * (double)all.samples / all.ns : 0;
 }
 
 size_t cpu_profile_memory_bytes(const struct cpu_profile *c)

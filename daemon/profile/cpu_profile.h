@@ -1,6 +1,6 @@
 /*
  * Where the CPU time of a window goes (KIND_CPU): the clock's ticks by calling context, and by what
- * the thread did, in compiled, interpreted or native code.
+ * the thread did, in compiled, interpreted or native code, or in the kernel that it called.
  *
  * Every tick is in the sum of its state. Those of threads that run no Java code, and those whose
  * stack the JVM could not tell, are in nothing else. Where root frames are missing the context
@@ -28,10 +28,16 @@
 #include "proto/jxperf.pb-c.h"
 
 /* Values of CpuSample.State. */
-#define CPU_STATES (JXP__CPU_SAMPLE__STATE__NO_JAVA + 1)
+#define CPU_STATES (JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL + 1)
 
-/* Those of code with a Java context: COMPILED, INTERPRETED, NATIVE, in this order. */
-#define CPU_CODE_STATES 3
+/* Those with a Java context. */
+enum cpu_code {
+	CPU_COMPILED,
+	CPU_INTERPRETED,
+	CPU_NATIVE,
+	CPU_KERNEL, /* the last: records of before do not have it (daemon/store/record_cpu.c) */
+	CPU_CODES,
+};
 
 struct cpu_sum {
 	uint64_t samples;
@@ -39,8 +45,8 @@ struct cpu_sum {
 };
 
 struct cpu_context {
-	uint32_t node;                        /* never 0 */
-	struct cpu_sum code[CPU_CODE_STATES]; /* by State - COMPILED */
+	uint32_t node;                  /* never 0 */
+	struct cpu_sum code[CPU_CODES]; /* by enum cpu_code */
 };
 
 /* CPU time of the JVM's own threads. */
@@ -65,6 +71,12 @@ struct cpu_profile {
 	bool watched;
 	uint64_t watched_from_ns, gc_from_ns, jit_from_ns;
 };
+
+/* Has such a tick a Java context? Of which code, in *code. */
+bool cpu_code_of(Jxp__CpuSample__State state, enum cpu_code *code);
+
+/* Did it come in the kernel? */
+bool cpu_state_in_kernel(Jxp__CpuSample__State state);
 
 void cpu_profile_release(struct cpu_profile *c);
 
@@ -91,8 +103,14 @@ void cpu_profile_watch(struct cpu_profile *c, const Jxp__WatchRecord *record, bo
 struct cpu_sum cpu_profile_all(const struct cpu_profile *c);
 struct cpu_sum cpu_profile_code(const struct cpu_profile *c);
 
+/* In the kernel, with a Java context or without. */
+struct cpu_sum cpu_profile_kernel(const struct cpu_profile *c);
+
 /* A context's, in any code. */
 struct cpu_sum cpu_context_sum(const struct cpu_context *context);
+
+/* As many ticks as so much CPU time would have made; 0 where there were none. */
+double cpu_profile_ticks_of(const struct cpu_profile *c, double ns);
 
 /* Heap bytes held. */
 size_t cpu_profile_memory_bytes(const struct cpu_profile *c);

@@ -18,7 +18,7 @@ static double effective_ticks(const struct cpu_sums *cpu, uint64_t count,
 		own = (n * own + CPU_SHARE_PRIOR * fmax(own, kind)) / (n + CPU_SHARE_PRIOR);
 	else
 		own = kind;
-	return own * whole->ticks / whole->tick_ns;
+	return own * whole->ticks / whole->ns;
 }
 
 struct cpu_share cpu_share_estimate(const struct cpu_sums *cpu, uint64_t count,
@@ -27,9 +27,9 @@ struct cpu_share cpu_share_estimate(const struct cpu_sums *cpu, uint64_t count,
 	struct cpu_share result = {.ci95 = {.low = 0, .high = 1}};
 	double a, share, n;
 
-	if (!(whole->tick_ns > 0) || !(whole->ticks > 0))
+	if (!(whole->ns > 0) || !(whole->ticks > 0))
 		return result;
-	share = cpu->ns / whole->tick_ns;
+	share = cpu->ns / whole->ns;
 	result.known = true;
 	result.share = fmin(share, 1);
 	a = effective_ticks(cpu, count, whole);

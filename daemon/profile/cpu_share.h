@@ -1,12 +1,17 @@
 /*
  * The share of a window's CPU time that is spent at wasteful accesses, and how sure that is.
  *
- * The clock sampler's ticks are n points of the profiled threads' CPU time T; each stands for T / n
- * of it. For each kind a tick may lead to a completed pair, which stands for y of CPU time: more
- * than T / n where its sample had to keep a register against others (Transition.cpu_ns of
- * jxperf.proto); the inverse of the chance that it had, so that the sum over the wasteful pairs of
- * anything has the CPU time spent there as its expected value (Horvitz and Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to
- * it; in T are all ticks, also those in code that is not compiled. So
+ * T is all CPU time of the process in the window (window_result_whole_ns). The clock sampler's
+ * ticks are points of it that were drawn in the threads that are sampled; each stands for T / n, so
+ * that n is their number where they stand for T together, and in proportion more where other
+ * threads used the rest. For each kind a tick may lead to a completed pair, which stands for y of
+ * CPU time: more than T / n where its sample had to keep a register against others
+ * (Transition.cpu_ns of jxperf.proto); the inverse of the chance that it had, so that the sum over
+ * the wasteful pairs of anything has the CPU time spent there as its expected value (Horvitz and
+ * Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to it. So do
+ * those in code that is not compiled and in the kernel, where no access is sampled, and the time of
+ * threads that are not sampled: without them, a share of CPU time would be of something that nobody
+ * else can measure. So
  *
  *   share = sum of y / T,
  *
@@ -17,7 +22,9 @@
  * shares that would just not be rejected, each with its own variance). It is Wilson's for weights
  * of 1, is never empty at 0, and needs no share below a: sum y^2 / sum y is at least sum y / n.
  * Where the period changed in the window, n ticks of T / n vary less than those that were; the
- * variance is too large then by share^2 (sum of periods^2 / T^2 - 1 / n), never too small.
+ * variance is too large then by share^2 (sum of periods^2 / T^2 - 1 / n), never too small. Nor is
+ * it where only a part of T was sampled, and the rest counts as points that add 0: how large that
+ * part is was measured, and not drawn as well.
  *
  * Weights of a few observations say little of what others might have weighed: a part's own a counts
  * as its number of observations, that of all completed pairs of its kind, where it is larger, as
@@ -39,7 +46,7 @@
 
 /* What shares of one kind are of. */
 struct cpu_whole {
-	double tick_ns;       /* T; 0: there is no such share, as with hardware samplers */
+	double ns;            /* T; 0: there is no such share, as with hardware samplers */
 	double ticks;         /* n */
 	struct cpu_sums cpu;  /* of all completed pairs of the kind */
 	double design_effect; /* by what variances are larger than those of independent ticks; at

@@ -16,6 +16,17 @@ void thread_table_release(struct thread_table *t)
 	*t = (struct thread_table){0};
 }
 
+int thread_table_copy(struct thread_table *to, const struct thread_table *from)
+{
+	*to = (struct thread_table){.count = from->count, .capacity = from->count};
+	return array_copy(&to->threads, from->threads, from->count, sizeof(*from->threads));
+}
+
+size_t thread_table_memory_bytes(const struct thread_table *t)
+{
+	return t->capacity * sizeof(*t->threads) + t->index.capacity * sizeof(*t->index.slots);
+}
+
 static bool tid_matches(const void *table, uint32_t position, const void *key)
 {
 	const struct thread_table *t = table;
@@ -89,5 +100,19 @@ int thread_table_transition(struct thread_table *t, const Jxp__Transition *chang
 	if (change->type == JXP__TRANSITION__TYPE__TRAPPED)
 		thread->traps++;
 	*reg = (struct watched_register){0};
+	return 0;
+}
+
+int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick)
+{
+	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
+	struct watched_thread *thread;
+	int r = find_or_add(t, tick->tid, &thread);
+
+	if (r < 0)
+		return r;
+	cpu_sum_add(&thread->ticks, &sum, 1);
+	if (cpu_state_in_kernel(tick->state))
+		cpu_sum_add(&thread->kernel, &sum, 1);
 	return 0;
 }

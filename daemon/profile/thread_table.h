@@ -1,7 +1,7 @@
 /*
  * The engine's view of a target's threads: what each debug register of each thread watches, kept
- * from the transitions that the agent reports (docs/design.md, decision 1). It answers `jxperfctl
- * threads`.
+ * from the transitions that the agent reports (docs/design.md, decision 1), and the CPU time that
+ * its ticks stand for. It answers `jxperfctl threads`; reports have the time.
  *
  * It may lag behind the target by the agent's batching, and it is only as true as the agent. At
  * most LIMIT_THREADS threads are held; the place of an ended thread is not given to another,
@@ -16,6 +16,7 @@
 
 #include "common/perf/events.h"
 #include "daemon/container/hash_index.h"
+#include "daemon/profile/cpu_profile.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Longest thread name kept, with its NUL; Java allows any length. */
@@ -35,6 +36,8 @@ struct watched_thread {
 	char name[THREAD_NAME_BYTES];
 	uint64_t armed;
 	uint64_t traps;
+	struct cpu_sum ticks;
+	struct cpu_sum kernel; /* those of them that came in the kernel */
 	struct watched_register registers[PERF_DEBUG_REGISTERS];
 };
 
@@ -48,11 +51,21 @@ struct thread_table {
 
 void thread_table_release(struct thread_table *t);
 
+/* The threads of from: no event can be applied to it. 0 or -ENOMEM; to can be released even then.
+ */
+int thread_table_copy(struct thread_table *to, const struct thread_table *from);
+
+/* Heap bytes held. */
+size_t thread_table_memory_bytes(const struct thread_table *t);
+
 /* A thread's name or its end. 0, -ENOSPC above LIMIT_THREADS, or -ENOMEM. */
 int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended);
 
 /* Applies a change of a register whose fields were validated: reg below PERF_DEBUG_REGISTERS.
  * Creates the thread if need be; returns as thread_table_update. */
 int thread_table_transition(struct thread_table *t, const Jxp__Transition *change);
+
+/* A tick of a thread, likewise. */
+int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick);
 
 #endif

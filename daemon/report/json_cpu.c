@@ -5,6 +5,8 @@
 
 #include "common/clock.h"
 
+#define THREADS_SHOWN 20
+
 static double fraction_of(const struct json_writer *writer, const struct cpu_sum *sum)
 {
 	return estimate_fraction(sum->ns, writer->model->cpu.whole_ns);
@@ -56,11 +58,13 @@ static json_t *contexts_json(struct json_writer *writer, size_t limit)
 			break;
 		if (json_array_append_new(
 			contexts,
-			json_pack("{s:f, s:I, s:I, s:I, s:I, s:o}", "fraction",
+			json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "fraction",
 				  fraction_of(writer, &sum), "samples", (json_int_t)sum.samples,
-				  "compiled_samples", (json_int_t)c->code[0].samples,
-				  "interpreted_samples", (json_int_t)c->code[1].samples,
-				  "native_samples", (json_int_t)c->code[2].samples, "frames",
+				  "compiled_samples", (json_int_t)c->code[CPU_COMPILED].samples,
+				  "interpreted_samples",
+				  (json_int_t)c->code[CPU_INTERPRETED].samples, "native_samples",
+				  (json_int_t)c->code[CPU_NATIVE].samples, "kernel_samples",
+				  (json_int_t)c->code[CPU_KERNEL].samples, "frames",
 				  report_json_frames(writer, c->node))) < 0)
 			return NULL;
 	}
@@ -71,15 +75,49 @@ static json_t *contexts_json(struct json_writer *writer, size_t limit)
 static json_t *sums_json(const struct report_cpu *c, const struct cpu_profile *p)
 {
 	return json_pack(
-	    "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I}", "samples",
-	    (json_int_t)c->samples, "cpu_s", c->whole_ns / (double)NS_PER_S, "java_fraction",
-	    c->compiled + c->interpreted, "compiled_fraction", c->compiled, "interpreted_fraction",
-	    c->interpreted, "native_fraction", c->native, "no_java_fraction", c->no_java,
-	    "unwalkable_fraction", c->unwalkable, "truncated_fraction", c->truncated,
-	    "lost_fraction", c->lost, "no_java_samples",
-	    (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples, "unwalkable_samples",
-	    (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples, "truncated_samples",
-	    (json_int_t)p->truncated.samples);
+	    "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}",
+	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_ns / (double)NS_PER_S,
+	    "java_fraction", c->compiled + c->interpreted, "compiled_fraction", c->compiled,
+	    "interpreted_fraction", c->interpreted, "native_fraction", c->native, "kernel_fraction",
+	    c->kernel, "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
+	    "truncated_fraction", c->truncated, "lost_fraction", c->lost, "other_fraction",
+	    c->other, "kernel_samples", (json_int_t)cpu_profile_kernel(p).samples,
+	    "no_java_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples,
+	    "unwalkable_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples,
+	    "truncated_samples", (json_int_t)p->truncated.samples);
+}
+
+/* The first of them; null where they are not known. */
+static json_t *threads_json(const struct json_writer *writer)
+{
+	const struct cpu_ranking *r = &writer->model->cpu.ranking;
+	_cleanup_json_ json_t *threads = json_array();
+
+	if (r->thread_count == 0)
+		return json_null();
+	for (size_t i = 0; i < r->thread_count && i < THREADS_SHOWN; i++) {
+		const struct watched_thread *t = &r->threads[i];
+
+		if (json_array_append_new(
+			threads, json_pack("{s:I, s:s?, s:f, s:f, s:f}", "tid", (json_int_t)t->tid,
+					   "name", t->name[0] ? t->name : NULL, "cpu_s",
+					   t->ticks.ns / (double)NS_PER_S, "kernel_s",
+					   t->kernel.ns / (double)NS_PER_S, "fraction",
+					   fraction_of(writer, &t->ticks))) < 0)
+			return NULL;
+	}
+	return TAKE_PTR(threads);
+}
+
+/* CPU time of ticks in threads that are not among these, some of which may not be known. */
+static double other_threads_s(const struct json_writer *writer)
+{
+	const struct cpu_ranking *r = &writer->model->cpu.ranking;
+	double ns = cpu_profile_all(&writer->model->window->cpu).ns;
+
+	for (size_t i = 0; i < r->thread_count && i < THREADS_SHOWN; i++)
+		ns -= r->threads[i].ticks.ns;
+	return ns > 0 ? ns / (double)NS_PER_S : 0;
 }
 
 static int set_lists(json_t *cpu, struct json_writer *writer, size_t limit)
@@ -92,6 +130,8 @@ static int set_lists(json_t *cpu, struct json_writer *writer, size_t limit)
 	       paths = json_array_size(contexts);
 	int wrong = json_object_set_new(cpu, "by_exclusive", by_own);
 
+	wrong |= json_object_set_new(cpu, "threads", threads_json(writer));
+	wrong |= json_object_set_new(cpu, "threads_omitted_s", json_real(other_threads_s(writer)));
 	wrong |= json_object_set_new(cpu, "by_exclusive_omitted",
 				     json_integer((json_int_t)(r->by_own_count - own)));
 	wrong |= json_object_set_new(cpu, "by_inclusive", by_total);

@@ -7,7 +7,8 @@
 #include "common/clock.h"
 #include "daemon/report/writer/text_writer.h"
 
-#define METHODS_SHOWN 10 /* of each list, beside other parts of a report */
+#define OTHER_MIN     0.01 /* of CPU time: less is not worth a line */
+#define METHODS_SHOWN 10   /* of each list, beside other parts of a report */
 
 static void part(FILE *out, double fraction, const char *words)
 {
@@ -18,17 +19,20 @@ static void part(FILE *out, double fraction, const char *words)
 /* What the whole is made of. */
 static void whole(FILE *out, const struct report_cpu *c)
 {
-	fprintf(out, "CPU time: %.1f s, of %" PRIu64 " ticks%s\n", c->whole_ns / (double)NS_PER_S,
-		c->samples,
+	fprintf(out, "CPU time: %.1f s, told by %" PRIu64 " ticks%s\n",
+		c->whole_ns / (double)NS_PER_S, c->samples,
 		c->beside_known ? " and what the collector and the compilers used"
 				: "; what the collector and the compilers used is not known");
 	part(out, c->compiled, "in compiled code");
 	part(out, c->interpreted, "in interpreted code");
 	part(out, c->native, "in native code that Java code called, and in the JVM for it");
+	part(out, c->kernel, "in the kernel, for Java code and other threads");
 	part(out, c->gc, "in the collector's threads");
 	part(out, c->jit, "in the compilers' threads");
 	part(out, c->no_java, "in threads that run no Java code");
 	part(out, c->unwalkable, "whose stack the JVM could not tell");
+	if (c->other >= OTHER_MIN)
+		part(out, c->other, "in threads that were not sampled");
 	if (c->truncated > 0 || c->lost > 0)
 		fprintf(out,
 			"of these, in no method or path below: %.1f%% with stacks cut at their "

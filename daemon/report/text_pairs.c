@@ -44,7 +44,6 @@ static void fraction_row(FILE *out, const struct report_kind *k)
 /* What the columns are of. */
 static void legend(FILE *out, const struct report_model *m)
 {
-	uint64_t tick_ns = m->window->counters[JXP__COUNTER__COUNTER_TICK_NS];
 	uint64_t jvm = 0;
 	char text[512];
 
@@ -53,10 +52,10 @@ static void legend(FILE *out, const struct report_model *m)
 	if (m->kinds[0].cpu.known)
 		(void)snprintf(text, sizeof(text),
 			       "CPU time: at accesses that turned out wasteful, of the %.1f s that "
-			       "were sampled; at least so much. Checked bytes: those of accesses "
+			       "the JVM used; at least so much. Checked bytes: those of accesses "
 			       "whose memory was accessed again, and how many of them in vain. In "
 			       "brackets: 95%% intervals.",
-			       (double)tick_ns / (double)NS_PER_S);
+			       window_result_whole_ns(m->window) / (double)NS_PER_S);
 	else
 		(void)snprintf(text, sizeof(text),
 			       "Checked bytes: those of accesses whose memory was accessed again, "

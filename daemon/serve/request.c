@@ -264,10 +264,11 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 static void handle_threads(struct connection *c, const Jxp__ControlRequest *request)
 {
 	uint32_t pid = request->threads->pid;
+	const struct window_result *w = find_running(c, pid);
 
 	connection_name_request(c, "threads", pid, "");
-	if (find_running(c, pid))
-		send_threads(c, engine_threads(connection_context(c)->engine, (pid_t)pid));
+	if (w)
+		send_threads(c, &w->threads);
 	else
 		fail_not_profiled(c, pid);
 }

@@ -133,6 +133,7 @@ static int pack(struct arena *a, const struct window_result *w, Jxp__StoredWindo
 	    (r = record_pack_objects(a, &w->objects, m->objects)) < 0 ||
 	    (r = record_pack_numa(a, &w->numa, w->findings.numa.node_count, m->numa)) < 0 ||
 	    (r = record_pack_cpu(a, &w->cpu, m->cpu)) < 0 ||
+	    (r = record_pack_threads(a, &w->threads, m->cpu)) < 0 ||
 	    (r = record_pack_loops(a, &w->loops, m->loops)) < 0)
 		return r;
 	return record_pack_effects(a, &w->side_effects, m->effects);
@@ -278,6 +279,7 @@ static int unpack(const Jxp__StoredWindow *m, struct window_result *w)
 	    (r = record_unpack_numa(m->numa, w->findings.numa.node_count, w->objects.site_count,
 				    &w->numa)) < 0 ||
 	    (r = record_unpack_cpu(m->cpu, &w->profile, &w->cpu)) < 0 ||
+	    (r = record_unpack_threads(m->cpu, &w->threads)) < 0 ||
 	    (r = record_unpack_loops(m->loops, &w->profile, &w->loops)) < 0)
 		return r;
 	return record_unpack_effects(m->effects, &w->side_effects);

@@ -61,6 +61,10 @@ int record_pack_cpu(struct arena *a, const struct cpu_profile *c, Jxp__StoredCpu
 /* m: NULL, in a record of before, is an empty one. p: the profile that contexts are of. */
 int record_unpack_cpu(const Jxp__StoredCpu *m, const struct profile *p, struct cpu_profile *c);
 
+/* Of threads, into the message that record_pack_cpu has filled in, their ticks. */
+int record_pack_threads(struct arena *a, const struct thread_table *t, Jxp__StoredCpu *m);
+int record_unpack_threads(const Jxp__StoredCpu *m, struct thread_table *t);
+
 int record_pack_loops(struct arena *a, const struct loop_profile *l, Jxp__StoredLoops *m);
 /* Likewise. */
 int record_unpack_loops(const Jxp__StoredLoops *m, const struct profile *p, struct loop_profile *l);

@@ -58,6 +58,7 @@ struct window_merged {
 	unsigned first, last; /* the least and the largest of their numbers */
 	unsigned processes;   /* of the target, by pid; */
 	bool more_processes;  /* there were more */
+	double whole_ns;      /* the sum of what shares of CPU time are of in each */
 	struct merged_difference notes[MERGED_NOTES];
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
 	unsigned batches;
@@ -66,7 +67,7 @@ struct window_merged {
 	double (*pairs)[MERGED_BATCHES];         /* wasteful bytes of each pair of the profile; */
 	double heap[MERGED_BATCHES];             /* what object_profile_whole is, */
 	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
-	double ticks[MERGED_BATCHES];            /* likewise CPU time, */
+	double wholes[MERGED_BATCHES];           /* likewise CPU time, */
 	double cpu[KIND_VALUES][MERGED_BATCHES]; /* and that at wasteful accesses of each kind */
 	/* What a kind's sum_squares would have to be for its interval to say how windows differ,
 	 * or 0 where that is not known. */

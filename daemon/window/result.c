@@ -123,6 +123,7 @@ void window_result_free(struct window_result *w)
 	object_profile_release(&w->objects);
 	numa_profile_release(&w->numa);
 	cpu_profile_release(&w->cpu);
+	thread_table_release(&w->threads);
 	loop_profile_release(&w->loops);
 	window_merged_free(w->merged);
 	free(w);
@@ -141,6 +142,7 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->objects = (struct object_profile){0};
 	copy->numa = (struct numa_profile){0};
 	copy->cpu = (struct cpu_profile){0};
+	copy->threads = (struct thread_table){0};
 	copy->loops = (struct loop_profile){0};
 	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
@@ -149,6 +151,7 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
 	    numa_profile_copy(&copy->numa, &w->numa) < 0 ||
 	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0 ||
+	    thread_table_copy(&copy->threads, &w->threads) < 0 ||
 	    loop_profile_copy(&copy->loops, &w->loops) < 0) {
 		window_result_free(copy);
 		return NULL;
@@ -165,7 +168,8 @@ size_t window_result_memory_bytes(const struct window_result *w)
 {
 	return sizeof(*w) + profile_memory_bytes(&w->profile) +
 	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa) +
-	       cpu_profile_memory_bytes(&w->cpu) + loop_profile_memory_bytes(&w->loops);
+	       cpu_profile_memory_bytes(&w->cpu) + thread_table_memory_bytes(&w->threads) +
+	       loop_profile_memory_bytes(&w->loops);
 }
 
 void window_result_start(struct window_result *w)
@@ -235,12 +239,35 @@ struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__
 	return window_result_part_ci95(w, kind, w->profile.kinds[kind].application.wasteful_bytes);
 }
 
+double window_result_beside_ns(const struct window_result *w, double seen_ns)
+{
+	return seen_ns * estimate_fraction((double)window_result_elapsed_ns(w),
+					   (double)w->cpu.beside.span_ns);
+}
+
+double window_result_whole_ns(const struct window_result *w)
+{
+	double beside = window_result_beside_ns(w, w->cpu.beside.gc_ns + w->cpu.beside.jit_ns);
+	double ticks = cpu_profile_all(&w->cpu).ns;
+
+	/* Its ticks are weighted, those that are counted are not. */
+	if (w->merged)
+		return fmax(w->merged->whole_ns, ticks + beside);
+	/* Kind cpu has all ticks but those that were lost, other kinds have a number of them. */
+	ticks = fmax(ticks, (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS]);
+	return ticks > 0 ? fmax((double)w->cpu_ns, ticks + beside) : 0;
+}
+
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
 {
-	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK)
+	double tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	double whole_ns = window_result_whole_ns(w);
+
+	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK || !(tick_ns > 0))
 		return (struct cpu_whole){.design_effect = 1};
-	return (struct cpu_whole){.tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS],
-				  .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS],
+	return (struct cpu_whole){.ns = whole_ns,
+				  .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS] *
+					   whole_ns / tick_ns,
 				  .cpu = w->profile.kinds[kind].application.cpu,
 				  .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
 }

@@ -22,6 +22,7 @@
 #include "daemon/profile/object_profile.h"
 #include "daemon/profile/profile.h"
 #include "daemon/profile/side_effects.h"
+#include "daemon/profile/thread_table.h"
 #include "daemon/window/asker.h"
 #include "daemon/window/findings.h"
 #include "daemon/window/loss.h"
@@ -75,6 +76,7 @@ struct window_result {
 	struct object_profile objects;
 	struct numa_profile numa;
 	struct cpu_profile cpu;
+	struct thread_table threads; /* of one that was kept, their ticks alone; not of a merge */
 	struct loop_profile loops;
 	bool always_pretouch;                      /* the JVM touched its heap when it started */
 	char objects_refused[WINDOW_REASON_BYTES]; /* why the agent tracks none, or "" */
@@ -188,8 +190,17 @@ struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind
 					uint64_t wasteful_bytes);
 double window_result_design_effect(const struct window_result *w, Jxp__Kind kind);
 
-/* What shares of CPU time at wasteful accesses of a kind are of: all that the clock's ticks stand
- * for. Without ticks with other samplers, and in windows that were kept before ticks told. */
+/* CPU time of a group of the JVM's own threads in the whole window, by what was seen of it while it
+ * was watched (struct cpu_beside); ns. */
+double window_result_beside_ns(const struct window_result *w, double seen_ns);
+
+/* What shares of CPU time are of, in ns: all CPU time of the process in the window, as the agent
+ * measured it. Never less than what ticks stand for and the JVM's own threads used together: that
+ * is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
+double window_result_whole_ns(const struct window_result *w);
+
+/* That, for shares of CPU time at wasteful accesses of a kind (daemon/profile/cpu_share.h). Not
+ * known with other samplers than the clock, and in windows that were kept before ticks told. */
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind);
 
 /* From the start to the end, or to now. */

@@ -37,9 +37,10 @@ def assert_enough(report):
     assert cpu["samples"] >= LEAST_TICKS, quality
     assert cpu["samples"] <= quality["cpu_samples"], quality
     assert quality["dropped"] == 0, quality
-    parts = ("java", "native", "no_java", "unwalkable", "gc", "jit")
+    parts = ("java", "native", "kernel", "no_java", "unwalkable", "gc", "jit", "other")
     whole = sum(cpu[f"{part}_fraction"] or 0 for part in parts)
     assert abs(whole - 1) < 1e-6, cpu
+    assert cpu["cpu_s"] >= quality["target_cpu_s"] * (1 - 1e-6), (cpu["cpu_s"], quality["target_cpu_s"])
 
 
 def near(found, truth):
@@ -51,11 +52,14 @@ def shares_are_true(report, *_):
     found = [inclusive(cpu, method) for method in ("half", "quarter", "packed")]
     note(f"{cpu['samples']} ticks, shares {found[0]:.3f} {found[1]:.3f} {found[2]:.3f}, "
          f"interpreted {cpu['interpreted_fraction']:.3f}, native {cpu['native_fraction']:.3f}, "
+         f"kernel {cpu['kernel_fraction']:.3f}, other {cpu['other_fraction']:.3f}, "
          f"unwalkable {cpu['unwalkable_fraction']:.4f}, overhead {report['quality']['overhead_fraction']:.4f}")
     assert_enough(report)
-    for share, truth in zip(found, (0.5, 0.25, 0.25)):
-        near(share, truth)
-    near(cpu["native_fraction"], 0.25)
+    most = cpu["threads"][0]
+    for share, truth in zip(found + [cpu["native_fraction"]], (0.5, 0.25, 0.25, 0.25)):
+        near(share / most["fraction"], truth)
+    assert most["name"] == "java", cpu["threads"]  # As the kernel has it: the first one that runs Java code.
+    near(most["fraction"], cpu["java_fraction"] + cpu["native_fraction"] + cpu["kernel_fraction"])
     assert cpu["unwalkable_fraction"] < 0.1, cpu
 
 
@@ -104,7 +108,7 @@ def deep_stacks_are_kept_apart(report, listed, _):
 
 
 def the_collector_has_its_part(report, listed, _):
-    """What the watcher says of the whole process is nearly the same: that has other threads, too."""
+    """What the watcher says of the whole process is nearly the same."""
     cpu = report["cpu"]
     truth = report["quality"]["side_effects"]["gc_threads_cpu_fraction"][1]
     note(f"collector {cpu['gc_fraction']:.3f}, of the process {truth:.3f}, compilers {cpu['jit_fraction']:.3f}")

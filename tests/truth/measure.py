@@ -107,13 +107,14 @@ def truth_of(phases, kind):
     )
 
 
-def share_of(phases, kind):
+def share_of(phases, kind, quality):
     """The part of all CPU time that is spent at wasteful accesses of a kind: a phase without accesses of the type adds
-    nothing to it. None where the program does not say."""
+    nothing to it, nor does what threads use that are not sampled. None where the program does not say."""
     access = FIRST_ACCESS[kind]
     if not truth_of(phases, kind):
         return None
-    return _mean((p.fraction[kind] if p.accesses[access] > 0 else 0.0, p.cpu_ns) for p in phases)
+    sampled = min(1, quality["tick_ns"] / 1e9 / quality["target_cpu_s"])
+    return sampled * _mean((p.fraction[kind] if p.accesses[access] > 0 else 0.0, p.cpu_ns) for p in phases)
 
 
 def _mean(weighted):
@@ -223,7 +224,7 @@ def _row(jdk, name, kind, report, phases, compiler="C2"):
     share = None
     if name in SHARE_KNOWN and report["window"]["sampler"] == "clock":
         found, interval = (result["cpu_share"], result["cpu_share_ci95"]) if result else (math.nan, (0, 1))
-        share = Share(found, share_of(phases, kind), *interval)
+        share = Share(found, share_of(phases, kind, report["quality"]), *interval)
     return Row(
         name,
         kind,

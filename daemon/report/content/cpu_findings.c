@@ -1,18 +1,8 @@
 #include "daemon/report/content/cpu_findings.h"
 
+#include <math.h>
+
 #include "daemon/profile/estimate.h"
-
-double report_cpu_beside_ns(const struct window_result *w, double seen_ns)
-{
-	return seen_ns * estimate_fraction((double)window_result_elapsed_ns(w),
-					   (double)w->cpu.beside.span_ns);
-}
-
-double report_cpu_whole_ns(const struct window_result *w)
-{
-	return cpu_profile_all(&w->cpu).ns + report_cpu_beside_ns(w, w->cpu.beside.gc_ns) +
-	       report_cpu_beside_ns(w, w->cpu.beside.jit_ns);
-}
 
 /* What is in no context, though it has one. */
 static double outside_contexts(const struct cpu_profile *p)
@@ -28,9 +18,9 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 {
 	const struct cpu_profile *p = &w->cpu;
 	struct cpu_sum all = cpu_profile_all(p);
-	double gc_ns = report_cpu_beside_ns(w, p->beside.gc_ns);
-	double jit_ns = report_cpu_beside_ns(w, p->beside.jit_ns);
-	double whole = report_cpu_whole_ns(w);
+	double gc_ns = window_result_beside_ns(w, p->beside.gc_ns);
+	double jit_ns = window_result_beside_ns(w, p->beside.jit_ns);
+	double whole = window_result_whole_ns(w);
 
 	*c = (struct report_cpu){0};
 	if (!w->request.cpu || all.samples == 0)
@@ -43,10 +33,12 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 	c->interpreted =
 	    estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__INTERPRETED].ns, whole);
 	c->native = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__NATIVE].ns, whole);
+	c->kernel = estimate_fraction(cpu_profile_kernel(p).ns, whole);
 	c->no_java = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].ns, whole);
 	c->unwalkable = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].ns, whole);
 	c->gc = estimate_fraction(gc_ns, whole);
 	c->jit = estimate_fraction(jit_ns, whole);
+	c->other = estimate_fraction(fmax(whole - all.ns - gc_ns - jit_ns, 0), whole);
 	c->truncated = estimate_fraction(p->truncated.ns, whole);
 	c->lost = estimate_fraction(outside_contexts(p), whole);
 	return cpu_ranking_init(&c->ranking, w);

@@ -11,6 +11,7 @@ void cpu_ranking_release(struct cpu_ranking *r)
 	free(r->by_own);
 	free(r->by_total);
 	free(r->contexts);
+	free(r->threads);
 	*r = (struct cpu_ranking){0};
 }
 
@@ -130,6 +131,31 @@ static int rank_contexts(struct cpu_ranking *r, const struct window_result *w)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- threads */
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct watched_thread *x = a, *y = b;
+	int order = compare_sums(&x->ticks, &y->ticks);
+
+	return order ? order : compare_ids(x->tid, y->tid);
+}
+
+/* Only those with ticks. */
+static int rank_threads(struct cpu_ranking *r, const struct window_result *w)
+{
+	const struct thread_table *t = &w->threads;
+
+	r->threads = calloc(t->count + 1, sizeof(*r->threads));
+	if (!r->threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->threads[i].ticks.samples > 0)
+			r->threads[r->thread_count++] = t->threads[i];
+	qsort(r->threads, r->thread_count, sizeof(*r->threads), compare_threads);
+	return 0;
+}
+
 int cpu_ranking_init(struct cpu_ranking *r, const struct window_result *w)
 {
 	int error;
@@ -138,6 +164,8 @@ int cpu_ranking_init(struct cpu_ranking *r, const struct window_result *w)
 	error = rank_methods(r, w);
 	if (error == 0)
 		error = rank_contexts(r, w);
+	if (error == 0)
+		error = rank_threads(r, w);
 	if (error < 0)
 		cpu_ranking_release(r);
 	return error;

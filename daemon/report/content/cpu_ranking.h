@@ -1,5 +1,5 @@
 /*
- * Which methods, and which calling contexts, a window's CPU time goes to: of its ticks (kind cpu).
+ * Which methods, calling contexts and threads a window's CPU time goes to: of its ticks (kind cpu).
  *
  * A method's own time is that of ticks in it, its total that of ticks in it and in all that it
  * called; where it calls itself, a tick counts once. A context is the same whether its frames ran
@@ -27,10 +27,12 @@ struct cpu_ranking {
 	size_t by_total_count;
 	struct cpu_context *contexts;
 	size_t context_count;
+	struct watched_thread *threads;
+	size_t thread_count;
 };
 
-/* Takes 40 bytes for each method, twice, and 56 for each context. 0 or -ENOMEM, and then it is
- * empty. */
+/* Takes 40 bytes for each method, twice, 72 for each context and 216 for each thread. 0 or -ENOMEM,
+ * and then it is empty. */
 int cpu_ranking_init(struct cpu_ranking *r, const struct window_result *w);
 void cpu_ranking_release(struct cpu_ranking *r);
 

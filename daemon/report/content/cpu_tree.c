@@ -7,8 +7,6 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
-#include "daemon/profile/estimate.h"
-#include "daemon/report/content/cpu_findings.h"
 #include "proto/limits.h"
 
 #define GC_ROOT  "[garbage collector]"
@@ -72,9 +70,7 @@ static int add_context(struct subsume_builder *b, const struct profile *p,
 static int add_root(struct subsume_builder *b, const struct window_result *w, const char *name,
 		    double seen_ns)
 {
-	struct cpu_sum all = cpu_profile_all(&w->cpu);
-	double ticks =
-	    estimate_fraction(report_cpu_beside_ns(w, seen_ns) * (double)all.samples, all.ns);
+	double ticks = cpu_profile_ticks_of(&w->cpu, window_result_beside_ns(w, seen_ns));
 	uint32_t method;
 	int r;
 

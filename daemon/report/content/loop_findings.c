@@ -8,7 +8,6 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/report/content/cpu_findings.h"
 
 /* A doubt about less of a loop's time is none. */
 #define DOUBT_MIN 0.05
@@ -449,7 +448,7 @@ static void drop_idle(struct report_loops *l)
 
 static void weigh(struct report_loops *l, const struct window_result *w)
 {
-	double ticks = (double)cpu_profile_all(&w->cpu).samples;
+	double ticks = cpu_profile_ticks_of(&w->cpu, l->whole_ns);
 
 	for (size_t i = 0; i < l->count; i++) {
 		struct report_loop *row = &l->rows[i];
@@ -484,7 +483,7 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 	if (!w->request.loops || cpu_profile_all(&w->cpu).samples == 0)
 		return 0;
 	l->taken = true;
-	l->whole_ns = report_cpu_whole_ns(w);
+	l->whole_ns = window_result_whole_ns(w);
 	l->compiled = estimate_fraction(p->compiled.ns, l->whole_ns);
 	l->looked_at = estimate_fraction(p->looked_at.ns, p->compiled.ns);
 	l->in_loops = estimate_fraction(p->in_loops.ns, p->looked_at.ns);

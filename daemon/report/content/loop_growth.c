@@ -9,7 +9,6 @@
 #include "daemon/combine/difference.h"
 #include "daemon/combine/names.h"
 #include "daemon/combine/share.h"
-#include "daemon/report/content/cpu_findings.h"
 
 enum side { BASELINE, NOW, SIDES };
 
@@ -37,8 +36,8 @@ static int init(struct growing *g)
 	g->inclusive = calloc(g->l->count + 1, sizeof(*g->inclusive));
 	for (int i = 0; i < SIDES; i++) {
 		const struct window_result *w = g->window[i];
-		double ns = report_cpu_whole_ns(w);
-		double ticks = (double)cpu_profile_all(&w->cpu).samples;
+		double ns = window_result_whole_ns(w);
+		double ticks = cpu_profile_ticks_of(&w->cpu, ns);
 		int r =
 		    names_map_init(&g->map[i], &g->names, &w->profile, NAMES_OF_METHODS, g->losses);
 

@@ -208,11 +208,10 @@ static size_t add_object_types(struct pprof *p)
 static void put_beside(struct pprof *p, size_t type, const char *name, double seen_ns)
 {
 	const struct window_result *w = p->model->window;
-	struct cpu_sum all = cpu_profile_all(&w->cpu);
-	double ns = report_cpu_beside_ns(w, seen_ns);
+	double ns = window_result_beside_ns(w, seen_ns);
 	struct pprof_sample sample = {.frame_count = 1};
 
-	sample.values[type] = value_of(estimate_fraction(ns * (double)all.samples, all.ns));
+	sample.values[type] = value_of(cpu_profile_ticks_of(&w->cpu, ns));
 	sample.values[type + 1] = value_of(ns);
 	if (sample.values[type] == 0)
 		return;
@@ -224,14 +223,17 @@ static void put_beside(struct pprof *p, size_t type, const char *name, double se
 /* One sample for each sort of code that the leaf was in. */
 static void put_context(struct pprof *p, const struct cpu_context *c, size_t type)
 {
-	static const char *const code[CPU_CODE_STATES] = {"compiled", "interpreted", "native"};
+	static const char *const code[CPU_CODES] = {[CPU_COMPILED] = "compiled",
+						    [CPU_INTERPRETED] = "interpreted",
+						    [CPU_NATIVE] = "native",
+						    [CPU_KERNEL] = "kernel"};
 	struct pprof_sample sample = {0};
 	size_t labels;
 
 	pprof_writer_path(&p->writer, c->node, &sample);
 	pprof_writer_label(&p->writer, &sample, "kind", "cpu");
 	labels = sample.label_count;
-	for (size_t i = 0; i < CPU_CODE_STATES; i++) {
+	for (size_t i = 0; i < CPU_CODES; i++) {
 		if (c->code[i].samples == 0)
 			continue;
 		sample.values[type] = value_of((double)c->code[i].samples);
@@ -253,7 +255,8 @@ static void tell_without_context(struct pprof *p)
 		       " of threads that run no Java code",
 		       c->truncated.samples, c->lost.samples + c->refused,
 		       c->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples,
-		       c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples);
+		       c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples +
+			   c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL].samples);
 	pprof_writer_comment(&p->writer, text);
 }
 

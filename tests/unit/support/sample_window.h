@@ -118,8 +118,8 @@ static inline struct window_result *sample_window_empty(unsigned number, const c
 	w->overhead_ns = 90 * NS_PER_MS;
 	w->effective_period = 5 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
-	w->counters[JXP__COUNTER__COUNTER_TICKS] = 2200;
-	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 2200 * 5 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 1900; /* 1.5 s of CPU time without. */
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 1900 * 5 * NS_PER_MS;
 	return w;
 }
 
@@ -215,6 +215,21 @@ static inline void sample_window_ticks(struct window_result *w, uint32_t node,
 	}
 }
 
+/* Some of its ticks in a thread of its own. */
+static inline void sample_window_thread(struct window_result *w, uint32_t tid, const char *name,
+					Jxp__CpuSample__State state, unsigned count)
+{
+	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
+	int r = thread_table_update(&w->threads, tid, name, false);
+
+	tick.tid = tid;
+	tick.state = state;
+	tick.cpu_ns = 5 * NS_PER_MS;
+	for (unsigned i = 0; i < count && r == 0; i++)
+		r = thread_table_tick(&w->threads, &tick);
+	assert(r == 0);
+}
+
 /* In all states, some cut, and with what the JVM's own threads used. */
 static inline void sample_window_cpu(struct window_result *w, uint32_t main, uint32_t fill,
 				     uint32_t sum)
@@ -224,18 +239,23 @@ static inline void sample_window_cpu(struct window_result *w, uint32_t main, uin
 	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__COMPILED, 600);
 	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__INTERPRETED, 50);
 	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__NATIVE, 100);
+	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__KERNEL, 60);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL, 20);
 	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA, 30);
 	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__UNKNOWN, 20);
 	for (unsigned i = 0; i < 10; i++)
 		if (cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, sum, true,
 				    5 * NS_PER_MS) < 0)
 			assert(false);
+	sample_window_thread(w, 4250, "", JXP__CPU_SAMPLE__STATE__COMPILED, 100);
+	sample_window_thread(w, 4243, "main", JXP__CPU_SAMPLE__STATE__COMPILED, 1690);
+	sample_window_thread(w, 4243, "main", JXP__CPU_SAMPLE__STATE__KERNEL, 80);
 	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S,
 					    .gc_ns = 0.6 * (double)NS_PER_S,
 					    .jit_ns = 0.35 * (double)NS_PER_S};
 }
 
-/* A loop of method, called from node, with a share of the 1,810 ticks of sample_window_cpu. */
+/* A loop of method, called from node, with a share of the 1,890 ticks of sample_window_cpu. */
 static inline struct loop_row *sample_window_loop(struct window_result *w, uint32_t method,
 						  uint32_t header, int32_t line, uint32_t node,
 						  enum loop_type type, unsigned ticks)

@@ -69,19 +69,28 @@ static struct window_result *ticks_window(unsigned number, const char *method, u
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = ticks * 5 * NS_PER_MS;
 	w->cpu_ns = (uint64_t)(cpu_s * 1e9);
 	w->overhead_ns = 0;
-	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S, .gc_ns = 1e9};
+	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S, .gc_ns = 0.25e9};
 	return w;
 }
 
+/* As if a scheduled window of 12 s stood for so many of them. */
+static void set_weight(struct window_result *w, double windows)
+{
+	w->request.schedule = (struct window_schedule){.name = "often", .weight_s = 12 * windows};
+}
+
 /* Of two windows with as many ticks one stands for three times the CPU time. */
-static void ticks_weigh_what_their_windows_used(void **state)
+static void ticks_weigh_what_their_windows_stand_for(void **state)
 {
 	struct window_result *windows[] = {ticks_window(1, "few", 100, 1),
-					   ticks_window(2, "much", 100, 3)};
-	struct window_result *w = merged(windows, 2);
-	const struct cpu_context *c = w->cpu.contexts;
+					   ticks_window(2, "much", 100, 1)};
+	struct window_result *w;
+	const struct cpu_context *c;
 
 	(void)state;
+	set_weight(windows[1], 3);
+	w = merged(windows, 2);
+	c = w->cpu.contexts;
 	assert_int_equal(w->cpu.context_count, 2);
 	assert_string_equal(leaf_of(w, c[0].node), "few");
 	assert_int_equal(c[0].code[0].samples, 100);
@@ -90,8 +99,24 @@ static void ticks_weigh_what_their_windows_used(void **state)
 	assert_float_equal(cpu_profile_all(&w->cpu).ns, 1e9, 1);
 	assert_int_equal(cpu_profile_all(&w->cpu).samples, 200);
 	assert_int_equal(w->cpu.beside.span_ns, 24 * NS_PER_S);
-	assert_float_equal(w->cpu.beside.gc_ns, 2e9, 1);
+	assert_float_equal(w->cpu.beside.gc_ns, 0.5e9, 1);
+	assert_float_equal(window_result_whole_ns(w), 2e9, 1);
 	assert_true(w->request.cpu);
+	free_all(windows, 2);
+	window_result_free(w);
+}
+
+/* 0.5 of 1 s, and 0.5 of 3 s: what ticks do not tell is not theirs. */
+static void ticks_are_parts_of_all_cpu_time_of_their_windows(void **state)
+{
+	struct window_result *windows[] = {ticks_window(1, "few", 100, 1),
+					   ticks_window(2, "much", 100, 3)};
+	struct window_result *w = merged(windows, 2);
+
+	(void)state;
+	assert_float_equal(w->cpu.contexts[0].code[0].ns, 0.5e9, 1);
+	assert_float_equal(w->cpu.contexts[1].code[0].ns, 0.5e9, 1);
+	assert_float_equal(window_result_whole_ns(w), 4e9, 1);
 	free_all(windows, 2);
 	window_result_free(w);
 }
@@ -100,11 +125,12 @@ static void ticks_weigh_what_their_windows_used(void **state)
 static void the_same_loop_of_two_windows_is_one(void **state)
 {
 	struct window_result *windows[] = {ticks_window(1, "sum", 100, 1),
-					   ticks_window(2, "sum", 100, 3)};
+					   ticks_window(2, "sum", 100, 1)};
 	struct window_result *w;
 	struct loop_row *row;
 
 	(void)state;
+	set_weight(windows[1], 3);
 	for (unsigned i = 0; i < 2; i++) {
 		row = sample_window_loop(windows[i], i == 0 ? 3 : 2, 4, 22, 1, LOOP_LAST, 50);
 		sample_window_bursts(row, &row->results, 10 + i, 2);
@@ -739,7 +765,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_names),
-	    cmocka_unit_test(ticks_weigh_what_their_windows_used),
+	    cmocka_unit_test(ticks_weigh_what_their_windows_stand_for),
+	    cmocka_unit_test(ticks_are_parts_of_all_cpu_time_of_their_windows),
 	    cmocka_unit_test(the_same_loop_of_two_windows_is_one),
 	    cmocka_unit_test(windows_without_ticks_have_no_part_in_those_of_others),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),

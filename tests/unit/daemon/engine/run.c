@@ -574,11 +574,11 @@ static void threads_are_known_while_the_agent_talks(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(run_threads(f->run)->count, 0);
+	assert_int_equal(run_result(f->run)->threads.count, 0);
 	start(f);
 	send_pair(f);
 	loop_until(&f->loop, &f->progressed);
-	assert_int_not_equal(run_threads(f->run)->count, 0);
+	assert_int_not_equal(run_result(f->run)->threads.count, 0);
 }
 
 static void send_ticks(struct fixture *f, unsigned count)

@@ -334,6 +334,7 @@ static Jxp__CpuSample *tick(struct fixture *f, Jxp__CpuSample__State state, uint
 	t->state = state;
 	t->node = node;
 	t->cpu_ns = 5000000;
+	t->tid = 11;
 	tick_pointers[batch->n_cpu_samples++] = t;
 	batch->cpu_samples = tick_pointers;
 	return t;
@@ -343,18 +344,26 @@ static void ticks_arrive_with_their_contexts(void **state)
 {
 	struct fixture *f = *state;
 	const struct cpu_profile *c = &f->window->cpu;
+	const struct watched_thread *threads;
 
 	f->window->request.cpu = true;
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NATIVE, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 0);
 	tick(f, JXP__CPU_SAMPLE__STATE__INTERPRETED, 3)->truncated = 1;
+	tick(f, JXP__CPU_SAMPLE__STATE__KERNEL, 2)->tid = 12;
+	tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL, 0)->tid = 12;
 	apply(f);
+	threads = f->window->threads.threads;
 	assert_int_equal(c->context_count, 1);
 	assert_int_equal(cct_node(&f->window->profile.cct, c->contexts[0].node)->line, 21);
-	assert_int_equal(cpu_context_sum(&c->contexts[0]).samples, 2);
-	assert_float_equal(cpu_profile_all(c).ns, 2e7, 0);
+	assert_int_equal(cpu_context_sum(&c->contexts[0]).samples, 3);
+	assert_float_equal(cpu_profile_all(c).ns, 3e7, 0);
 	assert_int_equal(c->truncated.samples, 1);
+	assert_int_equal(threads[f->window->threads.count - 1].tid, 12);
+	assert_float_equal(threads[f->window->threads.count - 1].kernel.ns, 1e7, 0);
+	assert_float_equal(threads[f->window->threads.count - 2].ticks.ns, 2e7, 0);
+	assert_float_equal(threads[f->window->threads.count - 2].kernel.ns, 0, 0);
 	assert_int_equal(lost(f, LOSS_INVALID), 0);
 }
 
@@ -376,7 +385,7 @@ static void ticks_that_cannot_be_are_dropped_and_counted(void **state)
 	struct fixture *f = *state;
 
 	f->window->request.cpu = true;
-	(void)tick(f, (Jxp__CpuSample__State)5, 0);
+	(void)tick(f, (Jxp__CpuSample__State)CPU_STATES, 0);
 	(void)tick(f, (Jxp__CpuSample__State)-1, 0);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 2);
 	tick(f, JXP__CPU_SAMPLE__STATE__UNKNOWN, 0)->truncated = 1;

@@ -13,6 +13,7 @@
 #define INTERPRETED JXP__CPU_SAMPLE__STATE__INTERPRETED
 #define NATIVE      JXP__CPU_SAMPLE__STATE__NATIVE
 #define NO_JAVA     JXP__CPU_SAMPLE__STATE__NO_JAVA
+#define KERNEL      JXP__CPU_SAMPLE__STATE__KERNEL
 
 static int set_up(void **state)
 {
@@ -46,6 +47,24 @@ static void ticks_are_added_up_by_context_and_code(void **state)
 	assert_int_equal(c->contexts[1].code[1].samples, 1);
 	assert_int_equal(cpu_profile_all(c).samples, 4);
 	assert_float_equal(cpu_profile_code(c).ns, 18, 0);
+}
+
+static void ticks_in_the_kernel_are_of_the_context_that_called_it(void **state)
+{
+	struct cpu_profile *c = *state;
+
+	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
+	assert_int_equal(cpu_profile_add(c, KERNEL, 7, false, 4), 0);
+	assert_int_equal(cpu_profile_add(c, KERNEL, 8, true, 2), 0);
+	assert_int_equal(cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL, 0, false, 1),
+			 0);
+	assert_int_equal(c->context_count, 1);
+	assert_int_equal(c->contexts[0].code[CPU_KERNEL].samples, 1);
+	assert_float_equal(cpu_context_sum(&c->contexts[0]).ns, 14, 0);
+	assert_float_equal(c->truncated.ns, 2, 0);
+	assert_float_equal(cpu_profile_kernel(c).ns, 7, 0);
+	assert_float_equal(cpu_profile_code(c).ns, 16, 0);
+	assert_float_equal(cpu_profile_all(c).ns, 17, 0);
 }
 
 static void what_has_no_whole_context_is_in_none(void **state)
@@ -135,6 +154,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    TEST(ticks_are_added_up_by_context_and_code),
+	    TEST(ticks_in_the_kernel_are_of_the_context_that_called_it),
 	    TEST(what_has_no_whole_context_is_in_none),
 	    TEST(contexts_beyond_the_limit_are_in_the_sums_and_counted),
 	    TEST(a_copy_has_what_there_was),

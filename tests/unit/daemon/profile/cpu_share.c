@@ -19,7 +19,7 @@ static void add(struct cpu_sums *c, double ns)
 
 static struct cpu_whole whole_of(double ticks)
 {
-	return (struct cpu_whole){.tick_ns = ticks * PERIOD_NS, .ticks = ticks, .design_effect = 1};
+	return (struct cpu_whole){.ns = ticks * PERIOD_NS, .ticks = ticks, .design_effect = 1};
 }
 
 static void equal_weights_give_wilsons_interval_of_a_proportion(void **state)
@@ -163,7 +163,7 @@ static struct cpu_share window(const struct population *p, uint64_t *state)
 		double period = i < p->period_doubles_at * p->ticks ? PERIOD_NS : 2 * PERIOD_NS;
 		double u = uniform(state), w = p->kinds * draw_weight(p->waits, state);
 
-		whole.tick_ns += period;
+		whole.ns += period;
 		if (u >= fmin(p->share + 0.2, 1) || uniform(state) * w >= 1)
 			continue;
 		add(&whole.cpu, w * period);

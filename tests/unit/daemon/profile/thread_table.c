@@ -95,12 +95,19 @@ static void a_long_name_is_cut(void **state)
 
 static void threads_beyond_the_limit_are_refused(void **state)
 {
+	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
 	struct thread_table t = {0};
 
 	(void)state;
 	for (uint32_t tid = 1; tid <= LIMIT_THREADS; tid++)
 		assert_int_equal(thread_table_update(&t, tid, "", false), 0);
 	assert_int_equal(thread_table_update(&t, LIMIT_THREADS + 1, "", false), -ENOSPC);
+	tick.tid = LIMIT_THREADS + 1;
+	assert_int_equal(thread_table_tick(&t, &tick), -ENOSPC);
+	tick.tid = LIMIT_THREADS;
+	assert_int_equal(thread_table_tick(&t, &tick), 0);
+	assert_int_equal(t.threads[LIMIT_THREADS - 1].ticks.samples, 1);
+	assert_true(thread_table_memory_bytes(&t) < 4u << 20);
 	assert_int_equal(thread_table_update(&t, 7, "", true), 0);
 	thread_table_release(&t);
 }

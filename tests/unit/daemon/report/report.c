@@ -377,7 +377,7 @@ static struct window_result *ticks_window(void)
 	w->request = (struct window_request){
 	    .duration_ns = 12 * NS_PER_S, .budget = 0.01, .registers = 4, .max_frames = 128};
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 0;
-	w->counters[JXP__COUNTER__COUNTER_CPU_SAMPLES] = 1810;
+	w->counters[JXP__COUNTER__COUNTER_CPU_SAMPLES] = 1890;
 	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
 			  sample_window_node(w, main, "sum", 31));
 	return w;

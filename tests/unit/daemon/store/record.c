@@ -212,6 +212,49 @@ static void a_record_of_before_has_no_ticks(void **state)
 	assert_int_equal(cpu_profile_all(&back).samples, 0);
 }
 
+static void a_record_of_before_has_no_ticks_in_the_kernel(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	_cleanup_(arena_release) struct arena arena;
+	struct cpu_profile back = {0};
+	Jxp__StoredCpu m;
+
+	(void)state;
+	arena_init(&arena, ENOUGH);
+	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
+	m.n_kernel_samples = m.n_kernel_ns = 0;
+	m.n_state_samples = m.n_state_ns = JXP__CPU_SAMPLE__STATE__KERNEL;
+	assert_int_equal(record_unpack_cpu(&m, &w->profile, &back), 0);
+	assert_int_equal(back.context_count, w->cpu.context_count);
+	assert_float_equal(cpu_profile_all(&back).ns + cpu_profile_kernel(&w->cpu).ns,
+			   cpu_profile_all(&w->cpu).ns, 1);
+	for (size_t i = 0; i < back.context_count; i++)
+		assert_int_equal(back.contexts[i].code[CPU_KERNEL].samples, 0);
+	cpu_profile_release(&back);
+	window_result_free(w);
+}
+
+static void threads_that_cannot_be_are_no_record(void **state)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	_cleanup_(arena_release) struct arena arena;
+	struct thread_table back = {0};
+	Jxp__StoredCpu m;
+
+	(void)state;
+	arena_init(&arena, ENOUGH);
+	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
+	assert_int_equal(record_pack_threads(&arena, &w->threads, &m), 0);
+	assert_int_equal(m.n_threads, 2);
+	m.threads[1]->kernel_ns = -1;
+	assert_int_equal(record_unpack_threads(&m, &back), -EBADMSG);
+	thread_table_release(&back);
+	m.threads[1] = m.threads[0];
+	assert_int_equal(record_unpack_threads(&m, &back), -EBADMSG);
+	thread_table_release(&back);
+	window_result_free(w);
+}
+
 static void assert_no_ticks(struct window_result *w, const Jxp__StoredCpu *m)
 {
 	struct cpu_profile back = {0};
@@ -356,6 +399,8 @@ int main(void)
 	    cmocka_unit_test(a_record_of_before_has_one_stratum_and_no_classes),
 	    cmocka_unit_test(columns_that_do_not_match_are_no_record),
 	    cmocka_unit_test(a_record_of_before_has_no_ticks),
+	    cmocka_unit_test(a_record_of_before_has_no_ticks_in_the_kernel),
+	    cmocka_unit_test(threads_that_cannot_be_are_no_record),
 	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
 	    cmocka_unit_test(loops_that_do_not_fit_together_are_no_record),
 	    cmocka_unit_test(a_record_of_before_has_no_traces),

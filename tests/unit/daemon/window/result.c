@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "common/clock.h"
 #include "daemon/window/result.h"
 #include "tests/unit/support/sample_findings.h"
 
@@ -114,6 +115,30 @@ static void numa_is_measured_where_it_was_asked_for_and_there_are_nodes(void **s
 	window_result_free(w);
 }
 
+/* 4 s of ticks, 8 s of CPU time: what a tick stands for stays, and what pairs stand for, too. */
+static void ticks_are_scaled_to_all_cpu_time_of_the_process(void **state)
+{
+	struct window_result *w = counted_window();
+	struct cpu_whole whole;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	w->cpu_ns = 8 * NS_PER_S;
+	assert_false(window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE).ns > 0);
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 500;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 4 * NS_PER_S;
+	whole = window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE);
+	assert_float_equal(whole.ns, 8e9, 0);
+	assert_float_equal(whole.ticks, 1000, 1e-6);
+	w->cpu_ns = 3 * NS_PER_S;
+	whole = window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE);
+	assert_float_equal(whole.ns, 4e9, 0);
+	assert_float_equal(whole.ticks, 500, 1e-6);
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	assert_false(window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE).ns > 0);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +147,7 @@ int main(void)
 	    cmocka_unit_test(a_window_that_never_started_failed),
 	    cmocka_unit_test(a_snapshot_is_final_and_is_of_its_moment),
 	    cmocka_unit_test(every_keeper_frees_once),
+	    cmocka_unit_test(ticks_are_scaled_to_all_cpu_time_of_the_process),
 	    cmocka_unit_test(numa_is_measured_where_it_was_asked_for_and_there_are_nodes),
 	};
 

@@ -67,29 +67,88 @@ static void interpreted_and_compiled_frames_are_one_path(void **state)
 	window_result_free(w);
 }
 
-/* 12 s, of which the JVM's own threads were watched for 6. */
-static void fractions_are_of_ticks_and_the_jvms_own_threads(void **state)
+static void kernel_ticks_are_own_time_of_the_method_that_called(void **state)
+{
+	struct window_result *w = ticks_window();
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+	uint32_t read = sample_window_node(w, main, "read", 20);
+	struct cpu_ranking r;
+
+	(void)state;
+	sample_window_ticks(w, main, COMPILED, 2);
+	sample_window_ticks(w, read, JXP__CPU_SAMPLE__STATE__KERNEL, 3);
+	assert_int_equal(cpu_ranking_init(&r, w), 0);
+	assert_string_equal(name_of(w, r.by_own[0].method), "read");
+	assert_int_equal(r.by_own[0].own.samples, 3);
+	assert_int_equal(r.by_total[0].total.samples, 5);
+	cpu_ranking_release(&r);
+	window_result_free(w);
+}
+
+static void threads_with_ticks_are_ranked_by_their_time(void **state)
+{
+	struct window_result *w = ticks_window();
+	struct cpu_ranking r;
+
+	(void)state;
+	sample_window_thread(w, 7, "idle", COMPILED, 0);
+	sample_window_thread(w, 8, "some", COMPILED, 2);
+	sample_window_thread(w, 9, "most", COMPILED, 3);
+	assert_int_equal(cpu_ranking_init(&r, w), 0);
+	assert_int_equal(r.thread_count, 2);
+	assert_string_equal(r.threads[0].name, "most");
+	assert_int_equal(r.threads[1].tid, 8);
+	cpu_ranking_release(&r);
+	window_result_free(w);
+}
+
+/* 12 s, of which the JVM's own threads were watched for 6: with them, ticks tell of 5 s. */
+static void fractions_are_of_all_cpu_time_and_add_up(void **state)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	struct report_cpu c;
 
 	(void)state;
+	w->cpu_ns = 6250 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 3 * NS_PER_S;
 	sample_window_ticks(w, main, COMPILED, 400);
 	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__NATIVE, 100);
-	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA, 100);
+	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__KERNEL, 30);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL, 20);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__NO_JAVA, 50);
 	w->cpu.beside = (struct cpu_beside){
 	    .span_ns = 6 * NS_PER_S, .gc_ns = 0.75 * NS_PER_S, .jit_ns = 0.25 * NS_PER_S};
 	assert_int_equal(report_cpu_init(&c, w), 0);
 	assert_true(c.taken && c.beside_known);
 	assert_int_equal(c.samples, 600);
-	assert_float_equal(c.whole_ns, 5.0 * NS_PER_S, 1);
-	assert_float_equal(c.compiled, 0.4, 1e-9);
-	assert_float_equal(c.native, 0.1, 1e-9);
-	assert_float_equal(c.no_java, 0.1, 1e-9);
-	assert_float_equal(c.gc, 0.3, 1e-9);
-	assert_float_equal(c.jit, 0.1, 1e-9);
+	assert_float_equal(c.whole_ns, 6.25 * NS_PER_S, 1);
+	assert_float_equal(c.compiled, 0.32, 1e-9);
+	assert_float_equal(c.native, 0.08, 1e-9);
+	assert_float_equal(c.kernel, 0.04, 1e-9);
+	assert_float_equal(c.no_java, 0.04, 1e-9);
+	assert_float_equal(c.gc, 0.24, 1e-9);
+	assert_float_equal(c.jit, 0.08, 1e-9);
+	assert_float_equal(c.other, 0.2, 1e-9);
 	assert_float_equal(c.lost, 0, 1e-9);
+	report_cpu_release(&c);
+	window_result_free(w);
+}
+
+static void the_whole_is_never_less_than_its_parts(void **state)
+{
+	struct window_result *w = ticks_window();
+	struct report_cpu c;
+
+	(void)state;
+	w->cpu_ns = 2 * NS_PER_S;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 0;
+	sample_window_ticks(w, sample_window_node(w, 0, "main", 10), COMPILED, 400);
+	w->cpu.beside = (struct cpu_beside){.span_ns = 12 * NS_PER_S, .gc_ns = 0.5 * NS_PER_S};
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_float_equal(c.whole_ns, 2.5 * NS_PER_S, 1);
+	assert_float_equal(c.compiled, 0.8, 1e-9);
+	assert_float_equal(c.other, 0, 1e-9);
 	report_cpu_release(&c);
 	window_result_free(w);
 }
@@ -112,7 +171,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_method_that_calls_itself_counts_once),
 	    cmocka_unit_test(interpreted_and_compiled_frames_are_one_path),
-	    cmocka_unit_test(fractions_are_of_ticks_and_the_jvms_own_threads),
+	    cmocka_unit_test(kernel_ticks_are_own_time_of_the_method_that_called),
+	    cmocka_unit_test(threads_with_ticks_are_ranked_by_their_time),
+	    cmocka_unit_test(fractions_are_of_all_cpu_time_and_add_up),
+	    cmocka_unit_test(the_whole_is_never_less_than_its_parts),
 	    cmocka_unit_test(a_window_without_ticks_has_no_such_part),
 	};
 
