@@ -408,8 +408,8 @@ format:
 	$(Q)clang-format -i $(C_FILES)
 
 # ---------------------------------------------------------------- bench
-BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java
-BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar
+BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java libjetty9-java wrk
+BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar:/usr/share/java/jetty9-server.jar:/usr/share/java/jetty9-util.jar:/usr/share/java/jetty9-http.jar:/usr/share/java/jetty9-io.jar:/usr/share/java/servlet-api.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
@@ -425,6 +425,7 @@ bench:
 	$(Q)$(B)/bench/subsume
 	$(Q)$(B)/bench/import
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/switching.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
 # Variables: bench/evidence.py. EVIDENCE_BASELINE names a build that is there already.

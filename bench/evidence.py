@@ -38,7 +38,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "tests/e2e"), os.path.join(ROOT, "bench")]
 from lib import BUILD, HANG_S, Process, jdks, make_directory  # noqa: E402
-from overhead import FIXED_HEAP, Program, Workload, row  # noqa: E402
+from overhead import FIXED_HEAP  # noqa: E402
+from slots import Program, Workload, row  # noqa: E402
 from support.profile import duration_for  # noqa: E402
 from support.tomcat import Tomcat  # noqa: E402
 
@@ -133,7 +134,7 @@ def look_from_outside(program, windows, others):
     """Against how it fared in the window of its twin that was nearest in time."""
     for w in windows:
         beside = min(others, key=lambda o: abs(o.start - w.start))
-        w.lost = 1 - program.rate(w.start, w.end) / program.rate(beside.start, beside.end)
+        w.lost = 1 - program.rates(w.start, w.end).cpu / program.rates(beside.start, beside.end).cpu
 
 
 def windows_of(name, builds):
