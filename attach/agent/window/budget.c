@@ -55,9 +55,22 @@ static uint64_t held_ns(const uint64_t *counters)
 	       counters[JXP__COUNTER__COUNTER_SWITCHES_NS];
 }
 
+void budget_cpu_begins(struct budget *b)
+{
+	b->process_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void budget_cpu_ends(struct budget *b)
+{
+	b->process_end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t budget_cpu_ns(const struct budget *b)
 {
-	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - b->process_start_ns;
+	uint64_t end_ns =
+	    b->process_end_ns ? b->process_end_ns : clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	return end_ns - b->process_start_ns;
 }
 
 void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost)

@@ -30,7 +30,7 @@ struct budget {
 	uint64_t period;       /* in force */
 	bool operations;       /* the sampler's unit; otherwise nanoseconds */
 	uint64_t trap_cost_ns; /* kernel part of one signal */
-	uint64_t process_start_ns;
+	uint64_t process_start_ns, process_end_ns; /* 0: it goes on */
 	uint64_t session_start_ns;
 	uint64_t start_ns, end_ns; /* of the window, monotonic */
 	uint64_t next_change_ns;
@@ -62,7 +62,11 @@ struct budget {
 void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
 		  bool operations, uint64_t end_ns);
 
-/* CPU time of the target since the window began. */
+/* The target's CPU time counts from now on, as ticks tell it; and no more. */
+void budget_cpu_begins(struct budget *b);
+void budget_cpu_ends(struct budget *b);
+
+/* CPU time of the target since the window began, until it ended. */
 uint64_t budget_cpu_ns(const struct budget *b);
 
 /* The cost so far; counters are the window's, COUNTER_MAX of them. */

@@ -264,6 +264,7 @@ static int start_sampling(struct window *w, struct err *err)
 	r = start_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
+	budget_cpu_begins(&w->budget);
 	/* A JVM whose threads are all idle is no failure: they may wake. */
 	if (r == 0 && totals[JXP__COUNTER__COUNTER_THREADS] > 0)
 		return 0;
@@ -463,6 +464,7 @@ static void stop_sampling(struct window *w, int *result)
 	int r;
 
 	atomic_store(&handlers.stopping, true);
+	budget_cpu_ends(&w->budget);
 	monitor_close_events(&w->monitor);
 	census_settle(&w->census);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
