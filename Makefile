@@ -419,6 +419,7 @@ bench:
 	$(Q)$(B)/bench/subsume
 	$(Q)$(B)/bench/import
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/switching.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
 # Variables: bench/evidence.py. EVIDENCE_BASELINE names a build that is there already.

@@ -38,7 +38,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(ROOT, "tests/e2e"), os.path.join(ROOT, "bench")]
 from lib import BUILD, HANG_S, Process, jdks, make_directory  # noqa: E402
-from overhead import FIXED_HEAP, Program, Workload, row  # noqa: E402
+from overhead import FIXED_HEAP  # noqa: E402
+from slots import Program, Workload, row  # noqa: E402
 from support.profile import duration_for  # noqa: E402
 from support.tomcat import Tomcat  # noqa: E402
 

@@ -3,55 +3,12 @@
 Seen from outside: operations for each second of the process's CPU time, which holds everything that the JVM
 and the agent in it do, and is hardly disturbed by what else the machine does; collections and what they leave,
 from the JVM's own log; page faults, from /proc. Our account is only held against it: `unaccounted` is what the
-throughput lost and the report did not say.
-
-Throughput is compared inside one JVM: JIT differences between two runs of a program are larger than what is
-looked for. After a warm-up, slots in which something is done alternate with slots in which nothing is; each
-ratio is that of a slot to the mean of the two idle ones beside it, so that a steady drift cancels. In the
-mode 'noop' nothing is done either: its ratios show how far from 1 the others are for no reason. A slot with
-a window contains all of it: attach, window, detach.
-
-  BENCH_ROUNDS   slots of each mode per workload (default 5)    BENCH_SLOT_S   seconds per slot (default 5)
-  BENCH_ONLY     comma-separated workload names                 BENCH_MODES    comma-separated modes
-  ASPROF         path of async-profiler's asprof: slots under its cpu mode, for comparison
+throughput lost and the report did not say. How it is measured, and the variables: bench/slots.py. Programs that
+do little but wait and switch threads: bench/switching.py.
 """
-import json
-import os
-import platform
-import re
 import statistics
-import subprocess
-import sys
-import tempfile
-import threading
-import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-from lib import BUILD, Skip, jdks  # noqa: E402
-from support.cgroup import Group  # noqa: E402
-from support.gc_log import GcLog  # noqa: E402
-from support.profile import BENCH_CLASS_PATH  # noqa: E402
-
-ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
-SLOT_S = float(os.environ.get("BENCH_SLOT_S", "5"))
-WARM_UP_S = float(os.environ.get("BENCH_WARM_UP_S", "12"))
-ASPROF = os.environ.get("ASPROF")
-
-
-class Program:
-    """A workload, the JVM options it is run with, the CPUs that its cgroup lets it have, and the JDK for it."""
-
-    def __init__(self, name, *options, label=None, oldest=0, newest_jdk=False, cpus=None):
-        self.name, self.options, self.cpus = name, options, cpus
-        self.label = label or name
-        self.oldest, self.newest_jdk = oldest, newest_jdk
-
-    def jdk(self):
-        """The JDK to run it with, or None."""
-        found = [j for j in jdks() if j.release >= self.oldest]
-        return found[-1 if self.newest_jdk else 0] if found else None
-
+from slots import Program, describe, ratios, row, run, turns
 
 FIXED_HEAP = ("-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch")
 PROGRAMS = [
@@ -69,139 +26,7 @@ PROGRAMS = [
     Program("ShortThreads"),
     Program("VirtualTasks", oldest=21, newest_jdk=True),
 ]
-# Options of attach; None: no window.
-MODES = {
-    "noop": None,
-    "default": [],
-    "budget_5": ["--budget", "5%"],
-    "objects": ["--kinds", "objects"],
-    "loops": ["--kinds", "loops"],
-}
-JXPERFCTL = os.path.join(BUILD, "bin/jxperfctl")
-
-
-def process_cpu_s(pid):
-    """CPU time of a whole process, threads that have ended included (CPUCLOCK_SCHED of the pid)."""
-    return time.clock_gettime((~pid << 3) | 2)
-
-
-def page_faults(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return int(fields[7]) + int(fields[9])
-
-
-class Workload:
-    """A JVM that prints its operation count; what it used is read when a line arrives."""
-
-    def __init__(self, program):
-        self.errors = tempfile.TemporaryFile("w+")
-        self.log = GcLog()
-        self.group = Group(controller="cpu") if program.cpus else None
-        if self.group:
-            self.group.limit_cpus(program.cpus)
-        self.child = subprocess.Popen(
-            [*(self.group.enter() if self.group else ()), program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
-             "-cp", BENCH_CLASS_PATH, program.name],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
-        self.pid = self.child.pid
-        self.lines = []
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.child.stdout:
-            if line.startswith("operations "):
-                try:
-                    self.lines.append((time.monotonic(), process_cpu_s(self.pid), int(line.split()[1])))
-                except OSError:
-                    return  # It has ended.
-
-    def rate(self, start, end):
-        """Operations for each second of CPU time between the first and the last line in [start, end]."""
-        inside = [line for line in self.lines if start <= line[0] <= end]
-        if len(inside) < 2:
-            status = self.child.poll()
-            self.errors.seek(0)
-            raise RuntimeError(f"the workload {self.pid} printed {len(inside)} lines in the slot: "
-                               f"{'it runs' if status is None else f'it ended with status {status}'}, "
-                               f"{self.errors.read()[-2000:]}")
-        return (inside[-1][2] - inside[0][2]) / (inside[-1][1] - inside[0][1])
-
-    def resident_mib(self, most=False):
-        """What it has in memory, now or at most so far."""
-        with open(f"/proc/{self.pid}/status", encoding="ascii") as f:
-            return int(re.search(rf"{'VmHWM' if most else 'VmRSS'}:\s+(\d+)", f.read()).group(1)) / 1024
-
-    def stop(self):
-        self.child.kill()
-        self.child.wait()
-        if self.group:
-            self.group.stop()
-
-
-class Slot:
-    """What a JVM did while something was done to it, or nothing."""
-
-    def __init__(self, workload, action):
-        start, collections, faults = time.monotonic(), len(workload.log.left_mib()), page_faults(workload.pid)
-        self.report = action()
-        end = time.monotonic()
-        left = workload.log.left_mib()[collections:]
-        self.rate = workload.rate(start, end)
-        self.collections_per_s = len(left) / (end - start)
-        self.left_mib = statistics.median(left) if left else None
-        self.faults_per_s = (page_faults(workload.pid) - faults) / (end - start)
-
-
-class Daemon:
-    def __init__(self):
-        self.socket = f"/tmp/jxperf-bench-{os.getpid()}.sock"
-        self.child = subprocess.Popen([os.path.join(BUILD, "bin/jxperfd"), "--socket", self.socket],
-                                      stderr=subprocess.DEVNULL)
-        end = time.monotonic() + 10
-        while not os.path.exists(self.socket):
-            if time.monotonic() > end:
-                raise RuntimeError("jxperfd does not start")
-            time.sleep(0.01)
-
-    def stop(self):
-        self.child.terminate()
-        self.child.wait()
-
-
-def nothing():
-    time.sleep(SLOT_S)
-
-
-def window(workload, daemon, options):
-    done = subprocess.run(
-        [JXPERFCTL, "--socket", daemon.socket, "attach", str(workload.pid), "--duration", f"{SLOT_S}s",
-         "--format", "json", *options], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
-
-
-def async_profiler(workload):
-    subprocess.run([ASPROF, "-d", str(int(SLOT_S)), "-e", "cpu", "-f", "/dev/null", str(workload.pid)],
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-
-
-def row(name, values, unit="ratio"):
-    print(f"{name:44} {statistics.median(values):.4f} {unit}  ({min(values):.4f} to {max(values):.4f}, "
-          f"{len(values)} values)", flush=True)
-
-
-def action(workload, daemon, mode):
-    if mode == "async_profiler_cpu":
-        return lambda: async_profiler(workload)
-    if MODES[mode] is None:
-        return nothing
-    return lambda: window(workload, daemon, MODES[mode])
-
-
-def account(report):
-    """What the report says the window took of the JVM's CPU time, its beginning included."""
-    q = report["quality"]
-    return (q["overhead_cpu_s"] + q["setup_cpu_s"]) / (q["target_cpu_s"] + q["setup_cpu_s"])
+DEFAULT_MODES = ["noop", "default", "budget_5", "objects", "loops"]
 
 
 def outside(name, before, during, after):
@@ -216,73 +41,22 @@ def outside(name, before, during, after):
     row(f"{name}.page_faults_beside", [s.faults_per_s for s in before + after], "1/s")
 
 
-def describe(name, slots, ratios):
-    quality = [s.report["quality"] for s in slots]
-    row(f"{name}.overhead_reported", [q["overhead_fraction"] for q in quality], "fraction")
-    accounts = [account(s.report) for s in slots]
-    print(f"{name + '.unaccounted':44} {1 - statistics.median(ratios) - statistics.median(accounts):.4f} fraction",
-          flush=True)
-    row(f"{name}.samples_per_window", [q["samples"] for q in quality], "samples")
-    row(f"{name}.handler_per_signal", [q["handler_ns"] / max(1, q["signals"]) / 1000 for q in quality], "us")
-
-
-def measure(program, daemon, modes):
+def measure(workload, label, daemon, modes):
     """The median ratio of each mode."""
-    workload = Workload(program)
-    taken = {mode: ([], [], []) for mode in modes}
+    resident = workload.resident_mib()
     medians = {}
-    try:
-        time.sleep(WARM_UP_S)
-        before = Slot(workload, nothing)
-        resident = workload.resident_mib()
-        for _ in range(ROUNDS):
-            for mode in modes:
-                during = Slot(workload, action(workload, daemon, mode))
-                after = Slot(workload, nothing)
-                for slots, one in zip(taken[mode], (before, during, after)):
-                    slots.append(one)
-                before = after
-        for mode, (befores, slots, afters) in taken.items():
-            name = f"{program.label}.{mode}"
-            ratios = [s.rate / ((b.rate + a.rate) / 2) for b, s, a in zip(befores, slots, afters)]
-            medians[mode] = statistics.median(ratios)
-            row(f"{name}.throughput", ratios)
-            if slots[0].report:
-                describe(name, slots, ratios)
-                outside(name, befores, slots, afters)
-        row(f"{program.label}.memory_growth", [workload.resident_mib() - resident], "MiB")
-        row(f"{program.label}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")
-    finally:
-        workload.stop()
+    for mode, (befores, slots, afters) in turns(workload, daemon, modes).items():
+        name = f"{label}.{mode}"
+        throughputs = ratios(befores, slots, afters, lambda s: s.rate)
+        medians[mode] = statistics.median(throughputs)
+        row(f"{name}.throughput", throughputs)
+        if slots[0].report:
+            describe(name, slots, throughputs)
+            outside(name, befores, slots, afters)
+    row(f"{label}.memory_growth", [workload.resident_mib() - resident], "MiB")
+    row(f"{label}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")
     return medians
 
 
-def main():
-    only = os.environ.get("BENCH_ONLY")
-    programs = [p for p in PROGRAMS if not only or p.label in only.split(",")]
-    modes = os.environ.get("BENCH_MODES", ",".join(MODES)).split(",")
-    if ASPROF:
-        modes.append("async_profiler_cpu")
-    daemon = Daemon()
-    medians = []
-    try:
-        for program in programs:
-            try:
-                if not program.jdk():
-                    raise Skip(f"it needs JDK {program.oldest} or later")
-                medians.append(measure(program, daemon, modes))
-            except Skip as reason:
-                print(f"{program.label}: left out, {reason}", flush=True)
-        for mode in modes:
-            row(f"all.{mode}.throughput", [m[mode] for m in medians])
-    finally:
-        daemon.stop()
-    with open("/proc/cpuinfo", encoding="utf-8") as f:
-        model = re.search(r"model name\s*: (.*)", f.read())
-    print(f"machine: {os.cpu_count()} x {model.group(1) if model else '?'}, Linux {platform.release()}, "
-          f"JDKs {', '.join(str(j.release) for j in jdks())}, {ROUNDS} rounds of {SLOT_S:g} s slots"
-          f"{'' if ASPROF else '; async-profiler not compared (ASPROF not set)'}")
-
-
 if __name__ == "__main__":
-    main()
+    run(PROGRAMS, DEFAULT_MODES, measure, "all")
