@@ -134,7 +134,7 @@ def look_from_outside(program, windows, others):
     """Against how it fared in the window of its twin that was nearest in time."""
     for w in windows:
         beside = min(others, key=lambda o: abs(o.start - w.start))
-        w.lost = 1 - program.rate(w.start, w.end) / program.rate(beside.start, beside.end)
+        w.lost = 1 - program.rates(w.start, w.end).cpu / program.rates(beside.start, beside.end).cpu
 
 
 def windows_of(name, builds):

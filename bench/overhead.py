@@ -47,7 +47,7 @@ def measure(workload, label, daemon, modes):
     medians = {}
     for mode, (befores, slots, afters) in turns(workload, daemon, modes).items():
         name = f"{label}.{mode}"
-        throughputs = ratios(befores, slots, afters, lambda s: s.rate)
+        throughputs = ratios(befores, slots, afters, "cpu")
         medians[mode] = statistics.median(throughputs)
         row(f"{name}.throughput", throughputs)
         if slots[0].report:

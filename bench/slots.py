@@ -11,6 +11,7 @@ a window contains all of it: attach, window, detach.
   BENCH_WARM_UP_S  seconds before the first slot (default 12)
   ASPROF         path of async-profiler's asprof: slots under its cpu mode, for comparison
 """
+import dataclasses
 import json
 import os
 import platform
@@ -85,11 +86,16 @@ def page_faults(pid):
     return int(fields[7]) + int(fields[9])
 
 
+@dataclasses.dataclass
+class Rates:
+    """Operations a second."""
+    passed: float # of the seconds that passed
+    cpu: float # of the process's CPU time
+    p99_s: float = None # in which 99 of 100 were done, where that is known
+
+
 class Workload:
     """A JVM that prints its operation count; what it used is read when a line arrives."""
-
-    # What in a line the operations are counted by: 0, seconds that passed; 1, seconds of the process's CPU time.
-    PER = 1
 
     def __init__(self, program):
         self.errors = tempfile.TemporaryFile("w+")
@@ -121,19 +127,19 @@ class Workload:
                             f"{'it runs' if status is None else f'it ended with status {status}'}, "
                             f"{self.errors.read()[-2000:]}")
 
-    def rate(self, start, end):
-        """Operations for each second between the first and the last line in [start, end]."""
+    def rates(self, start, end):
+        """Between the first and the last line in [start, end]."""
         inside = [line for line in self.lines if start <= line[0] <= end]
         if len(inside) < 2:
             raise self.failure(f"printed {len(inside)} lines in the slot")
-        return (inside[-1][2] - inside[0][2]) / (inside[-1][self.PER] - inside[0][self.PER])
+        passed_s, cpu_s, operations = (b - a for a, b in zip(inside[0], inside[-1]))
+        return Rates(operations / passed_s, operations / cpu_s)
 
     def during(self, act):
-        """What act() gave, the operations a second meanwhile, and the seconds in which 99 of 100 were done (None:
-        not known)."""
+        """What act() gave, and the rates meanwhile."""
         start = time.monotonic()
         given = act()
-        return given, self.rate(start, time.monotonic()), None
+        return given, self.rates(start, time.monotonic())
 
     def resident_mib(self, most=False):
         """What it has in memory, now or at most so far."""
@@ -152,7 +158,7 @@ class Slot:
 
     def __init__(self, workload, act):
         start, collections, faults = time.monotonic(), len(workload.log.left_mib()), page_faults(workload.pid)
-        self.report, self.rate, self.p99_s = workload.during(act)
+        self.report, self.rates = workload.during(act)
         end = time.monotonic()
         left = workload.log.left_mib()[collections:]
         self.collections_per_s = len(left) / (end - start)
@@ -183,7 +189,9 @@ def nothing():
 def window(workload, daemon, options):
     done = subprocess.run(
         [JXPERFCTL, "--socket", daemon.socket, "attach", str(workload.pid), "--duration", f"{SLOT_S}s",
-         "--format", "json", *options], capture_output=True, text=True, check=True)
+         "--format", "json", *options], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise workload.failure(f"had no window ({done.stderr.strip()})")
     return json.loads(done.stdout)
 
 
@@ -220,9 +228,10 @@ def row(name, values, unit="ratio"):
           f"{len(values)} values)", flush=True)
 
 
-def ratios(befores, slots, afters, figure):
-    """Of a figure of slots, by the mean of those beside."""
-    return [figure(s) / ((figure(b) + figure(a)) / 2) for b, s, a in zip(befores, slots, afters)]
+def ratios(befores, slots, afters, rate):
+    """Of a field of Rates, by its mean in the slots beside."""
+    rates = ([getattr(s.rates, rate) for s in those] for those in (befores, slots, afters))
+    return [s / ((b + a) / 2) for b, s, a in zip(*rates)]
 
 
 def account(report):
@@ -241,27 +250,34 @@ def describe(name, slots, throughputs):
     row(f"{name}.handler_per_signal", [q["handler_ns"] / max(1, q["signals"]) / 1000 for q in quality], "us")
 
 
+def _one(program, measure, daemon, modes):
+    workload = program.start()
+    try:
+        workload.during(lambda: time.sleep(WARM_UP_S))
+        return measure(workload, program.label, daemon, modes)
+    finally:
+        workload.stop()
+
+
 def run(programs, modes, measure, summary):
     """measure(workload, label, daemon, modes) of each program that was asked for gives the median ratio of each mode;
-    those of all programs follow as rows of the name `summary`."""
+    those of all programs follow as rows of the name `summary`. A program that fails is named, and the exit status says
+    so."""
     programs = [p for p in programs if not ONLY or p.label in ONLY]
     if not programs:
         return
     modes = os.environ.get("BENCH_MODES", ",".join(modes)).split(",") + (["async_profiler_cpu"] if ASPROF else [])
     daemon = Daemon()
-    medians = []
+    medians, failed = [], False
     try:
         for program in programs:
             try:
-                workload = program.start()
+                medians.append(_one(program, measure, daemon, modes))
             except Skip as reason:
                 print(f"{program.label}: left out, {reason}", flush=True)
-                continue
-            try:
-                workload.during(lambda: time.sleep(WARM_UP_S))
-                medians.append(measure(workload, program.label, daemon, modes))
-            finally:
-                workload.stop()
+            except RuntimeError as reason:
+                print(f"{program.label}: failed, {reason}", flush=True)
+                failed = True
         for mode in modes if medians else ():
             row(f"{summary}.{mode}.throughput", [m[mode] for m in medians])
     finally:
@@ -271,3 +287,5 @@ def run(programs, modes, measure, summary):
     print(f"machine: {os.cpu_count()} x {model.group(1) if model else '?'}, Linux {platform.release()}, "
           f"JDKs {', '.join(str(j.release) for j in jdks())}, {ROUNDS} rounds of {SLOT_S:g} s slots"
           f"{'' if ASPROF else '; async-profiler not compared (ASPROF not set)'}")
+    if failed:
+        sys.exit(1)

@@ -1,4 +1,4 @@
-/** Work of a known size for programs that are about something else: a few CPU cycles a step, a load and a store in each. */
+/** Work of a known size for programs that are about something else: a few CPU cycles a step, with a load and a store. */
 final class Scatter {
     /** A power of two. */
     static final int CELLS = 256;

@@ -46,7 +46,8 @@ BENCH_CLASS_PATH = ":".join([
     os.path.join(BUILD, "workloads"), *JARS,
     *(f"/usr/share/java/{name}.jar"
       for name in ("h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "commons-io", "commons-logging",
-                   "fop-core", "fop-events", "fop-util", "fontbox", "fontbox2")),
+                   "fop-core", "fop-events", "fop-util", "fontbox", "fontbox2", "jetty9-server", "jetty9-util",
+                   "jetty9-http", "jetty9-io", "servlet-api")),
 ])
 
 # ---------------------------------------------------------------- workloads
