@@ -51,7 +51,7 @@ def measure(workload, label, daemon, modes):
         medians[mode] = statistics.median(throughputs)
         row(f"{name}.throughput", throughputs)
         if slots[0].report:
-            describe(name, slots, throughputs)
+            describe(name, slots, unaccounted=throughputs)
             outside(name, befores, slots, afters)
     row(f"{label}.memory_growth", [workload.resident_mib() - resident], "MiB")
     row(f"{label}.memory_growth_at_most", [workload.resident_mib(most=True) - resident], "MiB")

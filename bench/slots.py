@@ -240,12 +240,14 @@ def account(report):
     return (q["overhead_cpu_s"] + q["setup_cpu_s"]) / (q["target_cpu_s"] + q["setup_cpu_s"])
 
 
-def describe(name, slots, throughputs):
+def describe(name, slots, **lost):
+    """lost: ratios of rates, by the name of the row that says what of their loss the reports do not."""
     quality = [s.report["quality"] for s in slots]
     row(f"{name}.overhead_reported", [q["overhead_fraction"] for q in quality], "fraction")
     accounts = [account(s.report) for s in slots]
-    print(f"{name + '.unaccounted':44} {1 - statistics.median(throughputs) - statistics.median(accounts):.4f} fraction",
-          flush=True)
+    for which, rates in lost.items():
+        print(f"{f'{name}.{which}':44} {1 - statistics.median(rates) - statistics.median(accounts):.4f} fraction",
+              flush=True)
     row(f"{name}.samples_per_window", [q["samples"] for q in quality], "samples")
     row(f"{name}.handler_per_signal", [q["handler_ns"] / max(1, q["signals"]) / 1000 for q in quality], "us")
 

@@ -7,7 +7,8 @@ second of the process's CPU time, as in overhead.py: on a busy machine it still 
 ratio of the time in which 99 of 100 answers came; what asks them runs on the same processors.
 
 `unaccounted` is what the throughput lost and the report did not say, but the report speaks of CPU time: where
-processors are idle, a window may take some and the throughput lose nothing.
+processors are idle, a window may take some and the throughput lose nothing. `unaccounted_by_cpu_time` is the same of
+`by_cpu_time`.
 
 `after`: the throughput of the last idle slots by that of the first one, which no window came before: what windows leave
 behind, and what the JVM and the machine do in the meantime for reasons of their own; BENCH_MODES=noop alone says how
@@ -186,11 +187,12 @@ def measure(workload, label, daemon, modes):
         throughputs = ratios(befores, slots, afters, "passed")
         medians[mode] = statistics.median(throughputs)
         row(f"{name}.throughput", throughputs)
-        row(f"{name}.by_cpu_time", ratios(befores, slots, afters, "cpu"))
+        by_cpu_time = ratios(befores, slots, afters, "cpu")
+        row(f"{name}.by_cpu_time", by_cpu_time)
         if first.rates.p99_s:
             row(f"{name}.p99", ratios(befores, slots, afters, "p99_s"))
         if slots[0].report:
-            describe(name, slots, throughputs)
+            describe(name, slots, unaccounted=throughputs, unaccounted_by_cpu_time=by_cpu_time)
     idle = [first.rates, *(s.rates for round_of in zip(*(t[2] for t in taken.values())) for s in round_of)]
     row(f"{label}.idle", [r.passed for r in idle], "1/s")
     if first.rates.p99_s:
