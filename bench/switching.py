@@ -137,6 +137,9 @@ class Serving(Workload):
             if line.startswith("listening "):
                 self.port.put(int(line.split()[1]))
 
+    def warm_up(self):
+        self.during(super().warm_up)
+
     def during(self, act):
         self.load.begin()
         cpu_s = process_cpu_s(self.pid)
