@@ -8,7 +8,7 @@ a window contains all of it: attach, window, detach.
 
   BENCH_ROUNDS   slots of each mode per workload (default 5)    BENCH_SLOT_S   seconds per slot (default 5)
   BENCH_ONLY     comma-separated workload names                 BENCH_MODES    comma-separated modes (MODES)
-  BENCH_WARM_UP_S  seconds before the first slot (default 12)
+  BENCH_WARM_UP_S  seconds before the first slot (default 12; three times that for services)
   ASPROF         path of async-profiler's asprof: slots under its cpu mode, for comparison
 """
 import dataclasses
