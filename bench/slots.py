@@ -8,7 +8,7 @@ a window contains all of it: attach, window, detach.
 
   BENCH_ROUNDS   slots of each mode per workload (default 5)    BENCH_SLOT_S   seconds per slot (default 5)
   BENCH_ONLY     comma-separated workload names                 BENCH_MODES    comma-separated modes (MODES)
-  BENCH_WARM_UP_S  seconds before the first slot (default 12)
+  BENCH_WARM_UP_S  seconds before the first slot (default 12; three times that for services)
   ASPROF         path of async-profiler's asprof: slots under its cpu mode, for comparison
 """
 import dataclasses
@@ -25,7 +25,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-from lib import BUILD, Skip, jdks  # noqa: E402
+from lib import BUILD, Skip, jdks, make_directory  # noqa: E402
 from support.cgroup import Group  # noqa: E402
 from support.gc_log import GcLog  # noqa: E402
 from support.profile import BENCH_CLASS_PATH  # noqa: E402
@@ -135,6 +135,9 @@ class Workload:
         passed_s, cpu_s, operations = (b - a for a, b in zip(inside[0], inside[-1]))
         return Rates(operations / passed_s, operations / cpu_s)
 
+    def warm_up(self):
+        time.sleep(WARM_UP_S)
+
     def during(self, act):
         """What act() gave, and the rates meanwhile."""
         start = time.monotonic()
@@ -167,10 +170,13 @@ class Slot:
 
 
 class Daemon:
+    """One with a socket and windows of its own, beside those that the machine has."""
+
     def __init__(self):
-        self.socket = f"/tmp/jxperf-bench-{os.getpid()}.sock"
-        self.child = subprocess.Popen([os.path.join(BUILD, "bin/jxperfd"), "--socket", self.socket],
-                                      stderr=subprocess.DEVNULL)
+        mine = make_directory()
+        self.socket = os.path.join(mine, "control.sock")
+        self.child = subprocess.Popen([os.path.join(BUILD, "bin/jxperfd"), "--socket", self.socket, "--http", "none",
+                                       "--state-dir", os.path.join(mine, "state")], stderr=subprocess.DEVNULL)
         end = time.monotonic() + 10
         while not os.path.exists(self.socket):
             if time.monotonic() > end:
@@ -255,7 +261,7 @@ def describe(name, slots, **lost):
 def _one(program, measure, daemon, modes):
     workload = program.start()
     try:
-        workload.during(lambda: time.sleep(WARM_UP_S))
+        workload.warm_up()
         return measure(workload, program.label, daemon, modes)
     finally:
         workload.stop()

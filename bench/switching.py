@@ -23,9 +23,10 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import time
 
-from slots import (BENCH_CLASS_PATH, Program, Rates, Skip, Workload, describe, pinned, process_cpu_s, ratios, row, run,
-                   turns)
+from slots import (BENCH_CLASS_PATH, WARM_UP_S, Program, Rates, Skip, Workload, describe, pinned, process_cpu_s, ratios,
+                   row, run, turns)
 
 HEAP = ("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch")
 DEFAULT_MODES = ["noop", "default", "dead-store", "silent-store", "silent-load", "objects", "cpu", "loops"]
@@ -34,6 +35,7 @@ CONNECTIONS = (4, 16)
 # How many idle slots `after` looks at.
 LAST = 3
 START_S = 60
+WARM_UPS = 3
 
 
 # ---------------------------------------------------------------- what asks
@@ -136,6 +138,10 @@ class Serving(Workload):
         for line in self.child.stdout:
             if line.startswith("listening "):
                 self.port.put(int(line.split()[1]))
+
+    def warm_up(self):
+        # A server and what it uses are more code than the other programs have.
+        self.during(lambda: time.sleep(WARM_UPS * WARM_UP_S))
 
     def during(self, act):
         self.load.begin()
