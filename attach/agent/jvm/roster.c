@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +15,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t queue[QUEUE_MAX];
 static size_t queued;
 static bool overflow;
+static _Atomic bool listens;
 static bool vm_dead;
 static int event_fd = -1;
 
@@ -27,8 +29,14 @@ int roster_open(void)
 	queued = 0;
 	overflow = false;
 	event_fd = fd;
+	atomic_store(&listens, true);
 	(void)pthread_mutex_unlock(&lock);
 	return 0;
+}
+
+void roster_listen(bool listening)
+{
+	atomic_store(&listens, listening);
 }
 
 void roster_close(void)
@@ -56,6 +64,8 @@ static void wake_locked(void)
 
 void roster_add(pid_t tid)
 {
+	if (!atomic_load_explicit(&listens, memory_order_relaxed))
+		return;
 	(void)pthread_mutex_lock(&lock);
 	if (event_fd >= 0) {
 		bool first = queued == 0 && !overflow;
@@ -73,6 +83,9 @@ void roster_add(pid_t tid)
 
 void roster_remove(pid_t tid)
 {
+	/* A thread's own start was told before its end, or not at all. */
+	if (!atomic_load_explicit(&listens, memory_order_relaxed))
+		return;
 	(void)pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < queued; i++)
 		if (queue[i] == tid)

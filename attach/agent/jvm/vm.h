@@ -52,6 +52,12 @@ int vm_stay(JavaVM *jvm);
 /* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
 
+/* Are starts and ends of threads told of? Yes from vm_start on. */
+void vm_tell_of_threads(struct vm *vm, bool on);
+
+/* How many started since vm_start, as far as that was told. */
+uint64_t vm_threads_started(void);
+
 /* CPU time that the JVM took since vm_start for threads that started and ended, because somebody
  * listens to that. */
 uint64_t vm_thread_events_ns(void);

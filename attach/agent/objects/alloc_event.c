@@ -17,6 +17,7 @@
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/track_room.h"
 #include "common/clock.h"
+#include "common/proc.h"
 #include "common/random.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
@@ -43,6 +44,8 @@ static double kept_byte_ns;
 /* Counters of the window, in places of their own because any thread counts. */
 static _Atomic uint64_t sampled, small, thinned, untracked, over_bytes, dropped, unwalkable,
     truncated, contexts_full;
+
+static uint64_t started_ns; /* CLOCK_BOOTTIME; before active is set */
 
 /* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
 static __thread struct {
@@ -86,19 +89,27 @@ struct allocation {
 	jclass class;
 };
 
+/* Did the calling thread begin when events were accepted already? By the kernel's count of its start,
+ * in hundredths of a second: nobody is told of starts, since each would be made to wait for it. */
+static bool is_newcomer(void)
+{
+	uint64_t ticks;
+
+	return proc_start_time((pid_t)syscall(SYS_gettid), &ticks) == 0 &&
+	       ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK)) >= started_ns;
+}
+
 /* The interval of the point that was hit. The next one has been drawn before the callback
  * (check_for_sampling), with what is in force now. */
 static uint32_t take_interval(void)
 {
-	uint32_t drawn = own.drawn ? own.drawn : ALLOC_SAMPLING_DEFAULT;
+	uint32_t now = atomic_load_explicit(&interval, memory_order_relaxed);
+	uint32_t drawn = own.drawn      ? own.drawn
+			 : is_newcomer() ? now
+					 : ALLOC_SAMPLING_DEFAULT;
 
-	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
+	own.drawn = now;
 	return drawn;
-}
-
-void alloc_events_thread_started(void)
-{
-	own.drawn = atomic_load_explicit(&interval, memory_order_relaxed);
 }
 
 static bool reserve_bytes(struct alloc_event *e, uint64_t bytes)
@@ -299,6 +310,7 @@ void alloc_events_start(const struct object_settings *settings, unsigned max_ref
 	atomic_store(&wake_at_ns, 0);
 	sampled = small = thinned = untracked = over_bytes = dropped = unwalkable = truncated =
 	    contexts_full = 0;
+	started_ns = clock_ns(CLOCK_BOOTTIME);
 	atomic_store(&active, true);
 	(void)pthread_mutex_unlock(&lock);
 }

@@ -16,9 +16,21 @@
 #define SCAN_INTERVAL_NS (250 * NS_PER_MS)
 #define SCAN_SHARE       0.1
 
+/* What it takes to be told of one thread that starts, and ends, and what of the budget that may be.
+ */
+#define TOLD_NS    4000
+#define TOLD_SHARE 0.1
+
+/* Threads that were crowded are listened to again after so long, and then after twice that. */
+#define DEAF_FIRST_NS NS_PER_S
+
 void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget)
 {
-	*c = (struct census){.vm = vm, .monitor = monitor, .budget = budget};
+	*c = (struct census){.vm = vm,
+			     .monitor = monitor,
+			     .budget = budget,
+			     .listens = true,
+			     .deaf_ns = DEAF_FIRST_NS};
 }
 
 void census_release(struct census *c)
@@ -113,13 +125,53 @@ static bool is_due(const struct census *c, uint64_t process_ns)
 	return clock_monotonic_ns() >= c->next_scan_ns && process_ns >= c->next_process_ns;
 }
 
+/* Do threads start so often that to be told of each takes more than its share? */
+static bool is_crowded(struct census *c, uint64_t process_ns)
+{
+	uint64_t started = vm_threads_started() - c->started;
+	uint64_t passed = process_ns - c->started_process_ns;
+
+	c->started += started;
+	c->started_process_ns = process_ns;
+	return (double)started * TOLD_NS > c->budget * TOLD_SHARE * (double)passed;
+}
+
+static void listen(struct census *c, bool on)
+{
+	c->listens = on;
+	roster_listen(on);
+	vm_tell_of_threads(c->vm, on);
+}
+
+/* While threads come and go by the thousand, those that stay are found by looking for them. */
+static int follow_starts(struct census *c, uint64_t process_ns, struct err *err)
+{
+	if (!c->listens) {
+		if (clock_monotonic_ns() >= c->deaf_until_ns)
+			listen(c, true);
+		return enumerate(c, false, err);
+	}
+	if (!is_crowded(c, process_ns)) {
+		c->deaf_ns = DEAF_FIRST_NS;
+		return 0;
+	}
+	listen(c, false);
+	c->deaf_until_ns = clock_monotonic_ns() + c->deaf_ns;
+	c->deaf_ns *= 2;
+	return 0;
+}
+
 int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), cost;
 	size_t awake;
+	int r;
 
 	if (!is_due(c, process_ns))
 		return 0;
+	r = follow_starts(c, process_ns, err);
+	if (r < 0)
+		return r;
 	threads_sweep();
 	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
 					      ? DORMANT_AWAKE_TURNOVER_NS

@@ -2,8 +2,8 @@
  * Which of the JVM's threads are profiled: those that use CPU time. At the start of a window these
  * are the ones that have used most so far; the others are dormant (dormant.h) and looked at now and
  * then. A thread that starts is profiled at once while the session thread is within its part of the
- * budget and threads live long enough (turnover.h), else it starts as dormant: a JVM that makes
- * thousands of threads a second is not made to pay for each.
+ * budget and threads live long enough (turnover.h), else it starts as dormant. Where thousands start
+ * in a second of CPU time nobody is told of them: what stays is found by the next scan.
  *
  * Session thread only.
  */
@@ -27,6 +27,10 @@ struct census {
 	uint64_t next_process_ns; /* nor before the process has used this much */
 	uint64_t interval_ns;     /* from the next scan to the one after it */
 	uint64_t lost;            /* threads that could not even be noted */
+	bool listens;             /* to the roster; else not before deaf_until_ns, */
+	uint64_t deaf_until_ns;
+	uint64_t deaf_ns; /* and when that does not help, not for so long */
+	uint64_t started, started_process_ns; /* threads up to the last scan, and its process_ns */
 };
 
 void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget);

@@ -147,12 +147,6 @@ static int prepare(struct window *w, struct err *err)
 
 /* ---------------------------------------------------------------- threads */
 
-static void thread_started(pid_t tid)
-{
-	alloc_events_thread_started();
-	roster_add(tid);
-}
-
 /* In the ending thread. One that ends before its events are opened must not be taken on: nothing
  * would tell us of its end again. */
 static void thread_ended(pid_t tid)
@@ -179,7 +173,7 @@ static void on_vm_died(void)
 }
 
 static const struct vm_hooks hooks = {
-    .thread_started = thread_started,
+    .thread_started = roster_add,
     .thread_ended = thread_ended,
     .gc_started = handlers_gc_started,
     .gc_finished = gc_finished,
