@@ -261,21 +261,29 @@ static double switches_per_ns(const struct thread *t)
 
 static bool affords(const struct holdings *h, const struct thread *t, double cost_ns, bool held)
 {
-	return switches_per_ns(t) * cost_ns <=
-	       h->settings->budget * HOLD_SHARE * (held ? 2 : 1);
+	return switches_per_ns(t) * cost_ns <= h->settings->budget * HOLD_SHARE * (held ? 2 : 1);
 }
 
 static bool affords_registers(const struct holdings *h, const struct thread *t)
 {
 	return sampling_events(h) > 0 || t->timer < 0 ||
-	       affords(h, t, handlers.switch_costs.held_ns, atomic_load(&t->registers) == REGISTERS_HELD);
+	       affords(h, t, handlers.switch_costs.held_ns,
+		       atomic_load(&t->registers) == REGISTERS_HELD);
+}
+
+/* Where accesses are sampled a tick should be at any moment; where ticks are all, the timer tells
+ * more of them, unless they are to come faster than it does. */
+static bool gains_by_clock(const struct holdings *h)
+{
+	return h->settings->sampling.kind_count > 0 || h->objects ||
+	       handlers.period < 2 * handlers.scheduler_tick_ns;
 }
 
 static bool affords_clock(const struct holdings *h, const struct thread *t)
 {
 	if (t->timer < 0)
 		return t->clock_on; /* It has nothing else. */
-	return affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
+	return gains_by_clock(h) && affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
 	       atomic_load(&t->kernel_permille) <= KERNEL_PERMILLE * (t->clock_on ? 2 : 1) &&
 	       (t->clock_on || (!h->clocks_refused && h->fds_left >= CLOCK_FDS_MIN));
 }
@@ -366,8 +374,7 @@ static bool is_due(const struct holdings *h, const struct thread *t)
 
 	return (registers_wanted(h) > 0 && (held || watch == REGISTERS_NONE) &&
 		affords_registers(h, t) != held) ||
-	       affords_clock(h, t) != t->clock_on ||
-	       (!t->clock_on && atomic_load(&t->timer_spent));
+	       affords_clock(h, t) != t->clock_on || (!t->clock_on && atomic_load(&t->timer_spent));
 }
 
 int holdings_follow(struct holdings *h, struct thread *t)
@@ -423,8 +430,8 @@ static void end_phase(struct holdings *h, struct thread *t)
 	take_registers(h, t);
 	h->phases--;
 	(void)clock_thread_ns(t->tid, &cpu_ns); /* Else it has ended. */
-	lost = (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) *
-	       handlers.switch_costs.held_ns;
+	lost =
+	    (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) * handlers.switch_costs.held_ns;
 	h->totals[JXP__COUNTER__COUNTER_SWITCHES_NS] += (uint64_t)lost;
 	cost = lost * (1 + handlers.switch_costs.armed_ns / (handlers.switch_costs.held_ns + 1)) +
 	       (double)(t->phase_work_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
@@ -436,8 +443,8 @@ static void end_phase(struct holdings *h, struct thread *t)
 int holdings_phase(struct holdings *h, struct thread *t)
 {
 	uint8_t watch = atomic_load(&t->registers);
-	bool late = watch == REGISTERS_LENT &&
-		    clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
+	bool late =
+	    watch == REGISTERS_LENT && clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
 	int r = 0;
 
 	if ((watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late) || !thread_hold(t))
@@ -462,7 +469,8 @@ int holdings_phase(struct holdings *h, struct thread *t)
 void holdings_disable(const struct thread *t)
 {
 	/* Closing is not enough: a ring's mapping keeps its event going, and so does a process that
-	 * was forked and has not run a program, or never will. It fails only for what is not open. */
+	 * was forked and has not run a program, or never will. It fails only for what is not open.
+	 */
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		if (t->sampling_fd[i] >= 0)
 			(void)perf_disable(t->sampling_fd[i]);
