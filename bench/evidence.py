@@ -56,9 +56,9 @@ LEAST_SHARE = 1 / 3
 WORKLOADS = ["H2Queries", "JythonScript", "BatikPaint", "ChartTimeline", "ListSubtract", "BagRetain"]
 # The kernel's part is no handler's; what no part names is the rest.
 PARTS = {"contexts": "contexts_ns", "system_calls": "controls_ns", "code": "code_ns", "naming": "placing_ns"}
-ROLES = ["ticks", "looks", "searches", "sampled", "second", "late"]
+ROLES = ["ticks", "stops", "looks", "searches", "sampled", "second", "late"]
 COSTS = {"handlers": "handler_ns", "kernel": "kernel_ns", "own_thread": "session_ns", "events": "events_ns",
-         "registers": "registers_ns"}
+         "registers": "registers_ns", "switches": "switches_ns"}
 
 # ---------------------------------------------------------------- what runs
 

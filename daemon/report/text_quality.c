@@ -71,6 +71,7 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_SIGNALS_SAMPLED, "sampled accesses"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_SECOND, "second accesses"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_LOOKS, "looks at what waits for long"},
+	    {JXP__COUNTER__COUNTER_SIGNALS_STOPS, "stops before a tick"},
 	    {JXP__COUNTER__COUNTER_SIGNALS_LATE, "late"},
 	};
 	static const struct figure handlers[] = {
@@ -85,6 +86,7 @@ static void account(FILE *out, const uint64_t *counters)
 	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
 	    {JXP__COUNTER__COUNTER_BURST_NS, "counting loops' turns"},
 	    {JXP__COUNTER__COUNTER_REGISTERS_NS, "registers that were on"},
+	    {JXP__COUNTER__COUNTER_SWITCHES_NS, "events at context switches"},
 	};
 	static const struct figure registers[] = {
 	    {JXP__COUNTER__COUNTER_ARMED_NS, "of the threads' CPU time"},

@@ -31,15 +31,16 @@ def drops(report):
 
 
 def assert_passed(quality):
-    """Every tick was passed. A signal can be late: of a thread that ends, at the very end, or in a handler of the one before."""
-    assert quality["ticks"] <= quality["gate_passed"] <= quality["ticks"] + quality["async"] + 10, quality
+    """Every tick of a perf clock was passed. A thread has one soon after its first tick; timers before it, and theirs pass
+    the agent's gate. A signal can be late: of a thread that ends, at the very end, or in a handler of the one before."""
+    assert quality["ticks"] / 2 < quality["gate_passed"] <= quality["signals_ticks"] + quality["async"] + 10, quality
 
 
 @test_on_jdks
 def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdk, "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, duration="3s")
+    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
@@ -53,7 +54,7 @@ def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
 def events_that_the_daemon_opens_have_the_gate_too():
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, "--open-through-daemon", duration="3s")
+    report = daemon.attach(jvm.pid, *MANY_TICKS, "--open-through-daemon", cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
@@ -67,8 +68,8 @@ def one_window_after_the_other_has_a_gate_of_its_own():
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore")
     for _ in range(3):
-        quality = daemon.attach(jvm.pid, *MANY_TICKS, duration="1s")["quality"]
-        assert 0 < quality["ticks"] <= quality["gate_passed"] <= quality["ticks"] + 10, quality
+        quality = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=1)["quality"]
+        assert 0 < quality["gate_passed"] <= quality["signals_ticks"] + 10, quality
     jvm.stop()
     daemon.stop()
 
@@ -77,7 +78,7 @@ def one_window_after_the_other_has_a_gate_of_its_own():
 def a_thread_that_runs_no_compiled_code_keeps_to_the_period_too():
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore", "-Xint")
-    report = daemon.attach(jvm.pid, "--period", "1ms", "--budget", "0.2%", duration="5s")
+    report = daemon.attach(jvm.pid, "--period", "1ms", "--budget", "0.2%", cpu_s=5)
     quality = report["quality"]
     # A signal costs more than 2 us everywhere, and the first ticks come 0.1 s apart at such a budget.
     assert quality["ticks"] > 10 and report["window"]["effective_period"] > 1000000, report["window"]
@@ -90,7 +91,7 @@ def a_thread_that_runs_no_compiled_code_keeps_to_the_period_too():
 def without_permission_for_bpf_the_agent_is_the_gate(jdk):
     need_root()
     daemon, jvm = Daemon(prefix=WITHOUT_BPF), Workload(jdk, "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, duration="3s")
+    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "agent", report["window"]
     assert "CAP_BPF" in report["window"]["gate_reason"], report["window"]

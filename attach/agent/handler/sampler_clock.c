@@ -250,24 +250,34 @@ static void set_kinds(struct watchpoint *w, enum access_type type)
 	}
 }
 
-/* A search has a register only once it needs one. Its sample stands for so many periods. */
-static void begin_search(struct thread *t, enum access_type type, double periods,
+/* Bytes are counted once for each tick that a sample stands for, and a tick that was drawn with a
+ * shorter period than is in force now is one, too. */
+static double ticks_in(uint64_t ns)
+{
+	uint64_t period = handlers.period;
+
+	return ns > period ? (double)ns / (double)period : 1;
+}
+
+/* A search has a register only once it needs one. Its sample stands for so much CPU time. */
+static void begin_search(struct thread *t, enum access_type type, uint64_t ns,
 			 const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	struct watchpoint w = {.weight = handlers.period};
+	double ticks = ticks_in(ns);
+	struct watchpoint w = {.weight = (uint64_t)((double)ns / ticks)};
 	struct search s;
 	int reg;
 
 	set_kinds(&w, type);
 	walk_begin(&w.scope, type, random_below(&t->random, SKIP_CHOICES), ip);
-	if (is_over(t, &w, periods, &s, ip, uc))
+	if (is_over(t, &w, ticks, &s, ip, uc))
 		return;
 	reg = sampler_take_register(t);
 	if (reg < 0)
 		return;
-	reservoir_reweigh(&t->reservoir, (unsigned)reg, periods);
+	reservoir_reweigh(&t->reservoir, (unsigned)reg, ticks);
 	t->watchpoints[reg] = w; /* As free as it was. */
 	pursue(t, (unsigned)reg, &s, uc);
 }
@@ -292,8 +302,7 @@ static void take_samples(struct thread *t, uint64_t ns, const ucontext_t *uc)
 	}
 	for (unsigned type = 0; type < ACCESS_TYPES; type++)
 		if (wanted & (1u << type))
-			begin_search(t, (enum access_type)type,
-				     (double)ns / (double)handlers.period, uc);
+			begin_search(t, (enum access_type)type, ns, uc);
 	if (wanted & FOR_OBJECTS)
 		access_sample(t, ns, uc);
 }

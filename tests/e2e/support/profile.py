@@ -256,7 +256,7 @@ def assert_quality(report, least_traps):
     assert_account(quality)
 
 
-ROLES = ("ticks", "looks", "searches", "sampled", "second", "late")
+ROLES = ("ticks", "stops", "looks", "searches", "sampled", "second", "late")
 
 
 def assert_account(quality):
@@ -264,7 +264,7 @@ def assert_account(quality):
     assert quality["signals"] == sum(quality[f"signals_{r}"] for r in ROLES)
     parts = sum(quality[p] for p in ("contexts_ns", "controls_ns", "code_ns", "placing_ns"))
     assert 0 < parts <= quality["handler_ns"], quality
-    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns", "registers_ns"))
+    costs = sum(quality[c] for c in ("handler_ns", "kernel_ns", "session_ns", "events_ns", "registers_ns", "switches_ns"))
     assert costs == quality["overhead_ns"], quality
 
 
