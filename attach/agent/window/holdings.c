@@ -330,13 +330,21 @@ int holdings_give(struct holdings *h, struct thread *t)
 
 /* ---------------------------------------------------------------- following it */
 
+/* Not of a thread that has asked for a phase or is in one: those that are open are the phase's, and
+ * would be lost, and go on, if others were put in their place. */
+static bool registers_due(const struct holdings *h, const struct thread *t)
+{
+	uint8_t watch = atomic_load(&t->registers);
+
+	return registers_wanted(h) > 0 && (watch == REGISTERS_HELD || watch == REGISTERS_NONE) &&
+	       affords_registers(h, t) != (watch == REGISTERS_HELD);
+}
+
 static int change_registers(struct holdings *h, struct thread *t)
 {
-	bool held = atomic_load(&t->registers) == REGISTERS_HELD;
-
-	if (affords_registers(h, t) == held || registers_wanted(h) == 0)
+	if (!registers_due(h, t))
 		return 0;
-	if (!held)
+	if (atomic_load(&t->registers) != REGISTERS_HELD)
 		return hold_registers(h, t);
 	take_registers(h, t);
 	begin_phases(h, t);
@@ -361,12 +369,7 @@ static int change_clock(struct holdings *h, struct thread *t)
 /* Is something to be changed, or a timer to be set that was spent on a handler which could not? */
 static bool is_due(const struct holdings *h, const struct thread *t)
 {
-	uint8_t watch = atomic_load(&t->registers);
-	bool held = watch == REGISTERS_HELD;
-
-	return (registers_wanted(h) > 0 && (held || watch == REGISTERS_NONE) &&
-		affords_registers(h, t) != held) ||
-	       affords_clock(h, t) != t->clock_on ||
+	return registers_due(h, t) || affords_clock(h, t) != t->clock_on ||
 	       (!t->clock_on && atomic_load(&t->timer_spent));
 }
 
