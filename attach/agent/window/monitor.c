@@ -265,16 +265,24 @@ int monitor_phases(struct monitor *m)
 	return r;
 }
 
-void monitor_close_events(struct monitor *m)
+bool monitor_close_events(struct monitor *m)
 {
+	bool all = true;
+
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (thread_is_used(thread_at(i)))
 			holdings_disable(thread_at(i));
 	/* One that began before may have armed a register since. */
 	signals_wait_for_handlers(HANDLERS_TIMEOUT_MS);
-	for (unsigned i = 0; i < threads_used(); i++)
-		if (thread_is_used(thread_at(i)) && may_close(thread_at(i)))
+	for (unsigned i = 0; i < threads_used(); i++) {
+		if (!thread_is_used(thread_at(i)))
+			continue;
+		if (may_close(thread_at(i)))
 			holdings_end(&m->holdings, thread_at(i));
+		else
+			all = false;
+	}
+	return all;
 }
 
 int monitor_finish(struct monitor *m)

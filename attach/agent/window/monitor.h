@@ -7,6 +7,7 @@
 #ifndef JXPERF_AGENT_WINDOW_MONITOR_H
 #define JXPERF_AGENT_WINDOW_MONITOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -50,8 +51,9 @@ int monitor_update(struct monitor *m);
 int monitor_phases(struct monitor *m);
 
 /* After handlers.stopping was set: disables and closes the events of all threads; no new signal
- * arises after it, also when another process has a copy of their descriptors. */
-void monitor_close_events(struct monitor *m);
+ * arises after it, also when another process has a copy of their descriptors. False: handlers are
+ * at work yet that may set something again. */
+bool monitor_close_events(struct monitor *m);
 
 /* After close_events and once no handler runs: what is still armed has expired; rings are drained
  * and the table is emptied. */
