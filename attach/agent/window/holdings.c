@@ -443,8 +443,13 @@ int holdings_phase(struct holdings *h, struct thread *t)
 		    clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
 	int r = 0;
 
-	if ((watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late) || !thread_hold(t))
+	if (watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late)
 		return 0;
+	if (!thread_hold(t)) {
+		/* As a rule the one that asked: we woke before it was done. It does not ask again. */
+		h->put_off = true;
+		return 0;
+	}
 	/* Only the session thread moves it on, now. */
 	watch = atomic_load(&t->registers);
 	if (watch == REGISTERS_ASKED) {

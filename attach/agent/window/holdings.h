@@ -34,6 +34,7 @@ struct holdings {
 	bool registers_refused;  /* breakpoints cannot be had in this JVM */
 	bool clocks_refused;     /* nor perf clocks */
 	unsigned phases;         /* that are going on */
+	bool put_off; /* one was asked for, and its thread's handler was still at work */
 	uint64_t *totals;        /* counters of the window */
 };
 

@@ -252,10 +252,16 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
+bool monitor_has_phases(const struct monitor *m)
+{
+	return m->holdings.phases > 0 || m->holdings.put_off;
+}
+
 int monitor_phases(struct monitor *m)
 {
 	int r = 0;
 
+	m->holdings.put_off = false;
 	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
 		struct thread *t = thread_at(i);
 

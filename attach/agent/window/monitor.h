@@ -50,6 +50,9 @@ int monitor_update(struct monitor *m);
 /* Begins and ends phases: when handlers asked, and now and then. */
 int monitor_phases(struct monitor *m);
 
+/* Is it to be looked at them before long, also when nobody asks? */
+bool monitor_has_phases(const struct monitor *m);
+
 /* After handlers.stopping was set: disables and closes the events of all threads; no new signal
  * arises after it, also when another process has a copy of their descriptors. False: handlers are
  * at work yet that may set something again. */

@@ -349,9 +349,8 @@ static void sleep_until_news(const struct window *w)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
-	if (w->monitor.holdings.phases > 0 && left > PHASE_INTERVAL_NS)
+	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
-
 	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
@@ -416,7 +415,7 @@ static int take_news(struct window *w)
 
 static int update_phases(struct window *w)
 {
-	if (!handlers_were_asked() && w->monitor.holdings.phases == 0)
+	if (!handlers_were_asked() && !monitor_has_phases(&w->monitor))
 		return 0;
 	return monitor_phases(&w->monitor);
 }
