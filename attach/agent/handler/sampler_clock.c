@@ -357,7 +357,10 @@ static void on_refused(struct thread *t)
 
 /* Which side the tick found the thread on is told by how far the kernel's counts of ticks have gone,
  * and that is certain only where the one before it was seen, too. To choose those that are by what
- * they are would be to choose by what is measured: so the timer always stops twice. */
+ * they are would be to choose by what is measured: so the timer always stops twice. Where signals wait
+ * for the end of long system calls there never is just one tick, and most of them have to tell. */
+#define STOPS_MAX 2u
+
 static bool on_stop(struct thread *t)
 {
 	struct cpu_sides before = t->sides;
@@ -369,11 +372,13 @@ static bool on_stop(struct thread *t)
 	cpu_timer_sides(&t->sides);
 	user = t->sides.user_ns - before.user_ns;
 	kernel = t->sides.kernel_ns - before.kernel_ns;
-	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2) {
+	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2 && t->stops < STOPS_MAX) {
+		t->stops++;
 		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_STOPS, 1);
 		set_event(t, t->signal_cpu_ns + 1);
 		return true;
 	}
+	t->stops = 0;
 	t->side = kernel > user ? CPU_KERNEL : user > 0 ? CPU_USER : CPU_UNKNOWN;
 	return false;
 }

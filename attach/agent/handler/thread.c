@@ -108,6 +108,7 @@ struct thread *thread_take(pid_t tid)
 	t->phase_period = 0;
 	memset(&t->sides, 0, sizeof(t->sides));
 	t->side = CPU_UNKNOWN;
+	t->stops = 0;
 	t->kernel_owed_ns = 0;
 	t->event_ns = 0;
 	memset(&t->switching, 0, sizeof(t->switching));

@@ -118,7 +118,8 @@ struct thread {
 	struct tick_plan phases; /* likewise, where accesses are sampled in phases alone */
 	_Atomic uint64_t phase_period;  /* of these; session thread */
 	_Atomic bool timer_spent; /* its timer fired and was not set again */
-	struct cpu_sides sides;   /* when the timer last fired */
+	struct cpu_sides sides;   /* when the timer last fired, */
+	unsigned stops;           /* and so often in a row for no tick that is taken */
 	enum cpu_side side;       /* where the tick that is handled found the thread */
 	uint64_t kernel_owed_ns;  /* CPU time in the kernel that no tick has told yet: perf clock */
 	uint64_t event_ns; /* the period that its perf clock has, as far as the handler set it */
