@@ -319,8 +319,9 @@ static void set_event(struct thread *t, uint64_t at_ns)
 	uint64_t left = at_ns > t->signal_cpu_ns ? at_ns - t->signal_cpu_ns : 1;
 	int r = 0;
 
+	/* Also of a timer that was switched off for the clock, whose last signal was on its way. */
+	atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
 	if (!t->clock_on) {
-		atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
 		r = cpu_timer_set(t->timer, left);
 	} else if (t->event_ns != clock_period(t, left)) {
 		t->event_ns = clock_period(t, left);
@@ -399,7 +400,7 @@ static void note_switches(struct thread *t)
 	switches = switching_note(&t->switching, count, t->signal_cpu_ns,
 				  (uint64_t)usage.ru_stime.tv_sec * NS_PER_S +
 				      (uint64_t)usage.ru_stime.tv_usec * NS_PER_US);
-	if (t->clock_on && kernel_before)
+	if (t->clock_on && kernel_before && t->switching.kernel_ns > kernel_before)
 		t->kernel_owed_ns += t->switching.kernel_ns - kernel_before;
 	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES, switches);
 	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES_NS,

@@ -104,23 +104,35 @@ static int turn_clock_on(struct holdings *h, struct thread *t)
 	t->ticks.look = false;
 	t->kernel_owed_ns = 0;
 	t->clock_on = true;
+	atomic_store(&t->timer_spent, false);
 	if (t->timer >= 0)
 		(void)cpu_timer_set(t->timer, 0); /* Off; valid arguments. */
 	enable_sampling(h, t);
 	return 0;
 }
 
-static void turn_clock_off(struct holdings *h, struct thread *t)
+static void set_timer_again(struct holdings *h, struct thread *t)
 {
 	uint64_t cpu_ns;
 
+	atomic_store(&t->timer_spent, false);
+	if (clock_thread_ns(t->tid, &cpu_ns))
+		set_timer(h, t, cpu_ns);
+}
+
+static bool has_spent_timer(const struct thread *t)
+{
+	return !t->clock_on && atomic_load(&t->timer_spent);
+}
+
+static void turn_clock_off(struct holdings *h, struct thread *t)
+{
 	(void)perf_disable(t->sampling_fd[0]); /* A forked process may have a copy. */
 	fd_close_all(t->sampling_fd, 1);
 	h->fds_left++;
 	t->clock_on = false;
 	t->ticks.look = false;
-	if (clock_thread_ns(t->tid, &cpu_ns))
-		set_timer(h, t, cpu_ns);
+	set_timer_again(h, t);
 }
 
 /* Where a user has no timers left (RLIMIT_SIGPENDING), a perf clock does. */
@@ -370,12 +382,19 @@ static int change_clock(struct holdings *h, struct thread *t)
 static bool is_due(const struct holdings *h, const struct thread *t)
 {
 	return registers_due(h, t) || affords_clock(h, t) != t->clock_on ||
-	       (!t->clock_on && atomic_load(&t->timer_spent));
+	       has_spent_timer(t);
+}
+
+void holdings_mend(struct holdings *h, struct thread *t)
+{
+	if (!has_spent_timer(t) || !thread_hold(t))
+		return;
+	set_timer_again(h, t);
+	thread_let_go(t);
 }
 
 int holdings_follow(struct holdings *h, struct thread *t)
 {
-	uint64_t cpu_ns;
 	int r;
 
 	if (sampling_events(h) > 0 || !is_due(h, t) || !thread_hold(t))
@@ -383,10 +402,9 @@ int holdings_follow(struct holdings *h, struct thread *t)
 	r = change_registers(h, t);
 	if (!is_fatal(r))
 		r = change_clock(h, t);
-	if (!t->clock_on && clock_thread_ns(t->tid, &cpu_ns)) {
-		atomic_store(&t->timer_spent, false);
-		set_timer(h, t, cpu_ns);
-	}
+	/* Also for signals that came while it was held. */
+	if (!t->clock_on)
+		set_timer_again(h, t);
 	thread_let_go(t);
 	return is_fatal(r) ? r : 0;
 }

@@ -53,7 +53,10 @@ int holdings_give(struct holdings *h, struct thread *t);
 /* Of one that is THREAD_READY: follows what it does. 0, or -errno when the session cannot go on. */
 int holdings_follow(struct holdings *h, struct thread *t);
 
-/* Likewise: begins and ends its phases. */
+/* Of any other: a timer that was spent on a handler which could not set it again is set. */
+void holdings_mend(struct holdings *h, struct thread *t);
+
+/* Of one that is THREAD_READY: begins and ends its phases. */
 int holdings_phase(struct holdings *h, struct thread *t);
 
 /* The sampling events get handlers.period, where handlers do not set it themselves. */

@@ -245,6 +245,8 @@ int monitor_update(struct monitor *m)
 			r = make_ready(m, t);
 		} else if (state == THREAD_READY) {
 			r = update_ready(m, t);
+		} else {
+			holdings_mend(&m->holdings, t);
 		}
 	}
 	if (r == 0)
