@@ -94,6 +94,8 @@ struct thread *thread_take(pid_t tid)
 		t->register_fd[i] = -1;
 	t->announced = false;
 	t->fd_reserved = false;
+	t->short_of_fds = false;
+	t->retry_ns = 0;
 	t->access_register = -1;
 	t->burst_first = t->burst_registers = 0;
 	memset(&t->burst, 0, sizeof(t->burst));

@@ -98,6 +98,8 @@ struct thread {
 	uint64_t period;      /* of its sampling events */
 	bool announced;       /* its Thread message was sent */
 	bool fd_reserved;     /* one register's descriptor is kept for it, not opened yet */
+	bool short_of_fds;    /* it had fewer registers for that, and was counted */
+	uint64_t retry_ns;    /* what could not be opened is not asked for again before */
 	uint64_t settled_ns;  /* no record of an earlier time is to come */
 	int access_register;  /* for finding accesses to objects, -1: none */
 	unsigned burst_first; /* for bursts and traces: so many registers from this one on */

@@ -30,6 +30,9 @@
 #define PHASE_WORK_NS  200e3
 #define PHASE_FIRST_NS (10 * NS_PER_MS)
 
+/* Further apart than there are windows: there are none. */
+#define PHASES_APART_MAX_NS (10000 * NS_PER_S)
+
 /* Descriptors that are left for registers before one is taken for a perf clock. */
 #define CLOCK_FDS_MIN 16u
 
@@ -223,8 +226,10 @@ static int open_registers(struct holdings *h, struct thread *t)
 	unsigned count = registers_for(h, t);
 	int r;
 
-	if (count < registers_wanted(h))
+	if (count < registers_wanted(h) && !t->short_of_fds) {
 		h->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+		t->short_of_fds = true;
+	}
 	if (count == 0)
 		return -EMFILE;
 	do {
@@ -301,6 +306,8 @@ static void set_phase_period(const struct holdings *h, struct thread *t, double 
 {
 	double period = cost_ns / (h->settings->budget * PHASE_SHARE);
 
+	if (period > (double)PHASES_APART_MAX_NS)
+		period = (double)PHASES_APART_MAX_NS;
 	if (period < (double)handlers.period)
 		period = (double)handlers.period;
 	atomic_store(&t->phase_period, (uint64_t)period);
@@ -332,10 +339,16 @@ static int hold_registers(struct holdings *h, struct thread *t)
 
 int holdings_give(struct holdings *h, struct thread *t)
 {
+	int r = 0;
+
 	if (registers_wanted(h) == 0)
 		return 0;
-	if (affords_registers(h, t))
-		return hold_registers(h, t);
+	if (affords_registers(h, t)) {
+		r = hold_registers(h, t);
+		/* Where descriptors are short its ticks go on: they need none. */
+		if (r != -EMFILE || sampling_events(h) > 0)
+			return r;
+	}
 	begin_phases(h, t);
 	return 0;
 }
@@ -378,11 +391,24 @@ static int change_clock(struct holdings *h, struct thread *t)
 	return r;
 }
 
-/* Is something to be changed, or a timer to be set that was spent on a handler which could not? */
+/* Each try may be a message to the daemon, with the thread held. */
+#define RETRY_NS NS_PER_S
+
 static bool is_due(const struct holdings *h, const struct thread *t)
 {
-	return registers_due(h, t) || affords_clock(h, t) != t->clock_on ||
-	       has_spent_timer(t);
+	return (registers_due(h, t) || affords_clock(h, t) != t->clock_on) &&
+	       clock_monotonic_ns() >= t->retry_ns;
+}
+
+static int change(struct holdings *h, struct thread *t)
+{
+	int r = change_registers(h, t);
+
+	if (r == 0)
+		r = change_clock(h, t);
+	if (r < 0)
+		t->retry_ns = clock_monotonic_ns() + RETRY_NS;
+	return is_fatal(r) ? r : 0;
 }
 
 void holdings_mend(struct holdings *h, struct thread *t)
@@ -395,18 +421,21 @@ void holdings_mend(struct holdings *h, struct thread *t)
 
 int holdings_follow(struct holdings *h, struct thread *t)
 {
-	int r;
+	bool due;
+	int r = 0;
 
-	if (sampling_events(h) > 0 || !is_due(h, t) || !thread_hold(t))
+	if (sampling_events(h) > 0)
 		return 0;
-	r = change_registers(h, t);
-	if (!is_fatal(r))
-		r = change_clock(h, t);
+	due = is_due(h, t);
+	if ((!due && !has_spent_timer(t)) || !thread_hold(t))
+		return 0;
+	if (due)
+		r = change(h, t);
 	/* Also for signals that came while it was held. */
 	if (!t->clock_on)
 		set_timer_again(h, t);
 	thread_let_go(t);
-	return is_fatal(r) ? r : 0;
+	return r;
 }
 
 /* ---------------------------------------------------------------- phases */
@@ -443,7 +472,9 @@ static void end_phase(struct holdings *h, struct thread *t)
 
 	take_registers(h, t);
 	h->phases--;
-	(void)clock_thread_ns(t->tid, &cpu_ns); /* Else it has ended. */
+	/* Else it has ended, and maybe its number is another thread's. */
+	if (!clock_thread_ns(t->tid, &cpu_ns) || cpu_ns < t->phase_cpu_ns)
+		cpu_ns = t->phase_cpu_ns;
 	lost = (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) *
 	       handlers.switch_costs.held_ns;
 	h->totals[JXP__COUNTER__COUNTER_SWITCHES_NS] += (uint64_t)lost;
