@@ -204,7 +204,8 @@ struct thread *thread_take(pid_t tid);
 
 /* Session thread: keeps handlers of the thread from beginning their work, so that what it has open
  * and what handlers write can be changed. False, and nothing is held, while one is at work. Signals
- * that come meanwhile are lost; a timer that fired has to be set again. */
+ * that come meanwhile are lost: what their registers wait for is given up by the next handler, and a
+ * timer that fired has to be set again. */
 bool thread_hold(struct thread *t);
 void thread_let_go(struct thread *t);
 
