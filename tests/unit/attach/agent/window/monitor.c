@@ -161,6 +161,46 @@ static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 	assert_int_equal(recv(f->ends.engine, &byte, 1, MSG_DONTWAIT), -1);
 }
 
+/* It may set what was switched off when it goes on: the process's SIGTRAP handler has to stay. */
+static void events_are_not_closed_while_a_handler_may_set_them(void **state)
+{
+	struct fixture *f = *state;
+	struct thread *t;
+
+	answer(f, 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
+	t = thread_find(f->tid);
+	t->burst_registers = 2;
+	atomic_store(&t->in_handler, 1);
+	assert_false(monitor_close_events(&f->monitor));
+	assert_true(t->sampling_fd[0] >= 0);
+	atomic_store(&t->in_handler, 0);
+	assert_true(monitor_close_events(&f->monitor));
+	assert_int_equal(t->sampling_fd[0], -1);
+}
+
+static void a_phase_that_is_put_off_is_looked_at_again(void **state)
+{
+	struct fixture *f = *state;
+	struct thread *t;
+
+	answer(f, 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
+	t = thread_find(f->tid);
+	atomic_store(&t->state, THREAD_READY);
+	atomic_store(&t->registers, REGISTERS_ASKED);
+	atomic_store(&t->in_handler, 1);
+	assert_false(monitor_has_phases(&f->monitor));
+	assert_int_equal(monitor_phases(&f->monitor), 0);
+	assert_true(monitor_has_phases(&f->monitor));
+	atomic_store(&t->in_handler, 0);
+	f->monitor.holdings.fds_left = 0; /* Nothing comes of it, but it was. */
+	t->fd_reserved = false;
+	assert_int_equal(monitor_phases(&f->monitor), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_PHASES), 1);
+	assert_false(monitor_has_phases(&f->monitor));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -172,6 +212,8 @@ int main(void)
 	    TEST(a_session_that_is_over_is_an_error),
 	    TEST(room_is_for_each_event_and_a_register),
 	    TEST(without_room_nothing_is_asked_and_it_is_counted),
+	    TEST(events_are_not_closed_while_a_handler_may_set_them),
+	    TEST(a_phase_that_is_put_off_is_looked_at_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
