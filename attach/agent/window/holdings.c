@@ -142,6 +142,7 @@ static void turn_clock_off(struct holdings *h, struct thread *t)
 int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns)
 {
 	uint64_t cpu_ns;
+	int timer;
 
 	if (sampling_events(h) > 0)
 		return begin_hardware(h, t);
@@ -149,13 +150,14 @@ int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns)
 		return -ESRCH;
 	tick_plan_begin(&t->ticks, &t->random, handlers.period,
 			from_ns < cpu_ns ? from_ns : cpu_ns);
-	t->timer = cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING));
-	if (t->timer == -EINVAL)
+	timer = h->timers_left > 0 ? cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING))
+				   : -EAGAIN;
+	if (timer == -EINVAL)
 		return -ESRCH;
-	if (t->timer < 0) {
-		t->timer = -1;
+	if (timer < 0)
 		return h->fds_left > 0 ? turn_clock_on(h, t) : -EMFILE;
-	}
+	t->timer = timer;
+	h->timers_left--;
 	set_timer(h, t, cpu_ns);
 	return 0;
 }
@@ -535,6 +537,7 @@ void holdings_end(struct holdings *h, struct thread *t)
 	uint8_t watch = atomic_load(&t->registers);
 
 	holdings_disable(t);
+	h->timers_left += t->timer >= 0;
 	cpu_timer_delete(t->timer);
 	t->timer = -1;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)

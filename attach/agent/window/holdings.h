@@ -31,6 +31,7 @@ struct holdings {
 	struct opener *opener;
 	const struct sampling_gate *gate; /* which perf sampling events get */
 	unsigned fds_left;       /* descriptors that may still be taken from the target */
+	unsigned timers_left;    /* likewise of its user's */
 	bool registers_refused;  /* breakpoints cannot be had in this JVM */
 	bool clocks_refused;     /* nor perf clocks */
 	unsigned phases;         /* that are going on */

@@ -15,6 +15,7 @@
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
+#include "attach/agent/window/timer_allowance.h"
 #include "common/clock.h"
 
 void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
@@ -26,15 +27,18 @@ void monitor_init(struct monitor *m, const struct settings *settings, struct ope
 					   .opener = opener,
 					   .gate = gate,
 					   .fds_left = fd_allowance(),
+					   .timers_left = timer_allowance(),
 					   .totals = m->totals}};
 }
 
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use(), least = holdings_least(&m->holdings);
-	unsigned fds = least ? m->holdings.fds_left / least : entries;
+	/* The clock's threads take a timer, or else a descriptor. */
+	uint64_t ticks = least ? m->holdings.fds_left / least
+			       : (uint64_t)m->holdings.timers_left + m->holdings.fds_left;
 
-	return fds < entries ? fds : entries;
+	return ticks < entries ? (unsigned)ticks : entries;
 }
 
 static bool is_fatal(int error)

@@ -24,6 +24,7 @@
 
 #define NO_THREAD ((1 << 22) + 1) /* above the largest pid there is (PID_MAX_LIMIT) */
 #define FDS       100u
+#define TIMERS    10u
 #define MS        UINT64_C(1000000)
 
 /* Of CPU time. With the budget and the costs below registers are held up to 7500, and twice that once
@@ -59,6 +60,7 @@ static int set_up(void **state)
 				       .opener = &f.opener,
 				       .gate = &f.gate,
 				       .fds_left = FDS,
+				       .timers_left = TIMERS,
 				       .totals = f.totals};
 	handlers.period = 10 * MS;
 	handlers.switch_costs =
@@ -109,6 +111,7 @@ static int tear_down(void **state)
 
 	holdings_end(&f->holdings, f->t);
 	assert_int_equal(f->holdings.fds_left, FDS);
+	assert_int_equal(f->holdings.timers_left, TIMERS);
 	assert_int_equal(f->holdings.phases, 0);
 	assert_int_equal(fds_open(f->t), 0);
 	assert_int_equal(timers_of_process(), 0);
@@ -196,6 +199,7 @@ static void a_thread_takes_a_timer_and_no_descriptor(void **state)
 	f->holdings.fds_left = 0;
 	(void)begin(f, SELDOM);
 	assert_int_equal(timers_of_process(), 1);
+	assert_int_equal(f->holdings.timers_left, TIMERS - 1);
 	assert_true(is_set(f->t));
 	assert_false(f->t->clock_on);
 	assert_nothing_asked(f);
@@ -220,6 +224,18 @@ static void where_no_timer_is_left_a_perf_clock_does(void **state)
 	hear(f);
 	assert_int_equal(holdings_follow(&f->holdings, f->t), 0);
 	assert_true(f->t->clock_on);
+}
+
+static void some_of_the_user_s_timers_are_left_alone(void **state)
+{
+	struct fixture *f = *state;
+
+	f->holdings.timers_left = 0;
+	answer(f, 1, 0);
+	(void)begin(f, SELDOM);
+	assert_true(f->t->clock_on);
+	assert_int_equal(timers_of_process(), 0);
+	f->holdings.timers_left = TIMERS;
 }
 
 static void with_neither_it_cannot_be_opened(void **state)
@@ -520,6 +536,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_thread_takes_a_timer_and_no_descriptor),
 	    TEST(where_no_timer_is_left_a_perf_clock_does),
+	    TEST(some_of_the_user_s_timers_are_left_alone),
 	    TEST(with_neither_it_cannot_be_opened),
 	    TEST(a_thread_that_has_ended_has_none),
 	    TEST(a_timer_that_a_handler_could_not_set_is_set),

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -149,6 +150,21 @@ static void room_is_for_each_event_and_a_register(void **state)
 	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
 }
 
+static void threads_of_the_clock_need_a_timer_or_a_descriptor(void **state)
+{
+	struct fixture *f = *state;
+
+	f->settings.sampling.event_count = 0;
+	f->monitor.holdings.fds_left = 0;
+	f->monitor.holdings.timers_left = 2;
+	assert_int_equal(monitor_room(&f->monitor), 2);
+	f->monitor.holdings.fds_left = 3;
+	assert_int_equal(monitor_room(&f->monitor), 5);
+	f->monitor.holdings.timers_left = UINT_MAX;
+	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
+	f->settings.sampling.event_count = 1;
+}
+
 static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -211,6 +227,7 @@ int main(void)
 	    TEST(a_thread_that_has_ended_is_not_missed),
 	    TEST(a_session_that_is_over_is_an_error),
 	    TEST(room_is_for_each_event_and_a_register),
+	    TEST(threads_of_the_clock_need_a_timer_or_a_descriptor),
 	    TEST(without_room_nothing_is_asked_and_it_is_counted),
 	    TEST(events_are_not_closed_while_a_handler_may_set_them),
 	    TEST(a_phase_that_is_put_off_is_looked_at_again),
