@@ -39,6 +39,14 @@ int cpu_timer_set(int timer, uint64_t cpu_ns)
 	return syscall(SYS_timer_settime, timer, 0, &when, NULL) < 0 ? -errno : 0;
 }
 
+bool cpu_timer_is_set(int timer)
+{
+	struct itimerspec when = {0};
+
+	return syscall(SYS_timer_gettime, timer, &when) == 0 &&
+	       (when.it_value.tv_sec > 0 || when.it_value.tv_nsec > 0);
+}
+
 void cpu_timer_delete(int timer)
 {
 	if (timer >= 0)

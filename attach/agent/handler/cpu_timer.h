@@ -14,6 +14,7 @@
 #ifndef JXPERF_AGENT_HANDLER_CPU_TIMER_H
 #define JXPERF_AGENT_HANDLER_CPU_TIMER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,9 +23,13 @@
 int cpu_timer_create(pid_t tid, uint64_t sig_data);
 
 /* Has it fire once the thread has used cpu_ns more of CPU time, above 0: at the first tick of the
- * scheduler that finds it running then. 0 or -errno. Async-signal-safe. Not by a point of time: one
+ * scheduler that finds it running then. 0 or -errno, -ESRCH when the thread has
+ * ended, whoever has its number now. Async-signal-safe. Not by a point of time: one
  * that has passed fires in here. */
 int cpu_timer_set(int timer, uint64_t cpu_ns);
+
+/* Is it to fire? Not once it did, nor where the thread has ended. */
+bool cpu_timer_is_set(int timer);
 
 /* No signal arises after it; one that is pending is delivered. Of -1 nothing. */
 void cpu_timer_delete(int timer);

@@ -149,6 +149,7 @@ static bool is_crowded(struct census *c, uint64_t process_ns)
 static void listen(struct census *c, bool on, uint64_t process_ns)
 {
 	c->listens = on;
+	c->missed_ends = true;
 	count_starts_from(c, process_ns);
 	roster_listen(on);
 	vm_tell_of_threads(c->vm, on);
@@ -183,7 +184,8 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 	r = follow_starts(c, process_ns, err);
 	if (r < 0)
 		return r;
-	threads_sweep();
+	monitor_sweep(c->monitor, c->missed_ends);
+	c->missed_ends = !c->listens;
 	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
 					      ? DORMANT_AWAKE_TURNOVER_NS
 					      : DORMANT_AWAKE_NS);

@@ -30,6 +30,7 @@ struct census {
 	bool listens;             /* to the roster; else not before deaf_until_ns, */
 	uint64_t deaf_until_ns;
 	uint64_t deaf_ns; /* and when that does not help, not for so long */
+	bool missed_ends; /* since the last scan, maybe */
 	uint64_t started, started_process_ns; /* threads, and process_ns, from which they are counted */
 };
 

@@ -440,6 +440,22 @@ int holdings_follow(struct holdings *h, struct thread *t)
 	return r;
 }
 
+bool holdings_is_gone(struct thread *t)
+{
+	bool gone;
+
+	if (t->timer < 0)
+		return false;
+	if (t->clock_on)
+		return cpu_timer_set(t->timer, 0) == -ESRCH;
+	/* One that fired is set by the handler, or here: a moment early does no harm. */
+	if (cpu_timer_is_set(t->timer) || !thread_hold(t))
+		return false;
+	gone = cpu_timer_set(t->timer, 1) == -ESRCH;
+	thread_let_go(t);
+	return gone;
+}
+
 /* ---------------------------------------------------------------- phases */
 
 static int begin_phase(struct holdings *h, struct thread *t)

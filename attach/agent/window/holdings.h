@@ -60,6 +60,9 @@ void holdings_mend(struct holdings *h, struct thread *t);
 /* Of one that is THREAD_READY: begins and ends its phases. */
 int holdings_phase(struct holdings *h, struct thread *t);
 
+/* Has the thread ended, whoever has its number now? As far as a timer tells, which stays its own. */
+bool holdings_is_gone(struct thread *t);
+
 /* The sampling events get handlers.period, where handlers do not set it themselves. */
 void holdings_set_period(struct holdings *h, struct thread *t);
 

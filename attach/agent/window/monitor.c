@@ -258,6 +258,19 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
+void monitor_sweep(const struct monitor *m, bool numbers_change_hands)
+{
+	threads_sweep();
+	if (!numbers_change_hands || holdings_least(&m->holdings) > 0)
+		return;
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (thread_is_used(t) && !atomic_load(&t->ended) && holdings_is_gone(t))
+			atomic_store(&t->ended, true);
+	}
+}
+
 bool monitor_has_phases(const struct monitor *m)
 {
 	return m->holdings.phases > 0 || m->holdings.put_off;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -256,6 +257,49 @@ static void a_thread_that_has_ended_has_none(void **state)
 
 	f->t->tid = NO_THREAD;
 	assert_int_equal(holdings_begin(&f->holdings, f->t, 0), -ESRCH);
+}
+
+static void *wait_for_end(void *end)
+{
+	while (!atomic_load((_Atomic bool *)end))
+		(void)usleep(1000);
+	return NULL;
+}
+
+static _Atomic pid_t other;
+
+static void *be_other(void *end)
+{
+	atomic_store(&other, (pid_t)syscall(SYS_gettid));
+	return wait_for_end(end);
+}
+
+/* The number of one that nobody told of the end of may be another thread's by now. */
+static void a_thread_is_gone_though_another_has_its_number(void **state)
+{
+	struct fixture *f = *state;
+	_Atomic bool end = false;
+	pid_t number = f->t->tid;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, be_other, &end), 0);
+	while (atomic_load(&other) == 0)
+		(void)usleep(1000);
+	f->t->tid = atomic_load(&other);
+	(void)begin(f, SELDOM);
+	assert_false(holdings_is_gone(f->t));
+	assert_int_equal(cpu_timer_set(f->t->timer, 0), 0); /* As one that has fired. */
+	assert_false(holdings_is_gone(f->t));
+	assert_true(is_set(f->t));
+	atomic_store(&end, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	while (syscall(SYS_tgkill, getpid(), f->t->tid, 0) == 0)
+		(void)usleep(1000);
+	f->t->tid = number;
+	assert_true(holdings_is_gone(f->t));
+	assert_false(atomic_load(&f->t->held));
+	f->t->clock_on = true;
+	assert_true(holdings_is_gone(f->t));
 }
 
 static void a_timer_that_a_handler_could_not_set_is_set(void **state)
@@ -539,6 +583,7 @@ int main(void)
 	    TEST(some_of_the_user_s_timers_are_left_alone),
 	    TEST(with_neither_it_cannot_be_opened),
 	    TEST(a_thread_that_has_ended_has_none),
+	    TEST(a_thread_is_gone_though_another_has_its_number),
 	    TEST(a_timer_that_a_handler_could_not_set_is_set),
 	    TEST(a_thread_that_seldom_switches_gets_a_clock_in_place_of_its_timer),
 	    TEST(a_clock_that_is_refused_is_not_asked_for_again),
