@@ -12,9 +12,9 @@
 /* The kernel's numbers of a thread's clocks (include/linux/posix-timers.h): the thread, that it is
  * one, and which clock. Thread 0 is the caller. */
 #define CLOCK_OF_THREAD(tid, which) ((clockid_t)(~(unsigned)(tid) << 3 | 4u | (which)))
-#define WHICH_ALL_TICKS  0u
-#define WHICH_USER_TICKS 1u
-#define WHICH_CPU_TIME   2u
+#define WHICH_ALL_TICKS             0u
+#define WHICH_USER_TICKS            1u
+#define WHICH_CPU_TIME              2u
 
 int cpu_timer_create(pid_t tid, uint64_t sig_data)
 {

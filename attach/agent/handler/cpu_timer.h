@@ -1,10 +1,10 @@
 /*
  * A POSIX timer on the CPU clock of one thread, which sends that thread SIGTRAP.
  *
- * It costs nothing at a context switch, where an open perf event does (docs/measurements.md), and it
- * counts the kernel's time for the thread, too. The kernel looks at it at the scheduler's tick, and
- * sends the signal on the way back to user mode (CONFIG_POSIX_CPU_TIMERS_TASK_WORK, which x86 has
- * since 5.10; kernel/time/posix-cpu-timers.c): no system call is cut short. It is gone with the
+ * It costs nothing at a context switch, where an open perf event does (docs/measurements.md), and
+ * it counts the kernel's time for the thread, too. The kernel looks at it at the scheduler's tick,
+ * and sends the signal on the way back to user mode (CONFIG_POSIX_CPU_TIMERS_TASK_WORK, which x86
+ * has since 5.10; kernel/time/posix-cpu-timers.c): no system call is cut short. It is gone with the
  * thread, is not inherited by fork and does not survive exec. Each takes one of the user's
  * RLIMIT_SIGPENDING (attach/agent/window/timer_allowance.h).
  *
@@ -34,8 +34,9 @@ bool cpu_timer_is_set(int timer);
 /* No signal arises after it; one that is pending is delivered. Of -1 nothing. */
 void cpu_timer_delete(int timer);
 
-/* Which side of the kernel's border the scheduler's ticks found this thread on since it began, in ns:
- * whole ticks, as getrusage(2) has them before it scales them to the CPU time. Async-signal-safe. */
+/* Which side of the kernel's border the scheduler's ticks found this thread on since it began, in
+ * ns: whole ticks, as getrusage(2) has them before it scales them to the CPU time.
+ * Async-signal-safe. */
 enum cpu_side { CPU_UNKNOWN, CPU_USER, CPU_KERNEL };
 
 struct cpu_sides {

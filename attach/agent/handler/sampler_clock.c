@@ -356,10 +356,11 @@ static void on_refused(struct thread *t)
 	set_event(t, t->signal_cpu_ns + t->ticks.length_ns);
 }
 
-/* Which side the tick found the thread on is told by how far the kernel's counts of ticks have gone,
- * and that is certain only where the one before it was seen, too. To choose those that are by what
- * they are would be to choose by what is measured: so the timer always stops twice. Where signals wait
- * for the end of long system calls there never is just one tick, and most of them have to tell. */
+/* Which side the tick found the thread on is told by how far the kernel's counts of ticks have
+ * gone, and that is certain only where the one before it was seen, too. To choose those that are by
+ * what they are would be to choose by what is measured: so the timer always stops twice. Where
+ * signals wait for the end of long system calls there never is just one tick, and most of them have
+ * to tell. */
 #define STOPS_MAX 2u
 
 static bool on_stop(struct thread *t)
@@ -406,7 +407,8 @@ static void note_switches(struct thread *t)
 	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES_NS,
 		     (uint64_t)((double)switches * ((t->clock_on ? costs->clock_ns : 0) +
 						    (held ? costs->held_ns : 0))));
-	atomic_store_explicit(&t->switches_per_s, (uint32_t)(t->switching.per_ns * (double)NS_PER_S),
+	atomic_store_explicit(&t->switches_per_s,
+			      (uint32_t)(t->switching.per_ns * (double)NS_PER_S),
 			      memory_order_relaxed);
 	atomic_store_explicit(&t->kernel_permille, (uint32_t)(t->switching.kernel * 1000),
 			      memory_order_relaxed);
@@ -496,9 +498,9 @@ static void ask_for_memory(struct thread *t, const ucontext_t *uc)
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_CLOCK) {
 		/* It runs no Java code, and is told. */
 		thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS,
-			     tick_plan_tick(&t->ticks, &t->random, handlers.period,
-					    t->signal_cpu_ns));
+		thread_count(
+		    t, JXP__COUNTER__COUNTER_TICK_NS,
+		    tick_plan_tick(&t->ticks, &t->random, handlers.period, t->signal_cpu_ns));
 	}
 	/* What comes before it is ready is told by its first tick then. */
 	set_event(t, t->signal_cpu_ns + handlers.period);

@@ -200,10 +200,11 @@ static uint32_t register_bit(unsigned role)
 }
 
 /* Another handler of the thread is at work, so nothing of the thread's may be changed: it gives the
- * register up when it is done (take_over). Until then the event is off. Or the session thread changes
- * what the thread has open, maybe for as long as the daemon takes to answer: then the next handler
- * gives it up, as the access that it was to see was missed, and another would be taken for it. Where
- * the register is being closed its number may be another file's already, which knows no such call. */
+ * register up when it is done (take_over). Until then the event is off. Or the session thread
+ * changes what the thread has open, maybe for as long as the daemon takes to answer: then the next
+ * handler gives it up, as the access that it was to see was missed, and another would be taken for
+ * it. Where the register is being closed its number may be another file's already, which knows no
+ * such call. */
 static void note_nested(struct thread *t, unsigned role)
 {
 	uint32_t bit = register_bit(role);
@@ -407,14 +408,12 @@ static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
 	const ucontext_t *uc = context;
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	bool timer = info->si_code == SI_TIMER;
-	uint64_t sig_data =
-	    timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
+	uint64_t sig_data = timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
 
 	atomic_fetch_add(&active, 1);
 	if ((timer || info->si_code == PERF_TRAP_CODE) && thread_signal_is_ours(sig_data))
 		handle(sig_data, timer,
-		       handler_entry_contains(ip) ||
-			   ip == (uintptr_t)__builtin_return_address(0) ||
+		       handler_entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0) ||
 			   (!timer && perf_siginfo_async(info)),
 		       uc);
 	else

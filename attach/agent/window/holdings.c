@@ -150,8 +150,9 @@ int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns)
 		return -ESRCH;
 	tick_plan_begin(&t->ticks, &t->random, handlers.period,
 			from_ns < cpu_ns ? from_ns : cpu_ns);
-	timer = h->timers_left > 0 ? cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING))
-				   : -EAGAIN;
+	timer = h->timers_left > 0
+		    ? cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING))
+		    : -EAGAIN;
 	if (timer == -EINVAL)
 		return -ESRCH;
 	if (timer < 0)
@@ -280,14 +281,14 @@ static double switches_per_ns(const struct thread *t)
 
 static bool affords(const struct holdings *h, const struct thread *t, double cost_ns, bool held)
 {
-	return switches_per_ns(t) * cost_ns <=
-	       h->settings->budget * HOLD_SHARE * (held ? 2 : 1);
+	return switches_per_ns(t) * cost_ns <= h->settings->budget * HOLD_SHARE * (held ? 2 : 1);
 }
 
 static bool affords_registers(const struct holdings *h, const struct thread *t)
 {
 	return sampling_events(h) > 0 || t->timer < 0 ||
-	       affords(h, t, handlers.switch_costs.held_ns, atomic_load(&t->registers) == REGISTERS_HELD);
+	       affords(h, t, handlers.switch_costs.held_ns,
+		       atomic_load(&t->registers) == REGISTERS_HELD);
 }
 
 static bool affords_clock(const struct holdings *h, const struct thread *t)
@@ -493,8 +494,8 @@ static void end_phase(struct holdings *h, struct thread *t)
 	/* Else it has ended, and maybe its number is another thread's. */
 	if (!clock_thread_ns(t->tid, &cpu_ns) || cpu_ns < t->phase_cpu_ns)
 		cpu_ns = t->phase_cpu_ns;
-	lost = (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) *
-	       handlers.switch_costs.held_ns;
+	lost =
+	    (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) * handlers.switch_costs.held_ns;
 	h->totals[JXP__COUNTER__COUNTER_SWITCHES_NS] += (uint64_t)lost;
 	cost = lost * (1 + handlers.switch_costs.armed_ns / (handlers.switch_costs.held_ns + 1)) +
 	       (double)(t->phase_work_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
@@ -506,14 +507,15 @@ static void end_phase(struct holdings *h, struct thread *t)
 int holdings_phase(struct holdings *h, struct thread *t)
 {
 	uint8_t watch = atomic_load(&t->registers);
-	bool late = watch == REGISTERS_LENT &&
-		    clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
+	bool late =
+	    watch == REGISTERS_LENT && clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
 	int r = 0;
 
 	if (watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late)
 		return 0;
 	if (!thread_hold(t)) {
-		/* As a rule the one that asked: we woke before it was done. It does not ask again. */
+		/* As a rule the one that asked: we woke before it was done. It does not ask again.
+		 */
 		h->put_off = true;
 		return 0;
 	}
@@ -537,7 +539,8 @@ int holdings_phase(struct holdings *h, struct thread *t)
 void holdings_disable(const struct thread *t)
 {
 	/* Closing is not enough: a ring's mapping keeps its event going, and so does a process that
-	 * was forked and has not run a program, or never will. It fails only for what is not open. */
+	 * was forked and has not run a program, or never will. It fails only for what is not open.
+	 */
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
 		if (t->sampling_fd[i] >= 0)
 			(void)perf_disable(t->sampling_fd[i]);

@@ -1,6 +1,6 @@
 /*
- * The set of threads being profiled: starts their ticks, has those that run Java code hold what they
- * can afford (holdings.h), retires those that end, and sums their counters.
+ * The set of threads being profiled: starts their ticks, has those that run Java code hold what
+ * they can afford (holdings.h), retires those that end, and sums their counters.
  *
  * Session thread only.
  */

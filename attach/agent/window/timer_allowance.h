@@ -1,6 +1,7 @@
 /*
- * How many CPU timers we may take. Each is one of the signals that the target's user may have queued
- * (RLIMIT_SIGPENDING), in all processes: where none is left, sigqueue and timer_create fail in any.
+ * How many CPU timers we may take. Each is one of the signals that the target's user may have
+ * queued (RLIMIT_SIGPENDING), in all processes: where none is left, sigqueue and timer_create fail
+ * in any.
  */
 #ifndef JXPERF_AGENT_WINDOW_TIMER_ALLOWANCE_H
 #define JXPERF_AGENT_WINDOW_TIMER_ALLOWANCE_H

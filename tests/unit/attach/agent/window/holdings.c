@@ -1,5 +1,5 @@
-/* What threads of the clock have open, by what they do. The daemon opens the events: any descriptors
- * do. Timers are the kernel's. */
+/* What threads of the clock have open, by what they do. The daemon opens the events: any
+ * descriptors do. Timers are the kernel's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,13 +28,13 @@
 #define TIMERS    10u
 #define MS        UINT64_C(1000000)
 
-/* Of CPU time. With the budget and the costs below registers are held up to 7500, and twice that once
- * they are; a clock up to 1250. */
-#define SELDOM         100u
-#define RATHER_SELDOM  7000u
-#define RATHER_OFTEN   10000u
-#define OFTEN          16000u
-#define VERY_OFTEN     100000u
+/* Of CPU time. With the budget and the costs below registers are held up to 7500, and twice that
+ * once they are; a clock up to 1250. */
+#define SELDOM        100u
+#define RATHER_SELDOM 7000u
+#define RATHER_OFTEN  10000u
+#define OFTEN         16000u
+#define VERY_OFTEN    100000u
 
 struct fixture {
 	struct ends ends;
@@ -155,8 +155,8 @@ static bool is_set(const struct thread *t)
 	return left.it_value.tv_sec > 0 || left.it_value.tv_nsec > 0;
 }
 
-/* Its ticks began, and it switches so often; most of its time it is in the kernel, so that it gets no
- * clock. */
+/* Its ticks began, and it switches so often; most of its time it is in the kernel, so that it gets
+ * no clock. */
 static struct thread *begin(struct fixture *f, unsigned switches_per_s)
 {
 	assert_int_equal(holdings_begin(&f->holdings, f->t, UINT64_MAX), 0);

@@ -32,7 +32,8 @@ static int set_up(void **state)
 	static struct fixture f;
 
 	/* A hardware sampler's: its events are descriptors. The clock's: holdings.c. */
-	f = (struct fixture){.settings = {.registers = 4, .sampling.event_count = 1}, .tid = (pid_t)syscall(SYS_gettid)};
+	f = (struct fixture){.settings = {.registers = 4, .sampling.event_count = 1},
+			     .tid = (pid_t)syscall(SYS_gettid)};
 	connect_ends(&f.ends);
 	f.opener = (struct opener){.link = &f.ends.link, .through_daemon = true};
 	f.gate.program_fd = -1;
