@@ -427,7 +427,7 @@ static void ask_for_phase(struct thread *t)
 
 	if (atomic_load_explicit(&t->registers, memory_order_relaxed) != REGISTERS_NONE ||
 	    atomic_load_explicit(&t->phase_period, memory_order_relaxed) == 0 ||
-	    t->signal_cpu_ns < t->phases.due_ns)
+	    t->signal_cpu_ns < t->phases.due_ns || t->signal_cpu_ns < t->phase_after_ns)
 		return;
 	if (atomic_compare_exchange_strong(&t->registers, &never, REGISTERS_ASKED))
 		handlers_ask();

@@ -107,7 +107,7 @@ struct thread *thread_take(pid_t tid)
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));
 	memset(&t->phases, 0, sizeof(t->phases));
-	t->phase_period = 0;
+	t->phase_period = t->phase_after_ns = 0;
 	memset(&t->sides, 0, sizeof(t->sides));
 	t->side = CPU_UNKNOWN;
 	t->stops = 0;

@@ -118,7 +118,9 @@ struct thread {
 	_Atomic uint64_t wanted_sp;  /* stack pointer at the transition to WANTED */
 	struct random random;
 	struct tick_plan ticks;
-	struct tick_plan phases;       /* likewise, where accesses are sampled in phases alone */
+	struct tick_plan phases; /* likewise, where accesses are sampled in phases alone */
+	uint64_t
+	    phase_after_ns; /* none is asked for before that; session thread, while it is held */
 	_Atomic uint64_t phase_period; /* of these; session thread */
 	_Atomic bool timer_spent;      /* its timer fired and was not set again */
 	struct cpu_sides sides;        /* when the timer last fired, */

@@ -309,10 +309,11 @@ static void set_phase_period(const struct holdings *h, struct thread *t, double 
 {
 	double period = cost_ns / (h->settings->budget * PHASE_SHARE);
 
+	if (!(period >
+	      (double)handlers.period)) /* Also where the machine's costs are no numbers. */
+		period = (double)handlers.period;
 	if (period > (double)PHASES_APART_MAX_NS)
 		period = (double)PHASES_APART_MAX_NS;
-	if (period < (double)handlers.period)
-		period = (double)handlers.period;
 	atomic_store(&t->phase_period, (uint64_t)period);
 }
 
@@ -323,6 +324,7 @@ static void begin_phases(const struct holdings *h, struct thread *t)
 	uint64_t cpu_ns;
 
 	atomic_store(&t->registers, REGISTERS_NONE);
+	t->phase_after_ns = 0;
 	if (registers_wanted(h) == 0 || !clock_thread_ns(t->tid, &cpu_ns))
 		return;
 	t->phase_cost_ns = PHASE_WORK_NS + switches_per_ns(t) * (double)PHASE_FIRST_NS *
@@ -483,8 +485,10 @@ static int begin_phase(struct holdings *h, struct thread *t)
 	return 0;
 }
 
-/* What phases cost changes with what the thread does: the mean of those of late. */
-static void end_phase(struct holdings *h, struct thread *t)
+/* What phases cost changes with what the thread does: the mean of those of late. After one that was
+ * missed the next one, whose sample then stands for more, is as far away as after any other: it
+ * costs as much. */
+static void end_phase(struct holdings *h, struct thread *t, bool missed)
 {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = t->phase_cpu_ns;
 	double lost, cost;
@@ -501,6 +505,7 @@ static void end_phase(struct holdings *h, struct thread *t)
 	       (double)(t->phase_work_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	t->phase_cost_ns += (cost - t->phase_cost_ns) / 4;
 	set_phase_period(h, t, t->phase_cost_ns);
+	t->phase_after_ns = missed ? cpu_ns + atomic_load(&t->phase_period) : 0;
 	atomic_store(&t->registers, REGISTERS_NONE);
 }
 
@@ -526,7 +531,7 @@ int holdings_phase(struct holdings *h, struct thread *t)
 		r = begin_phase(h, t);
 	} else if (watch != REGISTERS_USED) {
 		h->totals[JXP__COUNTER__COUNTER_PHASES_MISSED] += watch == REGISTERS_LENT;
-		end_phase(h, t);
+		end_phase(h, t, watch == REGISTERS_LENT);
 	}
 	if (!t->clock_on && atomic_exchange(&t->timer_spent, false))
 		(void)cpu_timer_set(t->timer, 1); /* Likewise. */

@@ -486,6 +486,7 @@ static void a_phase_opens_registers_and_ends_when_it_is_done(void **state)
 	assert_int_equal(fds_open(t), 0);
 	assert_int_equal(f->totals[JXP__COUNTER__COUNTER_PHASES], 1);
 	assert_int_equal(f->totals[JXP__COUNTER__COUNTER_PHASES_MISSED], 0);
+	assert_int_equal(t->phase_after_ns, 0);
 	assert_nothing_asked(f);
 }
 
@@ -497,6 +498,7 @@ static void a_phase_that_no_tick_came_in_is_missed(void **state)
 	t->phase_since_ns -= 50 * MS;
 	assert_int_equal(holdings_phase(&f->holdings, t), 0);
 	assert_int_equal(t->registers, REGISTERS_NONE);
+	assert_true(t->phase_after_ns >= t->phase_cpu_ns + atomic_load(&t->phase_period));
 	assert_int_equal(f->holdings.fds_left, FDS);
 	assert_int_equal(f->totals[JXP__COUNTER__COUNTER_PHASES_MISSED], 1);
 }
