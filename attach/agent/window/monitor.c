@@ -324,10 +324,12 @@ int monitor_finish(struct monitor *m)
 			holdings_end(&m->holdings, t);
 			give_up(m, t);
 			thread_abandon(t);
-		} else if (r == 0)
+		} else if (r == 0) {
 			r = retire(m, t);
-		else
+		} else {
+			holdings_end(&m->holdings, t); /* As far as handlers were in the way. */
 			thread_recycle(t);
+		}
 	}
 	return r;
 }
