@@ -12,9 +12,9 @@
 /* The kernel's numbers of a thread's clocks (include/linux/posix-timers.h): the thread, that it is
  * one, and which clock. Thread 0 is the caller. */
 #define CLOCK_OF_THREAD(tid, which) ((clockid_t)(~(unsigned)(tid) << 3 | 4u | (which)))
-#define WHICH_ALL_TICKS  0u
-#define WHICH_USER_TICKS 1u
-#define WHICH_CPU_TIME   2u
+#define WHICH_ALL_TICKS             0u
+#define WHICH_USER_TICKS            1u
+#define WHICH_CPU_TIME              2u
 
 int cpu_timer_create(pid_t tid, uint64_t sig_data)
 {
@@ -37,6 +37,14 @@ int cpu_timer_set(int timer, uint64_t cpu_ns)
 						     .tv_nsec = (long)(cpu_ns % NS_PER_S)}};
 
 	return syscall(SYS_timer_settime, timer, 0, &when, NULL) < 0 ? -errno : 0;
+}
+
+bool cpu_timer_is_set(int timer)
+{
+	struct itimerspec when = {0};
+
+	return syscall(SYS_timer_gettime, timer, &when) == 0 &&
+	       (when.it_value.tv_sec > 0 || when.it_value.tv_nsec > 0);
 }
 
 void cpu_timer_delete(int timer)

@@ -328,8 +328,9 @@ static void set_event(struct thread *t, uint64_t at_ns)
 	uint64_t left = at_ns > t->signal_cpu_ns ? at_ns - t->signal_cpu_ns : 1;
 	int r = 0;
 
+	/* Also of a timer that was switched off for the clock, whose last signal was on its way. */
+	atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
 	if (!t->clock_on) {
-		atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
 		r = cpu_timer_set(t->timer, left);
 	} else if (t->event_ns != clock_period(t, left)) {
 		t->event_ns = clock_period(t, left);
@@ -364,9 +365,13 @@ static void on_refused(struct thread *t)
 	set_event(t, t->signal_cpu_ns + t->ticks.length_ns);
 }
 
-/* Which side the tick found the thread on is told by how far the kernel's counts of ticks have gone,
- * and that is certain only where the one before it was seen, too. To choose those that are by what
- * they are would be to choose by what is measured: so the timer always stops twice. */
+/* Which side the tick found the thread on is told by how far the kernel's counts of ticks have
+ * gone, and that is certain only where the one before it was seen, too. To choose those that are by
+ * what they are would be to choose by what is measured: so the timer always stops twice. Where
+ * signals wait for the end of long system calls there never is just one tick, and most of them have
+ * to tell. */
+#define STOPS_MAX 2u
+
 static bool on_stop(struct thread *t)
 {
 	struct cpu_sides before = t->sides;
@@ -378,11 +383,13 @@ static bool on_stop(struct thread *t)
 	cpu_timer_sides(&t->sides);
 	user = t->sides.user_ns - before.user_ns;
 	kernel = t->sides.kernel_ns - before.kernel_ns;
-	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2) {
+	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2 && t->stops < STOPS_MAX) {
+		t->stops++;
 		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_STOPS, 1);
 		set_event(t, t->signal_cpu_ns + 1);
 		return true;
 	}
+	t->stops = 0;
 	t->side = kernel > user ? CPU_KERNEL : user > 0 ? CPU_USER : CPU_UNKNOWN;
 	return false;
 }
@@ -403,13 +410,14 @@ static void note_switches(struct thread *t)
 	switches = switching_note(&t->switching, count, t->signal_cpu_ns,
 				  (uint64_t)usage.ru_stime.tv_sec * NS_PER_S +
 				      (uint64_t)usage.ru_stime.tv_usec * NS_PER_US);
-	if (t->clock_on && kernel_before)
+	if (t->clock_on && kernel_before && t->switching.kernel_ns > kernel_before)
 		t->kernel_owed_ns += t->switching.kernel_ns - kernel_before;
 	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES, switches);
 	thread_count(t, JXP__COUNTER__COUNTER_SWITCHES_NS,
 		     (uint64_t)((double)switches * ((t->clock_on ? costs->clock_ns : 0) +
 						    (held ? costs->held_ns : 0))));
-	atomic_store_explicit(&t->switches_per_s, (uint32_t)(t->switching.per_ns * (double)NS_PER_S),
+	atomic_store_explicit(&t->switches_per_s,
+			      (uint32_t)(t->switching.per_ns * (double)NS_PER_S),
 			      memory_order_relaxed);
 	atomic_store_explicit(&t->kernel_permille, (uint32_t)(t->switching.kernel * 1000),
 			      memory_order_relaxed);
@@ -428,7 +436,7 @@ static void ask_for_phase(struct thread *t)
 
 	if (atomic_load_explicit(&t->registers, memory_order_relaxed) != REGISTERS_NONE ||
 	    atomic_load_explicit(&t->phase_period, memory_order_relaxed) == 0 ||
-	    t->signal_cpu_ns < t->phases.due_ns)
+	    t->signal_cpu_ns < t->phases.due_ns || t->signal_cpu_ns < t->phase_after_ns)
 		return;
 	if (atomic_compare_exchange_strong(&t->registers, &never, REGISTERS_ASKED))
 		handlers_ask();
@@ -499,9 +507,9 @@ static void ask_for_memory(struct thread *t, const ucontext_t *uc)
 	if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_CLOCK) {
 		/* It runs no Java code, and is told. */
 		thread_count(t, JXP__COUNTER__COUNTER_TICKS, 1);
-		thread_count(t, JXP__COUNTER__COUNTER_TICK_NS,
-			     tick_plan_tick(&t->ticks, &t->random, handlers.period,
-					    t->signal_cpu_ns));
+		thread_count(
+		    t, JXP__COUNTER__COUNTER_TICK_NS,
+		    tick_plan_tick(&t->ticks, &t->random, handlers.period, t->signal_cpu_ns));
 	}
 	/* What comes before it is ready is told by its first tick then. */
 	set_event(t, t->signal_cpu_ns + handlers.period);

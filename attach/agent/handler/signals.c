@@ -200,7 +200,11 @@ static uint32_t register_bit(unsigned role)
 }
 
 /* Another handler of the thread is at work, so nothing of the thread's may be changed: it gives the
- * register up when it is done (take_over). Until then the event is off. */
+ * register up when it is done (take_over). Until then the event is off. Or the session thread
+ * changes what the thread has open, maybe for as long as the daemon takes to answer: then the next
+ * handler gives it up, as the access that it was to see was missed, and another would be taken for
+ * it. Where the register is being closed its number may be another file's already, which knows no
+ * such call. */
 static void note_nested(struct thread *t, unsigned role)
 {
 	uint32_t bit = register_bit(role);
@@ -213,7 +217,7 @@ static void note_nested(struct thread *t, unsigned role)
 	errno = saved;
 }
 
-/* What nested handlers have left to this one. */
+/* What nested handlers have left to this one, or those while the thread was held. */
 static void take_over(struct thread *t)
 {
 	uint32_t nested = atomic_exchange_explicit(&t->nested, 0, memory_order_relaxed);
@@ -285,6 +289,7 @@ static void work(struct thread *t, unsigned role, bool own, const ucontext_t *uc
 	t->signal_cpu_ns = start;
 	t->signal_traces = false;
 	count_armed(t, start);
+	take_over(t);
 	if (own)
 		give_up(t, 1, register_bit(role));
 	else
@@ -305,6 +310,9 @@ static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const 
 
 	if (!t)
 		return; /* Late: its event is closed. */
+	/* Any process of the same user may send such a signal, and no register is the timer's. */
+	if (timer && register_bit(role))
+		return;
 	if (timer && role == THREAD_ROLE_SAMPLING)
 		atomic_store_explicit(&t->timer_spent, true, memory_order_relaxed);
 	/* The session thread makes the entry unusable (stopping, ended), then waits for in_handler
@@ -312,10 +320,10 @@ static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const 
 	 * consistent on both sides, so one of the two sees the other; the generation is looked at
 	 * again because the entry may have passed to another thread meanwhile. A thread's signals
 	 * come to that thread alone: who finds another handler in here has interrupted it. */
-	if (atomic_fetch_add(&t->in_handler, 1) > 0)
+	if (atomic_fetch_add(&t->in_handler, 1) > 0 || atomic_load(&t->held))
 		note_nested(t, role);
 	else if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
-		 !atomic_load(&t->held) && thread_of_signal(sig_data, &role) == t)
+		 thread_of_signal(sig_data, &role) == t)
 		work(t, role, own, uc);
 	atomic_fetch_sub(&t->in_handler, 1);
 }
@@ -400,14 +408,12 @@ static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
 	const ucontext_t *uc = context;
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	bool timer = info->si_code == SI_TIMER;
-	uint64_t sig_data =
-	    timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
+	uint64_t sig_data = timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
 
 	atomic_fetch_add(&active, 1);
 	if ((timer || info->si_code == PERF_TRAP_CODE) && thread_signal_is_ours(sig_data))
 		handle(sig_data, timer,
-		       handler_entry_contains(ip) ||
-			   ip == (uintptr_t)__builtin_return_address(0) ||
+		       handler_entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0) ||
 			   (!timer && perf_siginfo_async(info)),
 		       uc);
 	else

@@ -94,6 +94,8 @@ struct thread *thread_take(pid_t tid)
 		t->register_fd[i] = -1;
 	t->announced = false;
 	t->fd_reserved = false;
+	t->short_of_fds = false;
+	t->retry_ns = 0;
 	t->access_register = -1;
 	t->burst_first = t->burst_registers = 0;
 	memset(&t->burst, 0, sizeof(t->burst));
@@ -105,9 +107,10 @@ struct thread *thread_take(pid_t tid)
 	t->armed_since_ns = 0;
 	memset(&t->ticks, 0, sizeof(t->ticks));
 	memset(&t->phases, 0, sizeof(t->phases));
-	t->phase_period = 0;
+	t->phase_period = t->phase_after_ns = 0;
 	memset(&t->sides, 0, sizeof(t->sides));
 	t->side = CPU_UNKNOWN;
+	t->stops = 0;
 	t->kernel_owed_ns = 0;
 	t->event_ns = 0;
 	memset(&t->switching, 0, sizeof(t->switching));

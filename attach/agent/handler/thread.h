@@ -51,10 +51,10 @@
 
 enum thread_state {
 	THREAD_FREE,
-	THREAD_CLOCK,  /* ticks only; no memory yet, so an idle thread costs little */
-	THREAD_WANTED, /* the handler saw Java code and asks for what samples take */
-	THREAD_READY,  /* ring and frames allocated */
-	THREAD_FAILED, /* they could not be: ticks are ignored */
+	THREAD_CLOCK,     /* ticks only; no memory yet, so an idle thread costs little */
+	THREAD_WANTED,    /* the handler saw Java code and asks for what samples take */
+	THREAD_READY,     /* ring and frames allocated */
+	THREAD_FAILED,    /* they could not be: ticks are ignored */
 	THREAD_ABANDONED, /* not in use, but a handler may still run in it */
 };
 
@@ -80,10 +80,11 @@ struct thread {
 	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
 	_Atomic uint32_t generation; /* 16 bits used */
 	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
-	/* Its handlers return at once: the session thread changes what it has open (thread_hold). */
+	/* Its handlers return at once: the session thread changes what it has open (thread_hold).
+	 */
 	_Atomic bool held;
-	_Atomic uint8_t registers; /* enum thread_registers; the handler moves it from NONE to ASKED, and
-				    * from LENT to USED to DONE */
+	_Atomic uint8_t registers; /* enum thread_registers; the handler moves it from NONE to
+				    * ASKED, and from LENT to USED to DONE */
 	pid_t tid;
 	int timer;     /* on its CPU clock: what brings the clock sampler's ticks, unless */
 	bool clock_on; /* the perf clock does, its one sampling event; or -1 */
@@ -98,6 +99,8 @@ struct thread {
 	uint64_t period;      /* of its sampling events */
 	bool announced;       /* its Thread message was sent */
 	bool fd_reserved;     /* one register's descriptor is kept for it, not opened yet */
+	bool short_of_fds;    /* it had fewer registers for that, and was counted */
+	uint64_t retry_ns;    /* what could not be opened is not asked for again before */
 	uint64_t settled_ns;  /* no record of an earlier time is to come */
 	int access_register;  /* for finding accesses to objects, -1: none */
 	unsigned burst_first; /* for bursts and traces: so many registers from this one on */
@@ -116,15 +119,18 @@ struct thread {
 	struct random random;
 	struct tick_plan ticks;
 	struct tick_plan phases; /* likewise, where accesses are sampled in phases alone */
-	_Atomic uint64_t phase_period;  /* of these; session thread */
-	_Atomic bool timer_spent; /* its timer fired and was not set again */
-	struct cpu_sides sides;   /* when the timer last fired */
-	enum cpu_side side;       /* where the tick that is handled found the thread */
-	uint64_t kernel_owed_ns;  /* CPU time in the kernel that no tick has told yet: perf clock */
+	uint64_t
+	    phase_after_ns; /* none is asked for before that; session thread, while it is held */
+	_Atomic uint64_t phase_period; /* of these; session thread */
+	_Atomic bool timer_spent;      /* its timer fired and was not set again */
+	struct cpu_sides sides;        /* when the timer last fired, */
+	unsigned stops;                /* and so often in a row for no tick that is taken */
+	enum cpu_side side;            /* where the tick that is handled found the thread */
+	uint64_t kernel_owed_ns; /* CPU time in the kernel that no tick has told yet: perf clock */
 	uint64_t event_ns; /* the period that its perf clock has, as far as the handler set it */
 	struct switching switching;
-	/* Of it, for the session thread: switches for each second of CPU time, and the part of that in
-	 * the kernel, in thousandths. */
+	/* Of it, for the session thread: switches for each second of CPU time, and the part of that
+	 * in the kernel, in thousandths. */
 	_Atomic uint32_t switches_per_s, kernel_permille;
 	struct reservoir reservoir;
 	struct patience patience;
@@ -201,7 +207,8 @@ struct thread *thread_take(pid_t tid);
 
 /* Session thread: keeps handlers of the thread from beginning their work, so that what it has open
  * and what handlers write can be changed. False, and nothing is held, while one is at work. Signals
- * that come meanwhile are lost; a timer that fired has to be set again. */
+ * that come meanwhile are lost: what their registers wait for is given up by the next handler, and
+ * a timer that fired has to be set again. */
 bool thread_hold(struct thread *t);
 void thread_let_go(struct thread *t);
 

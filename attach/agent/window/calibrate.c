@@ -155,6 +155,16 @@ static int measure_registers(struct thread *t, int fd, struct calibration *c)
 	return 0;
 }
 
+/* The session thread has them blocked, as all signals. */
+static void let_traps_through(sigset_t *before)
+{
+	sigset_t traps;
+
+	(void)sigemptyset(&traps);
+	(void)sigaddset(&traps, SIGTRAP);
+	(void)pthread_sigmask(SIG_UNBLOCK, &traps, before); /* Valid arguments. */
+}
+
 typedef int measurement(struct thread *t, int fd, struct calibration *c);
 
 /* In an entry and with an event of the session thread's own. */
@@ -162,17 +172,15 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 {
 	pid_t tid = (pid_t)syscall(SYS_gettid);
 	struct thread *t = thread_take(tid);
-	sigset_t traps, before;
+	sigset_t before;
 	int fd = -1, r;
 
 	if (!t)
 		return -ENOMEM;
 	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
-	(void)sigemptyset(&traps);
-	(void)sigaddset(&traps, SIGTRAP);
 	r = opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd);
 	if (r == 0) {
-		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
+		let_traps_through(&before);
 		r = what(t, fd, c);
 		(void)perf_disable(fd); /* A forked process may have a copy. */
 		fd_close_all(&fd, 1);
@@ -188,18 +196,21 @@ int calibrate_signal(struct calibration *c)
 	struct thread *t = thread_take(tid);
 	uint64_t costs[TRAPS];
 	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_TIMER};
+	sigset_t before;
 	long r = 0;
 
 	if (!t)
 		return -ENOMEM;
 	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
 	info.si_value.sival_ptr = (void *)thread_sig_data(t, THREAD_ROLE_CALIBRATE);
+	let_traps_through(&before);
 	for (unsigned i = 0; i < TRAPS && r == 0; i++) {
 		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		r = syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGTRAP, &info);
 		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start - (handler_ns(t) - handled);
 	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	thread_recycle(t);
 	if (r < 0)
 		return -EPERM;

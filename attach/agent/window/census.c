@@ -21,6 +21,9 @@
 #define TOLD_NS    4000
 #define TOLD_SHARE 0.1
 
+/* Of the process's CPU time: in less than that one start is a crowd. */
+#define JUDGED_NS (100 * NS_PER_MS)
+
 /* Threads that were crowded are listened to again after so long, and then after twice that. */
 #define DEAF_FIRST_NS NS_PER_S
 
@@ -125,20 +128,29 @@ static bool is_due(const struct census *c, uint64_t process_ns)
 	return clock_monotonic_ns() >= c->next_scan_ns && process_ns >= c->next_process_ns;
 }
 
+static void count_starts_from(struct census *c, uint64_t process_ns)
+{
+	c->started = vm_threads_started();
+	c->started_process_ns = process_ns;
+}
+
 /* Do threads start so often that to be told of each takes more than its share? */
 static bool is_crowded(struct census *c, uint64_t process_ns)
 {
 	uint64_t started = vm_threads_started() - c->started;
 	uint64_t passed = process_ns - c->started_process_ns;
 
-	c->started += started;
-	c->started_process_ns = process_ns;
+	if (passed < JUDGED_NS)
+		return false;
+	count_starts_from(c, process_ns);
 	return (double)started * TOLD_NS > c->budget * TOLD_SHARE * (double)passed;
 }
 
-static void listen(struct census *c, bool on)
+static void listen(struct census *c, bool on, uint64_t process_ns)
 {
 	c->listens = on;
+	c->missed_ends = true;
+	count_starts_from(c, process_ns);
 	roster_listen(on);
 	vm_tell_of_threads(c->vm, on);
 }
@@ -148,14 +160,14 @@ static int follow_starts(struct census *c, uint64_t process_ns, struct err *err)
 {
 	if (!c->listens) {
 		if (clock_monotonic_ns() >= c->deaf_until_ns)
-			listen(c, true);
+			listen(c, true, process_ns);
 		return enumerate(c, false, err);
 	}
 	if (!is_crowded(c, process_ns)) {
 		c->deaf_ns = DEAF_FIRST_NS;
 		return 0;
 	}
-	listen(c, false);
+	listen(c, false, process_ns);
 	c->deaf_until_ns = clock_monotonic_ns() + c->deaf_ns;
 	c->deaf_ns *= 2;
 	return 0;
@@ -172,7 +184,8 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 	r = follow_starts(c, process_ns, err);
 	if (r < 0)
 		return r;
-	threads_sweep();
+	monitor_sweep(c->monitor, c->missed_ends);
+	c->missed_ends = !c->listens;
 	awake = dormant_scan(&c->dormant, turnover_is_high(&c->monitor->turnover)
 					      ? DORMANT_AWAKE_TURNOVER_NS
 					      : DORMANT_AWAKE_NS);

@@ -2,8 +2,8 @@
  * Which of the JVM's threads are profiled: those that use CPU time. At the start of a window these
  * are the ones that have used most so far; the others are dormant (dormant.h) and looked at now and
  * then. A thread that starts is profiled at once while the session thread is within its part of the
- * budget and threads live long enough (turnover.h), else it starts as dormant. Where thousands start
- * in a second of CPU time nobody is told of them: what stays is found by the next scan.
+ * budget and threads live long enough (turnover.h), else it starts as dormant. Where thousands
+ * start in a second of CPU time nobody is told of them: what stays is found by the next scan.
  *
  * Session thread only.
  */
@@ -30,7 +30,9 @@ struct census {
 	bool listens;             /* to the roster; else not before deaf_until_ns, */
 	uint64_t deaf_until_ns;
 	uint64_t deaf_ns; /* and when that does not help, not for so long */
-	uint64_t started, started_process_ns; /* threads up to the last scan, and its process_ns */
+	bool missed_ends; /* since the last scan, maybe */
+	uint64_t started,
+	    started_process_ns; /* threads, and process_ns, from which they are counted */
 };
 
 void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget);

@@ -30,6 +30,9 @@
 #define PHASE_WORK_NS  200e3
 #define PHASE_FIRST_NS (10 * NS_PER_MS)
 
+/* Further apart than there are windows: there are none. */
+#define PHASES_APART_MAX_NS (10000 * NS_PER_S)
+
 /* Descriptors that are left for registers before one is taken for a perf clock. */
 #define CLOCK_FDS_MIN 16u
 
@@ -104,29 +107,42 @@ static int turn_clock_on(struct holdings *h, struct thread *t)
 	t->ticks.look = false;
 	t->kernel_owed_ns = 0;
 	t->clock_on = true;
+	atomic_store(&t->timer_spent, false);
 	if (t->timer >= 0)
 		(void)cpu_timer_set(t->timer, 0); /* Off; valid arguments. */
 	enable_sampling(h, t);
 	return 0;
 }
 
-static void turn_clock_off(struct holdings *h, struct thread *t)
+static void set_timer_again(struct holdings *h, struct thread *t)
 {
 	uint64_t cpu_ns;
 
+	atomic_store(&t->timer_spent, false);
+	if (clock_thread_ns(t->tid, &cpu_ns))
+		set_timer(h, t, cpu_ns);
+}
+
+static bool has_spent_timer(const struct thread *t)
+{
+	return !t->clock_on && atomic_load(&t->timer_spent);
+}
+
+static void turn_clock_off(struct holdings *h, struct thread *t)
+{
 	(void)perf_disable(t->sampling_fd[0]); /* A forked process may have a copy. */
 	fd_close_all(t->sampling_fd, 1);
 	h->fds_left++;
 	t->clock_on = false;
 	t->ticks.look = false;
-	if (clock_thread_ns(t->tid, &cpu_ns))
-		set_timer(h, t, cpu_ns);
+	set_timer_again(h, t);
 }
 
 /* Where a user has no timers left (RLIMIT_SIGPENDING), a perf clock does. */
 int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns)
 {
 	uint64_t cpu_ns;
+	int timer;
 
 	if (sampling_events(h) > 0)
 		return begin_hardware(h, t);
@@ -134,13 +150,15 @@ int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns)
 		return -ESRCH;
 	tick_plan_begin(&t->ticks, &t->random, handlers.period,
 			from_ns < cpu_ns ? from_ns : cpu_ns);
-	t->timer = cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING));
-	if (t->timer == -EINVAL)
+	timer = h->timers_left > 0
+		    ? cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING))
+		    : -EAGAIN;
+	if (timer == -EINVAL)
 		return -ESRCH;
-	if (t->timer < 0) {
-		t->timer = -1;
+	if (timer < 0)
 		return h->fds_left > 0 ? turn_clock_on(h, t) : -EMFILE;
-	}
+	t->timer = timer;
+	h->timers_left--;
 	set_timer(h, t, cpu_ns);
 	return 0;
 }
@@ -211,8 +229,10 @@ static int open_registers(struct holdings *h, struct thread *t)
 	unsigned count = registers_for(h, t);
 	int r;
 
-	if (count < registers_wanted(h))
+	if (count < registers_wanted(h) && !t->short_of_fds) {
 		h->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
+		t->short_of_fds = true;
+	}
 	if (count == 0)
 		return -EMFILE;
 	do {
@@ -271,8 +291,8 @@ static bool affords_registers(const struct holdings *h, const struct thread *t)
 		       atomic_load(&t->registers) == REGISTERS_HELD);
 }
 
-/* Where accesses are sampled a tick should be at any moment; where ticks are all, the timer tells
- * more of them, unless they are to come faster than it does. */
+/* Where accesses are sampled a tick should be at any moment; where ticks are all, the timer tells more
+ * of them, unless they are to come faster than it does. */
 static bool gains_by_clock(const struct holdings *h)
 {
 	return h->settings->sampling.kind_count > 0 || h->objects ||
@@ -283,7 +303,8 @@ static bool affords_clock(const struct holdings *h, const struct thread *t)
 {
 	if (t->timer < 0)
 		return t->clock_on; /* It has nothing else. */
-	return gains_by_clock(h) && affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
+	return gains_by_clock(h) &&
+	       affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
 	       atomic_load(&t->kernel_permille) <= KERNEL_PERMILLE * (t->clock_on ? 2 : 1) &&
 	       (t->clock_on || (!h->clocks_refused && h->fds_left >= CLOCK_FDS_MIN));
 }
@@ -297,8 +318,11 @@ static void set_phase_period(const struct holdings *h, struct thread *t, double 
 {
 	double period = cost_ns / (h->settings->budget * PHASE_SHARE);
 
-	if (period < (double)handlers.period)
+	if (!(period >
+	      (double)handlers.period)) /* Also where the machine's costs are no numbers. */
 		period = (double)handlers.period;
+	if (period > (double)PHASES_APART_MAX_NS)
+		period = (double)PHASES_APART_MAX_NS;
 	atomic_store(&t->phase_period, (uint64_t)period);
 }
 
@@ -309,6 +333,7 @@ static void begin_phases(const struct holdings *h, struct thread *t)
 	uint64_t cpu_ns;
 
 	atomic_store(&t->registers, REGISTERS_NONE);
+	t->phase_after_ns = 0;
 	if (registers_wanted(h) == 0 || !clock_thread_ns(t->tid, &cpu_ns))
 		return;
 	t->phase_cost_ns = PHASE_WORK_NS + switches_per_ns(t) * (double)PHASE_FIRST_NS *
@@ -328,23 +353,37 @@ static int hold_registers(struct holdings *h, struct thread *t)
 
 int holdings_give(struct holdings *h, struct thread *t)
 {
+	int r = 0;
+
 	if (registers_wanted(h) == 0)
 		return 0;
-	if (affords_registers(h, t))
-		return hold_registers(h, t);
+	if (affords_registers(h, t)) {
+		r = hold_registers(h, t);
+		/* Where descriptors are short its ticks go on: they need none. */
+		if (r != -EMFILE || sampling_events(h) > 0)
+			return r;
+	}
 	begin_phases(h, t);
 	return 0;
 }
 
 /* ---------------------------------------------------------------- following it */
 
+/* Not of a thread that has asked for a phase or is in one: those that are open are the phase's, and
+ * would be lost, and go on, if others were put in their place. */
+static bool registers_due(const struct holdings *h, const struct thread *t)
+{
+	uint8_t watch = atomic_load(&t->registers);
+
+	return registers_wanted(h) > 0 && (watch == REGISTERS_HELD || watch == REGISTERS_NONE) &&
+	       affords_registers(h, t) != (watch == REGISTERS_HELD);
+}
+
 static int change_registers(struct holdings *h, struct thread *t)
 {
-	bool held = atomic_load(&t->registers) == REGISTERS_HELD;
-
-	if (affords_registers(h, t) == held || registers_wanted(h) == 0)
+	if (!registers_due(h, t))
 		return 0;
-	if (!held)
+	if (atomic_load(&t->registers) != REGISTERS_HELD)
 		return hold_registers(h, t);
 	take_registers(h, t);
 	begin_phases(h, t);
@@ -366,33 +405,67 @@ static int change_clock(struct holdings *h, struct thread *t)
 	return r;
 }
 
-/* Is something to be changed, or a timer to be set that was spent on a handler which could not? */
+/* Each try may be a message to the daemon, with the thread held. */
+#define RETRY_NS NS_PER_S
+
 static bool is_due(const struct holdings *h, const struct thread *t)
 {
-	uint8_t watch = atomic_load(&t->registers);
-	bool held = watch == REGISTERS_HELD;
+	return (registers_due(h, t) || affords_clock(h, t) != t->clock_on) &&
+	       clock_monotonic_ns() >= t->retry_ns;
+}
 
-	return (registers_wanted(h) > 0 && (held || watch == REGISTERS_NONE) &&
-		affords_registers(h, t) != held) ||
-	       affords_clock(h, t) != t->clock_on || (!t->clock_on && atomic_load(&t->timer_spent));
+static int change(struct holdings *h, struct thread *t)
+{
+	int r = change_registers(h, t);
+
+	if (r == 0)
+		r = change_clock(h, t);
+	if (r < 0)
+		t->retry_ns = clock_monotonic_ns() + RETRY_NS;
+	return is_fatal(r) ? r : 0;
+}
+
+void holdings_mend(struct holdings *h, struct thread *t)
+{
+	if (!has_spent_timer(t) || !thread_hold(t))
+		return;
+	set_timer_again(h, t);
+	thread_let_go(t);
 }
 
 int holdings_follow(struct holdings *h, struct thread *t)
 {
-	uint64_t cpu_ns;
-	int r;
+	bool due;
+	int r = 0;
 
-	if (sampling_events(h) > 0 || !is_due(h, t) || !thread_hold(t))
+	if (sampling_events(h) > 0)
 		return 0;
-	r = change_registers(h, t);
-	if (!is_fatal(r))
-		r = change_clock(h, t);
-	if (!t->clock_on && clock_thread_ns(t->tid, &cpu_ns)) {
-		atomic_store(&t->timer_spent, false);
-		set_timer(h, t, cpu_ns);
-	}
+	due = is_due(h, t);
+	if ((!due && !has_spent_timer(t)) || !thread_hold(t))
+		return 0;
+	if (due)
+		r = change(h, t);
+	/* Also for signals that came while it was held. */
+	if (!t->clock_on)
+		set_timer_again(h, t);
 	thread_let_go(t);
-	return is_fatal(r) ? r : 0;
+	return r;
+}
+
+bool holdings_is_gone(struct thread *t)
+{
+	bool gone;
+
+	if (t->timer < 0)
+		return false;
+	if (t->clock_on)
+		return cpu_timer_set(t->timer, 0) == -ESRCH;
+	/* One that fired is set by the handler, or here: a moment early does no harm. */
+	if (cpu_timer_is_set(t->timer) || !thread_hold(t))
+		return false;
+	gone = cpu_timer_set(t->timer, 1) == -ESRCH;
+	thread_let_go(t);
+	return gone;
 }
 
 /* ---------------------------------------------------------------- phases */
@@ -421,15 +494,19 @@ static int begin_phase(struct holdings *h, struct thread *t)
 	return 0;
 }
 
-/* What phases cost changes with what the thread does: the mean of those of late. */
-static void end_phase(struct holdings *h, struct thread *t)
+/* What phases cost changes with what the thread does: the mean of those of late. After one that was
+ * missed the next one, whose sample then stands for more, is as far away as after any other: it
+ * costs as much. */
+static void end_phase(struct holdings *h, struct thread *t, bool missed)
 {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = t->phase_cpu_ns;
 	double lost, cost;
 
 	take_registers(h, t);
 	h->phases--;
-	(void)clock_thread_ns(t->tid, &cpu_ns); /* Else it has ended. */
+	/* Else it has ended, and maybe its number is another thread's. */
+	if (!clock_thread_ns(t->tid, &cpu_ns) || cpu_ns < t->phase_cpu_ns)
+		cpu_ns = t->phase_cpu_ns;
 	lost =
 	    (double)(cpu_ns - t->phase_cpu_ns) * switches_per_ns(t) * handlers.switch_costs.held_ns;
 	h->totals[JXP__COUNTER__COUNTER_SWITCHES_NS] += (uint64_t)lost;
@@ -437,6 +514,7 @@ static void end_phase(struct holdings *h, struct thread *t)
 	       (double)(t->phase_work_ns + clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
 	t->phase_cost_ns += (cost - t->phase_cost_ns) / 4;
 	set_phase_period(h, t, t->phase_cost_ns);
+	t->phase_after_ns = missed ? cpu_ns + atomic_load(&t->phase_period) : 0;
 	atomic_store(&t->registers, REGISTERS_NONE);
 }
 
@@ -447,8 +525,14 @@ int holdings_phase(struct holdings *h, struct thread *t)
 	    watch == REGISTERS_LENT && clock_monotonic_ns() > t->phase_since_ns + PHASE_WAIT_NS;
 	int r = 0;
 
-	if ((watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late) || !thread_hold(t))
+	if (watch != REGISTERS_ASKED && watch != REGISTERS_DONE && !late)
 		return 0;
+	if (!thread_hold(t)) {
+		/* As a rule the one that asked: we woke before it was done. It does not ask again.
+		 */
+		h->put_off = true;
+		return 0;
+	}
 	/* Only the session thread moves it on, now. */
 	watch = atomic_load(&t->registers);
 	if (watch == REGISTERS_ASKED) {
@@ -456,7 +540,7 @@ int holdings_phase(struct holdings *h, struct thread *t)
 		r = begin_phase(h, t);
 	} else if (watch != REGISTERS_USED) {
 		h->totals[JXP__COUNTER__COUNTER_PHASES_MISSED] += watch == REGISTERS_LENT;
-		end_phase(h, t);
+		end_phase(h, t, watch == REGISTERS_LENT);
 	}
 	if (!t->clock_on && atomic_exchange(&t->timer_spent, false))
 		(void)cpu_timer_set(t->timer, 1); /* Likewise. */
@@ -486,6 +570,7 @@ void holdings_end(struct holdings *h, struct thread *t)
 	uint8_t watch = atomic_load(&t->registers);
 
 	holdings_disable(t);
+	h->timers_left += t->timer >= 0;
 	cpu_timer_delete(t->timer);
 	t->timer = -1;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)

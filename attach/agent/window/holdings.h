@@ -27,14 +27,16 @@
 
 struct holdings {
 	const struct settings *settings;
-	bool objects;             /* the window is for objects, too: threads get what that takes */
+	bool objects; /* the window is for objects, too: threads get what that takes */
 	struct opener *opener;
 	const struct sampling_gate *gate; /* which perf sampling events get */
-	unsigned fds_left;       /* descriptors that may still be taken from the target */
-	bool registers_refused;  /* breakpoints cannot be had in this JVM */
-	bool clocks_refused;     /* nor perf clocks */
-	unsigned phases;         /* that are going on */
-	uint64_t *totals;        /* counters of the window */
+	unsigned fds_left;                /* descriptors that may still be taken from the target */
+	unsigned timers_left;             /* likewise of its user's */
+	bool registers_refused;           /* breakpoints cannot be had in this JVM */
+	bool clocks_refused;              /* nor perf clocks */
+	unsigned phases;                  /* that are going on */
+	bool put_off;     /* one was asked for, and its thread's handler was still at work */
+	uint64_t *totals; /* counters of the window */
 };
 
 /* Descriptors that a thread takes at the least: those of the hardware samplers' events, and one for
@@ -45,15 +47,22 @@ unsigned holdings_least(const struct holdings *h);
  * some may be open. */
 int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns);
 
-/* Of an entry whose memory is allocated and which is no longer THREAD_CLOCK: its registers, if it is
- * to hold some. 0 or -errno. */
+/* Of an entry whose memory is allocated and which is no longer THREAD_CLOCK: its registers, if it
+ * is to hold some. 0 or -errno. */
 int holdings_give(struct holdings *h, struct thread *t);
 
 /* Of one that is THREAD_READY: follows what it does. 0, or -errno when the session cannot go on. */
 int holdings_follow(struct holdings *h, struct thread *t);
 
-/* Likewise: begins and ends its phases. */
+/* Of any other: a timer that was spent on a handler which could not set it again is set. */
+void holdings_mend(struct holdings *h, struct thread *t);
+
+/* Of one that is THREAD_READY: begins and ends its phases. */
 int holdings_phase(struct holdings *h, struct thread *t);
+
+/* Has the thread ended, whoever has its number now? As far as a timer tells, which stays its own.
+ */
+bool holdings_is_gone(struct thread *t);
 
 /* The sampling events get handlers.period, where handlers do not set it themselves. */
 void holdings_set_period(struct holdings *h, struct thread *t);

@@ -15,6 +15,7 @@
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
+#include "attach/agent/window/timer_allowance.h"
 #include "common/clock.h"
 
 void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
@@ -26,15 +27,18 @@ void monitor_init(struct monitor *m, const struct settings *settings, struct ope
 					   .opener = opener,
 					   .gate = gate,
 					   .fds_left = fd_allowance(),
+					   .timers_left = timer_allowance(),
 					   .totals = m->totals}};
 }
 
 unsigned monitor_room(const struct monitor *m)
 {
 	unsigned entries = THREADS_MAX - threads_in_use(), least = holdings_least(&m->holdings);
-	unsigned fds = least ? m->holdings.fds_left / least : entries;
+	/* The clock's threads take a timer, or else a descriptor. */
+	uint64_t ticks = least ? m->holdings.fds_left / least
+			       : (uint64_t)m->holdings.timers_left + m->holdings.fds_left;
 
-	return fds < entries ? fds : entries;
+	return ticks < entries ? (unsigned)ticks : entries;
 }
 
 static bool is_fatal(int error)
@@ -245,6 +249,8 @@ int monitor_update(struct monitor *m)
 			r = make_ready(m, t);
 		} else if (state == THREAD_READY) {
 			r = update_ready(m, t);
+		} else {
+			holdings_mend(&m->holdings, t);
 		}
 	}
 	if (r == 0)
@@ -252,10 +258,29 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
+void monitor_sweep(const struct monitor *m, bool numbers_change_hands)
+{
+	threads_sweep();
+	if (!numbers_change_hands || holdings_least(&m->holdings) > 0)
+		return;
+	for (unsigned i = 0; i < threads_used(); i++) {
+		struct thread *t = thread_at(i);
+
+		if (thread_is_used(t) && !atomic_load(&t->ended) && holdings_is_gone(t))
+			atomic_store(&t->ended, true);
+	}
+}
+
+bool monitor_has_phases(const struct monitor *m)
+{
+	return m->holdings.phases > 0 || m->holdings.put_off;
+}
+
 int monitor_phases(struct monitor *m)
 {
 	int r = 0;
 
+	m->holdings.put_off = false;
 	for (unsigned i = 0; i < threads_used() && r == 0; i++) {
 		struct thread *t = thread_at(i);
 
@@ -265,16 +290,24 @@ int monitor_phases(struct monitor *m)
 	return r;
 }
 
-void monitor_close_events(struct monitor *m)
+bool monitor_close_events(struct monitor *m)
 {
+	bool all = true;
+
 	for (unsigned i = 0; i < threads_used(); i++)
 		if (thread_is_used(thread_at(i)))
 			holdings_disable(thread_at(i));
 	/* One that began before may have armed a register since. */
 	signals_wait_for_handlers(HANDLERS_TIMEOUT_MS);
-	for (unsigned i = 0; i < threads_used(); i++)
-		if (thread_is_used(thread_at(i)) && may_close(thread_at(i)))
+	for (unsigned i = 0; i < threads_used(); i++) {
+		if (!thread_is_used(thread_at(i)))
+			continue;
+		if (may_close(thread_at(i)))
 			holdings_end(&m->holdings, thread_at(i));
+		else
+			all = false;
+	}
+	return all;
 }
 
 int monitor_finish(struct monitor *m)
@@ -291,10 +324,12 @@ int monitor_finish(struct monitor *m)
 			holdings_end(&m->holdings, t);
 			give_up(m, t);
 			thread_abandon(t);
-		} else if (r == 0)
+		} else if (r == 0) {
 			r = retire(m, t);
-		else
+		} else {
+			holdings_end(&m->holdings, t); /* As far as handlers were in the way. */
 			thread_recycle(t);
+		}
 	}
 	return r;
 }

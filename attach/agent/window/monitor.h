@@ -1,12 +1,13 @@
 /*
- * The set of threads being profiled: starts their ticks, has those that run Java code hold what they
- * can afford (holdings.h), retires those that end, and sums their counters.
+ * The set of threads being profiled: starts their ticks, has those that run Java code hold what
+ * they can afford (holdings.h), retires those that end, and sums their counters.
  *
  * Session thread only.
  */
 #ifndef JXPERF_AGENT_WINDOW_MONITOR_H
 #define JXPERF_AGENT_WINDOW_MONITOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -46,12 +47,20 @@ void monitor_refused(struct monitor *m);
  * threads that ended. */
 int monitor_update(struct monitor *m);
 
+/* Notes the ends of threads that nobody told of. Their numbers may be other threads' by now where
+ * none was told of for a while. */
+void monitor_sweep(const struct monitor *m, bool numbers_change_hands);
+
 /* Begins and ends phases: when handlers asked, and now and then. */
 int monitor_phases(struct monitor *m);
 
+/* Is it to be looked at them before long, also when nobody asks? */
+bool monitor_has_phases(const struct monitor *m);
+
 /* After handlers.stopping was set: disables and closes the events of all threads; no new signal
- * arises after it, also when another process has a copy of their descriptors. */
-void monitor_close_events(struct monitor *m);
+ * arises after it, also when another process has a copy of their descriptors. False: handlers are
+ * at work yet that may set something again. */
+bool monitor_close_events(struct monitor *m);
 
 /* After close_events and once no handler runs: what is still armed has expired; rings are drained
  * and the table is emptied. */

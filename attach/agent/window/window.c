@@ -349,9 +349,8 @@ static void sleep_until_news(const struct window *w)
 	uint64_t now = clock_monotonic_ns();
 	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
 
-	if (w->monitor.holdings.phases > 0 && left > PHASE_INTERVAL_NS)
+	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
-
 	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
@@ -416,7 +415,7 @@ static int take_news(struct window *w)
 
 static int update_phases(struct window *w)
 {
-	if (!handlers_were_asked() && w->monitor.holdings.phases == 0)
+	if (!handlers_were_asked() && !monitor_has_phases(&w->monitor))
 		return 0;
 	return monitor_phases(&w->monitor);
 }
@@ -454,17 +453,18 @@ static int run(struct window *w, struct err *err)
 static void stop_sampling(struct window *w, int *result)
 {
 	const struct signals_untouched untouched = {census_is_dormant, &w->census};
-	bool vm_alive;
+	bool vm_alive, closed;
 	int r;
 
 	atomic_store(&handlers.stopping, true);
 	budget_cpu_ends(&w->budget);
-	monitor_close_events(&w->monitor);
+	closed = monitor_close_events(&w->monitor);
 	census_settle(&w->census);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
-	 * pending; it does nothing else from now on. One that is at work may yet wake us: the
-	 * descriptor must not become another file's. */
-	if (signals_remove(QUIESCE_TIMEOUT_MS, &untouched)) {
+	 * pending; it does nothing else from now on. So it does where one is at work that sets its
+	 * timer when it is done. It may yet wake us, too: the descriptor must not become another
+	 * file's. */
+	if (closed && signals_remove(QUIESCE_TIMEOUT_MS, &untouched)) {
 		atomic_store(&handlers.wake_fd, -1);
 		session_wake_close();
 	}

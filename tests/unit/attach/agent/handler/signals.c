@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,8 +16,10 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/sampling_gate.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
+#include "common/clock.h"
 #include "common/fd.h"
 #include "common/perf/events.h"
 #include "tests/unit/support/agent/registers.h"
@@ -35,13 +38,18 @@
 #define REMOVE_TIMEOUT_MS 2000u
 
 static struct thread *t;
+static struct sampling_gate gate;
 static volatile uint64_t trigger;
 static volatile unsigned triggered; /* by a handler */
 
-static void ignore_event(struct thread *thread, const ucontext_t *uc)
+static volatile unsigned events; /* of the sampler */
+
+static void on_event(struct thread *thread, const ucontext_t *uc)
 {
-	(void)thread;
 	(void)uc;
+	events++;
+	if (thread->timer >= 0)
+		atomic_store(&thread->timer_spent, false); /* As where it is set again. */
 }
 
 static void (*during)(void); /* what a handler does */
@@ -55,7 +63,7 @@ static void on_breakpoint(struct thread *thread, unsigned reg, const ucontext_t 
 		during();
 }
 
-static const struct sampler sampler = {.on_event = ignore_event, .on_breakpoint = on_breakpoint};
+static const struct sampler sampler = {.on_event = on_event, .on_breakpoint = on_breakpoint};
 
 static volatile unsigned passed_on;
 
@@ -88,10 +96,11 @@ static int set_up(void **state)
 	t = thread_take(getpid());
 	if (!t || thread_allocate(t, MAX_FRAMES) < 0 || signals_install(&sampler) < 0)
 		return -1;
+	sampling_gate_start(&gate, -1, false, UINT64_MAX, NS_PER_MS, false, 0);
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_W, &trigger) ? t : NULL;
 	atomic_store(&t->state, THREAD_READY);
-	passed_on = 0;
+	passed_on = events = 0;
 	return 0;
 }
 
@@ -108,6 +117,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	during = NULL;
+	cpu_timer_delete(t->timer);
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 	thread_recycle(t);
 	safe_read_release();
@@ -265,6 +275,159 @@ static void signals_and_their_time_are_accounted_for(void **state)
 		    atomic_load(&t->counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
 }
 
+/* ---------------------------------------------------------------- timers */
+
+static void send_timer(uint64_t sig_data)
+{
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_TIMER};
+
+	info.si_value.sival_ptr = (void *)sig_data;
+	assert_return_code(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGTRAP, &info),
+			   errno);
+}
+
+static void burn(uint64_t ns)
+{
+	for (uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+	     clock_ns(CLOCK_THREAD_CPUTIME_ID) < end;)
+		;
+}
+
+static void set_timer(uint64_t sig_data)
+{
+	t->timer = cpu_timer_create(gettid(), sig_data);
+	assert_true(t->timer >= 0);
+	assert_int_equal(cpu_timer_set(t->timer, 1), 0);
+}
+
+static void a_timer_s_signal_reaches_the_sampler(void **state)
+{
+	(void)state;
+	set_timer(thread_sig_data(t, THREAD_ROLE_SAMPLING));
+	burn(20 * NS_PER_MS);
+	assert_int_equal(events, 1); /* It was not set again. */
+	assert_int_equal(passed_on, 0);
+	assert_int_equal(signals_foreign(), 0);
+	assert_false(atomic_load(&t->timer_spent));
+}
+
+static void a_timer_of_the_application_is_passed_on(void **state)
+{
+	(void)state;
+	set_timer((uintptr_t)&trigger);
+	burn(20 * NS_PER_MS);
+	assert_int_equal(passed_on, 1);
+	assert_int_equal(signals_foreign(), 1);
+	assert_int_equal(events, 0);
+}
+
+static void a_timer_s_signal_that_is_late_is_ignored(void **state)
+{
+	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
+
+	(void)state;
+	atomic_fetch_add(&t->generation, 1); /* As where the entry is another thread's by now. */
+	send_timer(sig_data);
+	assert_int_equal(events, 0);
+	assert_int_equal(passed_on, 0);
+	assert_false(atomic_load(&t->timer_spent));
+}
+
+/* Whoever may send signals to the process may send this one. */
+static void no_timer_s_signal_is_about_a_register(void **state)
+{
+	(void)state;
+	t->watchpoints[TRIGGER].state = WATCH_SEEKING;
+	send_timer(thread_sig_data(t, THREAD_ROLE_REGISTER + TRIGGER));
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), 0);
+	assert_int_equal(t->watchpoints[TRIGGER].state, WATCH_SEEKING);
+	assert_int_equal(passed_on, 0);
+	t->watchpoints[TRIGGER].state = WATCH_FREE;
+}
+
+static void a_thread_that_is_held_has_no_handlers(void **state)
+{
+	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
+
+	(void)state;
+	assert_true(thread_hold(t));
+	send_timer(sig_data);
+	assert_int_equal(events, 0);
+	assert_true(atomic_load(&t->timer_spent)); /* To be set by who holds it. */
+	thread_let_go(t);
+	send_timer(sig_data);
+	assert_int_equal(events, 1);
+}
+
+static void hold_refused(void)
+{
+	assert_false(thread_hold(t));
+}
+
+static void a_thread_is_not_held_while_its_handler_is_at_work(void **state)
+{
+	need_registers(state);
+	during = hold_refused;
+	watch(TRIGGER, (uintptr_t)&trigger);
+	triggered = 0;
+	trigger++;
+	trigger++;
+	assert_int_equal(triggered, 2); /* And it holds nothing. */
+	assert_true(thread_hold(t));
+	thread_let_go(t);
+}
+
+/* Else the next access would be taken for it. */
+static void what_traps_while_its_thread_is_held_is_given_up(void **state)
+{
+	need_registers(state);
+	triggered = 0;
+	watch(TRIGGER, (uintptr_t)&trigger);
+	assert_true(thread_hold(t));
+	trigger++;
+	thread_let_go(t);
+	trigger++; /* Its event is off. */
+	assert_int_equal(triggered, 0);
+	send_timer(thread_sig_data(t, THREAD_ROLE_SAMPLING));
+	assert_int_equal(t->watchpoints[TRIGGER].state, WATCH_FREE);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), 2);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_ASYNC]), 1);
+}
+
+static void *burn_until_told(void *stop)
+{
+	while (!atomic_load((_Atomic bool *)stop))
+		burn(NS_PER_MS / 10);
+	return NULL;
+}
+
+/* With a handler of ours that is gone too soon the signal would be the application's. */
+static void no_timer_s_signal_comes_after_the_handler_is_gone(void **state)
+{
+	_Atomic bool stop = false;
+	pthread_t busy;
+
+	(void)state;
+	assert_int_equal(pthread_create(&busy, NULL, burn_until_told, &stop), 0);
+	for (uint64_t end = clock_monotonic_ns() + NS_PER_S; clock_monotonic_ns() < end;) {
+		assert_int_equal(signals_install(&sampler), 0);
+		for (unsigned i = 0; i < 4; i++) {
+			set_timer(thread_sig_data(t, THREAD_ROLE_SAMPLING));
+			burn(NS_PER_MS);
+			cpu_timer_delete(t->timer);
+		}
+		t->timer = -1;
+		assert_true(signals_remove(REMOVE_TIMEOUT_MS, &all_touched));
+		burn(NS_PER_MS);
+	}
+	atomic_store(&stop, true);
+	assert_int_equal(pthread_join(busy, NULL), 0);
+	assert_true(events > 0);
+	assert_int_equal(passed_on, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +442,14 @@ int main(void)
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(signals_and_their_time_are_accounted_for, set_up,
 					    tear_down),
+	    TEST(a_timer_s_signal_reaches_the_sampler),
+	    TEST(a_timer_of_the_application_is_passed_on),
+	    TEST(a_timer_s_signal_that_is_late_is_ignored),
+	    TEST(no_timer_s_signal_is_about_a_register),
+	    TEST(a_thread_that_is_held_has_no_handlers),
+	    TEST(a_thread_is_not_held_while_its_handler_is_at_work),
+	    TEST(what_traps_while_its_thread_is_held_is_given_up),
+	    TEST(no_timer_s_signal_comes_after_the_handler_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

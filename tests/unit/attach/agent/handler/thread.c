@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
+#include <pthread.h>
 #include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
@@ -55,11 +57,79 @@ static void a_thread_that_has_ended_is_found_without_being_told(void **state)
 	thread_recycle(gone);
 }
 
+static void a_thread_is_held_unless_a_handler_of_it_is_at_work(void **state)
+{
+	struct thread *t;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	t = thread_take(1);
+	atomic_store(&t->in_handler, 1);
+	assert_false(thread_hold(t));
+	assert_false(atomic_load(&t->held));
+	atomic_store(&t->in_handler, 0);
+	assert_true(thread_hold(t));
+	assert_true(atomic_load(&t->held));
+	thread_let_go(t);
+	assert_false(atomic_load(&t->held));
+	thread_recycle(t);
+}
+
+#define ROUNDS 100000u
+
+static _Atomic bool inside, stop;
+static _Atomic unsigned entered;
+
+/* Enters as a handler does (signals.c), and looks whether somebody else is there. */
+static void *enter(void *arg)
+{
+	struct thread *t = arg;
+
+	while (!atomic_load(&stop)) {
+		atomic_fetch_add(&t->in_handler, 1);
+		if (!atomic_load(&t->held)) {
+			atomic_store(&inside, true);
+			atomic_fetch_add(&entered, 1);
+			atomic_store(&inside, false);
+		}
+		atomic_fetch_sub(&t->in_handler, 1);
+	}
+	return NULL;
+}
+
+static void handlers_keep_out_while_it_is_held(void **state)
+{
+	unsigned held = 0;
+	struct thread *t;
+	pthread_t handler;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	t = thread_take(1);
+	assert_int_equal(pthread_create(&handler, NULL, enter, t), 0);
+	while (held < ROUNDS || atomic_load(&entered) < ROUNDS) {
+		unsigned before;
+
+		if (!thread_hold(t))
+			continue;
+		held++;
+		before = atomic_load(&entered);
+		assert_false(atomic_load(&inside));
+		assert_int_equal(atomic_load(&entered), before);
+		thread_let_go(t);
+	}
+	atomic_store(&stop, true);
+	assert_int_equal(pthread_join(handler, NULL), 0);
+	thread_recycle(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
 	    cmocka_unit_test(a_thread_that_has_ended_is_found_without_being_told),
+	    cmocka_unit_test(a_thread_is_held_unless_a_handler_of_it_is_at_work),
+	    cmocka_unit_test(handlers_keep_out_while_it_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,6 +81,38 @@ static void a_closed_roster_takes_no_news(void **state)
 	assert_false(readable());
 }
 
+static void nobody_is_told_of_while_it_does_not_listen(void **state)
+{
+	bool overflowed;
+	pid_t tid;
+
+	(void)state;
+	roster_listen(false);
+	roster_add(11);
+	assert_false(readable());
+	assert_int_equal(roster_take(&tid, 1, &overflowed), 0);
+	assert_false(overflowed);
+	roster_listen(true);
+	roster_add(12);
+	assert_true(readable());
+	assert_int_equal(roster_take(&tid, 1, &overflowed), 1);
+	assert_int_equal(tid, 12);
+}
+
+/* A window that ended deaf does not make the next one so. */
+static void a_roster_that_is_opened_listens(void **state)
+{
+	bool overflowed;
+	pid_t tid;
+
+	(void)state;
+	roster_listen(false);
+	roster_close();
+	assert_int_equal(roster_open(), 0);
+	roster_add(11);
+	assert_int_equal(roster_take(&tid, 1, &overflowed), 1);
+}
+
 static void a_death_of_the_jvm_after_the_roster_closed_is_known(void **state)
 {
 	(void)state;
@@ -101,6 +133,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(what_does_not_fit_asks_for_an_enumeration, open_roster,
 					    close_roster),
 	    cmocka_unit_test_setup_teardown(a_closed_roster_takes_no_news, open_roster,
+					    close_roster),
+	    cmocka_unit_test_setup_teardown(nobody_is_told_of_while_it_does_not_listen, open_roster,
+					    close_roster),
+	    cmocka_unit_test_setup_teardown(a_roster_that_is_opened_listens, open_roster,
 					    close_roster),
 	    /* Last: the JVM stays dead. */
 	    cmocka_unit_test(a_death_of_the_jvm_after_the_roster_closed_is_known),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "attach/agent/window/budget.h"
+#include "common/clock.h"
 #include "proto/jxperf.pb-c.h"
 
 #define MS UINT64_C(1000000)
@@ -58,6 +59,53 @@ static void what_was_left_is_spent_later_a_quarter_at_most(void **state)
 	(void)state;
 	assert_in_range(period_after(9 * MS, 0), 18 * MS, 19 * MS);
 	assert_in_range(period_after(1 * MS, 0), 16 * MS - 10, 16 * MS + 10);
+}
+
+static void what_events_cost_at_switches_is_overhead_and_not_the_period_s(void **state)
+{
+	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
+	struct window_cost without, with;
+	struct budget b;
+
+	(void)state;
+	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 3 * MS;
+	budget_cost(&b, counters, &without);
+	counters[JXP__COUNTER__COUNTER_SWITCHES_NS] = 5 * MS;
+	budget_cost(&b, counters, &with);
+	assert_int_equal(with.overhead_ns - with.session_ns,
+			 without.overhead_ns - without.session_ns + 5 * MS);
+	/* Half of the budget is left for ticks, so they are twice as far apart. */
+	counters[JXP__COUNTER__COUNTER_TICKS] = 100;
+	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS;
+	with = (struct window_cost){.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
+	assert_in_range(budget_period(&b, counters, &with), 40 * MS - 10, 40 * MS + 10);
+}
+
+static void burn(void)
+{
+	for (uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * MS;
+	     clock_ns(CLOCK_THREAD_CPUTIME_ID) < end;)
+		;
+}
+
+static void cpu_time_counts_from_when_it_begins_until_it_ends(void **state)
+{
+	uint64_t before, at_end;
+	struct budget b;
+
+	(void)state;
+	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	burn();
+	before = budget_cpu_ns(&b);
+	assert_true(before >= 2 * MS);
+	budget_cpu_begins(&b);
+	burn();
+	budget_cpu_ends(&b);
+	at_end = budget_cpu_ns(&b);
+	assert_true(at_end >= 2 * MS);
+	burn();
+	assert_int_equal(budget_cpu_ns(&b), at_end);
 }
 
 static void the_first_ticks_cost_little_of_a_small_budget(void **state)
@@ -210,6 +258,8 @@ int main(void)
 	    cmocka_unit_test(the_period_is_never_shorter_than_asked_for),
 	    cmocka_unit_test(what_the_beginning_took_is_due_over_the_window),
 	    cmocka_unit_test(a_costly_beginning_leaves_less_for_samples),
+	    cmocka_unit_test(what_events_cost_at_switches_is_overhead_and_not_the_period_s),
+	    cmocka_unit_test(cpu_time_counts_from_when_it_begins_until_it_ends),
 	    cmocka_unit_test(what_was_left_is_spent_later_a_quarter_at_most),
 	    cmocka_unit_test(the_first_ticks_cost_little_of_a_small_budget),
 	    cmocka_unit_test(the_period_is_bounded),

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,7 +32,8 @@ static int set_up(void **state)
 	static struct fixture f;
 
 	/* A hardware sampler's: its events are descriptors. The clock's: holdings.c. */
-	f = (struct fixture){.settings = {.registers = 4, .sampling.event_count = 1}, .tid = (pid_t)syscall(SYS_gettid)};
+	f = (struct fixture){.settings = {.registers = 4, .sampling.event_count = 1},
+			     .tid = (pid_t)syscall(SYS_gettid)};
 	connect_ends(&f.ends);
 	f.opener = (struct opener){.link = &f.ends.link, .through_daemon = true};
 	f.gate.program_fd = -1;
@@ -149,6 +151,21 @@ static void room_is_for_each_event_and_a_register(void **state)
 	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
 }
 
+static void threads_of_the_clock_need_a_timer_or_a_descriptor(void **state)
+{
+	struct fixture *f = *state;
+
+	f->settings.sampling.event_count = 0;
+	f->monitor.holdings.fds_left = 0;
+	f->monitor.holdings.timers_left = 2;
+	assert_int_equal(monitor_room(&f->monitor), 2);
+	f->monitor.holdings.fds_left = 3;
+	assert_int_equal(monitor_room(&f->monitor), 5);
+	f->monitor.holdings.timers_left = UINT_MAX;
+	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
+	f->settings.sampling.event_count = 1;
+}
+
 static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 {
 	struct fixture *f = *state;
@@ -161,6 +178,46 @@ static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 	assert_int_equal(recv(f->ends.engine, &byte, 1, MSG_DONTWAIT), -1);
 }
 
+/* It may set what was switched off when it goes on: the process's SIGTRAP handler has to stay. */
+static void events_are_not_closed_while_a_handler_may_set_them(void **state)
+{
+	struct fixture *f = *state;
+	struct thread *t;
+
+	answer(f, 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
+	t = thread_find(f->tid);
+	t->burst_registers = 2;
+	atomic_store(&t->in_handler, 1);
+	assert_false(monitor_close_events(&f->monitor));
+	assert_true(t->sampling_fd[0] >= 0);
+	atomic_store(&t->in_handler, 0);
+	assert_true(monitor_close_events(&f->monitor));
+	assert_int_equal(t->sampling_fd[0], -1);
+}
+
+static void a_phase_that_is_put_off_is_looked_at_again(void **state)
+{
+	struct fixture *f = *state;
+	struct thread *t;
+
+	answer(f, 0);
+	assert_int_equal(monitor_add(&f->monitor, f->tid, 0), 0);
+	t = thread_find(f->tid);
+	atomic_store(&t->state, THREAD_READY);
+	atomic_store(&t->registers, REGISTERS_ASKED);
+	atomic_store(&t->in_handler, 1);
+	assert_false(monitor_has_phases(&f->monitor));
+	assert_int_equal(monitor_phases(&f->monitor), 0);
+	assert_true(monitor_has_phases(&f->monitor));
+	atomic_store(&t->in_handler, 0);
+	f->monitor.holdings.fds_left = 0; /* Nothing comes of it, but it was. */
+	t->fd_reserved = false;
+	assert_int_equal(monitor_phases(&f->monitor), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_PHASES), 1);
+	assert_false(monitor_has_phases(&f->monitor));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -171,7 +228,10 @@ int main(void)
 	    TEST(a_thread_that_has_ended_is_not_missed),
 	    TEST(a_session_that_is_over_is_an_error),
 	    TEST(room_is_for_each_event_and_a_register),
+	    TEST(threads_of_the_clock_need_a_timer_or_a_descriptor),
 	    TEST(without_room_nothing_is_asked_and_it_is_counted),
+	    TEST(events_are_not_closed_while_a_handler_may_set_them),
+	    TEST(a_phase_that_is_put_off_is_looked_at_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

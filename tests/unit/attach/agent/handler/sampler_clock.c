@@ -1,0 +1,95 @@
+/* When a timer's signal is a tick: by what the scheduler has counted of this thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/thread.h"
+#include "common/clock.h"
+
+static struct thread *t;
+
+static int set_up(void **state)
+{
+	(void)state;
+	handlers.scheduler_tick_ns = cpu_timer_scheduler_tick_ns();
+	if (threads_init() < 0 || signal(SIGTRAP, SIG_IGN) == SIG_ERR)
+		return -1;
+	t = thread_take((pid_t)syscall(SYS_gettid));
+	t->timer = cpu_timer_create(t->tid, thread_sig_data(t, THREAD_ROLE_SAMPLING));
+	t->signal_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	return t->timer < 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	cpu_timer_delete(t->timer);
+	thread_recycle(t);
+	return 0;
+}
+
+/* In user mode. */
+static void run_for(unsigned ticks)
+{
+	struct cpu_sides begin, now;
+
+	cpu_timer_sides(&begin);
+	do
+		cpu_timer_sides(&now);
+	while (now.user_ns + now.kernel_ns <
+	       begin.user_ns + begin.kernel_ns + ticks * handlers.scheduler_tick_ns);
+}
+
+static void a_tick_behind_another_is_taken(void **state)
+{
+	(void)state;
+	run_for(3);
+	assert_true(sampler_clock.on_stop(t));
+	run_for(1);
+	assert_false(sampler_clock.on_stop(t));
+	assert_int_not_equal(t->side, CPU_UNKNOWN);
+	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS_STOPS]), 1);
+}
+
+/* As where each waits for the end of a system call that lasts for some. */
+static void ticks_that_never_come_alone_are_taken_in_the_end(void **state)
+{
+	unsigned taken = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 9; i++) {
+		run_for(3);
+		taken += !sampler_clock.on_stop(t);
+	}
+	assert_int_equal(taken, 3);
+}
+
+static void a_perf_clock_s_signals_are_ticks_at_once(void **state)
+{
+	(void)state;
+	t->clock_on = true;
+	run_for(3);
+	assert_false(sampler_clock.on_stop(t));
+	assert_int_equal(t->side, CPU_UNKNOWN);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_tick_behind_another_is_taken),
+	    TEST(ticks_that_never_come_alone_are_taken_in_the_end),
+	    TEST(a_perf_clock_s_signals_are_ticks_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* What is measured when a window begins, in a thread that blocks all signals as the session thread
+ * does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/sampler.h"
+#include "attach/agent/handler/thread.h"
+#include "attach/agent/window/calibrate.h"
+#include "tests/unit/support/agent/registers.h"
+
+static void a_signal_is_measured_and_none_is_left_pending(void **state)
+{
+	struct calibration machine = {0};
+	sigset_t all, now;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	assert_int_equal(signals_install(&sampler_clock), 0);
+	atomic_store(&handlers.stopping, false);
+	(void)sigfillset(&all);
+	assert_int_equal(sigprocmask(SIG_SETMASK, &all, NULL), 0);
+	assert_int_equal(calibrate_signal(&machine), 0);
+	assert_true(machine.trap_ns > 0);
+	assert_int_equal(sigpending(&now), 0);
+	assert_false(sigismember(&now, SIGTRAP));
+	assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &now), 0);
+	assert_true(sigismember(&now, SIGTRAP));
+	assert_int_equal(threads_in_use(), 0);
+	assert_int_equal(registers_take_handler_away(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_signal_is_measured_and_none_is_left_pending),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
