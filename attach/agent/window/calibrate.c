@@ -155,67 +155,56 @@ static int measure_registers(struct thread *t, int fd, struct calibration *c)
 	return 0;
 }
 
-/* The session thread has them blocked, as all signals. */
-static void let_traps_through(sigset_t *before)
+static int measure_signal(struct thread *t, int fd, struct calibration *c)
 {
-	sigset_t traps;
+	pid_t pid = getpid();
+	uint64_t costs[TRAPS];
+	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_TIMER};
 
-	(void)sigemptyset(&traps);
-	(void)sigaddset(&traps, SIGTRAP);
-	(void)pthread_sigmask(SIG_UNBLOCK, &traps, before); /* Valid arguments. */
+	(void)fd;
+	info.si_value.sival_ptr = (void *)thread_sig_data(t, THREAD_ROLE_CALIBRATE);
+	for (unsigned i = 0; i < TRAPS; i++) {
+		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		if (syscall(SYS_rt_tgsigqueueinfo, pid, t->tid, SIGTRAP, &info) < 0)
+			return -errno;
+		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start - (handler_ns(t) - handled);
+	}
+	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
+		return -EOPNOTSUPP;
+	c->trap_ns = (uint64_t)median(costs, TRAPS);
+	return 0;
 }
 
 typedef int measurement(struct thread *t, int fd, struct calibration *c);
 
-/* In an entry and with an event of the session thread's own. */
+/* In an entry of the session thread's own, which has SIGTRAP blocked otherwise; with an event, or
+ * with none where there is no opener. */
 static int measure_here(struct opener *opener, measurement *what, struct calibration *c)
 {
 	pid_t tid = (pid_t)syscall(SYS_gettid);
 	struct thread *t = thread_take(tid);
-	sigset_t before;
+	sigset_t traps, before;
 	int fd = -1, r;
 
 	if (!t)
 		return -ENOMEM;
 	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
-	r = opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd);
+	(void)sigemptyset(&traps);
+	(void)sigaddset(&traps, SIGTRAP);
+	r = opener ? opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE),
+					&fd)
+		   : 0;
 	if (r == 0) {
-		let_traps_through(&before);
+		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
 		r = what(t, fd, c);
-		(void)perf_disable(fd); /* A forked process may have a copy. */
+		if (fd >= 0)
+			(void)perf_disable(fd); /* A forked process may have a copy. */
 		fd_close_all(&fd, 1);
 		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	}
 	thread_recycle(t);
 	return r;
-}
-
-int calibrate_signal(struct calibration *c)
-{
-	pid_t pid = getpid(), tid = (pid_t)syscall(SYS_gettid);
-	struct thread *t = thread_take(tid);
-	uint64_t costs[TRAPS];
-	siginfo_t info = {.si_signo = SIGTRAP, .si_code = SI_TIMER};
-	sigset_t before;
-	long r = 0;
-
-	if (!t)
-		return -ENOMEM;
-	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
-	info.si_value.sival_ptr = (void *)thread_sig_data(t, THREAD_ROLE_CALIBRATE);
-	let_traps_through(&before);
-	for (unsigned i = 0; i < TRAPS && r == 0; i++) {
-		uint64_t handled = handler_ns(t), start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-		r = syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGTRAP, &info);
-		costs[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start - (handler_ns(t) - handled);
-	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	thread_recycle(t);
-	if (r < 0)
-		return -EPERM;
-	c->trap_ns = (uint64_t)median(costs, TRAPS);
-	return 0;
 }
 
 int calibrate_trap(struct opener *opener, struct calibration *c)
@@ -231,4 +220,9 @@ int calibrate_hit(struct opener *opener, struct calibration *c)
 int calibrate_registers(struct opener *opener, struct calibration *c)
 {
 	return measure_here(opener, measure_registers, c);
+}
+
+int calibrate_signal(struct calibration *c)
+{
+	return measure_here(NULL, measure_signal, c);
 }
